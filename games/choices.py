@@ -1,0 +1,99 @@
+"""Choices: complete ones, and open ones whose counts are still to be chosen.
+
+An open choice holds `choose`, by field: `[low, high]` for one number, or `{"each": {key: [low, high]}, "total": [low, high]}` for counts
+of like things. Every combination inside the ranges is legal (CONVENTIONS, "Actions, and the list of legal ones").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import product
+from typing import Any
+
+Choice = dict[str, Any]
+Ranges = dict[str, Any]
+Action = dict[str, Any]
+
+
+def admits(choice: Choice, action: Action) -> bool:
+    """Whether a choice allows an action; a count of 0 is the same as no entry."""
+    ranges = choice.get("choose", {})
+    if set(action) != set(choice["action"]) | set(ranges):
+        return False
+    if any(action[field] != value for field, value in choice["action"].items()):
+        return False
+    return all(_inside(chosen, action[field]) for field, chosen in ranges.items())
+
+
+def _inside(chosen: Any, value: Any) -> bool:
+    if isinstance(chosen, list):
+        return isinstance(value, int) and not isinstance(value, bool) and chosen[0] <= value <= chosen[1]
+    if not isinstance(value, dict):
+        return False
+    counts = {key: count for key, count in value.items() if count != 0}
+    if not all(isinstance(count, int) and not isinstance(count, bool) for count in counts.values()) or not set(counts) <= set(chosen["each"]):
+        return False
+    within = all(low <= counts.get(key, 0) <= high for key, (low, high) in chosen["each"].items())
+    return within and chosen["total"][0] <= sum(counts.values()) <= chosen["total"][1]
+
+
+def complete(action: Action, ranges: Ranges, number: Callable[[int], int]) -> Action:
+    """An open choice with its counts drawn by `number(below)`: the total first, then key by key."""
+    chosen = dict(action)
+    for field, span in ranges.items():
+        chosen[field] = span[0] + number(span[1] - span[0] + 1) if isinstance(span, list) else _drawn(span, number)
+    return chosen
+
+
+def _drawn(span: Any, number: Callable[[int], int]) -> dict[str, int]:
+    each = list(span["each"].items())
+    room = sum([high for _, (_, high) in each])
+    need = sum([low for _, (low, _) in each])
+    low, high = max(span["total"][0], need), min(span["total"][1], room)
+    left = low + number(high - low + 1)
+    counts = {}
+    while each:
+        key, (least, most) = each.pop(number(len(each)))
+        room -= most
+        need -= least
+        least, most = max(least, left - room), min(most, left - need)
+        count = least + number(most - least + 1) if most > least else least
+        if count:
+            counts[key] = count
+        left -= count
+    return counts
+
+
+def count(choice: Choice) -> int:
+    """How many complete actions a choice stands for."""
+    total = 1
+    for span in choice.get("choose", {}).values():
+        if isinstance(span, list):
+            total *= span[1] - span[0] + 1
+            continue
+        ways = {0: 1}
+        for low, high in span["each"].values():
+            grown: dict[int, int] = {}
+            for so_far, number in ways.items():
+                for more in range(low, high + 1):
+                    grown[so_far + more] = grown.get(so_far + more, 0) + number
+            ways = grown
+        total *= sum(number for so_far, number in ways.items() if span["total"][0] <= so_far <= span["total"][1])
+    return total
+
+
+def combinations(choice: Choice) -> Iterator[Action]:
+    """Every complete action that a choice stands for; count them first, there may be many."""
+    fields = list(choice.get("choose", {}).items())
+    for values in product(*(list(_spread(span)) for _, span in fields)):
+        yield {**choice["action"], **{field: value for (field, _), value in zip(fields, values, strict=True)}}
+
+
+def _spread(span: Any) -> Iterator[Any]:
+    if isinstance(span, list):
+        yield from range(span[0], span[1] + 1)
+        return
+    keys = list(span["each"])
+    for numbers in product(*(range(low, high + 1) for low, high in span["each"].values())):
+        if span["total"][0] <= sum(numbers) <= span["total"][1]:
+            yield {key: number for key, number in zip(keys, numbers, strict=True) if number}
