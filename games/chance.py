@@ -99,7 +99,9 @@ class Scripted:
         """The entry is the list of the items."""
         if not self._entries:
             return self._beyond.sample(items, size)
-        entry = self._next(f"{size} of {list(items)}", lambda entry: isinstance(entry, list) and len(entry) == size and _within(entry, items))
+        entry = self._next(
+            f"{size} of {list(items)}", lambda entry: isinstance(entry, list) and len(entry) == size and _within(entry, items)
+        )
         return list(entry)
 
     def shuffle(self, items: Iterable[T]) -> list[T]:

@@ -6,7 +6,7 @@ of like things. Every combination inside the ranges is legal (CONVENTIONS, "Acti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from itertools import product
 from typing import Any
 
@@ -15,13 +15,18 @@ Ranges = dict[str, Any]
 Action = dict[str, Any]
 
 
-def admits(choice: Choice, action: Action) -> bool:
-    """Whether a choice allows an action; a count of 0 is the same as no entry."""
+def admits(choice: Choice, action: Action, sets: Collection[str] = ()) -> bool:
+    """Whether a choice allows an action; a count of 0 is the same as no entry, and of the fields named in `sets` (`type.field`) the order is
+    of no account."""
     ranges = choice.get("choose", {})
     if set(action) != set(choice["action"]) | set(ranges):
         return False
-    if any(action[field] != value for field, value in choice["action"].items()):
-        return False
+    for field, value in choice["action"].items():
+        given = action[field]
+        if f"{action['type']}.{field}" in sets and isinstance(given, list):
+            given, value = sorted(given), sorted(value)
+        if given != value:
+            return False
     return all(_inside(chosen, action[field]) for field, chosen in ranges.items())
 
 
@@ -31,7 +36,9 @@ def _inside(chosen: Any, value: Any) -> bool:
     if not isinstance(value, dict):
         return False
     counts = {key: count for key, count in value.items() if count != 0}
-    if not all(isinstance(count, int) and not isinstance(count, bool) for count in counts.values()) or not set(counts) <= set(chosen["each"]):
+    if not all(isinstance(count, int) and not isinstance(count, bool) for count in counts.values()) or not set(counts) <= set(
+        chosen["each"]
+    ):
         return False
     within = all(low <= counts.get(key, 0) <= high for key, (low, high) in chosen["each"].items())
     return within and chosen["total"][0] <= sum(counts.values()) <= chosen["total"][1]

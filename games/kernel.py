@@ -104,7 +104,7 @@ class Game(NamedTuple):
     worth: Callable[[State, Seat], float]
     invariants: Callable[[State], Iterator[str]]
     folder: Path
-    sets: tuple[str, ...] = ()
+    sets: frozenset[str] = frozenset()
 
     def deeds(self) -> dict[str, Deed]:
         """Every deed by the type of its action; where several phases share a type, the first."""

@@ -120,7 +120,9 @@ def listing(items: Shape, low: int = 0, high: int | None = None, about: str | No
         return [_within(str(place), items, item) for place, item in enumerate(given)]
 
     return Shape(
-        _about({"type": "array", "items": items.schema, **size}, about), _about({"type": "array", "items": items.seen, **size}, about), clean
+        _about({"type": "array", "items": items.schema, **size}, about),
+        _about({"type": "array", "items": items.seen, **size}, about),
+        clean,
     )
 
 
