@@ -5,6 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from games.kernel import Game
-from games.war import GAME as war
+from games.war import GAME as WAR
 
-GAMES: Mapping[str, Game] = {game.id: game for game in (war,)}
+GAMES: Mapping[str, Game] = {game.id: game for game in (WAR,)}

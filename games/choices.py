@@ -16,8 +16,8 @@ Action = dict[str, Any]
 
 
 def admits(choice: Choice, action: Action, sets: Collection[str] = ()) -> bool:
-    """Whether a choice allows an action; a count of 0 is the same as no entry, and of the fields named in `sets` (`type.field`) the order is
-    of no account."""
+    """Whether a choice allows an action; a count of 0 is the same as no entry, and of the fields named in `sets` (`type.field`) the order
+    is of no account."""
     ranges = choice.get("choose", {})
     if set(action) != set(choice["action"]) | set(ranges):
         return False

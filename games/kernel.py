@@ -155,13 +155,14 @@ class Scratch(Table):
 
 def admit(game: Game, action: Any) -> Action:
     """The action as the rules want it: its shape checked, counts of 0 dropped. Raises Refused `bad_action`."""
-    shape = _shapes(game).get(action.get("type")) if isinstance(action, dict) and isinstance(action.get("type"), str) else None
+    kind = action.get("type") if isinstance(action, dict) else None
+    shape = _shapes(game).get(kind) if isinstance(kind, str) else None
     if shape is None:
         raise Refused(no("bad_action", reason="it is not an object with a `type` that the game knows"))
     try:
         cleaned: Action = shape.clean(action)
     except Malformed as reason:
-        raise Refused(no("bad_action", reason=f"{action['type']}: {reason}")) from None
+        raise Refused(no("bad_action", reason=f"{kind}: {reason}")) from None
     return cleaned
 
 

@@ -40,7 +40,7 @@ def game_of(scenario: Scenario, path: Path) -> Game:
     """The game that a scenario is about: the one it names, that of its id's or its rules' prefix, or of its folder. Raises Unfit."""
     given = scenario.get("given") or {}
     named = scenario.get("game") or given.get("game") or (given.get("patch") or {}).get("game")
-    if named in GAMES:
+    if isinstance(named, str) and named in GAMES:
         return GAMES[named]
     for rule in [scenario.get("id"), *(scenario.get("rules") or [])]:
         for game in GAMES.values():

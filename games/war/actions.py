@@ -37,7 +37,8 @@ def has_chosen(state: State, seat: Seat) -> bool:
 
 def open_tiles(state: State, seat: Seat) -> list[str]:
     """The tiles on which a seat may place its next starting unit: brown ones without a unit that do not touch one of its own, or any such
-    brown tile if all touch; for the fifth and sixth unit its own, without a limit (WAR-STA-02, WAR-STA-03, WAR-STA-04, WAR-STA-05, WAR-STA-06,
+    brown tile if all touch; for the fifth and sixth unit its own, without a limit (WAR-STA-02, WAR-STA-03, WAR-STA-04, WAR-STA-05,
+    WAR-STA-06,
     WAR-STA-07)."""
     tiles = state["tiles"]
     own = holdings(state, seat)
@@ -75,11 +76,11 @@ def place_unit(table: Table, seat: Seat, action: Action) -> None:
     table.emit("units_placed", seat=seat, units={action["tile"]: 1}, card=None)
     seats = table.state["seats"]
     place = seats.index(seat) + 1
-    waiting = [other for other in seats[place:] + seats[:place] if not has_placed_all(table.state, other)]
-    if waiting:
-        to_phase(table, "placement", waiting[0])
-    else:
+    following = next((other for other in seats[place:] + seats[:place] if not has_placed_all(table.state, other)), None)
+    if following is None:
         start_turn(table, seats[0])
+    else:
+        to_phase(table, "placement", following)
 
 
 # ---------------------------------------------------------------- cards
@@ -292,7 +293,8 @@ def _side(die: int, units: int, combat: int) -> dict[str, int]:
 
 
 def eliminate(table: Table, seat: Seat, by: Seat) -> None:
-    """A seat without units is out at once, its cards leave the match; when one seat is left the match ends (WAR-ELI-01, WAR-ELI-02, WAR-ELI-03,
+    """A seat without units is out at once, its cards leave the match; when one seat is left the match ends (WAR-ELI-01, WAR-ELI-02,
+    WAR-ELI-03,
     WAR-ELI-05)."""
     table.emit("seat_eliminated", seat=seat, by=by)
     if len(still_in(table.state)) == 1:
@@ -360,7 +362,8 @@ def take_cards_refusal(state: State, seat: Seat, action: Action) -> Refusal | No
 
 
 def take_cards(table: Table, seat: Seat, action: Action) -> None:
-    """The cards join the hand, however many it holds, the row is filled from the deck, and the turn is over (WAR-DRW-01, WAR-DRW-04, WAR-DRW-07,
+    """The cards join the hand, however many it holds, the row is filled from the deck, and the turn is over (WAR-DRW-01, WAR-DRW-04,
+    WAR-DRW-07,
     WAR-DRW-08)."""
     table.emit("cards_taken", seat=seat, cards=[card for card in table.state["row"] if card in action["cards"]])
     state = table.state

@@ -21,10 +21,19 @@ def _board(width: int, squares: Sequence[tuple[int, int]], origin: tuple[int, in
     return sum(1 << (origin[1] + row) * width + origin[0] + column for column, row in squares)
 
 
+def _grown(board: int, width: int) -> int:
+    """Every place beside a place of the board; what runs over the edge falls on sea."""
+    return board << 1 | board >> 1 | board << width | board >> width
+
+
 _BOARDS = {
     seats: [[_board(_WIDTH[seats], squares, origin) for squares in _SHAPE_SQUARES] for origin in origins]
     for seats, origins in GENERATOR.origins.items()
 }
+_SHORES = {seats: [[_grown(board, _WIDTH[seats]) for board in boards] for boards in rows] for seats, rows in _BOARDS.items()}
+
+
+_MULTIPLIER, _INCREMENT, _MODULUS = GENERATOR.multiplier, GENERATOR.increment, GENERATOR.modulus
 
 
 class Draws:
@@ -38,8 +47,8 @@ class Draws:
 
     def draw(self, below: int) -> int:
         """The next number from 0 to below - 1."""
-        self.x = (GENERATOR.multiplier * self.x + GENERATOR.increment) % GENERATOR.modulus
-        return self.x * below // GENERATOR.modulus
+        self.x = x = (_MULTIPLIER * self.x + _INCREMENT) % _MODULUS
+        return x * below // _MODULUS
 
     def shuffle(self, items: Sequence[Any]) -> list[Any]:
         """All items in a new order, swapped from the end (WAR-MAP-06)."""
@@ -52,7 +61,7 @@ class Draws:
     def leap(self, steps: int) -> None:
         """Pass over so many numbers at once."""
         factor, term = _LEAPS.get(steps) or _LEAPS.setdefault(steps, _leap(steps))
-        self.x = (factor * self.x + term) % GENERATOR.modulus
+        self.x = (factor * self.x + term) % _MODULUS
 
 
 _LEAPS: dict[int, tuple[int, int]] = {}
@@ -61,26 +70,25 @@ _LEAPS: dict[int, tuple[int, int]] = {}
 def _leap(steps: int) -> tuple[int, int]:
     factor, term = 1, 0
     for _ in range(steps):
-        factor = factor * GENERATOR.multiplier % GENERATOR.modulus
-        term = (term * GENERATOR.multiplier + GENERATOR.increment) % GENERATOR.modulus
+        factor = factor * _MULTIPLIER % _MODULUS
+        term = (term * _MULTIPLIER + _INCREMENT) % _MODULUS
     return factor, term
 
 
-def _grown(board: int, width: int) -> int:
-    """Every place beside a place of the board; what runs over the edge falls on sea."""
-    return board << 1 | board >> 1 | board << width | board >> width
-
-
-def _good_shapes(regions: Sequence[int], width: int) -> bool:
+def _good_shapes(regions: Sequence[int], shores: Sequence[int], width: int) -> bool:
     """Whether every region has as many entry tiles as it should, and all land hangs together (WAR-MAP-10 a and b)."""
+    least, most = GENERATOR.entries
+    for g, region in enumerate(regions):
+        beyond = 0
+        for h, shore in enumerate(shores):
+            if h != g:
+                beyond |= shore
+        if not least <= (region & beyond).bit_count() <= most:
+            return False
     land = 0
     for region in regions:
         land |= region
-    least, most = GENERATOR.entries
-    for region in regions:
-        if not least <= (region & _grown(land ^ region, width)).bit_count() <= most:
-            return False
-    reached, before = land & -land, 0
+    reached, before = regions[0], 0
     while reached != before:
         before = reached
         reached |= _grown(reached, width) & land
@@ -105,11 +113,17 @@ def attempts(seats: int, symbols: Sequence[str], number: int) -> Iterator[Map | 
     symbols, then the tiles of each region, of which the first three bear the symbols g, g+1 and g+3 (WAR-MAP-03, WAR-MAP-04, WAR-MAP-07,
     WAR-MAP-08, WAR-MAP-09, WAR-MAP-11)."""
     draws, width, origins = Draws(number), _WIDTH[seats], GENERATOR.origins[seats]
+    blocks, number_of_shapes = list(zip(_BOARDS[seats], _SHORES[seats], strict=True)), len(GENERATOR.shapes)
     rest = len(symbols) - 1 + len(origins) * (len(_SHAPE_SQUARES[0]) - 1)
     while True:
-        shapes = [draws.draw(len(GENERATOR.shapes)) for _ in origins]
-        regions = [_BOARDS[seats][g][shape] for g, shape in enumerate(shapes)]
-        if not _good_shapes(regions, width):
+        shapes, regions, shores = [], [], []
+        for boards, banks in blocks:
+            draws.x = x = (_MULTIPLIER * draws.x + _INCREMENT) % _MODULUS  # draw() itself, in the one loop that is run very often
+            shape = x * number_of_shapes // _MODULUS
+            shapes.append(shape)
+            regions.append(boards[shape])
+            shores.append(banks[shape])
+        if not _good_shapes(regions, shores, width):
             draws.leap(rest)
             yield None
             continue

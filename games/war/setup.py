@@ -32,7 +32,8 @@ OPTIONS = record({name: optional(shape) for name, shape in OPTION_SHAPES.items()
 
 
 def begin(seats: Sequence[Seat], options: Mapping[str, Any]) -> State:
-    """The first document of a match, with every unit in reserve. Raises Refused `bad_options` (WAR-CMP-01, WAR-CMP-02, WAR-CMP-03, WAR-OPT-06,
+    """The first document of a match, with every unit in reserve. Raises Refused `bad_options` (WAR-CMP-01, WAR-CMP-02, WAR-CMP-03,
+    WAR-OPT-06,
     WAR-OPT-07)."""
     try:
         chosen = DEFAULTS | OPTIONS.clean(clone(dict(options)))
@@ -68,7 +69,8 @@ def begin(seats: Sequence[Seat], options: Mapping[str, Any]) -> State:
 
 
 def options_refusal(seats: Sequence[Seat], options: Mapping[str, Any]) -> Refusal | None:
-    """What is wrong with options of the right types (WAR-OPT-01, WAR-OPT-02, WAR-OPT-03, WAR-OPT-04, WAR-OPT-05, WAR-OPT-07, WAR-MAP-14, WAR-MAP-15)."""
+    """What is wrong with options of the right types (WAR-OPT-01, WAR-OPT-02, WAR-OPT-03, WAR-OPT-04, WAR-OPT-05, WAR-OPT-07, WAR-MAP-14,
+    WAR-MAP-15)."""
     first, removed = options.get("first_seat", "random"), options.get("removed_symbols", "random")
     faces, number = options.get("map", "generated"), options.get("map_number")
     if first != "random" and first not in seats:
@@ -123,7 +125,8 @@ def order_seats(table: Table) -> None:
 
 
 def choose_symbols(table: Table) -> None:
-    """Symbols are removed as the options say, as a given map says, or at random; none with 4 seats (WAR-SET-03, WAR-CMP-10, WAR-CMP-11, WAR-CMP-12,
+    """Symbols are removed as the options say, as a given map says, or at random; none with 4 seats (WAR-SET-03, WAR-CMP-10, WAR-CMP-11,
+    WAR-CMP-12,
     WAR-CMP-13, WAR-OPT-02, WAR-MAP-14)."""
     state = table.state
     faces, removed = option(state, "map"), option(state, "removed_symbols")
@@ -136,7 +139,8 @@ def choose_symbols(table: Table) -> None:
 
 
 def build_map(table: Table) -> None:
-    """The map is laid out without units: the given one, or that of the map number, which is drawn if it was left open (WAR-SET-04, WAR-OPT-03,
+    """The map is laid out without units: the given one, or that of the map number, which is drawn if it was left open (WAR-SET-04,
+    WAR-OPT-03,
     WAR-OPT-04, WAR-MAP-15)."""
     state = table.state
     faces, number = option(state, "map"), option(state, "map_number")
@@ -149,8 +153,8 @@ def build_map(table: Table) -> None:
 
 
 def deal_starting_cards(table: Table) -> None:
-    """The second seat gets a card of value 1, the third one of value 2, the fourth one of each, drawn one after the other from the green cards
-    (WAR-SET-05, WAR-SET-06, WAR-OPT-05)."""
+    """The second seat gets a card of value 1, the third one of value 2, the fourth one of each, drawn one after the other from the green
+    cards (WAR-SET-05, WAR-SET-06, WAR-OPT-05)."""
     state = table.state
     cards: dict[Seat, list[str]] = {}
     left = [card for card in cards_in_play(state) if CARDS[card].background == STARTING_BACKGROUND]
@@ -163,7 +167,8 @@ def deal_starting_cards(table: Table) -> None:
 
 
 def build_deck(table: Table) -> None:
-    """What is left is shuffled in three parts, stacked green, pink, brown, and the top four cards are turned up (WAR-SET-07, WAR-SET-08, WAR-CMP-07)."""
+    """What is left is shuffled in three parts, stacked green, pink, brown, and the top four cards are turned up (WAR-SET-07, WAR-SET-08,
+    WAR-CMP-07)."""
     state = table.state
     dealt = {card for hand in state["hands"].values() for card in hand}
     deck: list[str] = []

@@ -129,7 +129,8 @@ def rooms(state: State, seat: Seat, card: str) -> dict[str, int]:
 
 def brings(state: State, seat: Seat, card: str) -> int:
     """How many units a card must bring: its value, or what reserve and room allow, if that is less (WAR-REI-02, WAR-REI-07)."""
-    return min(VALUE[card], state["reserve"][seat], sum(rooms(state, seat, card).values()))
+    reserve: int = state["reserve"][seat]
+    return min(VALUE[card], reserve, sum(rooms(state, seat, card).values())) if reserve else 0
 
 
 def may_reinforce(state: State) -> bool:

@@ -20,7 +20,7 @@ def worth(state: State, seat: Seat) -> float:
     outcome = state["outcome"]
     if outcome is not None:
         return (_WON if seat in outcome["winners"] else -_WON) + float(outcome["scores"][seat])
-    strength = {other: 0.0 for other in state["seats"]}
+    strength = dict.fromkeys(state["seats"], 0.0)
     bearing: dict[str, dict[str, int]] = {other: {} for other in strength}
     tiles = state["tiles"]
     for tile, here in tiles.items():
