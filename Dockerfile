@@ -1,0 +1,24 @@
+# One image for every part: without a command it runs the whole service; compose.yaml runs the parts apart.
+FROM python:3.12-slim
+
+ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=/srv/warledger WARLEDGER_DATA=/data
+WORKDIR /srv/warledger
+
+COPY requirements.txt ./
+RUN pip install --no-cache-dir --require-hashes -r requirements.txt
+
+COPY games ./games
+COPY events ./events
+COPY service ./service
+COPY workers ./workers
+COPY tools ./tools
+COPY openapi.yaml ./
+
+RUN useradd --system --uid 10001 --home-dir /data --shell /usr/sbin/nologin warledger && install -d -o warledger -m 700 /data
+USER warledger
+VOLUME /data
+EXPOSE 8000
+
+HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
+    CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8000/healthz', timeout=2)"]
+CMD ["python", "-m", "service.serve", "--host", "0.0.0.0", "--verbose"]

@@ -1,0 +1,59 @@
+"""The house itself: what the linters, the type checker and the layers say, and that the pinned lists say what pyproject.toml says."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+CHECKS = {
+    "ruff_finds_nothing": ["ruff", "check", "."],
+    "the_code_is_formatted": ["ruff", "format", "--check", "."],
+    "the_types_hold": ["mypy"],
+}
+
+
+@pytest.mark.parametrize("command", CHECKS.values(), ids=CHECKS.keys())
+def test_the_code_is_in_order(command: list[str]) -> None:
+    ended = subprocess.run([sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+def test_imports_keep_to_the_layers() -> None:
+    ended = subprocess.run([Path(sys.executable).with_name("lint-imports")], cwd=ROOT, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+@pytest.mark.parametrize("listed", ["requirements.txt", "requirements-dev.txt"])
+def test_every_pinned_package_has_hashes_and_no_address(listed: str) -> None:
+    text = (ROOT / listed).read_text()
+    for block in re.split(r"\n(?=[a-z])", text.split("\n", 2)[2]):
+        assert "==" in block.split("\n")[0], block
+        assert "--hash=sha256:" in block, block
+    assert "://" not in text
+
+
+def test_the_pinned_lists_hold_every_declared_package() -> None:
+    wanted = PROJECT["project"]["dependencies"]
+    assert missing(wanted, "requirements.txt") == []
+    assert missing(wanted + PROJECT["dependency-groups"]["dev"], "requirements-dev.txt") == []
+
+
+def test_every_game_is_kept_apart_from_the_others() -> None:
+    games = {f"games.{data.parent.name}" for data in (ROOT / "games").glob("*/data.json")}
+    contracts = PROJECT["tool"]["importlinter"]["contracts"]
+    apart = next(set(contract["modules"]) for contract in contracts if contract["type"] == "independence")
+    assert apart == games
+
+
+def missing(wanted: list[str], listed: str) -> list[str]:
+    """The declared packages that a list does not pin to the declared version."""
+    pinned = set(re.findall(r"^([a-z0-9-]+==[^ \\]+)", (ROOT / listed).read_text(), re.M))
+    return [package for package in wanted if re.sub(r"\[.*\]", "", package) not in pinned]
