@@ -19,7 +19,7 @@ CODE = "\n".join(file.read_text() for place in ("events", "service", "workers") 
 
 def commands() -> list[list[str]]:
     """Every command of ours: that of the image, and those of the composed services that are built from it."""
-    image = [json.loads(listed) for listed in re.findall(r"^CMD (\[.*\])$", DOCKERFILE, re.M)]
+    image = [json.loads(listed) for listed in re.findall(r"^CMD (\[.*\])$", DOCKERFILE, re.MULTILINE)]
     return image + [service["command"] for service in SERVICES.values() if "build" in service]
 
 
@@ -30,7 +30,7 @@ def settings() -> set[str]:
 
 
 def test_the_image_holds_every_package_that_runs_and_nothing_that_is_missing() -> None:
-    copied = {source for line in re.findall(r"^COPY (.*) \S+$", DOCKERFILE, re.M) for source in line.split()}
+    copied = {source for line in re.findall(r"^COPY (.*) \S+$", DOCKERFILE, re.MULTILINE) for source in line.split()}
     assert [source for source in copied if not (ROOT / source).exists()] == []
     assert copied >= {"games", "events", "service", "workers", "requirements.txt"}
 
@@ -52,7 +52,7 @@ def test_every_setting_is_read_by_the_code(setting: str) -> None:
 
 
 def test_nothing_runs_as_root_and_the_image_tells_whether_it_is_well() -> None:
-    assert re.search(r"^USER (?!root)\w+", DOCKERFILE, re.M)
+    assert re.search(r"^USER (?!root)\w+", DOCKERFILE, re.MULTILINE)
     assert "HEALTHCHECK" in DOCKERFILE
 
 

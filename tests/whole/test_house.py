@@ -55,5 +55,5 @@ def test_every_game_is_kept_apart_from_the_others() -> None:
 
 def missing(wanted: list[str], listed: str) -> list[str]:
     """The declared packages that a list does not pin to the declared version."""
-    pinned = set(re.findall(r"^([a-z0-9-]+==[^ \\]+)", (ROOT / listed).read_text(), re.M))
+    pinned = set(re.findall(r"^([a-z0-9-]+==[^ \\]+)", (ROOT / listed).read_text(), re.MULTILINE))
     return [package for package in wanted if re.sub(r"\[.*\]", "", package) not in pinned]

@@ -1,0 +1,137 @@
+"""A load generator for HTTP: one process, many keep-alive connections, each with a conversation that asks as soon as it is answered."""
+
+from __future__ import annotations
+
+import select
+import socket
+import time
+from collections.abc import Callable, Generator, Mapping
+from typing import Any, NamedTuple
+
+import orjson
+
+Answer = tuple[int, bytes]
+Conversation = Generator[bytes, Answer, None]
+Address = tuple[str, int]
+
+
+class Load(NamedTuple):
+    """What came of a load: requests answered, seconds, the seconds of each, and the seconds of processor time that the client took."""
+
+    answered: int
+    seconds: float
+    latencies: list[float]
+    client: float
+
+    @property
+    def rate(self) -> float:
+        """Requests a second."""
+        return self.answered / self.seconds
+
+
+def request(method: str, path: str, body: Any = None, key: str | None = None) -> bytes:
+    """An HTTP/1.1 request with a JSON body, as bytes."""
+    content = b"" if body is None else orjson.dumps(body)
+    lines = [f"{method} {path} HTTP/1.1", "Host: bench", f"Content-Length: {len(content)}"]
+    if content:
+        lines.append("Content-Type: application/json")
+    if key is not None:
+        lines.append(f"Authorization: Bearer {key}")
+    return "\r\n".join([*lines, "", ""]).encode() + content
+
+
+def drive(address: Address, conversations: list[Conversation], seconds: float) -> Load:
+    """Keep every conversation going on a connection of its own for some seconds; a conversation may end before."""
+    poll = select.poll()
+    lines: dict[int, tuple[socket.socket, Conversation]] = {}
+    sent: dict[int, float] = {}
+    latencies: list[float] = []
+    for conversation in conversations:
+        line = socket.create_connection(address)
+        line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        lines[line.fileno()] = (line, conversation)
+        poll.register(line, select.POLLIN)
+    began, worked = time.perf_counter(), time.process_time()
+    for number, (line, conversation) in list(lines.items()):
+        sent[number] = time.perf_counter()
+        line.sendall(next(conversation))
+    while lines and time.perf_counter() - began < seconds:
+        for number, _ in poll.poll(1000):
+            line, conversation = lines[number]
+            answer = received(line)
+            now = time.perf_counter()
+            latencies.append(now - sent[number])
+            try:
+                asked = conversation.send(answer)
+            except StopIteration:
+                poll.unregister(line)
+                lines.pop(number)[0].close()
+                continue
+            sent[number] = time.perf_counter()
+            line.sendall(asked)
+    ended, used = time.perf_counter(), time.process_time() - worked
+    for line, _ in lines.values():
+        line.close()
+    return Load(len(latencies), ended - began, latencies, used)
+
+
+def received(line: socket.socket) -> Answer:
+    """One whole answer: its status and its body."""
+    data = line.recv(262_144)
+    while (end := data.find(b"\r\n\r\n")) < 0:
+        data += more(line)
+    head = data[:end].lower()
+    at = head.find(b"content-length:") + 15
+    assert at > 14, "an answer without a length"
+    stop = head.find(b"\r\n", at)
+    length = int(head[at : stop if stop > 0 else len(head)])
+    body = data[end + 4 :]
+    while len(body) < length:
+        body += more(line)
+    return int(data[9:12]), body
+
+
+def more(line: socket.socket) -> bytes:
+    """What comes next on a connection, which must not end here."""
+    data = line.recv(262_144)
+    assert data, "the server closed the connection"
+    return data
+
+
+class Caller:
+    """One connection for calls in a row, with JSON both ways."""
+
+    def __init__(self, address: Address, key: str | None = None) -> None:
+        self.line = socket.create_connection(address)
+        self.line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.key = key
+
+    def call(self, method: str, path: str, body: Any = None) -> Any:
+        """The answer's body; a status that is not 2xx is an AssertionError that shows it."""
+        self.line.sendall(request(method, path, body, self.key))
+        status, answer = received(self.line)
+        assert 200 <= status < 300, f"{method} {path}: {status} {answer[:400]!r}"
+        return orjson.loads(answer) if answer else None
+
+
+def until(ready: Callable[[], Any], seconds: float = 30.0, pause: float = 0.005) -> Any:
+    """What `ready` gives as soon as it is true; an AssertionError when the time is up."""
+    deadline = time.monotonic() + seconds
+    while not (found := ready()):
+        assert time.monotonic() < deadline, "it did not come about in time"
+        time.sleep(pause)
+    return found
+
+
+def sorted_share(values: list[float], share: float) -> float:
+    """The value below which a share of all values lies."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def drawn(choices: list[Mapping[str, Any]], number: Callable[[int], int]) -> Any:
+    """One action, even over the choices listed; of an open one, counts drawn within its ranges."""
+    from games.choices import complete
+
+    choice = choices[number(len(choices))]
+    return complete(dict(choice["action"]), choice["choose"], number) if "choose" in choice else choice["action"]

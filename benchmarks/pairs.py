@@ -1,0 +1,48 @@
+"""Interleaved pairs: what is compared is run turn and turn about, so that a noisy machine disturbs both sides alike."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+PAIRS = 7
+
+
+class Figure(NamedTuple):
+    """One line of the table: a median with its spread, what it is measured in, and the target if there is one."""
+
+    name: str
+    median: float
+    low: float
+    high: float
+    unit: str
+    target: str = ""
+    met: bool | None = None
+    more: Mapping[str, Any] = {}
+
+
+def figure(name: str, values: list[float], unit: str, least: float | None = None, most: float | None = None, **more: Any) -> Figure:
+    """The median of some values and their whole spread, held against a target."""
+    middle = statistics.median(values)
+    target = f">= {least:g}" if least is not None else f"<= {most:g}" if most is not None else ""
+    met = middle >= least if least is not None else middle <= most if most is not None else None
+    return Figure(name, middle, min(values), max(values), unit, target, met, {"values": values, **more})
+
+
+def interleaved(ours: Callable[[], float], theirs: Callable[[], float], pairs: int) -> tuple[list[float], list[float]]:
+    """The values of both sides; each pair begins with the other side."""
+    mine, other = [], []
+    for number in range(pairs):
+        if number % 2:
+            other.append(theirs())
+            mine.append(ours())
+        else:
+            mine.append(ours())
+            other.append(theirs())
+    return mine, other
+
+
+def ratios(above: list[float], below: list[float]) -> list[float]:
+    """The ratio of each pair."""
+    return [one / other for one, other in zip(above, below, strict=True)]

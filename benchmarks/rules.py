@@ -1,0 +1,96 @@
+"""The rules alone: random play through `legal` and `decide`, on scratch, and folding what was recorded."""
+
+from __future__ import annotations
+
+import gc
+import random
+import time
+
+from benchmarks.pairs import Figure, figure
+from games import GAMES
+from games.chance import Drawn
+from games.kernel import Event, Game, Scratch, State, any_action, carry_out, fold, legal
+
+TARGETS = {"war": (20_000, 60_000), "war_of_the_worlds": (10_000, 30_000)}
+FOLD = 50_000
+
+
+def measured(rounds: int, seconds: float) -> list[Figure]:
+    """For every game: actions a second recorded, the same with every choice listed, and on scratch; events folded a second."""
+    figures = []
+    for game in GAMES.values():
+        recorded, scratch = TARGETS.get(game.id, (None, None))
+        found: dict[str, list[float]] = {"recorded": [], "listed": [], "scratch": [], "fold": []}
+        first, events = recording(game)
+        for number in range(rounds):
+            found["recorded"].append(played(game, number, seconds, listed=False))
+            found["listed"].append(played(game, number, seconds, listed=True))
+            found["scratch"].append(scratched(game, number, seconds))
+            found["fold"].append(folded(game, first, events, seconds))
+        figures += [
+            figure(f"{game.id}: random play, recorded", found["recorded"], "actions/s", least=recorded),
+            figure(f"{game.id}: random play, every choice listed", found["listed"], "actions/s"),
+            figure(f"{game.id}: random play on scratch", found["scratch"], "actions/s", least=scratch),
+            figure(f"{game.id}: fold", found["fold"], "events/s", least=FOLD),
+        ]
+    return figures
+
+
+def played(game: Game, seed: int, seconds: float, listed: bool) -> float:
+    """Actions a second of recorded random play: the choice is offered and checked, decided, and folded by copying."""
+    dice = random.Random(seed)
+    chance = Drawn(dice.randrange)
+    actions, began = 0, time.perf_counter()
+    while time.perf_counter() - began < seconds:
+        state = game.begin(list(game.seats.ids[: game.seats.least]), {})
+        while state["outcome"] is None:
+            actor = state["to_act"][0]
+            if listed:
+                legal(game, state, actor)
+            action = any_action(game, state, actor, dice.randrange)
+            state = carry_out(game, state, actor, action, chance).state
+            actions += 1
+    return actions / (time.perf_counter() - began)
+
+
+def scratched(game: Game, seed: int, seconds: float) -> float:
+    """Actions a second of random play on scratch: folded where the document lies, no events kept."""
+    dice = random.Random(seed)
+    chance = Drawn(dice.randrange)
+    actions, began = 0, time.perf_counter()
+    while time.perf_counter() - began < seconds:
+        table = Scratch(game, game.begin(list(game.seats.ids[: game.seats.least]), {}), chance)
+        while table.state["outcome"] is None:
+            actor = table.state["to_act"][0]
+            action = any_action(game, table.state, actor, dice.randrange)
+            assert action is not None
+            table.play(actor, action)
+            actions += 1
+    return actions / (time.perf_counter() - began)
+
+
+def recording(game: Game, seed: int = 0) -> tuple[State, list[Event]]:
+    """The first document of a match played at random, and all its events."""
+    dice = random.Random(seed)
+    chance = Drawn(dice.randrange)
+    first = state = game.begin(list(game.seats.ids[: game.seats.least]), {})
+    events: list[Event] = []
+    while state["outcome"] is None:
+        actor = state["to_act"][0]
+        table = carry_out(game, state, actor, any_action(game, state, actor, dice.randrange), chance)
+        state = table.state
+        events += table.events
+    return first, events
+
+
+def folded(game: Game, first: State, events: list[Event], seconds: float) -> float:
+    """Events folded a second, each by copying the path that it touches."""
+    count, began = 0, time.perf_counter()
+    gc.disable()
+    try:
+        while time.perf_counter() - began < seconds:
+            fold(game, first, events)
+            count += len(events)
+    finally:
+        gc.enable()
+    return count / (time.perf_counter() - began)
