@@ -157,28 +157,28 @@ def symbols_on(faces: Mapping[str, str]) -> list[str]:
     return [symbol for symbol in SYMBOLS if symbol in faces.values()]
 
 
-def flaw(faces: Mapping[str, str], seats: int) -> str | None:
-    """What is wrong with a given map: a tile or face that does not exist, a wrong number of tiles, or land that does not hang together
-    (WAR-MAP-01, WAR-MAP-12, WAR-MAP-13, WAR-CMP-05, WAR-CMP-06)."""
+def flaw(faces: Mapping[str, str], seats: int) -> tuple[str, str] | None:
+    """What is wrong with a given map, as the rule and a sentence: a tile or face that does not exist, a wrong number of tiles, or land that
+    does not hang together (WAR-MAP-01, WAR-MAP-12, WAR-MAP-13, WAR-CMP-05, WAR-CMP-06)."""
     for tile, face in faces.items():
         if tile not in BESIDE:
-            return f"{tile!r} is no tile id: a column letter a to z and a row number 1 to 36 make one"
+            return "WAR-MAP-01", f"{tile!r} is no tile id: a column letter a to z and a row number 1 to 36 make one"
         if face not in SYMBOLS and face != BROWN:
-            return f"the tile {tile} cannot bear {face!r}"
+            return "WAR-OPT-03", f"the tile {tile} cannot bear {face!r}"
     shown = list(faces.values())
     box = BOX[seats]
     for symbol in symbols_on(faces):
         if shown.count(symbol) != TILES_PER_SYMBOL:
-            return f"the map has {shown.count(symbol)} tiles with {symbol} instead of {TILES_PER_SYMBOL}"
+            return "WAR-MAP-12", f"the map has {shown.count(symbol)} tiles with {symbol} instead of {TILES_PER_SYMBOL}"
     if len(shown) - shown.count(BROWN) != box.symbol_tiles or shown.count(BROWN) != box.brown_tiles:
-        return f"a map for {seats} seats has {box.symbol_tiles} tiles with symbols and {box.brown_tiles} brown ones"
+        return "WAR-MAP-12", f"a map for {seats} seats has {box.symbol_tiles} tiles with symbols and {box.brown_tiles} brown ones"
     reached, edge = set(), [next(iter(faces))]
     while edge:
         tile = edge.pop()
         if tile not in reached:
             reached.add(tile)
             edge += [other for other in BESIDE[tile] if other in faces]
-    return None if len(reached) == len(faces) else "the tiles of the map do not all hang together"
+    return None if len(reached) == len(faces) else ("WAR-MAP-13", "the tiles of the map do not all hang together")
 
 
 def _tile(place: int, width: int) -> str:

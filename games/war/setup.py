@@ -87,7 +87,7 @@ def options_refusal(seats: Sequence[Seat], options: Mapping[str, Any]) -> Refusa
         return None
     wrong = flaw(faces, len(seats))
     if wrong:
-        return _bad(f"map: {wrong}", "WAR-MAP-12")
+        return _bad(f"map: {wrong[1]}", wrong[0])
     if removed != "random" and set(removed) != set(SYMBOLS) - set(symbols_on(faces)):
         return _bad("removed_symbols: with a given map these are the symbols that are not on it", "WAR-MAP-14")
     if number is not None:

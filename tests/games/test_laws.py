@@ -1,0 +1,300 @@
+"""The twelve laws that hold in every game, by random play (DESIGN of the house, section 6)."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import HealthCheck, Phase, given, settings
+from jsonschema import Draft202012Validator
+
+from games.choices import admits, combinations, complete, count
+from games.documents import clone
+from games.kernel import (
+    AUDITOR,
+    SPECTATOR,
+    SYSTEM,
+    Game,
+    Refusal,
+    Refused,
+    Scratch,
+    any_action,
+    carry_out,
+    decide,
+    evolve,
+    fold,
+    legal,
+    sentence,
+)
+from games.schema import always, record
+from tests.games.matches import ALL, HERE, Start, chance, same, sampled, starts, walk
+
+MATCHES = 200
+SOAK = 3000
+LAW = {"deadline": None, "suppress_health_check": list(HealthCheck), "phases": (Phase.explicit, Phase.generate)}
+
+
+def law(check: Any) -> Any:
+    """A law, held for every game: in 200 matches each, and in thousands when soaking."""
+
+    def held(game: Game, matches: int) -> None:
+        @settings(max_examples=matches, derandomize=matches == MATCHES, database=None, **LAW)
+        @given(starts(game))
+        def every_match(start: Start) -> None:
+            check(start)
+
+        every_match()
+
+    @pytest.mark.parametrize("game", [pytest.param(game, id=game.id) for game in ALL])
+    @pytest.mark.parametrize(
+        "matches",
+        [pytest.param(MATCHES, id=f"{MATCHES} matches"), pytest.param(SOAK, id=f"{SOAK} matches", marks=pytest.mark.soak)],
+    )
+    def test(game: Game, matches: int) -> None:
+        held(game, matches)
+
+    test.__name__ = check.__name__
+    test.__doc__ = check.__doc__
+    return test
+
+
+def actions_of(choice: dict[str, Any], will: random.Random, most: int) -> list[dict[str, Any]]:
+    """Complete actions that a choice stands for: all, or `most` drawn at random."""
+    if count(choice) <= most:
+        return list(combinations(choice))
+    return [complete(choice["action"], choice["choose"], will.randrange) for _ in range(most)]
+
+
+@law
+def test_1_each_listed_choice_is_accepted(start):
+    will = random.Random(start.seed)
+    for step in sampled(start, 6):
+        for actor in step.before["to_act"]:
+            for choice in legal(start.game, step.before, actor):
+                for action in actions_of(choice, will, 1):
+                    carry_out(start.game, step.before, actor, action, chance(step.number))
+
+
+@law
+def test_2_what_is_not_listed_is_refused_and_changes_nothing(start):
+    steps = list(walk(start))
+    will = random.Random(start.seed)
+    for step in will.sample(steps, min(8, len(steps))):
+        before = same(step.before)
+        for actor in (*start.seats, SYSTEM):
+            choices = legal(start.game, step.before, actor)
+            for other in will.sample(steps, min(6, len(steps))):
+                action = mutated(other.action, will.choice(steps).action, will)
+                listed = any(admits(choice, action, start.game.sets) for choice in choices)
+                refusal = refused(start.game, step.before, actor, action, step.number)
+                assert listed == (refusal is None), f"{action} by {actor}: {refusal}"
+                assert refusal is None or sentence(start.game, refusal)
+        assert same(step.before) == before
+
+
+def refused(game: Game, state: Any, actor: str, action: Any, seed: int) -> Refusal | None:
+    """Why an action is refused; None where it is accepted."""
+    try:
+        carry_out(game, state, actor, action, chance(seed))
+    except Refused as refusal:
+        return refusal.refusal
+    return None
+
+
+def mutated(action: dict[str, Any], other: dict[str, Any], will: random.Random) -> dict[str, Any]:
+    """An action near one that was legal at some time: a field from elsewhere, another count, a field more or less, or as it was."""
+    changed = clone(action)
+    field = will.choice(list(changed))
+    way = will.randrange(8)
+    if way < 3:
+        changed[field] = clone(will.choice(list(other.values())))
+    elif way == 3:
+        changed[field] = will.choice([None, 1.5, -1, True, "", [], {}, "nowhere", 10**9])
+    elif way == 4:
+        del changed[field]
+    elif way == 5:
+        changed["more"] = 1
+    elif isinstance(changed[field], dict) and changed[field]:
+        changed[field][will.choice(list(changed[field]))] += will.choice([-1, 1, 5])
+    return changed
+
+
+@law
+def test_3_folding_the_facts_gives_the_deciders_own_document(start):
+    for step in walk(start):
+        before = same(step.before) if step.number % 16 == 0 else None
+        assert fold(start.game, step.before, step.events) == step.after
+        assert before is None or same(step.before) == before
+    for step in sampled(start, 2):
+        state, text = step.before, same(step.before)
+        for event in step.events:
+            kept = same(event)
+            state = evolve(start.game, state, event)
+            assert same(event) == kept
+        assert same(step.before) == text
+
+
+@law
+def test_4_restoring_from_json_changes_nothing(start):
+    for step in sampled(start, 4):
+        restored = json.loads(json.dumps(step.before))
+        assert restored == step.before
+        assert legal(start.game, restored, step.actor) == legal(start.game, step.before, step.actor)
+        one = decide(start.game, step.before, step.actor, step.action, chance(step.number))
+        other = decide(start.game, restored, step.actor, json.loads(json.dumps(step.action)), chance(step.number))
+        assert same(one) == same(other)
+
+
+@law
+def test_5_every_combination_inside_an_open_choice_is_accepted(start):
+    will = random.Random(start.seed)
+    for step in sampled(start, 4):
+        for actor in step.before["to_act"]:
+            for choice in legal(start.game, step.before, actor):
+                if "choose" in choice:
+                    for action in actions_of(choice, will, 12):
+                        assert admits(choice, action)
+                        carry_out(start.game, step.before, actor, action, chance(step.number))
+
+
+@law
+def test_6_pieces_cards_and_money_are_conserved(start):
+    for step in walk(start):
+        if step.before["phase"] != "setup":
+            assert list(start.game.invariants(step.before)) == []
+    assert list(start.game.invariants(step.after)) == []
+
+
+def what_is_seen(game: Game, state: Any, viewer: str, actor: str, action: Any, seed: int) -> Any:
+    """All that leaves the rules for a viewer when an actor tries an action, up to the first event that lays something open."""
+    try:
+        table = carry_out(game, state, actor, action, chance(seed))
+    except Refused as refused:
+        return refused.code, refused.refusal.rule, sentence(game, refused.refusal)
+    told = []
+    for event in table.events:
+        if event["type"] in game.reveals:
+            return told, event["type"]
+        told.append(game.shown(event, viewer))
+    return told, game.view(table.state, viewer)
+
+
+@law
+def test_7_what_a_viewer_may_not_know_does_not_show(start):
+    game = start.game
+    steps = list(walk(start))
+    will = random.Random(start.seed)
+    for step in will.sample(steps, min(5, len(steps))):
+        for viewer in (*start.seats, SPECTATOR):
+            seen = game.view(step.before, viewer)
+            other = game.guess(clone(seen), viewer, chance((start.seed, step.number, viewer)))
+            assert same(game.view(other, viewer)) == same(seen)
+            assert same(legal(game, other, viewer)) == same(legal(game, step.before, viewer))
+            tried = [mutated(will.choice(steps).action, will.choice(steps).action, will) for _ in range(3)]
+            if step.actor in (viewer, SYSTEM):
+                tried.append(step.action)
+            for action in tried:
+                actor = step.actor if action is step.action else viewer
+                one, two = (what_is_seen(game, state, viewer, actor, action, step.number) for state in (step.before, other))
+                assert same(one) == same(two)
+
+
+@law
+def test_8_a_guess_agrees_with_the_view_it_came_from(start):
+    game = start.game
+    for step in sampled(start, 6):
+        for viewer in (*start.seats, SPECTATOR, AUDITOR):
+            seen = game.view(step.before, viewer)
+            guessed = game.guess(clone(seen), viewer, chance(start.seed))
+            assert same(game.view(guessed, viewer)) == same(seen)
+            if step.before["phase"] != "setup":
+                assert list(game.invariants(guessed)) == []
+            for seat in start.seats:
+                assert isinstance(game.worth(guessed, seat), (int, float))
+
+
+@law
+def test_9_the_same_dice_give_the_same_bytes(start):
+    one, two = ([[step.actor, step.action, step.events] for step in walk(start)] for _ in range(2))
+    assert same(one) == same(two)
+
+
+@law
+def test_10_play_ends_and_whoever_must_act_has_a_choice(start):
+    for step in walk(start):
+        assert (step.after["to_act"] == []) == (step.after["outcome"] is not None)
+        if step.number % 8 == 0:
+            for actor in step.before["to_act"]:
+                assert legal(start.game, step.before, actor)
+                assert len(legal(start.game, step.before, actor)) <= 400
+            for actor in {*start.seats, SYSTEM} - set(step.before["to_act"]):
+                assert legal(start.game, step.before, actor) == []
+    assert step.after["outcome"]["winners"]
+
+
+SCHEMAS: dict[str, dict[str, Draft202012Validator]] = {
+    game.id: {
+        "document": Draft202012Validator(game.document.schema),
+        "view": Draft202012Validator(game.document.seen),
+        "options": Draft202012Validator(game.options.schema),
+        **{f"event {kind}": Draft202012Validator(record({"type": always(kind), **fields}).schema) for kind, fields in game.events.items()},
+        **{f"shown {kind}": Draft202012Validator(record({"type": always(kind), **fields}).seen) for kind, fields in game.events.items()},
+        **{
+            f"action {kind}": Draft202012Validator(record({"type": always(kind), **deed.fields}).schema)
+            for kind, deed in game.deeds().items()
+        },
+    }
+    for game in ALL
+}
+
+
+@law
+def test_11_every_document_fits_its_schema(start):
+    game, schemas = start.game, SCHEMAS[start.game.id]
+    schemas["options"].validate(start.options)
+    for step in sampled(start, 2):
+        schemas["document"].validate(step.before)
+        for viewer in (start.seats[0], SPECTATOR):
+            schemas["view"].validate(game.view(step.before, viewer))
+        schemas[f"action {step.action['type']}"].validate(step.action)
+        for event in step.events:
+            schemas[f"event {event['type']}"].validate(event)
+            schemas[f"shown {event['type']}"].validate(game.shown(event, SPECTATOR))
+    schemas["document"].validate(step.after)
+
+
+def orders(game: Game) -> dict[str, re.Pattern[str]]:
+    """The order of events by action, from tests/games/<game>/order.yaml."""
+    read = yaml.safe_load((HERE / game.id / "order.yaml").read_text(encoding="utf-8"))
+    parts: dict[str, str] = {}
+    for name, text in read["parts"].items():
+        parts[name] = text.format_map(parts)
+    return {action: re.compile(text.format_map(parts)) for action, text in read["actions"].items()}
+
+
+ORDERS = {game.id: orders(game) for game in ALL}
+
+
+@law
+def test_12_each_action_yields_its_events_in_the_order_of_the_contract(start):
+    for step in walk(start):
+        order = "".join(f"{event['type']} " for event in step.events)
+        assert ORDERS[start.game.id][step.action["type"]].fullmatch(order), f"{step.action}: {order}"
+
+
+@law
+def test_13_scratch_play_goes_as_recorded_play_goes(start):
+    dice, will = chance(("dice", start.seed)), random.Random(start.seed)
+    scratch = Scratch(start.game, start.game.begin(start.seats, start.options), dice)
+    for step in walk(start):
+        actor = will.choice(scratch.state["to_act"])
+        action = any_action(start.game, scratch.state, actor, will.randrange)
+        assert (actor, action) == (step.actor, step.action)
+        scratch.play(actor, action)
+        if step.number % 16 == 0:
+            assert same(scratch.state) == same(step.after)
+    assert same(scratch.state) == same(step.after)

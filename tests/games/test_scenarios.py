@@ -1,0 +1,122 @@
+"""Every scenario of every game, by its id; and what the scenarios must cover."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from games.kernel import SHARED_REFUSALS, Game
+from tests.games.matches import ALL, HERE, scenarios
+from tools.scenarios import failures, main, prefix
+
+BOTH = [pytest.param(game, scenario, id=scenario["id"]) for game in ALL for scenario in scenarios(game)]
+GAMES = [pytest.param(game, id=game.id) for game in ALL]
+
+
+def rules(game: Game) -> list[str]:
+    text = (game.folder / "RULES.md").read_text(encoding="utf-8")
+    return re.findall(rf"^- \*\*({prefix(game)}[A-Z]+-\d+)\*\*", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("game", "scenario"), BOTH)
+def test_scenario_holds(game, scenario):
+    assert list(failures(game, scenario)) == []
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_every_rule_has_a_scenario_or_a_reason_why_not(game):
+    structural = yaml.safe_load((HERE / game.id / "structural.yaml").read_text(encoding="utf-8"))
+    shown = {rule for scenario in scenarios(game) for rule in scenario["rules"]}
+    assert [rule for rule in rules(game) if rule not in shown and rule not in structural] == []
+    assert [rule for rule in structural if rule in shown or rule not in rules(game)] == []
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_every_rule_stands_in_a_docstring(game):
+    docstrings = "".join(
+        "".join(re.findall(r'"""(.*?)"""', path.read_text(encoding="utf-8"), re.DOTALL)) for path in game.folder.glob("*.py")
+    )
+    named = set(re.findall(rf"{prefix(game)}[A-Z]+-\d+", docstrings))
+    assert [rule for rule in rules(game) if rule not in named] == []
+    assert sorted(named - set(rules(game))) == []
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_every_refusal_code_is_reached_by_a_scenario(game):
+    reached = {step.get("refused") for scenario in scenarios(game) for step in scenario["steps"]}
+    assert [code for code in {*game.refusals, *SHARED_REFUSALS} if code not in reached] == []
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_every_refusal_code_and_event_stands_in_the_contract(game):
+    contract = (game.folder / "CONTRACT.md").read_text(encoding="utf-8")
+    assert [name for name in (*game.refusals, *SHARED_REFUSALS, *game.events, *game.deeds()) if f"`{name}" not in contract] == []
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_no_id_of_the_data_stands_in_the_code(game):
+    data = (game.folder / "data.json").read_text(encoding="utf-8")
+    import json
+
+    found: set[str] = set()
+
+    def gather(value):
+        if isinstance(value, dict):
+            for key, inner in value.items():
+                if key in ("cards", "regions", "buildings", "locations") and isinstance(inner, dict):
+                    found.update(inner)
+                gather(inner)
+
+    gather(json.loads(data))
+    for path in game.folder.glob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        assert [name for name in sorted(found) if re.search(rf"""['"]{re.escape(name)}['"]""", text)] == [], path.name
+
+
+def test_a_failing_scenario_is_told_in_one_line(tmp_path, capsys):
+    wrong = tmp_path / "scenarios.yaml"
+    wrong.write_text(
+        """
+- id: WAR-S-90
+  title: nobody may place on a symbol
+  rules: [WAR-STA-02]
+  given: {patch: {phase: placement, active: red, to_act: [red]}}
+  steps:
+    - {seat: red, do: {type: place_unit, tile: b2}}
+- id: WAR-S-91
+  title: a turn of the tables
+  rules: [WAR-STA-02]
+  given: {patch: {phase: placement, active: red, to_act: [red]}}
+  steps:
+    - {seat: red, do: {type: place_unit, tile: b2}, refused: not_brown, then: {/phase: placement}}
+    - {seat: red, do: {type: place_unit, tile: a2}, then: {/reserve/red: 18}, legal_lacks: [{type: place_unit, tile: c1}]}
+- id: WAR-S-92
+  title: this one holds
+  rules: [WAR-CMP-01]
+  given: {new_match: {seats: [red, blue], options: {}}}
+  steps: []
+"""
+    )
+    assert main([str(wrong)]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "WAR-S-90: step 1: expected acceptance, came not_brown"
+    assert lines[1].startswith("WAR-S-91: step 2: expected /reserve/red 18, came 19")
+    assert lines[2:] == ["1 passed, 2 failed"]
+
+
+def test_the_command_says_when_a_file_cannot_be_read(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "tools.scenarios", str(tmp_path / "none.yaml")],
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parents[2],
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stdout == "0 passed, 0 failed\n"
+    assert "cannot be read" in done.stderr

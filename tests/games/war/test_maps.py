@@ -1,0 +1,119 @@
+"""The map generator, against the examples of data.json and the numbers of the rules."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from games.kernel import Refused
+from games.war import GAME
+from games.war.data import BESIDE, BOX, BROWN, GENERATOR, SYMBOLS
+from games.war.mapmaker import Draws, attempts, flaw, generated
+
+DATA = json.loads((GAME.folder / "data.json").read_text(encoding="utf-8"))
+EXAMPLES = DATA["generator"]["examples"]
+
+
+def picture(tiles, rows, columns):
+    """A map as data.json draws it: the symbol's first letter and the region, two dots for no tile."""
+
+    def cell(column, row):
+        here = tiles.get(f"{'abcdefghi'[column]}{row + 1}")
+        return ".." if here is None else ("-" if here["face"] == BROWN else here["face"][0].upper()) + str(here["region"])
+
+    return [" ".join(cell(column, row) for column in range(columns)) for row in range(rows)]
+
+
+@pytest.mark.parametrize("example", EXAMPLES["draws"], ids=lambda example: str(example["number"]))
+def test_the_row_of_numbers_is_that_of_the_examples(example):
+    draws = Draws(example["number"])
+    assert [draws.draw(example["n"]) for _ in example["first"]] == example["first"]
+
+
+def test_a_leap_passes_over_as_many_numbers_as_it_says():
+    one, other = Draws(7), Draws(7)
+    for _ in range(23):
+        one.draw(6)
+    other.leap(23)
+    assert one.x == other.x
+
+
+@pytest.mark.parametrize("example", EXAMPLES["maps"], ids=lambda example: f"{example['seats']} seats, map {example['map_number']}")
+def test_the_maps_are_those_of_the_examples(example):
+    tiles = generated(example["seats"], example["symbols"], example["map_number"])
+    assert picture(tiles, len(example["picture"]), len(example["picture"][0].split())) == example["picture"]
+    tried = list(zip(range(example["attempts"]), attempts(example["seats"], example["symbols"], example["map_number"]), strict=False))
+    assert [found is not None for _, found in tried] == [False] * (example["attempts"] - 1) + [True]
+
+
+def test_the_map_of_blank_json_is_map_4():
+    blank = json.loads((GAME.folder / "blank.json").read_text(encoding="utf-8"))
+    assert generated(2, blank["symbols"], 4) == blank["tiles"]
+
+
+def test_neighbours_are_those_that_the_data_lists():
+    listed = DATA["blank_map"]["neighbours"]
+    assert {tile: {place for place in BESIDE[tile] if place in listed} for tile in listed} == {
+        tile: set(beside) for tile, beside in listed.items()
+    }
+
+
+@pytest.mark.parametrize("seats", [2, 3, 4])
+def test_every_generated_map_keeps_the_rules_of_maps(seats):
+    symbols = SYMBOLS[: len(GENERATOR.origins[seats])]
+    for number in range(60):
+        tiles = generated(seats, symbols, number)
+        faces = {tile: here["face"] for tile, here in tiles.items()}
+        assert flaw(faces, seats) is None
+        assert len(tiles) == BOX[seats].symbol_tiles + BOX[seats].brown_tiles
+        for region in range(1, len(symbols) + 1):
+            land = [tile for tile, here in tiles.items() if here["region"] == region]
+            assert len(land) == 6
+            entries = [tile for tile in land if any(place in tiles and tiles[place]["region"] != region for place in BESIDE[tile])]
+            assert 2 <= len(entries) <= 4
+        for tile, face in faces.items():
+            beside = [faces[place] for place in BESIDE[tile] if place in faces]
+            assert face not in beside if face != BROWN else any(other != BROWN for other in beside)
+
+
+GIVEN = {
+    **dict.fromkeys(("a1", "c3", "f4"), "wheel"),
+    **dict.fromkeys(("c1", "b2", "e3"), "drop"),
+    **dict.fromkeys(("e1", "d2", "b4"), "arrow"),
+    **dict.fromkeys(("f2", "a3", "d4"), "bricks"),
+    **dict.fromkeys(("b1", "d1", "f1", "a2", "c2", "e2", "b3", "d3", "f3", "a4", "c4", "e4"), BROWN),
+}
+
+
+@pytest.mark.parametrize(
+    ("seats", "options", "rule"),
+    [
+        (["red"], {}, "WAR-CMP-01"),
+        (["red", "red"], {}, "WAR-CMP-02"),
+        (["red", "purple"], {}, "WAR-CMP-02"),
+        (["red", "blue"], {"first_seat": "green"}, "WAR-OPT-01"),
+        (["red", "blue"], {"first_seat": 3}, "WAR-OPT-07"),
+        (["red", "blue"], {"removed_symbols": ["drop"]}, "WAR-OPT-02"),
+        (["red", "blue"], {"removed_symbols": ["drop", "drop"]}, "WAR-OPT-02"),
+        (["red", "blue"], {"removed_symbols": ["drop", "moon"]}, "WAR-OPT-02"),
+        (["red", "blue"], {"map_number": -1}, "WAR-OPT-07"),
+        (["red", "blue"], {"map_number": 4294967296}, "WAR-OPT-04"),
+        (["red", "blue"], {"starting_cards": 1}, "WAR-OPT-07"),
+        (["red", "blue"], {"colour": "red"}, "WAR-OPT-07"),
+        (["red", "blue"], {"map": {}}, "WAR-MAP-12"),
+        (["red", "blue", "green"], {"map": GIVEN}, "WAR-MAP-12"),
+        (["red", "blue"], {"map": {**GIVEN, "z40": BROWN}}, "WAR-MAP-01"),
+        (["red", "blue"], {"map": GIVEN, "map_number": 3}, "WAR-MAP-15"),
+        (["red", "blue"], {"map": GIVEN, "removed_symbols": ["drop", "circles"]}, "WAR-MAP-14"),
+        (["red", "blue"], {"map": {("k9" if tile == "e4" else tile): face for tile, face in GIVEN.items()}}, "WAR-MAP-13"),
+    ],
+)
+def test_bad_options_are_refused_when_the_match_is_created(seats, options, rule):
+    with pytest.raises(Refused) as refused:
+        GAME.begin(seats, options)
+    assert (refused.value.code, refused.value.refusal.rule) == ("bad_options", rule)
+
+
+def test_good_options_are_taken_as_they_are():
+    assert GAME.begin(["red", "blue"], {"map": GIVEN, "removed_symbols": ["circles", "hammers"]})["options"]["map"] == GIVEN
