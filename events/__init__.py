@@ -1,0 +1,1 @@
+"""MEMORY: the streams of matches, the one writer, and what follows from an entry."""

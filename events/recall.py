@@ -1,0 +1,136 @@
+"""Recall: a match at its newest version, or at any version before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from events.cache import Held
+from events.connect import House
+from events.declined import NoGame, NoMatch, NoVersion
+from events.dice import dice_key
+from events.entries import Entry, parse
+from events.positions import Position, follow_all
+from events.snapshots import unpack
+from games.kernel import Game
+
+MATCH_ID = re.compile(r"m[a-z2-7]{16}")
+
+
+def position(house: House, match: str) -> Position:
+    """The match as it stands now: never older than what any append was answered with. Raises NoMatch, StoreDown."""
+    held = house.cache.get(match)
+    return (load(house, match) if held is None else catch_up(house, held)).position
+
+
+def state_at(house: House, match: str, version: int) -> Position:
+    """The match as it stood after the entry of `version`, 1 or later. Raises NoMatch, NoVersion, StoreDown."""
+    held = house.cache.get(match)
+    if held is not None and held.position.version == version:
+        return held.position
+    _guard(match)
+    if version >= 1:
+        loaded = house.store.load(match, version)
+        if not loaded.head:
+            raise NoMatch(f"There is no match {match}.")
+        if version <= loaded.head:
+            return _stand(house, match, loaded.snapshot, loaded.tail, version)
+    now = house.store.head(match)
+    if not now:
+        raise NoMatch(f"There is no match {match}.")
+    raise NoVersion(f"The match has the versions 1 to {now}; {version} is none of them.")
+
+
+def game_of(house: House, id: str) -> Game:
+    """A game of the house. Raises NoGame."""
+    game = house.games.get(id)
+    if game is None:
+        raise NoGame(f"There is no game {id!r}; there are {', '.join(sorted(house.games))}.")
+    return game
+
+
+def hold(house: House, match: str) -> Held:
+    """What to decide on: what is in memory, perhaps behind, or else what is in the store. Raises NoMatch, StoreDown."""
+    return house.cache.get(match) or load(house, match)
+
+
+def load(house: House, match: str) -> Held:
+    """The match from the store, by a snapshot if there is one. Raises NoMatch, StoreDown."""
+    _guard(match)
+    loaded = house.store.load(match)
+    if not loaded.head:
+        raise NoMatch(f"There is no match {match}.")
+    position = _stand(house, match, loaded.snapshot, loaded.tail, loaded.head)
+    assert loaded.secret is not None, f"the secret of {match} is lost"
+    held = _held(position, bytes.fromhex(loaded.secret))
+    house.cache.put(held)
+    return held
+
+
+def catch_up(house: House, held: Held) -> Held:
+    """The same match at the head. Raises StoreDown."""
+    match, version = held.position.match, held.position.version
+    since = house.store.since(match, version)
+    return extend(house, held, since.head, since.tail)
+
+
+def extend(house: House, held: Held, head: int, tail: list[bytes]) -> Held:
+    """The same match at `head`, by the first entries after the version held; more are fetched if need be. Raises StoreDown."""
+    before = held.position
+    if head == before.version:
+        return held
+    if head < before.version:
+        # The store has lost what it had answered (a power cut without fsync): memory must not know better than the stream.
+        house.cache.drop(before.match)
+        return load(house, before.match)
+    after = _stand_on(house, before, tail, head)
+    if after.contributions is before.contributions:
+        newer = Held(after, held.secret, held.key)
+    else:
+        newer = _held(after, held.secret)
+    house.cache.put(newer)
+    return newer
+
+
+def _stand(house: House, match: str, snapshot: bytes | None, tail: list[bytes], version: int) -> Position:
+    start = unpack(snapshot) if snapshot else None
+    if snapshot and start is None:
+        tail = []
+    if start is None and not tail:
+        tail = house.store.read(match)
+    return _stand_on(house, start, tail, version) if start is None or start.version < version else start
+
+
+def _stand_on(house: House, position: Position | None, tail: list[bytes], version: int) -> Position:
+    """The position at `version`, which is at or after the end of `tail`."""
+    while True:
+        if position is None:
+            first = parse(tail[0])
+            game = game_of(house, first.events[0]["game"])
+            match = first.match
+        else:
+            game = game_of(house, position.game)
+            match = position.match
+        position = follow_all(game, position, _until(tail, version))
+        assert position is not None
+        if position.version >= version:
+            return position
+        tail = house.store.read(match, position.version)
+        assert tail, f"the stream of {match} ends before version {version}"
+
+
+def _until(tail: list[bytes], version: int) -> Iterator[Entry]:
+    for wire in tail:
+        entry = parse(wire)
+        if entry.version > version:
+            return
+        yield entry
+
+
+def _held(position: Position, secret: bytes) -> Held:
+    return Held(position, secret, dice_key(secret, position.match, position.contributions))
+
+
+def _guard(match: str) -> None:
+    if not MATCH_ID.fullmatch(match):
+        raise NoMatch(f"There is no match {match}.")

@@ -1,0 +1,215 @@
+"""A tiny game for the tests of events/ and workers/: seats count up to a target, by choice, by a die, or from a hidden pile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from games.chance import Chance
+from games.documents import Own
+from games.kernel import Action, Deed, Event, Game, Refusal, Refused, Seat, Seats, State, Table, no
+from games.schema import flag, listing, mapping, record, text, whole
+
+SEATS = ("one", "two", "three", "four")
+PILE = tuple(range(1, 31))
+
+
+def begin(seats: list[Seat], options: Mapping[str, Any]) -> State:
+    """A new match; `target` ends it."""
+    if not 2 <= len(seats) <= 4 or not set(seats) <= set(SEATS):
+        raise Refused(no("bad_options", reason="it takes two to four of its seats"))
+    if not set(options) <= {"target"} or not isinstance(options.get("target", 0), int):
+        raise Refused(no("bad_options", reason="there is a target and nothing else"))
+    return {
+        "game": "tally",
+        "options": {"target": options.get("target", 20)},
+        "seats": seats,
+        "round": 1,
+        "phase": "setup",
+        "active": None,
+        "to_act": ["system"],
+        "outcome": None,
+        "counts": {seat: 0 for seat in seats},
+        "pile": [],
+    }
+
+
+def _system(state: State, actor: Seat) -> Iterator[Action]:
+    yield {"type": "end_round"}
+
+
+def _never(state: State, actor: Seat, action: Action) -> Refusal | None:
+    return None
+
+
+def _set_up(table: Table, actor: Seat, action: Action) -> None:
+    table.emit("pile_built", pile=table.chance.shuffle(PILE))
+    table.emit("turn_started", seat=table.state["seats"][0])
+
+
+def _open_round(table: Table, actor: Seat, action: Action) -> None:
+    table.emit("round_started", round=table.state["round"] + 1)
+    table.emit("turn_started", seat=table.state["seats"][0])
+
+
+def _counted(table: Table, seat: Seat, by: int, stay: bool = False) -> None:
+    table.emit("counted", seat=seat, by=by)
+    if table.state["counts"][seat] >= table.state["options"]["target"]:
+        table.emit("match_ended", winners=[seat], scores=dict(table.state["counts"]))
+        return
+    if stay:
+        return
+    seats = table.state["seats"]
+    place = seats.index(seat) + 1
+    if place == len(seats):
+        table.emit("round_over")
+    else:
+        table.emit("turn_started", seat=seats[place])
+
+
+def _add_offers(state: State, seat: Seat) -> Iterator[Action]:
+    yield {"type": "add", "stay": False}
+    yield {"type": "add", "stay": True}
+
+
+def _add_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
+    return None if 1 <= action["by"] <= 3 else no("too_much", "TAL-ADD-01", by=action["by"])
+
+
+def _add(table: Table, seat: Seat, action: Action) -> None:
+    _counted(table, seat, action["by"], action["stay"])
+
+
+def _roll_offers(state: State, seat: Seat) -> Iterator[Action]:
+    yield {"type": "roll"}
+
+
+def _roll(table: Table, seat: Seat, action: Action) -> None:
+    face = table.chance.roll(6)
+    table.emit("rolled", seat=seat, face=face)
+    _counted(table, seat, face)
+
+
+def _draw_offers(state: State, seat: Seat) -> Iterator[Action]:
+    if state["pile"]:
+        yield {"type": "draw"}
+
+
+def _draw_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
+    return None if state["pile"] else no("pile_empty", "TAL-DRW-01")
+
+
+def _draw(table: Table, seat: Seat, action: Action) -> None:
+    table.emit("drawn", seat=seat, card=table.state["pile"][0])
+    _counted(table, seat, 1, True)
+
+
+def _pile_built(state: State, event: Event, own: Own) -> None:
+    state["pile"] = list(event["pile"])
+
+
+def _turn_started(state: State, event: Event, own: Own) -> None:
+    state["active"] = event["seat"]
+    state["to_act"] = [event["seat"]]
+    state["phase"] = "turn"
+
+
+def _round_started(state: State, event: Event, own: Own) -> None:
+    state["round"] = event["round"]
+
+
+def _round_over(state: State, event: Event, own: Own) -> None:
+    state["active"] = None
+    state["to_act"] = ["system"]
+    state["phase"] = "round_end"
+
+
+def _counted_fact(state: State, event: Event, own: Own) -> None:
+    own(state, "counts")[event["seat"]] += event["by"]
+
+
+def _rolled(state: State, event: Event, own: Own) -> None:
+    pass
+
+
+def _drawn(state: State, event: Event, own: Own) -> None:
+    own(state, "pile").remove(event["card"])
+
+
+def _match_ended(state: State, event: Event, own: Own) -> None:
+    state["outcome"] = {"winners": event["winners"], "reason": "target", "scores": event["scores"]}
+    state["active"] = None
+    state["to_act"] = []
+    state["phase"] = "over"
+
+
+def view(state: State, viewer: str) -> State:
+    """The pile is hidden; only its size is seen."""
+    return state if viewer == "auditor" else {**state, "pile": len(state["pile"])}
+
+
+def shown(event: Event, viewer: str) -> Event:
+    """The order of the pile is hidden."""
+    return {"type": "pile_built", "pile": len(event["pile"])} if event["type"] == "pile_built" and viewer != "auditor" else event
+
+
+def guess(seen: State, viewer: str, chance: Chance) -> State:
+    """Any pile of the right size will do."""
+    return {**seen, "pile": chance.sample(PILE, seen["pile"]) if isinstance(seen["pile"], int) else seen["pile"]}
+
+
+def worth(state: State, seat: Seat) -> float:
+    """How far the seat is ahead of the best of the others."""
+    counts = state["counts"]
+    return counts[seat] * 1.0 - max(count for other, count in counts.items() if other != seat)
+
+
+def sound(state: State) -> Iterator[str]:
+    """Nothing to check."""
+    return iter(())
+
+
+_SYSTEM = Deed({}, _system, _never, _set_up)
+_count = whole(0)
+
+TALLY = Game(
+    id="tally",
+    title="Tally",
+    revision=1,
+    seats=Seats(SEATS, 2, 4),
+    options=record({"target": whole(1)}),
+    begin=begin,
+    phases={
+        "setup": {"end_round": _SYSTEM},
+        "turn": {
+            "add": Deed(
+                {"by": whole(0), "stay": flag()}, _add_offers, _add_refusal, _add, lambda state, seat, action: {"by": [1, 3]}
+            ),
+            "roll": Deed({}, _roll_offers, _never, _roll),
+            "draw": Deed({}, _draw_offers, _draw_refusal, _draw),
+        },
+        "round_end": {"end_round": _SYSTEM._replace(act=_open_round)},
+        "over": {},
+    },
+    facts={
+        "pile_built": _pile_built,
+        "turn_started": _turn_started,
+        "round_started": _round_started,
+        "round_over": _round_over,
+        "counted": _counted_fact,
+        "rolled": _rolled,
+        "drawn": _drawn,
+        "match_ended": _match_ended,
+    },
+    document=record({"game": text(), "counts": mapping(text(), _count), "pile": listing(_count)}),
+    events={"counted": {"seat": text(), "by": _count}},
+    refusals={"too_much": "{by} is not from 1 to 3.", "pile_empty": "The pile is empty."},
+    reveals=frozenset({"drawn"}),
+    view=view,
+    shown=shown,
+    guess=guess,
+    worth=worth,
+    invariants=sound,
+    folder=Path(__file__).parent,
+)
