@@ -280,7 +280,9 @@ def healthy(url: str) -> bool:
 def tell(folder: Path, url: str, key_given: bool) -> None:
     """Say where everything is, to people here and to the other commands in a file beside the data."""
     place = {"url": url, "pid": os.getpid()}
-    (folder / "serve.json").write_text(json.dumps(place) + "\n")
+    draft = folder / "serve.json.new"
+    draft.write_text(json.dumps(place) + "\n")
+    draft.replace(folder / "serve.json")
     print(f"Warledger is open at {url}  (the API to read and try: {url}/docs)")
     print(f"Data and logs: {folder}")
     print("Admin key:     " + ("as set in WARLEDGER_ADMIN_KEY" if key_given else f"in {folder / 'admin.key'}"))

@@ -32,16 +32,11 @@ OPTIONS = record({name: optional(shape) for name, shape in OPTION_SHAPES.items()
 
 
 def begin(seats: Sequence[Seat], options: Mapping[str, Any]) -> State:
-    """The first document of a match, with every unit in reserve. Raises Refused `bad_options` (WAR-CMP-01, WAR-CMP-02, WAR-CMP-03,
-    WAR-OPT-06,
-    WAR-OPT-07)."""
-    try:
-        chosen = DEFAULTS | OPTIONS.clean(clone(dict(options)))
-    except Malformed as reason:
-        raise Refused(_bad(str(reason))) from None
-    refusal = _seats_refusal(seats) or options_refusal(seats, chosen)
+    """The first document of a match, with every unit in reserve. Raises Refused `bad_options` (WAR-CMP-03, WAR-OPT-06, WAR-OPT-07)."""
+    refusal = match_refusal(seats, options)
     if refusal is not None:
         raise Refused(refusal)
+    chosen = DEFAULTS | OPTIONS.clean(clone(dict(options)))
     return {
         "game": "war",
         "options": chosen,
@@ -68,11 +63,22 @@ def begin(seats: Sequence[Seat], options: Mapping[str, Any]) -> State:
     }
 
 
+def match_refusal(seats: Sequence[Seat], options: Mapping[str, Any]) -> Refusal | None:
+    """Why a match with these seats and options may not start (WAR-CMP-01, WAR-CMP-02, WAR-OPT-07)."""
+    if not LEAST_SEATS <= len(seats) <= MOST_SEATS:
+        return _bad(f"War! is played by {LEAST_SEATS} to {MOST_SEATS} seats", "WAR-CMP-01")
+    if len(set(seats)) != len(seats) or any(seat not in SEATS for seat in seats):
+        return _bad(f"the seats are different ones of {', '.join(SEATS)}", "WAR-CMP-02")
+    try:
+        return options_refusal(seats, DEFAULTS | OPTIONS.clean(dict(options)))
+    except Malformed as reason:
+        return _bad(str(reason))
+
+
 def options_refusal(seats: Sequence[Seat], options: Mapping[str, Any]) -> Refusal | None:
     """What is wrong with options of the right types (WAR-OPT-01, WAR-OPT-02, WAR-OPT-03, WAR-OPT-04, WAR-OPT-05, WAR-OPT-07, WAR-MAP-14,
     WAR-MAP-15)."""
-    first, removed = options.get("first_seat", "random"), options.get("removed_symbols", "random")
-    faces, number = options.get("map", "generated"), options.get("map_number")
+    first, removed, faces, number = options["first_seat"], options["removed_symbols"], options["map"], options["map_number"]
     if first != "random" and first not in seats:
         return _bad(f"first_seat: {first} does not play", "WAR-OPT-01")
     if removed != "random":
@@ -102,7 +108,7 @@ def setup_offers(state: State, seat: Seat) -> list[Action]:
 
 def setup_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """Bad options do not start a match (WAR-OPT-07)."""
-    return options_refusal(state["seats"], state["options"])
+    return match_refusal(state["seats"], state["options"])
 
 
 def set_up(table: Table, seat: Seat, action: Action) -> None:
@@ -181,14 +187,6 @@ def build_deck(table: Table) -> None:
 def cards_in_play(state: State) -> list[str]:
     """The cards of the symbols in play (WAR-CMP-07, WAR-CMP-10, WAR-CMP-11, WAR-CMP-12)."""
     return [name for name, card in CARDS.items() if card.symbol in state["symbols"]]
-
-
-def _seats_refusal(seats: Sequence[Seat]) -> Refusal | None:
-    if not LEAST_SEATS <= len(seats) <= MOST_SEATS:
-        return _bad(f"War! is played by {LEAST_SEATS} to {MOST_SEATS} seats", "WAR-CMP-01")
-    if len(set(seats)) != len(seats) or any(seat not in SEATS for seat in seats):
-        return _bad(f"the seats are different ones of {', '.join(SEATS)}", "WAR-CMP-02")
-    return None
 
 
 def _bad(reason: str, rule: str = "WAR-OPT-07") -> Refusal:

@@ -16,17 +16,20 @@ _DATA: dict[str, Any] = json.loads((FOLDER / "data.json").read_text(encoding="ut
 _MAP: dict[str, dict[str, Any]] = _DATA["map"]["regions"]
 _SETUP: dict[str, Any] = _DATA["setup"]
 
+_LONGEST_MOVE: int = max(row.get("steps", 0) for cards in _DATA["cards"].values() for card in cards.values() for row in card["options"])
+
 
 class Kind(NamedTuple):
     """A kind of figure: where it may stand, the regions a step away from each of them, and what it does there (WOW-MOV-01, WOW-MOV-02).
 
-    `placed_at` is the one region in which its figures are placed, None for those that are placed where civilians stand.
+    `within` gives for a number of steps the regions at most so far away, each region without itself. `placed_at` is the one region in which its figures are placed, None for those that are placed where civilians stand.
     """
 
     id: str
     side: str
     figures: tuple[str, ...]
     beside: dict[str, tuple[str, ...]]
+    within: dict[int, dict[str, tuple[str, ...]]]
     defence: int
     blocks: bool
     attackable: bool
@@ -111,13 +114,22 @@ STARTING_BUILDINGS: dict[str, str] = _SETUP["buildings"]
 STARTING_FIGURES: dict[str, str] = _SETUP["figures"]
 
 
+def _within(beside: dict[str, tuple[str, ...]], steps: int) -> dict[str, tuple[str, ...]]:
+    found = {region: {region} for region in beside}
+    for _ in range(steps):
+        found = {region: near.union(*(beside[one] for one in near)) for region, near in found.items()}
+    return {region: tuple(sorted(near - {region})) for region, near in found.items()}
+
+
 def _kind(name: str, row: dict[str, Any]) -> Kind:
     stands = [region for region in _MAP if _MAP[region]["terrain"] in row["terrain"]]
+    beside = {region: tuple(near for terrain in row["terrain"] for near in _MAP[region][terrain]) for region in stands}
     return Kind(
         id=name,
         side=row["side"],
         figures=tuple(row["figures"]),
-        beside={region: tuple(near for terrain in row["terrain"] for near in _MAP[region][terrain]) for region in stands},
+        beside=beside,
+        within={steps: _within(beside, steps) for steps in range(1, _LONGEST_MOVE + 1)},
         defence=row["defence"] or 0,
         blocks=row["blocks"],
         attackable=row.get("attackable", False),

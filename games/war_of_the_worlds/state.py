@@ -5,7 +5,7 @@ Exactly two seats play (WOW-CMP-01). Nothing in the document stands for the othe
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypedDict
 
 from games.kernel import Seat, State
 from games.schema import COUNTED, Shape, always, flag, ids, listing, mapping, nullable, record, veiled, whole
@@ -54,8 +54,12 @@ SCORES = mapping(SEAT, whole(0))
 PHASE = ids(["setup", "play", "strike", "evacuate", "end_round", "over"])
 ACTORS = listing(ids([*SEATS, "system"]), about="who must decide now")
 HIDDEN_CARDS = veiled(listing(CARD, about="top card first; a view holds the number of cards instead"), COUNTED)
-STRIKE = nullable(record({"region": REGION, "damage": whole(0), "need": whole(0)}, about="damage gathered against a region, and what it needs"))
-EVACUATION = nullable(record({"region": LAND_REGION, "fought": flag()}, about="where the civilian moved first stands, and whether it has fought"))
+STRIKE = nullable(
+    record({"region": REGION, "damage": whole(0), "need": whole(0)}, about="damage gathered against a region, and what it needs")
+)
+EVACUATION = nullable(
+    record({"region": LAND_REGION, "fought": flag()}, about="where the civilian moved first stands, and whether it has fought")
+)
 
 OPTION_SHAPES: dict[str, Shape] = {
     name: flag() if row["type"] == "boolean" else whole(row["min"], row["max"]) for name, row in OPTIONS.items()
@@ -110,6 +114,13 @@ DOCUMENT = record(
     },
     about="the state of a match of War of the Worlds: The New Wave",
 )
+
+
+class Evacuation(TypedDict):
+    """Where the civilian that Evacuate moved first stands, and whether it has fought."""
+
+    region: str
+    fought: bool
 
 
 def option(state: State, name: str) -> Any:
@@ -190,32 +201,29 @@ def may_enter(state: State, kind: Kind, region: str) -> bool:
     return kind.side != HUMANS or not closed(state, region)
 
 
-def ways(state: State, figure: str, steps: int) -> list[str]:
-    """The regions where a figure can be after some steps or fewer, each step allowed by itself, but not where it started (WOW-MOV-01, WOW-MOV-02,
+def has_way(state: State, figure: str, start: str, goal: str, steps: int) -> bool:
+    """Whether a figure can come from one region to another in some steps or fewer, each step allowed by itself (WOW-MOV-01, WOW-MOV-02,
     WOW-MOV-03, WOW-MOV-04)."""
-    start = state["units"][figure]["region"]
+    if not may_leave(state, figure, start):
+        return False
     kind = FIGURES[figure]
-    found: list[str] = []
-    edge = [start]
-    for _ in range(steps):
-        beyond = []
-        for region in edge:
-            if may_leave(state, figure, region):
-                for near in kind.beside[region]:
-                    if near != start and near not in found and may_enter(state, kind, near):
-                        found.append(near)
-                        beyond.append(near)
-        edge = beyond
-    return found
+    if goal in kind.beside[start]:
+        return may_enter(state, kind, goal)
+    if steps < 2:
+        return False
+    for near in kind.beside[start]:
+        if goal in kind.within[steps - 1][near] and may_enter(state, kind, near) and has_way(state, figure, near, goal, steps - 1):
+            return True
+    return False
 
 
-def movable(state: State, region: str, evacuation: dict[str, Any] | None) -> int:
+def movable(state: State, region: str, evacuation: Evacuation | None) -> int:
     """How many civilians of a region may move; the one that Evacuate moved first stays (WOW-HUM-04)."""
     civilians: int = state["regions"][region]["civilians"]
     return civilians - 1 if evacuation is not None and evacuation["region"] == region else civilians
 
 
-def next_has_fought(state: State, region: str, evacuation: dict[str, Any] | None) -> bool:
+def next_has_fought(state: State, region: str, evacuation: Evacuation | None) -> bool:
     """Whether the next civilian to move has fought this turn: those that have not go first (WOW-MOV-11, WOW-ATK-08)."""
     land = state["regions"][region]
     fresh = land["civilians"] - land["fought"]
@@ -276,20 +284,6 @@ def free_figure(state: State, kind: Kind) -> str | None:
     WOW-UNT-16)."""
     units = state["units"]
     return next((figure for figure in kind.figures if units[figure]["region"] is None), None)
-
-
-def fit_to_place(state: State, kind: Kind, region: str) -> bool:
-    """Whether a figure may be placed in a region: humans neither in hostile regions nor in those closed to them, Armies only where a civilian
-    stands; aliens always in the ship's region (WOW-UNT-02, WOW-UNT-03, WOW-UNT-04, WOW-UNT-17, WOW-EDN-09)."""
-    if kind.placed_at is None and not state["regions"][region]["civilians"]:
-        return False
-    return kind.side != HUMANS or not (hostile(state, region) or closed(state, region))
-
-
-def next_to_own_building(state: State, seat: Seat, region: str) -> bool:
-    """Whether a region is beside one with a building of a seat, the Invasion Ship among them (WOW-BLD-04, WOW-BLD-05)."""
-    regions = state["regions"]
-    return any([regions[near]["building"] in BUILDINGS_OF[seat] for near in BESIDE[region]])  # noqa: C419 - a list is faster here
 
 
 def income(state: State, seat: Seat) -> int:
