@@ -29,9 +29,11 @@ from events.reactions import owed
 from events.snapshots import due, pack, replaced
 from events.standings import changes
 from events.store import Appended, Changes, Claim, Conflict, Known
+from events.recall import position as position
+from events.recall import state_at as state_at
 from games.chance import Drawn
 from games.choices import Choice
-from games.kernel import Action, Event, Game, Refused, State, admit, carry_out, legal
+from games.kernel import SPECTATOR, SYSTEM, Action, Event, Game, Refused, State, admit, carry_out, legal
 
 LONGEST_LIST = 50
 
@@ -177,7 +179,8 @@ def play_on(
         game = recall.game_of(house, position.game)
         made: list[Made] = []
         while len(made) < limit and (actor in position.to_act or not made):
-            action = choose(game.view(position.document, actor), legal(game, position.document, actor))
+            view = game.view(position.document, SPECTATOR if actor == SYSTEM else actor)
+            action = choose(view, legal(game, position.document, actor))
             one, _ = _decided(game, held, position, actor, action, None)
             made.append(one)
             position = one.position

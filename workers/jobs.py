@@ -1,0 +1,81 @@
+"""Jobs: what the queue may ask for, and nothing else. Each names a match and a version, and does nothing if the match is past it."""
+
+from __future__ import annotations
+
+import random
+import time
+
+import structlog
+
+from events.connect import House
+from events.declined import NoMatch, Stale
+from events.play import play_on
+from events.reactions import ADVANCE, THINK, Owed, owed
+from events.recall import hold
+from games.chance import Drawn
+from games.choices import Choice
+from games.kernel import SYSTEM, Action, State
+from workers.search import PLAY
+
+ALLOWED = frozenset({ADVANCE, THINK})
+
+STEPS = 50  # appends of one job, at most
+SECONDS = 0.25  # after which a job leaves the rest to the next one, so that other matches get their turn
+
+log = structlog.get_logger(__name__)
+_house: House | None = None
+
+
+def at(house: House) -> None:
+    """Work for this house from now on."""
+    global _house
+    _house = house
+
+
+def advance(match: str, version: int) -> None:
+    """Do what the system owes to a match at `version`."""
+    _carry_out(Owed(match, version, SYSTEM))
+
+
+def think(match: str, version: int, seat: str) -> None:
+    """Play for an AI seat of a match at `version`."""
+    _carry_out(Owed(match, version, seat))
+
+
+def _carry_out(step: Owed) -> None:
+    """Do a step, and those that it leads to; the rest is asked for again."""
+    assert _house is not None, "a worker works for a house"
+    house = _house
+    enough = time.monotonic() + SECONDS
+    following: Owed | None = step
+    for _ in range(STEPS):
+        if following is None or time.monotonic() > enough:
+            break
+        step = following
+        try:
+            following = one(house, step)
+        except (Stale, NoMatch) as reason:
+            # Delivered twice, or late: somebody has done it, and has seen to what follows.
+            log.info("step_past", match=step.match, version=step.version, actor=step.actor, code=reason.code)
+            return
+    if following is not None:
+        house.jobs.enqueue(following)
+
+
+def one(house: House, step: Owed) -> Owed | None:
+    """Do one step, all of it in one append, and say what is owed next. Raises Stale, NoMatch, StoreDown, and Refused by the rules."""
+    began = time.perf_counter()
+    position = hold(house, step.match).position
+    game = house.games[position.game]
+    # Chance of its own: were it the dice of the match, an AI seat would know them beforehand.
+    chance = Drawn(random.Random().randrange)
+
+    def choose(view: State, choices: list[Choice]) -> Action:
+        if step.actor == SYSTEM:
+            return choices[0]["action"]
+        return PLAY[position.roster[step.actor]["ai"]](game, view, choices, step.actor, chance)
+
+    played = play_on(house, step.match, step.actor, choose, expected=step.version, follow_up=False)
+    took = round((time.perf_counter() - began) * 1000, 2)
+    log.info("step_done", match=step.match, actor=step.actor, first=played.first, last=played.last, ms=took)
+    return owed(played.position)

@@ -1,0 +1,50 @@
+"""One worker process with its sweep: `python -m workers.run`."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Mapping
+
+import structlog
+
+from events.connect import House, Settings, open_house
+from games.kernel import Game
+from workers import jobs
+from workers.queues import worker
+from workers.sweep import Sweep, sweep
+
+
+def main(settings: Settings | None = None, games: Mapping[str, Game] | None = None) -> int:
+    """Work until told to stop by SIGTERM or SIGINT; the exit status."""
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            structlog.processors.JSONRenderer(),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
+    house = open_house(settings, games)
+    work(house)
+    house.close()
+    return 0
+
+
+def work(house: House) -> None:
+    """Carry out jobs for a house until a signal ends it."""
+    jobs.at(house)
+    sweep(house)
+    beside = Sweep(house)
+    beside.start()
+    worker(house.jobs.url).work(logging_level="WARNING")
+    beside.stop()
+    beside.join(5)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

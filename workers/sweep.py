@@ -1,0 +1,71 @@
+"""The sweep: what is owed and has waited too long is asked for again. The queue may lose everything; this is why nothing is lost."""
+
+from __future__ import annotations
+
+import time
+from threading import Event, Thread
+
+import structlog
+
+from events import metrics
+from events.connect import House
+from events.reactions import owed
+from events.recall import position
+from events.wire import StoreDown
+
+EVERY = 1.0
+PATIENCE_MS = 2000
+AT_ONCE = 50  # of a partition
+DEEP = 1000  # with so many jobs waiting the queue is not empty but long, and more would not help
+
+log = structlog.get_logger(__name__)
+
+
+def overdue(house: House, now: int) -> list[tuple[str, int]]:
+    """The matches that have waited too long, and since when, in milliseconds. Raises StoreDown."""
+    answers = house.store.wire.ask_all(
+        [("ZRANGE", f"{tag}:due", "-inf", now - PATIENCE_MS, "BYSCORE", "LIMIT", 0, AT_ONCE, "WITHSCORES") for tag in house.store.tags()]
+    )
+    return [(match.decode(), int(since)) for answer in answers for match, since in answer]
+
+
+def sweep(house: House, now: int | None = None) -> int:
+    """Ask again for what is overdue, and say for how many. Raises StoreDown."""
+    now = time.time_ns() // 1_000_000 if now is None else now
+    late = overdue(house, now)
+    depth = house.jobs.depth() if late else 0
+    if depth is None or depth > DEEP:
+        return 0
+    asked = 0
+    for match, since in late:
+        step = owed(position(house, match))
+        # Attempts are numbered by how often the waiting time has doubled: sweeps side by side ask once, and what fails is left ever longer.
+        if step is not None and house.jobs.enqueue(step, again=((now - since) // PATIENCE_MS).bit_length()):
+            asked += 1
+            log.info("swept", match=match, version=step.version, actor=step.actor, waited_ms=now - since)
+    metrics.swept.inc(asked)
+    return asked
+
+
+class Sweep(Thread):
+    """A sweep every second, beside the worker."""
+
+    def __init__(self, house: House) -> None:
+        super().__init__(name="sweep", daemon=True)
+        self._house = house
+        self._stop_it = Event()
+
+    def run(self) -> None:
+        """Sweep until stopped; a store that is down now is asked again in a second."""
+        while not self._stop_it.wait(EVERY):
+            try:
+                sweep(self._house)
+            except StoreDown as reason:
+                log.warning("sweep_failed", error=type(reason).__name__)
+            except Exception:
+                # One match that cannot be read must not end the sweep for all others.
+                log.exception("sweep_failed")
+
+    def stop(self) -> None:
+        """End after the current sweep."""
+        self._stop_it.set()
