@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from games.choices import complete
+
 Answer = tuple[int, bytes]
 Conversation = Generator[bytes, Answer, None]
 Address = tuple[str, int]
@@ -113,6 +115,11 @@ class Caller:
         assert 200 <= status < 300, f"{method} {path}: {status} {answer[:400]!r}"
         return orjson.loads(answer) if answer else None
 
+    def choices(self, match: str) -> list[Mapping[str, Any]]:
+        """What the player may do in a match now."""
+        found: list[Mapping[str, Any]] = self.call("GET", f"/v1/matches/{match}/choices")["choices"]
+        return found
+
 
 def until(ready: Callable[[], Any], seconds: float = 30.0, pause: float = 0.005) -> Any:
     """What `ready` gives as soon as it is true; an AssertionError when the time is up."""
@@ -131,7 +138,5 @@ def sorted_share(values: list[float], share: float) -> float:
 
 def drawn(choices: list[Mapping[str, Any]], number: Callable[[int], int]) -> Any:
     """One action, even over the choices listed; of an open one, counts drawn within its ranges."""
-    from games.choices import complete
-
     choice = choices[number(len(choices))]
     return complete(dict(choice["action"]), choice["choose"], number) if "choose" in choice else choice["action"]

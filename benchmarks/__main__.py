@@ -1,0 +1,111 @@
+"""`./run bench`: every figure in one run, as a table for people and as JSON for programs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from benchmarks import growth, http, memory, rules, turns
+from benchmarks.pairs import PAIRS, Figure
+from benchmarks.place import opened
+from events import embedded
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Measure, print, and write the JSON; 0 if every target is met."""
+    options = parsed(arguments)
+    figures: list[Figure] = []
+    with tempfile.TemporaryDirectory(prefix="warledger-bench-") as folder:
+        for name, measure in parts(options, Path(folder)).items():
+            if not options.only or name in options.only:
+                print(f"measuring {name} …", file=sys.stderr, flush=True)
+                figures += measure()
+    report = {"machine": machine(), "pairs": options.pairs, "figures": [figure._asdict() for figure in figures]}
+    print(table(report["machine"], figures))
+    if options.json:
+        options.json.write_text(json.dumps(report, indent=1) + "\n")
+    else:
+        print(json.dumps(report))
+    return int(any(figure.met is False for figure in figures))
+
+
+def parsed(arguments: list[str] | None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="run bench", description="How fast it is on this machine. Let nothing else run meanwhile.")
+    parser.add_argument("--pairs", type=int, default=PAIRS, help=f"interleaved pairs of every comparison ({PAIRS})")
+    parser.add_argument("--seconds", type=float, default=3.0, help="length of a window of load (3)")
+    parser.add_argument("--matches", type=int, default=600, help="matches that the load plays in (600)")
+    parser.add_argument("--turns", type=int, default=200, help="turns of an AI that are timed (200)")
+    parser.add_argument("--only", nargs="*", help="rules, memory, http, turns, length, matches")
+    parser.add_argument("--json", type=Path, help="write the JSON there instead of printing it")
+    return parser.parse_args(arguments)
+
+
+def parts(options: argparse.Namespace, folder: Path) -> dict[str, Callable[[], list[Figure]]]:
+    """What there is to measure, by name; each part has a service of its own."""
+
+    def with_place(measure: Callable[[Any], list[Figure]], name: str) -> list[Figure]:
+        with opened(folder / name) as place:
+            return measure(place)
+
+    def matches() -> list[Figure]:
+        with opened(folder / "few") as few, opened(folder / "many") as many:
+            return growth.by_matches(few, many, options.pairs)
+
+    return {
+        "rules": lambda: rules.measured(options.pairs, 1.0),
+        "memory": lambda: with_place(lambda place: memory.measured(place.house, options.pairs), "memory"),
+        "http": lambda: with_place(lambda place: http.measured(place, options.pairs, options.seconds, options.matches), "http"),
+        "turns": lambda: with_place(lambda place: turns.measured(place, options.turns), "turns"),
+        "length": lambda: with_place(lambda place: growth.by_length(place, options.pairs), "length"),
+        "matches": matches,
+    }
+
+
+def machine() -> dict[str, Any]:
+    """What the figures were measured on."""
+    return {
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "python": platform.python_version(),
+        "cores": os.cpu_count(),
+        "processor": processor(),
+        "server": Path(embedded.binary()).name,
+        "fsync": os.environ.get("WARLEDGER_FSYNC", "always"),
+    }
+
+
+def processor() -> str:
+    """The processor's name where the system tells it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.processor())
+
+
+def table(where: dict[str, Any], figures: list[Figure]) -> str:
+    """The figures with their spread, and whether each target is met."""
+    lines = [", ".join(f"{name} {value}" for name, value in where.items()), ""]
+    width = max((len(figure.name) for figure in figures), default=0) + 2
+    lines.append(f"{'':<{width}}{'median':>12}{'lowest':>12}{'highest':>12}  {'unit':<12}target")
+    for one in figures:
+        numbers = "".join(f"{told(value):>12}" for value in (one.median, one.low, one.high))
+        met = "" if one.met is None else "  met" if one.met else "  MISSED"
+        lines.append(f"{one.name:<{width}}{numbers}  {one.unit:<12}{one.target}{met}")
+    return "\n".join(lines)
+
+
+def told(value: float) -> str:
+    """A number with as many figures as it deserves."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

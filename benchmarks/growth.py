@@ -1,0 +1,109 @@
+"""Whether an action takes longer in a long match, or among many matches: medians over HTTP, turn and turn about."""
+
+from __future__ import annotations
+
+import random
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from benchmarks.load import Caller, drawn, until
+from benchmarks.pairs import Figure, figure, interleaved, ratios
+from benchmarks.place import Place
+from events import play, recall
+from events.connect import House
+from events.entries import Entry, seal
+from events.positions import TAKE, TAKEN
+from events.store import Appended, Changes
+from games.kernel import SYSTEM
+
+GAME = "war"
+SEATS = {"red": "me", "blue": "me"}
+LEAST = 1.2
+SHORT, LONG = 60, 4_960
+FEW, MANY = 10, 10_000
+ACTIONS = 60
+BATCH = 200
+
+
+def by_length(place: Place, pairs: int) -> list[Figure]:
+    """The time of an action at about version 100 and at about version 5,000."""
+    caller = place.caller()
+    player = own_id(caller)
+    short, long = (actions(caller, partial(filled, place.house, player, filler)) for filler in (SHORT, LONG))
+    brief, lengthy = interleaved(lambda: median(short), lambda: median(long), pairs)
+    return [
+        figure("an action at about version 100", brief, "ms"),
+        figure("an action at about version 5,000", lengthy, "ms"),
+        figure("version 5,000 / version 100", ratios(lengthy, brief), "ratio", most=LEAST),
+    ]
+
+
+def by_matches(few: Place, many: Place, pairs: int) -> list[Figure]:
+    """The time of an action in a service with 10 matches under way, and in one with 10,000."""
+    sides = []
+    for place, count in ((few, FEW), (many, MANY)):
+        caller = place.caller()
+        player = own_id(caller)
+        for _ in range(count):
+            begun(place.house, player)
+        sides.append(actions(caller, partial(begun, place.house, player)))
+    quiet, crowded = interleaved(lambda: median(sides[0]), lambda: median(sides[1]), pairs)
+    return [
+        figure("an action among 10 matches", quiet, "ms"),
+        figure("an action among 10,000 matches", crowded, "ms"),
+        figure("10,000 matches / 10 matches", ratios(crowded, quiet), "ratio", most=LEAST),
+    ]
+
+
+def own_id(caller: Caller) -> str:
+    """The id of the player who calls."""
+    return str(caller.call("GET", "/v1/players/me")["id"])
+
+
+def median(times: Iterator[float], count: int = ACTIONS) -> float:
+    """The median time of the next actions, in milliseconds."""
+    return statistics.median(next(times) for _ in range(count)) * 1000
+
+
+def actions(caller: Caller, begin: Callable[[], str]) -> Iterator[float]:
+    """Actions one after the other over one connection, in match after match, and the seconds that each took."""
+    dice = random.Random(1)
+    while True:
+        match, over = begin(), False
+        while not over:
+            choices = until(partial(caller.choices, match))
+            while choices:
+                action = drawn(choices, dice.randrange)
+                began = time.perf_counter()
+                answer = caller.call("POST", f"/v1/matches/{match}/actions", action)
+                yield time.perf_counter() - began
+                choices, over = answer["choices"], answer["outcome"] is not None
+
+
+def begun(house: House, player: str) -> str:
+    """A match under way, its set-up done here instead of by a worker."""
+    match = play.create(house, player, GAME, SEATS, {}).match
+    play.play(house, match, SYSTEM, [{"type": "end_round"}])
+    return match
+
+
+def filled(house: House, player: str, filler: int) -> str:
+    """A match under way whose stream is long: entries that seat a player again where they sit already, put straight into the store."""
+    match = begun(house, player)
+    held = recall.hold(house, match).position
+    version, digest, left = held.version, held.digest, filler
+    while left:
+        batch = []
+        for _ in range(min(BATCH, left)):
+            action = {"type": TAKE, "seat": "red", "contribution": None}
+            event = {"type": TAKEN, "seat": "red", "player": player, "contribution": None}
+            version += 1
+            entry, wire = seal(digest, Entry(match, version, player, action, [event], held.rules, held.at, None, ""))
+            digest = entry.digest
+            batch.append(wire)
+        done = house.store.append(match, version - len(batch), batch, Changes())
+        assert isinstance(done, Appended)
+        left -= len(batch)
+    return match
