@@ -1,0 +1,74 @@
+"""The pages for people: the API to read and to try, and its description for machines. Nothing in them is fetched from elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import flask_swagger_ui
+import orjson
+from flask import Flask, Response, abort, request, send_from_directory
+
+from service.responses import JSON
+
+ASSETS = Path(flask_swagger_ui.__file__).parent / "dist"
+SERVED = ("swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png")
+POLICY = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Warledger: the API</title>
+<link rel="icon" href="/docs/assets/favicon-32x32.png">
+<link rel="stylesheet" href="/docs/assets/swagger-ui.css">
+</head>
+<body>
+<noscript>This page needs JavaScript. The same is written in <a href="/openapi.yaml">openapi.yaml</a>.</noscript>
+<div id="api"></div>
+<script src="/docs/assets/swagger-ui-bundle.js"></script>
+<script src="/docs/assets/start.js"></script>
+</body>
+</html>
+"""
+
+START = """SwaggerUIBundle({
+  url: "/openapi.json",
+  dom_id: "#api",
+  deepLinking: true,
+  docExpansion: "list",
+  defaultModelsExpandDepth: 0,
+  persistAuthorization: true,
+  tryItOutEnabled: true,
+  validatorUrl: null,
+});
+"""
+
+
+def mount(app: Flask, described: dict[str, Any], written: str) -> None:
+    """Give Flask the pages."""
+    in_json = orjson.dumps(described)
+
+    def page() -> Response:
+        return _guarded(Response(PAGE, mimetype="text/html"))
+
+    def asset(name: str) -> Response:
+        if name == "start.js":
+            return Response(START, mimetype="text/javascript")
+        if name not in SERVED:
+            abort(404)
+        answer = send_from_directory(ASSETS, name, max_age=86_400)
+        return answer.make_conditional(request)
+
+    app.add_url_rule("/docs", "docs", page)
+    app.add_url_rule("/docs/assets/<name>", "docs_asset", asset)
+    app.add_url_rule("/openapi.json", "openapi_json", lambda: Response(in_json, mimetype=JSON))
+    app.add_url_rule("/openapi.yaml", "openapi_yaml", lambda: Response(written, mimetype="application/yaml"))
+
+
+def _guarded(answer: Response) -> Response:
+    answer.headers["Content-Security-Policy"] = POLICY
+    answer.headers["X-Content-Type-Options"] = "nosniff"
+    answer.headers["Referrer-Policy"] = "no-referrer"
+    return answer

@@ -1,0 +1,241 @@
+"""History: what has happened in a match, entry by entry, now and as it comes; and the audit of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from flask import Response, request
+
+from events import recall
+from events.audit import audit, plain
+from events.connect import House
+from events.entries import parse
+from games.kernel import Game
+from service import sight
+from service.hub import Hub
+from service.operations import Answer, Asked, Operation
+from service.problems import Problem
+from service.responses import JSON, NDJSON, in_json, written
+from service.schemas import EntriesQuery, StreamQuery
+from service.settings import Settings
+from service.shapes import ref
+
+PAGE = 200
+LINES = 8192
+EVENT_STREAM = "text/event-stream"
+
+
+def operations(house: House, hub: Hub, settings: Settings) -> list[Operation]:
+    """What can be asked about the past, and heard of what comes."""
+    lines = Lines(house)
+
+    def get_entries(asked: Asked, match: str) -> Response:
+        position = recall.position(house, match)
+        viewer = sight.viewer_of(position, asked.caller, asked.query.get("viewer"))
+        game = house.games[position.game]
+        after, limit = asked.query["after"], asked.query["limit"]
+        found = lines.read(game, match, after, limit, viewer)
+        if not found and asked.query["wait"] and position.status != "over":
+            found = _waited_for(game, match, after, limit, viewer, asked.query["wait"])
+        if _wants_lines():
+            answer = Response(b"".join(line.written + b"\n" for line in found), mimetype=NDJSON)
+        else:
+            last = found[-1].version if found else after
+            tail = written({"match": match, "version": last, "viewer": viewer})
+            entries = b",".join(line.written for line in found)
+            answer = Response(b'{"after":%d,"entries":[%b],%b' % (after, entries, tail[1:]), mimetype=JSON)
+        answer.headers["Vary"] = "Authorization, Accept"
+        answer.headers["Cache-Control"] = "private, no-cache"
+        return answer
+
+    def _waited_for(game: Game, match: str, after: int, limit: int, viewer: str, seconds: int) -> list[Line]:
+        until = time.monotonic() + min(seconds, settings.wait_limit)
+        hub.enter()
+        try:
+            with hub.watch(match) as watch:
+                while True:
+                    watch.ready()
+                    found = lines.read(game, match, after, limit, viewer)
+                    left = until - time.monotonic()
+                    if found or left <= 0:
+                        return found
+                    watch.wait(left)
+        finally:
+            hub.leave()
+
+    def get_stream(asked: Asked, match: str) -> Response:
+        position = recall.position(house, match)
+        viewer = sight.viewer_of(position, asked.caller, asked.query.get("viewer"))
+        after = _last_event() if "Last-Event-ID" in request.headers else asked.query["after"]
+        if position.status == "over" and after >= position.version:
+            return Response(status=204)
+        answer = Response(mimetype=EVENT_STREAM)
+        answer.headers["Cache-Control"] = "no-store"
+        answer.headers["Vary"] = "Authorization"
+        answer.headers["X-Accel-Buffering"] = "no"
+        if request.method == "HEAD":
+            return answer
+        seconds = min(asked.query.get("seconds", settings.stream_seconds), settings.stream_seconds)
+        stream = Stream(hub, lines, house.games[position.game], match, viewer, after, seconds, settings.comment_seconds)
+        answer.response = stream
+        answer.call_on_close(stream.close)
+        return answer
+
+    def get_audit(asked: Asked, match: str) -> Response:
+        guard(asked, match)
+        return in_json(plain(audit(house, match)))
+
+    def get_record(asked: Asked, match: str) -> Response:
+        guard(asked, match)
+        if not house.store.head(match):
+            raise Problem("no_such_match")
+        return Response((line + b"\n" for line in house.store.read_all(match)), mimetype=NDJSON)
+
+    def guard(asked: Asked, match: str) -> None:
+        """Let only those through who may audit; for referees nothing is read before, so that a spoilt match can be audited too."""
+        if not asked.caller.referees and not sight.may_audit(recall.position(house, match), asked.caller):
+            raise Problem("audit_closed")
+
+    seen = ("no_such_match", "no_such_seat", "hidden_view", "streams_full")
+    return [
+        Operation(
+            "get_entries", "GET", "/v1/matches/{match}/entries", "history", "Get entries: actions and the facts that followed", get_entries,
+            {200: Answer("The entries; as NDJSON, one entry a line.", {"application/json": ref("Entries"), NDJSON: {"type": "string"}})},
+            "With `Accept: application/x-ndjson` the answer is one entry a line. With `wait` the answer comes as soon as there is an entry "
+            "after `after`, or empty when the time is up.",
+            key="optional", query=EntriesQuery(), problems=seen,
+        ),
+        Operation(
+            "get_stream", "GET", "/v1/matches/{match}/stream", "history", "Follow a match: entries as server-sent events", get_stream,
+            {
+                200: Answer(
+                    "Events named `entry`, with the version as `id` and an `Entry` as `data`; a comment at least every 15 seconds; "
+                    "after the last entry of a match an event `over`.",
+                    {EVENT_STREAM: {"type": "string"}},
+                ),
+                204: Answer("The match is over, and nothing comes after what you have; do not connect again."),
+            },
+            key="optional", query=StreamQuery(), headers=("Last-Event-ID",), problems=seen,
+        ),
+        Operation(
+            "get_audit", "GET", "/v1/matches/{match}/audit", "history", "Audit a match", get_audit,
+            {200: Answer("The report.", {"application/json": ref("Audit")})},
+            "Replays the match from its stream, decides every action anew with the recorded dice, and compares; names the version of whatever "
+            "differs. For referees at any time, for the match's players when it is over.",
+            key="needed", problems=("no_such_match", "audit_closed"),
+        ),
+        Operation(
+            "get_record", "GET", "/v1/matches/{match}/record", "history", "Get the full record, for an audit of one's own", get_record,
+            {200: Answer("The entries in full, one a line, as they lie in the stream.", {NDJSON: {"type": "string"}})},
+            "What `audit` reads, for whoever would rather check it alone (docs/auditing.md). For whoever may audit.",
+            key="needed", problems=("no_such_match", "audit_closed"),
+        ),
+    ]  # fmt: skip
+
+
+class Line(NamedTuple):
+    """An entry as a viewer sees it, written; `ends` in the one that ended its match."""
+
+    version: int
+    written: bytes
+    ends: bool
+
+
+class Lines:
+    """Entries as their viewers see them, written; the latest are kept, since many viewers see the same."""
+
+    def __init__(self, house: House) -> None:
+        self._house = house
+        self._kept: dict[tuple[str, int, str], Line] = {}
+
+    def read(self, game: Game, match: str, after: int, limit: int, viewer: str) -> list[Line]:
+        """The entries after a version, from the store."""
+        found = []
+        for wire in self._house.store.read(match, after, limit):
+            entry = parse(wire)
+            found.append(Line(entry.version, written(sight.shown(game, entry, viewer)), entry.secret is not None))
+        return found
+
+    def news(self, game: Game, match: str, after: int, version: int, viewer: str) -> list[Line]:
+        """The entries after a version, a page of them; those up to `version` without the store where another viewer has just had them."""
+        kept = [self._kept.get((match, number, viewer)) for number in range(after + 1, min(version, after + PAGE) + 1)]
+        if kept and None not in kept:
+            return [line for line in kept if line is not None]
+        found = self.read(game, match, after, PAGE, viewer)
+        if len(found) < PAGE:
+            if len(self._kept) > LINES:
+                self._kept = {}
+            self._kept.update({(match, line.version, viewer): line for line in found})
+        return found
+
+
+class Stream:
+    """The body of an answer that goes on while the match does: server-sent events, one for each entry."""
+
+    def __init__(
+        self, hub: Hub, lines: Lines, game: Game, match: str, viewer: str, after: int, seconds: float, comment_seconds: float
+    ) -> None:
+        hub.enter()
+        self._open = True
+        self._hub = hub
+        self._lines = lines
+        self._game = game
+        self._match = match
+        self._viewer = viewer
+        self._after = after
+        self._until = time.monotonic() + seconds
+        self._comment_seconds = comment_seconds
+        self._chunks = self._written()
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self
+
+    def __next__(self) -> bytes:
+        try:
+            return next(self._chunks)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Give the place back; whoever asked has gone, or all is told."""
+        if self._open:
+            self._open = False
+            self._hub.leave()
+            self._chunks.close()
+
+    def _written(self) -> Iterator[bytes]:
+        yield b"retry: 1000\n\n"
+        with self._hub.watch(self._match) as watch:
+            look = True
+            while True:
+                watch.ready()
+                news = self._lines.news(self._game, self._match, self._after, watch.version, self._viewer) if look else []
+                if news:
+                    self._after = news[-1].version
+                    yield b"".join(b"id: %d\nevent: entry\ndata: %b\n\n" % (line.version, line.written) for line in news)
+                    if news[-1].ends:
+                        yield b'event: over\ndata: {"version":%d}\n\n' % self._after
+                        return
+                    look = len(news) == PAGE or watch.version > self._after
+                    continue
+                left = self._until - time.monotonic()
+                if left <= 0:
+                    return
+                look = True
+                if not watch.wait(min(left, self._comment_seconds)):
+                    yield b": still here\n\n"
+
+
+def _last_event() -> int:
+    given = request.headers["Last-Event-ID"]
+    if not (given.isascii() and given.isdigit() and len(given) <= 15):
+        raise Problem("bad_header", header="Last-Event-ID", reason="a version belongs there")
+    return int(given)
+
+
+def _wants_lines() -> bool:
+    accept = request.accept_mimetypes
+    return bool(accept) and accept.quality(NDJSON) > accept.quality("application/json")

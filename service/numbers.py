@@ -1,0 +1,15 @@
+"""What the service counts, for Prometheus; what the memory counts is in events/metrics.py."""
+
+from __future__ import annotations
+
+from prometheus_client import Counter, Gauge, Histogram
+
+requests = Counter("warledger_requests", "Requests, by operation and status.", ["operation", "status"])
+problems = Counter("warledger_problems", "Failed requests, by code.", ["code"])
+seconds = Histogram(
+    "warledger_request_seconds",
+    "Time to answer, by operation; of a stream, until it begins.",
+    ["operation"],
+    buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5),
+)
+streams = Gauge("warledger_streams", "Open streams and long polls.", multiprocess_mode="livesum")

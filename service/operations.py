@@ -1,0 +1,191 @@
+"""Operations: each route said once, with all that it takes and all that it may answer.
+
+From the same list Flask gets its routes and openapi.yaml its text (service/openapi.py), so that they cannot differ. A view gets an
+`Asked` and the ids of its path, and gives a `Response`; what it takes is read and checked here, before it is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, NamedTuple
+
+import marshmallow
+import orjson
+from flask import Flask, Response, g, request
+from werkzeug.exceptions import RequestEntityTooLarge
+
+from events.declined import Declined
+from service.keys import Caller, Keys
+from service.problems import CODES, Problem, declined, told
+from service.schemas import LARGEST, reason_of
+
+Schema = dict[str, Any]
+DEEPEST = 24
+NOTHING: Mapping[str, Any] = {}
+
+
+class Answer(NamedTuple):
+    """What an operation answers when all is well: media types with their schemas, and headers by the name of their component."""
+
+    about: str
+    content: Mapping[str, Schema] = NOTHING
+    headers: tuple[str, ...] = ()
+
+
+class Body(NamedTuple):
+    """What an operation takes: `schema` goes into openapi.yaml, `shape` checks what comes; without it any JSON value may come."""
+
+    schema: Schema
+    shape: marshmallow.Schema | None = None
+    needed: bool = True
+    examples: Mapping[str, Any] = NOTHING
+
+
+class Operation(NamedTuple):
+    """One method of one address."""
+
+    id: str
+    method: str
+    path: str
+    tag: str
+    summary: str
+    view: Callable[..., Response]
+    answers: Mapping[int, Answer]
+    about: str = ""
+    key: str = "none"  # none, optional, needed
+    query: marshmallow.Schema | None = None
+    headers: tuple[str, ...] = ()
+    body: Body | None = None
+    problems: tuple[str, ...] = ()
+    ids: Mapping[str, Schema] = NOTHING
+    links: Mapping[str, Any] = NOTHING
+    drafted: bool = False
+
+    def all_problems(self) -> list[str]:
+        """Every code with which the operation may fail, those that follow from what it takes included, in the order of `CODES`."""
+        found = {"bad_request", "bad_query", "broken", *self.problems}
+        if self.key != "none":
+            found |= {"bad_key", "store_away"}
+        if self.key == "needed":
+            found.add("no_key")
+        if self.body is not None:
+            found |= {"bad_json", "bad_body", "too_large", "not_json"}
+        if self.headers:
+            found.add("bad_header")
+        return [code for code in CODES if code in found]
+
+
+class Asked(NamedTuple):
+    """A request as a view sees it: who asks, and what came, already checked."""
+
+    caller: Caller
+    query: Mapping[str, Any]
+    body: Any
+
+
+def mount(app: Flask, operations: list[Operation], keys: Keys, body_limit: int) -> None:
+    """Give Flask a route for every operation."""
+    for operation in operations:
+        rule = operation.path.replace("{", "<").replace("}", ">")
+        app.add_url_rule(rule, operation.id, _viewed(operation, keys, body_limit), methods=[operation.method])
+
+
+def _viewed(operation: Operation, keys: Keys, body_limit: int) -> Callable[..., Response]:
+    """The operation as Flask calls it: key, query and body first, then the view; a `Problem` becomes its answer."""
+    view, body, key = operation.view, operation.body, operation.key
+    query = operation.query or marshmallow.Schema()
+    unasked: Mapping[str, Any] = query.load({})
+
+    @wraps(view)
+    def called(**ids: str) -> Response:
+        try:
+            caller = keys.caller(request.headers.get("Authorization"), key) if key != "none" else Caller()
+            g.caller = caller
+            asked = query_of(query) if request.query_string else unasked
+            return view(Asked(caller, asked, body_of(body, body_limit) if body is not None else None), **ids)
+        except Problem as problem:
+            return told(problem)
+        except Declined as reason:
+            return told(declined(reason))
+
+    return called
+
+
+def query_of(shape: marshmallow.Schema) -> Mapping[str, Any]:
+    """The query as its shape wants it. Raises Problem `bad_query`, also for a name that is unknown or comes twice."""
+    given = request.args.to_dict(flat=False)
+    twice = [name for name, values in given.items() if len(values) > 1]
+    if twice:
+        raise Problem("bad_query", errors_of({twice[0]: ["It may come once only."]}), reason=f"{twice[0]} comes more than once")
+    try:
+        loaded: Mapping[str, Any] = shape.load({name: values[0] for name, values in given.items()})
+    except marshmallow.ValidationError as wrong:
+        raise Problem("bad_query", errors_of(wrong.normalized_messages()), reason=reason_of(wrong)) from None
+    return loaded
+
+
+def body_of(body: Body, limit: int) -> Any:
+    """The body as its shape wants it. Raises Problem `not_json`, `too_large`, `bad_json` or `bad_body`."""
+    try:
+        written = request.get_data(cache=False)
+    except RequestEntityTooLarge:
+        raise Problem("too_large", limit=limit) from None
+    if not written and not body.needed and not request.content_type:
+        value: Any = {}
+    elif not is_json(request.content_type):
+        raise Problem("not_json")
+    else:
+        try:
+            value = plain(orjson.loads(written), DEEPEST)
+        except orjson.JSONDecodeError as wrong:
+            raise Problem("bad_json", reason=wrong.msg) from None
+    if body.shape is None:
+        return value
+    try:
+        return body.shape.load(value)
+    except marshmallow.ValidationError as wrong:
+        raise Problem("bad_body", errors_of(wrong.normalized_messages()), reason=reason_of(wrong)) from None
+
+
+def plain(value: Any, depth: int) -> Any:
+    """JSON as the rules count: whole numbers without a point are the same as with one. Raises Problem `bad_body` for what is nested too
+    deeply or too large to be counted exactly."""
+    if isinstance(value, float):
+        value = int(value) if value.is_integer() else value
+    if isinstance(value, (int, float)):
+        if not -LARGEST <= value <= LARGEST:
+            raise Problem("bad_body", reason=f"a number lies beyond {LARGEST}")
+        return value
+    if not isinstance(value, (dict, list)):
+        return value
+    if depth == 0:
+        raise Problem("bad_body", reason=f"it is nested more than {DEEPEST} deep")
+    if isinstance(value, dict):
+        return {key: plain(item, depth - 1) for key, item in value.items()}
+    return [plain(item, depth - 1) for item in value]
+
+
+def is_json(content_type: str | None) -> bool:
+    """Whether a Content-Type is JSON in UTF-8."""
+    if content_type == "application/json":
+        return True
+    if content_type is None:
+        return False
+    kind, _, options = content_type.partition(";")
+    charset = options.partition("charset=")[2].strip().strip('"').lower()
+    return kind.strip().lower() == "application/json" and charset in ("", "utf-8", "utf8", "us-ascii")
+
+
+def errors_of(messages: Any, where: str = "") -> dict[str, Any]:
+    """Marshmallow's messages as the member `errors`: a flat list of places and what is wrong there."""
+    return {"errors": list(_flat(messages, where))}
+
+
+def _flat(messages: Any, where: str) -> Any:
+    if isinstance(messages, dict):
+        for name, inner in messages.items():
+            yield from _flat(inner, where if name == "_schema" else f"{where}/{name}")
+        return
+    for message in messages if isinstance(messages, list) else [messages]:
+        yield {"where": where, "what": str(message)}

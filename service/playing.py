@@ -1,0 +1,153 @@
+"""Playing: what is so, what may be done, and doing it."""
+
+from __future__ import annotations
+
+import re
+
+from flask import Response, request
+
+from events import play, recall
+from events.connect import House
+from events.declined import NoVersion, Reused
+from events.positions import Position
+from games.kernel import Refused
+from service import sight
+from service.matches import request_id
+from service.operations import Answer, Asked, Body, Operation
+from service.problems import Problem, refused
+from service.responses import in_json, tagged
+from service.schemas import SeatQuery, StateQuery
+from service.shapes import ref
+
+_TAG = re.compile(r'"(0|[1-9][0-9]{0,14})"')
+_TAGS = re.compile(r'(?:W/)?"([^"]*)"')
+
+_EXAMPLES = {
+    "one action": {"type": "end_moves"},
+    "two, all or none": [{"type": "move", "from": "c4", "to": {"c5": 2}}, {"type": "end_moves"}],
+}
+
+
+def operations(house: House) -> list[Operation]:
+    """What can be asked at the table."""
+
+    def get_state(asked: Asked, match: str) -> Response:
+        now = recall.position(house, match)
+        viewer = sight.viewer_of(now, asked.caller, asked.query.get("viewer"))
+        position = _at(now, asked.query.get("at"))
+        if _is_fresh(position.version):
+            return tagged(Response(status=304), position.version)
+        view = sight.view(house.games[position.game], position, viewer)
+        return tagged(in_json({"match": match, "version": position.version, "viewer": viewer, "view": view}), position.version)
+
+    def _at(now: Position, version: int | None) -> Position:
+        if version is None or version == now.version:
+            return now
+        if version > now.version:
+            raise NoVersion(f"The match has the versions 1 to {now.version}; {version} is none of them.")
+        return recall.state_at(house, now.match, version)
+
+    def get_choices(asked: Asked, match: str) -> Response:
+        position = recall.position(house, match)
+        seat = sight.seat_of(position, asked.caller, asked.query.get("seat"))
+        choices = sight.choices(house.games[position.game], position, seat)
+        told = {"match": match, "version": position.version, "seat": seat, "to_act": position.to_act, "choices": choices}
+        return tagged(in_json(told), position.version)
+
+    def act(asked: Asked, match: str) -> Response:
+        body = asked.body
+        actions = body if isinstance(body, list) else [body]
+        if not actions or len(actions) > play.LONGEST_LIST or not all(isinstance(action, dict) for action in actions):
+            raise Problem("bad_body", reason=f"one action belongs there, or a list of 1 to {play.LONGEST_LIST}; an action is an object")
+        expected, name, player = _expected(), request_id(), asked.caller.player()
+        chosen = asked.query.get("seat")
+        seats = [chosen] if chosen is not None else _seats(match, player)
+        for seat in seats:
+            try:
+                played = play.play(house, match, seat, actions, expected=expected, request=name, player=player)
+            except Refused as refusal:
+                return refused(house.games[recall.hold(house, match).position.game], refusal.refusal)
+            except Reused:
+                # The first answer may have been lost, and another of the caller's seats may be the one to act since then.
+                if seat == seats[-1]:
+                    raise
+            else:
+                return _told(played, seat)
+        raise Problem("not_seated")
+
+    def _seats(match: str, player: str) -> list[str]:
+        """The seats that a player may mean, the likeliest first. What is in memory may be behind, but who has a seat keeps it."""
+        seats = recall.hold(house, match).position.seats_of(player)
+        if len(seats) != 1:
+            position = recall.position(house, match)
+            seats = position.seats_of(player)
+            if len(seats) > 1:
+                likeliest = sight.acting(position, seats)
+                seats = [likeliest, *(seat for seat in seats if seat != likeliest)]
+        return seats
+
+    def _told(played: play.Played, seat: str) -> Response:
+        """What followed; of a repeated request the same bytes as the first time, for all of it is worked out from that version."""
+        position = played.position
+        game = house.games[position.game]
+        document = position.document
+        told = {
+            "match": position.match,
+            "seat": seat,
+            "first": played.first,
+            "version": played.last,
+            "round": document["round"],
+            "phase": document["phase"],
+            "active": document["active"],
+            "to_act": document["to_act"],
+            "outcome": document["outcome"],
+            "entries": [sight.shown(game, entry, seat) for entry in played.entries],
+            "choices": sight.choices(game, position, seat),
+        }
+        return tagged(in_json(told), played.last)
+
+    return [
+        Operation(
+            "get_state", "GET", "/v1/matches/{match}/state", "play", "See the match", get_state,
+            {
+                200: Answer("The match at a version, as its viewer may see it.", {"application/json": ref("State")}, ("ETag",)),
+                304: Answer("Nothing has changed since the version in `If-None-Match`.", headers=("ETag",)),
+            },
+            "A seat's eyes are for its holder and for referees, and for everybody once the match is over; `spectator` is for everybody; "
+            "`auditor` is for referees, and for the match's players once it is over.",
+            key="optional", query=StateQuery(), headers=("If-None-Match",),
+            problems=("no_such_match", "no_such_seat", "no_such_version", "hidden_view"),
+        ),
+        Operation(
+            "get_choices", "GET", "/v1/matches/{match}/choices", "play", "Ask what you may do", get_choices,
+            {200: Answer("Every legal choice of your seat.", {"application/json": ref("Choices")}, ("ETag",))},
+            key="needed", query=SeatQuery(), problems=("no_player", "no_such_match", "no_such_seat", "not_your_seat", "not_seated"),
+        ),
+        Operation(
+            "act", "POST", "/v1/matches/{match}/actions", "play", "Act", act,
+            {200: Answer("What followed.", {"application/json": ref("Played")}, ("ETag",))},
+            "One action, or a list carried out all or none. In a list, an action that draws chance or reveals something must be the last.",
+            key="needed", query=SeatQuery(), headers=("If-Match", "Idempotency-Key"), body=Body(ref("Actions"), examples=_EXAMPLES),
+            problems=(
+                "no_player", "no_such_match", "no_such_seat", "not_your_seat", "not_seated", "not_started", "stale", "against_the_rules",
+                "must_be_last", "request_reused", "busy",
+            ),
+        ),
+    ]  # fmt: skip
+
+
+def _expected() -> int | None:
+    """The version that If-Match asks for. Raises Problem `bad_header`."""
+    given = request.headers.get("If-Match")
+    if given is None or given == "*":
+        return None
+    tag = _TAG.fullmatch(given)
+    if tag is None:
+        raise Problem("bad_header", header="If-Match", reason='a version belongs there, as in "41"')
+    return int(tag[1])
+
+
+def _is_fresh(version: int) -> bool:
+    """Whether what the caller has is of this version (If-None-Match)."""
+    given = request.headers.get("If-None-Match")
+    return given is not None and (given.strip() == "*" or str(version) in _TAGS.findall(given))

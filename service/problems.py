@@ -1,0 +1,117 @@
+"""Problems: every way in which a request can fail, as RFC 9457 wants it told.
+
+`CODES` is the whole list. A problem's `type` leads to its entry there (`GET /v1/problems/{code}`). What the rules of a game refuse has
+the type of `against_the_rules` and the game's own code.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import orjson
+from flask import Response, g
+
+from events.declined import Declined, MustBeLast, Stale
+from games.kernel import Game, Refusal, sentence
+
+MEDIA_TYPE = "application/problem+json"
+
+
+class Code(NamedTuple):
+    """One kind of failure: its status, a short title, and the sentence that tells of a case."""
+
+    status: int
+    title: str
+    detail: str
+
+
+CODES: Mapping[str, Code] = {
+    "bad_json": Code(400, "Not JSON", "The body is not JSON: {reason}."),
+    "bad_body": Code(400, "Wrong shape", "The body does not have the shape asked for: {reason}."),
+    "bad_query": Code(400, "Wrong query", "The query does not have the shape asked for: {reason}."),
+    "bad_header": Code(400, "Wrong header", "The header {header} does not have the shape asked for: {reason}."),
+    "bad_request": Code(400, "Bad request", "The request could not be read."),
+    "no_key": Code(401, "Key needed", "This needs a key, sent as `Authorization: Bearer <key>`."),
+    "bad_key": Code(401, "Unknown key", "No player has this key."),
+    "role_needed": Code(403, "Not allowed", "This is for {needed} only."),
+    "no_player": Code(403, "No player", "The admin key belongs to no player; use the key of a player here."),
+    "not_seated": Code(403, "Not seated", "You hold no seat in this match."),
+    "not_your_seat": Code(403, "Not your seat", "The seat {seat} is not yours."),
+    "hidden_view": Code(403, "Hidden", "While the match goes on, the view of {viewer} is not for you."),
+    "audit_closed": Code(403, "Hidden", "Referees may audit a match at any time, its players when it is over."),
+    "no_such_path": Code(404, "Not found", "There is nothing at this address."),
+    "no_such_problem": Code(404, "Not found", "There is no problem with this code."),
+    "no_such_game": Code(404, "No such game", "There is no game with this id."),
+    "no_such_rule": Code(404, "No such rule", "The game has no rule with this id."),
+    "no_such_match": Code(404, "No such match", "There is no match with this id."),
+    "no_such_seat": Code(404, "No such seat", "The match has no such seat."),
+    "no_such_version": Code(404, "No such version", "The match has not come to this version."),
+    "wrong_method": Code(405, "Wrong method", "This address answers {allowed} only."),
+    "seat_taken": Code(409, "Seat taken", "Somebody holds the seat already."),
+    "not_started": Code(409, "Not started", "A seat of this match is still free."),
+    "stale": Code(412, "Stale", "The match has moved on to version {version}."),
+    "too_large": Code(413, "Too large", "A body may hold {limit} bytes at most."),
+    "not_json": Code(415, "Wrong media type", "The body must be sent as application/json."),
+    "against_the_rules": Code(422, "Against the rules", "The rules of the game do not allow this; `code` and `rule` say why."),
+    "must_be_last": Code(422, "Must be last", "An action of the list draws chance or reveals something, so nothing can follow it."),
+    "request_reused": Code(422, "Idempotency key reused", "This Idempotency-Key came before with another request."),
+    "bad_seats": Code(422, "Wrong seats", "The seats cannot be given like this."),
+    "busy": Code(503, "Busy", "Too many others are writing to this match; ask again."),
+    "streams_full": Code(503, "Too many streams", "This server holds as many open streams as it can; try again."),
+    "store_away": Code(503, "Away", "The store cannot be reached just now; try again."),
+    "broken": Code(500, "Broken", "Something went wrong on our side; it has been noted."),
+}
+
+RETRY_AFTER: Mapping[str, str] = {"busy": "1", "streams_full": "5", "store_away": "1"}
+
+
+class Problem(Exception):
+    """A request that fails with one of `CODES`; `facts` fill its sentence (or `detail` is it); `more` are further members of the answer."""
+
+    def __init__(self, code: str, more: Mapping[str, Any] | None = None, /, detail: str | None = None, **facts: Any) -> None:
+        super().__init__(code)
+        self.code = code
+        self.more = more or {}
+        self.detail = CODES[code].detail.format_map(facts) if detail is None else detail
+
+
+def declined(reason: Declined) -> Problem:
+    """What the memory declines, as a problem: same code, same sentence."""
+    more: dict[str, Any] = {}
+    if isinstance(reason, Stale):
+        more["version"] = reason.version
+    if isinstance(reason, MustBeLast):
+        more["place"] = reason.place
+    return Problem(reason.code, more, detail=reason.sentence)
+
+
+def told(problem: Problem) -> Response:
+    """The answer that tells of a problem."""
+    code = CODES[problem.code]
+    answer = answered(code.status, problem.code, code.title, problem.code, problem.detail, problem.more)
+    if "version" in problem.more:
+        answer.headers["ETag"] = f'"{problem.more["version"]}"'
+    if problem.code in RETRY_AFTER:
+        answer.headers["Retry-After"] = RETRY_AFTER[problem.code]
+    if code.status == 401:
+        answer.headers["WWW-Authenticate"] = 'Bearer realm="warledger"'
+    return answer
+
+
+def refused(game: Game, refusal: Refusal) -> Response:
+    """The answer to what the rules of `game` do not allow."""
+    more = {"game": game.id, "rule": refusal.rule, "facts": dict(refusal.facts)}
+    return answered(422, "against_the_rules", CODES["against_the_rules"].title, refusal.code, sentence(game, refusal), more)
+
+
+def answered(status: int, kind: str, title: str, code: str, detail: str, more: Mapping[str, Any]) -> Response:
+    """A problem document with its status."""
+    body = {"type": f"/v1/problems/{kind}", "title": title, "status": status, "code": code, "detail": detail, **more}
+    g.problem = code
+    try:
+        written = orjson.dumps(body)
+    except TypeError:  # a number beyond 64 bits among the facts
+        written = json.dumps(body).encode()
+    return Response(written, status, mimetype=MEDIA_TYPE)
