@@ -6,5 +6,6 @@ from collections.abc import Mapping
 
 from games.kernel import Game
 from games.war import GAME as WAR
+from games.war_of_the_worlds import GAME as WAR_OF_THE_WORLDS
 
-GAMES: Mapping[str, Game] = {game.id: game for game in (WAR,)}
+GAMES: Mapping[str, Game] = {game.id: game for game in (WAR, WAR_OF_THE_WORLDS)}

@@ -22,8 +22,8 @@ _LONGEST_MOVE: int = max(row.get("steps", 0) for cards in _DATA["cards"].values(
 class Kind(NamedTuple):
     """A kind of figure: where it may stand, the regions a step away from each of them, and what it does there (WOW-MOV-01, WOW-MOV-02).
 
-    `within` gives for a number of steps the regions at most so far away, each region without itself. `placed_at` is the one region in which its figures are placed, None for those that are placed where civilians stand.
-    """
+    `within` gives for a number of steps the regions at most so far away, each region without itself. `placed_at` is the one region in
+    which its figures are placed, None for those that are placed where civilians stand."""
 
     id: str
     side: str
@@ -69,7 +69,7 @@ class Terms(NamedTuple):
     at: str
     damage: int
     amount: int
-    count: int
+    moves: int
     steps: int
     influence: str | None
     push: str | None
@@ -107,7 +107,7 @@ REGIONS: frozenset[str] = frozenset(_MAP)
 BESIDE: dict[str, tuple[str, ...]] = {region: tuple(row["land"]) for region, row in _MAP.items()}
 """The land regions that share a border with a region; of a sea region, its coast (WOW-MAP-01, WOW-MAP-02, WOW-MAP-10)."""
 
-ARRIVALS: dict[str, int] = {region: _SETUP["civilians_per_region"] for region in _SETUP["civilian_regions"]}
+ARRIVALS: dict[str, int] = dict.fromkeys(_SETUP["civilian_regions"], _SETUP["civilians_per_region"])
 """The civilians of the set-up, by region (WOW-SET-02, WOW-MAP-05)."""
 
 STARTING_BUILDINGS: dict[str, str] = _SETUP["buildings"]
@@ -164,7 +164,7 @@ def _figures(side: str, blocking: bool = False) -> tuple[str, ...]:
 
 def _stopping(what: str) -> str:
     """The influence that stops something: entering, leaving or the attacks of buildings."""
-    return next(name for name, row in _DATA["influence"].items() if row["stops"] == what)
+    return next(name for name in INFLUENCE if _DATA["influence"][name]["stops"] == what)
 
 
 FIGURES_OF: dict[str, tuple[str, ...]] = {side: _figures(side) for side in SEATS}
@@ -207,7 +207,7 @@ def _terms(card: str, row: dict[str, Any]) -> Terms:
         at=row.get("at", ""),
         damage=row.get("damage", 0),
         amount=row.get("amount", 0),
-        count=row.get("count", 0),
+        moves=row.get("count", 0),
         steps=row.get("steps", 0),
         influence=row.get("influence"),
         push=next((kind for kind in KINDS if row.get("push_" + kind)), None),

@@ -14,7 +14,6 @@ from games.war_of_the_worlds.data import (
     ARMOUR,
     ATTACKABLE,
     BALLOONS,
-    BESIDE,
     BUILDINGS,
     BUILDINGS_OF,
     CARDS,
@@ -149,7 +148,8 @@ def hostile(state: State, region: str) -> bool:
 
 
 def open_to_attack(state: State, region: str) -> bool:
-    """Whether humans may attack a region: a Tripod or an alien building is there, for UFOs can never be attacked (WOW-ATK-01, WOW-ATK-02)."""
+    """Whether humans may attack a region: a Tripod or an alien building is there, for UFOs can never be attacked (WOW-ATK-01,
+    WOW-ATK-02)."""
     land = state["regions"].get(region)
     if land is not None and land["building"] in BUILDINGS_OF[ALIENS]:
         return True
@@ -157,8 +157,8 @@ def open_to_attack(state: State, region: str) -> bool:
 
 
 def pinned(state: State, figure: str, region: str) -> bool:
-    """Whether a land figure could not leave a region in which it stands: one enemy land figure pins one of its side, whatever card moves it.
-    UFOs, Navies and civilians neither pin nor are pinned (WOW-MOV-05, WOW-MOV-06, WOW-MOV-07, WOW-MOV-08)."""
+    """Whether a land figure could not leave a region in which it stands: one enemy land figure pins one of its side, whatever card moves
+    it. UFOs, Navies and civilians neither pin nor are pinned (WOW-MOV-05, WOW-MOV-06, WOW-MOV-07, WOW-MOV-08)."""
     kind = FIGURES[figure]
     if not kind.blocks:
         return False
@@ -166,7 +166,7 @@ def pinned(state: State, figure: str, region: str) -> bool:
     if not foes:
         return False
     friends = standing(state, LAND_FIGURES_OF[kind.side], region)
-    return friends + (state["units"][figure]["region"] != region) <= foes
+    return bool(friends + (state["units"][figure]["region"] != region) <= foes)
 
 
 def sealed(state: State, region: str) -> bool:
@@ -191,7 +191,7 @@ def may_leave(state: State, figure: str, region: str) -> bool:
 def barred(state: State, kind: Kind, region: str) -> bool:
     """Whether a token in a region keeps a kind of figure out: Barrage Balloons stop UFOs (WOW-MOV-12, WOW-HUM-13)."""
     land = state["regions"].get(region)
-    return land is not None and any([land[slot] for slot in kind.barred_by])  # noqa: C419 - a list is faster here
+    return land is not None and any([bool(land[slot]) for slot in kind.barred_by])  # noqa: C419 - a list is faster here
 
 
 def may_enter(state: State, kind: Kind, region: str) -> bool:
@@ -239,10 +239,7 @@ def civilians_left(state: State) -> int:
 
 def stands_anywhere(state: State, building: str) -> bool:
     """Whether a building token is on the board."""
-    for land in state["regions"].values():
-        if land["building"] == building:
-            return True
-    return False
+    return any([land["building"] == building for land in state["regions"].values()])  # noqa: C419 - a list is faster here
 
 
 def armour(state: State, kind: Kind) -> int:
@@ -280,8 +277,8 @@ def fresh_figures(state: State, kind: Kind) -> int:
 
 
 def free_figure(state: State, kind: Kind) -> str | None:
-    """The figure that is placed next: the lowest number off the board, destroyed ones included; None if all are on it (WOW-CMP-10, WOW-UNT-15,
-    WOW-UNT-16)."""
+    """The figure that is placed next: the lowest number off the board, destroyed ones included; None if all are on it (WOW-CMP-10,
+    WOW-UNT-15, WOW-UNT-16)."""
     units = state["units"]
     return next((figure for figure in kind.figures if units[figure]["region"] is None), None)
 

@@ -1,0 +1,121 @@
+"""Deeds of the market: buying from the offer pool, and swapping a card of it."""
+
+from __future__ import annotations
+
+from games.kernel import Action, Deed, Refusal, Seat, State, Table, no
+from games.schema import optional
+from games.war_of_the_worlds.data import BUILDINGS, CARDS, REGIONS
+from games.war_of_the_worlds.flow import gain
+from games.war_of_the_worlds.sites import build, building_refusal, place, places, placing_refusal, sites
+from games.war_of_the_worlds.state import CARD, REGION, free_figure, kind_of, option
+from games.war_of_the_worlds.verb import malformed
+
+
+def region_for(state: State, seat: Seat, name: str) -> list[str] | None:
+    """The regions of which a purchase must name one; None where it names none. Every building needs one, and so does a figure that is
+    placed where civilians stand, if one is free and some region is fit for it (WOW-BLD-06, WOW-UNT-01, WOW-UNT-05)."""
+    card = CARDS[name]
+    if card.building is not None:
+        return sites(state, BUILDINGS[card.building])
+    if card.figure is None:
+        return None
+    kind = kind_of(card.figure)
+    if kind.placed_at is not None or free_figure(state, kind) is None:
+        return None
+    return places(state, kind) or None
+
+
+def buy_offers(state: State, seat: Seat) -> list[Action]:
+    """Every card on offer that the seat can pay, with every region for what it brings."""
+    offers: list[Action] = []
+    for name in dict.fromkeys(state["sides"][seat]["offer"]):
+        if CARDS[name].cost <= state["resources"]:
+            regions = region_for(state, seat, name)
+            if regions is None:
+                offers.append({"type": "buy", "card": name})
+            else:
+                offers += [{"type": "buy", "card": name, "region": region} for region in regions]
+    return offers
+
+
+def buy_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """The card is in the seat's own pool and can be paid in full, and its token or figure has a place (WOW-OFR-01, WOW-OFR-03,
+    WOW-OFR-12, WOW-BLD-06, WOW-UNT-05)."""
+    name, region = action["card"], action.get("region")
+    bad = malformed(action, "card", CARDS, "card") or malformed(action, "region", REGIONS, "region")
+    if bad is not None:
+        return bad
+    offer = state["sides"][seat]["offer"]
+    if name not in offer:
+        return no("not_on_offer", "WOW-OFR-01", card=name, offer=", ".join(offer) or "nothing")
+    card = CARDS[name]
+    if card.cost > state["resources"]:
+        return no("too_expensive", "WOW-OFR-03", what=name, cost=card.cost, resources=state["resources"])
+    if card.building is not None:
+        if region is None:
+            return no("bad_action", "WOW-BLD-01", reason=f"`region` must say where {name} is built")
+        return building_refusal(state, BUILDINGS[card.building], region)
+    wanted = region_for(state, seat, name) is not None
+    if wanted and region is None:
+        return no("bad_action", "WOW-UNT-05", reason=f"`region` must say where {name} is placed")
+    if not wanted and region is not None:
+        return no("bad_action", "WOW-UNT-05", reason=f"nothing that {name} brings is placed in a region of your choice")
+    return None if region is None else placing_refusal(state, kind_of(card.figure), region)
+
+
+def buy(table: Table, seat: Seat, action: Action) -> None:
+    """The cost is paid; a building card leaves the game and its token is built, other cards are discarded without effect, and a unit
+    card brings a figure if it can; the pool is filled up (WOW-OFR-02, WOW-OFR-04, WOW-OFR-05, WOW-OFR-06, WOW-OFR-07, WOW-BLD-01,
+    WOW-UNT-01, WOW-UNT-05, WOW-UNT-12)."""
+    card = CARDS[action["card"]]
+    gain(table, seat, -card.cost, card.id)
+    table.emit("card_bought", seat=seat, card=card.id, to="removed" if card.building else "discard")
+    if card.building is not None:
+        build(table, card.building, action["region"])
+    elif card.figure is not None:
+        kind = kind_of(card.figure)
+        region = action.get("region") or kind.placed_at
+        if region is not None and free_figure(table.state, kind) is not None and placing_refusal(table.state, kind, region) is None:
+            place(table, kind, region, used=False)
+    fill_offer(table, seat)
+
+
+def fill_offer(table: Table, seat: Seat) -> None:
+    """The top card of the offer deck joins the pool, as long as there is one (WOW-OFR-06, WOW-OFR-07)."""
+    deck = table.state["sides"][seat]["offer_deck"]
+    if deck:
+        table.emit("offer_filled", seat=seat, card=deck[0])
+
+
+def swap_offers(state: State, seat: Seat) -> list[Action]:
+    """Every different card on offer, once a turn and as long as the offer deck lasts (WOW-OFR-08, WOW-OFR-10)."""
+    if state["swapped"] or not state["sides"][seat]["offer_deck"]:
+        return []
+    return [{"type": "swap", "card": card} for card in dict.fromkeys(state["sides"][seat]["offer"])]
+
+
+def swap_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """One swap a turn, of a card in the pool, and only while the offer deck has a card to put in its place (WOW-OFR-08, WOW-OFR-10)."""
+    card = action["card"]
+    if card not in CARDS:
+        return malformed(action, "card", CARDS, "card")
+    if state["swapped"]:
+        return no("already_swapped", "WOW-OFR-08")
+    side = state["sides"][seat]
+    if card not in side["offer"]:
+        return no("not_on_offer", "WOW-OFR-08", card=card, offer=", ".join(side["offer"]) or "nothing")
+    if not side["offer_deck"]:
+        return no("offer_deck_empty", "WOW-OFR-10")
+    return None
+
+
+def swap(table: Table, seat: Seat, action: Action) -> None:
+    """The card goes under the offer deck, or with the expert swap out of the game, and the top card takes its place; it is free
+    (WOW-OFR-08, WOW-OFR-09, WOW-OFR-11, WOW-OFR-13, WOW-OPT-01)."""
+    goes_to = "removed" if option(table.state, "expert_swap") else "offer_deck"
+    table.emit("card_swapped", seat=seat, card=action["card"], to=goes_to)
+    fill_offer(table, seat)
+
+
+BUY = Deed({"card": CARD, "region": optional(REGION)}, buy_offers, buy_refusal, buy)
+SWAP = Deed({"card": CARD}, swap_offers, swap_refusal, swap)

@@ -1,0 +1,135 @@
+"""What cards do with figures: placing them, moving them, and the humans' attacks."""
+
+from __future__ import annotations
+
+from games.kernel import Action, Refusal, Seat, State, Table, no
+from games.war_of_the_worlds.data import BESIDE, BUILDINGS, FIGURES, HUMANS, Terms
+from games.war_of_the_worlds.outcome import check_damage, deal_damage
+from games.war_of_the_worlds.sites import place, places, placing_refusal
+from games.war_of_the_worlds.state import barred, closed, free_figure, fresh_figures, has_way, kind_of, open_to_attack, pinned, sealed
+from games.war_of_the_worlds.verb import Verb, attackers, nothing_to_attack, play_of, unusable
+
+
+def unit_place_offers(state: State, seat: Seat, terms: Terms) -> list[Action]:
+    """Every region where the figure may be placed, named only where there is more than one."""
+    kind = kind_of(terms.kind)
+    if free_figure(state, kind) is None:
+        return []
+    return [{**play_of(terms), "region": region} if kind.placed_at is None else play_of(terms) for region in places(state, kind)]
+
+
+def unit_place_refusal(state: State, seat: Seat, terms: Terms, action: Action) -> Refusal | None:
+    """A unit card places a figure instead of acting only when the cards of its kind in hand outnumber the figures of its kind that took
+    none this turn (WOW-UNT-09, WOW-UNT-10, WOW-UNT-13, WOW-EDN-03, WOW-CMP-10)."""
+    kind = kind_of(terms.kind)
+    cards, fresh = state["sides"][seat]["hand"].count(terms.card), fresh_figures(state, kind)
+    if cards <= fresh:
+        return no("must_act", "WOW-UNT-09", card=terms.card, cards=cards, kind=kind.id, fresh=fresh)
+    if free_figure(state, kind) is None:
+        return no("none_left", "WOW-CMP-10", kind=kind.id, figures=len(kind.figures))
+    return placing_refusal(state, kind, kind.placed_at or action["region"])
+
+
+def unit_place(table: Table, seat: Seat, terms: Terms, action: Action) -> None:
+    """The new figure has taken its unit card for this turn (WOW-UNT-10, WOW-UNT-11)."""
+    kind = kind_of(terms.kind)
+    place(table, kind, kind.placed_at or action["region"], used=True)
+
+
+def unit_move_offers(state: State, seat: Seat, terms: Terms) -> list[Action]:
+    """Every figure of the card's kind that may leave, to every region near enough."""
+    kind = kind_of(terms.kind)
+    units = state["units"]
+    card, option, within = terms.card, terms.option, kind.within[terms.steps]
+    offers: list[Action] = []
+    for figure in kind.figures:
+        start = units[figure]["region"]
+        if start is None or (terms.uses_figure and units[figure]["used"]) or (kind.blocks and pinned(state, figure, start)):
+            continue
+        offers += [{"type": "play", "card": card, "option": option, "unit": figure, "to": goal} for goal in within[start]]
+    return offers
+
+
+def unit_move_refusal(state: State, seat: Seat, terms: Terms, action: Action) -> Refusal | None:
+    """A figure goes over its own terrain to a region in reach, by a way on which nothing pins, seals, closes or bars it (WOW-MOV-01,
+    WOW-MOV-03, WOW-MOV-05, WOW-MOV-06, WOW-MOV-12, WOW-HUM-05, WOW-HUM-07, WOW-HUM-08, WOW-ALN-01, WOW-ALN-10, WOW-ALN-11, WOW-ALN-12)."""
+    figure, goal = action["unit"], action["to"]
+    refusal = unusable(state, terms, figure)
+    if refusal is not None:
+        return refusal
+    kind = FIGURES[figure]
+    if goal not in kind.beside:
+        return no("wrong_terrain", "WOW-MOV-01", region=goal, wanted=f"a region for {kind.id}")
+    start = state["units"][figure]["region"]
+    if goal not in kind.within[terms.steps][start]:
+        if terms.steps > 1:
+            return no("not_adjacent", "WOW-MOV-03", source=start, goal=goal, wanted=f"another region within {terms.steps} of")
+        return no("not_adjacent", "WOW-MOV-02", source=start, goal=goal, wanted="adjacent to")
+    if has_way(state, figure, start, goal, terms.steps):
+        return None
+    if pinned(state, figure, start):
+        return no("unit_blocked", "WOW-MOV-05", unit=figure, region=start)
+    if kind.side == HUMANS:
+        if sealed(state, start):
+            return no("sealed", "WOW-INF-02", region=start)
+        if closed(state, goal):
+            return no("closed", "WOW-INF-01", region=goal)
+    if barred(state, kind, goal):
+        return no("balloons", "WOW-MOV-12", unit=figure, region=goal)
+    return no("no_path", "WOW-MOV-04", source=start, goal=goal)
+
+
+def unit_move(table: Table, seat: Seat, terms: Terms, action: Action) -> None:
+    """The figure moves; a Tripod sets off Landmines, whatever card moved it (WOW-HUM-16, WOW-HUM-17, WOW-INF-07, WOW-END-04,
+    WOW-ATK-04)."""
+    figure, goal = action["unit"], action["to"]
+    table.emit("unit_moved", **{"unit": figure, "from": table.state["units"][figure]["region"], "to": goal})
+    land = table.state["regions"].get(goal)
+    mine = BUILDINGS.get(land["building"]) if land is not None else None
+    if mine is not None and FIGURES[figure].id in mine.triggered_by:
+        deal_damage(table, mine.trigger_damage, mine.id, goal)
+        table.emit("building_destroyed", building=mine.id, slot=mine.slot, region=goal)
+        check_damage(table)
+
+
+def human_attack_offers(state: State, seat: Seat, terms: Terms) -> list[Action]:
+    """Every Army whose region can be attacked; every Navy with every such coast."""
+    if terms.at == "coast":
+        return [
+            {**play_of(terms), "unit": figure, "region": coast}
+            for figure, here in attackers(state, terms)
+            for coast in BESIDE[here]
+            if open_to_attack(state, coast)
+        ]
+    return [{**play_of(terms), "unit": figure} for figure, here in attackers(state, terms) if open_to_attack(state, here)]
+
+
+def human_attack_refusal(state: State, seat: Seat, terms: Terms, action: Action) -> Refusal | None:
+    """An Army attacks its own region, a Navy a coastal region of its sea (WOW-ATK-05, WOW-ATK-06, WOW-MAP-10, WOW-HUM-07, WOW-HUM-08)."""
+    figure = action["unit"]
+    refusal = unusable(state, terms, figure)
+    if refusal is not None:
+        return refusal
+    here = state["units"][figure]["region"]
+    if terms.at != "coast":
+        return nothing_to_attack(state, here)
+    region = action["region"]
+    if region not in state["regions"]:
+        return no("wrong_terrain", "WOW-ATK-06", region=region, wanted="a land region")
+    if region not in BESIDE[here]:
+        return no("not_adjacent", "WOW-ATK-06", source=here, goal=region, wanted="adjacent to")
+    return nothing_to_attack(state, region)
+
+
+def human_attack(table: Table, seat: Seat, terms: Terms, action: Action) -> None:
+    """The damage of the attack is dealt (WOW-ATK-03, WOW-HUM-07, WOW-HUM-08)."""
+    region = action.get("region") or table.state["units"][action["unit"]]["region"]
+    deal_damage(table, terms.damage, terms.card, region)
+    check_damage(table)
+
+
+UNIT_PLACE = Verb((), unit_place_offers, unit_place_refusal, unit_place)
+PLACE_WITH_CIVILIANS = UNIT_PLACE._replace(fields=("region",))
+UNIT_MOVE = Verb(("unit", "to"), unit_move_offers, unit_move_refusal, unit_move)
+HUMAN_ATTACK = Verb(("unit",), human_attack_offers, human_attack_refusal, human_attack)
+COAST_ATTACK = HUMAN_ATTACK._replace(fields=("unit", "region"))

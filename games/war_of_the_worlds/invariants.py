@@ -1,0 +1,91 @@
+"""What holds in every document of a match that was played from its set-up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from games.kernel import SYSTEM, State
+from games.war_of_the_worlds.data import (
+    ARRIVALS,
+    BALLOONS,
+    BUILDINGS,
+    CARDS,
+    CIVILIANS,
+    DAMAGE_TO_WIN,
+    FIGURES,
+    HAND_SIZE,
+    INFLUENCE,
+    LAND,
+    OFFER_SIZE,
+    SEATS,
+    pile,
+)
+from games.war_of_the_worlds.state import civilians_left
+
+_CARDS = {seat: sorted(pile(seat, starting=True) + pile(seat, starting=False)) for seat in SEATS}
+
+
+def broken(state: State) -> Iterator[str]:
+    """A sentence for each thing that does not hold: cards are conserved, pieces stay within what the box holds, and what waits belongs
+    to its phase (WOW-CMP-03, WOW-CMP-06, WOW-CMP-07, WOW-CMP-08, WOW-CMP-10)."""
+    yield from _broken_phase(state)
+    yield from _broken_board(state)
+    if state["phase"] != "setup":
+        yield from _broken_piles(state)
+
+
+def _broken_phase(state: State) -> Iterator[str]:
+    """What waits, who acts, and the tracks."""
+    phase = state["phase"]
+    if (state["strike"] is not None) != (phase == "strike"):
+        yield f"the strike is {state['strike']} in phase {phase}"
+    if (state["evacuation"] is not None) != (phase == "evacuate"):
+        yield f"the evacuation is {state['evacuation']} in phase {phase}"
+    if (state["outcome"] is not None) != (phase == "over"):
+        yield f"the outcome is {state['outcome']} in phase {phase}"
+    acting = {"setup": [SYSTEM], "end_round": [SYSTEM], "over": []}.get(phase, [state["active"]])
+    if state["to_act"] != acting:
+        yield f"{state['to_act']} act in phase {phase} with {state['active']} active"
+    if state["active"] is None and (state["resources"] or state["fired"] or state["swapped"]) and phase != "over":
+        yield "marks of a turn are left when it is nobody's"
+    if not 0 <= state["damage"] <= DAMAGE_TO_WIN:
+        yield f"the damage is {state['damage']}"
+    if state["resources"] < 0:
+        yield f"{state['resources']} resources are left"
+
+
+def _broken_board(state: State) -> Iterator[str]:
+    """Civilians, tokens and figures."""
+    lands = state["regions"]
+    left = civilians_left(state)
+    if left > sum(ARRIVALS.values()) or left > CIVILIANS:
+        yield f"{left} civilians are on the board"
+    for region in LAND:
+        land = lands[region]
+        if not 0 <= land["fought"] <= land["civilians"]:
+            yield f"{land['fought']} of {land['civilians']} civilians have fought in {region}"
+        if len(set(land["influence"])) != len(land["influence"]) or not set(land["influence"]) <= set(INFLUENCE):
+            yield f"{region} carries {land['influence']}"
+    for building in BUILDINGS.values():
+        lying = sum([lands[region]["balloons"] if building is BALLOONS else lands[region]["building"] == building.id for region in LAND])
+        if lying > building.tokens:
+            yield f"{lying} tokens of {building.id} are on the board"
+    for figure, unit in state["units"].items():
+        if unit["region"] is not None and unit["region"] not in FIGURES[figure].beside:
+            yield f"{figure} stands in {unit['region']}"
+        if unit["used"] and unit["region"] is None:
+            yield f"{figure} is marked off the board"
+
+
+def _broken_piles(state: State) -> Iterator[str]:
+    """Each side's cards, and where they may not be."""
+    for seat, side in state["sides"].items():
+        cards = [card for name in ("hand", "supply", "discard", "removed", "offer", "offer_deck") for card in side[name]]
+        if sorted(cards) != _CARDS[seat]:
+            yield f"{seat} has {len(cards)} cards instead of its {len(_CARDS[seat])}"
+        if len(side["hand"]) > HAND_SIZE or len(side["offer"]) > OFFER_SIZE:
+            yield f"{seat} holds {len(side['hand'])} cards and is offered {len(side['offer'])}"
+        if any(CARDS[card].building for name in ("hand", "supply", "discard") for card in side[name]):
+            yield f"a building card of {seat} is in its hand, supply or discard pile"
+        if any(CARDS[card].starting for name in ("offer", "offer_deck") for card in side[name]):
+            yield f"a starting card of {seat} is on offer"
