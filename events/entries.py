@@ -19,6 +19,7 @@ _CANONICAL = (
     | orjson.OPT_PASSTHROUGH_DATETIME
     | orjson.OPT_PASSTHROUGH_SUBCLASS
 )
+_KINDS = (str, int, str, dict, list, int, int, (dict, type(None)), str, (str, type(None)))
 _FIELDS = ("match", "version", "actor", "action", "events", "rules", "at", "request", "digest")
 
 
@@ -96,7 +97,7 @@ def parse(wire: bytes) -> Entry:
     """The entry in a stream's bytes. Raises Unreadable; whether it is canonical and follows in the chain is for the audit to say."""
     try:
         fields = orjson.loads(wire)
-        return Entry(
+        entry = Entry(
             fields["match"],
             fields["version"],
             fields["actor"],
@@ -110,6 +111,9 @@ def parse(wire: bytes) -> Entry:
         )
     except (ValueError, KeyError, TypeError, AttributeError) as reason:
         raise Unreadable(f"{type(reason).__name__}: {reason}") from None
+    if not all(map(isinstance, entry, _KINDS)):
+        raise Unreadable("a field is not of its kind")
+    return entry
 
 
 def plain(entry: Entry) -> dict[str, Any]:

@@ -19,18 +19,30 @@ import orjson
 from events import metrics, recall
 from events.cache import Held
 from events.connect import House
-from events.declined import BadContribution, BadList, BadSeats, Busy, Declined, MustBeLast, NoSeat, NotSeated, NotStarted, Reused
-from events.declined import SeatTaken, Stale
+from events.declined import (
+    BadContribution,
+    BadList,
+    BadSeats,
+    Busy,
+    Declined,
+    MustBeLast,
+    NoSeat,
+    NotSeated,
+    NotStarted,
+    Reused,
+    SeatTaken,
+    Stale,
+)
 from events.dice import Draws, commitment, dice_key, new_secret
 from events.entries import START, Entry, parse, seal
 from events.levels import LEVELS
 from events.positions import CREATE, CREATED, TAKE, TAKEN, Position, begun, moved, seated
 from events.reactions import owed
+from events.recall import position as position
+from events.recall import state_at as state_at
 from events.snapshots import due, pack, replaced
 from events.standings import changes
 from events.store import Appended, Changes, Claim, Conflict, Known
-from events.recall import position as position
-from events.recall import state_at as state_at
 from games.chance import Drawn
 from games.choices import Choice
 from games.kernel import SPECTATOR, SYSTEM, Action, Event, Game, Refused, State, admit, carry_out, legal
@@ -78,7 +90,7 @@ def create(
     The same player's same request gives the same match. Raises NoGame, BadSeats, Reused, StoreDown, and Refused `bad_options`.
     """
     played = recall.game_of(house, game)
-    roster = {seat: _holder(seat, said, player) for seat, said in seats.items()}
+    roster = {seat: holder(seat, said, player) for seat, said in seats.items()}
     document = played.begin(list(seats), options)
     action = {"type": CREATE, "game": game, "seats": dict(seats), "options": dict(options)}
     asked = None if request is None else {"id": request, "fingerprint": _fingerprint(player, action)}
@@ -227,9 +239,7 @@ def _write(
     raise Busy("Too many others are writing to this match; ask again.")
 
 
-def _decided(
-    game: Game, held: Held, position: Position, actor: str, action: Any, asked: dict[str, str] | None
-) -> tuple[Made, bool]:
+def _decided(game: Game, held: Held, position: Position, actor: str, action: Any, asked: dict[str, str] | None) -> tuple[Made, bool]:
     """One action carried out with the dice of its version; and whether it drew chance or revealed anything. Raises Refused."""
     draws = Draws(held.key, position.version + 1)
     table = carry_out(game, position.document, actor, action, Drawn(draws.number))
@@ -293,14 +303,15 @@ def _held_by(position: Position, seat: str) -> dict[str, Any]:
     return holder
 
 
-def _holder(seat: str, said: str, player: str) -> dict[str, Any]:
+def holder(seat: str, said: str, player: str) -> dict[str, Any]:
+    """Who holds a seat that was asked for as `said`. Raises BadSeats."""
     if said == "me":
         return {"player": player}
     if said == "open":
         return {"open": True}
     kind, _, level = said.partition(":")
     if kind != "ai" or level not in LEVELS:
-        raise BadSeats(f"The seat {seat} can be \"me\", \"open\", or one of {', '.join(f'ai:{level}' for level in LEVELS)}; not {said!r}.")
+        raise BadSeats(f'The seat {seat} can be "me", "open", or one of {", ".join(f"ai:{level}" for level in LEVELS)}; not {said!r}.')
     return {"ai": level}
 
 

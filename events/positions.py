@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from events.entries import Entry
 from games.documents import clone, owned
-from games.kernel import Game, State, fold
+from games.kernel import SYSTEM, Game, State, fold
 
 Holder = dict[str, Any]  # {"player": id}, {"ai": level} or {"open": True}
 
@@ -79,9 +79,14 @@ def begun(entry: Entry) -> Position:
 
 def follow(game: Game, position: Position, entry: Entry) -> Position:
     """The position after the next entry. The old one is untouched."""
-    if entry.action["type"] == TAKE and entry.events[0]["type"] == TAKEN:
+    if seats_somebody(position, entry):
         return seated(position, entry)
     return moved(position, entry, fold(game, position.document, entry.events))
+
+
+def seats_somebody(position: Position, entry: Entry) -> bool:
+    """Whether an entry is of the platform's own, by a player, and not of the game, by a seat or the system."""
+    return entry.actor not in position.roster and entry.actor != SYSTEM
 
 
 def moved(position: Position, entry: Entry, document: State) -> Position:
@@ -125,7 +130,7 @@ def follow_all(game: Game, position: Position | None, entries: Iterable[Entry]) 
     for entry in entries:
         if position is None:
             position = begun(entry)
-        elif entry.action["type"] == TAKE and entry.events[0]["type"] == TAKEN:
+        elif seats_somebody(position, entry):
             position = seated(position, entry)
         else:
             if document is None:
@@ -136,5 +141,3 @@ def follow_all(game: Game, position: Position | None, entries: Iterable[Entry]) 
     if document is not None and position is not None and last is not None:
         position = moved(position, last, document)
     return position
-
-

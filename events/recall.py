@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from events.cache import Held
 from events.connect import House
@@ -84,10 +84,8 @@ def extend(house: House, held: Held, head: int, tail: list[bytes]) -> Held:
         house.cache.drop(before.match)
         return load(house, before.match)
     after = _stand_on(house, before, tail, head)
-    if after.contributions is before.contributions:
-        newer = Held(after, held.secret, held.key)
-    else:
-        newer = _held(after, held.secret)
+    same_dice = after.contributions is before.contributions
+    newer = Held(after, held.secret, held.key) if same_dice else _held(after, held.secret)
     house.cache.put(newer)
     return newer
 

@@ -61,7 +61,7 @@ def changes(before: Position | None, after: Position) -> Changes:
         and before.roster is after.roster
     ):
         return _SAME if owed(after) is None else Changes(due=str(after.at))
-    return _all_of(after, {name: False for name in indexes(before)})._replace(due=_due(before, after))
+    return _all_of(after, dict.fromkeys(indexes(before), False))._replace(due=_due(before, after))
 
 
 _SAME = Changes()
@@ -75,6 +75,5 @@ def _due(before: Position | None, after: Position) -> str:
 
 def _all_of(after: Position, left: dict[str, bool]) -> Changes:
     belongs = indexes(after)
-    moves = {name: True for name in sorted(belongs - left.keys())}
-    moves.update({name: False for name in sorted(left.keys() - belongs)})
+    moves = dict.fromkeys(sorted(belongs - left.keys()), True) | dict.fromkeys(sorted(left.keys() - belongs), False)
     return Changes(due=_due(None, after), standing=canonical(standing(after)), indexes=moves, created=after.created)

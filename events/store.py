@@ -32,7 +32,7 @@ class Keys(NamedTuple):
     snapshots: str
     secret: str
     channel: str
-    index: str  # how the names of its partition's indexes begin
+    lists: str  # how the names of its partition's indexes begin
 
 
 class Changes(NamedTuple):
@@ -135,7 +135,7 @@ class Store:
         snapshot = changes.snapshot
         answer = self.wire.run(
             _APPEND,
-            [*keys[:6], *[keys.index + name for name in changes.indexes]],
+            [*keys[:6], *[keys.lists + name for name in changes.indexes]],
             [
                 expected,
                 mark,
@@ -174,6 +174,11 @@ class Store:
         most = "" if version is None else version
         head, snapshot, tail, secret = self.wire.run(_LOAD, [keys.stream, keys.snapshots, keys.secret], [most, PAGE])
         return Loaded(head, snapshot or None, _wires(tail), secret.decode() if secret else None)
+
+    def secret(self, match: str) -> str | None:
+        """The secret of a match in hex, for the audit's eyes. Raises StoreDown."""
+        found = self.wire.ask("GET", self.keys(match).secret)
+        return found.decode() if found else None
 
     def head(self, match: str) -> int:
         """The version of a match; 0 for one that does not exist. Raises StoreDown."""

@@ -51,7 +51,7 @@ class Wire:
     def __init__(self, url: str, cluster: bool = False) -> None:
         self.url = url
         retry = Retry(ExponentialWithJitterBackoff(cap=0.5, base=0.02), 3)
-        self._cluster: RedisCluster | None = None
+        self._cluster: Any = None
         self._client: Any
         if cluster:
             self._cluster = RedisCluster.from_url(url, socket_timeout=_TIMEOUT, legacy_responses=False)
@@ -151,7 +151,7 @@ class Wire:
 
     def _hearing_client(self) -> Any:
         if self._cluster is not None:
-            node = self._cluster.get_random_node()
+            node = self._cluster.get_primaries()[0]
             return redis.Redis(host=str(node.host), port=int(node.port), socket_timeout=None, legacy_responses=False)
         return redis.Redis.from_url(self.url, socket_timeout=None, legacy_responses=False, retry=Retry(ExponentialWithJitterBackoff(), 0))
 

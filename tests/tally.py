@@ -30,7 +30,7 @@ def begin(seats: list[Seat], options: Mapping[str, Any]) -> State:
         "active": None,
         "to_act": ["system"],
         "outcome": None,
-        "counts": {seat: 0 for seat in seats},
+        "counts": dict.fromkeys(seats, 0),
         "pile": [],
     }
 

@@ -1,0 +1,158 @@
+"""Projections: all that is worked out from the streams, thrown away and worked out anew, to the same content byte for byte.
+
+It may run while matches are played: each match is put right in one step, and nothing is missing in between.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from events.connect import House
+from events.entries import Entry, canonical, parse
+from events.positions import Position, follow_all
+from events.reactions import owed
+from events.recall import game_of
+from events.snapshots import kept, pack
+from events.standings import indexes, standing
+from events.store import Store
+from events.wire import script
+
+_PROJECT = script("project")
+
+
+class Rebuilt(NamedTuple):
+    """What a rebuild has gone through, and how many keys and index entries of no match it has removed."""
+
+    matches: int
+    entries: int
+    strays: int
+
+
+class Projected(NamedTuple):
+    """All that is worked out from one stream."""
+
+    position: Position
+    requests: dict[str, str]
+    snapshots: dict[int, bytes]
+
+
+def rebuild(house: House) -> Rebuilt:
+    """Work out every projection anew, from the streams alone. Raises StoreDown."""
+    listed = _listed(house.store)
+    matches = entries = 0
+    for match in house.store.matches():
+        entries += _put_right(house, match, listed.pop(match, set()))
+        matches += 1
+    return Rebuilt(matches, entries, _sweep_strays(house.store, listed))
+
+
+def project(house: House, match: str) -> Projected:
+    """What follows from the stream of a match. Raises StoreDown."""
+    position: Position | None = None
+    requests: dict[str, str] = {}
+    snapshots: dict[int, bytes] = {}
+    head = house.store.head(match)
+    stops = iter([*kept(head), head])
+    stop = next(stops)
+    stretch: list[Entry] = []
+    for wire in house.store.read_all(match):
+        entry = parse(wire)
+        if entry.version > head:
+            break
+        stretch.append(entry)
+        while entry.version == stop:
+            position = _folded(house, position, stretch, requests)
+            stretch = []
+            if stop % 64 == 0 and stop not in snapshots:
+                snapshots[stop] = pack(position)
+            stop = next(stops, -1)
+    assert position is not None
+    return Projected(position, requests, snapshots)
+
+
+def owner(entry: Entry, position: Position) -> str:
+    """Whose request an entry answers: the player's who holds the seat, or the actor's own."""
+    player: str = position.roster.get(entry.actor, {}).get("player", entry.actor)
+    return player
+
+
+def _folded(house: House, position: Position | None, stretch: list[Entry], requests: dict[str, str]) -> Position:
+    if not stretch:
+        assert position is not None
+        return position
+    game = game_of(house, stretch[0].events[0]["game"] if position is None else position.game)
+    asked = [entry for entry in stretch if entry.request is not None and entry.version > 1]
+    after = follow_all(game, position, stretch)
+    assert after is not None
+    for entry in asked:
+        assert entry.request is not None
+        name = f"{owner(entry, after)}/{entry.request['id']}"
+        first = requests[name].partition(":")[0] if name in requests else str(entry.version)
+        requests[name] = f"{first}:{entry.version}:{entry.request['fingerprint']}"
+    return after
+
+
+def _put_right(house: House, match: str, listed: set[str]) -> int:
+    """Put the projections of one match in place; the number of its entries."""
+    keys = house.store.keys(match)
+    while True:
+        projected = project(house, match)
+        position = projected.position
+        belongs = indexes(position)
+        names = sorted(belongs | listed)
+        requests = [text for name, answer in sorted(projected.requests.items()) for text in (name, answer)]
+        snapshots = [value for version, snapshot in sorted(projected.snapshots.items()) for value in (version, snapshot)]
+        done = house.store.wire.run(
+            _PROJECT,
+            [*keys[:5], *[keys.lists + name for name in names]],
+            [
+                position.version,
+                match,
+                position.created,
+                position.at if owed(position) else "",
+                canonical(standing(position)),
+                len(projected.requests),
+                len(projected.snapshots),
+                *requests,
+                *snapshots,
+                *["+" if name in belongs else "-" for name in names],
+            ],
+        )
+        if done:
+            return position.version
+
+
+def _listed(store: Store) -> dict[str, set[str]]:
+    """Every index in which a match stands now, rightly or not."""
+    listed: defaultdict[str, set[str]] = defaultdict(set)
+    for tag in store.tags():
+        start = f"{tag}:i:"
+        for key in store.wire.keys(start + "*"):
+            for member in store.wire.ask("ZRANGE", key, 0, -1):
+                listed[member.decode()].add(key[len(start) :])
+        for member in store.wire.ask("ZRANGE", f"{tag}:due", 0, -1):
+            listed.setdefault(member.decode(), set())
+    return listed
+
+
+def _sweep_strays(store: Store, listed: dict[str, set[str]]) -> int:
+    """Remove what belongs to no stream: index entries, and keys of projections."""
+    strays = 0
+    for match, names in listed.items():
+        keys = store.keys(match)
+        for key in [keys.due, *[keys.lists + name for name in names]]:
+            strays += store.wire.ask("ZREM", key, match)
+    for key, match in _projected_keys(store):
+        if not store.head(match):
+            strays += store.wire.ask("DEL", key)
+    return strays
+
+
+def _projected_keys(store: Store) -> Iterator[tuple[str, str]]:
+    for tag in store.tags():
+        for kind in "mrd":
+            start = f"{tag}:{kind}:"
+            for key in store.wire.keys(start + "*"):
+                yield key, key[len(start) :]
