@@ -79,7 +79,7 @@ def listening(address: Address) -> bool:
 
 def workers_of(supervisor: int) -> list[int]:
     """The process ids of the service's workers, from the system's list of processes."""
-    listed = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,command="], capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(["ps", "-A", "-ww", "-o", "pid=,ppid=,command="], capture_output=True, text=True, check=True).stdout
     found = []
     for line in listed.splitlines():
         pid, parent, command = line.split(None, 2)
