@@ -9,6 +9,7 @@ import ctypes
 import fcntl
 import hashlib
 import os
+import secrets
 import shutil
 import signal
 import subprocess
@@ -22,9 +23,24 @@ from events.wire import answers
 
 STORE = "store"
 QUEUE = "queue"
+KEEPER = "keeper"
 
 _PATIENCE = 30.0
+_RIGHTS = "rights.acl"
 _LONGEST_SOCKET = 100  # the kernel allows 107 bytes
+
+
+# What the service may do to its store: read everything, add entries to streams, and nothing else to them. Projections, which can be
+# rebuilt, it may change at will; secrets, players and the number of partitions it may write. `?` keeps a pattern inside its tag.
+RIGHTS = (
+    "on nopass resetkeys %R~* resetchannels &* nocommands +@read +@connection +@pubsub +@transaction +info +script|load "
+    "(~{p?}:* ~{p??}:* ~{p???}:* +eval +evalsha) "
+    "(~{p?}:s:* ~{p??}:s:* ~{p???}:s:* +xadd) "
+    "(~{p?}:x:* ~{p??}:x:* ~{p???}:x:* ~{players}:* ~{house}:* +set +hset) "
+    + "("
+    + " ".join(f"~{{{tag}}}:{kind}" for tag in ("p?", "p??", "p???") for kind in ("m:*", "d:*", "r:*", "i:*", "due"))
+    + " +@read +@write -@dangerous)"
+)
 
 
 class NoServer(Exception):
@@ -84,6 +100,8 @@ def start(data: Path, name: str, fsync: str = "always") -> Server:
                 raise NoServer(f"another process owns {folder}, but its server does not answer")
             time.sleep(0.01)
         return Server(name, url, None, None)
+    if fsync != "off":
+        _write_rights(folder)
     process = subprocess.Popen(_command(folder, path, fsync), start_new_session=True, preexec_fn=_end_with_parent)
     while not answers(url):
         if process.poll() is not None or time.monotonic() > deadline:
@@ -119,13 +137,32 @@ def socket_of(folder: Path) -> Path:
 
 
 def _command(folder: Path, path: Path, fsync: str) -> list[str]:
-    keep = ["--appendonly", "no"] if fsync == "off" else ["--appendonly", "yes", "--appendfsync", fsync]
+    keep = ["--appendonly", "no"]
+    if fsync != "off":
+        keep = ["--appendonly", "yes", "--appendfsync", fsync, "--aclfile", str(folder / _RIGHTS)]
     return [
         binary(),
         *("--port", "0", "--unixsocket", str(path), "--unixsocketperm", "700", "--dir", str(folder)),
         *keep,
         *("--save", "", "--maxmemory-policy", "noeviction", "--daemonize", "no", "--logfile", str(folder / "server.log")),
     ]
+
+
+def keeper_url(data: Path, name: str = STORE) -> str:
+    """The URL for whoever keeps the machine and may do everything; its password lies beside the data, for the owner of the folder only."""
+    folder = (data / name).resolve()
+    return f"unix://{KEEPER}:{(folder / KEEPER).read_text()}@{socket_of(folder)}"
+
+
+def _write_rights(folder: Path) -> None:
+    """Write who may do what: the service, who needs no password on a socket of its own, and the keeper."""
+    password = folder / KEEPER
+    if not password.exists():
+        password.touch(mode=0o600)
+        password.write_text(secrets.token_hex(32))
+    rights = folder / _RIGHTS
+    rights.touch(mode=0o600)
+    rights.write_text(f"user default {RIGHTS}\nuser {KEEPER} on >{password.read_text()} ~* &* +@all\n")
 
 
 def _lock(folder: Path) -> IO[bytes] | None:

@@ -19,7 +19,7 @@ _CANONICAL = (
     | orjson.OPT_PASSTHROUGH_DATETIME
     | orjson.OPT_PASSTHROUGH_SUBCLASS
 )
-_KINDS = (str, int, str, dict, list, int, int, (dict, type(None)), str, (str, type(None)))
+_KINDS: tuple[Any, ...] = (str, int, str, dict, list, int, int, (dict, type(None)), str, (str, type(None)))
 _FIELDS = ("match", "version", "actor", "action", "events", "rules", "at", "request", "digest")
 
 
@@ -111,7 +111,7 @@ def parse(wire: bytes) -> Entry:
         )
     except (ValueError, KeyError, TypeError, AttributeError) as reason:
         raise Unreadable(f"{type(reason).__name__}: {reason}") from None
-    if not all(map(isinstance, entry, _KINDS)):
+    if not all(isinstance(field, kind) for field, kind in zip(entry, _KINDS, strict=True)):
         raise Unreadable("a field is not of its kind")
     return entry
 
