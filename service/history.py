@@ -43,14 +43,14 @@ def operations(house: House, hub: Hub, settings: Settings) -> list[Operation]:
             answer = Response(b"".join(line.written + b"\n" for line in found), mimetype=NDJSON)
         else:
             last = found[-1].version if found else after
-            tail = written({"match": match, "version": last, "viewer": viewer})
+            tail = written({"game": game.id, "match": match, "version": last, "viewer": viewer})
             entries = b",".join(line.written for line in found)
             answer = Response(b'{"after":%d,"entries":[%b],%b' % (after, entries, tail[1:]), mimetype=JSON)
         answer.headers["Vary"] = "Authorization, Accept"
         answer.headers["Cache-Control"] = "private, no-cache"
         return answer
 
-    def _waited_for(game: Game, match: str, after: int, limit: int, viewer: str, seconds: int) -> list[Line]:
+    def _waited_for(game: Game, match: str, after: int, limit: int, viewer: str, seconds: float) -> list[Line]:
         until = time.monotonic() + min(seconds, settings.wait_limit)
         hub.enter()
         try:
@@ -91,7 +91,10 @@ def operations(house: House, hub: Hub, settings: Settings) -> list[Operation]:
         guard(asked, match)
         if not house.store.head(match):
             raise Problem("no_such_match")
-        return Response((line + b"\n" for line in house.store.read_all(match)), mimetype=NDJSON)
+        full = house.store.read_all(match)
+        if _wants_lines():
+            return Response((line + b"\n" for line in full), mimetype=NDJSON)
+        return Response(b'{"entries":[%b],%b' % (b",".join(full), written({"match": match})[1:]), mimetype=JSON)
 
     def guard(asked: Asked, match: str) -> None:
         """Let only those through who may audit; for referees nothing is read before, so that a spoilt match can be audited too."""
@@ -113,7 +116,7 @@ def operations(house: House, hub: Hub, settings: Settings) -> list[Operation]:
                 200: Answer(
                     "Events named `entry`, with the version as `id` and an `Entry` as `data`; a comment at least every 15 seconds; "
                     "after the last entry of a match an event `over`.",
-                    {EVENT_STREAM: {"type": "string"}},
+                    {EVENT_STREAM: ref("StreamEvent")},
                 ),
                 204: Answer("The match is over, and nothing comes after what you have; do not connect again."),
             },
@@ -128,7 +131,7 @@ def operations(house: House, hub: Hub, settings: Settings) -> list[Operation]:
         ),
         Operation(
             "get_record", "GET", "/v1/matches/{match}/record", "history", "Get the full record, for an audit of one's own", get_record,
-            {200: Answer("The entries in full, one a line, as they lie in the stream.", {NDJSON: {"type": "string"}})},
+            {200: Answer("The entries in full, one a line, as they lie in the stream.", {"application/json": ref("Record"), NDJSON: {"type": "string"}})},
             "What `audit` reads, for whoever would rather check it alone (docs/auditing.md). For whoever may audit.",
             key="needed", problems=("no_such_match", "audit_closed"),
         ),

@@ -11,10 +11,11 @@ from apispec import APISpec
 from apispec.ext.marshmallow import MarshmallowPlugin, OpenAPIConverter
 
 from games.kernel import Game
+from service.envelopes import platform
 from service.operations import Answer, Operation
 from service.problems import CODES, MEDIA_TYPE, RETRY_AFTER
 from service.schemas import MATCH_ID, PLAYER_ID, PlayerBody, SeatBody
-from service.shapes import of_game, platform, ref
+from service.shapes import of_game, ref
 
 TITLE = "Warledger"
 VERSION = "1.0.0"
@@ -43,23 +44,19 @@ ID_ABOUT = {
 HEADERS: Mapping[str, dict[str, Any]] = {
     "If-Match": {
         "description": 'Only if the match is still at this version, as an ETag gives it: `"41"`. Otherwise 412.',
-        "schema": {"type": "string", "pattern": '^"(0|[1-9][0-9]{0,14})"$'},
-        "example": '"41"',
+        "schema": {"type": "string", "pattern": '^("[0-9]{1,15}"|[0-9]{1,15}|[*])$'},
     },
     "If-None-Match": {
         "description": "The ETag of what you have; if it is still so, the answer is 304.",
-        "schema": {"type": "string", "pattern": '^(W/)?"[0-9]{1,15}"$'},
-        "example": '"41"',
+        "schema": {"type": "string", "pattern": '^((W/)?"[0-9]{1,15}"|[0-9]{1,15}|[*])$'},
     },
     "Idempotency-Key": {
         "description": "Yours to choose, new for each request. The same request sent again under it gets the first answer again.",
         "schema": {"type": "string", "pattern": "^[A-Za-z0-9_.:-]{1,64}$"},
-        "example": "1f6f9c2e-turn-7",
     },
     "Last-Event-ID": {
         "description": "The version of the last entry you have; the stream goes on after it.",
-        "schema": {"type": "string", "pattern": "^(0|[1-9][0-9]{0,14})$"},
-        "example": "41",
+        "schema": {"type": "string", "pattern": "^[0-9]{1,15}$"},
     },
 }
 

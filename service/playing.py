@@ -19,8 +19,8 @@ from service.responses import in_json, tagged
 from service.schemas import SeatQuery, StateQuery
 from service.shapes import ref
 
-_TAG = re.compile(r'"(0|[1-9][0-9]{0,14})"')
-_TAGS = re.compile(r'(?:W/)?"([^"]*)"')
+_TAG = re.compile(r'"([0-9]{1,15})"|([0-9]{1,15})')
+_TAGS = re.compile(r'"([^"]*)"|([0-9]+)')
 
 _EXAMPLES = {
     "one action": {"type": "end_moves"},
@@ -38,7 +38,7 @@ def operations(house: House) -> list[Operation]:
         if _is_fresh(position.version):
             return tagged(Response(status=304), position.version)
         view = sight.view(house.games[position.game], position, viewer)
-        return tagged(in_json({"match": match, "version": position.version, "viewer": viewer, "view": view}), position.version)
+        return tagged(in_json({"match": match, "game": position.game, "version": position.version, "viewer": viewer, "view": view}), position.version)
 
     def _at(now: Position, version: int | None) -> Position:
         if version is None or version == now.version:
@@ -93,6 +93,7 @@ def operations(house: House) -> list[Operation]:
         document = position.document
         told = {
             "match": position.match,
+            "game": position.game,
             "seat": seat,
             "first": played.first,
             "version": played.last,
@@ -144,10 +145,10 @@ def _expected() -> int | None:
     tag = _TAG.fullmatch(given)
     if tag is None:
         raise Problem("bad_header", header="If-Match", reason='a version belongs there, as in "41"')
-    return int(tag[1])
+    return int(tag[1] or tag[2])
 
 
 def _is_fresh(version: int) -> bool:
     """Whether what the caller has is of this version (If-None-Match)."""
     given = request.headers.get("If-None-Match")
-    return given is not None and (given.strip() == "*" or str(version) in _TAGS.findall(given))
+    return given is not None and (given.strip() == "*" or any(str(version) in tag for tag in _TAGS.findall(given)))

@@ -95,7 +95,7 @@ class MatchesQuery(Schema):
     )
     limit = Whole(load_default=50, validate=validate.Range(1, 200), metadata={"description": "At most so many."})
     cursor = Text(
-        validate=[validate.Length(1, 200), validate.Regexp(r"^[A-Za-z0-9_.-]+$", error="The `next` of an answer.")],
+        validate=[validate.Length(1, 200), validate.Regexp(r"^[0-9]{1,15}\.m[a-z2-7]{16}$", error="The `next` of an answer.")],
         metadata={"description": "Where to go on: the `next` of the answer before."},
     )
 
@@ -129,8 +129,10 @@ class EntriesQuery(Schema):
     limit = Whole(load_default=100, validate=validate.Range(1, 1000), metadata={"description": "At most so many."})
     wait = Whole(
         load_default=0,
-        validate=validate.Range(0, 30),
-        metadata={"description": "If there is none yet, wait up to so many seconds for one (long poll)."},
+        validate=validate.Range(0, 60),
+        metadata={
+            "description": "If there is none yet, wait up to so many seconds for one (long poll). The server may answer sooner, with none: ask again."
+        },
     )
     viewer = Text(validate=VIEWER_ID, metadata=VIEWER)
 

@@ -15,7 +15,7 @@ class Settings(NamedTuple):
     streams: int = 256
     stream_seconds: float = 3600.0
     comment_seconds: float = 10.0
-    wait_limit: int = 30
+    wait_limit: float = 9.0
     key_seconds: float = 30.0
     log_requests: bool = True
 
@@ -30,7 +30,7 @@ def settings_from(environment: Mapping[str, str]) -> Settings:
         streams=int(environment.get("WARLEDGER_STREAMS", blank.streams)),
         stream_seconds=float(environment.get("WARLEDGER_STREAM_SECONDS", blank.stream_seconds)),
         comment_seconds=float(environment.get("WARLEDGER_COMMENT_SECONDS", blank.comment_seconds)),
-        wait_limit=int(environment.get("WARLEDGER_WAIT_LIMIT", blank.wait_limit)),
+        wait_limit=float(environment.get("WARLEDGER_WAIT_LIMIT", blank.wait_limit)),
         key_seconds=float(environment.get("WARLEDGER_KEY_SECONDS", blank.key_seconds)),
         log_requests=environment.get("WARLEDGER_LOG_REQUESTS", "1") not in ("0", "no", "false"),
     )
