@@ -134,7 +134,7 @@ def push_refusal(state: State, terms: Terms, action: Action, joins: bool) -> Ref
     figure, goals = pushed(state, terms, region, damage)
     if figure is None:
         if not joins and not (damage and first_defence(state, region)):
-            return nothing_to_hit(region)
+            return no("no_target", "WOW-ALN-06", region=region, wanted=f"Army to push, and no piece that {terms.damage} damage destroys,")
         return None if goal is None else no("bad_action", "WOW-ALN-06", reason="`to` is given, but no figure will be pushed")
     if goal is None:
         return no("bad_action", "WOW-ALN-07", reason=f"`to` must say where {figure} is pushed")

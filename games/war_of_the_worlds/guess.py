@@ -27,7 +27,8 @@ def _filled(view: State, seat: Seat, chance: Chance) -> dict[str, list[str]]:
         if card in unseen:
             unseen.remove(card)
     # A position that was never played can hide more cards than its side has left; then others stand in.
-    unseen += _ALL[seat][: max(0, size + left - len(unseen))]
+    missing = max(0, size + left - len(unseen))
+    unseen += (_ALL[seat] * (missing // len(_ALL[seat]) + 1))[:missing]
     ranked = _ranked(view, chance.shuffle(unseen), seen)
     cycle = chance.shuffle(ranked[:size])
     return {

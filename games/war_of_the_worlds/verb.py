@@ -48,7 +48,7 @@ def unusable(state: State, terms: Terms, figure: str) -> Refusal | None:
     """A card works on one figure of its kind on the board; a unit card on one that took no other this turn (WOW-UNT-06, WOW-UNT-07,
     WOW-UNT-08, WOW-UNT-12)."""
     if FIGURES[figure].id != terms.kind or state["units"][figure]["region"] is None:
-        return no("no_unit", "WOW-UNT-06", kind=terms.kind, where=f"on the board is called {figure}")
+        return no("no_unit", "WOW-UNT-06", kind=terms.kind, where=f"on the board by the name of {figure}")
     if terms.uses_figure and state["units"][figure]["used"]:
         return no("unit_used", "WOW-UNT-07", unit=figure)
     return None

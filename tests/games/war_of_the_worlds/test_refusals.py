@@ -1,0 +1,61 @@
+"""Refusals speak with the facts of the case, name the rule, and tell nothing that the seat may not know."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from games.documents import clone, merged
+from games.kernel import Refused, carry_out, sentence
+from games.war_of_the_worlds import GAME
+from games.war_of_the_worlds.data import SEATS
+from tests.games.matches import chance, same, scenarios
+from tools.scenarios import position
+
+
+def refusals():
+    """Every refused step of the scenarios: the document before it, the seat, the action and its code."""
+    for scenario in scenarios(GAME):
+        state = position(GAME, scenario)
+        for number, step in enumerate(scenario["steps"], 1):
+            if "refused" in step:
+                yield pytest.param(state, step["seat"], step["do"], step["refused"], id=f"{scenario['id']} step {number}")
+            else:
+                state = carry_out(GAME, state, step["seat"], clone(step["do"]), chance(1)).state
+
+
+REFUSED = list(refusals())
+
+
+def refusal(state, seat, action):
+    with pytest.raises(Refused) as refused:
+        carry_out(GAME, state, seat, clone(action), chance(1))
+    return refused.value.refusal
+
+
+@pytest.mark.parametrize(("state", "seat", "action", "code"), REFUSED)
+def test_a_refusal_has_a_sentence_with_the_facts_of_the_case(state, seat, action, code):
+    given = refusal(state, seat, action)
+    told = sentence(GAME, given)
+    assert given.code == code
+    assert told.endswith(".")
+    assert not re.search(r"[{}]|None", told)
+    assert given.rule is None or re.fullmatch(r"WOW-[A-Z]{3}-\d\d", given.rule)
+    json.dumps(dict(given.facts))
+
+
+@pytest.mark.parametrize(("state", "seat", "action", "code"), [row for row in REFUSED if row.values[1] in SEATS])
+def test_a_refusal_is_the_same_whatever_the_seat_cannot_see(state, seat, action, code):
+    other = GAME.guess(GAME.view(state, seat), seat, chance(7))
+    assert same(refusal(state, seat, action)) == same(refusal(other, seat, action))
+
+
+def test_a_strike_that_is_too_weak_is_told_in_numbers():
+    fort = {"regions": {"london": {"building": "fort", "civilians": 2}}, "units": {"tripod_1": {"region": "london"}}}
+    blank = json.loads((GAME.folder / "blank.json").read_text(encoding="utf-8"))
+    state = merged(blank, {**fort, "sides": {"aliens": {"hand": ["tripod"]}}})
+    given = refusal(state, "aliens", {"type": "play", "card": "tripod", "option": 2, "unit": "tripod_1"})
+    assert (given.code, given.rule) == ("too_weak", "WOW-STR-04")
+    assert sentence(GAME, given) == "The strike on london is too weak: 2 gathered and at most 0 to follow, against a need of 4."

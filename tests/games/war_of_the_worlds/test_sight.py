@@ -1,0 +1,85 @@
+"""What is open to all and what is not, and how the unseen is guessed."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from games.kernel import AUDITOR, SPECTATOR
+from games.war_of_the_worlds import GAME
+from games.war_of_the_worlds.data import CARDS, SEATS, pile
+from tests.games.matches import Start, chance, same, walk
+
+MATCH = list(walk(Start(GAME, list(SEATS), {"round_limit": 20}, 5)))
+MIDDLE = MATCH[len(MATCH) // 2].before
+
+
+@pytest.mark.parametrize("viewer", [*SEATS, SPECTATOR])
+def test_open_piles_board_and_resources_are_seen_by_all(viewer):
+    seen = GAME.view(MIDDLE, viewer)
+    for key in ("damage", "resources", "regions", "units", "strike", "fired", "swapped"):
+        assert seen[key] == MIDDLE[key]
+    for seat in SEATS:
+        for pile_name in ("discard", "removed", "offer"):
+            assert seen["sides"][seat][pile_name] == MIDDLE["sides"][seat][pile_name]
+
+
+@pytest.mark.parametrize("viewer", [*SEATS, SPECTATOR])
+def test_a_hand_is_seen_by_its_owner_and_a_deck_by_nobody(viewer):
+    seen = GAME.view(MIDDLE, viewer)
+    for seat in SEATS:
+        side = MIDDLE["sides"][seat]
+        assert seen["sides"][seat]["hand"] == (side["hand"] if seat == viewer else len(side["hand"]))
+        assert seen["sides"][seat]["supply"] == len(side["supply"])
+        assert seen["sides"][seat]["offer_deck"] == len(side["offer_deck"])
+
+
+def test_an_auditor_sees_everything():
+    assert same(GAME.view(MIDDLE, AUDITOR)) == same(MIDDLE)
+    assert all(same(GAME.shown(event, AUDITOR)) == same(event) for step in MATCH for event in step.events)
+
+
+def test_drawn_cards_are_shown_to_who_drew_them_and_shuffled_ones_to_nobody():
+    kinds = set()
+    for step in MATCH:
+        for event in step.events:
+            if event["type"] in ("cards_drawn", "supply_shuffled"):
+                kinds.add(event["type"])
+                for viewer in (*SEATS, SPECTATOR):
+                    drew = event["type"] == "cards_drawn" and event["seat"] == viewer
+                    assert GAME.shown(event, viewer) == (event if drew else {**event, "cards": None})
+            elif event["type"] != "match_started":
+                assert all(GAME.shown(event, viewer) == event for viewer in (*SEATS, SPECTATOR))
+    assert kinds == {"cards_drawn", "supply_shuffled"}
+
+
+def test_the_set_up_is_shown_as_a_view():
+    (event,) = MATCH[0].events
+    assert GAME.shown(event, SEATS[0]) == {**event, "state": GAME.view(event["state"], SEATS[0])}
+
+
+@pytest.mark.parametrize("viewer", [*SEATS, SPECTATOR])
+def test_a_guess_deals_each_card_to_a_pile_where_it_can_be(viewer):
+    for step in MATCH[1::9]:
+        guessed = GAME.guess(GAME.view(step.before, viewer), viewer, chance(step.number))
+        for seat, side in guessed["sides"].items():
+            cards = [card for name in ("hand", "supply", "discard", "removed", "offer", "offer_deck") for card in side[name]]
+            assert Counter(cards) == Counter(pile(seat, starting=True) + pile(seat, starting=False))
+            assert not any(CARDS[card].starting for card in side["offer_deck"])
+            assert not any(CARDS[card].building for card in side["hand"] + side["supply"])
+
+
+def test_an_empty_offer_deck_leaves_nothing_to_guess_but_the_order():
+    side = {**MIDDLE["sides"]["humans"]}
+    side["supply"], side["offer_deck"] = side["supply"] + side["offer_deck"], []
+    before = {**MIDDLE, "sides": {**MIDDLE["sides"], "humans": side}}
+    guessed = GAME.guess(GAME.view(before, "aliens"), "aliens", chance(1))["sides"]["humans"]
+    assert Counter(guessed["hand"] + guessed["supply"]) == Counter(side["hand"] + side["supply"])
+
+
+def test_a_position_that_was_never_played_is_guessed_too():
+    side = {"hand": ["fort"] * 40, "supply": ["reap"] * 50, "discard": [], "removed": [], "offer": [], "offer_deck": ["ufo"] * 3}
+    odd = {**MIDDLE, "sides": {**MIDDLE["sides"], "humans": side}}
+    seen = GAME.view(odd, "aliens")
+    assert GAME.view(GAME.guess(seen, "aliens", chance(1)), "aliens") == seen
