@@ -1,0 +1,160 @@
+"""What many tests stand on: a real store and a real queue for each test process, and a house on them."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import redis
+
+from events import embedded, play, players
+from events.connect import House, Settings, open_house
+from events.store import Store
+from events.wire import Wire
+from games import GAMES
+from tests.tally import TALLY
+
+ALL_GAMES = {**GAMES, TALLY.id: TALLY}
+
+
+class Servers(NamedTuple):
+    """The embedded servers of this test process, and a connection that may do everything to the store."""
+
+    data: Path
+    store_url: str
+    queue_url: str
+    keeper: redis.Redis
+    queue: redis.Redis
+
+
+@pytest.fixture(scope="session")
+def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
+    data = tmp_path_factory.mktemp("servers")
+    store = embedded.start(data, embedded.STORE, "no")
+    queue = embedded.start(data, embedded.QUEUE, "off")
+    keeper = redis.Redis.from_url(embedded.keeper_url(data))
+    yield Servers(data, store.url, queue.url, keeper, redis.Redis.from_url(queue.url))
+    store.stop()
+    queue.stop()
+
+
+@pytest.fixture
+def house(servers: Servers) -> Iterator[House]:
+    """An empty house with every game, and the test game besides."""
+    servers.keeper.flushall()
+    servers.queue.flushall()
+    opened = open_house(Settings(store_url=servers.store_url, queue_url=servers.queue_url), ALL_GAMES)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def another_house(servers: Servers, house: House) -> Iterator[Callable[[], House]]:
+    """Houses on the same servers, as other processes would have them, with memories of their own."""
+    with contextlib.ExitStack() as stack:
+
+        def opened() -> House:
+            other = open_house(house.settings, ALL_GAMES)
+            stack.callback(other.close)
+            return other
+
+        yield opened
+
+
+@pytest.fixture
+def ann(house: House) -> str:
+    return players.register(house, "Ann")[0].id
+
+
+@pytest.fixture
+def bob(house: House) -> str:
+    return players.register(house, "Bob")[0].id
+
+
+@pytest.fixture
+def begin(house: House, ann: str) -> Callable[..., str]:
+    """Begin a match of the test game in which the first seat is to act; Ann holds the seats that are not named."""
+
+    def begun(target: int = 1_000_000, **seats: str) -> str:
+        match = play.create(house, ann, "tally", seats or {"one": "me", "two": "me"}, {"target": target}).match
+        play.play(house, match, "system", [{"type": "end_round"}])
+        return match
+
+    return begun
+
+
+@pytest.fixture(scope="session")
+def cluster_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Three nodes of the embedded server, joined into a cluster."""
+    ports = [_free_port() for _ in range(3)]
+    processes = []
+    for port in ports:
+        folder = tmp_path_factory.mktemp(f"node{port}")
+        command = [embedded.binary(), "--port", str(port), "--cluster-enabled", "yes", "--dir", str(folder), "--save", ""]
+        command += ["--cluster-port", str(_free_port()), "--bind", "127.0.0.1", "--logfile", str(folder / "log")]
+        processes.append((subprocess.Popen(command), port))
+    try:
+        nodes = [redis.Redis(port=port) for port in ports]
+        within(20, lambda: all(_answers(node) for node in nodes))
+        share = 16384 // 3 + 1
+        for place, node in enumerate(nodes):
+            node.execute_command("CLUSTER", "ADDSLOTSRANGE", place * share, min((place + 1) * share, 16384) - 1)
+            info: Any = nodes[0].execute_command("CONFIG", "GET", "cluster-port")
+            bus = dict(info)[b"cluster-port"] if isinstance(info, dict) else info[1]
+            node.execute_command("CLUSTER", "MEET", "127.0.0.1", ports[0], int(bus))
+        within(20, lambda: all(_settled(node) for node in nodes))
+        yield f"redis://127.0.0.1:{ports[0]}"
+    finally:
+        for process, _ in processes:
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture(params=["single", "cluster"])
+def store(request: pytest.FixtureRequest) -> Iterator[Store]:
+    """The event store by itself, on one server and on a cluster."""
+    if request.param == "single":
+        servers: Servers = request.getfixturevalue("servers")
+        servers.keeper.flushall()
+        wire = Wire(servers.store_url)
+    else:
+        wire = Wire(request.getfixturevalue("cluster_url"), cluster=True)
+    yield Store(wire)
+    wire.close()
+
+
+def within(seconds: float, true: Callable[[], Any]) -> Any:
+    """What `true` gives as soon as it gives something; AssertionError when the time is up."""
+    deadline = time.monotonic() + seconds
+    while not (answer := true()):
+        assert time.monotonic() < deadline, f"not so within {seconds} seconds"
+        time.sleep(0.01)
+    return answer
+
+
+def _answers(node: redis.Redis) -> bool:
+    try:
+        return bool(node.ping())
+    except redis.ConnectionError:
+        return False
+
+
+def _settled(node: redis.Redis) -> bool:
+    info: Any = node.execute_command("CLUSTER", "INFO")
+    text = info.decode() if isinstance(info, bytes) else str(info)
+    ok = "cluster_state:ok" in text or ("'cluster_state': 'ok'" in text)
+    known = "cluster_known_nodes:3" in text or ("'cluster_known_nodes': '3'" in text)
+    return ok and known
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
