@@ -40,8 +40,8 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(prog="run bench", description="How fast it is on this machine. Let nothing else run meanwhile.")
     parser.add_argument("--pairs", type=int, default=PAIRS, help=f"interleaved pairs of every comparison ({PAIRS})")
-    parser.add_argument("--seconds", type=float, default=3.0, help="length of a window of load (3)")
-    parser.add_argument("--matches", type=int, default=600, help="matches that the load plays in (600)")
+    parser.add_argument("--seconds", type=float, default=2.0, help="length of a window of load (2)")
+    parser.add_argument("--matches", type=int, default=1500, help="matches that the load plays in (1500)")
     parser.add_argument("--turns", type=int, default=200, help="turns of an AI that are timed (200)")
     parser.add_argument("--only", nargs="*", help="rules, memory, http, turns, length, matches")
     parser.add_argument("--json", type=Path, help="write the JSON there instead of printing it")

@@ -10,7 +10,7 @@ from functools import partial
 
 from benchmarks.load import Caller, drawn, until
 from benchmarks.pairs import Figure, figure, interleaved, ratios
-from benchmarks.place import Place
+from benchmarks.place import Place, own_id
 from events import play, recall
 from events.connect import House
 from events.entries import Entry, seal
@@ -55,11 +55,6 @@ def by_matches(few: Place, many: Place, pairs: int) -> list[Figure]:
         figure("an action among 10,000 matches", crowded, "ms"),
         figure("10,000 matches / 10 matches", ratios(crowded, quiet), "ratio", most=LEAST),
     ]
-
-
-def own_id(caller: Caller) -> str:
-    """The id of the player who calls."""
-    return str(caller.call("GET", "/v1/players/me")["id"])
 
 
 def median(times: Iterator[float], count: int = ACTIONS) -> float:

@@ -6,55 +6,88 @@ import random
 from collections import deque
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
 from benchmarks.load import Answer, Conversation, Load, drawn, drive, request, sorted_share, until
 from benchmarks.pairs import Figure, figure, interleaved, ratios
-from benchmarks.place import Place, still
+from benchmarks.place import Place, own_id, still
+from events import play
+from events.connect import House
 from games import GAMES
+from games.kernel import any_action
 
 CONNECTIONS = 16
+OPENING = 20
 SHARE = 0.6
 ACTION = {"type": "place_unit", "tile": "h12"}
 
 
+class Turn(NamedTuple):
+    """A seat that is to act in a match: its player's key, and what it may do."""
+
+    match: str
+    key: str
+    choices: list[Mapping[str, Any]]
+
+
 class Ready:
-    """Matches in which a human seat is to act, each with its choices; those that wait for the system are put aside."""
+    """Matches between two players, each with the choices of whoever is to act; those whose turn has ended are put aside."""
 
     def __init__(self, place: Place, game: str, count: int) -> None:
-        self.place = place
-        self.caller = place.caller()
+        self.callers = [place.caller(), place.other_caller()]
         self.dice = random.Random(count)
         self.waiting: list[str] = []
-        self.acting: deque[tuple[str, list[Mapping[str, Any]]]] = deque()
-        seats = GAMES[game].seats.ids[:2]
+        self.turns: deque[Turn] = deque()
+        self.used_up = 0
+        players = [own_id(caller) for caller in self.callers]
         for _ in range(count):
-            made = self.caller.call("POST", "/v1/matches", {"game": game, "seats": dict.fromkeys(seats, "me")})
-            self.waiting.append(made["id"])
+            self.waiting.append(opening(place.house, game, players, self.dice))
 
     def refresh(self) -> None:
         """Wait until the system has done what it owes everywhere, and take up those matches again."""
         for match in self.waiting:
-            if choices := until(partial(self.caller.choices, match)):
-                self.acting.append((match, choices))
+            turn = until(partial(self.next_turn, match))
+            if isinstance(turn, Turn):
+                self.turns.append(turn)
         self.waiting.clear()
-        assert len(self.acting) >= CONNECTIONS, "the matches are used up"
-        self.dice.shuffle(self.acting)
+        assert len(self.turns) >= CONNECTIONS, "the matches are used up"
+        self.dice.shuffle(self.turns)
+
+    def next_turn(self, match: str) -> Turn | str | None:
+        """Whose turn it is; the word "over", or None while the system is to act."""
+        for caller in self.callers:
+            asked = caller.call("GET", f"/v1/matches/{match}/choices")
+            if asked["choices"]:
+                return Turn(match, str(caller.key), asked["choices"])
+        return "over" if not asked["to_act"] else None
 
     def conversation(self) -> Conversation:
-        """Play one action after the other, whenever the seats can, and in another match where they cannot."""
-        while self.acting:
-            match, choices = self.acting.popleft()
+        """Play a turn to its end, action by action, and then another one elsewhere."""
+        while self.turns:
+            match, key, choices = self.turns.popleft()
             while choices:
                 action = drawn(choices, self.dice.randrange)
-                status, body = yield request("POST", f"/v1/matches/{match}/actions", action, self.place.key)
+                status, body = yield request("POST", f"/v1/matches/{match}/actions", action, key)
                 assert status == 200, body
                 answer = orjson.loads(body)
                 choices = answer["choices"]
             if answer["outcome"] is None:
                 self.waiting.append(match)
+        self.used_up += 1
+
+
+def opening(house: House, game: str, players: list[str], dice: random.Random) -> str:
+    """A match between two players, its set-up and its opening played here, in which seats alternate faster than later on."""
+    one, other = GAMES[game].seats.ids[:2]
+    match = play.create(house, players[0], game, {one: "me", other: "open"}, {}).match
+    position = play.join(house, match, players[1], other)
+    for _ in range(OPENING):
+        actor = position.to_act[0]
+        action = any_action(GAMES[game], position.document, actor, dice.randrange)
+        position = play.play(house, match, actor, [action]).position
+    return match
 
 
 def hammering() -> Conversation:
@@ -75,6 +108,7 @@ def measured(place: Place, pairs: int, seconds: float, matches: int) -> list[Fig
         ready.refresh()
         with still(place):
             loads["ours"].append(drive(place.service, [ready.conversation() for _ in range(CONNECTIONS)], seconds))
+        assert not ready.used_up, "more matches are needed to keep every connection busy"
         return loads["ours"][-1].rate
 
     def theirs() -> float:

@@ -21,31 +21,38 @@ from tools import private
 
 
 class Place(NamedTuple):
-    """The address of the service and of the bare endpoint, the memory behind both, and the key of a player."""
+    """The address of the service and of the bare endpoint, the memory behind both, and the keys of two players.
+
+    The memory is opened with all rights, for raw commands, and with a queue that nobody reads: what it makes due is done by hand.
+    """
 
     service: Address
     bare: Address
     house: House
-    key: str
+    keys: tuple[str, str]
     data: Path
     workers: list[int]
 
     def caller(self) -> Caller:
-        """A connection to the service with the player's key."""
-        return Caller(self.service, self.key)
+        """A connection to the service with the first player's key."""
+        return Caller(self.service, self.keys[0])
+
+    def other_caller(self) -> Caller:
+        """The same for the second player."""
+        return Caller(self.service, self.keys[1])
 
 
 @contextmanager
 def opened(data: Path) -> Iterator[Place]:
     """Everything up, for as long as the block lasts."""
     with private.service(data) as running:
-        urls = [f"unix://{embedded.socket_of(data.resolve() / name)}" for name in (embedded.STORE, embedded.QUEUE)]
-        house = open_house(Settings(store_url=urls[0], queue_url=urls[1], data=data))
+        store, queue = embedded.keeper_url(data), f"unix://{embedded.socket_of(data.resolve() / embedded.QUEUE)}?db=1"
+        house = open_house(Settings(store_url=store, queue_url=queue, data=data))
         parts = urlsplit(running.url)
         service = (str(parts.hostname), int(parts.port or 0))
-        with bare(urls[0]) as address:
-            key = Caller(service).call("POST", "/v1/players", {"name": "bench"})["key"]
-            yield Place(service, address, house, key, data, workers_of(running.process.pid))
+        with bare(store) as address:
+            one, other = (Caller(service).call("POST", "/v1/players", {"name": name})["key"] for name in ("one", "other"))
+            yield Place(service, address, house, (one, other), data, workers_of(running.process.pid))
         house.close()
 
 
@@ -56,7 +63,7 @@ def bare(store: str) -> Iterator[Address]:
         probe.bind(("127.0.0.1", 0))
         address: Address = probe.getsockname()
     command = [sys.executable, "-m", "granian", "--interface", "wsgi", "--factory", "--host", address[0], "--port", str(address[1])]
-    command += ["--workers", "2", "--blocking-threads", str(256 + SPARE_THREADS), "--log-level", "warning", "--no-ws", "--http", "1"]
+    command += ["--workers", "2", "--blocking-threads", str(256 + SPARE_THREADS), "--log-level", "error", "--no-ws", "--http", "1"]
     environment = {**os.environ, "WARLEDGER_REDIS_URL": store, "PYTHONPATH": str(private.ROOT), "PYTHONSAFEPATH": "1"}
     command += ["--workers-kill-timeout", "1", "benchmarks.bare:create_app"]
     process = subprocess.Popen(command, env=environment, start_new_session=True)
@@ -98,3 +105,8 @@ def still(place: Place) -> Iterator[None]:
     finally:
         for pid in place.workers:
             os.kill(pid, signal.SIGCONT)
+
+
+def own_id(caller: Caller) -> str:
+    """The id of the player who calls."""
+    return str(caller.call("GET", "/v1/players/me")["id"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import random
 import threading
@@ -11,6 +12,7 @@ from functools import partial
 from benchmarks.load import drawn, sorted_share, until
 from benchmarks.pairs import Figure, figure
 from benchmarks.place import Place
+from events.wire import StoreDown
 
 GAME = "war"
 SEATS = {"red": "me", "blue": "ai:greedy"}
@@ -35,11 +37,12 @@ def heard(place: Place) -> queue.SimpleQueue[tuple[str, int, float]]:
     channels = [f"{tag}:heads" for tag in place.house.store.tags()]
 
     def listen() -> None:
-        for said in place.house.store.wire.hear(channels, 1.0):
-            ready.set()
-            if said is not None:
-                match, version = said[1].decode().split()
-                heads.put((match, int(version), time.perf_counter()))
+        with contextlib.suppress(StoreDown):  # the end of the measurement
+            for said in place.house.store.wire.hear(channels, 1.0):
+                ready.set()
+                if said is not None:
+                    match, version = said[1].decode().split()
+                    heads.put((match, int(version), time.perf_counter()))
 
     threading.Thread(target=listen, daemon=True).start()
     assert ready.wait(10)

@@ -193,7 +193,7 @@ def web_command(options: argparse.Namespace, port: int, environment: dict[str, s
     """Granian with a thread for every stream that the service may hold open, and some for everything else."""
     threads = int(environment.get("WARLEDGER_STREAMS", "256")) + SPARE_THREADS
     command = [sys.executable, "-m", "granian", "--interface", "wsgi", "--factory", "--host", options.host, "--port", str(port)]
-    command += ["--workers", str(options.web), "--blocking-threads", str(threads), "--log-level", "warning", "--no-ws", "--http", "1"]
+    command += ["--workers", str(options.web), "--blocking-threads", str(threads), "--log-level", "error", "--no-ws", "--http", "1"]
     return [*command, "--respawn-failed-workers", "--respawn-interval", "0.2", "--workers-kill-timeout", "1", "service.app:create_app"]
 
 
