@@ -68,7 +68,7 @@ def operations(house: House, hub: Hub, settings: Settings) -> list[Operation]:
     def get_stream(asked: Asked, match: str) -> Response:
         position = recall.position(house, match)
         viewer = sight.viewer_of(position, asked.caller, asked.query.get("viewer"))
-        after = _last_event() if "Last-Event-ID" in request.headers else asked.query["after"]
+        after = _last_event(asked) if asked.header("Last-Event-ID") is not None else asked.query["after"]
         if position.status == "over" and after >= position.version:
             return Response(status=204)
         answer = Response(mimetype=EVENT_STREAM)
@@ -232,8 +232,8 @@ class Stream:
                     yield b": still here\n\n"
 
 
-def _last_event() -> int:
-    given = request.headers["Last-Event-ID"]
+def _last_event(asked: Asked) -> int:
+    given = asked.header("Last-Event-ID") or ""
     if not (given.isascii() and given.isdigit() and len(given) <= 15):
         raise Problem("bad_header", header="Last-Event-ID", reason="a version belongs there")
     return int(given)

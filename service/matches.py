@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from flask import Response, request
+from flask import Response
 
 from events import play, recall
 from events.connect import House
@@ -32,16 +32,16 @@ def operations(house: House) -> list[Operation]:
         body = asked.body
         game = recall.game_of(house, body["game"])
         try:
-            position = play.create(house, player, game.id, body["seats"], body["options"], request=request_id())
+            position = play.create(house, player, game.id, body["seats"], body["options"], request=request_id(asked))
         except Refused as refusal:
-            return refused(game, refusal.refusal)
+            raise refused(game, refusal.refusal) from None
         answer = _told(position, 201)
         answer.headers["Location"] = f"/v1/matches/{position.match}"
         return answer
 
     def join_match(asked: Asked, match: str, seat: str) -> Response:
         player = asked.caller.player()
-        return _told(play.join(house, match, player, seat, asked.body.get("contribution"), request=request_id()))
+        return _told(play.join(house, match, player, seat, asked.body.get("contribution"), request=request_id(asked)))
 
     def list_matches(asked: Asked) -> Response:
         filters = {name: asked.query[name] for name in ("status", "game", "player", "to_act") if name in asked.query}
@@ -99,9 +99,9 @@ _LINKS = {
 }
 
 
-def request_id() -> str | None:
+def request_id(asked: Asked) -> str | None:
     """The caller's own id of the request. Raises Problem `bad_header`."""
-    given = request.headers.get("Idempotency-Key")
+    given = asked.header("Idempotency-Key")
     if given is not None and not _REQUEST.fullmatch(given):
         raise Problem("bad_header", header="Idempotency-Key", reason="it has 1 to 64 letters, digits or _ . : -")
     return given

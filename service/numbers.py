@@ -13,3 +13,16 @@ seconds = Histogram(
     buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5),
 )
 streams = Gauge("warledger_streams", "Open streams and long polls.", multiprocess_mode="livesum")
+
+_children: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
+
+
+def count(operation: str, status: int, code: str | None, took: float) -> None:
+    """Count a request that has been answered."""
+    children = _children.get((operation, status))
+    if children is None:
+        children = _children[operation, status] = (requests.labels(operation, str(status)), seconds.labels(operation))
+    children[0].inc()
+    children[1].observe(took)
+    if code is not None:
+        problems.labels(code).inc()

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import marshmallow
 import orjson
-from flask import Flask, Response, g, request
-from werkzeug.exceptions import RequestEntityTooLarge
+from flask import Flask, Response, request
 
 from events.declined import Declined
-from service.keys import Caller, Keys
+from service.door import note_of
+from service.keys import NOBODY, Caller, Keys
 from service.problems import CODES, Problem, declined, told
 from service.schemas import LARGEST, reason_of
 
@@ -82,6 +82,11 @@ class Asked(NamedTuple):
     caller: Caller
     query: Mapping[str, Any]
     body: Any
+    environ: Mapping[str, Any]
+
+    def header(self, name: str) -> str | None:
+        """A header, if it came."""
+        return self.environ.get(f"HTTP_{name.upper().replace('-', '_')}")
 
 
 def mount(app: Flask, operations: list[Operation], keys: Keys, body_limit: int) -> None:
@@ -99,15 +104,20 @@ def _viewed(operation: Operation, keys: Keys, body_limit: int) -> Callable[..., 
 
     @wraps(view)
     def called(**ids: str) -> Response:
+        environ = request.environ
+        note = note_of(environ)
+        note.operation = operation.id
         try:
-            caller = keys.caller(request.headers.get("Authorization"), key) if key != "none" else Caller()
-            g.caller = caller
-            asked = query_of(query) if request.query_string else unasked
-            return view(Asked(caller, asked, body_of(body, body_limit) if body is not None else None), **ids)
+            caller = keys.caller(environ.get("HTTP_AUTHORIZATION"), key) if key != "none" else NOBODY
+            note.player = caller.id
+            asked = query_of(query) if environ.get("QUERY_STRING") else unasked
+            return view(Asked(caller, asked, body_of(body, environ, body_limit) if body is not None else None, environ), **ids)
         except Problem as problem:
-            return told(problem)
+            answer = told(problem)
         except Declined as reason:
-            return told(declined(reason))
+            answer = told(declined(reason))
+        note.code = answer.code
+        return answer
 
     return called
 
@@ -125,15 +135,13 @@ def query_of(shape: marshmallow.Schema) -> Mapping[str, Any]:
     return loaded
 
 
-def body_of(body: Body, limit: int) -> Any:
+def body_of(body: Body, environ: Mapping[str, Any], limit: int) -> Any:
     """The body as its shape wants it. Raises Problem `not_json`, `too_large`, `bad_json` or `bad_body`."""
-    try:
-        written = request.get_data(cache=False)
-    except RequestEntityTooLarge:
-        raise Problem("too_large", limit=limit) from None
-    if not written and not body.needed and not request.content_type:
+    written = read(environ, limit)
+    kind = environ.get("CONTENT_TYPE")
+    if not written and not body.needed and not kind:
         value: Any = {}
-    elif not is_json(request.content_type):
+    elif not is_json(kind):
         raise Problem("not_json")
     else:
         try:
@@ -146,6 +154,18 @@ def body_of(body: Body, limit: int) -> Any:
         return body.shape.load(value)
     except marshmallow.ValidationError as wrong:
         raise Problem("bad_body", errors_of(wrong.normalized_messages()), reason=reason_of(wrong)) from None
+
+
+def read(environ: Mapping[str, Any], limit: int) -> bytes:
+    """The body's bytes. Raises Problem `too_large`."""
+    length = environ.get("CONTENT_LENGTH")
+    size = int(length) if length and length.isdigit() else limit + 1 if "HTTP_TRANSFER_ENCODING" in environ else 0
+    if length and size > limit:
+        raise Problem("too_large", limit=limit)
+    written: bytes = environ["wsgi.input"].read(size) if size else b""
+    if len(written) > limit:
+        raise Problem("too_large", limit=limit)
+    return written
 
 
 def plain(value: Any, depth: int) -> Any:

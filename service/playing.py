@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
-from flask import Response, request
+from flask import Response
 
 from events import play, recall
 from events.connect import House
@@ -35,7 +36,7 @@ def operations(house: House) -> list[Operation]:
         now = recall.position(house, match)
         viewer = sight.viewer_of(now, asked.caller, asked.query.get("viewer"))
         position = _at(now, asked.query.get("at"))
-        if _is_fresh(position.version):
+        if _is_fresh(asked, position.version):
             return tagged(Response(status=304), position.version)
         view = sight.view(house.games[position.game], position, viewer)
         return tagged(in_json({"match": match, "game": position.game, "version": position.version, "viewer": viewer, "view": view}), position.version)
@@ -59,31 +60,43 @@ def operations(house: House) -> list[Operation]:
         actions = body if isinstance(body, list) else [body]
         if not actions or len(actions) > play.LONGEST_LIST or not all(isinstance(action, dict) for action in actions):
             raise Problem("bad_body", reason=f"one action belongs there, or a list of 1 to {play.LONGEST_LIST}; an action is an object")
-        expected, name, player = _expected(), request_id(), asked.caller.player()
-        chosen = asked.query.get("seat")
-        seats = [chosen] if chosen is not None else _seats(match, player)
-        for seat in seats:
+        expected, name, player = _expected(asked), request_id(asked), asked.caller.player()
+        try:
+            return _acted(match, asked.query.get("seat"), actions, expected, name, player)
+        except Refused as refusal:
+            raise refused(house.games[recall.hold(house, match).position.game], refusal.refusal) from None
+
+    def _acted(match: str, chosen: str | None, actions: list[Any], expected: int | None, name: str | None, player: str) -> Response:
+        if chosen is not None:
+            return _played(match, chosen, actions, expected, name, player)
+        seats = _seats(match, player)
+        for place, seat in enumerate(seats):
             try:
-                played = play.play(house, match, seat, actions, expected=expected, request=name, player=player)
+                return _played(match, seat, actions, expected, name, player)
             except Refused as refusal:
-                return refused(house.games[recall.hold(house, match).position.game], refusal.refusal)
+                # What is in memory was behind if another of the caller's seats turns out to be the one to act.
+                if refusal.code != "not_your_turn" or place > 0 or _seats(match, player)[0] == seat:
+                    raise
+                return _played(match, _seats(match, player)[0], actions, expected, name, player)
             except Reused:
                 # The first answer may have been lost, and another of the caller's seats may be the one to act since then.
-                if seat == seats[-1]:
+                if place == len(seats) - 1:
                     raise
-            else:
-                return _told(played, seat)
         raise Problem("not_seated")
 
+    def _played(match: str, seat: str, actions: list[Any], expected: int | None, name: str | None, player: str) -> Response:
+        return _told(play.play(house, match, seat, actions, expected=expected, request=name, player=player), seat)
+
     def _seats(match: str, player: str) -> list[str]:
-        """The seats that a player may mean, the likeliest first. What is in memory may be behind, but who has a seat keeps it."""
-        seats = recall.hold(house, match).position.seats_of(player)
-        if len(seats) != 1:
+        """The seats that a player may mean, the likeliest first, by what is in memory; it may be behind, but who has a seat keeps it."""
+        position = recall.hold(house, match).position
+        seats = position.seats_of(player)
+        if not seats:
             position = recall.position(house, match)
             seats = position.seats_of(player)
-            if len(seats) > 1:
-                likeliest = sight.acting(position, seats)
-                seats = [likeliest, *(seat for seat in seats if seat != likeliest)]
+        if len(seats) > 1:
+            likeliest = sight.acting(position, seats)
+            seats = [likeliest, *(seat for seat in seats if seat != likeliest)]
         return seats
 
     def _told(played: play.Played, seat: str) -> Response:
@@ -137,9 +150,9 @@ def operations(house: House) -> list[Operation]:
     ]  # fmt: skip
 
 
-def _expected() -> int | None:
+def _expected(asked: Asked) -> int | None:
     """The version that If-Match asks for. Raises Problem `bad_header`."""
-    given = request.headers.get("If-Match")
+    given = asked.header("If-Match")
     if given is None or given == "*":
         return None
     tag = _TAG.fullmatch(given)
@@ -148,7 +161,7 @@ def _expected() -> int | None:
     return int(tag[1] or tag[2])
 
 
-def _is_fresh(version: int) -> bool:
+def _is_fresh(asked: Asked, version: int) -> bool:
     """Whether what the caller has is of this version (If-None-Match)."""
-    given = request.headers.get("If-None-Match")
+    given = asked.header("If-None-Match")
     return given is not None and (given.strip() == "*" or any(str(version) in tag for tag in _TAGS.findall(given)))

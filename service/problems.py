@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import orjson
-from flask import Response, g
+from flask import Response
 
 from events.declined import Declined, MustBeLast, Stale
 from games.kernel import Game, Refusal, sentence
@@ -68,13 +68,20 @@ RETRY_AFTER: Mapping[str, str] = {"busy": "1", "streams_full": "5", "store_away"
 
 
 class Problem(Exception):
-    """A request that fails with one of `CODES`; `facts` fill its sentence (or `detail` is it); `more` are further members of the answer."""
+    """A request that fails as `CODES` says under `kind`.
 
-    def __init__(self, code: str, more: Mapping[str, Any] | None = None, /, detail: str | None = None, **facts: Any) -> None:
-        super().__init__(code)
-        self.code = code
+    `facts` fill the sentence there, or `detail` is it; `code` is the kind, but where a game refuses its own code; `more` are further
+    members of the answer.
+    """
+
+    def __init__(
+        self, kind: str, more: Mapping[str, Any] | None = None, /, *, code: str | None = None, detail: str | None = None, **facts: Any
+    ) -> None:
+        super().__init__(kind)
+        self.kind = kind
+        self.code = code or kind
         self.more = more or {}
-        self.detail = CODES[code].detail.format_map(facts) if detail is None else detail
+        self.detail = CODES[kind].detail.format_map(facts) if detail is None else detail
 
 
 def declined(reason: Declined) -> Problem:
@@ -87,31 +94,33 @@ def declined(reason: Declined) -> Problem:
     return Problem(reason.code, more, detail=reason.sentence)
 
 
-def told(problem: Problem) -> Response:
-    """The answer that tells of a problem."""
-    code = CODES[problem.code]
-    answer = answered(code.status, problem.code, code.title, problem.code, problem.detail, problem.more)
-    if "version" in problem.more:
-        answer.headers["ETag"] = f'"{problem.more["version"]}"'
-    if problem.code in RETRY_AFTER:
-        answer.headers["Retry-After"] = RETRY_AFTER[problem.code]
-    if code.status == 401:
-        answer.headers["WWW-Authenticate"] = 'Bearer realm="warledger"'
-    return answer
-
-
-def refused(game: Game, refusal: Refusal) -> Response:
-    """The answer to what the rules of `game` do not allow."""
+def refused(game: Game, refusal: Refusal) -> Problem:
+    """What the rules of `game` do not allow, as a problem: the game's code and sentence, the rule, and the facts of the case."""
     more = {"game": game.id, "rule": refusal.rule, "facts": dict(refusal.facts)}
-    return answered(422, "against_the_rules", CODES["against_the_rules"].title, refusal.code, sentence(game, refusal), more)
+    return Problem("against_the_rules", more, code=refusal.code, detail=sentence(game, refusal))
 
 
-def answered(status: int, kind: str, title: str, code: str, detail: str, more: Mapping[str, Any]) -> Response:
-    """A problem document with its status."""
-    body = {"type": f"/v1/problems/{kind}", "title": title, "status": status, "code": code, "detail": detail, **more}
-    g.problem = code
+class Told(Response):
+    """The answer that tells of a problem, with its code."""
+
+    code = ""
+
+
+def told(problem: Problem) -> Told:
+    """The answer that tells of a problem (RFC 9457)."""
+    status, title, _ = CODES[problem.kind]
+    kind = f"/v1/problems/{problem.kind}"
+    body = {"type": kind, "title": title, "status": status, "code": problem.code, "detail": problem.detail, **problem.more}
     try:
         written = orjson.dumps(body)
     except TypeError:  # a number beyond 64 bits among the facts
         written = json.dumps(body).encode()
-    return Response(written, status, mimetype=MEDIA_TYPE)
+    answer = Told(written, status, mimetype=MEDIA_TYPE)
+    answer.code = problem.code
+    if "version" in problem.more:
+        answer.headers["ETag"] = f'"{problem.more["version"]}"'
+    if problem.kind in RETRY_AFTER:
+        answer.headers["Retry-After"] = RETRY_AFTER[problem.kind]
+    if status == 401:
+        answer.headers["WWW-Authenticate"] = 'Bearer realm="warledger"'
+    return answer

@@ -11,6 +11,9 @@ JSON = "application/json"
 NDJSON = "application/x-ndjson"
 
 
+_IN_JSON = [("Content-Type", JSON)]
+
+
 def written(value: Any) -> bytes:
     """JSON with its keys in order, so that the same always makes the same bytes, whatever way it came into memory."""
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
@@ -18,7 +21,7 @@ def written(value: Any) -> bytes:
 
 def in_json(value: Any, status: int = 200) -> Response:
     """JSON."""
-    return Response(written(value), status, mimetype=JSON)
+    return Response(written(value), status, _IN_JSON)
 
 
 def in_markdown(text: str) -> Response:
@@ -28,7 +31,8 @@ def in_markdown(text: str) -> Response:
 
 def tagged(answer: Response, version: int) -> Response:
     """The answer with the version as its ETag. What it says hangs on who asks, so whoever keeps it must ask again, and by key."""
-    answer.headers["ETag"] = f'"{version}"'
-    answer.headers["Vary"] = "Authorization"
-    answer.headers["Cache-Control"] = "private, no-cache"
+    answer.headers.extend([("ETag", f'"{version}"'), *_PRIVATE])
     return answer
+
+
+_PRIVATE = (("Vary", "Authorization"), ("Cache-Control", "private, no-cache"))
