@@ -9,6 +9,7 @@ import fcntl
 import json
 import os
 import secrets
+import shutil
 import signal
 import socket
 import subprocess
@@ -172,9 +173,12 @@ def free_port(host: str, port: int) -> int:
 
 
 def surroundings(options: argparse.Namespace) -> dict[str, str]:
-    """The environment of every child: what was set, this code, and the admin key."""
+    """The environment of every child: what was set, this code, where its counts go, and the admin key."""
     set_here = {"WARLEDGER_DATA": str(options.data), "PYTHONPATH": str(ROOT), "PYTHONSAFEPATH": "1", "PYTHONUNBUFFERED": "1"}
-    environment = {**os.environ, **set_here}
+    numbers = options.data / "metrics"  # where the processes keep their counts, so that /metrics tells the sum
+    shutil.rmtree(numbers, ignore_errors=True)
+    numbers.mkdir()
+    environment = {"PROMETHEUS_MULTIPROC_DIR": str(numbers), **os.environ, **set_here}
     if not environment.get("WARLEDGER_ADMIN_KEY"):
         environment["WARLEDGER_ADMIN_KEY"] = admin_key(options.data / "admin.key")
     return environment

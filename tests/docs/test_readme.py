@@ -1,0 +1,62 @@
+"""The README's match in curl is played, line by line, against a real service."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tools import private
+
+README = (private.ROOT / "README.md").read_text()
+BLOCK = re.findall(r"^```sh\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+
+
+def test_the_match_in_curl_is_about_fifteen_lines() -> None:
+    assert len(BLOCK) == 1
+    assert len(BLOCK[0].splitlines()) <= 17
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """What every line of the block says, each answer on a line of its own."""
+    with private.service(tmp_path_factory.mktemp("readme")) as place:
+        script = BLOCK[0].replace("http://127.0.0.1:8000", place.url)
+        # Answers of whole JSON end without a line's end; `curl -w` puts one there.
+        ended = subprocess.run(
+            ["sh", "-eu", "-c", f'N=0; curl() {{ command curl -w "\\n" "$@"; }}\n{script}'], capture_output=True, text=True, timeout=120
+        )
+    assert ended.returncode == 0, ended.stderr
+    return [line for line in ended.stdout.splitlines() if line]
+
+
+def test_every_line_is_answered(answers: list[str]) -> None:
+    entries, state, choices = (json.loads(line) for line in answers[:3])
+    assert entries["entries"][0]["actor"] == "system"
+    assert state["viewer"] == "red"
+    assert choices["choices"]
+
+
+def test_the_match_is_played_to_its_end_and_audited(answers: list[str]) -> None:
+    whole = [json.loads(line) for line in answers if line.startswith("{")]
+    over = next(answer for answer in whole if answer.get("status") == "over")
+    assert over["outcome"]["winners"]
+    assert over["secret"]
+    assert "event: over" in answers
+    past = next(answer for answer in whole if answer.get("viewer") == "blue")
+    assert past["version"] == 20
+    assert whole[-1]["ok"] is True
+    assert whole[-1]["versions"] == over["version"]
+
+
+@pytest.mark.parametrize("target", re.findall(r"\]\(((?!https?:)[^)#]+)", README))
+def test_every_link_leads_somewhere(target: str) -> None:
+    assert (private.ROOT / target).exists()
+
+
+@pytest.mark.parametrize("place", sorted(set(re.findall(r"`([a-z]+)/`", README))))
+def test_every_place_exists(place: str) -> None:
+    assert Path(private.ROOT / place).is_dir()
