@@ -1,0 +1,63 @@
+"""A stretch of wire between a client and a server that breaks when it is told to: real sockets, so that nothing of ours is replaced."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+from pathlib import Path
+
+
+class Proxy:
+    """Passes everything on between its own socket and the server's, and breaks at the n-th call counted from `arm`.
+
+    `request`: the connection is lost before the server hears of the call. `reply`: the server carries the call out, and its answer is lost.
+    """
+
+    def __init__(self, path: Path, server: str) -> None:
+        self.url = f"unix://{path}"
+        self._server = server.removeprefix("unix://")
+        self._lock = threading.Lock()
+        self._calls = 0
+        self._breaks: range = range(0)
+        self._what = ""
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(str(path))
+        self._listener.listen()
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def arm(self, what: str, at: int, times: int = 1) -> None:
+        """Break at the call `at`, and at the next ones, `times` in all."""
+        with self._lock:
+            self._calls, self._what, self._breaks = 0, what, range(at, at + times)
+
+    def disarm(self) -> bool:
+        """Break no more; whether it ever came to that."""
+        with self._lock:
+            broke = bool(self._breaks) and self._calls >= self._breaks.start
+            self._breaks = range(0)
+            return broke
+
+    def close(self) -> None:
+        self._listener.close()
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = self._listener.accept()
+                threading.Thread(target=self._pass_on, args=(client,), daemon=True).start()
+
+    def _pass_on(self, client: socket.socket) -> None:
+        with client, socket.socket(socket.AF_UNIX) as server, contextlib.suppress(OSError):
+            server.connect(self._server)
+            while call := client.recv(1 << 20):
+                with self._lock:
+                    self._calls += 1
+                    broken = self._what if self._calls in self._breaks else ""
+                if broken == "request":
+                    return
+                server.sendall(call)
+                reply = server.recv(1 << 20)
+                if broken == "reply" or not reply:
+                    return
+                client.sendall(reply)

@@ -1,0 +1,29 @@
+"""What a process of its own does in a race for the next version of a match."""
+
+from __future__ import annotations
+
+from events import play
+from events.connect import Settings, open_house
+from events.declined import Stale
+from tests.tally import TALLY
+
+
+def race(settings: Settings, match: str, name: str, number: int, guarded: bool) -> list[int]:
+    """Append `number` actions, each under a request id of its own and some of them twice; the versions that they became."""
+    house = open_house(settings, {"tally": TALLY})
+    versions = []
+    for place in range(number):
+        request = f"{name}-{place}"
+        while True:
+            expected = play.position(house, match).version if guarded else None
+            try:
+                played = play.play(house, match, "one", [{"type": "add", "by": 1, "stay": True}], expected=expected, request=request)
+            except Stale:
+                continue
+            break
+        versions.append(played.first)
+        if place % 3 == 0:
+            again = play.play(house, match, "one", [{"type": "add", "by": 1, "stay": True}], request=request)
+            assert (again.first, again.repeated) == (played.first, True)
+    house.close()
+    return versions

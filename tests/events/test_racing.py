@@ -1,0 +1,138 @@
+"""Writers at once, in threads and in processes: no version is lost, doubled or reordered, and everybody is told the truth."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from events import play, recall
+from events.audit import audit
+from events.connect import House
+from events.declined import Reused, Stale
+from events.entries import parse
+from tests.events.racers import race
+
+Begin = Callable[..., str]
+ADD = {"type": "add", "by": 1, "stay": True}
+
+
+def entries(house: House, match: str) -> list[Any]:
+    return [parse(wire) for wire in house.store.read_all(match)]
+
+
+@pytest.mark.parametrize("guarded", [False, True])
+def test_processes_that_race_are_each_told_their_own_versions(house: House, begin: Begin, guarded: bool) -> None:
+    match = begin()
+    with ProcessPoolExecutor(3, multiprocessing.get_context("spawn")) as pool:
+        told = [pool.submit(race, house.settings, match, name, 40, guarded) for name in "abc"]
+        versions = [one.result() for one in told]
+    assert sorted(version for mine in versions for version in mine) == list(range(3, 123))
+    assert all(mine == sorted(mine) for mine in versions)
+    found = {entry.request["id"]: entry.version for entry in entries(house, match) if entry.request}
+    assert found == {f"{name}-{place}": version for name, mine in zip("abc", versions, strict=True) for place, version in enumerate(mine)}
+    assert recall.position(house, match).document["counts"]["one"] == 120
+    assert audit(house, match).ok
+
+
+def test_of_a_thousand_requests_for_one_version_one_is_carried_out(house: House, begin: Begin, another_house: Callable[[], House]) -> None:
+    match = begin()
+    houses = [house, another_house(), another_house()]
+
+    def ask(place: int) -> bool:
+        try:
+            play.play(houses[place % 3], match, "one", [ADD], expected=2)
+        except Stale as stale:
+            assert stale.version == 3
+            return False
+        return True
+
+    with ThreadPoolExecutor(16) as pool:
+        assert sum(pool.map(ask, range(1000))) == 1
+    assert recall.position(house, match).version == 3
+
+
+def test_a_thousand_actions_at_once_are_a_thousand_versions(house: House, begin: Begin, another_house: Callable[[], House]) -> None:
+    match = begin()
+    houses = [house, another_house()]
+    with ThreadPoolExecutor(16) as pool:
+        told = list(pool.map(lambda place: play.play(houses[place % 2], match, "one", [ADD]).first, range(1000)))
+    assert sorted(told) == list(range(3, 1003))
+    assert audit(house, match).ok
+
+
+def test_the_same_request_at_once_is_carried_out_once(house: House, begin: Begin, another_house: Callable[[], House]) -> None:
+    match = begin()
+    houses = [house, another_house(), another_house()]
+    with ThreadPoolExecutor(12) as pool:
+        told = list(pool.map(lambda place: play.play(houses[place % 3], match, "one", [ADD, ADD], request="r"), range(60)))
+    assert {(played.first, played.last) for played in told} == {(3, 4)}
+    assert [played.repeated for played in told].count(False) == 1
+    assert len({played.entries[0].digest for played in told}) == 1
+
+
+requests = st.tuples(
+    st.integers(0, 2),  # which process
+    st.sampled_from(["one", "two"]),
+    st.integers(1, 4),  # 4 is against the rules
+    st.integers(1, 3),  # how many actions
+    st.none() | st.sampled_from("rst"),
+    st.none() | st.integers(-1, 1),  # expected, relative to the head
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(requests, max_size=25))
+def test_whatever_is_asked_of_whichever_process_the_match_is_what_a_plain_model_says(
+    house: House, begin: Begin, another_house: Callable[[], House], asked: list[Any]
+) -> None:
+    match = begin()
+    houses = _three(house, another_house)
+    version, counts, known = 2, {"one": 0, "two": 0}, {}
+    for process, actor, by, number, request, distance in asked:
+        actions = [{"type": "add", "by": by, "stay": True}] * number
+        expected = None if distance is None else version + distance
+        what = (actor, by, number)
+        outcome: Any
+        try:
+            played = play.play(houses[process], match, actor, actions, expected=expected, request=request)
+            outcome = (played.first, played.last, played.repeated, played.position.document["counts"])
+        except Stale as stale:
+            outcome = ("stale", stale.version)
+        except Reused:
+            outcome = "reused"
+        except play.Refused as refused:
+            outcome = refused.code
+        if request and request in known:
+            first, last, was, counted = known[request]
+            assert outcome == ((first, last, True, counted) if was == what else "reused")
+        elif expected is not None and expected != version:
+            assert outcome == ("stale", version)
+        elif actor == "two":
+            assert outcome == "not_your_turn"
+        elif by == 4:
+            assert outcome == "too_much"
+        else:
+            counts = {**counts, actor: counts[actor] + by * number}
+            assert outcome == (version + 1, version + number, False, counts)
+            if request:
+                known[request] = (version + 1, version + number, what, counts)
+            version += number
+    assert [entry.version for entry in entries(house, match)] == list(range(1, version + 1))
+    assert audit(house, match).ok
+
+
+_HOUSES: dict[int, list[House]] = {}
+
+
+def _three(house: House, another_house: Callable[[], House]) -> list[House]:
+    """Three houses for all examples of a test, not three for each."""
+    if id(house) not in _HOUSES:
+        _HOUSES.clear()
+        _HOUSES[id(house)] = [house, another_house(), another_house()]
+    return _HOUSES[id(house)]
