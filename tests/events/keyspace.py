@@ -11,7 +11,7 @@ def projections(wire: Wire) -> dict[str, Any]:
     """The content of every key that is worked out from streams."""
     found = {}
     for key in sorted(set(wire.keys("{p*}:*"))):
-        if ":s:" in key or ":x:" in key:
+        if ":s:" in key or ":x:" in key or key.startswith("{players}"):
             continue
         kind = wire.ask("TYPE", key)
         kind = kind.decode() if isinstance(kind, bytes) else kind

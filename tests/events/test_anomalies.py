@@ -96,7 +96,9 @@ def test_when_the_store_stays_away_whoever_asks_again_is_told_what_became_of_it(
     assert n > 15
 
 
-def test_a_store_that_is_gone_is_said_to_be_down(servers: Servers, house: House, begin: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_that_is_gone_is_said_to_be_down(
+    servers: Servers, house: House, begin: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("events.wire._PAUSES", (0.0, 0.0, 0.0))
     match = begin()
     with tempfile.TemporaryDirectory() as folder:
@@ -133,7 +135,9 @@ def test_a_queue_that_is_gone_does_not_stop_play(house: House, servers: Servers,
     lonely = open_house(Settings(store_url=servers.store_url, queue_url="unix:///nowhere.sock"), ALL_GAMES)
     position = play.create(lonely, ann, "tally", {"one": "ai:random", "two": "me"}, {})
     assert lonely.jobs.depth() is None
-    assert house.store.wire.ask("ZSCORE", house.store.keys(position.match).due, position.match) == position.at, "but it is noted what is owed"
+    assert house.store.wire.ask("ZSCORE", house.store.keys(position.match).due, position.match) == position.at, (
+        "but it is noted what is owed"
+    )
     lonely.close()
 
 

@@ -148,7 +148,9 @@ def test_an_event_changed_with_all_digests_made_to_fit_is_found_by_the_dice(hous
     assert codes(audit(house, match))[0] == (5, "events_differ")
 
 
-def test_an_entry_changed_with_its_own_digest_made_to_fit_breaks_the_chain_after_it(house: House, match: str, tamper: Callable[..., None]) -> None:
+def test_an_entry_changed_with_its_own_digest_made_to_fit_breaks_the_chain_after_it(
+    house: House, match: str, tamper: Callable[..., None]
+) -> None:
     tamper(5, lambda entry: entry.update(at=entry["at"] + 1), resealed=True)
     assert (6, "digest_broken") in codes(audit(house, match))
 

@@ -75,5 +75,7 @@ def test_faces_are_even() -> None:
 
 def test_every_contribution_changes_all_dice() -> None:
     secret = new_secret()
-    keys = {dice_key(secret, "m" + "a" * 16, given) for given in ({}, {"red": "00"}, {"red": "01"}, {"blue": "00"}, {"red": "00", "blue": "00"})}
+    keys = {
+        dice_key(secret, "m" + "a" * 16, given) for given in ({}, {"red": "00"}, {"red": "01"}, {"blue": "00"}, {"red": "00", "blue": "00"})
+    }
     assert len(keys) == 5

@@ -53,7 +53,9 @@ def test_the_secret_is_part_of_the_entry_that_reveals_it() -> None:
     assert parse(wire).secret == "00" * 32
 
 
-@pytest.mark.parametrize("wire", [b"", b"{", b"[]", b"null", b"{}", b"\xff", seal(START, ENTRY)[1].replace(b'"version":1', b'"version":"1"')])
+@pytest.mark.parametrize(
+    "wire", [b"", b"{", b"[]", b"null", b"{}", b"\xff", seal(START, ENTRY)[1].replace(b'"version":1', b'"version":"1"')]
+)
 def test_bytes_that_are_no_entry_are_unreadable(wire: bytes) -> None:
     with pytest.raises(Unreadable):
         parse(wire)

@@ -157,7 +157,11 @@ def test_nobody_plays_before_every_seat_is_taken(house: House, ann: str) -> None
 
 @pytest.mark.parametrize("match", ["maaaaaaaaaaaaaaaa", "m", "", "../x", "m" + "A" * 16, "maaaaaaaaaaaaaaaa\n"])
 def test_a_match_that_is_not_there_is_said_to_be_so(house: House, match: str) -> None:
-    for ask in (lambda: recall.position(house, match), lambda: recall.state_at(house, match, 1), lambda: play.play(house, match, "one", [add(1)])):
+    for ask in (
+        lambda: recall.position(house, match),
+        lambda: recall.state_at(house, match, 1),
+        lambda: play.play(house, match, "one", [add(1)]),
+    ):
         with pytest.raises(NoMatch):
             ask()
 
@@ -295,7 +299,9 @@ def test_snapshots_are_kept_of_the_newest_stretch_and_of_every_512th_version_and
     while recall.hold(house, match).position.version < 1100:
         play.play(house, match, "one", [add(1)] * 7)
     keys = house.store.keys(match)
-    assert sorted(map(int, house.store.wire.ask("HKEYS", keys.snapshots))) == kept(recall.position(house, match).version) == [512, 1024, 1088]
+    assert (
+        sorted(map(int, house.store.wire.ask("HKEYS", keys.snapshots))) == kept(recall.position(house, match).version) == [512, 1024, 1088]
+    )
     now = recall.position(house, match)
     servers.keeper.delete(keys.snapshots)
     assert recall.position(another_house(), match) == now

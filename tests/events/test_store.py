@@ -48,7 +48,9 @@ def test_a_request_is_carried_out_once(store: Store) -> None:
 def test_all_that_follows_from_an_entry_is_written_in_the_same_step(store: Store) -> None:
     match = fresh()
     keys = store.keys(match)
-    changes = Changes(due="1234", standing=b"{}", indexes={"all": True, "status:x": True}, created=99, snapshot=(1, b"s", None), secret="ab")
+    changes = Changes(
+        due="1234", standing=b"{}", indexes={"all": True, "status:x": True}, created=99, snapshot=(1, b"s", None), secret="ab"
+    )
     store.append(match, 0, wires(1), changes)
     ask = store.wire.ask
     assert ask("ZSCORE", keys.due, match) == 1234

@@ -1,0 +1,102 @@
+"""The embedded servers: one owner, many guests, nothing left behind, nothing forgotten, and no right to change an entry."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import redis
+
+from events import embedded, play
+from events.connect import House, Settings, open_house
+from events.wire import answers
+from tests.conftest import ALL_GAMES, Servers, within
+
+ROOT = Path(__file__).parents[2]
+OWNER = """
+import sys, time
+from pathlib import Path
+from events import embedded
+print(embedded.start(Path(sys.argv[1]), embedded.STORE).url, flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.fixture
+def owner(tmp_path: Path):  # type: ignore[no-untyped-def]
+    """A process that owns a store."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", OWNER, str(tmp_path)], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    url = process.stdout.readline().decode().strip()
+    yield process, url
+    process.kill()
+    process.wait()
+
+
+def test_a_second_process_finds_the_server_of_the_first(owner, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    server = embedded.start(tmp_path, embedded.STORE)
+    assert (server.url, server.process) == (owner[1], None)
+    assert server.alive()
+    server.stop()
+    assert server.alive(), "a guest ends nothing"
+
+
+def test_no_server_outlives_an_owner_that_is_killed_and_nothing_is_forgotten(owner, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    process, url = owner
+    house = open_house(Settings(data=tmp_path, store_url=url, queue_url="unix:///nowhere"), ALL_GAMES)
+    match = play.create(house, "p" + "a" * 16, "tally", {"one": "me", "two": "me"}, {}).match
+    process.send_signal(signal.SIGKILL)
+    within(10, lambda: not answers(url))
+    server = embedded.start(tmp_path, embedded.STORE)
+    assert server.url == url
+    assert house.store.head(match) == 1
+    server.stop()
+    assert not answers(url)
+    house.close()
+
+
+def test_a_folder_with_a_long_path_still_gets_a_socket(tmp_path: Path) -> None:
+    path = embedded.socket_of(tmp_path / ("long" * 40))
+    assert len(str(path)) < 100
+
+
+def test_a_server_that_cannot_start_is_said_to_be_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WARLEDGER_REDIS_SERVER", "/bin/false")
+    with pytest.raises(embedded.NoServer):
+        embedded.start(tmp_path, embedded.STORE)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "XDEL S 1-0", "XTRIM S MAXLEN 0", "XSETID S 9-0", "DEL S", "UNLINK S", "SET S x", "EXPIRE S 1", "RENAME S {p1}:m:x", "RENAME {p1}:m:x S",
+        "COPY S {p1}:m:x REPLACE", "RESTORE S 0 x REPLACE", "SORT {p1}:due STORE S", "XGROUP CREATE S g 0", "MOVE S 1", "FLUSHALL", "FLUSHDB",
+        "CONFIG SET appendonly no", "ACL SETUSER default ~* +@all", "DEBUG RELOAD", "SHUTDOWN NOSAVE", "SWAPDB 0 1", "DEL X", "EXPIRE X 1",
+    ],
+)  # fmt: skip
+def test_the_service_may_add_to_a_stream_and_do_nothing_else_to_it(
+    house: House, begin: Callable[..., str], servers: Servers, command: str
+) -> None:
+    keys = house.store.keys(begin())
+    before = servers.keeper.dump(keys.stream)
+    words = [{"S": keys.stream, "X": keys.secret}.get(word, word) for word in command.split()]
+    for sent in (words, ["EVAL", f"return redis.call({', '.join(repr(word) for word in words)})", "1", keys.stream]):
+        with pytest.raises(redis.ResponseError, match="permission|not allowed|ACL"):
+            house.store.wire.ask(*sent)
+    assert servers.keeper.dump(keys.stream) == before
+    assert house.store.wire.ask("GET", keys.secret) is not None
+
+
+def test_no_line_of_the_memory_changes_or_removes_an_entry() -> None:
+    for file in [*(ROOT / "events").glob("*.py"), *(ROOT / "events").glob("*.lua")]:
+        told = [line for line in file.read_text().splitlines() if not line.lstrip().startswith(("#", "--"))]
+        found = re.findall(r"['\"](XDEL|XTRIM|XSETID|FLUSH\w+|RENAME\w*|MAXLEN|MINID|UNLINK|RESTORE)['\"]", "\n".join(told), re.IGNORECASE)
+        assert not found, f"{file.name}: {found}"
