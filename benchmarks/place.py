@@ -64,7 +64,7 @@ def bare(store: str) -> Iterator[Address]:
         address: Address = probe.getsockname()
     command = [sys.executable, "-m", "granian", "--interface", "wsgi", "--factory", "--host", address[0], "--port", str(address[1])]
     command += ["--workers", "2", "--blocking-threads", str(256 + SPARE_THREADS), "--log-level", "error", "--no-ws", "--http", "1"]
-    environment = {**os.environ, "WARLEDGER_REDIS_URL": store, "PYTHONPATH": str(private.ROOT), "PYTHONSAFEPATH": "1"}
+    environment = {**private.surroundings(), "WARLEDGER_REDIS_URL": store}
     command += ["--workers-kill-timeout", "1", "benchmarks.bare:create_app"]
     process = subprocess.Popen(command, env=environment, start_new_session=True)
     try:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from events.audit import Report, audit, audit_entries, plain
 from events.declined import NoMatch
+from events.entries import canonical
 from games import GAMES
 from tools.house import Unable, add_place, opened
 
@@ -18,9 +19,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="run audit", description="Replays a match, decides every action again, and compares; changes nothing."
     )
-    parser.add_argument(
-        "what", metavar="MATCH | FILE", help="a match's id, or a file with a record: one entry a line, as GET …/record gives it"
-    )
+    parser.add_argument("what", metavar="MATCH | FILE", help="a match's id, or a file with a record as GET …/record gives it")
     parser.add_argument("--secret", help="the match's secret in hex, for a record that does not end the match")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     add_place(parser)
@@ -37,9 +36,22 @@ def main(arguments: list[str] | None = None) -> int:
 def found(what: str, secret: str | None, data: Path | None) -> Report:
     """The report about a record in a file, or about a match in the store. Raises Unable, NoMatch, OSError."""
     if Path(what).is_file():
-        return audit_entries(GAMES, Path(what).read_bytes().splitlines(), secret)
+        return audit_entries(GAMES, lines_of(Path(what).read_bytes()), secret)
     with opened(data) as house:
         return audit(house, what)
+
+
+def lines_of(record: bytes) -> list[bytes]:
+    """The entries of a record, one a line as NDJSON has them, or in one JSON answer."""
+    lines = record.splitlines()
+    if len(lines) == 1:
+        try:
+            whole = json.loads(record)
+        except ValueError:
+            return lines
+        if "entries" in whole:
+            return [canonical(entry) for entry in whole["entries"]]
+    return lines
 
 
 def told(report: Report) -> str:

@@ -43,7 +43,7 @@ def started(data: Path, *options: str, environment: Mapping[str, str] | None = N
     told.unlink(missing_ok=True)
     process = subprocess.Popen(
         [sys.executable, "-m", "service.serve", "--port", "0", "--data", str(data), *options],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONSAFEPATH": "1", **(environment or {})},
+        env={**surroundings(), **(environment or {})},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         start_new_session=True,
@@ -57,3 +57,8 @@ def started(data: Path, *options: str, environment: Mapping[str, str] | None = N
     set_key = (environment or os.environ).get("WARLEDGER_ADMIN_KEY")
     key = set_key or (data / "admin.key").read_text().strip()
     return Place(json.loads(told.read_text())["url"], key, data, process)
+
+
+def surroundings() -> dict[str, str]:
+    """The environment in which a module of this project is found from any folder."""
+    return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONSAFEPATH": "1"}

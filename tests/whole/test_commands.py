@@ -1,0 +1,144 @@
+"""The commands of `./run`, run as people run them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from games import GAMES
+from tests.whole.conftest import Client, until
+from tools import private
+
+
+def run(*words: str, told: str = "") -> subprocess.CompletedProcess[str]:
+    """A command, run to its end in a folder that is not the project's."""
+    command = [sys.executable, "-m", f"tools.{words[0]}", *words[1:]]
+    return subprocess.run(command, cwd="/", env=private.surroundings(), input=told, capture_output=True, text=True, timeout=120)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[private.Place]:
+    """A private service with a match of two AI seats, for all of this file."""
+    with private.service(tmp_path_factory.mktemp("commands")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def client(place: private.Place) -> Client:
+    """A player of that service."""
+    return Client(place.url)
+
+
+@pytest.fixture(scope="module")
+def match(client: Client) -> str:
+    """A match that is over."""
+    made: str = client.insist("POST", "/v1/matches", {"game": "war", "seats": {"red": "ai:random", "blue": "ai:greedy"}})["id"]
+    until(lambda: client.insist("GET", f"/v1/matches/{made}")["status"] == "over", 30)
+    return made
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_demo_plays_a_match_of_every_game_and_everything_holds(game: str) -> None:
+    ended = run("demo", "--game", game)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "All of it held" in ended.stdout
+    assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_simulation_with_the_same_seed_plays_the_same_matches_on_any_number_of_cores(game: str) -> None:
+    words = ["simulate", game, "--seats", "random,random", "--matches", "6", "--seed", "7", "--json"]
+    one, two = (json.loads(run(*words, "--cores", cores).stdout) for cores in ("1", "2"))
+    assert one.pop("matches_per_second") > 0
+    assert two.pop("matches_per_second") > 0
+    assert one == two
+    assert run(*words[:-2], "8", "--json").stdout != ""
+    assert sum(side["wins"] for side in one["sides"]) >= one["matches"] - one["without_winner"]
+
+
+def test_a_simulation_of_no_level_or_game_or_number_of_seats_says_so() -> None:
+    for words in (["chess", "--seats", "random,random"], ["war", "--seats", "random,clever"], ["war", "--seats", "random"]):
+        ended = run("simulate", *words)
+        assert ended.returncode == 2
+        assert "Traceback" not in ended.stderr
+
+
+def test_rebuild_works_beside_a_running_service_and_without_one(place: private.Place, match: str, tmp_path: Path) -> None:
+    ended = run("rebuild", "--data", str(place.data))
+    assert ended.returncode == 0, ended.stderr
+    assert "0 keys of no match removed" in ended.stdout
+    nowhere = run("rebuild", "--data", str(tmp_path))
+    assert nowhere.returncode == 1
+    assert "There is no data in" in nowhere.stderr
+
+
+def test_audit_takes_a_match_or_an_exported_record_and_names_what_was_changed(
+    place: private.Place, client: Client, match: str, tmp_path: Path
+) -> None:
+    of_match = run("audit", match, "--data", str(place.data))
+    assert (of_match.returncode, "the record holds" in of_match.stdout) == (0, True), of_match.stdout + of_match.stderr
+    record = tmp_path / "record.ndjson"
+    for media_type in ("application/json", "application/x-ndjson"):
+        answer = as_admin(place, client).call("GET", f"/v1/matches/{match}/record", headers={"Accept": media_type})
+        record.write_bytes(answer.content)
+        alone = json.loads(run("audit", str(record), "--json").stdout)
+        assert (alone["ok"], alone["dice"]) == (True, "verified"), alone
+    lines = record.read_bytes().splitlines(keepends=True)
+    record.write_bytes(b"".join(lines[:9] + lines[10:]))
+    spoilt = run("audit", str(record))
+    assert spoilt.returncode == 1
+    assert "version 10" in spoilt.stdout
+    assert run("audit", "m" + "a" * 16, "--data", str(place.data)).returncode == 2
+
+
+def test_show_prints_a_board_and_replay_steps_through_the_match(place: private.Place, match: str) -> None:
+    shown = run("show", match, "--at", "30", "--as", "red", "--data", str(place.data))
+    assert shown.returncode == 0, shown.stderr
+    lines = shown.stdout.splitlines()
+    assert 5 <= len(lines) <= 60
+    assert max(map(len, lines)) <= 120
+    stepped = run("replay", match, "--data", str(place.data), told="n\n40\nb\nwhat\nq\n")
+    assert stepped.returncode == 0, stepped.stderr
+    assert [line.split()[1] for line in stepped.stdout.splitlines() if line.startswith("version ")] == ["1", "2", "40", "39", "39"]
+
+
+def as_admin(place: private.Place, client: Client) -> Client:
+    """The same client with the admin key."""
+    admin = Client.__new__(Client)
+    admin.url, admin.key = client.url, place.admin_key
+    return admin
+
+
+def test_openapi_is_written_from_the_code(tmp_path: Path) -> None:
+    before = (private.ROOT / "openapi.yaml").read_text()
+    assert run("openapi").returncode == 0
+    assert (private.ROOT / "openapi.yaml").read_text() == before
+
+
+def test_run_says_what_there_is_and_what_there_is_not() -> None:
+    helped = subprocess.run([private.ROOT / "run"], capture_output=True, text=True)
+    assert helped.returncode == 0
+    assert "./run serve" in helped.stdout
+    unknown = subprocess.run([private.ROOT / "run", "fly"], capture_output=True, text=True)
+    assert unknown.returncode == 2
+    assert "There is no command fly." in unknown.stderr
+
+
+def test_run_names_what_is_missing_on_a_machine_without_python(tmp_path: Path) -> None:
+    alone = tmp_path / "warledger"
+    alone.mkdir()
+    for name in ("run", "requirements.txt"):
+        (alone / name).write_bytes((private.ROOT / name).read_bytes())
+    (alone / "run").chmod(0o755)
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name in ("cksum", "dirname", "cat"):
+        (tools / name).symlink_to(f"/usr/bin/{name}")
+    ended = subprocess.run(["/bin/sh", alone / "run", "serve"], env={"PATH": str(tools)}, capture_output=True, text=True)
+    assert ended.returncode == 1
+    assert "needs Python 3.11 or newer" in ended.stderr

@@ -1,0 +1,65 @@
+"""A board as text, from a running service: `./run show MATCH [--at N] [--as SEAT]`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+from urllib.error import URLError
+
+from tools.client import Client, Problem
+
+TEXT = "text/plain"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print the board; 1 where there is nothing to print."""
+    parser = argparse.ArgumentParser(prog="run show", description="A match's board as text, from a running service.")
+    parser.add_argument("match", metavar="MATCH")
+    parser.add_argument("--at", type=int, metavar="N", help="the version to look at (the latest)")
+    add_eyes(parser)
+    options = parser.parse_args(arguments)
+    try:
+        print(board(caller(options), options.match, options.at, options.viewer))
+    except (Problem, URLError, FileNotFoundError) as reason:
+        print(reason, file=sys.stderr)
+        return 1
+    return 0
+
+
+def add_eyes(parser: argparse.ArgumentParser) -> None:
+    """Let a command be told where the service is and through whose eyes to look."""
+    parser.add_argument("--as", dest="viewer", metavar="SEAT", help="through whose eyes: a seat, spectator or auditor (spectator)")
+    parser.add_argument("--url", help="where the service is (that of the data folder)")
+    parser.add_argument("--key", default=os.environ.get("WARLEDGER_KEY"), help="whose key (WARLEDGER_KEY, or the admin key)")
+    parser.add_argument(
+        "--data", type=Path, default=Path(os.environ.get("WARLEDGER_DATA", "data")), help="the data folder of the service (./data)"
+    )
+
+
+def caller(options: argparse.Namespace) -> Client:
+    """The service that the options name: by its address, or by the data folder of a `serve` that runs. Raises FileNotFoundError."""
+    url, key = options.url, options.key
+    if url is None:
+        place = options.data / "serve.json"
+        if not place.exists():
+            raise FileNotFoundError(f"No service runs over {options.data}; name its folder with --data, or its address with --url.")
+        url = json.loads(place.read_text())["url"]
+        if key is None and (options.data / "admin.key").exists():
+            key = (options.data / "admin.key").read_text().strip()
+    return Client(url, key)
+
+
+def board(client: Client, match: str, at: int | None, viewer: str | None) -> str:
+    """The board at a version through a viewer's eyes. Raises Problem."""
+    asked: dict[str, Any] = {"viewer": viewer or "spectator"}
+    if at is not None:
+        asked["at"] = at
+    return client.fetched(f"/v1/matches/{match}/state", accept=TEXT, **asked).decode().rstrip("\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
