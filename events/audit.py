@@ -67,7 +67,8 @@ def audit(house: House, match: str) -> Report:
             trail.read(id.decode(), fields.get(b"e", b""))
         after = page[-1][0].decode()
     kept = house.store.wire.ask("GET", keys.standing)
-    if trail.position is not None and not trail.blind and house.store.head(match) == trail.count and kept != canonical(standing(trail.position)):
+    now = trail.position
+    if now is not None and not trail.blind and house.store.head(match) == trail.count and kept != canonical(standing(now)):
         trail.find("standing_differs", "The standing kept for lists is not what the stream gives; rebuild it.")
     return trail.report()
 

@@ -45,7 +45,7 @@ from events.standings import changes
 from events.store import Appended, Changes, Claim, Conflict, Known
 from games.chance import Drawn
 from games.choices import Choice
-from games.kernel import SPECTATOR, SYSTEM, Action, Event, Game, Refused, State, admit, carry_out, legal
+from games.kernel import SPECTATOR, SYSTEM, Action, Event, Game, Refused, State, admit, carry_out, legal, no
 
 LONGEST_LIST = 50
 
@@ -190,7 +190,9 @@ def play_on(
             raise Stale(expected, position.version)
         game = recall.game_of(house, position.game)
         made: list[Made] = []
-        while len(made) < limit and (actor in position.to_act or not made):
+        if actor not in position.to_act:
+            raise Refused(no("not_your_turn", actor=actor, to_act=" and ".join(position.to_act)))
+        while len(made) < limit and actor in position.to_act:
             view = game.view(position.document, SPECTATOR if actor == SYSTEM else actor)
             action = choose(view, legal(game, position.document, actor))
             one, _ = _decided(game, held, position, actor, action, None)

@@ -183,9 +183,7 @@ TALLY = Game(
     phases={
         "setup": {"end_round": _SYSTEM},
         "turn": {
-            "add": Deed(
-                {"by": whole(0), "stay": flag()}, _add_offers, _add_refusal, _add, lambda state, seat, action: {"by": [1, 3]}
-            ),
+            "add": Deed({"by": whole(0), "stay": flag()}, _add_offers, _add_refusal, _add, lambda state, seat, action: {"by": [1, 3]}),
             "roll": Deed({}, _roll_offers, _never, _roll),
             "draw": Deed({}, _draw_offers, _draw_refusal, _draw),
         },

@@ -6,6 +6,7 @@ import json
 import random
 from collections.abc import Callable, Iterator
 from hashlib import sha256
+from itertools import pairwise
 from typing import Any
 
 import orjson
@@ -202,7 +203,7 @@ def test_a_request_that_was_carried_out_twice_is_named(house: House, begin: Begi
     play.play(house, match, "one", [{"type": "add", "by": 1, "stay": True}] * 2)
     entries = [parse(line) for line in record(house, match)]
     entries[5] = entries[5]._replace(request=entries[3].request)
-    lines = [seal(entry.digest, after)[1] for entry, after in zip(entries, entries[1:], strict=False)]
+    lines = [seal(entry.digest, after)[1] for entry, after in pairwise(entries)]
     report = audit_entries(ALL_GAMES, [seal(START, entries[0])[1], *lines], house.store.secret(match))
     assert codes(report) == [(6, "request_twice")]
 

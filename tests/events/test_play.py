@@ -9,8 +9,21 @@ import pytest
 
 from events import play, recall
 from events.connect import House
-from events.declined import BadContribution, BadList, BadSeats, MustBeLast, NoGame, NoMatch, NoSeat, NotSeated, NotStarted, NoVersion
-from events.declined import Reused, SeatTaken, Stale
+from events.declined import (
+    BadContribution,
+    BadList,
+    BadSeats,
+    MustBeLast,
+    NoGame,
+    NoMatch,
+    NoSeat,
+    NotSeated,
+    NotStarted,
+    NoVersion,
+    Reused,
+    SeatTaken,
+    Stale,
+)
 from events.dice import Draws, commitment, dice_key
 from events.entries import canonical
 from events.positions import Position

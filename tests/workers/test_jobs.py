@@ -1,0 +1,167 @@
+"""Jobs and the sweep, one call at a time: what they do, what they leave alone, and what nobody can make them do."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from rq.job import Job
+from rq.serializers import JSONSerializer
+
+from events import play, recall
+from events.connect import House
+from events.levels import LEVELS
+from events.reactions import JOB_SECONDS, QUEUE, THINK, Owed, owed
+from games.kernel import SYSTEM, Refused
+from tests.conftest import Servers
+from workers import jobs
+from workers.queues import AllowedJob, worker
+from workers.search import PLAY
+from workers.sweep import PATIENCE_MS, overdue, sweep
+
+
+@pytest.fixture(autouse=True)
+def _at_home(house: House) -> Iterator[None]:
+    jobs.at(house)
+    yield
+
+
+@pytest.fixture
+def waiting(house: House, ann: str) -> Callable[..., str]:
+    """A match that owes something, with nobody told."""
+
+    def made(*levels: str, target: int = 1_000_000) -> str:
+        seats = dict(zip(("one", "two"), [f"ai:{level}" for level in levels] + ["me", "me"], strict=False))
+        return play.create(house, ann, "tally", seats, {"target": target}).match
+
+    return made
+
+
+def queued(servers: Servers) -> list[str]:
+    return [name.decode() for name in servers.queue.lrange(f"rq:queue:{QUEUE}", 0, -1)]  # type: ignore[union-attr]
+
+
+def test_what_is_owed_is_queued_by_the_append_that_made_it_due(house: House, waiting: Callable[..., str], servers: Servers) -> None:
+    match = waiting("random")
+    assert queued(servers) == [f"system-{match}-1"]
+    position = play.play(house, match, SYSTEM, [{"type": "end_round"}]).position
+    assert owed(position) == Owed(match, 2, "one")
+    assert queued(servers)[1:] == [f"one-{match}-2"]
+
+
+def test_a_job_does_what_is_owed_and_what_follows_from_it(house: House, waiting: Callable[..., str], servers: Servers) -> None:
+    match = waiting("random", target=40)
+    jobs.advance(match, 1)
+    while (position := recall.position(house, match)).status == "playing":
+        if position.to_act == ["two"]:
+            play.play(house, match, "two", [{"type": "add", "by": 1, "stay": False}])
+        else:
+            step = owed(position)
+            assert step is not None
+            jobs.think(match, position.version, "one") if step.job == THINK else jobs.advance(match, position.version)
+    assert position.document["outcome"]["scores"]["one"] > 0
+
+
+def test_a_job_leaves_the_rest_to_the_next_one_after_a_while(house: House, waiting: Callable[..., str], servers: Servers) -> None:
+    match = waiting("random", "random")
+    began = time.monotonic()
+    jobs.advance(match, 1)
+    assert time.monotonic() - began < 5
+    position = recall.position(house, match)
+    assert position.version > 20
+    step = owed(position)
+    assert step is not None
+    assert queued(servers)[-1] == f"{step.actor}-{match}-{position.version}"
+
+
+@pytest.mark.parametrize("late", [1, 2, 99])
+def test_a_job_for_a_version_that_is_past_ends_quietly(house: House, waiting: Callable[..., str], late: int) -> None:
+    match = waiting("random")
+    jobs.advance(match, 1)
+    before = recall.position(house, match).version
+    jobs.advance(match, late)
+    jobs.think(match, late, "one")
+    jobs.think("m" + "a" * 16, 1, "one")
+    assert recall.position(house, match).version == before
+
+
+def test_an_error_in_a_job_is_an_error(house: House, ann: str) -> None:
+    match = play.create(house, ann, "tally", {"one": "me", "two": "ai:random"}, {}).match
+    play.play(house, match, SYSTEM, [{"type": "end_round"}])
+    with pytest.raises(KeyError):
+        jobs.think(match, 2, "one")
+    with pytest.raises(Refused):
+        play.play_on(house, match, "two", lambda view, choices: {"type": "roll"})
+    assert recall.position(house, match).version == 2
+
+
+@pytest.mark.parametrize("name", ["os.getcwd", "workers.jobs.at", "events.play.play", "workers.jobs.one", "builtins.eval"])
+def test_only_the_jobs_of_the_house_can_be_called(servers: Servers, name: str) -> None:
+    job = AllowedJob.create(name, connection=servers.queue, serializer=JSONSerializer)
+    with pytest.raises(PermissionError):
+        _ = job.func
+    assert callable(AllowedJob.create(THINK, connection=servers.queue, serializer=JSONSerializer).func)
+
+
+def test_a_worker_notices_within_seconds_that_another_has_died(servers: Servers) -> None:
+    one = worker(servers.queue_url)
+    job = AllowedJob.create(THINK, connection=servers.queue, serializer=JSONSerializer, timeout=JOB_SECONDS)
+    assert one.get_heartbeat_ttl(job) <= JOB_SECONDS + 3
+    assert (one.maintenance_interval, one.worker_ttl) == (2, 17)
+    assert one.serializer is JSONSerializer
+
+
+def test_every_level_that_is_listed_is_played_and_no_other() -> None:
+    assert set(PLAY) == set(LEVELS)
+
+
+# The sweep
+
+
+def test_the_sweep_asks_only_for_what_has_waited_too_long(house: House, waiting: Callable[..., str], servers: Servers) -> None:
+    match = waiting("random")
+    since = recall.position(house, match).at
+    servers.queue.flushall()
+    assert sweep(house, since + PATIENCE_MS - 1) == 0
+    assert overdue(house, since + PATIENCE_MS) == [(match, since)]
+    assert sweep(house, since + PATIENCE_MS) == 1
+    assert queued(servers) == [f"system-{match}-1-1"]
+
+
+def test_sweeps_side_by_side_ask_once_and_what_fails_is_left_ever_longer(
+    house: House, waiting: Callable[..., str], servers: Servers
+) -> None:
+    match = waiting("random")
+    since = recall.position(house, match).at
+    servers.queue.flushall()
+    asked = [sweep(house, since + seconds * 1000) for seconds in range(40)]
+    assert sum(asked) == 5, "after 2, 4, 8, 16 and 32 seconds"
+    servers.queue.flushall()
+    assert sweep(house, since + 40_000) == 1, "but at once if the queue has forgotten"
+
+
+def test_nothing_is_due_any_more_when_people_are_to_act_or_the_match_is_over(house: House, waiting: Callable[..., str]) -> None:
+    match = waiting("random", target=3)
+    jobs.advance(match, 1)
+    for _ in range(5):
+        position = recall.position(house, match)
+        if position.to_act != ["one"]:
+            break
+        jobs.think(match, position.version, "one")
+    assert owed(recall.position(house, match)) is None
+    assert overdue(house, 2**52) == []
+
+
+def test_a_long_queue_is_not_made_longer(
+    house: House, waiting: Callable[..., str], servers: Servers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    since = recall.position(house, waiting("random")).at
+    monkeypatch.setattr("workers.sweep.DEEP", 0)
+    assert sweep(house, since + 10_000) == 0
+
+
+def test_a_job_says_no_more_than_ids(house: House, waiting: Callable[..., str], servers: Servers) -> None:
+    match = waiting("random")
+    job = Job.fetch(f"system-{match}-1", connection=servers.queue, serializer=JSONSerializer)
+    assert (job.func_name, list(job.args), job.description) == ("workers.jobs.advance", [match, 1], f"system-{match}-1")

@@ -1,0 +1,208 @@
+"""What goes wrong with workers, queues and stores, done for real: the match goes on within ten seconds, and no turn is played twice."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO
+
+import pytest
+import redis
+
+from events import embedded, play, recall
+from events.audit import audit
+from events.connect import House, Settings, open_house
+from events.entries import parse
+from events.reactions import owed
+from events.wire import StoreDown
+from tests.conftest import within
+from tests.workers.toy import TOYS
+
+ROOT = Path(__file__).parents[2]
+TEN_SECONDS = 10.0
+ANN = "p" + "a" * 16
+
+Worker = subprocess.Popen[bytes]
+Hire = Callable[[], Worker]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[tuple[House, dict[str, embedded.Server]]]:
+    """A house on servers of its own, which may be killed."""
+    servers = {
+        embedded.STORE: embedded.start(tmp_path, embedded.STORE, "no"),
+        embedded.QUEUE: embedded.start(tmp_path, embedded.QUEUE, "off"),
+    }
+    house = open_house(Settings(store_url=servers["store"].url, queue_url=servers["queue"].url, data=tmp_path), TOYS)
+    yield house, servers
+    house.close()
+    for server in servers.values():
+        server.stop()
+
+
+@pytest.fixture
+def lonely(place: tuple[House, dict[str, embedded.Server]]) -> House:
+    return place[0]
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Iterator[IO[bytes]]:
+    with (tmp_path / "worker.log").open("wb") as file:
+        yield file
+
+
+@pytest.fixture
+def hire(lonely: House, tmp_path: Path, log: IO[bytes]) -> Iterator[Hire]:
+    """Start a worker process."""
+    hired: list[Worker] = []
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "TOY_FOLDER": str(tmp_path),
+        "WARLEDGER_REDIS_URL": lonely.settings.store_url,
+        "WARLEDGER_QUEUE_URL": lonely.settings.queue_url,
+    }
+
+    def one() -> Worker:
+        hired.append(subprocess.Popen([sys.executable, "-m", "tests.workers.toy"], cwd=ROOT, env=environment, stderr=log))
+        return hired[-1]
+
+    yield one
+    for worker in hired:
+        worker.kill()
+        worker.wait()
+
+
+def alone(house: House, game: str = "tally", target: int = 60, level: str = "greedy") -> str:
+    """A match of AI seats only."""
+    return play.create(house, ANN, game, {"one": f"ai:{level}", "two": "ai:random"}, {"target": target}).match
+
+
+def is_over(house: House, match: str) -> bool:
+    with contextlib.suppress(StoreDown):
+        return recall.position(house, match).status == "over"
+    return False
+
+
+def version(house: House, match: str) -> int:
+    with contextlib.suppress(StoreDown):
+        return recall.position(house, match).version
+    return 0
+
+
+def check(house: House, match: str) -> None:
+    """The match was played to its end by the rules, each version once."""
+    report = audit(house, match)
+    assert report.ok, report.findings
+    assert [parse(wire).version for wire in house.store.read_all(match)] == list(range(1, report.versions + 1))
+    assert house.store.wire.ask("ZSCORE", house.store.keys(match).due, match) is None
+
+
+def test_a_match_of_ai_seats_plays_itself_to_the_end(lonely: House, hire: Hire) -> None:
+    hire()
+    hire()
+    made = [alone(lonely) for _ in range(5)]
+    for match in made:
+        within(TEN_SECONDS, lambda match=match: is_over(lonely, match))
+        check(lonely, match)
+
+
+def test_a_worker_killed_in_the_middle_of_a_turn_is_made_good_by_another(lonely: House, hire: Hire, tmp_path: Path) -> None:
+    doomed = hire()
+    match = alone(lonely, "slow")
+    within(TEN_SECONDS, (tmp_path / "thinking").exists)
+    stuck = version(lonely, match)
+    doomed.send_signal(signal.SIGKILL)
+    doomed.wait()
+    (tmp_path / "go").touch()
+    hire()
+    within(TEN_SECONDS, lambda: version(lonely, match) > stuck)
+    within(TEN_SECONDS, lambda: is_over(lonely, match))
+    check(lonely, match)
+
+
+def test_a_worker_killed_again_and_again_loses_no_turn(lonely: House, hire: Hire) -> None:
+    match = alone(lonely, target=5000)
+    seen = 0
+    for _ in range(3):
+        worker = hire()
+        seen = within(TEN_SECONDS, lambda seen=seen: version(lonely, match) > seen + 50 and version(lonely, match))
+        worker.kill()
+        worker.wait()
+    report = audit(lonely, match)
+    assert report.ok, report.findings
+
+
+def test_a_job_delivered_twice_is_done_once(lonely: House, hire: Hire) -> None:
+    match = alone(lonely)
+    step = owed(recall.position(lonely, match))
+    assert step is not None
+    for again in range(8):
+        lonely.jobs.enqueue(step, again=again)
+    hire()
+    hire()
+    within(TEN_SECONDS, lambda: is_over(lonely, match))
+    check(lonely, match)
+
+
+def test_a_lost_job_is_asked_for_again(lonely: House, hire: Hire, place: tuple[House, dict[str, embedded.Server]]) -> None:
+    hire()
+    within(TEN_SECONDS, lambda: redis.Redis.from_url(lonely.settings.queue_url).scard("rq:workers"))
+    nowhere = open_house(lonely.settings._replace(queue_url="unix:///nowhere"), TOYS)
+    match = alone(nowhere)
+    within(TEN_SECONDS, lambda: is_over(lonely, match))
+    check(lonely, match)
+    nowhere.close()
+
+
+def test_a_queue_that_is_flushed_is_filled_again(lonely: House, hire: Hire) -> None:
+    made = [alone(lonely, target=300) for _ in range(3)]
+    redis.Redis.from_url(lonely.settings.queue_url).flushall()
+    hire()
+    within(TEN_SECONDS, lambda: version(lonely, made[0]) > 1)
+    redis.Redis.from_url(lonely.settings.queue_url).flushall()
+    for match in made:
+        within(TEN_SECONDS, lambda match=match: is_over(lonely, match))
+        check(lonely, match)
+
+
+@pytest.mark.parametrize("name", [embedded.QUEUE, embedded.STORE])
+def test_a_server_that_is_killed_and_started_again_is_found_again(
+    lonely: House, hire: Hire, place: tuple[House, dict[str, embedded.Server]], tmp_path: Path, name: str
+) -> None:
+    _, servers = place
+    hire()
+    match = alone(lonely, target=100_000)
+    within(TEN_SECONDS, lambda: version(lonely, match) > 20)
+    process = servers[name].process
+    assert process is not None
+    process.kill()
+    process.wait()
+    servers[name] = embedded.start(tmp_path, name, "no" if name == embedded.STORE else "off")
+    within(TEN_SECONDS, lambda: version(lonely, match))
+    after = version(lonely, match)
+    within(TEN_SECONDS, lambda: version(lonely, match) > after + 200)
+    assert audit(lonely, match).ok
+
+
+def test_a_worker_ends_when_it_is_told_to(lonely: House, hire: Hire) -> None:
+    worker = hire()
+    within(TEN_SECONDS, lambda: redis.Redis.from_url(lonely.settings.queue_url).scard("rq:workers"))
+    worker.terminate()
+    assert worker.wait(TEN_SECONDS) == 0
+
+
+def test_what_a_worker_logs_are_ids_versions_and_times(lonely: House, hire: Hire, tmp_path: Path) -> None:
+    hire()
+    match = alone(lonely)
+    within(TEN_SECONDS, lambda: is_over(lonely, match))
+    lines = [json.loads(line) for line in (tmp_path / "worker.log").read_text().splitlines()]
+    assert any(line["event"] == "step_done" for line in lines)
+    allowed = {"match", "version", "actor", "first", "last", "ms", "event", "level", "timestamp", "code", "waited_ms"}
+    assert all(set(line) <= allowed for line in lines)
