@@ -43,18 +43,19 @@ def test_processes_that_race_are_each_told_their_own_versions(house: House, begi
 def test_of_a_thousand_requests_for_one_version_one_is_carried_out(house: House, begin: Begin, another_house: Callable[[], House]) -> None:
     match = begin()
     houses = [house, another_house(), another_house()]
+    told: set[int] = set()
 
     def ask(place: int) -> bool:
         try:
             play.play(houses[place % 3], match, "one", [ADD], expected=2)
         except Stale as stale:
-            assert stale.version == 3
+            told.add(stale.version)
             return False
         return True
 
     with ThreadPoolExecutor(16) as pool:
         assert sum(pool.map(ask, range(1000))) == 1
-    assert recall.position(house, match).version == 3
+    assert told == {recall.position(house, match).version} == {3}
 
 
 def test_a_thousand_actions_at_once_are_a_thousand_versions(house: House, begin: Begin, another_house: Callable[[], House]) -> None:

@@ -1,4 +1,4 @@
-"""The store's contract, on a single server and on a cluster of three: one atomic step, and versions that are never lost, doubled or reordered."""
+"""The store's contract, on a single server and on a cluster of three: one atomic step; no version lost, doubled or reordered."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from rq.job import Job
@@ -22,9 +22,8 @@ from workers.sweep import PATIENCE_MS, overdue, sweep
 
 
 @pytest.fixture(autouse=True)
-def _at_home(house: House) -> Iterator[None]:
+def _at_home(house: House) -> None:
     jobs.at(house)
-    yield
 
 
 @pytest.fixture
