@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from games.kernel import Action, Deed, Refusal, Seat, State, Table, no
 from games.schema import optional
-from games.war_of_the_worlds.data import ATTACKABLE, BESIDE, BUILDINGS, BUILDINGS_OF, FOGGED, REGIONS, Building
+from games.war_of_the_worlds.data import ACTING_OF, ATTACKABLE, BESIDE, BUILDINGS, FOGGED, REGIONS, Building
 from games.war_of_the_worlds.flow import gain
 from games.war_of_the_worlds.outcome import check_damage, deal_damage
 from games.war_of_the_worlds.state import REGION, standing
@@ -14,20 +14,22 @@ from games.war_of_the_worlds.verb import malformed, nothing_to_attack
 def token_with_action(state: State, seat: Seat, region: str) -> Building | None:
     """The building of a seat in a region, if it has an action of its own."""
     land = state["regions"].get(region)
-    if land is None or land["building"] not in BUILDINGS_OF[seat]:
-        return None
-    token = BUILDINGS[land["building"]]
-    return token if token.action is not None else None
+    return BUILDINGS[land["building"]] if land is not None and land["building"] in ACTING_OF[seat] else None
+
+
+def _action(token: Building) -> dict[str, int]:
+    assert token.action is not None
+    return token.action
 
 
 def use_building_offers(state: State, seat: Seat) -> list[Action]:
     """Every building of the seat with an action that it has not used, with every target."""
     offers: list[Action] = []
-    for region in state["regions"]:
-        token = token_with_action(state, seat, region)
-        if token is None or token.action is None or region in state["fired"]:
+    acting = ACTING_OF[seat]
+    for region, land in state["regions"].items():
+        if land["building"] not in acting or region in state["fired"]:
             continue
-        if "damage_adjacent" in token.action:
+        if "damage_adjacent" in _action(BUILDINGS[land["building"]]):
             offers += [{"type": "use_building", "region": region, "target": target} for target in (region, *BESIDE[region])]
         else:
             offers.append({"type": "use_building", "region": region})
@@ -41,22 +43,21 @@ def use_building_refusal(state: State, seat: Seat, action: Action) -> Refusal | 
     if bad is not None:
         return bad
     token = token_with_action(state, seat, region)
-    if token is None or token.action is None:
+    if token is None:
         return no("no_building", "WOW-BLD-11", region=region)
-    if ("damage_adjacent" in token.action) != ("target" in action):
+    if ("damage_adjacent" in _action(token)) != ("target" in action):
         need = "must say what is attacked" if "target" not in action else "has no place here"
         return no("bad_action", "WOW-HUM-12", reason=f"`target` {need}")
     if region in state["fired"]:
         return no("already_used", "WOW-BLD-11", building=token.id, region=region)
-    if "repair" in token.action:
+    if "repair" in _action(token):
         return repair_refusal(state, token)
     return shot_refusal(state, token, region, action.get("target") or region)
 
 
 def repair_refusal(state: State, token: Building) -> Refusal | None:
     """Repair costs energy and needs damage to lower (WOW-ALN-16)."""
-    assert token.action is not None
-    cost = token.action["energy"]
+    cost = _action(token)["energy"]
     if state["resources"] < cost:
         return no("too_expensive", "WOW-ALN-16", what=token.id, cost=cost, resources=state["resources"])
     return None if state["damage"] else no("no_damage", "WOW-ALN-16")
@@ -81,16 +82,16 @@ def use_building(table: Table, seat: Seat, action: Action) -> None:
     region = action["region"]
     token = token_with_action(table.state, seat, region)
     assert token is not None
-    assert token.action is not None
-    if "repair" in token.action:
-        gain(table, seat, -token.action["energy"], token.id)
+    numbers = _action(token)
+    if "repair" in numbers:
+        gain(table, seat, -numbers["energy"], token.id)
         table.emit("building_used", building=token.id, region=region, target=None)
-        repaired = min(token.action["repair"], table.state["damage"])
+        repaired = min(numbers["repair"], table.state["damage"])
         deal_damage(table, -repaired, token.id, None)
         return
     target = action.get("target", region)
     table.emit("building_used", building=token.id, region=region, target=target)
-    deal_damage(table, token.action["damage_own_region" if target == region else "damage_adjacent"], token.id, target)
+    deal_damage(table, numbers["damage_own_region" if target == region else "damage_adjacent"], token.id, target)
     check_damage(table)
 
 

@@ -171,6 +171,7 @@ FIGURES_OF: dict[str, tuple[str, ...]] = {side: _figures(side) for side in SEATS
 LAND_FIGURES_OF: dict[str, tuple[str, ...]] = {side: _figures(side, blocking=True) for side in SEATS}
 ATTACKABLE: tuple[str, ...] = tuple(figure for figure, kind in FIGURES.items() if kind.attackable)
 BUILDINGS_OF: dict[str, frozenset[str]] = {side: frozenset(row.id for row in BUILDINGS.values() if row.side == side) for side in SEATS}
+ACTING_OF: dict[str, frozenset[str]] = {side: frozenset(name for name in BUILDINGS_OF[side] if BUILDINGS[name].action) for side in SEATS}
 BALLOONS: Building = next(row for row in BUILDINGS.values() if row.slot == "balloons")
 HIT_FIRST: dict[str | None, int] = {row.id: row.defence for row in BUILDINGS.values() if row.defence and row.slot == "building"}
 """The Defence of the buildings that damage hits before anything else (WOW-STR-02, WOW-HUM-09)."""

@@ -22,16 +22,16 @@ from games.war_of_the_worlds.data import (
 )
 
 _WON = 1000.0
-_SPARE = 0.15  # a coin or a unit of energy not spent yet, against a point of the score
-_TURNS = 5.0  # for how many turns a better deck or an income is reckoned
+_SPARE = 0.3  # a coin or a unit of energy not spent yet, against a point of the score
+_TURNS = 3.0  # for how many turns a better deck or an income is reckoned
 _LEAN = 8  # cards with which a deck is lean enough
-_FIGURE = 1.2  # a figure on the board
+_FIGURE = 2.5  # a figure on the board
 _TOKEN = 0.25  # a building on the board, for each coin of its price
-_INCOME = 0.3  # a coin or unit of energy each turn
+_INCOME = 1.0  # a coin or unit of energy each turn
 _ENOUGH = 3  # civilians in one place that can be made use of soon
-_PREY = 0.35  # a civilian where a Tripod stands
+_PREY = 0.9  # a civilian where a Tripod stands
 _SHIELDED = 0.4  # how much of that is left if other pieces stand before it
-_NEAR_PREY = 0.07  # a civilian one step away from a Tripod
+_NEAR_PREY = 0.25  # a civilian one step away from a Tripod
 _FLOWN = 0.3  # how much a UFO makes of civilians, against a Tripod
 _FAR = 0.04  # a step on the way to the nearest civilians
 _FIGHTERS = 4  # civilians that are wanted where something can be attacked
@@ -87,7 +87,7 @@ def worth(state: State, seat: Seat) -> float:
     outcome = state["outcome"]
     if outcome is not None:
         return _WON if seat in outcome["winners"] else -_WON
-    edge = _board(state) - state["damage"]
+    edge: float = _board(state) - state["damage"]
     if seat == HUMANS:
         edge = -edge
     return edge + _TURNS * _deck(state, seat) + (_SPARE * state["resources"] if state["active"] == seat else 0.0)
