@@ -37,6 +37,7 @@ def matches(house: House, filters: Mapping[str, str], limit: int = 50, cursor: s
 
     A page may be short, even empty, with a cursor to go on: little of a long list is looked at in one request. Raises BadCursor, StoreDown.
     """
+    limit = min(limit, LONGEST_PAGE)
     names = [f"{'acts' if name == 'to_act' else name}:{value}" for name, value in filters.items()] or ["all"]
     index = _shortest(house, names)
     place = _placed(cursor)

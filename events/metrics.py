@@ -10,9 +10,9 @@ refusals = Counter("warledger_refusals", "Actions refused, by game and code.", [
 repeats = Counter("warledger_repeats", "Requests that had been carried out before.")
 queue_failures = Counter("warledger_queue_failures", "Jobs that could not be enqueued; the sweep makes good.")
 swept = Counter("warledger_swept", "Steps that the sweep had to ask for again.")
-queue_depth = Gauge("warledger_queue_depth", "Jobs that wait.")
-due = Gauge("warledger_due", "Matches that wait for the system or an AI seat.")
-overdue = Gauge("warledger_overdue", "Of these, matches that have waited for more than two seconds.")
+queue_depth = Gauge("warledger_queue_depth", "Jobs that wait.", multiprocess_mode="mostrecent")
+due = Gauge("warledger_due", "Matches that wait for the system or an AI seat.", multiprocess_mode="mostrecent")
+overdue = Gauge("warledger_overdue", "Of these, matches that have waited for more than two seconds.", multiprocess_mode="mostrecent")
 owed_seconds = Histogram(
     "warledger_owed_seconds",
     "From a step's becoming due to its append.",

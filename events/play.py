@@ -7,6 +7,7 @@ undo it, and whoever asks again under the same request id is told the same.
 from __future__ import annotations
 
 import base64
+import json
 import re
 import secrets
 import time
@@ -34,7 +35,7 @@ from events.declined import (
     Stale,
 )
 from events.dice import Draws, commitment, dice_key, new_secret
-from events.entries import START, Entry, parse, seal
+from events.entries import START, Entry, NotCanonical, canonical, parse, seal
 from events.levels import LEVELS
 from events.positions import CREATE, CREATED, TAKE, TAKEN, Position, begun, moved, seated
 from events.reactions import owed
@@ -90,9 +91,11 @@ def create(
     The same player's same request gives the same match. Raises NoGame, BadSeats, Reused, StoreDown, and Refused `bad_options`.
     """
     played = recall.game_of(house, game)
+    options = _whole(dict(options))
     roster = {seat: holder(seat, said, player) for seat, said in seats.items()}
     document = played.begin(list(seats), options)
-    action = {"type": CREATE, "game": game, "seats": dict(seats), "options": dict(options)}
+    _keepable(document, options)
+    action = {"type": CREATE, "game": game, "seats": dict(seats), "options": options}
     asked = None if request is None else {"id": request, "fingerprint": _fingerprint(player, action)}
     match = _match_id(player, request)
     secret = new_secret()
@@ -246,7 +249,11 @@ def _decided(game: Game, held: Held, position: Position, actor: str, action: Any
     draws = Draws(held.key, position.version + 1)
     table = carry_out(game, position.document, actor, action, Drawn(draws.number))
     secret = held.secret.hex() if table.state["outcome"] is not None else None
-    entry, wire = seal(position.digest, _entry(position, actor, admit(game, action), table.events, game.revision, asked, secret))
+    unsealed = _entry(position, actor, admit(game, action), table.events, game.revision, asked, secret)
+    try:
+        entry, wire = seal(position.digest, unsealed)
+    except NotCanonical as reason:
+        raise Refused(no("bad_action", reason=str(reason))) from None
     open_hand = draws.blocks > 0 or any(event["type"] in game.reveals for event in table.events)
     return Made(entry, wire, moved(position, entry, table.state)), open_hand
 
@@ -322,8 +329,29 @@ def _claim(owner: str, asked: dict[str, str] | None) -> Claim | None:
 
 
 def _fingerprint(who: str, what: Any) -> str:
-    """What tells two requests apart, in 128 bits."""
-    return sha256(orjson.dumps([who, what], option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
+    """What tells two requests apart, in 128 bits. What is asked for can be any JSON, be it legal or not."""
+    try:
+        told = orjson.dumps([who, what], option=orjson.OPT_SORT_KEYS)
+    except TypeError:  # a number beyond 64 bits, or half a character
+        told = json.dumps([who, what], sort_keys=True).encode()
+    return sha256(told).hexdigest()[:32]
+
+
+def _whole(value: Any) -> Any:
+    """JSON with 2 for 2.0: the same number, and the one that is kept."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, dict):
+        return {key: _whole(item) for key, item in value.items()}
+    return [_whole(item) for item in value] if isinstance(value, list) else value
+
+
+def _keepable(*values: Any) -> None:
+    """Guard what goes into the first entry. Raises Refused `bad_options`."""
+    try:
+        canonical(values)
+    except NotCanonical as reason:
+        raise Refused(no("bad_options", reason=str(reason))) from None
 
 
 def _match_id(player: str, request: str | None) -> str:

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import redis
 from redis.backoff import ExponentialWithJitterBackoff
 from redis.cluster import RedisCluster
+from redis.exceptions import ClusterDownError, MovedError, NoScriptError, OutOfMemoryError, ReadOnlyError, RedisError
 from redis.exceptions import ConnectionError as Disconnected
-from redis.exceptions import MovedError, NoScriptError, RedisError
 from redis.exceptions import TimeoutError as TooLate
 from redis.retry import Retry
 
@@ -26,6 +26,10 @@ Item = tuple[bytes, dict[bytes, bytes]]  # a stream's id, and its fields
 TRIES = 4
 _PAUSES = (0.02, 0.1, 0.4)
 _TIMEOUT = 5.0
+_UNBOUNDED = 1 << 30
+
+
+_AWAY = (Disconnected, TooLate, OSError)
 
 
 class StoreDown(Exception):
@@ -57,7 +61,10 @@ class Wire:
             self._cluster = RedisCluster.from_url(url, socket_timeout=_TIMEOUT, legacy_responses=False)
             self._client = self._cluster
         else:
-            self._pool = redis.ConnectionPool.from_url(url, socket_timeout=_TIMEOUT, legacy_responses=False, retry=retry)
+            # As many connections as threads ask at once: the bound on threads is the bound on connections.
+            self._pool = redis.ConnectionPool.from_url(
+                url, max_connections=_UNBOUNDED, socket_timeout=_TIMEOUT, legacy_responses=False, retry=retry
+            )
             self._client = redis.Redis(connection_pool=self._pool)
             self._idle: deque[Any] = deque()
 
@@ -68,10 +75,14 @@ class Wire:
         for attempt in range(TRIES):
             try:
                 return self._run_once(script, keys, args)
-            except (Disconnected, TooLate, OSError) as reason:
+            except _AWAY as reason:
                 if attempt == TRIES - 1:
                     raise StoreDown(str(reason)) from reason
                 time.sleep(_PAUSES[attempt])
+            except RedisError as reason:
+                if _unwilling(reason):
+                    raise StoreDown(str(reason)) from reason
+                raise
         raise AssertionError("unreachable")
 
     def _run_once(self, script: Script, keys: Sequence[str], args: Sequence[str | bytes | int]) -> Any:
@@ -103,14 +114,18 @@ class Wire:
                 return self._client.evalsha(script.sha, len(keys), *keys, *args)
             except NoScriptError:
                 return self._client.eval(script.text, len(keys), *keys, *args)
-        except (Disconnected, TooLate, MovedError) as reason:
+        except (*_AWAY, MovedError) as reason:
             raise StoreDown(str(reason)) from reason
+        except RedisError as reason:
+            if _unwilling(reason):
+                raise StoreDown(str(reason)) from reason
+            raise
 
     def ask(self, *command: str | bytes | int) -> Any:
         """What one command answers. Raises StoreDown."""
         try:
             return self._client.execute_command(*command)
-        except (Disconnected, TooLate, OSError) as reason:
+        except _AWAY as reason:
             raise StoreDown(str(reason)) from reason
 
     def ask_all(self, commands: Sequence[Sequence[str | bytes | int]]) -> list[Any]:
@@ -122,7 +137,7 @@ class Wire:
                 for command in commands:
                     line.execute_command(*command)
                 return list(line.execute())
-        except (Disconnected, TooLate, OSError) as reason:
+        except _AWAY as reason:
             raise StoreDown(str(reason)) from reason
 
     def items(self, key: str, first: str, last: str, count: int) -> list[Item]:
@@ -146,7 +161,7 @@ class Wire:
                 while True:
                     said = ear.get_message(timeout=patience)
                     yield None if said is None else (said["channel"].decode(), said["data"])
-        except (Disconnected, TooLate, OSError) as reason:
+        except _AWAY as reason:
             raise StoreDown(str(reason)) from reason
 
     def _hearing_client(self) -> Any:
@@ -168,6 +183,13 @@ def queue_client(url: str, patient: bool = False) -> Any:
     if patient:
         return redis.Redis.from_url(url, retry=Retry(ExponentialWithJitterBackoff(cap=0.5, base=0.02), 3))
     return redis.Redis.from_url(url, socket_timeout=1.0, socket_connect_timeout=0.5, retry=Retry(ExponentialWithJitterBackoff(), 0))
+
+
+def _unwilling(reason: RedisError) -> bool:
+    """Whether a server that answers cannot write now: its memory or its disk is full, or it is not the one to write to."""
+    if isinstance(reason, (OutOfMemoryError, ReadOnlyError, ClusterDownError)):
+        return True
+    return str(reason).startswith(("MISCONF", "NOREPLICAS", "OOM"))
 
 
 queue_errors: tuple[type[Exception], ...] = (Disconnected, TooLate, OSError, RedisError)

@@ -7,6 +7,7 @@ import time
 
 import structlog
 
+from events import metrics
 from events.connect import House
 from events.declined import NoMatch, Stale
 from events.play import play_on
@@ -76,6 +77,8 @@ def one(house: House, step: Owed) -> Owed | None:
         return PLAY[position.roster[step.actor]["ai"]](game, view, choices, step.actor, chance)
 
     played = play_on(house, step.match, step.actor, choose, expected=step.version, follow_up=False)
+    if position.version == step.version:
+        metrics.owed_seconds.observe((played.entries[0].at - position.at) / 1000)
     took = round((time.perf_counter() - began) * 1000, 2)
     log.info("step_done", match=step.match, actor=step.actor, first=played.first, last=played.last, ms=took)
     return owed(played.position)

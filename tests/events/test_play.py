@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from events import play, recall
+from events.audit import audit
 from events.connect import House
 from events.declined import (
     BadContribution,
@@ -359,3 +360,29 @@ def test_an_ai_seat_that_chooses_what_is_not_legal_changes_nothing(house: House,
     with pytest.raises(Refused):
         play.play_on(house, match, "one", lambda view, choices: todo.pop(0))
     assert recall.position(house, match).version == 2
+
+
+# What nobody should send
+
+
+@pytest.mark.parametrize(
+    "action",
+    [None, 7, "roll", [], {}, {"type": 7}, {"type": "roll", "by": 10**30}, {"type": "add", "by": 10**30, "stay": True}, {"type": "\ud800"}],
+)
+def test_anything_can_be_sent_and_is_refused(house: House, begin: Begin, ann: str, action: Any) -> None:
+    match = begin()
+    with pytest.raises(Refused):
+        play.play(house, match, "one", [action], request="r", player=ann)
+    assert recall.position(house, match).version == 2
+
+
+@pytest.mark.parametrize("options", [{"target": 1.5}, {"target": 2**60}, {"target": "\ud800"}, {"target": {}}])
+def test_options_that_cannot_be_kept_are_refused(house: House, ann: str, options: dict[str, Any]) -> None:
+    with pytest.raises(Refused, match="bad_options"):
+        play.create(house, ann, "tally", {"one": "me", "two": "me"}, options, request="r")
+
+
+def test_a_whole_number_may_be_written_with_a_point(house: House, ann: str) -> None:
+    position = play.create(house, ann, "tally", {"one": "me", "two": "me"}, {"target": 9.0})
+    assert canonical(position.document["options"]) == b'{"target":9}'
+    assert audit(house, position.match).ok

@@ -1,0 +1,96 @@
+"""The wire under strain: connections that end, servers that will not write, a cluster, and whoever listens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+import redis
+
+from events import lists, play, recall
+from events.audit import audit
+from events.connect import House, Settings, open_house
+from events.heads import heads
+from events.projections import rebuild
+from events.wire import Script, StoreDown
+from games.kernel import SYSTEM
+from tests.conftest import ALL_GAMES, Servers
+from tests.events.keyspace import projections
+
+Begin = Callable[..., str]
+ADD = {"type": "add", "by": 1, "stay": True}
+
+
+@pytest.fixture
+def spread(cluster_url: str, servers: Servers) -> Iterator[House]:
+    """A house whose streams lie on a cluster of three."""
+    house = open_house(Settings(store_url=cluster_url, queue_url=servers.queue_url, cluster=True), ALL_GAMES)
+    yield house
+    house.close()
+
+
+def test_a_connection_may_end_any_number_of_times(house: House, begin: Begin, servers: Servers) -> None:
+    match = begin()
+    for number in range(130):
+        servers.keeper.execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+        assert play.play(house, match, "one", [ADD]).last == 3 + number
+        assert recall.position(house, match).version == 3 + number
+    assert audit(house, match).ok
+
+
+def test_scripts_that_the_server_has_forgotten_are_told_again(house: House, begin: Begin, servers: Servers) -> None:
+    match = begin()
+    servers.keeper.script_flush()
+    assert play.play(house, match, "one", [ADD]).last == 3
+
+
+def test_a_store_that_cannot_write_is_down_and_nothing_is_half_done(house: House, begin: Begin, servers: Servers) -> None:
+    match = begin()
+    kept = projections(house.store.wire)
+    servers.keeper.config_set("maxmemory", "1")
+    try:
+        with pytest.raises(StoreDown):
+            play.play(house, match, "one", [ADD])
+    finally:
+        servers.keeper.config_set("maxmemory", "0")
+    assert recall.position(house, match).version == 2
+    assert projections(house.store.wire) == kept
+    assert play.play(house, match, "one", [ADD]).last == 3
+
+
+def test_a_mistake_of_ours_is_not_taken_for_a_store_that_is_down(house: House) -> None:
+    with pytest.raises(redis.ResponseError):
+        house.store.wire.run(Script("return nonsense(", "0" * 40), [], [])
+
+
+def test_many_matches_are_played_listed_rebuilt_and_audited_on_a_cluster(spread: House) -> None:
+    ann = "p" + "a" * 16
+    made = []
+    for number in range(20):
+        match = play.create(spread, ann, "tally", {"one": "me", "two": "me"}, {"target": 200}, request=f"r{number}").match
+        play.play(spread, match, SYSTEM, [{"type": "end_round"}])
+        for _ in range(7):
+            play.play(spread, match, "one", [ADD] * 10, request=None)
+        made.append(match)
+    assert len({spread.store.tag(match) for match in made}) > 5
+    for match in made:
+        spread.cache.drop(match)
+        assert recall.position(spread, match).version == 72
+        assert recall.state_at(spread, match, 70).document["counts"]["one"] == 68
+        assert audit(spread, match).ok
+    assert {standing["id"] for standing in lists.matches(spread, {"to_act": ann}).standings} >= set(made)
+    kept = projections(spread.store.wire)
+    rebuild(spread)
+    assert projections(spread.store.wire) == kept
+
+
+def test_whoever_listens_hears_every_version_and_when_something_may_have_been_missed(house: House, begin: Begin, servers: Servers) -> None:
+    heard = heads(house, patience=0.05)
+    assert next(heard) is None
+    match = begin()
+    assert [next(word for word in heard if word) for _ in range(2)] == [(match, 1), (match, 2)]
+    servers.keeper.execute_command("CLIENT", "KILL", "TYPE", "pubsub")
+    assert next(heard) is None, "the line was lost"
+    assert next(heard) is None, "and found again"
+    play.play(house, match, "one", [ADD])
+    assert next(word for word in heard if word) == (match, 3)
