@@ -43,8 +43,7 @@ def create_app(house: House | None = None, settings: Settings | None = None) -> 
     keys = Keys(partial(find, house), settings.admin_key, settings.key_seconds)
     offered = operations(house, settings)
     mount(app, offered, keys, settings.body_limit)
-    description = openapi.spec(offered, house.games, list(LEVELS))
-    docs.mount(app, description, openapi.written(description))
+    docs.mount(app, lambda: openapi.spec(offered, house.games, list(LEVELS)), openapi.written)
     _mind_errors(app, settings)
     app.wsgi_app = Door(app.wsgi_app, settings.cors_origins, settings.log_requests)  # type: ignore[method-assign]
     return app

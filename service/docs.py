@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -46,9 +48,11 @@ START = """SwaggerUIBundle({
 """
 
 
-def mount(app: Flask, described: dict[str, Any], written: str) -> None:
-    """Give Flask the pages."""
-    in_json = orjson.dumps(described)
+def mount(app: Flask, describe: Callable[[], dict[str, Any]], write: Callable[[dict[str, Any]], str]) -> None:
+    """Give Flask the pages. The description is made when it is first asked for: it takes longer than all the rest of a start."""
+    described = cache(describe)
+    in_json = cache(lambda: orjson.dumps(described()))
+    in_yaml = cache(lambda: write(described()))
 
     def page() -> Response:
         return _guarded(Response(PAGE, mimetype="text/html"))
@@ -63,8 +67,8 @@ def mount(app: Flask, described: dict[str, Any], written: str) -> None:
 
     app.add_url_rule("/docs", "docs", page)
     app.add_url_rule("/docs/assets/<name>", "docs_asset", asset)
-    app.add_url_rule("/openapi.json", "openapi_json", lambda: Response(in_json, mimetype=JSON))
-    app.add_url_rule("/openapi.yaml", "openapi_yaml", lambda: Response(written, mimetype="application/yaml"))
+    app.add_url_rule("/openapi.json", "openapi_json", lambda: Response(in_json(), mimetype=JSON))
+    app.add_url_rule("/openapi.yaml", "openapi_yaml", lambda: Response(in_yaml(), mimetype="application/yaml"))
 
 
 def _guarded(answer: Response) -> Response:

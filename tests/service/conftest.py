@@ -1,0 +1,183 @@
+"""The service over a real store: in this process for most tests, under its own server where sockets matter."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+import pytest
+import requests
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from events import play, recall
+from events.connect import House
+from games.kernel import any_action
+from service.app import create_app
+from service.settings import Settings
+from tests.conftest import Servers, within
+
+ADMIN = "the-admin-key"
+ROOT = Path(__file__).parents[2]
+
+
+class Caller:
+    """Somebody who asks the service, with a key or without."""
+
+    def __init__(self, client: FlaskClient, key: str | None = None, id: str = "") -> None:
+        self.client = client
+        self.key = key
+        self.id = id
+
+    def ask(self, method: str, path: str, body: Any = None, /, data: bytes | None = None, **headers: str) -> TestResponse:
+        """One request; a header's name is written with underscores."""
+        given = {name.replace("_", "-"): value for name, value in headers.items()}
+        if self.key is not None:
+            given.setdefault("Authorization", f"Bearer {self.key}")
+        if body is not None:
+            data = orjson.dumps(body)
+        if data is not None:
+            given.setdefault("Content-Type", "application/json")
+        return self.client.open(path, method=method, data=data, headers=given)
+
+    def get(self, path: str, **headers: str) -> TestResponse:
+        return self.ask("GET", path, **headers)
+
+    def post(self, path: str, body: Any = None, **headers: str) -> TestResponse:
+        return self.ask("POST", path, {} if body is None else body, **headers)
+
+    def act(self, match: str, action: Any, query: str = "", **headers: str) -> TestResponse:
+        return self.ask("POST", f"/v1/matches/{match}/actions{query}", action, **headers)
+
+
+@pytest.fixture
+def settings() -> Settings:
+    return Settings(admin_key=ADMIN, log_requests=False, comment_seconds=0.2, wait_limit=5.0, streams=8)
+
+
+@pytest.fixture
+def app(house: House, settings: Settings) -> Flask:
+    return create_app(house, settings)
+
+
+@pytest.fixture
+def anybody(app: Flask) -> Caller:
+    return Caller(app.test_client())
+
+
+@pytest.fixture
+def admin(app: Flask) -> Caller:
+    return Caller(app.test_client(), ADMIN)
+
+
+@pytest.fixture
+def join(app: Flask, admin: Caller) -> Callable[..., Caller]:
+    """Make a player, or a referee."""
+
+    def joined(name: str = "Ada", role: str = "player") -> Caller:
+        made = admin.post("/v1/players", {"name": name, "role": role})
+        assert made.status_code == 201
+        return Caller(app.test_client(), made.json["key"], made.json["id"])
+
+    return joined
+
+
+@pytest.fixture
+def ada(join: Callable[..., Caller]) -> Caller:
+    return join("Ada")
+
+
+@pytest.fixture
+def ben(join: Callable[..., Caller]) -> Caller:
+    return join("Ben")
+
+
+@pytest.fixture
+def cleo(join: Callable[..., Caller]) -> Caller:
+    return join("Cleo")
+
+
+@pytest.fixture
+def referee(join: Callable[..., Caller]) -> Caller:
+    return join("Rex", "referee")
+
+
+@pytest.fixture
+def tally(house: House, ada: Caller, ben: Caller) -> str:
+    """A match of the test game between Ada (one) and Ben (two), in which Ada is to act."""
+    match = ada.post("/v1/matches", {"game": "tally", "seats": {"one": "me", "two": "open"}, "options": {"target": 30}}).json["id"]
+    assert ben.post(f"/v1/matches/{match}/seats/two").status_code == 200
+    play.play(house, match, "system", [{"type": "end_round"}])
+    return match
+
+
+def played_on(house: House, match: str, dice: random.Random, steps: int) -> None:
+    """Play any legal actions, those of the system too."""
+    for _ in range(steps):
+        position = recall.position(house, match)
+        if not position.to_act:
+            return
+        actor = position.to_act[0]
+        action = any_action(house.games[position.game], position.document, actor, dice.randrange)
+        play.play(house, match, actor, [action])
+
+
+class Live(NamedTuple):
+    """A server of its own process."""
+
+    url: str
+    process: subprocess.Popen[bytes]
+
+
+@pytest.fixture(scope="session")
+def serve(servers: Servers) -> Iterator[Callable[..., Live]]:
+    """Start the service under granian, on the same store and queue."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def served(workers: int = 1, **environment: str) -> Live:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        command = [sys.executable, "-m", "granian", "--interface", "wsgi", "--factory", "--host", "127.0.0.1", "--port", str(port)]
+        command += ["--workers", str(workers), "--blocking-threads", "24", "--log-level", "error", "--no-ws", "--http", "1"]
+        told = {
+            "WARLEDGER_REDIS_URL": servers.store_url,
+            "WARLEDGER_QUEUE_URL": servers.queue_url,
+            "WARLEDGER_ADMIN_KEY": ADMIN,
+            "WARLEDGER_LOG_REQUESTS": "0",
+            "WARLEDGER_COMMENT_SECONDS": "0.5",
+            **environment,
+        }
+        command += ["--workers-kill-timeout", "1", "service.app:create_app"]
+        process = subprocess.Popen(command, env={**os.environ, **told}, cwd=ROOT, start_new_session=True)
+        started.append(process)
+        url = f"http://127.0.0.1:{port}"
+        within(20, lambda: _up(url))
+        return Live(url, process)
+
+    yield served
+    for process in started:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGTERM)
+            process.wait(20)
+
+
+@pytest.fixture(scope="session")
+def live(serve: Callable[..., Live]) -> Live:
+    return serve()
+
+
+def _up(url: str) -> bool:
+    try:
+        return requests.get(url + "/readyz", timeout=2).ok
+    except requests.RequestException:
+        return False

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from hashlib import sha256
+
+import pytest
+
+from events import play
+from events.connect import House
+from tests.service.conftest import Caller
+
+
+def test_a_match_is_created_with_its_seats_and_options(ada: Caller) -> None:
+    made = ada.post("/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "ai:greedy", "green": "open"}, "options": {"starting_cards": True}})
+    assert made.status_code == 201
+    assert made.headers["Location"] == f"/v1/matches/{made.json['id']}"
+    assert made.headers["ETag"] == '"1"'
+    assert made.json["seats"] == {"red": {"player": ada.id}, "blue": {"ai": "greedy"}, "green": {"open": True}}
+    assert made.json["order"] == ["red", "blue", "green"]
+    assert (made.json["status"], made.json["to_act"], made.json["secret"]) == ("open", [], None)
+    assert made.json["options"]["starting_cards"] is True
+    assert ada.get(made.headers["Location"]).json == made.json
+
+
+def test_a_match_starts_when_the_last_seat_is_taken(ada: Caller, ben: Caller, cleo: Caller) -> None:
+    match = ada.post("/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open", "green": "open"}}).json["id"]
+    assert ben.post(f"/v1/matches/{match}/seats/blue").json["status"] == "open"
+    last = cleo.post(f"/v1/matches/{match}/seats/green", {"contribution": "c0ffee"})
+    assert (last.status_code, last.json["status"], last.json["to_act"]) == (200, "playing", ["system"])
+
+
+def test_a_seat_is_taken_once(ada: Caller, ben: Caller, cleo: Caller) -> None:
+    match = ada.post("/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open", "green": "ai:random"}}).json["id"]
+    assert ben.post(f"/v1/matches/{match}/seats/blue").status_code == 200
+    for seat in ("blue", "red", "green"):
+        refused = cleo.post(f"/v1/matches/{match}/seats/{seat}")
+        assert (refused.status_code, refused.json["code"]) == (409, "seat_taken")
+    refused = cleo.post(f"/v1/matches/{match}/seats/yellow")
+    assert (refused.status_code, refused.json["code"]) == (404, "no_such_seat")
+
+
+def test_joining_needs_no_body_at_all(ada: Caller, ben: Caller) -> None:
+    match = ada.post("/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open"}}).json["id"]
+    assert ben.ask("POST", f"/v1/matches/{match}/seats/blue").status_code == 200
+
+
+def test_the_same_request_makes_one_match(ada: Caller, ben: Caller) -> None:
+    body = {"game": "war", "seats": {"red": "me", "blue": "open"}}
+    first, again = (ada.post("/v1/matches", body, Idempotency_Key="k1") for _ in range(2))
+    assert first.data == again.data
+    other = ada.post("/v1/matches", {**body, "seats": {"red": "open", "blue": "me"}}, Idempotency_Key="k1")
+    assert (other.status_code, other.json["code"]) == (422, "request_reused")
+    assert ben.post("/v1/matches", body, Idempotency_Key="k1").json["id"] != first.json["id"]
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code"),
+    [
+        ({"game": "war"}, 400, "bad_body"),
+        ({"game": "war", "seats": {}}, 400, "bad_body"),
+        ({"game": "war", "seats": []}, 400, "bad_body"),
+        ({"game": "war", "seats": {"red": 1, "blue": "me"}}, 400, "bad_body"),
+        ({"game": "war", "seats": {"red": "me", "blue": "open"}, "options": []}, 400, "bad_body"),
+        ({"game": "war", "seats": {"red": "me", "blue": "open"}, "extra": 1}, 400, "bad_body"),
+        ({"game": "chess", "seats": {"white": "me"}}, 404, "no_such_game"),
+        ({"game": "war", "seats": {"red": "me", "blue": "you"}}, 422, "bad_seats"),
+        ({"game": "war", "seats": {"red": "me", "blue": "ai:clever"}}, 422, "bad_seats"),
+        ({"game": "war", "seats": {"red": "me"}}, 422, "bad_options"),
+        ({"game": "war", "seats": {"red": "me", "pink": "open"}}, 422, "bad_options"),
+        ({"game": "war", "seats": {"red": "me", "blue": "open"}, "options": {"speed": 1}}, 422, "bad_options"),
+        ({"game": "war", "seats": {"red": "me", "blue": "open"}, "options": {"map_number": 1.5}}, 422, "bad_options"),
+        ({"game": "war", "seats": {"red": "me", "blue": "open"}, "options": {"map_number": 2**32}}, 422, "bad_options"),
+    ],
+)
+def test_a_match_that_cannot_be_is_refused(ada: Caller, anybody: Caller, body: object, status: int, code: str) -> None:
+    refused = ada.post("/v1/matches", body)
+    assert (refused.status_code, refused.json["code"]) == (status, code)
+    assert anybody.get("/v1/matches").json["matches"] == []
+
+
+def test_a_number_with_a_point_is_the_number_without(ada: Caller) -> None:
+    body = b'{"game": "war", "seats": {"red": "me", "blue": "open"}, "options": {"map_number": 7.0}}'
+    assert ada.ask("POST", "/v1/matches", data=body).json["options"]["map_number"] == 7
+
+
+def test_matches_are_found_by_game_status_player_and_who_must_act(ada: Caller, ben: Caller, anybody: Caller, tally: str) -> None:
+    open_match = ada.post("/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open"}}).json["id"]
+
+    def found(caller: Caller, query: str) -> list[str]:
+        return [match["id"] for match in caller.get(f"/v1/matches?{query}").json["matches"]]
+
+    assert found(anybody, "") == [open_match, tally]
+    assert found(anybody, "game=tally") == [tally]
+    assert found(anybody, "status=open") == [open_match]
+    assert found(anybody, f"player={ben.id}") == [tally]
+    assert found(ben, "player=me") == [tally]
+    assert found(ada, "to_act=me") == [tally]
+    assert found(ben, "to_act=me") == []
+    assert found(anybody, f"status=playing&game=tally&to_act={ada.id}") == [tally]
+    assert found(anybody, "game=chess") == []
+
+
+def test_a_list_goes_on_from_its_cursor(ada: Caller, anybody: Caller) -> None:
+    made = [ada.post("/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open"}}).json["id"] for _ in range(5)]
+    found, cursor = [], ""
+    for _ in range(4):
+        page = anybody.get(f"/v1/matches?limit=2{cursor}").json
+        found += [match["id"] for match in page["matches"]]
+        if page["next"] is None:
+            break
+        cursor = f"&cursor={page['next']}"
+    assert sorted(found) == sorted(made)
+
+
+def test_me_needs_a_key(anybody: Caller) -> None:
+    refused = anybody.get("/v1/matches?to_act=me")
+    assert (refused.status_code, refused.json["code"]) == (401, "no_key")
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["limit=0", "limit=201", "limit=x", "limit=1.0", "limit=%2B1", "limit= 1", "limit=", "status=lost", "player=nobody", "cursor=x", "limit=1&limit=2", "colour=red", "cursor=9"],
+)
+def test_a_query_of_the_wrong_shape_is_400(anybody: Caller, query: str) -> None:
+    refused = anybody.get(f"/v1/matches?{query}")
+    assert (refused.status_code, refused.json["code"]) == (400, "bad_query")
+
+
+def test_the_secret_is_told_when_the_match_is_over_and_fits_its_commitment(house: House, ada: Caller, ben: Caller, anybody: Caller, tally: str) -> None:
+    commitment = anybody.get(f"/v1/matches/{tally}").json["commitment"]
+    over = played_out(house, ada, ben, tally)
+    assert over["status"] == "over"
+    assert sha256(bytes.fromhex(over["secret"])).hexdigest() == over["commitment"] == commitment
+
+
+def played_out(house: House, ada: Caller, ben: Caller, match: str) -> dict:
+    """Count up to the target."""
+    for _ in range(60):
+        standing = ada.get(f"/v1/matches/{match}").json
+        if standing["status"] == "over":
+            return standing
+        if standing["to_act"] == ["system"]:
+            play.play(house, match, "system", [{"type": "end_round"}])
+            continue
+        caller = ada if standing["to_act"] == ["one"] else ben
+        assert caller.act(match, {"type": "add", "by": 3, "stay": False}).status_code == 200
+    raise AssertionError("it does not end")
+
+
+def test_callers_of_other_kinds_see_the_same_standing(join: Callable[..., Caller], anybody: Caller, referee: Caller, tally: str) -> None:
+    assert anybody.get(f"/v1/matches/{tally}").data == referee.get(f"/v1/matches/{tally}").data == join("Dan").get(f"/v1/matches/{tally}").data

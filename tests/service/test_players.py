@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from events.connect import House
+from tests.service.conftest import Caller
+
+
+def test_anybody_becomes_a_player_and_gets_a_key(anybody: Caller) -> None:
+    made = anybody.post("/v1/players", {"name": "Ada"})
+    assert made.status_code == 201
+    assert made.json["role"] == "player"
+    assert Caller(anybody.client, made.json["key"]).get("/v1/players/me").json == {"id": made.json["id"], "name": "Ada", "role": "player"}
+
+
+def test_the_key_is_not_in_the_store(anybody: Caller, house: House) -> None:
+    key = anybody.post("/v1/players", {"name": "Ada"}).json["key"]
+    for name in house.store.wire.keys("{players}*"):
+        assert key not in name
+        assert key.encode() not in house.store.wire.ask("DUMP", name)
+
+
+@pytest.mark.parametrize("role", ["referee", "admin"])
+def test_a_referee_is_made_with_the_admin_key_only(anybody: Caller, ada: Caller, admin: Caller, role: str) -> None:
+    for caller in (anybody, ada):
+        refused = caller.post("/v1/players", {"name": "Rex", "role": role})
+        assert (refused.status_code, refused.json["code"]) == (403, "role_needed")
+    assert admin.post("/v1/players", {"name": "Rex", "role": role}).json["role"] == role
+
+
+def test_the_admin_key_belongs_to_no_player(admin: Caller) -> None:
+    assert admin.get("/v1/players/me").json == {"id": None, "name": "admin", "role": "admin"}
+    refused = admin.post("/v1/matches", {"game": "tally", "seats": {"one": "me", "two": "open"}})
+    assert (refused.status_code, refused.json["code"]) == (403, "no_player")
+
+
+@pytest.mark.parametrize("header", ["Bearer nobody", "Bearer ", "Bearer", "Basic YTpi", "nonsense", "Bearer \u00e9", "Bearer " + "x" * 500, ""])
+def test_a_wrong_key_is_refused_even_where_none_is_needed(anybody: Caller, header: str) -> None:
+    for path in ("/v1/players/me", "/v1/matches"):
+        refused = anybody.get(path, Authorization=header)
+        assert (refused.status_code, refused.json["code"]) == (401, "bad_key")
+        assert refused.headers["WWW-Authenticate"].startswith("Bearer")
+
+
+def test_without_a_key_where_one_is_needed_is_401(anybody: Caller) -> None:
+    refused = anybody.get("/v1/players/me")
+    assert (refused.status_code, refused.json["code"]) == (401, "no_key")
+
+
+def test_the_scheme_of_a_key_is_written_as_one_likes(ada: Caller) -> None:
+    assert ada.get("/v1/players/me", Authorization=f"bearer {ada.key}").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"name": ""}, {"name": "x" * 65}, {"name": 1}, {"name": None}, {"name": "a\x00b"}, {"name": "a\nb"}, {"name": "a", "x": 1}, [], "a", None]
+)
+def test_a_player_of_the_wrong_shape_is_400(anybody: Caller, body: object) -> None:
+    import orjson
+
+    refused = anybody.ask("POST", "/v1/players", data=orjson.dumps(body))
+    assert (refused.status_code, refused.json["code"]) == (400, "bad_body")
+    assert refused.json["errors"]
+
+
+def test_two_players_may_have_one_name(join: Callable[..., Caller]) -> None:
+    assert join("Ada").id != join("Ada").id

@@ -1,0 +1,262 @@
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import pytest
+from flask import Flask
+
+from events import play, recall
+from events.connect import House
+from games import GAMES
+from service.app import create_app
+from service.settings import Settings
+from tests.service.conftest import Caller, played_on
+from tests.service.test_matches import played_out
+
+ADD = {"type": "add", "by": 1, "stay": False}
+
+
+def test_an_action_is_answered_with_what_followed(ada: Caller, tally: str) -> None:
+    played = ada.act(tally, {"type": "add", "by": 2, "stay": True})
+    assert played.status_code == 200
+    assert played.headers["ETag"] == '"4"'
+    told = played.json
+    assert (told["seat"], told["first"], told["version"], told["to_act"], told["phase"]) == ("one", 4, 4, ["one"], "turn")
+    assert [event["type"] for event in told["entries"][0]["events"]] == ["counted"]
+    assert told["choices"] == ada.get(f"/v1/matches/{tally}/choices").json["choices"]
+
+
+def test_a_list_is_carried_out_as_one_entry_each(ada: Caller, tally: str) -> None:
+    told = ada.act(tally, [{"type": "add", "by": 1, "stay": True}, {"type": "add", "by": 2, "stay": True}, ADD]).json
+    assert [entry["version"] for entry in told["entries"]] == [4, 5, 6]
+    assert (told["first"], told["version"], told["to_act"], told["choices"]) == (4, 6, ["two"], [])
+
+
+def test_a_list_is_carried_out_whole_or_not_at_all(ada: Caller, anybody: Caller, tally: str) -> None:
+    before = anybody.get(f"/v1/matches/{tally}/state").data
+    refused = ada.act(tally, [{"type": "add", "by": 1, "stay": True}, {"type": "add", "by": 9, "stay": True}])
+    assert (refused.status_code, refused.json["code"], refused.json["rule"]) == (422, "too_much", "TAL-ADD-01")
+    assert anybody.get(f"/v1/matches/{tally}/state").data == before
+
+
+@pytest.mark.parametrize("first", [{"type": "roll"}, {"type": "draw"}])
+def test_nothing_follows_a_draw_in_a_list(ada: Caller, anybody: Caller, tally: str, first: dict[str, str]) -> None:
+    for second in (ADD, {"type": "add", "by": 9, "stay": True}, {"type": "nonsense"}):
+        refused = ada.act(tally, [first, second])
+        assert (refused.status_code, refused.json["code"], refused.json["place"]) == (422, "must_be_last", 0)
+    assert anybody.get(f"/v1/matches/{tally}").json["version"] == 3
+
+
+def test_a_refusal_names_the_code_the_rule_and_the_facts_in_a_sentence(ada: Caller, house: House) -> None:
+    match = ada.post("/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "ai:random"}, "options": {"first_seat": "red"}}).json["id"]
+    play.play(house, match, "system", [{"type": "end_round"}])
+    refused = ada.act(match, {"type": "place_unit", "tile": "z36"})
+    assert refused.status_code == 422
+    assert refused.mimetype == "application/problem+json"
+    told = refused.json
+    assert (told["code"], told["game"], told["type"]) == ("unknown_tile", "war", "/v1/problems/against_the_rules")
+    assert told["detail"] == "There is no tile z36 on this map."
+    assert told["facts"] == {"tile": "z36"}
+
+
+@pytest.mark.parametrize(
+    ("action", "code"),
+    [
+        ({"type": "fly"}, "bad_action"),
+        ({}, "bad_action"),
+        ({"type": None}, "bad_action"),
+        ({"type": ["add"]}, "bad_action"),
+        ({"type": "add", "by": 1}, "bad_action"),
+        ({"type": "add", "by": "1", "stay": True}, "bad_action"),
+        ({"type": "add", "by": 1.5, "stay": True}, "bad_action"),
+        ({"type": "add", "by": True, "stay": True}, "bad_action"),
+        ({"type": "add", "by": 1, "stay": True, "more": 1}, "bad_action"),
+        ({"type": "end_round"}, "wrong_phase"),
+    ],
+)
+def test_what_the_rules_do_not_know_is_refused_by_them(ada: Caller, anybody: Caller, tally: str, action: object, code: str) -> None:
+    refused = ada.act(tally, action)
+    assert (refused.status_code, refused.json["code"]) == (422, code)
+    assert anybody.get(f"/v1/matches/{tally}").json["version"] == 3
+
+
+def test_a_stale_action_is_refused_with_the_version_that_holds(ada: Caller, ben: Caller, tally: str) -> None:
+    assert ada.act(tally, ADD, If_Match='"3"').status_code == 200
+    refused = ben.act(tally, ADD, If_Match='"3"')
+    assert (refused.status_code, refused.json["code"], refused.json["version"]) == (412, "stale", 4)
+    assert refused.headers["ETag"] == '"4"'
+    assert ben.act(tally, ADD, If_Match="4").status_code == 200
+
+
+def test_if_match_of_any_version_is_no_condition(ada: Caller, tally: str) -> None:
+    assert ada.act(tally, ADD, If_Match="*").status_code == 200
+
+
+@pytest.mark.parametrize("tag", ["abc", '"abc"', 'W/"3"', '"3", "4"', "-1", '""', ""])
+def test_if_match_that_names_no_version_is_400(ada: Caller, tally: str, tag: str) -> None:
+    refused = ada.act(tally, ADD, If_Match=tag)
+    assert (refused.status_code, refused.json["code"]) == (400, "bad_header")
+
+
+def test_the_same_request_gets_the_same_answer_to_the_byte(ada: Caller, ben: Caller, tally: str, app: Flask, house: House) -> None:
+    action = {"stay": True, "by": 2, "type": "add"}
+    first = ada.act(tally, action, Idempotency_Key="once", If_Match='"3"')
+    ada.act(tally, ADD)
+    ben.act(tally, {"type": "roll"})
+    again = ada.act(tally, action, Idempotency_Key="once", If_Match='"3"')
+    assert first.status_code == again.status_code == 200
+    assert (first.data, first.headers["ETag"]) == (again.data, again.headers["ETag"])
+    assert ada.get(f"/v1/matches/{tally}").json["version"] == 6
+
+
+def test_another_process_gives_a_repeated_request_the_same_bytes(
+    ada: Caller, house: House, another_house: Callable[[], House], settings: Settings
+) -> None:
+    """In War! a long way, so that snapshots, tails and memories of every kind take part."""
+    match = ada.post("/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "me"}}).json["id"]
+    dice = random.Random(4)
+    played_on(house, match, dice, 20)
+    kept = []
+    for step in range(150):
+        position = recall.position(house, match)
+        if position.to_act == ["system"]:
+            played_on(house, match, dice, 1)
+        if not position.to_act:
+            break
+        seat = recall.position(house, match).to_act[0]
+        from games.kernel import any_action
+
+        action = any_action(GAMES["war"], recall.position(house, match).document, seat, dice.randrange)
+        kept.append((action, step, ada.act(match, action, Idempotency_Key=f"k{step}").data))
+    other = Caller(create_app(another_house(), settings).test_client(), ada.key)
+    for action, step, answer in kept:
+        assert other.act(match, action, Idempotency_Key=f"k{step}").data == answer
+
+
+def test_another_body_under_the_same_key_is_422(ada: Caller, tally: str) -> None:
+    ada.act(tally, {"type": "add", "by": 1, "stay": True}, Idempotency_Key="once")
+    refused = ada.act(tally, {"type": "add", "by": 2, "stay": True}, Idempotency_Key="once")
+    assert (refused.status_code, refused.json["code"]) == (422, "request_reused")
+
+
+def test_two_players_may_use_one_idempotency_key(ada: Caller, ben: Caller, tally: str) -> None:
+    assert ada.act(tally, ADD, Idempotency_Key="k").status_code == 200
+    assert ben.act(tally, ADD, Idempotency_Key="k").status_code == 200
+
+
+@pytest.mark.parametrize("key", ["", "x" * 65, "with space", "caf\u00e9"])
+def test_an_idempotency_key_of_the_wrong_shape_is_400(ada: Caller, tally: str, key: str) -> None:
+    refused = ada.act(tally, ADD, Idempotency_Key=key)
+    assert (refused.status_code, refused.json["code"]) == (400, "bad_header")
+
+
+def test_who_holds_several_seats_acts_for_the_one_that_must(ada: Caller, house: House) -> None:
+    match = ada.post("/v1/matches", {"game": "tally", "seats": {"one": "me", "two": "me"}}).json["id"]
+    play.play(house, match, "system", [{"type": "end_round"}])
+    assert [ada.act(match, ADD).json["seat"] for _ in range(2)] == ["one", "two"]
+
+
+def test_a_repeated_request_finds_the_seat_it_was_for(ada: Caller, house: House) -> None:
+    match = ada.post("/v1/matches", {"game": "tally", "seats": {"one": "me", "two": "me"}}).json["id"]
+    play.play(house, match, "system", [{"type": "end_round"}])
+    first = ada.act(match, ADD, Idempotency_Key="k")
+    assert ada.act(match, ADD, Idempotency_Key="k").data == first.data
+
+
+def test_a_seat_is_named_where_it_matters(ada: Caller, house: House) -> None:
+    match = ada.post("/v1/matches", {"game": "tally", "seats": {"one": "me", "two": "me"}}).json["id"]
+    play.play(house, match, "system", [{"type": "end_round"}])
+    refused = ada.act(match, ADD, "?seat=two")
+    assert (refused.status_code, refused.json["code"]) == (422, "not_your_turn")
+    assert ada.act(match, ADD, "?seat=one").status_code == 200
+
+
+def test_a_process_that_is_behind_learns_whose_turn_it_is(
+    ada: Caller, house: House, another_house: Callable[[], House], settings: Settings
+) -> None:
+    match = ada.post("/v1/matches", {"game": "tally", "seats": {"one": "me", "two": "me"}}).json["id"]
+    play.play(house, match, "system", [{"type": "end_round"}])
+    other = Caller(create_app(another_house(), settings).test_client(), ada.key)
+    assert other.get(f"/v1/matches/{match}/choices").json["seat"] == "one"
+    assert ada.act(match, ADD).json["seat"] == "one"
+    assert other.act(match, ADD).json["seat"] == "two"
+
+
+def test_a_process_that_is_behind_knows_who_has_just_joined(
+    ada: Caller, ben: Caller, house: House, another_house: Callable[[], House], settings: Settings
+) -> None:
+    match = ada.post("/v1/matches", {"game": "tally", "seats": {"one": "open", "two": "me"}}).json["id"]
+    other = Caller(create_app(another_house(), settings).test_client(), ben.key)
+    assert other.act(match, ADD).json["code"] == "not_seated"
+    ben.post(f"/v1/matches/{match}/seats/one")
+    play.play(house, match, "system", [{"type": "end_round"}])
+    assert other.act(match, ADD).status_code == 200
+
+
+@pytest.mark.parametrize(("path", "method"), [("choices", "GET"), ("actions", "POST")])
+def test_a_seat_of_somebody_else_is_not_for_use(anybody: Caller, ada: Caller, cleo: Caller, tally: str, path: str, method: str) -> None:
+    body = ADD if method == "POST" else None
+    cases = [(ada, "?seat=two", 403, "not_your_seat"), (ada, "?seat=nine", 404, "no_such_seat"), (cleo, "", 403, "not_seated")]
+    for caller, query, status, code in [*cases, (cleo, "?seat=one", 403, "not_your_seat"), (anybody, "", 401, "no_key")]:
+        refused = caller.ask(method, f"/v1/matches/{tally}/{path}{query}", body)
+        assert (refused.status_code, refused.json["code"]) == (status, code)
+
+
+def test_nothing_is_played_before_every_seat_is_taken(ada: Caller) -> None:
+    match = ada.post("/v1/matches", {"game": "tally", "seats": {"one": "me", "two": "open"}}).json["id"]
+    refused = ada.act(match, ADD)
+    assert (refused.status_code, refused.json["code"]) == (409, "not_started")
+    assert ada.get(f"/v1/matches/{match}/choices").json["choices"] == []
+
+
+def test_the_state_is_seen_through_the_eyes_one_has(anybody: Caller, ada: Caller, ben: Caller, cleo: Caller, referee: Caller, tally: str) -> None:
+    def viewer(caller: Caller, query: str = "") -> str:
+        answer = caller.get(f"/v1/matches/{tally}/state{query}").json
+        return answer.get("viewer") or answer["code"]
+
+    assert [viewer(caller) for caller in (anybody, ada, ben, cleo, referee)] == ["spectator", "one", "two", "spectator", "spectator"]
+    assert viewer(ada, "?viewer=spectator") == "spectator"
+    assert viewer(ada, "?viewer=two") == viewer(anybody, "?viewer=one") == viewer(cleo, "?viewer=auditor") == "hidden_view"
+    assert viewer(ada, "?viewer=auditor") == "hidden_view"
+    assert viewer(referee, "?viewer=auditor") == "auditor"
+    assert viewer(referee, "?viewer=two") == "two"
+    assert viewer(referee, "?viewer=nine") == "no_such_seat"
+
+
+def test_when_it_is_over_everything_is_open_to_those_who_played(
+    house: House, anybody: Caller, ada: Caller, ben: Caller, cleo: Caller, tally: str
+) -> None:
+    played_out(house, ada, ben, tally)
+    for caller, query, expected in ((ada, "auditor", "auditor"), (anybody, "two", "two"), (cleo, "auditor", None), (anybody, "auditor", None)):
+        assert caller.get(f"/v1/matches/{tally}/state?viewer={query}").json.get("viewer") == expected
+
+
+def test_the_state_can_be_seen_at_every_version(house: House, anybody: Caller, ada: Caller, tally: str) -> None:
+    seen = {}
+    for _ in range(5):
+        version = anybody.get(f"/v1/matches/{tally}").json["version"]
+        seen[version] = anybody.get(f"/v1/matches/{tally}/state").data
+        ada.act(tally, {"type": "add", "by": 1, "stay": True})
+    for version, data in seen.items():
+        answer = anybody.get(f"/v1/matches/{tally}/state?at={version}")
+        assert (answer.data, answer.headers["ETag"]) == (data, f'"{version}"')
+    refused = anybody.get(f"/v1/matches/{tally}/state?at=99")
+    assert (refused.status_code, refused.json["code"]) == (404, "no_such_version")
+
+
+def test_what_has_not_changed_is_304(anybody: Caller, ada: Caller, tally: str) -> None:
+    path = f"/v1/matches/{tally}/state"
+    tag = anybody.get(path).headers["ETag"]
+    for given in (tag, f"W/{tag}", f'"1", {tag}', "*"):
+        fresh = anybody.get(path, If_None_Match=given)
+        assert (fresh.status_code, fresh.data, fresh.headers["ETag"]) == (304, b"", tag)
+        assert "Authorization" in fresh.headers["Vary"]
+    ada.act(tally, ADD)
+    assert anybody.get(path, If_None_Match=tag).status_code == 200
+
+
+def test_nothing_can_be_done_when_it_is_over(house: House, ada: Caller, ben: Caller, tally: str) -> None:
+    played_out(house, ada, ben, tally)
+    refused = ada.act(tally, ADD)
+    assert (refused.status_code, refused.json["code"]) == (422, "match_over")
