@@ -38,7 +38,7 @@ class Watch:
 
 
 class Hub:
-    """Whoever waits in this process, by match. Its thread begins with the first of them."""
+    """Whoever waits in this process, by match. Its thread begins with the first of them, and ends when there is none."""
 
     def __init__(self, house: House, budget: int) -> None:
         self._house = house
@@ -83,11 +83,21 @@ class Hub:
     def _hear(self) -> None:
         for said in heads(self._house, LOOK_SECONDS):
             if said is None:
+                if self._done():
+                    return
                 self._tell_all()
                 continue
             match, version = said
             for watch in self._of(match):
                 watch.tell(version)
+
+    def _done(self) -> bool:
+        """Whether nobody waits any more; the next one who does begins a thread anew."""
+        with self._lock:
+            if self._watches:
+                return False
+            self._thread = None
+            return True
 
     def _of(self, match: str) -> list[Watch]:
         with self._lock:

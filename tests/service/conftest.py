@@ -157,7 +157,7 @@ def serve(servers: Servers) -> Iterator[Callable[..., Live]]:
             "WARLEDGER_COMMENT_SECONDS": "0.5",
             **environment,
         }
-        command += ["--workers-kill-timeout", "1", "service.app:create_app"]
+        command += ["--workers-kill-timeout", "1", "tests.service.serving:create"]
         process = subprocess.Popen(command, env={**os.environ, **told}, cwd=ROOT, start_new_session=True)
         started.append(process)
         url = f"http://127.0.0.1:{port}"

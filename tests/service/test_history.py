@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import orjson
+import pytest
+
+from events import play
+from events.audit import audit_entries
+from events.connect import House
+from games import GAMES
+from tests.conftest import within
+from tests.service.conftest import Caller
+from tests.service.test_matches import played_out
+
+ADD = {"type": "add", "by": 1, "stay": True}
+
+
+def test_entries_come_in_order_page_by_page(ada: Caller, anybody: Caller, tally: str) -> None:
+    for _ in range(5):
+        ada.act(tally, ADD)
+    found, after = [], 0
+    while page := anybody.get(f"/v1/matches/{tally}/entries?after={after}&limit=3").json["entries"]:
+        found += page
+        after = page[-1]["version"]
+    assert [entry["version"] for entry in found] == list(range(1, 9))
+    assert [entry["action"]["type"] for entry in found[:4]] == ["create_match", "take_seat", "end_round", "add"]
+
+
+def test_ndjson_holds_the_same_entries_one_a_line(ada: Caller, anybody: Caller, tally: str) -> None:
+    ada.act(tally, ADD)
+    in_json = anybody.get(f"/v1/matches/{tally}/entries")
+    in_lines = anybody.get(f"/v1/matches/{tally}/entries", Accept="application/x-ndjson")
+    assert (in_json.mimetype, in_lines.mimetype) == ("application/json", "application/x-ndjson")
+    assert [orjson.loads(line) for line in in_lines.data.splitlines()] == in_json.json["entries"]
+    assert "Accept" in in_lines.headers["Vary"]
+
+
+def test_after_the_last_entry_there_is_none(anybody: Caller, tally: str) -> None:
+    told = anybody.get(f"/v1/matches/{tally}/entries?after=3").json
+    assert (told["after"], told["version"], told["entries"]) == (3, 3, [])
+    assert anybody.get(f"/v1/matches/{tally}/entries?after=99").json["version"] == 99
+    assert anybody.get(f"/v1/matches/{tally}/entries?after=3", Accept="application/x-ndjson").data == b""
+
+
+def test_a_long_poll_ends_with_the_next_entry(ada: Caller, anybody: Caller, tally: str) -> None:
+    told: list[Any] = []
+    waiting = threading.Thread(target=lambda: told.append(anybody.get(f"/v1/matches/{tally}/entries?after=3&wait=5").json))
+    waiting.start()
+    within(5, lambda: _waits(anybody))
+    ada.act(tally, ADD)
+    waiting.join(4)
+    assert [entry["version"] for entry in told[0]["entries"]] == [4]
+
+
+def test_a_long_poll_in_vain_ends_when_the_time_is_up(anybody: Caller, tally: str) -> None:
+    assert anybody.get(f"/v1/matches/{tally}/entries?after=3&wait=1").json["entries"] == []
+
+
+def test_a_long_poll_does_not_wait_when_the_match_is_over(house: House, ada: Caller, ben: Caller, anybody: Caller, tally: str) -> None:
+    version = played_out(house, ada, ben, tally)["version"]
+    assert anybody.get(f"/v1/matches/{tally}/entries?after={version}&wait=60").json["entries"] == []
+
+
+def test_a_stream_tells_what_there_is_and_goes_on_after_the_last_event(ada: Caller, anybody: Caller, tally: str) -> None:
+    ada.act(tally, ADD)
+    told = events(anybody.get(f"/v1/matches/{tally}/stream?seconds=0").text)
+    assert [event["id"] for event in told] == ["1", "2", "3", "4"]
+    assert [orjson.loads(event["data"]) for event in told] == anybody.get(f"/v1/matches/{tally}/entries").json["entries"]
+    later = anybody.get(f"/v1/matches/{tally}/stream?seconds=0", Last_Event_ID="3")
+    assert [event["id"] for event in events(later.text)] == ["4"]
+    assert later.mimetype == "text/event-stream"
+    both = anybody.get(f"/v1/matches/{tally}/stream?seconds=0&after=1", Last_Event_ID="3")
+    assert [event["id"] for event in events(both.text)] == ["4"]
+
+
+def test_a_stream_of_a_match_that_is_over_ends_and_need_not_be_asked_for_again(
+    house: House, ada: Caller, ben: Caller, anybody: Caller, tally: str
+) -> None:
+    version = played_out(house, ada, ben, tally)["version"]
+    told = events(anybody.get(f"/v1/matches/{tally}/stream").text)
+    assert [told[-2]["id"], told[-1]["event"]] == [str(version), "over"]
+    assert anybody.get(f"/v1/matches/{tally}/stream", Last_Event_ID=str(version)).status_code == 204
+
+
+@pytest.mark.parametrize("given", ["x", "-1", "1.5", "", "9" * 16])
+def test_a_last_event_id_that_is_no_version_is_400(anybody: Caller, tally: str, given: str) -> None:
+    refused = anybody.get(f"/v1/matches/{tally}/stream?seconds=0", Last_Event_ID=given)
+    assert (refused.status_code, refused.json["code"]) == (400, "bad_header")
+
+
+def test_entries_are_seen_through_the_eyes_one_has(anybody: Caller, ada: Caller, referee: Caller, tally: str) -> None:
+    def pile(caller: Caller, query: str = "") -> Any:
+        entries = caller.get(f"/v1/matches/{tally}/entries{query}").json["entries"]
+        return entries[2]["events"][0]["pile"], "digest" in entries[2]
+
+    assert pile(anybody) == pile(ada) == pile(referee) == (30, False)
+    hidden, sealed = pile(referee, "?viewer=auditor")
+    assert (len(hidden), sealed) == (30, True)
+    for caller in (anybody, ada):
+        assert caller.get(f"/v1/matches/{tally}/entries?viewer=auditor").status_code == 403
+        assert caller.get(f"/v1/matches/{tally}/stream?viewer=auditor").status_code == 403
+
+
+def test_an_audit_is_for_referees_and_for_the_players_once_it_is_over(
+    house: House, anybody: Caller, ada: Caller, ben: Caller, cleo: Caller, referee: Caller, admin: Caller, tally: str
+) -> None:
+    def statuses() -> list[int]:
+        callers = (anybody, ada, ben, cleo, referee, admin)
+        return [caller.get(f"/v1/matches/{tally}/{path}").status_code for path in ("audit", "record") for caller in callers]
+
+    assert statuses() == [401, 403, 403, 403, 200, 200] * 2
+    played_out(house, ada, ben, tally)
+    assert statuses() == [401, 200, 200, 403, 200, 200] * 2
+
+
+def test_the_audit_of_a_match_that_went_well_finds_nothing(house: House, ada: Caller, ben: Caller, tally: str) -> None:
+    version = played_out(house, ada, ben, tally)["version"]
+    report = ada.get(f"/v1/matches/{tally}/audit").json
+    assert (report["ok"], report["findings"], report["versions"], report["commitment"], report["dice"]) == (True, [], version, "kept", "verified")
+
+
+def test_the_record_is_enough_for_an_audit_elsewhere(house: House, ada: Caller, ben: Caller, tally: str) -> None:
+    played_out(house, ada, ben, tally)
+    record = ada.get(f"/v1/matches/{tally}/record", Accept="application/x-ndjson").data
+    report = audit_entries({**GAMES, **house.games}, record.splitlines())
+    assert report.ok
+    assert report.dice == "verified"
+    in_json = ada.get(f"/v1/matches/{tally}/record").json
+    assert in_json == {"match": tally, "entries": [orjson.loads(line) for line in record.splitlines()]}
+
+
+@pytest.mark.parametrize("path", ["", "/state", "/choices", "/entries", "/stream", "/audit", "/record"])
+@pytest.mark.parametrize("match", ["maaaaaaaaaaaaaaaa", "nothing", "%00", "m" * 17, "..", "M" + "A" * 16, "maaaaaaaaaaaaaaaa%0A"])
+def test_an_unknown_match_is_404_by_every_route(ada: Caller, referee: Caller, path: str, match: str) -> None:
+    caller = referee if path in ("/audit", "/record") else ada
+    refused = caller.get(f"/v1/matches/{match}{path}")
+    assert refused.status_code == 404
+    assert refused.json["code"] in ("no_such_match", "no_such_path")
+
+
+def test_more_streams_than_the_budget_allows_are_sent_away(ada: Caller, anybody: Caller, tally: str) -> None:
+    held = [anybody.client.get(f"/v1/matches/{tally}/stream") for _ in range(8)]
+    refused = anybody.get(f"/v1/matches/{tally}/stream")
+    assert (refused.status_code, refused.json["code"], refused.headers["Retry-After"]) == (503, "streams_full", "5")
+    assert anybody.get(f"/v1/matches/{tally}/entries?after=3&wait=1").json["code"] == "streams_full"
+    assert ada.act(tally, ADD).status_code == 200
+    held[0].close()
+    assert anybody.client.get(f"/v1/matches/{tally}/stream").status_code == 200
+    for answer in held:
+        answer.close()
+
+
+def test_the_system_is_seen_to_act(house: House, ada: Caller, ben: Caller, anybody: Caller, tally: str) -> None:
+    ada.act(tally, {**ADD, "stay": False})
+    ben.act(tally, {**ADD, "stay": False})
+    play.play(house, tally, "system", [{"type": "end_round"}])
+    assert anybody.get(f"/v1/matches/{tally}/entries?after=5").json["entries"][0]["actor"] == "system"
+
+
+def events(text: str) -> list[dict[str, str]]:
+    """The server-sent events in a text."""
+    found = []
+    for block in text.split("\n\n"):
+        fields = dict(line.split(": ", 1) for line in block.split("\n") if line and not line.startswith(":"))
+        if "event" in fields:
+            found.append(fields)
+    return found
+
+
+def _waits(anybody: Caller) -> bool:
+    return "\nwarledger_streams 1.0" in anybody.get("/metrics").text
+
+

@@ -1,0 +1,154 @@
+"""Streams over real sockets, under the server that is used."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from queue import Empty, Queue
+from typing import Any
+
+import pytest
+import requests
+
+from events import play
+from events.connect import House
+from tests.conftest import within
+from tests.service.conftest import Live
+
+ADD = {"type": "add", "by": 1, "stay": True}
+
+
+class Ear:
+    """A stream that is listened to, line by line, with the time at which each line came."""
+
+    def __init__(self, url: str, **headers: str) -> None:
+        self.answer = requests.get(url, headers=headers, stream=True, timeout=30)
+        self.lines: Queue[tuple[float, str]] = Queue()
+        self.ended = threading.Event()
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def _listen(self) -> None:
+        try:
+            for line in self.answer.iter_lines(chunk_size=1):
+                self.lines.put((time.monotonic(), line.decode()))
+        except (requests.RequestException, AttributeError):
+            pass
+        self.ended.set()
+
+    def next(self, beginning: str, seconds: float = 10) -> tuple[float, str]:
+        """The next line that begins so."""
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                found = self.lines.get(timeout=max(0.01, deadline - time.monotonic()))
+            except Empty:
+                raise AssertionError(f"no {beginning!r} within {seconds} seconds") from None
+            if found[1].startswith(beginning):
+                return found
+
+    def close(self) -> None:
+        self.answer.close()
+
+
+@contextmanager
+def listening(url: str, **headers: str) -> Iterator[Ear]:
+    ear = Ear(url, **headers)
+    try:
+        yield ear
+    finally:
+        ear.close()
+
+
+@pytest.fixture
+def match(begin: Callable[..., str]) -> str:
+    return begin()
+
+
+def test_an_entry_reaches_every_stream_at_once(live: Live, house: House, match: str) -> None:
+    with listening(f"{live.url}/v1/matches/{match}/stream?after=2") as one, listening(f"{live.url}/v1/matches/{match}/stream?after=2") as two:
+        for ear in (one, two):
+            assert ear.answer.headers["Content-Type"].startswith("text/event-stream")
+            ear.next(": still here")
+        for version in range(3, 8):
+            play.play(house, match, "one", [ADD])
+            appended = time.monotonic()
+            for ear in (one, two):
+                came, _ = ear.next(f"id: {version}")
+                assert came - appended < 0.5
+
+
+def test_a_silent_stream_comments(live: Live, match: str) -> None:
+    with listening(f"{live.url}/v1/matches/{match}/stream") as ear:
+        first, _ = ear.next(": still here")
+        second, _ = ear.next(": still here")
+        assert second - first < 15
+
+
+def test_a_stream_resumes_after_the_last_event_without_gap_or_double(live: Live, house: House, match: str) -> None:
+    seen: list[str] = []
+    done = threading.Event()
+
+    def play_on() -> None:
+        for _ in range(60):
+            play.play(house, match, "one", [ADD])
+        done.set()
+
+    threading.Thread(target=play_on, daemon=True).start()
+    while len(seen) < 62:
+        with listening(f"{live.url}/v1/matches/{match}/stream", **({"Last-Event-ID": seen[-1]} if seen else {})) as ear:
+            for _ in range(20):
+                if len(seen) < 62:
+                    seen.append(ear.next("id: ")[1][4:])
+    assert seen == [str(version) for version in range(1, 63)]
+    assert done.wait(10)
+
+
+def test_a_long_poll_wakes_with_the_entry(live: Live, house: House, match: str) -> None:
+    told: list[Any] = []
+    waiting = threading.Thread(
+        target=lambda: told.append(requests.get(f"{live.url}/v1/matches/{match}/entries?after=2&wait=8", timeout=20).json())
+    )
+    began = time.monotonic()
+    waiting.start()
+    within(5, lambda: streams(live) >= 1)
+    play.play(house, match, "one", [ADD])
+    waiting.join(5)
+    assert [entry["version"] for entry in told[0]["entries"]] == [3]
+    assert time.monotonic() - began < 6
+
+
+def test_whoever_has_gone_leaves_a_place(live: Live, match: str) -> None:
+    before = streams(live)
+    ears = [Ear(f"{live.url}/v1/matches/{match}/stream") for _ in range(4)]
+    within(5, lambda: streams(live) >= before + 4)
+    for ear in ears:
+        ear.next("id: 2")
+        ear.answer.raw._fp.fp.raw._sock.shutdown(socket.SHUT_RDWR)
+    within(10, lambda: streams(live) <= before)
+
+
+def test_streams_do_not_keep_the_server_from_stopping(serve: Callable[..., Live], match: str) -> None:
+    live = serve()
+    with listening(f"{live.url}/v1/matches/{match}/stream") as ear:
+        ear.next("id: 2")
+        began = time.monotonic()
+        live.process.send_signal(signal.SIGTERM)
+        live.process.wait(15)
+        assert time.monotonic() - began < 8
+
+
+def test_head_does_not_open_a_stream(live: Live, match: str) -> None:
+    answer = requests.head(f"{live.url}/v1/matches/{match}/stream", timeout=5)
+    assert (answer.status_code, answer.headers["Content-Type"].split(";")[0]) == (200, "text/event-stream")
+
+
+def streams(live: Live) -> float:
+    """How many streams the server says are open."""
+    for line in requests.get(f"{live.url}/metrics", timeout=5).text.splitlines():
+        if line.startswith("warledger_streams "):
+            return float(line.split()[1])
+    raise AssertionError("not counted")
