@@ -24,6 +24,8 @@ ADD = {"type": "add", "by": 1, "stay": True}
 @pytest.fixture
 def spread(cluster_url: str, servers: Servers) -> Iterator[House]:
     """A house whose streams lie on a cluster of three."""
+    with redis.RedisCluster.from_url(cluster_url) as keeper:
+        keeper.flushall(target_nodes=redis.RedisCluster.PRIMARIES)
     house = open_house(Settings(store_url=cluster_url, queue_url=servers.queue_url, cluster=True), ALL_GAMES)
     yield house
     house.close()
