@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol
 
 from games.chance import Chance
 from games.choices import Choice, Ranges, complete
@@ -20,6 +21,7 @@ Seat = str
 Action = dict[str, Any]
 Event = dict[str, Any]
 Fact = Callable[[State, Event, Own], None]
+Memory = dict[str, Any]
 
 SYSTEM = "system"
 SPECTATOR = "spectator"
@@ -75,6 +77,13 @@ class Deed(NamedTuple):
     ranges: Callable[[State, Seat, Action], Ranges | None] | None = None
 
 
+class Guess(Protocol):
+    """Fills what a viewer cannot see: a document that agrees with the view, and with what everybody has been shown before."""
+
+    def __call__(self, view: State, viewer: str, chance: Chance, memory: Memory | None = None) -> State:
+        """`memory` as `remembered` gives it; without one, nothing is known but the view."""
+
+
 class Seats(NamedTuple):
     """The seats that a game knows, and how many of them a match takes."""
 
@@ -100,11 +109,15 @@ class Game(NamedTuple):
     reveals: frozenset[str]
     view: Callable[[State, str], State]
     shown: Callable[[Event, str], Event]
-    guess: Callable[[State, str, Chance], State]
+    guess: Guess
     worth: Callable[[State, Seat], float]
     invariants: Callable[[State], Iterator[str]]
     folder: Path
     sets: frozenset[str] = frozenset()
+    remembers: Mapping[str, Callable[[Memory, Event], Memory]] = MappingProxyType({})
+
+    def __repr__(self) -> str:
+        return f"<Game {self.id}>"
 
     def deeds(self) -> dict[str, Deed]:
         """Every deed by the type of its action; where several phases share a type, the first."""
@@ -202,6 +215,16 @@ def fold(game: Game, state: State, events: Iterable[Event]) -> State:
     for event in events:
         state = evolve(game, state, event)
     return state
+
+
+def remembered(game: Game, memory: Memory, events: Iterable[Event]) -> Memory:
+    """What everybody who has watched a match knows beyond the document, such as cards that went into a deck face up; `{}` at its start.
+    Made from what a spectator is shown; `memory` is untouched."""
+    for event in events:
+        note = game.remembers.get(event["type"])
+        if note is not None:
+            memory = note(memory, game.shown(event, SPECTATOR))
+    return memory
 
 
 def legal(game: Game, state: State, actor: Seat) -> list[Choice]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from games.chance import Chance
-from games.kernel import State
+from games.kernel import Memory, State
 from games.war.data import CARDS, DECK_ORDER
 
 
-def guess(view: State, viewer: str, chance: Chance) -> State:
+def guess(view: State, viewer: str, chance: Chance, memory: Memory | None = None) -> State:
     """A document that agrees with a view: the unseen cards shuffled by background and stacked as the deck was (WAR-SET-07, WAR-SET-09)."""
     if isinstance(view["deck"], list):
         return view

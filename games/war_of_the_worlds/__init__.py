@@ -5,7 +5,7 @@ from __future__ import annotations
 from games.kernel import Game, Seats
 from games.war_of_the_worlds.data import FOLDER, SEATS
 from games.war_of_the_worlds.facts import FACTS
-from games.war_of_the_worlds.guess import guess
+from games.war_of_the_worlds.guess import REMEMBERS, guess
 from games.war_of_the_worlds.invariants import broken
 from games.war_of_the_worlds.phases import PHASES
 from games.war_of_the_worlds.setup import OPTIONS, begin
@@ -67,4 +67,5 @@ GAME = Game(
     worth=worth,
     invariants=broken,
     folder=FOLDER,
+    remembers=REMEMBERS,
 )

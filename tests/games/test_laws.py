@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+from itertools import product
 from typing import Any
 
 import pytest
@@ -28,6 +29,7 @@ from games.kernel import (
     evolve,
     fold,
     legal,
+    remembered,
     sentence,
 )
 from games.schema import always, record
@@ -206,15 +208,20 @@ def test_7_what_a_viewer_may_not_know_does_not_show(start):
 @law
 def test_8_a_guess_agrees_with_the_view_it_came_from(start):
     game = start.game
-    for step in sampled(start, 6):
-        for viewer in (*start.seats, SPECTATOR, AUDITOR):
-            seen = game.view(step.before, viewer)
-            guessed = game.guess(clone(seen), viewer, chance(start.seed))
-            assert same(game.view(guessed, viewer)) == same(seen)
-            if step.before["phase"] != "setup":
-                assert list(game.invariants(guessed)) == []
-            for seat in start.seats:
-                assert isinstance(game.worth(guessed, seat), (int, float))
+    picked = {step.number for step in sampled(start, 6)}
+    memory: dict[str, Any] = {}
+    for step in walk(start):
+        if step.number in picked:
+            for viewer, known in product((*start.seats, SPECTATOR, AUDITOR), (memory, None)):
+                seen = game.view(step.before, viewer)
+                guessed = game.guess(clone(seen), viewer, chance(start.seed), known)
+                assert same(game.view(guessed, viewer)) == same(seen)
+                if step.before["phase"] != "setup":
+                    assert list(game.invariants(guessed)) == []
+                for seat in start.seats:
+                    assert isinstance(game.worth(guessed, seat), (int, float))
+        memory = remembered(game, memory, step.events)
+        assert json.loads(json.dumps(memory)) == memory
 
 
 @law

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from games.kernel import AUDITOR, SPECTATOR
+from games.kernel import AUDITOR, SPECTATOR, remembered
 from games.war_of_the_worlds import GAME
 from games.war_of_the_worlds.data import CARDS, SEATS, pile
 from tests.games.matches import Start, chance, same, walk
@@ -83,3 +83,21 @@ def test_a_position_that_was_never_played_is_guessed_too():
     odd = {**MIDDLE, "sides": {**MIDDLE["sides"], "humans": side}}
     seen = GAME.view(odd, "aliens")
     assert GAME.view(GAME.guess(seen, "aliens", chance(1)), "aliens") == seen
+
+
+@pytest.mark.parametrize("viewer", [*SEATS, SPECTATOR])
+@pytest.mark.parametrize("expert", [False, True])
+def test_who_has_watched_knows_which_cards_are_in_a_deck_and_what_lies_at_the_bottom(viewer, expert):
+    memory, swaps = {}, 0
+    for step in walk(Start(GAME, list(SEATS), {"round_limit": 40, "expert_swap": expert}, 9)):
+        if step.number % 9 == 1:
+            guessed = GAME.guess(GAME.view(step.before, viewer), viewer, chance(step.number), memory)
+            for seat in SEATS:
+                so, thought = step.before["sides"][seat], guessed["sides"][seat]
+                assert Counter(thought["hand"] + thought["supply"]) == Counter(so["hand"] + so["supply"])
+                assert Counter(thought["offer_deck"]) == Counter(so["offer_deck"])
+                bottom = min(len(memory.get(f"{seat} under", ())), len(so["offer_deck"]))
+                swaps += bottom
+                assert thought["offer_deck"][len(so["offer_deck"]) - bottom :] == so["offer_deck"][len(so["offer_deck"]) - bottom :]
+        memory = remembered(GAME, memory, step.events)
+    assert bool(swaps) is not expert
