@@ -245,7 +245,7 @@ def look_after(child: Child) -> None:
         group(child, signal.SIGKILL)
         child.process = None
         child.deaths = 0 if now - child.began > STEADY else child.deaths + 1
-        delay = min(5.0, 0.25 * 2**child.deaths) if child.deaths else 0.0
+        delay = min(5.0, 0.125 * 2**child.deaths) if child.deaths > 1 else 0.0
         child.due = now + delay
         print(f"{child.name} ended ({ending(status)}); starting it again" + (f" in {delay:g} s." if delay else "."), file=sys.stderr)
     if now >= child.due:
