@@ -175,6 +175,7 @@ class Wire:
         if self._cluster is None:
             while self._idle:
                 self._idle.pop().disconnect()
+            self._pool.disconnect()
         self._client.close()
 
 
