@@ -109,15 +109,20 @@ def played(client: Client, match: str, seats: dict[str, str], seed: str) -> dict
 
 def followed(client: Client, match: str, counted: Counter[str]) -> None:
     """Follow the stream to the end of the match, count what each actor did, and print the opening and the first of each round."""
-    version, actors = 0, Counter[str]()
+    version = 0
     for entry in client.stream(match):
         if entry["version"] != version + 1:
             return  # the count will show it
         version = entry["version"]
-        who = entry["actor"] if entry["actor"] in actors or len(entry["actor"]) < 12 else "Ada"
-        counted[who] += 1
+        entry = by_name(entry)
+        counted[entry["actor"]] += 1
         if version <= OPENING or entry["actor"] == "system":
-            say("  " + move({**entry, "actor": who}))
+            say("  " + move(entry))
+
+
+def by_name(entry: dict[str, Any]) -> dict[str, Any]:
+    """The entry with Ada's name instead of her id, by which she created the match; afterwards she is her seat."""
+    return {**entry, "actor": "Ada"} if entry["version"] == 1 else entry
 
 
 def replayed(client: Client, game: Game, match: str, last: int, full: bool) -> None:
@@ -135,7 +140,7 @@ def replayed(client: Client, game: Game, match: str, last: int, full: bool) -> N
                 document = evolve(game, document, event)
         tell = full or entry["version"] <= OPENING or entry["version"] > last - OPENING
         if tell:
-            say("  " + move(entry))
+            say("  " + move(by_name(entry)))
             for fact in facts(entry):
                 say(" " * 21 + fact)
         elif entry["version"] == OPENING + 1:
