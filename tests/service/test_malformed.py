@@ -1,0 +1,190 @@
+"""Whatever comes, the answer is the right 4xx as a problem, never a 5xx, and nothing has changed."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from events import embedded
+from events.connect import House, open_house
+from events.connect import Settings as Stored
+from service.app import create_app
+from service.problems import CODES
+from service.settings import Settings
+from tests.service.conftest import Caller, Live
+
+DEEP = b'{"type": "add", "by": ' + b"[" * 200 + b"]" * 200 + b"}"
+BODIES = {
+    "nothing": (b"", "bad_json"),
+    "half": (b'{"type": "add"', "bad_json"),
+    "two": (b'{"type": "add"} {}', "bad_json"),
+    "a comment": (b'{"type": "add" /* so */}', "bad_json"),
+    "not a number": (b'{"type": "add", "by": NaN}', "bad_json"),
+    "infinity": (b'{"type": "add", "by": Infinity}', "bad_json"),
+    "no UTF-8": (b'{"type": "\xff\xfe"}', "bad_json"),
+    "UTF-16": ('{"type": "add"}'.encode("utf-16"), "bad_json"),
+    "half a pair": (b'{"type": "\\ud800"}', "bad_json"),
+    "a bare NUL": (b'{"type": "\x00"}', "bad_json"),
+    "a form": (b"type=add&by=1", "bad_json"),
+    "a word": (b'"add"', "bad_body"),
+    "a number": (b"1", "bad_body"),
+    "null": (b"null", "bad_body"),
+    "true": (b"true", "bad_body"),
+    "no action": (b"[]", "bad_body"),
+    "a list of a list": (b"[[]]", "bad_body"),
+    "a list with a hole": (b'[{"type": "roll"}, null]', "bad_body"),
+    "too many": (b"[" + b",".join([b'{"type": "roll"}'] * 51) + b"]", "bad_body"),
+    "too deep": (DEEP, "bad_body"),
+    "far too deep": (b"[" * 5000 + b"]" * 5000, "bad_json"),
+    "a huge number": (b'{"type": "add", "by": 1' + b"0" * 400 + b', "stay": true}', "bad_json"),
+    "a large number": (b'{"type": "add", "by": 10000000000000000000000, "stay": true}', "bad_body"),
+    "a large fraction": (b'{"type": "add", "by": 1e300, "stay": true}', "bad_body"),
+    "a small fraction": (b'{"type": "add", "by": 1e-300, "stay": true}', "bad_action"),
+    "an escaped NUL": (b'{"type": "add", "by": "\\u0000", "stay": true}', "bad_action"),
+    "an escaped NUL as a name": (b'{"type": "add", "\\u0000": 1}', "bad_action"),
+    "a NUL for a type": (b'{"type": "\\u0000"}', "bad_action"),
+    "a prototype": (b'{"type": "add", "__proto__": {"by": 1}, "constructor": 1}', "bad_action"),
+    "braces": (b'{"type": "{0.__class__}", "by": "{type}"}', "bad_action"),
+    "a negative": (b'{"type": "add", "by": -1, "stay": true}', "bad_action"),
+}
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_a_malformed_action_is_refused_and_changes_nothing(ada: Caller, anybody: Caller, tally: str, name: str) -> None:
+    body, code = BODIES[name]
+    before = anybody.get(f"/v1/matches/{tally}/entries").data
+    refused = ada.ask("POST", f"/v1/matches/{tally}/actions", data=body)
+    assert refused.json["code"] == code, refused.json
+    assert refused.status_code == refused.json["status"] == (422 if code == "bad_action" else 400)
+    assert refused.mimetype == "application/problem+json"
+    assert refused.json["detail"].endswith(".")
+    assert anybody.get(f"/v1/matches/{tally}/entries").data == before
+
+
+@pytest.mark.parametrize("path", ["/v1/players", "/v1/matches", "/v1/matches/{}/actions", "/v1/matches/{}/seats/two"])
+@pytest.mark.parametrize("body", [b"[" * 30 + b"]" * 30, b"[1e400]", b"{", b'{"\\u0000": 1}', b'{"a": 1}', b"[]", b'"x"', b"1"])
+def test_every_body_is_guarded_alike(ada: Caller, tally: str, path: str, body: bytes) -> None:
+    refused = ada.ask("POST", path.format(tally), data=body)
+    assert refused.status_code in (400, 422)
+    assert refused.json["code"] in ("bad_json", "bad_body", "bad_action")
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/xml", "application/x-www-form-urlencoded", "", "application/json; charset=utf-16", "json"])
+def test_a_body_of_another_kind_is_415(ada: Caller, tally: str, kind: str) -> None:
+    refused = ada.ask("POST", f"/v1/matches/{tally}/actions", data=b'{"type": "roll"}', Content_Type=kind)
+    assert (refused.status_code, refused.json["code"]) == (415, "not_json")
+
+
+@pytest.mark.parametrize("kind", ["application/json; charset=utf-8", "Application/JSON", 'application/json;charset="UTF-8"'])
+def test_json_may_name_its_charset(ada: Caller, tally: str, kind: str) -> None:
+    assert ada.ask("POST", f"/v1/matches/{tally}/actions", data=b'{"type": "roll"}', Content_Type=kind).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/v1/players", "/v1/matches", "/v1/matches/{}/actions", "/v1/matches/{}/seats/two"])
+def test_a_body_over_the_limit_is_413(ada: Caller, tally: str, path: str, settings: Settings) -> None:
+    refused = ada.ask("POST", path.format(tally), data=b'{"name": "' + b"x" * settings.body_limit + b'"}')
+    assert (refused.status_code, refused.json["code"]) == (413, "too_large")
+
+
+def test_a_wrong_method_is_405_and_says_which_are_right(ada: Caller, tally: str) -> None:
+    for method, path, allowed in (
+        ("DELETE", f"/v1/matches/{tally}", "GET, HEAD, OPTIONS"),
+        ("PUT", f"/v1/matches/{tally}/state", "GET, HEAD, OPTIONS"),
+        ("GET", f"/v1/matches/{tally}/actions", "OPTIONS, POST"),
+        ("PATCH", "/v1/matches", "GET, HEAD, OPTIONS, POST"),
+        ("TRACE", "/v1/games", "GET, HEAD, OPTIONS"),
+        ("BREW", "/v1/games", "GET, HEAD, OPTIONS"),
+    ):
+        refused = ada.ask(method, path)
+        assert (refused.status_code, refused.json["code"]) == (405, "wrong_method")
+        assert refused.headers["Allow"] == allowed
+
+
+def test_every_get_answers_head_and_options(anybody: Caller, tally: str) -> None:
+    for path in ("/v1/games", f"/v1/matches/{tally}", f"/v1/matches/{tally}/state", f"/v1/matches/{tally}/entries", "/healthz", "/docs"):
+        head, whole = anybody.ask("HEAD", path), anybody.get(path)
+        assert (head.status_code, head.data) == (200, b"")
+        assert head.headers["Content-Length"] == str(len(whole.data))
+        assert "GET" in anybody.ask("OPTIONS", path).headers["Allow"]
+
+
+@pytest.mark.parametrize("query", ["at=0", "at=-1", "at=1.5", "at=x", "at=" + "9" * 17, "at=%00", "viewer=%00", "viewer=RED", "at=1&at=2", "x=1", "viewer="])
+def test_a_malformed_query_is_400(anybody: Caller, tally: str, query: str) -> None:
+    refused = anybody.get(f"/v1/matches/{tally}/state?{query}")
+    assert (refused.status_code, refused.json["code"]) == (400, "bad_query")
+
+
+def test_digits_of_other_scripts_are_no_numbers(anybody: Caller, tally: str) -> None:
+    assert anybody.get(f"/v1/matches/{tally}/state?at=\u0663").status_code == 400
+
+
+def test_every_problem_has_the_members_of_rfc_9457_and_a_code_of_the_list(anybody: Caller, ada: Caller, tally: str) -> None:
+    for refused in (anybody.get("/nothing"), anybody.get("/v1/players/me"), ada.get(f"/v1/matches/{tally}/audit"), ada.act(tally, [])):
+        told = refused.json
+        assert {"type", "title", "status", "code", "detail"} <= set(told)
+        assert told["code"] in CODES
+        assert told["status"] == refused.status_code == CODES[told["code"]].status
+
+
+def test_while_the_store_is_away_the_answer_is_503_and_then_it_goes_on(tmp_path: Path, settings: Settings) -> None:
+    store = embedded.start(tmp_path, embedded.STORE, "always")
+    house = open_house(Stored(store_url=store.url, queue_url=store.url))
+    client = create_app(house, settings).test_client()
+    ada = Caller(client, Caller(client).post("/v1/players", {"name": "Ada"}).json["key"])
+    match = ada.post("/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open"}}).json["id"]
+    store.stop()
+    for refused in (ada.get(f"/v1/matches/{match}/state"), ada.act(match, {"type": "end_moves"}), ada.get("/readyz"), ada.get("/metrics")):
+        assert (refused.status_code, refused.json["code"], refused.headers["Retry-After"]) == (503, "store_away", "1")
+    assert ada.get("/healthz").status_code == 200
+    again = embedded.start(tmp_path, embedded.STORE, "always")
+    assert ada.get(f"/v1/matches/{match}").json["id"] == match
+    assert ada.get("/readyz").status_code == 200
+    house.close()
+    again.stop()
+
+
+RAW = {
+    "a length that lies": b"POST /v1/players HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{",
+    "a length below zero": b"POST /v1/players HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: -1\r\n\r\n",
+    "no length": b"POST /v1/players HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n\r\n",
+    "a path of bytes": b"GET /v1/\xff\xfe HTTP/1.1\r\nHost: x\r\n\r\n",
+    "a header of bytes": b"GET /v1/players/me HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \xff\xfe\r\n\r\n",
+    "an id of bytes": b"GET /v1/games HTTP/1.1\r\nHost: x\r\nX-Request-Id: \xff\r\n\r\n",
+    "an open escape": b"GET /v1/games/%zz HTTP/1.1\r\nHost: x\r\n\r\n",
+    "a foreign host": b"GET http://elsewhere/v1/games/chess HTTP/1.1\r\nHost: elsewhere\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("name", RAW)
+def test_raw_nonsense_is_no_server_error(live: Live, house: House, name: str) -> None:
+    parts = urlsplit(live.url)
+    with socket.create_connection((parts.hostname, parts.port), 5) as line:
+        line.sendall(RAW[name])
+        line.shutdown(socket.SHUT_WR)
+        answer = line.recv(65536)
+    if answer:
+        assert answer.split(b" ", 2)[1][:1] in (b"2", b"4"), answer
+
+
+def test_a_body_in_chunks_is_read(live: Live, house: House) -> None:
+    parts = urlsplit(live.url)
+    line = http.client.HTTPConnection(parts.hostname, parts.port, timeout=5)
+    line.request("POST", "/v1/players", iter([b'{"name":', b'"Ada"}']), {"Content-Type": "application/json"}, encode_chunked=True)
+    assert line.getresponse().status == 201
+
+
+def test_a_body_in_chunks_over_the_limit_is_413(live: Live, house: House) -> None:
+    parts = urlsplit(live.url)
+
+    def chunks() -> Iterator[bytes]:
+        for _ in range(20):
+            yield b" " * 8192
+
+    line = http.client.HTTPConnection(parts.hostname, parts.port, timeout=5)
+    line.request("POST", "/v1/players", chunks(), {"Content-Type": "application/json"}, encode_chunked=True)
+    assert line.getresponse().status == 413
