@@ -18,6 +18,7 @@ from events import embedded
 from events.connect import House, Settings, open_house
 from service.serve import SPARE_THREADS
 from tools import private
+from tools.processes import family
 
 
 class Place(NamedTuple):
@@ -51,8 +52,9 @@ def opened(data: Path) -> Iterator[Place]:
         parts = urlsplit(running.url)
         service = (str(parts.hostname), int(parts.port or 0))
         with bare(store) as address:
+            workers = [process.number for process in family(running.process.pid) if "workers.run" in process.command]
             one, other = (Caller(service).call("POST", "/v1/players", {"name": name})["key"] for name in ("one", "other"))
-            yield Place(service, address, house, (one, other), data, workers_of(running.process.pid))
+            yield Place(service, address, house, (one, other), data, workers)
         house.close()
 
 
@@ -82,17 +84,6 @@ def listening(address: Address) -> bool:
     except OSError:
         return False
     return True
-
-
-def workers_of(supervisor: int) -> list[int]:
-    """The process ids of the service's workers, from the system's list of processes."""
-    listed = subprocess.run(["ps", "-A", "-ww", "-o", "pid=,ppid=,command="], capture_output=True, text=True, check=True).stdout
-    found = []
-    for line in listed.splitlines():
-        pid, parent, command = line.split(None, 2)
-        if int(parent) == supervisor and "workers.run" in command:
-            found.append(int(pid))
-    return found
 
 
 @contextmanager

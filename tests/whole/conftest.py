@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 import requests
 
 from tools import private
-
-
-class Process(NamedTuple):
-    """A process of the system: its number, its parent's, and its command line."""
-
-    number: int
-    parent: int
-    command: str
 
 
 class Client:
@@ -60,20 +51,6 @@ def until(ready: Callable[[], Any], seconds: float = 20.0, told: object = "") ->
         assert time.monotonic() < deadline, told
         pause.wait(0.02)
     return found
-
-
-def processes() -> list[Process]:
-    """Every process of the system, but those that have ended and wait to be noticed."""
-    listed = subprocess.run(["ps", "-A", "-ww", "-o", "pid=,ppid=,stat=,command="], capture_output=True, text=True, check=True).stdout
-    split = (line.split(None, 3) for line in listed.splitlines())
-    return [Process(int(number), int(parent), command) for number, parent, state, command in split if not state.startswith("Z")]
-
-
-def family(number: int) -> list[Process]:
-    """The descendants of a process."""
-    every = processes()
-    found = [process for process in every if process.parent == number]
-    return found + [later for process in found for later in family(process.number)]
 
 
 @pytest.fixture

@@ -20,8 +20,9 @@ import requests
 from events import embedded
 from games import GAMES
 from games.choices import complete
-from tests.whole.conftest import Client, Process, family, until
+from tests.whole.conftest import Client, until
 from tools import private
+from tools.processes import Process, family, lives
 
 PARTS = {
     "the_store": embedded.STORE,
@@ -133,7 +134,7 @@ def test_a_killed_supervisor_leaves_no_process_and_the_next_one_has_the_data(tmp
     place.process.wait()
     with private.service(tmp_path) as again:
         assert Client(again.url).insist("GET", f"/v1/matches/{match}")["id"] == match
-    until(lambda: not [number for number in children if alive(number)], 5, "the children of a killed supervisor live on")
+    until(lambda: not [number for number in children if lives(number)], 5, "the children of a killed supervisor live on")
 
 
 def test_told_to_stop_it_ends_within_three_seconds_streams_or_not(tmp_path: Path) -> None:
@@ -147,7 +148,7 @@ def test_told_to_stop_it_ends_within_three_seconds_streams_or_not(tmp_path: Path
     place.process.terminate()
     assert place.process.wait(10) == 0
     assert time.monotonic() - began < 3.5
-    assert [child for child in children if alive(child.number)] == []
+    assert [child for child in children if lives(child.number)] == []
     for stream in streams:
         stream.close()
 
@@ -189,9 +190,3 @@ def serve(*options: str) -> subprocess.CompletedProcess[str]:
     """A `serve` that is expected to end by itself."""
     command = [sys.executable, "-m", "service.serve", *options]
     return subprocess.run(command, cwd=private.ROOT, capture_output=True, text=True, timeout=60)
-
-
-def alive(number: int) -> bool:
-    """Whether a process lives; one that has ended and waits to be noticed does not."""
-    listed = subprocess.run(["ps", "-o", "stat=", "-p", str(number)], capture_output=True, text=True).stdout.strip()
-    return bool(listed) and not listed.startswith("Z")
