@@ -91,10 +91,15 @@ _EXAMPLES: dict[str, Any] = {
     "with friends": {"game": "war", "seats": {"red": "me", "blue": "open", "green": "ai:random"}, "options": {"starting_cards": True}},
 }
 
+_NEXT = {
+    "standing": "get_match", "state": "get_state", "choices": "get_choices", "act": "act", "entries": "get_entries", "stream": "get_stream",
+    "audit": "get_audit", "record": "get_record",
+}  # fmt: skip
+
 _LINKS = {
     201: {
         name: {"operationId": operation, "parameters": {"match": "$response.body#/id"}}
-        for name, operation in {"standing": "get_match", "state": "get_state", "entries": "get_entries"}.items()
+        for name, operation in _NEXT.items()
     }
 }
 

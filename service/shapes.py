@@ -229,10 +229,21 @@ def _is_enum(schema: Mapping[str, Any]) -> bool:
 
 
 def _referred(schema: Any, names: Mapping[tuple[str, ...], str]) -> Any:
+    """The schema with references for its lists of ids, and in the words that every reader of openapi.yaml understands."""
     if isinstance(schema, list):
         return [_referred(item, names) for item in schema]
     if not isinstance(schema, dict):
         return schema
     if _is_enum(schema) and tuple(schema["enum"]) in names:
         return ref(names[tuple(schema["enum"])])
-    return {key: inner if key == "propertyNames" else _referred(inner, names) for key, inner in schema.items()}
+    told = {key: inner if key == "propertyNames" else _referred(inner, names) for key, inner in schema.items()}
+    if told.get("type") == "integer" and "enum" not in told:
+        # What is beyond cannot be counted exactly in every language and is refused before the rules see it.
+        told = {"minimum": -LARGEST, "maximum": LARGEST, **told}
+    if "anyOf" in told:
+        # Makers of clients try one part after the other, but give up at a `const` that differs.
+        told["anyOf"] = [
+            {**{key: value for key, value in part.items() if key != "const"}, "enum": [part["const"]]} if "const" in part else part
+            for part in told["anyOf"]
+        ]
+    return told

@@ -143,12 +143,12 @@ def serve(servers: Servers) -> Iterator[Callable[..., Live]]:
     """Start the service under granian, on the same store and queue."""
     started: list[subprocess.Popen[bytes]] = []
 
-    def served(workers: int = 1, **environment: str) -> Live:
+    def served(app: str = "tests.service.serving:create", **environment: str) -> Live:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
         command = [sys.executable, "-m", "granian", "--interface", "wsgi", "--factory", "--host", "127.0.0.1", "--port", str(port)]
-        command += ["--workers", str(workers), "--blocking-threads", "24", "--log-level", "error", "--no-ws", "--http", "1"]
+        command += ["--workers", "1", "--blocking-threads", "24", "--log-level", "error", "--no-ws", "--http", "1"]
         told = {
             "WARLEDGER_REDIS_URL": servers.store_url,
             "WARLEDGER_QUEUE_URL": servers.queue_url,
@@ -157,7 +157,7 @@ def serve(servers: Servers) -> Iterator[Callable[..., Live]]:
             "WARLEDGER_COMMENT_SECONDS": "0.5",
             **environment,
         }
-        command += ["--workers-kill-timeout", "1", "tests.service.serving:create"]
+        command += ["--workers-kill-timeout", "1", app]
         process = subprocess.Popen(command, env={**os.environ, **told}, cwd=ROOT, start_new_session=True)
         started.append(process)
         url = f"http://127.0.0.1:{port}"

@@ -1,0 +1,99 @@
+"""A client that openapi-python-client makes from openapi.yaml plays a match with it, typed."""
+
+from __future__ import annotations
+
+import importlib
+import random
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from flask import Flask
+
+from events import play, recall
+from events.connect import House
+from games.choices import complete
+from tests.service.test_openapi import FILE
+
+BASE = "http://service"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Any]]:
+    """The generated package, by the names of its modules."""
+    folder = tmp_path_factory.mktemp("generated")
+    command = [str(Path(sys.executable).parent / "openapi-python-client"), "generate", "--path", str(FILE), "--meta", "none"]
+    done = subprocess.run([*command, "--output-path", str(folder / "ledger_client")], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "WARNING" not in done.stdout + done.stderr
+    sys.path.insert(0, str(folder))
+    yield lambda name: importlib.import_module(f"ledger_client.{name}")
+    sys.path.remove(str(folder))
+
+
+def player(made: Callable[[str], Any], app: Flask, name: str) -> Any:
+    """A client with a key of its own, on the application itself."""
+    line = httpx.Client(transport=httpx.WSGITransport(app=app), base_url=BASE)
+    anybody = made("client").Client(base_url=BASE).set_httpx_client(line)
+    new = made("api.players.create_player").sync(client=anybody, body=made("models").PlayerRequest(name=name))
+    client = made("client").AuthenticatedClient(base_url=BASE, token=new.key)
+    headers = {"Authorization": f"Bearer {new.key}"}
+    return client.set_httpx_client(httpx.Client(transport=httpx.WSGITransport(app=app), base_url=BASE, headers=headers))
+
+
+def test_a_typed_client_plays_war(made: Callable[[str], Any], app: Flask, house: House) -> None:
+    models = made("models")
+    ada, ben = player(made, app, "Ada"), player(made, app, "Ben")
+    body = models.WarNewMatch.from_dict({"game": "war", "seats": {"red": "me", "blue": "open"}, "options": {"first_seat": "red"}})
+    match = made("api.matches.create_match").sync(client=ada, body=body)
+    assert isinstance(match, models.Match)
+    made("api.matches.join_match").sync(match.id, "blue", client=ben, body=models.SeatRequestBody(contribution="c0ffee"))
+    play.play(house, match.id, "system", [{"type": "end_round"}])
+    dice = random.Random(3)
+    for _ in range(40):
+        state = made("api.play.get_state").sync(match.id, client=ada)
+        assert isinstance(state, models.WarState)
+        assert isinstance(state.view, models.WarView)
+        seat = recall.position(house, match.id).to_act[0]
+        if seat == "system":
+            play.play(house, match.id, "system", [{"type": "end_round"}])
+            continue
+        client = ada if seat == "red" else ben
+        choices = made("api.play.get_choices").sync(match.id, client=client)
+        choice = choices.choices[dice.randrange(len(choices.choices))].to_dict()
+        action = complete(choice["action"], choice.get("choose", {}), dice.randrange)
+        typed = getattr(models, "War" + "".join(part.capitalize() for part in action["type"].split("_"))).from_dict(action)
+        played = made("api.play.act").sync(match.id, client=client, body=typed, if_match=f'"{choices.version}"')
+        assert isinstance(played, models.WarPlayed), played
+        assert played.version == choices.version + 1
+    entries = made("api.history.get_entries").sync(match.id, client=ada)
+    assert isinstance(entries, models.WarEntries)
+    kinds = {type(event).__name__ for entry in entries.entries for event in entry.events}
+    assert {"WarMatchCreatedEvent", "SeatTakenEvent", "WarDeckBuiltEvent", "WarUnitsPlacedEvent", "WarPhaseChangedEvent"} <= kinds
+
+
+def test_a_refusal_comes_as_a_typed_problem(made: Callable[[str], Any], app: Flask, house: House) -> None:
+    models = made("models")
+    ada = player(made, app, "Ada")
+    body = models.WarNewMatch.from_dict({"game": "war", "seats": {"red": "me", "blue": "me"}})
+    match = made("api.matches.create_match").sync(client=ada, body=body)
+    told = made("api.play.act").sync(match.id, client=ada, body=models.WarEndMoves(type_="end_moves"))
+    assert isinstance(told, models.Problem)
+    assert (told.status, told.code.value) == (422, "not_your_turn")
+
+
+def test_entries_of_each_game_are_told_apart(made: Callable[[str], Any], app: Flask, house: House) -> None:
+    models = made("models")
+    ada = player(made, app, "Ada")
+    body = models.WarOfTheWorldsNewMatch.from_dict({"game": "war_of_the_worlds", "seats": {"aliens": "me", "humans": "me"}})
+    match = made("api.matches.create_match").sync(client=ada, body=body)
+    play.play(house, match.id, "system", [{"type": "end_round"}])
+    entries = made("api.history.get_entries").sync(match.id, client=ada)
+    assert isinstance(entries, models.WarOfTheWorldsEntries)
+    for entry in entries.entries:
+        for event in entry.events:
+            assert type(event).__name__.startswith(("WarOfTheWorlds", "SeatTaken"))

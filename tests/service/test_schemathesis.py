@@ -1,0 +1,44 @@
+"""Schemathesis reads openapi.yaml and looks for anything that is not so: a few examples here, hundreds in `./run soak`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import requests
+
+from events.connect import House
+from tests.service.conftest import ADMIN, ROOT, Live
+
+
+@pytest.fixture(scope="module")
+def public(serve: Callable[..., Live]) -> Live:
+    """The service as it is, without the test game, whose views have no schema."""
+    return serve("service.app:create_app")
+
+
+def found_nothing(live: Live, folder: Path, *options: str, role: str = "player") -> None:
+    body = {"name": "Schemathesis", "role": role}
+    key = requests.post(f"{live.url}/v1/players", json=body, headers={"Authorization": f"Bearer {ADMIN}"}, timeout=5).json()["key"]
+    command = [str(Path(sys.executable).parent / "schemathesis"), "--config-file", str(ROOT / "schemathesis.toml"), "run"]
+    command += [f"{live.url}/openapi.json", "--header", f"Authorization: Bearer {key}", "--checks", "all", "--seed", "1", "--no-color", *options]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-6000:]
+
+
+def test_nothing_is_found_in_any_operation(public: Live, house: House, tmp_path: Path) -> None:
+    found_nothing(public, tmp_path, "--max-examples", "12", "--exclude-path-regex", "stream$", "--phases", "examples,coverage,fuzzing")
+
+
+def test_nothing_is_found_by_going_from_one_operation_to_another(public: Live, house: House, tmp_path: Path) -> None:
+    found_nothing(public, tmp_path, "--max-examples", "15", "--exclude-path-regex", "stream$", "--phases", "stateful")
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("role", ["player", "referee"])
+def test_nothing_is_found_by_hundreds_of_examples(public: Live, house: House, tmp_path: Path, role: str) -> None:
+    found_nothing(public, tmp_path, "--max-examples", "300", role=role)
