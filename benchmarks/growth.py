@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from benchmarks.load import Caller, drawn, until
+from benchmarks.load import Caller, drawn
 from benchmarks.pairs import Figure, figure, interleaved, ratios
 from benchmarks.place import Place, own_id
 from events import play, recall
@@ -66,15 +66,14 @@ def actions(caller: Caller, begin: Callable[[], str]) -> Iterator[float]:
     """Actions one after the other over one connection, in match after match, and the seconds that each took."""
     dice = random.Random(1)
     while True:
-        match, over = begin(), False
-        while not over:
-            choices = until(partial(caller.choices, match))
+        match = begin()
+        while choices := caller.turn(match):
             while choices:
                 action = drawn(choices, dice.randrange)
                 began = time.perf_counter()
                 answer = caller.call("POST", f"/v1/matches/{match}/actions", action)
                 yield time.perf_counter() - began
-                choices, over = answer["choices"], answer["outcome"] is not None
+                choices = answer["choices"]
 
 
 def begun(house: House, player: str) -> str:

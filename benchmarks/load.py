@@ -115,10 +115,15 @@ class Caller:
         assert 200 <= status < 300, f"{method} {path}: {status} {answer[:400]!r}"
         return orjson.loads(answer) if answer else None
 
-    def choices(self, match: str) -> list[Mapping[str, Any]]:
-        """What the player may do in a match now."""
-        found: list[Mapping[str, Any]] = self.call("GET", f"/v1/matches/{match}/choices")["choices"]
-        return found
+    def turn(self, match: str) -> list[Mapping[str, Any]]:
+        """What the player may do in a match, as soon as it is for the player to act; nothing when the match is over."""
+
+        def asked() -> Any:
+            answer = self.call("GET", f"/v1/matches/{match}/choices")
+            return answer if answer["choices"] or not answer["to_act"] else None
+
+        choices: list[Mapping[str, Any]] = until(asked)["choices"]
+        return choices
 
 
 def until(ready: Callable[[], Any], seconds: float = 30.0, pause: float = 0.005) -> Any:

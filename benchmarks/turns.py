@@ -7,9 +7,8 @@ import queue
 import random
 import threading
 import time
-from functools import partial
 
-from benchmarks.load import drawn, sorted_share, until
+from benchmarks.load import drawn, sorted_share
 from benchmarks.pairs import Figure, figure
 from benchmarks.place import Place
 from events.wire import StoreDown
@@ -56,15 +55,12 @@ def waited(place: Place, heads: queue.SimpleQueue[tuple[str, int, float]], turns
     waits: list[float] = []
     while len(waits) < turns:
         match = caller.call("POST", "/v1/matches", {"game": GAME, "seats": SEATS})["id"]
-        over = False
-        while not over and len(waits) < turns:
-            choices = until(partial(caller.choices, match))
+        while (choices := caller.turn(match)) and len(waits) < turns:
             while choices:
                 answer = caller.call("POST", f"/v1/matches/{match}/actions", drawn(choices, dice.randrange))
-                choices, over = answer["choices"], answer["outcome"] is not None
+                choices = answer["choices"]
             if "blue" in answer["to_act"]:
                 waits.append(until_next(heads, match, answer["version"]))
-            over = over or caller.call("GET", f"/v1/matches/{match}")["outcome"] is not None
             time.sleep(QUIET)
     return waits
 
