@@ -20,7 +20,7 @@ from events.recall import MATCH_ID
 from events.snapshots import pack, unpack
 from events.standings import standing
 from games.chance import Drawn
-from games.kernel import Game, Refused, State, admit, carry_out, fold
+from games.kernel import Game, Refused, State, admit, carry_out, fold, remembered
 
 
 class Finding(NamedTuple):
@@ -252,8 +252,9 @@ class Trail:
         elif seats_somebody(before, entry):
             self.position = seated(before, entry)
         else:
-            document = fold(self._games[before.game], before.document, entry.events) if state is None else state
-            self.position = moved(before, entry, document)
+            game = self._games[before.game]
+            document = fold(game, before.document, entry.events) if state is None else state
+            self.position = moved(before, entry, document, remembered(game, before.memory, entry.events))
         position = self.position
         if self._secret is not None and (before is None or position.contributions is not before.contributions):
             self._key = dice_key(bytes.fromhex(self._secret), position.match, position.contributions)

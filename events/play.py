@@ -46,14 +46,14 @@ from events.standings import changes
 from events.store import Appended, Changes, Claim, Conflict, Known
 from games.chance import Drawn
 from games.choices import Choice
-from games.kernel import SPECTATOR, SYSTEM, Action, Event, Game, Refused, State, admit, carry_out, legal, no
+from games.kernel import SPECTATOR, SYSTEM, Action, Event, Game, Memory, Refused, State, admit, carry_out, legal, no, remembered
 
 LONGEST_LIST = 50
 
 _ATTEMPTS = 200
 _CONTRIBUTION = re.compile(r"([0-9a-f]{2}){1,64}")
 
-Choose = Callable[[State, list[Choice]], Action]
+Choose = Callable[[State, list[Choice], Memory], Action]
 
 
 class Played(NamedTuple):
@@ -180,7 +180,9 @@ def play(
 def play_on(
     house: House, match: str, actor: str, choose: Choose, *, limit: int = LONGEST_LIST, expected: int | None = None, follow_up: bool = True
 ) -> Played:
-    """Let `choose` decide for a seat, by its view and its choices, as long as it is to act (at most `limit` times), all in one append.
+    """Let `choose` decide for a seat, by its view, its choices and what all have watched, as long as it is to act.
+
+    At most `limit` actions, all in one append.
 
     For seats without a player: the run is written whatever its dice give, so nothing is learnt that is not also done. `follow_up` tells
     the queue of what is owed next. Raises what `play` raises.
@@ -197,7 +199,7 @@ def play_on(
             raise Refused(no("not_your_turn", actor=actor, to_act=" and ".join(position.to_act)))
         while len(made) < limit and actor in position.to_act:
             view = game.view(position.document, SPECTATOR if actor == SYSTEM else actor)
-            action = choose(view, legal(game, position.document, actor))
+            action = choose(view, legal(game, position.document, actor), position.memory)
             one, _ = _decided(game, held, position, actor, action, None)
             made.append(one)
             position = one.position
@@ -255,7 +257,7 @@ def _decided(game: Game, held: Held, position: Position, actor: str, action: Any
     except NotCanonical as reason:
         raise Refused(no("bad_action", reason=str(reason))) from None
     open_hand = draws.blocks > 0 or any(event["type"] in game.reveals for event in table.events)
-    return Made(entry, wire, moved(position, entry, table.state)), open_hand
+    return Made(entry, wire, moved(position, entry, table.state, remembered(game, position.memory, table.events))), open_hand
 
 
 def _entry(

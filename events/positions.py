@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from events.entries import Entry
 from games.documents import clone, owned
-from games.kernel import SYSTEM, Game, State, fold
+from games.kernel import SYSTEM, Game, Memory, State, fold, remembered
 
 Holder = dict[str, Any]  # {"player": id}, {"ai": level} or {"open": True}
 
@@ -20,7 +20,8 @@ TAKEN = "seat_taken"
 class Position(NamedTuple):
     """A match as it stands after the entry of `version`, with everything hidden in it; treat all of it as frozen.
 
-    `document` is the game's state document in full. `roster` says who holds each seat: {"player": id}, {"ai": level} or {"open": True}.
+    `document` is the game's state document in full, `memory` what everybody who has watched knows beyond it.
+    `roster` says who holds each seat: {"player": id}, {"ai": level} or {"open": True}.
     `secret`, in hex, is known only once the match is over. Times are in milliseconds since 1970.
     """
 
@@ -36,6 +37,7 @@ class Position(NamedTuple):
     contributions: Mapping[str, str]
     roster: Mapping[str, Holder]
     document: State
+    memory: Memory
     secret: str | None
 
     @property
@@ -73,6 +75,7 @@ def begun(entry: Entry) -> Position:
         contributions={},
         roster=event["seats"],
         document=event["document"],
+        memory={},
         secret=entry.secret,
     )
 
@@ -81,7 +84,7 @@ def follow(game: Game, position: Position, entry: Entry) -> Position:
     """The position after the next entry. The old one is untouched."""
     if seats_somebody(position, entry):
         return seated(position, entry)
-    return moved(position, entry, fold(game, position.document, entry.events))
+    return moved(position, entry, fold(game, position.document, entry.events), remembered(game, position.memory, entry.events))
 
 
 def seats_somebody(position: Position, entry: Entry) -> bool:
@@ -89,8 +92,8 @@ def seats_somebody(position: Position, entry: Entry) -> bool:
     return entry.actor not in position.roster and entry.actor != SYSTEM
 
 
-def moved(position: Position, entry: Entry, document: State) -> Position:
-    """The position after an entry of the game that has led to `document`."""
+def moved(position: Position, entry: Entry, document: State, memory: Memory) -> Position:
+    """The position after an entry of the game that has led to `document`, and to what is remembered of it."""
     return Position(
         position.match,
         position.game,
@@ -104,6 +107,7 @@ def moved(position: Position, entry: Entry, document: State) -> Position:
         position.contributions,
         position.roster,
         document,
+        memory,
         entry.secret or position.secret,
     )
 
@@ -113,7 +117,7 @@ def seated(position: Position, entry: Entry) -> Position:
     (event,) = entry.events
     seat = event["seat"]
     given = {} if event["contribution"] is None else {seat: event["contribution"]}
-    return moved(position, entry, position.document)._replace(
+    return moved(position, entry, position.document, position.memory)._replace(
         roster={**position.roster, seat: {"player": event["player"]}},
         contributions={**position.contributions, **given},
     )
@@ -125,6 +129,7 @@ def follow_all(game: Game, position: Position | None, entries: Iterable[Entry]) 
     Parts of the entries end up in the new document: the caller gives them away.
     """
     document: State | None = None
+    memory: Memory = {} if position is None else position.memory
     last: Entry | None = None
     facts = game.facts
     for entry in entries:
@@ -137,7 +142,8 @@ def follow_all(game: Game, position: Position | None, entries: Iterable[Entry]) 
                 document = clone(position.document)
             for event in entry.events:
                 facts[event["type"]](document, event, owned)
+            memory = remembered(game, memory, entry.events)
         last = entry
     if document is not None and position is not None and last is not None:
-        position = moved(position, last, document)
+        position = moved(position, last, document, memory)
     return position

@@ -8,7 +8,7 @@ from typing import Any
 
 from games.chance import Chance
 from games.documents import Own
-from games.kernel import Action, Deed, Event, Game, Refusal, Refused, Seat, Seats, State, Table, no
+from games.kernel import Action, Deed, Event, Game, Memory, Refusal, Refused, Seat, Seats, State, Table, no
 from games.schema import flag, listing, mapping, record, text, whole
 
 SEATS = ("one", "two", "three", "four")
@@ -154,7 +154,7 @@ def shown(event: Event, viewer: str) -> Event:
     return {"type": "pile_built", "pile": len(event["pile"])} if event["type"] == "pile_built" and viewer != "auditor" else event
 
 
-def guess(seen: State, viewer: str, chance: Chance) -> State:
+def guess(seen: State, viewer: str, chance: Chance, memory: Memory | None = None) -> State:
     """Any pile of the right size will do."""
     return {**seen, "pile": chance.sample(PILE, seen["pile"]) if isinstance(seen["pile"], int) else seen["pile"]}
 

@@ -20,7 +20,7 @@ from tqdm import tqdm
 from events.levels import LEVELS
 from games import GAMES
 from games.chance import Drawn
-from games.kernel import SYSTEM, Game, Refused, carry_out
+from games.kernel import SYSTEM, Game, Memory, Refused, carry_out, remembered
 from workers.search import choose
 
 LONGEST = 100_000
@@ -53,12 +53,14 @@ def play(plan: Plan, number: int) -> Result:
     seats = seats_of(game, len(plan.levels))
     level = dict(zip(seats, plan.levels, strict=True))
     state = game.begin(seats, plan.options)
+    memory: Memory = {}
     for actions in range(LONGEST):
         if state["outcome"] is not None:
             return Result(number, state["outcome"]["winners"], state["outcome"]["reason"], actions, state["round"])
         actor = state["to_act"][0]
-        action = {"type": "end_round"} if actor == SYSTEM else choose(game, level[actor], state, actor, whim)
-        state = carry_out(game, state, actor, action, dice).state
+        action = {"type": "end_round"} if actor == SYSTEM else choose(game, level[actor], state, actor, whim, memory)
+        table = carry_out(game, state, actor, action, dice)
+        state, memory = table.state, remembered(game, memory, table.events)
     raise AssertionError(f"match {number} of seed {plan.seed} does not end")
 
 

@@ -15,7 +15,7 @@ from events.reactions import ADVANCE, THINK, Owed, owed
 from events.recall import hold
 from games.chance import Drawn
 from games.choices import Choice
-from games.kernel import SYSTEM, Action, State
+from games.kernel import SYSTEM, Action, Memory, State
 from workers.search import PLAY
 
 ALLOWED = frozenset({ADVANCE, THINK})
@@ -71,10 +71,10 @@ def one(house: House, step: Owed) -> Owed | None:
     # Chance of its own: were it the dice of the match, an AI seat would know them beforehand.
     chance = Drawn(random.Random().randrange)
 
-    def choose(view: State, choices: list[Choice]) -> Action:
+    def choose(view: State, choices: list[Choice], memory: Memory) -> Action:
         if step.actor == SYSTEM:
             return choices[0]["action"]
-        return PLAY[position.roster[step.actor]["ai"]](game, view, choices, step.actor, chance)
+        return PLAY[position.roster[step.actor]["ai"]](game, view, choices, step.actor, chance, memory)
 
     played = play_on(house, step.match, step.actor, choose, expected=step.version, follow_up=False)
     if position.version == step.version:

@@ -6,31 +6,32 @@ from collections.abc import Callable, Iterator, Mapping
 
 from games.chance import Chance, Drawn
 from games.choices import Choice, complete
-from games.kernel import Action, Game, Scratch, Seat, State, legal
+from games.kernel import Action, Game, Memory, Scratch, Seat, State, legal
 
-Level = Callable[[Game, State, list[Choice], Seat, Chance], Action]
+Level = Callable[[Game, State, list[Choice], Seat, Chance, Memory], Action]
 
 SAMPLES = 8  # completions tried of an open choice, at most
 TRIED = 240  # actions tried for a decision, about
 THROWS = 4  # how often an action that draws chance is tried
 
 
-def choose(game: Game, level: str, state: State, seat: Seat, chance: Chance) -> Action:
-    """What a seat of that level does; nothing of `state` is looked at but the seat's view and its choices."""
-    return PLAY[level](game, game.view(state, seat), legal(game, state, seat), seat, chance)
+def choose(game: Game, level: str, state: State, seat: Seat, chance: Chance, memory: Memory | None = None) -> Action:
+    """What a seat of that level does; nothing of `state` is looked at but the seat's view and its choices. `memory` is what everybody
+    who has watched the match knows (games.kernel.remembered)."""
+    return PLAY[level](game, game.view(state, seat), legal(game, state, seat), seat, chance, memory or {})
 
 
-def at_random(game: Game, view: State, choices: list[Choice], seat: Seat, chance: Chance) -> Action:
+def at_random(game: Game, view: State, choices: list[Choice], seat: Seat, chance: Chance, memory: Memory) -> Action:
     """Any of the choices, each as likely; the counts of an open one are drawn too."""
     choice = chance.pick(choices)
     return complete(choice["action"], choice.get("choose", {}), chance.number)
 
 
-def greedy(game: Game, view: State, choices: list[Choice], seat: Seat, chance: Chance) -> Action:
+def greedy(game: Game, view: State, choices: list[Choice], seat: Seat, chance: Chance, memory: Memory) -> Action:
     """What is worth most at once on one guess of what the seat cannot see; of several equal ones, any."""
     if len(choices) == 1 and "choose" not in choices[0]:
         return choices[0]["action"]
-    state = game.guess(view, seat, chance)
+    state = game.guess(view, seat, chance, memory)
     samples = max(1, min(SAMPLES, TRIED // len(choices)))
     best: list[Action] = []
     most = float("-inf")

@@ -338,7 +338,7 @@ def test_an_ai_seat_plays_on_as_long_as_it_is_to_act_in_one_append(house: House,
     match = begin(one="ai:random", two="me")
     todo = [add(1), DRAW, ROLL]
 
-    def choose(view: Any, choices: list[Any]) -> Any:
+    def choose(view: Any, choices: list[Any], memory: Any) -> Any:
         assert isinstance(view["pile"], int), "it sees what its seat sees"
         assert choices
         return todo.pop(0)
@@ -351,14 +351,14 @@ def test_an_ai_seat_plays_on_as_long_as_it_is_to_act_in_one_append(house: House,
 
 
 def test_an_ai_seat_that_never_stops_is_stopped(house: House, begin: Begin) -> None:
-    assert play.play_on(house, begin(one="ai:random", two="me"), "one", lambda view, choices: add(1), limit=5).last == 7
+    assert play.play_on(house, begin(one="ai:random", two="me"), "one", lambda view, choices, memory: add(1), limit=5).last == 7
 
 
 def test_an_ai_seat_that_chooses_what_is_not_legal_changes_nothing(house: House, begin: Begin) -> None:
     match = begin(one="ai:random", two="me")
     todo = [add(1), add(9)]
     with pytest.raises(Refused):
-        play.play_on(house, match, "one", lambda view, choices: todo.pop(0))
+        play.play_on(house, match, "one", lambda view, choices, memory: todo.pop(0))
     assert recall.position(house, match).version == 2
 
 

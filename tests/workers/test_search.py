@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 from typing import Any
 
 import pytest
@@ -79,13 +78,3 @@ def test_completions_hold_the_extremes_are_admitted_and_never_repeat(low: int, m
     assert all(action not in tried[:place] for place, action in enumerate(tried))
     if most > 1 and more:
         assert {low, low + more} <= {action["units"] for action in tried}
-
-
-def test_a_greedy_decision_takes_milliseconds() -> None:
-    game = ALL_GAMES["war"]
-    chance = Drawn(random.Random(4).randrange)
-    asked = positions(game, 6, every=3, most=60)
-    began = time.process_time()
-    for state, seat in asked:
-        choose(game, "greedy", state, seat, chance)
-    assert (time.process_time() - began) / len(asked) < 0.03

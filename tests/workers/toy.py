@@ -12,13 +12,13 @@ from pathlib import Path
 
 from events.connect import settings_from
 from games.chance import Chance
-from games.kernel import State
+from games.kernel import Memory, State
 from tests.tally import TALLY
 from tests.tally import guess as fast_guess
 from workers.run import main
 
 
-def guess(seen: State, viewer: str, chance: Chance) -> State:
+def guess(seen: State, viewer: str, chance: Chance, memory: Memory | None = None) -> State:
     """Guess slowly."""
     folder = Path(os.environ["TOY_FOLDER"])
     (folder / "thinking").touch()
