@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import threading
+from collections.abc import Iterable
 from pathlib import Path
 
 
@@ -19,23 +20,23 @@ class Proxy:
         self._server = server.removeprefix("unix://")
         self._lock = threading.Lock()
         self._calls = 0
-        self._breaks: range = range(0)
+        self._breaks: frozenset[int] = frozenset()
         self._what = ""
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.bind(str(path))
         self._listener.listen()
         threading.Thread(target=self._accept, daemon=True).start()
 
-    def arm(self, what: str, at: int, times: int = 1) -> None:
-        """Break at the call `at`, and at the next ones, `times` in all."""
+    def arm(self, what: str, calls: Iterable[int]) -> None:
+        """Break at these calls, the next one being 1."""
         with self._lock:
-            self._calls, self._what, self._breaks = 0, what, range(at, at + times)
+            self._calls, self._what, self._breaks = 0, what, frozenset(calls)
 
     def disarm(self) -> bool:
         """Break no more; whether it ever came to that."""
         with self._lock:
-            broke = bool(self._breaks) and self._calls >= self._breaks.start
-            self._breaks = range(0)
+            broke = any(self._calls >= call for call in self._breaks)
+            self._breaks = frozenset()
             return broke
 
     def close(self) -> None:

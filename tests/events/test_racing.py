@@ -92,8 +92,30 @@ requests = st.tuples(
 def test_whatever_is_asked_of_whichever_process_the_match_is_what_a_plain_model_says(
     house: House, begin: Begin, another_house: Callable[[], House], asked: list[Any]
 ) -> None:
+    _check(house, begin(), _three(house, another_house), asked)
+
+
+@pytest.mark.soak
+@settings(max_examples=5000, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(requests, max_size=60))
+def test_thousands_of_matches_are_what_a_plain_model_says(
+    house: House, begin: Begin, another_house: Callable[[], House], asked: list[Any]
+) -> None:
+    _check(house, begin(), _three(house, another_house), asked)
+
+
+@pytest.mark.soak
+def test_a_long_race_of_processes_loses_nothing(house: House, begin: Begin) -> None:
     match = begin()
-    houses = _three(house, another_house)
+    with ProcessPoolExecutor(4, multiprocessing.get_context("spawn")) as pool:
+        told = [pool.submit(race, house.settings, match, name, 1000, name in "ab") for name in "abcd"]
+        versions = [one.result() for one in told]
+    assert sorted(version for mine in versions for version in mine) == list(range(3, 4003))
+    assert audit(house, match).ok
+
+
+def _check(house: House, match: str, houses: list[House], asked: list[Any]) -> None:
+    """Ask, and compare each answer with what a match without processes, memory or store would say."""
     version, counts, known = 2, {"one": 0, "two": 0}, {}
     for process, actor, by, number, request, distance in asked:
         actions = [{"type": "add", "by": by, "stay": True}] * number

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -137,6 +138,25 @@ def test_a_worker_killed_again_and_again_loses_no_turn(lonely: House, hire: Hire
         worker.wait()
     report = audit(lonely, match)
     assert report.ok, report.findings
+
+
+@pytest.mark.soak
+def test_workers_killed_for_minutes_lose_no_turn(lonely: House, hire: Hire) -> None:
+    made = [alone(lonely, target=20_000) for _ in range(4)]
+    chance = random.Random(1)
+    for number in range(40):
+        before = [version(lonely, match) for match in made]
+        worker = hire()
+        within(TEN_SECONDS, lambda before=before: any(version(lonely, match) > seen for match, seen in zip(made, before, strict=True)))
+        enough = sum(before) + chance.randrange(100)
+        within(TEN_SECONDS, lambda enough=enough: sum(version(lonely, match) for match in made) > enough)
+        worker.kill()
+        worker.wait()
+        if number % 10 == 0:
+            redis.Redis.from_url(lonely.settings.queue_url).flushall()
+    for match in made:
+        report = audit(lonely, match)
+        assert report.ok, report.findings
 
 
 def test_a_job_delivered_twice_is_done_once(lonely: House, hire: Hire) -> None:
