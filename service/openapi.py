@@ -86,7 +86,7 @@ def spec(operations: list[Operation], games: Mapping[str, Game], levels: list[st
         VERSION,
         "3.1.0",
         plugins=[plugin],
-        info={"description": ABOUT, "license": {"name": "MIT", "identifier": "MIT"}},
+        info={"description": ABOUT},
         servers=[{"url": "/", "description": "This server."}],
         tags=[{"name": name, "description": about} for name, about in TAGS.items()],
     )

@@ -2,7 +2,7 @@
 
 Here are one game's: its actions, events, document and view, and the answers that hold them; what is the same in every game is in
 service/envelopes.py. Within a game, actions and events are told apart by `type`; answers of different games by `game`. Two games may well
-share a `type` such as `end_turn`, so the union of all actions is an `anyOf` over the games (docs/decisions/0103).
+share a `type` such as `end_turn`, so the union of all actions is an `anyOf` over the games (docs/decisions/0032).
 """
 
 from __future__ import annotations
