@@ -18,7 +18,7 @@ from events.players import find
 from events.wire import StoreDown
 from games import GAMES
 from games.kernel import Game
-from service import catalogue, docs, health, history, matches, openapi, playing, players
+from service import catalogue, docs, health, history, matches, openapi, players, playing
 from service import log as log_lines
 from service.door import Door, note_of
 from service.hub import Hub

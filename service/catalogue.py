@@ -68,9 +68,9 @@ def operations(games: Mapping[str, Game], levels: Mapping[str, str]) -> list[Ope
                   {200: _answer("The rule.", "Rule")}, problems=("no_such_game", "no_such_rule")),
         Operation("get_rulebook", "GET", "/v1/games/{game}/rulebook", "games", "Get the rules as a text", get_rulebook,
                   {200: Answer("RULES.md of the game.", text)}, problems=unknown),
-        Operation("get_contract", "GET", "/v1/games/{game}/contract", "games", "Get the contract: the JSON of the game in words", get_contract,
+        Operation("get_contract", "GET", "/v1/games/{game}/contract", "games", "Get the JSON of the game in words", get_contract,
                   {200: Answer("CONTRACT.md of the game.", text)}, problems=unknown),
-        Operation("get_schema", "GET", "/v1/games/{game}/schema", "games", "Get the JSON Schemas of document, actions and events", get_schema,
+        Operation("get_schema", "GET", "/v1/games/{game}/schema", "games", "Get the JSON Schemas of the game", get_schema,
                   {200: _answer("The schemas.", "GameSchema")}, problems=unknown),
     ]  # fmt: skip
 

@@ -9,13 +9,16 @@ from typing import Any
 
 import flask_swagger_ui
 import orjson
-from flask import Flask, Response, abort, request, send_from_directory
+from flask import Flask, Response, abort, send_from_directory
 
 from service.responses import JSON
 
 ASSETS = Path(flask_swagger_ui.__file__).parent / "dist"
 SERVED = ("swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png")
-POLICY = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
 
 PAGE = """<!doctype html>
 <html lang="en">
@@ -62,8 +65,7 @@ def mount(app: Flask, describe: Callable[[], dict[str, Any]], write: Callable[[d
             return Response(START, mimetype="text/javascript")
         if name not in SERVED:
             abort(404)
-        answer = send_from_directory(ASSETS, name, max_age=86_400)
-        return answer.make_conditional(request)
+        return send_from_directory(ASSETS, name, max_age=86_400)
 
     app.add_url_rule("/docs", "docs", page)
     app.add_url_rule("/docs/assets/<name>", "docs_asset", asset)

@@ -51,6 +51,7 @@ class Door:
         self._log = structlog.BytesLogger(sys.stdout.buffer) if log_requests else None
 
     def __call__(self, environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
+        """Answer a request."""
         began = time.perf_counter()
         asked = environ.get("HTTP_X_REQUEST_ID")
         note = Note(asked if asked is not None and _REQUEST_ID.fullmatch(asked) else secrets.token_hex(8))
@@ -81,7 +82,8 @@ class Door:
         headers += [("Access-Control-Allow-Origin", origin), ("Access-Control-Expose-Headers", _SHARED)]
         if environ["REQUEST_METHOD"] == "OPTIONS" and "HTTP_ACCESS_CONTROL_REQUEST_METHOD" in environ:
             allowed = next((value for name, value in headers if name == "Allow"), "GET, HEAD, OPTIONS, POST")
-            headers += [("Access-Control-Allow-Methods", allowed), ("Access-Control-Allow-Headers", _TAKEN), ("Access-Control-Max-Age", "600")]
+            headers += [("Access-Control-Allow-Methods", allowed), ("Access-Control-Allow-Headers", _TAKEN)]
+            headers.append(("Access-Control-Max-Age", "600"))
 
 
 def note_of(environ: Environ) -> Note:

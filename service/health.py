@@ -38,7 +38,9 @@ def operations(house: House) -> list[Operation]:
     well = {200: Answer("All is well.", {"application/json": ref("Health")})}
     return [
         Operation("get_health", "GET", "/healthz", "server", "Ask whether the server lives", get_health, well),
-        Operation("get_readiness", "GET", "/readyz", "server", "Ask whether the server can serve", get_readiness, well, problems=("store_away",)),
+        Operation(
+            "get_readiness", "GET", "/readyz", "server", "Ask whether the server can serve", get_readiness, well, problems=("store_away",)
+        ),
         Operation(
             "get_metrics", "GET", "/metrics", "server", "Get the server's numbers, for Prometheus", get_metrics,
             {200: Answer("The numbers.", {"text/plain": {"type": "string"}})}, problems=("store_away",),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from functools import partial
 from typing import NamedTuple
 
 from flask import Response, request
@@ -27,91 +28,31 @@ LINES = 8192
 EVENT_STREAM = "text/event-stream"
 
 
+class Telling(NamedTuple):
+    """What it takes to tell what has happened and what comes."""
+
+    house: House
+    hub: Hub
+    lines: Lines
+    settings: Settings
+
+
 def operations(house: House, hub: Hub, settings: Settings) -> list[Operation]:
     """What can be asked about the past, and heard of what comes."""
-    lines = Lines(house)
-
-    def get_entries(asked: Asked, match: str) -> Response:
-        position = recall.position(house, match)
-        viewer = sight.viewer_of(position, asked.caller, asked.query.get("viewer"))
-        game = house.games[position.game]
-        after, limit = asked.query["after"], asked.query["limit"]
-        found = lines.read(game, match, after, limit, viewer)
-        if not found and asked.query["wait"] and position.status != "over":
-            found = _waited_for(game, match, after, limit, viewer, asked.query["wait"])
-        if _wants_lines():
-            answer = Response(b"".join(line.written + b"\n" for line in found), mimetype=NDJSON)
-        else:
-            last = found[-1].version if found else after
-            tail = written({"game": game.id, "match": match, "version": last, "viewer": viewer})
-            entries = b",".join(line.written for line in found)
-            answer = Response(b'{"after":%d,"entries":[%b],%b' % (after, entries, tail[1:]), mimetype=JSON)
-        answer.headers["Vary"] = "Authorization, Accept"
-        answer.headers["Cache-Control"] = "private, no-cache"
-        return answer
-
-    def _waited_for(game: Game, match: str, after: int, limit: int, viewer: str, seconds: float) -> list[Line]:
-        until = time.monotonic() + min(seconds, settings.wait_limit)
-        hub.enter()
-        try:
-            with hub.watch(match) as watch:
-                while True:
-                    watch.ready()
-                    found = lines.read(game, match, after, limit, viewer)
-                    left = until - time.monotonic()
-                    if found or left <= 0:
-                        return found
-                    watch.wait(left)
-        finally:
-            hub.leave()
-
-    def get_stream(asked: Asked, match: str) -> Response:
-        position = recall.position(house, match)
-        viewer = sight.viewer_of(position, asked.caller, asked.query.get("viewer"))
-        after = _last_event(asked) if asked.header("Last-Event-ID") is not None else asked.query["after"]
-        if position.status == "over" and after >= position.version:
-            return Response(status=204)
-        answer = Response(mimetype=EVENT_STREAM)
-        answer.headers["Cache-Control"] = "no-store"
-        answer.headers["Vary"] = "Authorization"
-        answer.headers["X-Accel-Buffering"] = "no"
-        if request.method == "HEAD":
-            return answer
-        seconds = min(asked.query.get("seconds", settings.stream_seconds), settings.stream_seconds)
-        stream = Stream(hub, lines, house.games[position.game], match, viewer, after, seconds, settings.comment_seconds)
-        answer.response = stream
-        answer.call_on_close(stream.close)
-        return answer
-
-    def get_audit(asked: Asked, match: str) -> Response:
-        guard(asked, match)
-        return in_json(plain(audit(house, match)))
-
-    def get_record(asked: Asked, match: str) -> Response:
-        guard(asked, match)
-        if not house.store.head(match):
-            raise Problem("no_such_match")
-        full = house.store.read_all(match)
-        if _wants_lines():
-            return Response((line + b"\n" for line in full), mimetype=NDJSON)
-        return Response(b'{"entries":[%b],%b' % (b",".join(full), written({"match": match})[1:]), mimetype=JSON)
-
-    def guard(asked: Asked, match: str) -> None:
-        """Let only those through who may audit; for referees nothing is read before, so that a spoilt match can be audited too."""
-        if not asked.caller.referees and not sight.may_audit(recall.position(house, match), asked.caller):
-            raise Problem("audit_closed")
-
+    tell = Telling(house, hub, Lines(house), settings)
     seen = ("no_such_match", "no_such_seat", "hidden_view", "streams_full")
     return [
         Operation(
-            "get_entries", "GET", "/v1/matches/{match}/entries", "history", "Get entries: actions and the facts that followed", get_entries,
+            "get_entries", "GET", "/v1/matches/{match}/entries", "history", "Get entries: actions and the facts that followed",
+            partial(get_entries, tell),
             {200: Answer("The entries; as NDJSON, one entry a line.", {"application/json": ref("Entries"), NDJSON: {"type": "string"}})},
             "With `Accept: application/x-ndjson` the answer is one entry a line. With `wait` the answer comes as soon as there is an entry "
             "after `after`, or empty when the time is up.",
             key="optional", query=EntriesQuery(), problems=seen,
         ),
         Operation(
-            "get_stream", "GET", "/v1/matches/{match}/stream", "history", "Follow a match: entries as server-sent events", get_stream,
+            "get_stream", "GET", "/v1/matches/{match}/stream", "history", "Follow a match: entries as server-sent events",
+            partial(get_stream, tell),
             {
                 200: Answer(
                     "Events named `entry`, with the version as `id` and an `Entry` as `data`; a comment at least every 15 seconds; "
@@ -123,19 +64,100 @@ def operations(house: House, hub: Hub, settings: Settings) -> list[Operation]:
             key="optional", query=StreamQuery(), headers=("Last-Event-ID",), problems=seen,
         ),
         Operation(
-            "get_audit", "GET", "/v1/matches/{match}/audit", "history", "Audit a match", get_audit,
+            "get_audit", "GET", "/v1/matches/{match}/audit", "history", "Audit a match", partial(get_audit, tell),
             {200: Answer("The report.", {"application/json": ref("Audit")})},
-            "Replays the match from its stream, decides every action anew with the recorded dice, and compares; names the version of whatever "
-            "differs. For referees at any time, for the match's players when it is over.",
+            "Replays the match from its stream, decides every action anew with the recorded dice, and compares; names the version "
+            "of whatever differs. For referees at any time, for the match's players when it is over.",
             key="needed", problems=("no_such_match", "audit_closed"),
         ),
         Operation(
-            "get_record", "GET", "/v1/matches/{match}/record", "history", "Get the full record, for an audit of one's own", get_record,
-            {200: Answer("The entries in full, one a line, as they lie in the stream.", {"application/json": ref("Record"), NDJSON: {"type": "string"}})},
+            "get_record", "GET", "/v1/matches/{match}/record", "history", "Get the full record, for an audit of one's own",
+            partial(get_record, tell),
+            {200: Answer("The entries in full; as NDJSON, one a line.", {"application/json": ref("Record"), NDJSON: {"type": "string"}})},
             "What `audit` reads, for whoever would rather check it alone (docs/auditing.md). For whoever may audit.",
             key="needed", problems=("no_such_match", "audit_closed"),
         ),
     ]  # fmt: skip
+
+
+def get_entries(tell: Telling, asked: Asked, match: str) -> Response:
+    """A page of entries, or the next one as soon as it is there."""
+    position = recall.position(tell.house, match)
+    viewer = sight.viewer_of(position, asked.caller, asked.query.get("viewer"))
+    game = tell.house.games[position.game]
+    after, limit = asked.query["after"], asked.query["limit"]
+    found = tell.lines.read(game, match, after, limit, viewer)
+    if not found and asked.query["wait"] and position.status != "over":
+        found = _waited_for(tell, game, match, after, limit, viewer, asked.query["wait"])
+    if _wants_lines():
+        answer = Response(b"".join(line.written + b"\n" for line in found), mimetype=NDJSON)
+    else:
+        last = found[-1].version if found else after
+        tail = written({"game": game.id, "match": match, "version": last, "viewer": viewer})
+        entries = b",".join(line.written for line in found)
+        answer = Response(b'{"after":%d,"entries":[%b],%b' % (after, entries, tail[1:]), mimetype=JSON)
+    answer.headers["Vary"] = "Authorization, Accept"
+    answer.headers["Cache-Control"] = "private, no-cache"
+    return answer
+
+
+def _waited_for(tell: Telling, game: Game, match: str, after: int, limit: int, viewer: str, seconds: float) -> list[Line]:
+    until = time.monotonic() + min(seconds, tell.settings.wait_limit)
+    tell.hub.enter()
+    try:
+        with tell.hub.watch(match) as watch:
+            while True:
+                watch.ready()
+                found = tell.lines.read(game, match, after, limit, viewer)
+                left = until - time.monotonic()
+                if found or left <= 0:
+                    return found
+                watch.wait(left)
+    finally:
+        tell.hub.leave()
+
+
+def get_stream(tell: Telling, asked: Asked, match: str) -> Response:
+    """Entries as they come, as server-sent events."""
+    position = recall.position(tell.house, match)
+    viewer = sight.viewer_of(position, asked.caller, asked.query.get("viewer"))
+    after = _last_event(asked) if asked.header("Last-Event-ID") is not None else asked.query["after"]
+    if position.status == "over" and after >= position.version:
+        return Response(status=204)
+    answer = Response(mimetype=EVENT_STREAM)
+    answer.headers["Cache-Control"] = "no-store"
+    answer.headers["Vary"] = "Authorization"
+    answer.headers["X-Accel-Buffering"] = "no"
+    if request.method == "HEAD":
+        return answer
+    seconds = min(asked.query.get("seconds", tell.settings.stream_seconds), tell.settings.stream_seconds)
+    stream = Stream(tell.hub, tell.lines, tell.house.games[position.game], match, viewer, after, seconds, tell.settings.comment_seconds)
+    answer.response = stream
+    answer.call_on_close(stream.close)
+    return answer
+
+
+def get_audit(tell: Telling, asked: Asked, match: str) -> Response:
+    """What an audit finds."""
+    guard(tell, asked, match)
+    return in_json(plain(audit(tell.house, match)))
+
+
+def get_record(tell: Telling, asked: Asked, match: str) -> Response:
+    """Every entry in full, as it lies in the stream."""
+    guard(tell, asked, match)
+    if not tell.house.store.head(match):
+        raise Problem("no_such_match")
+    full = tell.house.store.read_all(match)
+    if _wants_lines():
+        return Response((line + b"\n" for line in full), mimetype=NDJSON)
+    return Response(b'{"entries":[%b],%b' % (b",".join(full), written({"match": match})[1:]), mimetype=JSON)
+
+
+def guard(tell: Telling, asked: Asked, match: str) -> None:
+    """Let only those through who may audit; for referees nothing is read before, so that a spoilt match can be audited too."""
+    if not asked.caller.referees and not sight.may_audit(recall.position(tell.house, match), asked.caller):
+        raise Problem("audit_closed")
 
 
 class Line(NamedTuple):
@@ -209,7 +231,7 @@ class Stream:
             self._hub.leave()
             self._chunks.close()
 
-    def _written(self) -> Iterator[bytes]:
+    def _written(self) -> Generator[bytes, None, None]:
         yield b"retry: 1000\n\n"
         with self._hub.watch(self._match) as watch:
             look = True

@@ -1,4 +1,4 @@
-"""The log: one JSON object a line on standard output; what is noted where hangs on the place that notes it, and is never what is in a match."""
+"""The log: one JSON object a line on standard output. What is in a match is never in it."""
 
 from __future__ import annotations
 

@@ -64,12 +64,13 @@ def operations(house: House) -> list[Operation]:
         Operation(
             "create_match", "POST", "/v1/matches", "matches", "Create a match", create_match,
             {201: Answer("The match. It starts as soon as every seat is taken.", match, ("ETag", "Location"))},
-            key="needed", headers=("Idempotency-Key",), problems=("no_player", "no_such_game", "bad_seats", "against_the_rules", "request_reused"),
+            key="needed", headers=("Idempotency-Key",),
+            problems=("no_player", "no_such_game", "bad_seats", "against_the_rules", "request_reused"),
             body=Body(ref("NewMatch"), MatchBody(), examples=_EXAMPLES), links=_LINKS,
         ),
         Operation(
             "list_matches", "GET", "/v1/matches", "matches", "Find matches", list_matches,
-            {200: Answer("Matches, newest first. A page may be short; go on while `next` is not null.", {"application/json": ref("Matches")})},
+            {200: Answer("Matches, newest first. A page may be short; go on with `next`.", {"application/json": ref("Matches")})},
             key="optional", query=MatchesQuery(), problems=("no_key", "no_player"),
         ),
         Operation(
@@ -96,8 +97,8 @@ _NEXT = {
     "audit": "get_audit", "record": "get_record",
 }  # fmt: skip
 
-_LINKS = {
-    201: {
+_LINKS: dict[str, Any] = {
+    "201": {
         name: {"operationId": operation, "parameters": {"match": "$response.body#/id"}}
         for name, operation in _NEXT.items()
     }

@@ -8,7 +8,8 @@ from typing import Any
 
 import yaml
 from apispec import APISpec
-from apispec.ext.marshmallow import MarshmallowPlugin, OpenAPIConverter
+from apispec.ext.marshmallow import MarshmallowPlugin
+from apispec.ext.marshmallow.openapi import OpenAPIConverter
 
 from games.kernel import Game
 from service.envelopes import platform
@@ -135,7 +136,7 @@ def _operation(operation: Operation, converter: OpenAPIConverter, games: Mapping
         **_problems(operation),
     }
     for status, links in operation.links.items():
-        told["responses"][str(status)]["links"] = links
+        told["responses"][status]["links"] = links
     return told
 
 

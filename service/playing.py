@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any
 
 from flask import Response
@@ -31,98 +32,9 @@ _EXAMPLES = {
 
 def operations(house: House) -> list[Operation]:
     """What can be asked at the table."""
-
-    def get_state(asked: Asked, match: str) -> Response:
-        now = recall.position(house, match)
-        viewer = sight.viewer_of(now, asked.caller, asked.query.get("viewer"))
-        position = _at(now, asked.query.get("at"))
-        if _is_fresh(asked, position.version):
-            return tagged(Response(status=304), position.version)
-        view = sight.view(house.games[position.game], position, viewer)
-        return tagged(in_json({"match": match, "game": position.game, "version": position.version, "viewer": viewer, "view": view}), position.version)
-
-    def _at(now: Position, version: int | None) -> Position:
-        if version is None or version == now.version:
-            return now
-        if version > now.version:
-            raise NoVersion(f"The match has the versions 1 to {now.version}; {version} is none of them.")
-        return recall.state_at(house, now.match, version)
-
-    def get_choices(asked: Asked, match: str) -> Response:
-        position = recall.position(house, match)
-        seat = sight.seat_of(position, asked.caller, asked.query.get("seat"))
-        choices = sight.choices(house.games[position.game], position, seat)
-        told = {"match": match, "version": position.version, "seat": seat, "to_act": position.to_act, "choices": choices}
-        return tagged(in_json(told), position.version)
-
-    def act(asked: Asked, match: str) -> Response:
-        body = asked.body
-        actions = body if isinstance(body, list) else [body]
-        if not actions or len(actions) > play.LONGEST_LIST or not all(isinstance(action, dict) for action in actions):
-            raise Problem("bad_body", reason=f"one action belongs there, or a list of 1 to {play.LONGEST_LIST}; an action is an object")
-        expected, name, player = _expected(asked), request_id(asked), asked.caller.player()
-        try:
-            return _acted(match, asked.query.get("seat"), actions, expected, name, player)
-        except Refused as refusal:
-            raise refused(house.games[recall.hold(house, match).position.game], refusal.refusal) from None
-
-    def _acted(match: str, chosen: str | None, actions: list[Any], expected: int | None, name: str | None, player: str) -> Response:
-        if chosen is not None:
-            return _played(match, chosen, actions, expected, name, player)
-        seats = _seats(match, player)
-        for place, seat in enumerate(seats):
-            try:
-                return _played(match, seat, actions, expected, name, player)
-            except Refused as refusal:
-                # What is in memory was behind if another of the caller's seats turns out to be the one to act.
-                if refusal.code != "not_your_turn" or place > 0 or _seats(match, player)[0] == seat:
-                    raise
-                return _played(match, _seats(match, player)[0], actions, expected, name, player)
-            except Reused:
-                # The first answer may have been lost, and another of the caller's seats may be the one to act since then.
-                if place == len(seats) - 1:
-                    raise
-        raise Problem("not_seated")
-
-    def _played(match: str, seat: str, actions: list[Any], expected: int | None, name: str | None, player: str) -> Response:
-        return _told(play.play(house, match, seat, actions, expected=expected, request=name, player=player), seat)
-
-    def _seats(match: str, player: str) -> list[str]:
-        """The seats that a player may mean, the likeliest first, by what is in memory; it may be behind, but who has a seat keeps it."""
-        position = recall.hold(house, match).position
-        seats = position.seats_of(player)
-        if not seats:
-            position = recall.position(house, match)
-            seats = position.seats_of(player)
-        if len(seats) > 1:
-            likeliest = sight.acting(position, seats)
-            seats = [likeliest, *(seat for seat in seats if seat != likeliest)]
-        return seats
-
-    def _told(played: play.Played, seat: str) -> Response:
-        """What followed; of a repeated request the same bytes as the first time, for all of it is worked out from that version."""
-        position = played.position
-        game = house.games[position.game]
-        document = position.document
-        told = {
-            "match": position.match,
-            "game": position.game,
-            "seat": seat,
-            "first": played.first,
-            "version": played.last,
-            "round": document["round"],
-            "phase": document["phase"],
-            "active": document["active"],
-            "to_act": document["to_act"],
-            "outcome": document["outcome"],
-            "entries": [sight.shown(game, entry, seat) for entry in played.entries],
-            "choices": sight.choices(game, position, seat),
-        }
-        return tagged(in_json(told), played.last)
-
     return [
         Operation(
-            "get_state", "GET", "/v1/matches/{match}/state", "play", "See the match", get_state,
+            "get_state", "GET", "/v1/matches/{match}/state", "play", "See the match", partial(get_state, house),
             {
                 200: Answer("The match at a version, as its viewer may see it.", {"application/json": ref("State")}, ("ETag",)),
                 304: Answer("Nothing has changed since the version in `If-None-Match`.", headers=("ETag",)),
@@ -133,12 +45,12 @@ def operations(house: House) -> list[Operation]:
             problems=("no_such_match", "no_such_seat", "no_such_version", "hidden_view"),
         ),
         Operation(
-            "get_choices", "GET", "/v1/matches/{match}/choices", "play", "Ask what you may do", get_choices,
+            "get_choices", "GET", "/v1/matches/{match}/choices", "play", "Ask what you may do", partial(get_choices, house),
             {200: Answer("Every legal choice of your seat.", {"application/json": ref("Choices")}, ("ETag",))},
             key="needed", query=SeatQuery(), problems=("no_player", "no_such_match", "no_such_seat", "not_your_seat", "not_seated"),
         ),
         Operation(
-            "act", "POST", "/v1/matches/{match}/actions", "play", "Act", act,
+            "act", "POST", "/v1/matches/{match}/actions", "play", "Act", partial(act, house),
             {200: Answer("What followed.", {"application/json": ref("Played")}, ("ETag",))},
             "One action, or a list carried out all or none. In a list, an action that draws chance or reveals something must be the last.",
             key="needed", query=SeatQuery(), headers=("If-Match", "Idempotency-Key"), body=Body(ref("Actions"), examples=_EXAMPLES),
@@ -148,6 +60,108 @@ def operations(house: House) -> list[Operation]:
             ),
         ),
     ]  # fmt: skip
+
+
+def get_state(house: House, asked: Asked, match: str) -> Response:
+    """The match as the caller may see it."""
+    now = recall.position(house, match)
+    viewer = sight.viewer_of(now, asked.caller, asked.query.get("viewer"))
+    position = _at(house, now, asked.query.get("at"))
+    if _is_fresh(asked, position.version):
+        return tagged(Response(status=304), position.version)
+    view = sight.view(house.games[position.game], position, viewer)
+    told = {"match": match, "game": position.game, "version": position.version, "viewer": viewer, "view": view}
+    return tagged(in_json(told), position.version)
+
+
+def _at(house: House, now: Position, version: int | None) -> Position:
+    if version is None or version == now.version:
+        return now
+    if version > now.version:
+        raise NoVersion(f"The match has the versions 1 to {now.version}; {version} is none of them.")
+    return recall.state_at(house, now.match, version)
+
+
+def get_choices(house: House, asked: Asked, match: str) -> Response:
+    """What a seat of the caller may do."""
+    position = recall.position(house, match)
+    seat = sight.seat_of(position, asked.caller, asked.query.get("seat"))
+    choices = sight.choices(house.games[position.game], position, seat)
+    told = {"match": match, "version": position.version, "seat": seat, "to_act": position.to_act, "choices": choices}
+    return tagged(in_json(told), position.version)
+
+
+def act(house: House, asked: Asked, match: str) -> Response:
+    """Carry out what the caller has decided."""
+    body = asked.body
+    actions = body if isinstance(body, list) else [body]
+    if not actions or len(actions) > play.LONGEST_LIST or not all(isinstance(action, dict) for action in actions):
+        raise Problem("bad_body", reason=f"one action belongs there, or a list of 1 to {play.LONGEST_LIST}; an action is an object")
+    expected, name, player = _expected(asked), request_id(asked), asked.caller.player()
+    try:
+        return _acted(house, match, asked.query.get("seat"), actions, expected, name, player)
+    except Refused as refusal:
+        raise refused(house.games[recall.hold(house, match).position.game], refusal.refusal) from None
+
+
+def _acted(
+    house: House, match: str, chosen: str | None, actions: list[Any], expected: int | None, name: str | None, player: str
+) -> Response:
+    if chosen is not None:
+        return _played(house, match, chosen, actions, expected, name, player)
+    seats = _seats(house, match, player)
+    for place, seat in enumerate(seats):
+        try:
+            return _played(house, match, seat, actions, expected, name, player)
+        except Refused as refusal:
+            # What is in memory was behind if another of the caller's seats turns out to be the one to act.
+            if refusal.code != "not_your_turn" or place > 0 or _seats(house, match, player)[0] == seat:
+                raise
+            return _played(house, match, _seats(house, match, player)[0], actions, expected, name, player)
+        except Reused:
+            # The first answer may have been lost, and another of the caller's seats may be the one to act since then.
+            if place == len(seats) - 1:
+                raise
+    raise Problem("not_seated")
+
+
+def _played(house: House, match: str, seat: str, actions: list[Any], expected: int | None, name: str | None, player: str) -> Response:
+    return _told(house, play.play(house, match, seat, actions, expected=expected, request=name, player=player), seat)
+
+
+def _seats(house: House, match: str, player: str) -> list[str]:
+    """The seats that a player may mean, the likeliest first, by what is in memory; it may be behind, but who has a seat keeps it."""
+    position = recall.hold(house, match).position
+    seats = position.seats_of(player)
+    if not seats:
+        position = recall.position(house, match)
+        seats = position.seats_of(player)
+    if len(seats) > 1:
+        likeliest = sight.acting(position, seats)
+        seats = [likeliest, *(seat for seat in seats if seat != likeliest)]
+    return seats
+
+
+def _told(house: House, played: play.Played, seat: str) -> Response:
+    """What followed; of a repeated request the same bytes as the first time, for all of it is worked out from that version."""
+    position = played.position
+    game = house.games[position.game]
+    document = position.document
+    told = {
+        "match": position.match,
+        "game": position.game,
+        "seat": seat,
+        "first": played.first,
+        "version": played.last,
+        "round": document["round"],
+        "phase": document["phase"],
+        "active": document["active"],
+        "to_act": document["to_act"],
+        "outcome": document["outcome"],
+        "entries": [sight.shown(game, entry, seat) for entry in played.entries],
+        "choices": sight.choices(game, position, seat),
+    }
+    return tagged(in_json(told), played.last)
 
 
 def _expected(asked: Asked) -> int | None:

@@ -75,7 +75,7 @@ class SeatBody(Schema):
     contribution = Text(
         validate=[validate.Length(2, 128), validate.Regexp(CONTRIBUTION, error="Pairs of hex digits, lower case.")],
         metadata={
-            "description": "Bytes in hex that go into the dice of the match (docs/auditing.md), so that the server alone cannot choose them."
+            "description": "Bytes in hex that go into the dice of the match (docs/auditing.md), so that the server alone cannot."
         },
     )
 
@@ -101,7 +101,7 @@ class MatchesQuery(Schema):
 
 
 VIEWER = {
-    "description": "Whose eyes: a seat, `spectator` or `auditor`. Default: your seat (if you hold several, the one that must act), else `spectator`."
+    "description": "Whose eyes: a seat, `spectator` or `auditor`. Default: your seat (of several, the one that must act), or `spectator`."
 }
 VIEWER_ID = validate.Regexp(r"^[a-z][a-z0-9_]{0,31}$", error="A seat, `spectator` or `auditor`.")
 
@@ -131,7 +131,7 @@ class EntriesQuery(Schema):
         load_default=0,
         validate=validate.Range(0, 60),
         metadata={
-            "description": "If there is none yet, wait up to so many seconds for one (long poll). The server may answer sooner, with none: ask again."
+            "description": "If there is none yet, wait up to so many seconds for one (long poll). The server may end it sooner: ask again."
         },
     )
     viewer = Text(validate=VIEWER_ID, metadata=VIEWER)

@@ -44,7 +44,10 @@ def viewer_of(position: Position, caller: Caller, asked: str | None) -> str:
 
 
 def seat_of(position: Position, caller: Caller, asked: str | None) -> str:
-    """The caller's seat: `asked`, or the one that must act, or the first. Raises Problem `no_such_seat`, `not_your_seat` or `not_seated`."""
+    """The caller's seat: `asked`, or the one that must act, or the first.
+
+    Raises Problem `no_such_seat`, `not_your_seat` or `not_seated`.
+    """
     player = caller.player()
     if asked is not None:
         if asked not in position.roster:

@@ -33,7 +33,11 @@ def test_pages_of_an_allowed_origin_may_read_and_write(house: House, origins: tu
     assert "ETag" in answer.headers["Access-Control-Expose-Headers"]
     assert "Origin" in answer.headers["Vary"]
     before = caller.ask(
-        "OPTIONS", "/v1/matches", Origin="https://play.example", Access_Control_Request_Method="POST", Access_Control_Request_Headers="authorization"
+        "OPTIONS",
+        "/v1/matches",
+        Origin="https://play.example",
+        Access_Control_Request_Method="POST",
+        Access_Control_Request_Headers="authorization",
     )
     assert before.status_code == 200
     assert "POST" in before.headers["Access-Control-Allow-Methods"]
@@ -107,5 +111,7 @@ def test_the_description_is_served_in_both_ways(anybody: Caller) -> None:
 
 def test_settings_come_from_the_environment() -> None:
     assert settings_from({}) == Settings()
-    told = settings_from({"WARLEDGER_CORS_ORIGINS": "https://a.example, https://b.example", "WARLEDGER_STREAMS": "5", "WARLEDGER_LOG_REQUESTS": "0"})
+    told = settings_from(
+        {"WARLEDGER_CORS_ORIGINS": "https://a.example, https://b.example", "WARLEDGER_STREAMS": "5", "WARLEDGER_LOG_REQUESTS": "0"}
+    )
     assert told == Settings(cors_origins=("https://a.example", "https://b.example"), streams=5, log_requests=False)

@@ -15,7 +15,11 @@ GUIDE = (Path(__file__).parents[2] / "docs" / "api.md").read_text("utf-8")
 
 
 def test_every_code_is_told_with_its_status() -> None:
-    told = {code: int(row[1]) for row in re.findall(r"^(\| (\d{3}) \|(.*?)\|.*)$", GUIDE, re.MULTILINE) for code in re.findall(r"`(\w+)`", row[2])}
+    told = {
+        code: int(row[1])
+        for row in re.findall(r"^(\| (\d{3}) \|(.*?)\|.*)$", GUIDE, re.MULTILINE)
+        for code in re.findall(r"`(\w+)`", row[2])
+    }
     assert told == {code: kind.status for code, kind in CODES.items()}
 
 

@@ -118,7 +118,13 @@ def test_an_audit_is_for_referees_and_for_the_players_once_it_is_over(
 def test_the_audit_of_a_match_that_went_well_finds_nothing(house: House, ada: Caller, ben: Caller, tally: str) -> None:
     version = played_out(house, ada, ben, tally)["version"]
     report = ada.get(f"/v1/matches/{tally}/audit").json
-    assert (report["ok"], report["findings"], report["versions"], report["commitment"], report["dice"]) == (True, [], version, "kept", "verified")
+    assert (report["ok"], report["findings"], report["versions"], report["commitment"], report["dice"]) == (
+        True,
+        [],
+        version,
+        "kept",
+        "verified",
+    )
 
 
 def test_the_record_is_enough_for_an_audit_elsewhere(house: House, ada: Caller, ben: Caller, tally: str) -> None:
@@ -171,5 +177,3 @@ def events(text: str) -> list[dict[str, str]]:
 
 def _waits(anybody: Caller) -> bool:
     return "\nwarledger_streams 1.0" in anybody.get("/metrics").text
-
-

@@ -74,7 +74,9 @@ def test_every_body_is_guarded_alike(ada: Caller, tally: str, path: str, body: b
     assert refused.json["code"] in ("bad_json", "bad_body", "bad_action")
 
 
-@pytest.mark.parametrize("kind", ["text/plain", "application/xml", "application/x-www-form-urlencoded", "", "application/json; charset=utf-16", "json"])
+@pytest.mark.parametrize(
+    "kind", ["text/plain", "application/xml", "application/x-www-form-urlencoded", "", "application/json; charset=utf-16", "json"]
+)
 def test_a_body_of_another_kind_is_415(ada: Caller, tally: str, kind: str) -> None:
     refused = ada.ask("POST", f"/v1/matches/{tally}/actions", data=b'{"type": "roll"}', Content_Type=kind)
     assert (refused.status_code, refused.json["code"]) == (415, "not_json")
@@ -113,7 +115,9 @@ def test_every_get_answers_head_and_options(anybody: Caller, tally: str) -> None
         assert "GET" in anybody.ask("OPTIONS", path).headers["Allow"]
 
 
-@pytest.mark.parametrize("query", ["at=0", "at=-1", "at=1.5", "at=x", "at=" + "9" * 17, "at=%00", "viewer=%00", "viewer=RED", "at=1&at=2", "x=1", "viewer="])
+@pytest.mark.parametrize(
+    "query", ["at=0", "at=-1", "at=1.5", "at=x", "at=" + "9" * 17, "at=%00", "viewer=%00", "viewer=RED", "at=1&at=2", "x=1", "viewer="]
+)
 def test_a_malformed_query_is_400(anybody: Caller, tally: str, query: str) -> None:
     refused = anybody.get(f"/v1/matches/{tally}/state?{query}")
     assert (refused.status_code, refused.json["code"]) == (400, "bad_query")

@@ -11,7 +11,9 @@ from tests.service.conftest import Caller
 
 
 def test_a_match_is_created_with_its_seats_and_options(ada: Caller) -> None:
-    made = ada.post("/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "ai:greedy", "green": "open"}, "options": {"starting_cards": True}})
+    made = ada.post(
+        "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "ai:greedy", "green": "open"}, "options": {"starting_cards": True}}
+    )
     assert made.status_code == 201
     assert made.headers["Location"] == f"/v1/matches/{made.json['id']}"
     assert made.headers["ETag"] == '"1"'
@@ -119,14 +121,30 @@ def test_me_needs_a_key(anybody: Caller) -> None:
 
 @pytest.mark.parametrize(
     "query",
-    ["limit=0", "limit=201", "limit=x", "limit=1.0", "limit=%2B1", "limit= 1", "limit=", "status=lost", "player=nobody", "cursor=x", "limit=1&limit=2", "colour=red", "cursor=9"],
+    [
+        "limit=0",
+        "limit=201",
+        "limit=x",
+        "limit=1.0",
+        "limit=%2B1",
+        "limit= 1",
+        "limit=",
+        "status=lost",
+        "player=nobody",
+        "cursor=x",
+        "limit=1&limit=2",
+        "colour=red",
+        "cursor=9",
+    ],
 )
 def test_a_query_of_the_wrong_shape_is_400(anybody: Caller, query: str) -> None:
     refused = anybody.get(f"/v1/matches?{query}")
     assert (refused.status_code, refused.json["code"]) == (400, "bad_query")
 
 
-def test_the_secret_is_told_when_the_match_is_over_and_fits_its_commitment(house: House, ada: Caller, ben: Caller, anybody: Caller, tally: str) -> None:
+def test_the_secret_is_told_when_the_match_is_over_and_fits_its_commitment(
+    house: House, ada: Caller, ben: Caller, anybody: Caller, tally: str
+) -> None:
     commitment = anybody.get(f"/v1/matches/{tally}").json["commitment"]
     over = played_out(house, ada, ben, tally)
     assert over["status"] == "over"
@@ -148,4 +166,6 @@ def played_out(house: House, ada: Caller, ben: Caller, match: str) -> dict:
 
 
 def test_callers_of_other_kinds_see_the_same_standing(join: Callable[..., Caller], anybody: Caller, referee: Caller, tally: str) -> None:
-    assert anybody.get(f"/v1/matches/{tally}").data == referee.get(f"/v1/matches/{tally}").data == join("Dan").get(f"/v1/matches/{tally}").data
+    assert (
+        anybody.get(f"/v1/matches/{tally}").data == referee.get(f"/v1/matches/{tally}").data == join("Dan").get(f"/v1/matches/{tally}").data
+    )

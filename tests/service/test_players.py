@@ -36,7 +36,9 @@ def test_the_admin_key_belongs_to_no_player(admin: Caller) -> None:
     assert (refused.status_code, refused.json["code"]) == (403, "no_player")
 
 
-@pytest.mark.parametrize("header", ["Bearer nobody", "Bearer ", "Bearer", "Basic YTpi", "nonsense", "Bearer \u00e9", "Bearer " + "x" * 500, ""])
+@pytest.mark.parametrize(
+    "header", ["Bearer nobody", "Bearer ", "Bearer", "Basic YTpi", "nonsense", "Bearer \u00e9", "Bearer " + "x" * 500, ""]
+)
 def test_a_wrong_key_is_refused_even_where_none_is_needed(anybody: Caller, header: str) -> None:
     for path in ("/v1/players/me", "/v1/matches"):
         refused = anybody.get(path, Authorization=header)
@@ -54,7 +56,20 @@ def test_the_scheme_of_a_key_is_written_as_one_likes(ada: Caller) -> None:
 
 
 @pytest.mark.parametrize(
-    "body", [{}, {"name": ""}, {"name": "x" * 65}, {"name": 1}, {"name": None}, {"name": "a\x00b"}, {"name": "a\nb"}, {"name": "a", "x": 1}, [], "a", None]
+    "body",
+    [
+        {},
+        {"name": ""},
+        {"name": "x" * 65},
+        {"name": 1},
+        {"name": None},
+        {"name": "a\x00b"},
+        {"name": "a\nb"},
+        {"name": "a", "x": 1},
+        [],
+        "a",
+        None,
+    ],
 )
 def test_a_player_of_the_wrong_shape_is_400(anybody: Caller, body: object) -> None:
     import orjson

@@ -49,7 +49,9 @@ def test_nothing_follows_a_draw_in_a_list(ada: Caller, anybody: Caller, tally: s
 
 
 def test_a_refusal_names_the_code_the_rule_and_the_facts_in_a_sentence(ada: Caller, house: House) -> None:
-    match = ada.post("/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "ai:random"}, "options": {"first_seat": "red"}}).json["id"]
+    match = ada.post("/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "ai:random"}, "options": {"first_seat": "red"}}).json[
+        "id"
+    ]
     play.play(house, match, "system", [{"type": "end_round"}])
     refused = ada.act(match, {"type": "place_unit", "tile": "z36"})
     assert refused.status_code == 422
@@ -210,7 +212,9 @@ def test_nothing_is_played_before_every_seat_is_taken(ada: Caller) -> None:
     assert ada.get(f"/v1/matches/{match}/choices").json["choices"] == []
 
 
-def test_the_state_is_seen_through_the_eyes_one_has(anybody: Caller, ada: Caller, ben: Caller, cleo: Caller, referee: Caller, tally: str) -> None:
+def test_the_state_is_seen_through_the_eyes_one_has(
+    anybody: Caller, ada: Caller, ben: Caller, cleo: Caller, referee: Caller, tally: str
+) -> None:
     def viewer(caller: Caller, query: str = "") -> str:
         answer = caller.get(f"/v1/matches/{tally}/state{query}").json
         return answer.get("viewer") or answer["code"]
@@ -228,7 +232,12 @@ def test_when_it_is_over_everything_is_open_to_those_who_played(
     house: House, anybody: Caller, ada: Caller, ben: Caller, cleo: Caller, tally: str
 ) -> None:
     played_out(house, ada, ben, tally)
-    for caller, query, expected in ((ada, "auditor", "auditor"), (anybody, "two", "two"), (cleo, "auditor", None), (anybody, "auditor", None)):
+    for caller, query, expected in (
+        (ada, "auditor", "auditor"),
+        (anybody, "two", "two"),
+        (cleo, "auditor", None),
+        (anybody, "auditor", None),
+    ):
         assert caller.get(f"/v1/matches/{tally}/state?viewer={query}").json.get("viewer") == expected
 
 

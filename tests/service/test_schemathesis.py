@@ -24,7 +24,17 @@ def found_nothing(live: Live, folder: Path, *options: str, role: str = "player")
     body = {"name": "Schemathesis", "role": role}
     key = requests.post(f"{live.url}/v1/players", json=body, headers={"Authorization": f"Bearer {ADMIN}"}, timeout=5).json()["key"]
     command = [str(Path(sys.executable).parent / "schemathesis"), "--config-file", str(ROOT / "schemathesis.toml"), "run"]
-    command += [f"{live.url}/openapi.json", "--header", f"Authorization: Bearer {key}", "--checks", "all", "--seed", "1", "--no-color", *options]
+    command += [
+        f"{live.url}/openapi.json",
+        "--header",
+        f"Authorization: Bearer {key}",
+        "--checks",
+        "all",
+        "--seed",
+        "1",
+        "--no-color",
+        *options,
+    ]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-6000:]
 

@@ -42,7 +42,10 @@ def answers(caller: Caller, match: str, versions: int) -> Iterator[tuple[str, An
     base = f"/v1/matches/{match}"
     viewers = ["", "viewer=spectator", "viewer=auditor", *(f"viewer={seat}" for seat in ("red", "blue", "aliens", "humans"))]
     for viewer in viewers:
-        yield from ((path, told(caller.get(path))) for path in (f"{base}/state?{viewer}", f"{base}/entries?{viewer}", f"{base}/stream?seconds=0&{viewer}"))
+        yield from (
+            (path, told(caller.get(path)))
+            for path in (f"{base}/state?{viewer}", f"{base}/entries?{viewer}", f"{base}/stream?seconds=0&{viewer}")
+        )
         path = f"{base}/entries?{viewer}"
         yield f"{path} in lines", told(caller.get(path, Accept="application/x-ndjson"))
         for version in range(1, versions + 1):

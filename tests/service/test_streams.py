@@ -69,7 +69,10 @@ def match(begin: Callable[..., str]) -> str:
 
 
 def test_an_entry_reaches_every_stream_at_once(live: Live, house: House, match: str) -> None:
-    with listening(f"{live.url}/v1/matches/{match}/stream?after=2") as one, listening(f"{live.url}/v1/matches/{match}/stream?after=2") as two:
+    with (
+        listening(f"{live.url}/v1/matches/{match}/stream?after=2") as one,
+        listening(f"{live.url}/v1/matches/{match}/stream?after=2") as two,
+    ):
         for ear in (one, two):
             assert ear.answer.headers["Content-Type"].startswith("text/event-stream")
             ear.next(": still here")
