@@ -43,7 +43,7 @@ def request(method: str, path: str, body: Any = None, key: str | None = None) ->
 
 
 def drive(address: Address, conversations: list[Conversation], seconds: float) -> Load:
-    """Keep every conversation going on a connection of its own for some seconds; a conversation may end before."""
+    """Keep every conversation going on a connection of its own for some seconds, or until the first of them has nothing more to say."""
     poll = select.poll()
     lines: dict[int, tuple[socket.socket, Conversation]] = {}
     sent: dict[int, float] = {}
@@ -57,7 +57,8 @@ def drive(address: Address, conversations: list[Conversation], seconds: float) -
     for number, (line, conversation) in list(lines.items()):
         sent[number] = time.perf_counter()
         line.sendall(next(conversation))
-    while lines and time.perf_counter() - began < seconds:
+    all_talk = True
+    while all_talk and time.perf_counter() - began < seconds:
         for number, _ in poll.poll(1000):
             line, conversation = lines[number]
             answer = received(line)
@@ -66,8 +67,8 @@ def drive(address: Address, conversations: list[Conversation], seconds: float) -
             try:
                 asked = conversation.send(answer)
             except StopIteration:
+                all_talk = False
                 poll.unregister(line)
-                lines.pop(number)[0].close()
                 continue
             sent[number] = time.perf_counter()
             line.sendall(asked)

@@ -1,0 +1,60 @@
+"""What measures and counts: `./run bench` runs and tells its targets, and the figures of `./run simulate` are right."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks.pairs import figure, interleaved
+from tools import private
+from tools.simulate import interval
+from tools.words import phrase
+
+
+def test_bench_tells_every_figure_with_its_spread_and_its_target(tmp_path: Path) -> None:
+    told = tmp_path / "bench.json"
+    small = "--pairs 1 --seconds 0.2 --matches 250 --turns 2 --only memory http turns --json".split()
+    command = [sys.executable, "-m", "benchmarks", *small, str(told)]
+    ended = subprocess.run(command, cwd="/", env=private.surroundings(), capture_output=True, text=True)
+    assert told.exists(), ended.stderr
+    report = json.loads(told.read_text())
+    assert report["machine"]["cores"] >= 1
+    for one in report["figures"]:
+        assert one["low"] <= one["median"] <= one["high"]
+        assert one["name"] in ended.stdout
+    targets = {one["name"]: one["target"] for one in report["figures"] if one["target"]}
+    assert targets["POST actions / bare endpoint"] == ">= 0.6"
+    assert targets["a greedy turn, due to appended"] == "<= 25"
+
+
+def test_pairs_are_interleaved_and_each_begins_with_the_other_side() -> None:
+    told: list[str] = []
+
+    def side(name: str) -> float:
+        told.append(name)
+        return len(told)
+
+    mine, other = interleaved(lambda: side("ours"), lambda: side("theirs"), 3)
+    assert told == ["ours", "theirs", "theirs", "ours", "ours", "theirs"]
+    assert (mine, other) == ([1, 4, 5], [2, 3, 6])
+
+
+def test_a_figure_is_the_median_held_against_its_target() -> None:
+    assert figure("rate", [3, 1, 2], "1/s", least=2).met is True
+    assert figure("rate", [3, 1, 2], "1/s", least=2.5).met is False
+    assert figure("time", [3, 1, 2], "s", most=1.5).met is False
+    assert figure("size", [3, 1, 2], "bytes").met is None
+
+
+@pytest.mark.parametrize(("wins", "matches", "low", "high"), [(8, 10, 0.4902, 0.9433), (0, 10, 0.0, 0.2775), (50, 100, 0.4038, 0.5962)])
+def test_intervals_are_those_of_wilson(wins: int, matches: int, low: float, high: float) -> None:
+    assert interval(wins, matches) == pytest.approx((low, high), abs=5e-5)
+
+
+def test_a_fact_in_words_names_what_it_holds() -> None:
+    assert phrase({"type": "units_placed", "seat": "red", "units": {"f1": 1}, "card": None}) == "units placed: seat red, units f1 1"
+    assert phrase({"type": "end_moves"}) == "end moves"
