@@ -17,7 +17,7 @@ from tools.words import phrase
 
 def test_bench_tells_every_figure_with_its_spread_and_its_target(tmp_path: Path) -> None:
     told = tmp_path / "bench.json"
-    small = "--pairs 1 --seconds 0.2 --matches 250 --turns 2 --only memory http turns --json".split()
+    small = ["--pairs", "1", "--seconds", "0.2", "--matches", "250", "--turns", "2", "--only", "memory", "http", "turns", "--json"]
     command = [sys.executable, "-m", "benchmarks", *small, str(told)]
     ended = subprocess.run(command, cwd="/", env=private.surroundings(), capture_output=True, text=True)
     assert told.exists(), ended.stderr
