@@ -8,14 +8,12 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any, cast
 
-import structlog
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTooLarge
 
 from events.connect import House, open_house
 from events.levels import LEVELS
 from events.players import find
-from events.wire import StoreDown
 from games import GAMES
 from games.kernel import Game
 from service import catalogue, docs, health, history, matches, openapi, players, playing
@@ -23,11 +21,9 @@ from service import log as log_lines
 from service.door import Door, note_of
 from service.hub import Hub
 from service.keys import Keys
-from service.operations import Operation, mount
+from service.operations import Operation, mount, problem_of
 from service.problems import Problem, Told, told
 from service.settings import Settings, settings_from
-
-log = structlog.get_logger("service")
 
 
 def create_app(house: House | None = None, settings: Settings | None = None) -> Flask:
@@ -42,10 +38,10 @@ def create_app(house: House | None = None, settings: Settings | None = None) -> 
     app.config["MAX_CONTENT_LENGTH"] = settings.body_limit
     keys = Keys(partial(find, house), settings.admin_key, settings.key_seconds)
     offered = operations(house, settings)
-    mount(app, offered, keys, settings.body_limit)
+    served = mount(app, offered, keys, settings.body_limit)
     docs.mount(app, lambda: openapi.spec(offered, house.games, list(LEVELS)), openapi.written)
     _mind_errors(app, settings)
-    app.wsgi_app = Door(app.wsgi_app, settings.cors_origins, settings.log_requests)  # type: ignore[method-assign]
+    app.wsgi_app = Door(app.wsgi_app, served["act"], settings.cors_origins, settings.log_requests)  # type: ignore[method-assign]
     return app
 
 
@@ -87,22 +83,6 @@ def _mind_errors(app: Flask, settings: Settings) -> None:
             return noted(told(Problem("too_large", limit=settings.body_limit)))
         return noted(told(Problem("no_such_path" if error.code == 404 else "bad_request")))
 
-    @app.errorhandler(StoreDown)
-    def away(error: StoreDown) -> Response:
-        log.warning("store_away", request=note_of(request.environ).id)
-        return noted(told(Problem("store_away")))
-
     @app.errorhandler(Exception)
-    def broken(error: Exception) -> Response:
-        # The error's text may hold what is hidden: its kind and place are enough to find it.
-        log.error("broken", request=note_of(request.environ).id, error=type(error).__name__, where=_where(error))
-        return noted(told(Problem("broken")))
-
-
-def _where(error: Exception) -> str:
-    """The innermost place in our own code that an error came from."""
-    place, trace = "", error.__traceback__
-    while trace is not None:
-        place = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
-        trace = trace.tb_next
-    return place
+    def otherwise(error: Exception) -> Response:
+        return noted(told(problem_of(error, note_of(request.environ).id)))

@@ -7,7 +7,9 @@ from collections.abc import Generator, Iterator
 from functools import partial
 from typing import NamedTuple
 
-from flask import Response, request
+from flask import Response
+from werkzeug.datastructures import MIMEAccept
+from werkzeug.http import parse_accept_header
 
 from events import recall
 from events.audit import audit, plain
@@ -89,7 +91,7 @@ def get_entries(tell: Telling, asked: Asked, match: str) -> Response:
     found = tell.lines.read(game, match, after, limit, viewer)
     if not found and asked.query["wait"] and position.status != "over":
         found = _waited_for(tell, game, match, after, limit, viewer, asked.query["wait"])
-    if _wants_lines():
+    if _wants_lines(asked):
         answer = Response(b"".join(line.written + b"\n" for line in found), mimetype=NDJSON)
     else:
         last = found[-1].version if found else after
@@ -128,7 +130,7 @@ def get_stream(tell: Telling, asked: Asked, match: str) -> Response:
     answer.headers["Cache-Control"] = "no-store"
     answer.headers["Vary"] = "Authorization"
     answer.headers["X-Accel-Buffering"] = "no"
-    if request.method == "HEAD":
+    if asked.environ["REQUEST_METHOD"] == "HEAD":
         return answer
     seconds = min(asked.query.get("seconds", tell.settings.stream_seconds), tell.settings.stream_seconds)
     stream = Stream(tell.hub, tell.lines, tell.house.games[position.game], match, viewer, after, seconds, tell.settings.comment_seconds)
@@ -149,7 +151,7 @@ def get_record(tell: Telling, asked: Asked, match: str) -> Response:
     if not tell.house.store.head(match):
         raise Problem("no_such_match")
     full = tell.house.store.read_all(match)
-    if _wants_lines():
+    if _wants_lines(asked):
         return Response((line + b"\n" for line in full), mimetype=NDJSON)
     return Response(b'{"entries":[%b],%b' % (b",".join(full), written({"match": match})[1:]), mimetype=JSON)
 
@@ -261,6 +263,6 @@ def _last_event(asked: Asked) -> int:
     return int(given)
 
 
-def _wants_lines() -> bool:
-    accept = request.accept_mimetypes
+def _wants_lines(asked: Asked) -> bool:
+    accept = parse_accept_header(asked.header("Accept"), MIMEAccept)
     return bool(accept) and accept.quality(NDJSON) > accept.quality("application/json")

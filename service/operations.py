@@ -7,14 +7,15 @@ From the same list Flask gets its routes and openapi.yaml its text (service/open
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import wraps
 from typing import Any, NamedTuple
 
 import marshmallow
 import orjson
-from flask import Flask, Response, request
+import structlog
+from flask import Flask, Request, Response, request
 
 from events.declined import Declined
+from events.wire import StoreDown
 from service.door import note_of
 from service.keys import NOBODY, Caller, Keys
 from service.problems import CODES, Problem, declined, told
@@ -22,6 +23,10 @@ from service.schemas import LARGEST, reason_of
 
 Schema = dict[str, Any]
 DEEPEST = 24
+PATIENCE = 16
+
+log = structlog.get_logger("service")
+
 NOTHING: Mapping[str, Any] = {}
 
 
@@ -89,42 +94,70 @@ class Asked(NamedTuple):
         return self.environ.get(f"HTTP_{name.upper().replace('-', '_')}")
 
 
-def mount(app: Flask, operations: list[Operation], keys: Keys, body_limit: int) -> None:
-    """Give Flask a route for every operation."""
+Served = Callable[..., Response]
+
+
+def mount(app: Flask, operations: list[Operation], keys: Keys, body_limit: int) -> dict[str, Served]:
+    """Give Flask a route for every operation; and every operation as it is served, by id, for whoever has routed by himself."""
+    mounted = {}
     for operation in operations:
         rule = operation.path.replace("{", "<").replace("}", ">")
-        app.add_url_rule(rule, operation.id, _viewed(operation, keys, body_limit), methods=[operation.method])
+        served = mounted[operation.id] = _served(operation, keys, body_limit)
+        app.add_url_rule(rule, operation.id, _by_flask(served), methods=[operation.method])
+    return mounted
 
 
-def _viewed(operation: Operation, keys: Keys, body_limit: int) -> Callable[..., Response]:
-    """The operation as Flask calls it: key, query and body first, then the view; a `Problem` becomes its answer."""
+def _by_flask(served: Served) -> Callable[..., Response]:
+    return lambda **ids: served(request.environ, **ids)
+
+
+def _served(operation: Operation, keys: Keys, body_limit: int) -> Served:
+    """The operation from environ to answer: key, query and body first, then the view; whatever goes wrong becomes a problem."""
     view, body, key = operation.view, operation.body, operation.key
     query = operation.query or marshmallow.Schema()
     unasked: Mapping[str, Any] = query.load({})
 
-    @wraps(view)
-    def called(**ids: str) -> Response:
-        environ = request.environ
+    def served(environ: dict[str, Any], **ids: str) -> Response:
         note = note_of(environ)
         note.operation = operation.id
         try:
             caller = keys.caller(environ.get("HTTP_AUTHORIZATION"), key) if key != "none" else NOBODY
             note.player = caller.id
-            asked = query_of(query) if environ.get("QUERY_STRING") else unasked
+            asked = query_of(query, environ) if environ.get("QUERY_STRING") else unasked
             return view(Asked(caller, asked, body_of(body, environ, body_limit) if body is not None else None, environ), **ids)
-        except Problem as problem:
-            answer = told(problem)
-        except Declined as reason:
-            answer = told(declined(reason))
+        except Exception as error:  # noqa: BLE001 - nothing is swallowed: it is told, and noted
+            answer = told(problem_of(error, note.id))
         note.code = answer.code
         return answer
 
-    return called
+    return served
 
 
-def query_of(shape: marshmallow.Schema) -> Mapping[str, Any]:
+def problem_of(error: Exception, request_id: str) -> Problem:
+    """What went wrong, as a problem; what nobody has foreseen is noted by its kind and place, since its text may hold what is hidden."""
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, Declined):
+        return declined(error)
+    if isinstance(error, StoreDown):
+        log.warning("store_away", request=request_id)
+        return Problem("store_away")
+    log.error("broken", request=request_id, error=type(error).__name__, where=_where(error))
+    return Problem("broken")
+
+
+def _where(error: BaseException) -> str:
+    """The innermost place that an error came from."""
+    place, trace = "", error.__traceback__
+    while trace is not None:
+        place = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return place
+
+
+def query_of(shape: marshmallow.Schema, environ: dict[str, Any]) -> Mapping[str, Any]:
     """The query as its shape wants it. Raises Problem `bad_query`, also for a name that is unknown or comes twice."""
-    given = request.args.to_dict(flat=False)
+    given = Request(environ).args.to_dict(flat=False)
     twice = [name for name, values in given.items() if len(values) > 1]
     if twice:
         raise Problem("bad_query", errors_of({twice[0]: ["It may come once only."]}), reason=f"{twice[0]} comes more than once")
@@ -157,15 +190,23 @@ def body_of(body: Body, environ: Mapping[str, Any], limit: int) -> Any:
 
 
 def read(environ: Mapping[str, Any], limit: int) -> bytes:
-    """The body's bytes. Raises Problem `too_large`."""
+    """The body's bytes.
+
+    Raises Problem `too_large`, after taking in what is left of a body that is not far too large: whoever is still sending would else see
+    a broken connection and no answer.
+    """
+    stream = environ["wsgi.input"]
     length = environ.get("CONTENT_LENGTH")
-    size = int(length) if length and length.isdigit() else limit + 1 if "HTTP_TRANSFER_ENCODING" in environ else 0
-    if length and size > limit:
-        raise Problem("too_large", limit=limit)
-    written: bytes = environ["wsgi.input"].read(size) if size else b""
-    if len(written) > limit:
-        raise Problem("too_large", limit=limit)
-    return written
+    if not length and "HTTP_TRANSFER_ENCODING" not in environ:
+        return b""
+    size = int(length) if length and length.isdigit() else limit + 1
+    written: bytes = stream.read(min(size, limit + 1))
+    if len(written) <= limit:
+        return written
+    for _ in range(PATIENCE):
+        if not stream.read(limit):
+            break
+    raise Problem("too_large", limit=limit)
 
 
 def plain(value: Any, depth: int) -> Any:

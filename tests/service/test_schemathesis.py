@@ -51,4 +51,10 @@ def test_nothing_is_found_by_going_from_one_operation_to_another(public: Live, h
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("role", ["player", "referee"])
 def test_nothing_is_found_by_hundreds_of_examples(public: Live, house: House, tmp_path: Path, role: str) -> None:
-    found_nothing(public, tmp_path, "--max-examples", "300", role=role)
+    found_nothing(public, tmp_path, "--max-examples", "300", "--exclude-path-regex", "stream$", role=role)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+def test_nothing_is_found_in_streams(public: Live, house: House, tmp_path: Path) -> None:
+    found_nothing(public, tmp_path, "--max-examples", "30", "--include-path-regex", "stream$", "--phases", "coverage,fuzzing")
