@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import redis
+from hiredis import pack_command
 from redis.backoff import ExponentialWithJitterBackoff
 from redis.cluster import RedisCluster
 from redis.exceptions import ClusterDownError, MovedError, NoScriptError, OutOfMemoryError, ReadOnlyError, RedisError
@@ -92,10 +93,10 @@ class Wire:
         except IndexError:
             line = self._pool.make_connection()
         try:
-            line.send_packed_command(line.pack_command("EVALSHA", script.sha, len(keys), *keys, *args), check_health=False)
+            line.send_packed_command(_packed("EVALSHA", script.sha, len(keys), *keys, *args), check_health=False)
             answer = line.read_response()
         except NoScriptError:
-            line.send_packed_command(line.pack_command("EVAL", script.text, len(keys), *keys, *args), check_health=False)
+            line.send_packed_command(_packed("EVAL", script.text, len(keys), *keys, *args), check_health=False)
             answer = line.read_response()
         except RedisError as reason:
             line.disconnect()
@@ -184,6 +185,11 @@ def queue_client(url: str, patient: bool = False) -> Any:
     if patient:
         return redis.Redis.from_url(url, retry=Retry(ExponentialWithJitterBackoff(cap=0.5, base=0.02), 3))
     return redis.Redis.from_url(url, socket_timeout=1.0, socket_connect_timeout=0.5, retry=Retry(ExponentialWithJitterBackoff(), 0))
+
+
+def _packed(*words: str | bytes | int) -> list[bytes]:
+    """A command as it goes over the wire."""
+    return [pack_command(words)]  # type: ignore[arg-type]  # its stub allows for one word only
 
 
 def _unwilling(reason: RedisError) -> bool:
