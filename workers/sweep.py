@@ -38,7 +38,14 @@ def sweep(house: House, now: int | None = None) -> int:
         return 0
     asked = 0
     for match, since in late:
-        step = owed(position(house, match))
+        try:
+            step = owed(position(house, match))
+        except StoreDown:
+            raise
+        except Exception:
+            # One match that cannot be read must not keep all others waiting.
+            log.exception("match_unreadable", match=match)
+            continue
         # Attempts are numbered by how often the waiting time has doubled: sweeps side by side ask once, and what fails is left ever longer.
         if step is not None and house.jobs.enqueue(step, again=((now - since) // PATIENCE_MS).bit_length()):
             asked += 1
@@ -63,7 +70,7 @@ class Sweep(Thread):
             except StoreDown as reason:
                 log.warning("sweep_failed", error=type(reason).__name__)
             except Exception:
-                # One match that cannot be read must not end the sweep for all others.
+                # A sweep that ends for good would be noticed only when a job is lost, much later.
                 log.exception("sweep_failed")
 
     def stop(self) -> None:

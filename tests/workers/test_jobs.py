@@ -152,6 +152,15 @@ def test_nothing_is_due_any_more_when_people_are_to_act_or_the_match_is_over(hou
     assert overdue(house, 2**52) == []
 
 
+def test_a_match_that_cannot_be_read_does_not_keep_others_waiting(house: House, waiting: Callable[..., str], servers: Servers) -> None:
+    spoilt, sound = waiting("random"), waiting("random")
+    servers.keeper.xadd(house.store.keys(spoilt).stream, {"e": b"nonsense"}, id="2-0")
+    servers.keeper.zadd(house.store.keys(spoilt).due, {spoilt: 1})
+    servers.queue.flushall()
+    assert sweep(house, recall.position(house, sound).at + PATIENCE_MS) == 1
+    assert queued(servers) == [f"system-{sound}-1-1"]
+
+
 def test_a_long_queue_is_not_made_longer(
     house: House, waiting: Callable[..., str], servers: Servers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
