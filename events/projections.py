@@ -9,6 +9,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import structlog
+
 from events.connect import House
 from events.entries import Entry, canonical, parse
 from events.positions import Position, follow_all
@@ -17,17 +19,21 @@ from events.recall import game_of
 from events.snapshots import kept, pack
 from events.standings import indexes, standing
 from events.store import Store
-from events.wire import script
+from events.wire import StoreDown, script
+
+log = structlog.get_logger(__name__)
 
 _PROJECT = script("project")
 
 
 class Rebuilt(NamedTuple):
-    """What a rebuild has gone through, and how many keys and index entries of no match it has removed."""
+    """What a rebuild has gone through, how many keys and index entries of no match it has removed, and which matches it had to leave alone
+    because their streams cannot be replayed; the audit says why."""
 
     matches: int
     entries: int
     strays: int
+    spoilt: tuple[str, ...] = ()
 
 
 class Projected(NamedTuple):
@@ -42,10 +48,18 @@ def rebuild(house: House) -> Rebuilt:
     """Work out every projection anew, from the streams alone. Raises StoreDown."""
     listed = _listed(house.store)
     matches = entries = 0
+    spoilt = []
     for match in house.store.matches():
-        entries += _put_right(house, match, listed.pop(match, set()))
-        matches += 1
-    return Rebuilt(matches, entries, _sweep_strays(house.store, listed))
+        try:
+            entries += _put_right(house, match, listed.pop(match, set()))
+            matches += 1
+        except StoreDown:
+            raise
+        except Exception:
+            # A stream that was tampered with can fail in any way; all others are still to be put right.
+            log.exception("match_spoilt", match=match)
+            spoilt.append(match)
+    return Rebuilt(matches, entries, _sweep_strays(house.store, listed), tuple(sorted(spoilt)))
 
 
 def project(house: House, match: str) -> Projected:

@@ -73,6 +73,15 @@ def test_what_belongs_to_no_stream_is_removed_and_what_is_wrong_is_put_right(hou
     assert projections(house.store.wire) == kept
 
 
+def test_a_stream_that_cannot_be_replayed_is_named_and_left_alone(house: House, begin: Begin, servers: Servers) -> None:
+    spoilt, sound = begin(), begin()
+    servers.keeper.xadd(house.store.keys(spoilt).stream, {"e": b"nonsense"}, id="3-0")
+    kept = projections(house.store.wire)
+    servers.keeper.delete(house.store.keys(sound).standing)
+    assert rebuild(house) == Rebuilt(1, 2, 0, (spoilt,))
+    assert projections(house.store.wire) == kept
+
+
 def test_a_rebuild_while_matches_are_played_leaves_everything_right(house: House, begin: Begin, ann: str) -> None:
     made = [begin() for _ in range(6)]
 
