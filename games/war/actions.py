@@ -211,7 +211,7 @@ def move(table: Table, seat: Seat, action: Action) -> None:
     (WAR-MOV-01, WAR-MOV-03, WAR-MOV-05, WAR-MOV-06, WAR-MOV-08, WAR-MOV-09, WAR-ATT-01, WAR-ATT-13, WAR-TRN-09)."""
     tiles = table.state["tiles"]
     peaceful = {tile: number for tile, number in action["to"].items() if tiles[tile]["seat"] in (None, seat)}
-    attacks = {tile: number for tile, number in action["to"].items() if tile not in peaceful}
+    attacks = {tile: number for tile, number in sorted(action["to"].items()) if tile not in peaceful}
     table.emit("move_made", seat=seat, **{"from": action["from"]}, to=peaceful, attacks=attacks)
     if attacks:
         to_phase(table, "attack", seat)

@@ -93,5 +93,3 @@ def _beside(column: int, row: int) -> tuple[str, ...]:
 
 BESIDE: dict[str, tuple[str, ...]] = {f"{COLUMNS[c]}{r}": _beside(c, r) for r in ROWS for c in range(len(COLUMNS))}
 """Every place that a tile can have (WAR-MAP-01), row by row, and the places beside it."""
-
-PLACES: dict[str, int] = {place: order for order, place in enumerate(BESIDE)}

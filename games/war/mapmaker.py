@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from games.war.data import BESIDE, BOX, BROWN, COLUMNS, GENERATOR, PLACES, SYMBOLS, TILES_PER_SYMBOL
+from games.war.data import BESIDE, BOX, BROWN, COLUMNS, GENERATOR, SYMBOLS, TILES_PER_SYMBOL
 
 Map = dict[str, dict[str, Any]]
 
@@ -139,7 +139,7 @@ def attempts(seats: int, symbols: Sequence[str], number: int) -> Iterator[Map | 
                 found[place] = (symbol, g + 1)
                 faces[symbol] |= 1 << place
         good = _good_faces(regions, list(faces.values()), width)
-        yield {_tile(place, width): _blank(*found[place]) for place in sorted(found)} if good else None
+        yield _laid({_tile(place, width): _blank(*here) for place, here in found.items()}) if good else None
 
 
 def generated(seats: int, symbols: Sequence[str], number: int) -> Map:
@@ -148,8 +148,8 @@ def generated(seats: int, symbols: Sequence[str], number: int) -> Map:
 
 
 def given(faces: Mapping[str, str]) -> Map:
-    """The map that the players built, in reading order; it has no regions (WAR-MAP-16, WAR-OPT-03)."""
-    return {tile: _blank(faces[tile], None) for tile in sorted(faces, key=PLACES.__getitem__)}
+    """The map that the players built; it has no regions (WAR-MAP-16, WAR-OPT-03)."""
+    return _laid({tile: _blank(face, None) for tile, face in faces.items()})
 
 
 def symbols_on(faces: Mapping[str, str]) -> list[str]:
@@ -179,6 +179,11 @@ def flaw(faces: Mapping[str, str], seats: int) -> tuple[str, str] | None:
             reached.add(tile)
             edge += [other for other in BESIDE[tile] if other in faces]
     return None if len(reached) == len(faces) else ("WAR-MAP-13", "the tiles of the map do not all hang together")
+
+
+def _laid(tiles: Map) -> Map:
+    """A map with its tiles in the order of their ids, as canonical JSON has them: choices then come in the same order everywhere."""
+    return dict(sorted(tiles.items()))
 
 
 def _tile(place: int, width: int) -> str:

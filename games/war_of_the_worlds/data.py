@@ -101,8 +101,8 @@ OFFER_SIZE: int = _DATA["limits"]["offer_size"]
 CIVILIANS: int = _DATA["civilians"]["tokens"]
 CIVILIAN_DEFENCE: int = _DATA["civilians"]["defence"]
 
-LAND: tuple[str, ...] = tuple(region for region, row in _MAP.items() if row["terrain"] == "land")
-SEA: tuple[str, ...] = tuple(region for region, row in _MAP.items() if row["terrain"] == "sea")
+LAND: tuple[str, ...] = tuple(sorted(region for region, row in _MAP.items() if row["terrain"] == "land"))
+SEA: tuple[str, ...] = tuple(sorted(region for region, row in _MAP.items() if row["terrain"] == "sea"))
 REGIONS: frozenset[str] = frozenset(_MAP)
 BESIDE: dict[str, tuple[str, ...]] = {region: tuple(row["land"]) for region, row in _MAP.items()}
 """The land regions that share a border with a region; of a sea region, its coast (WOW-MAP-01, WOW-MAP-02, WOW-MAP-10)."""

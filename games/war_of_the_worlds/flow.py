@@ -30,7 +30,7 @@ def start_turn(table: Table, seat: Seat) -> None:
     WOW-BLD-08)."""
     table.emit("turn_started", seat=seat)
     if seat == ALIENS:
-        for region in sorted(LAND):
+        for region in LAND:
             for kind in sorted(table.state["regions"][region]["influence"]):
                 table.emit("influence_removed", kind=kind, region=region)
     gain(table, seat, income(table.state, seat), "income")
