@@ -44,7 +44,6 @@ START = """SwaggerUIBundle({
   deepLinking: true,
   docExpansion: "list",
   defaultModelsExpandDepth: 0,
-  persistAuthorization: true,
   tryItOutEnabled: true,
   validatorUrl: null,
 });
