@@ -15,6 +15,7 @@ from events import recall
 from events.audit import audit, plain
 from events.connect import House
 from events.entries import parse
+from events.lists import standing_of
 from games.kernel import Game
 from service import sight
 from service.hub import Hub
@@ -69,7 +70,7 @@ def operations(house: House, hub: Hub, settings: Settings) -> list[Operation]:
             "get_audit", "GET", "/v1/matches/{match}/audit", "history", "Audit a match", partial(get_audit, tell),
             {200: Answer("The report.", {"application/json": ref("Audit")})},
             "Replays the match from its stream, decides every action anew with the recorded dice, and compares; names the version "
-            "of whatever differs. For referees at any time, for the match's players when it is over.",
+            "of whatever differs. For referees who do not play in the match at any time, for its players when it is over.",
             key="needed", problems=("no_such_match", "audit_closed"),
         ),
         Operation(
@@ -157,8 +158,14 @@ def get_record(tell: Telling, asked: Asked, match: str) -> Response:
 
 
 def guard(tell: Telling, asked: Asked, match: str) -> None:
-    """Let only those through who may audit; for referees nothing is read before, so that a spoilt match can be audited too."""
-    if not asked.caller.referees and not sight.may_audit(recall.position(tell.house, match), asked.caller):
+    """Let only those through who may audit. A referee who has no part in a match is let through without reading it, so that a spoilt
+    match can be audited too."""
+    caller, house = asked.caller, tell.house
+    standing = standing_of(house, match) if caller.referees and caller.id is not None else None
+    part = standing is not None and any(holder.get("player") == caller.id for holder in standing["seats"].values())
+    if caller.referees and not part:
+        return
+    if not sight.may_audit(recall.position(house, match), caller):
         raise Problem("audit_closed")
 
 

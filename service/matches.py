@@ -98,10 +98,7 @@ _NEXT = {
 }  # fmt: skip
 
 _LINKS: dict[str, Any] = {
-    "201": {
-        name: {"operationId": operation, "parameters": {"match": "$response.body#/id"}}
-        for name, operation in _NEXT.items()
-    }
+    "201": {name: {"operationId": operation, "parameters": {"match": "$response.body#/id"}} for name, operation in _NEXT.items()}
 }
 
 

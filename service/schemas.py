@@ -74,9 +74,7 @@ class SeatBody(Schema):
 
     contribution = Text(
         validate=[validate.Length(2, 128), validate.Regexp(CONTRIBUTION, error="Pairs of hex digits, lower case.")],
-        metadata={
-            "description": "Bytes in hex that go into the dice of the match (docs/auditing.md), so that the server alone cannot."
-        },
+        metadata={"description": "Bytes in hex that go into the dice of the match (docs/auditing.md), so that the server alone cannot."},
     )
 
 

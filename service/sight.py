@@ -38,7 +38,7 @@ def viewer_of(position: Position, caller: Caller, asked: str | None) -> str:
         return asked
     if asked not in position.roster:
         raise Problem("no_such_seat")
-    if not (position.status == "over" or caller.referees or holds(position, caller, asked)):
+    if not (position.status == "over" or referees(position, caller) or holds(position, caller, asked)):
         raise Problem("hidden_view", viewer=asked)
     return asked
 
@@ -72,9 +72,19 @@ def holds(position: Position, caller: Caller, seat: str) -> bool:
     return caller.id is not None and position.roster[seat].get("player") == caller.id
 
 
+def plays(position: Position, caller: Caller) -> bool:
+    """Whether the caller holds a seat of the match."""
+    return caller.id is not None and bool(position.seats_of(caller.id))
+
+
+def referees(position: Position, caller: Caller) -> bool:
+    """Whether the caller is a referee of this match: nobody is who plays in it."""
+    return caller.referees and not plays(position, caller)
+
+
 def may_audit(position: Position, caller: Caller) -> bool:
     """Referees at any time; the players of a match when it is over."""
-    return caller.referees or (position.status == "over" and caller.id is not None and bool(position.seats_of(caller.id)))
+    return referees(position, caller) or (position.status == "over" and plays(position, caller))
 
 
 def view(game: Game, position: Position, viewer: str) -> dict[str, Any]:

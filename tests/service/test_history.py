@@ -115,6 +115,18 @@ def test_an_audit_is_for_referees_and_for_the_players_once_it_is_over(
     assert statuses() == [401, 200, 200, 403, 200, 200] * 2
 
 
+def test_a_referee_who_plays_in_a_match_is_a_player_there_until_it_is_over(house: House, ada: Caller, referee: Caller) -> None:
+    created = ada.post("/v1/matches", {"game": "tally", "seats": {"one": "me", "two": "open"}}).json
+    match = created["id"]
+    assert referee.get(f"/v1/matches/{match}/audit").status_code == 200
+    assert referee.post(f"/v1/matches/{match}/seats/two").status_code == 200
+    for path in ("audit", "record", "state?viewer=auditor", "state?viewer=one", "entries?viewer=auditor", "stream?viewer=one"):
+        assert referee.get(f"/v1/matches/{match}/{path}").status_code == 403, path
+    assert referee.get(f"/v1/matches/{match}/state").json["viewer"] == "two"
+    played_out(house, ada, referee, match)
+    assert referee.get(f"/v1/matches/{match}/audit").status_code == 200
+
+
 def test_the_audit_of_a_match_that_went_well_finds_nothing(house: House, ada: Caller, ben: Caller, tally: str) -> None:
     version = played_out(house, ada, ben, tally)["version"]
     report = ada.get(f"/v1/matches/{tally}/audit").json
