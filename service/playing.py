@@ -39,8 +39,8 @@ def operations(house: House) -> list[Operation]:
                 200: Answer("The match at a version, as its viewer may see it.", {"application/json": ref("State")}, ("ETag",)),
                 304: Answer("Nothing has changed since the version in `If-None-Match`.", headers=("ETag",)),
             },
-            "A seat's eyes are for its holder and for referees who do not play in the match, and for everybody once it is over; `spectator` is for "
-            "everybody; `auditor` is for such referees, and for the match's players once it is over.",
+            "A seat's eyes are for its holder and for referees who do not play in the match, and for everybody once it is over; "
+            "`spectator` is for everybody; `auditor` is for such referees, and for the match's players once it is over.",
             key="optional", query=StateQuery(), headers=("If-None-Match",),
             problems=("no_such_match", "no_such_seat", "no_such_version", "hidden_view"),
         ),
