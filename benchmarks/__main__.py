@@ -43,7 +43,7 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=2.0, help="length of a window of load (2)")
     parser.add_argument("--matches", type=int, default=1500, help="matches that the load plays in (1500)")
     parser.add_argument("--turns", type=int, default=200, help="turns of an AI that are timed (200)")
-    parser.add_argument("--only", nargs="*", help="rules, memory, http, turns, length, matches")
+    parser.add_argument("--only", nargs="*", help="rules, memory, http, turns, length, games, matches")
     parser.add_argument("--json", type=Path, help="write the JSON there instead of printing it")
     return parser.parse_args(arguments)
 
@@ -65,6 +65,7 @@ def parts(options: argparse.Namespace, folder: Path) -> dict[str, Callable[[], l
         "http": lambda: with_place(lambda place: http.measured(place, options.pairs, options.seconds, options.matches), "http"),
         "turns": lambda: with_place(lambda place: turns.measured(place, options.turns), "turns"),
         "length": lambda: with_place(lambda place: growth.by_length(place, options.pairs), "length"),
+        "games": lambda: with_place(lambda place: growth.by_game(place, options.pairs), "games"),
         "matches": matches,
     }
 

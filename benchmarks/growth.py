@@ -1,4 +1,4 @@
-"""Whether an action takes longer in a long match, or among many matches: medians over HTTP, turn and turn about."""
+"""Whether an action takes longer in a long match, among many matches, or in another game: medians over HTTP, turn and turn about."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from events.connect import House
 from events.entries import Entry, seal
 from events.positions import TAKE, TAKEN
 from events.store import Appended, Changes
+from games import GAMES
 from games.kernel import SYSTEM
 
 GAME = "war"
-SEATS = {"red": "me", "blue": "me"}
-LEAST = 1.2
+GROWTH = 1.2
+OTHER = 1.5
 SHORT, LONG = 60, 4_960
 FEW, MANY = 10, 10_000
 ACTIONS = 60
@@ -36,7 +37,7 @@ def by_length(place: Place, pairs: int) -> list[Figure]:
     return [
         figure("an action at about version 100", brief, "ms"),
         figure("an action at about version 5,000", lengthy, "ms"),
-        figure("version 5,000 / version 100", ratios(lengthy, brief), "ratio", most=LEAST),
+        figure("version 5,000 / version 100", ratios(lengthy, brief), "ratio", most=GROWTH),
     ]
 
 
@@ -53,7 +54,7 @@ def by_matches(few: Place, many: Place, pairs: int) -> list[Figure]:
     return [
         figure("an action among 10 matches", quiet, "ms"),
         figure("an action among 10,000 matches", crowded, "ms"),
-        figure("10,000 matches / 10 matches", ratios(crowded, quiet), "ratio", most=LEAST),
+        figure("10,000 matches / 10 matches", ratios(crowded, quiet), "ratio", most=GROWTH),
     ]
 
 
@@ -76,9 +77,23 @@ def actions(caller: Caller, begin: Callable[[], str]) -> Iterator[float]:
                 choices = answer["choices"]
 
 
-def begun(house: House, player: str) -> str:
-    """A match under way, its set-up done here instead of by a worker."""
-    match = play.create(house, player, GAME, SEATS, {}).match
+def by_game(place: Place, pairs: int) -> list[Figure]:
+    """The time of an action of every other game against one of War!."""
+    caller = place.caller()
+    player = own_id(caller)
+    figures = []
+    for game in GAMES:
+        if game != GAME:
+            war, other = (actions(caller, partial(begun, place.house, player, which)) for which in (GAME, game))
+            ours, theirs = interleaved(partial(median, other), partial(median, war), pairs)
+            figures.append(figure(f"an action of {game}", ours, "ms"))
+            figures.append(figure(f"{game} / {GAME}", ratios(ours, theirs), "ratio", most=OTHER))
+    return figures
+
+
+def begun(house: House, player: str, game: str = GAME) -> str:
+    """A match of a player against the same player under way, its set-up done here instead of by a worker."""
+    match = play.create(house, player, game, dict.fromkeys(GAMES[game].seats.ids[:2], "me"), {}).match
     play.play(house, match, SYSTEM, [{"type": "end_round"}])
     return match
 
