@@ -92,6 +92,11 @@ class Seats(NamedTuple):
     most: int
 
 
+def bare(view: State, viewer: str) -> list[str]:
+    """A board that shows the platform keys alone, for a game that draws none."""
+    return [f"{name}: {view[name]}" for name in ("game", "seats", "round", "phase", "active", "to_act", "outcome")]
+
+
 class Game(NamedTuple):
     """A whole game by name; see docs/adding-a-game.md for what each part must do."""
 
@@ -115,6 +120,7 @@ class Game(NamedTuple):
     folder: Path
     sets: frozenset[str] = frozenset()
     remembers: Mapping[str, Callable[[Memory, Event], Memory]] = MappingProxyType({})
+    board: Callable[[State, str], list[str]] = bare
 
     def __repr__(self) -> str:
         return f"<Game {self.id}>"
