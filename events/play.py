@@ -148,7 +148,8 @@ def play(
 ) -> Played:
     """Carry out the actions of one actor, all or none, one entry for each.
 
-    `expected` is the version that the match must be at. `request` is an id of the caller's own: the same request again gives the same
+    `expected` is the version that the match must be at, but for what others have since then decided in secret and at the same time.
+    `request` is an id of the caller's own: the same request again gives the same
     `Played`, with `repeated`. `player` must hold the seat; without it the caller is trusted. What was answered stands in the store.
     Raises Refused by the rules, and NoMatch, NoSeat, NotSeated, NotStarted, BadList, MustBeLast, Stale, Reused, Busy, StoreDown.
     """
@@ -159,9 +160,9 @@ def play(
     def decide(held: Held) -> list[Made]:
         position = held.position
         _may_act(position, actor, player)
-        if expected is not None and expected != position.version:
-            raise Stale(expected, position.version)
         game = recall.game_of(house, position.game)
+        if expected is not None and expected != position.version and not _unseen(house, game, position, expected, actor):
+            raise Stale(expected, position.version)
         made: list[Made] = []
         for place, action in enumerate(actions):
             one, open_hand = _decided(game, held, position, actor, action, asked)
@@ -258,6 +259,21 @@ def _decided(game: Game, held: Held, position: Position, actor: str, action: Any
         raise Refused(no("bad_action", reason=str(reason))) from None
     open_hand = draws.blocks > 0 or any(event["type"] in game.reveals for event in table.events)
     return Made(entry, wire, moved(position, entry, table.state, remembered(game, position.memory, table.events))), open_hand
+
+
+def _unseen(house: House, game: Game, position: Position, expected: int, actor: str) -> bool:
+    """Whether all that came after `expected` was decided by others who were to act together with the actor, and is hidden from it: sealed
+    bids, say. Nothing that the actor could have seen is then stale, and neither of two such requests need be sent again."""
+    if not 1 <= expected < position.version <= expected + len(position.roster) or actor not in position.to_act:
+        return False
+    together = recall.state_at(house, position.match, expected).to_act
+    if actor not in together:
+        return False
+    entries = [parse(wire) for wire in house.store.read(position.match, expected, position.version - expected)]
+    return all(
+        entry.actor in together and entry.actor != actor and any(game.shown(event, actor) != event for event in entry.events)
+        for entry in entries
+    )
 
 
 def _entry(
