@@ -32,7 +32,7 @@ def gain_resources(table: Table, seat: Seat, terms: Terms, action: Action) -> No
     gain(table, seat, terms.amount, terms.card)
 
 
-def airstrike(table: Table, seat: Seat, terms: Terms, action: Action) -> None:
+def distant_attack(table: Table, seat: Seat, terms: Terms, action: Action) -> None:
     """Damage to the alien forces, wherever they are (WOW-HUM-06)."""
     deal_damage(table, terms.damage, terms.card, None)
     check_damage(table)
@@ -50,7 +50,7 @@ def verb(terms: Terms) -> Verb:
         return PUSH if terms.push else SPECIAL if terms.influence else BEAM
     return {
         "gain": Verb((), plain_offers, plain_refusal, gain_resources),
-        "airstrike": Verb((), plain_offers, plain_refusal, airstrike),
+        "distant_attack": Verb((), plain_offers, plain_refusal, distant_attack),
         "move_civilians": MOVE_CIVILIANS,
         "civilian_attack": CIVILIAN_ATTACK,
         "destroy_civilian": DESTROY_CIVILIAN,

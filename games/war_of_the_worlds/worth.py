@@ -40,7 +40,7 @@ _READY = (0.6, 0.3, 0.2, 0.1)  # an Army or Navy, likewise
 _SHELTER = 0.04  # a civilian behind a building, for each point of Defence
 _MENACE = 0.5  # Landmines where a Tripod may step next
 
-_POWERS = {"gain": 0.5, "airstrike": 1.0, "civilian_attack": 0.8, "destroy_civilian": 1.0, "unit_attack": 0.8, "region_attack": 0.9}
+_POWERS = {"gain": 0.5, "distant_attack": 1.0, "civilian_attack": 0.8, "destroy_civilian": 1.0, "unit_attack": 0.8, "region_attack": 0.9}
 
 
 def _use(terms: Terms) -> float:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -58,21 +61,22 @@ def test_every_refusal_code_and_event_stands_in_the_contract(game):
     assert [name for name in (*game.refusals, *SHARED_REFUSALS, *game.events, *game.deeds()) if f"`{name}" not in contract] == []
 
 
+def ids_of(value: Any) -> Iterator[str]:
+    """The ids of cards, tokens and places in data.json: keys of what holds them, by side or not, and `id`s in lists."""
+    for key, inner in value.items() if isinstance(value, dict) else ():
+        if key in ("cards", "regions", "buildings", "locations", "clans") and isinstance(inner, dict):
+            for name, row in inner.items():
+                by_side = isinstance(row, dict) and row and all(isinstance(item, dict) for item in row.values())
+                yield from row if by_side else (name,)
+        if isinstance(inner, list):
+            yield from (row["id"] for row in inner if isinstance(row, dict) and "id" in row)
+        yield from ids_of(inner)
+
+
 @pytest.mark.parametrize("game", GAMES)
 def test_no_id_of_the_data_stands_in_the_code(game):
-    data = (game.folder / "data.json").read_text(encoding="utf-8")
-    import json
-
-    found: set[str] = set()
-
-    def gather(value):
-        if isinstance(value, dict):
-            for key, inner in value.items():
-                if key in ("cards", "regions", "buildings", "locations") and isinstance(inner, dict):
-                    found.update(inner)
-                gather(inner)
-
-    gather(json.loads(data))
+    found = set(ids_of(json.loads((game.folder / "data.json").read_text(encoding="utf-8")))) - set(game.phases)
+    assert found
     for path in game.folder.glob("*.py"):
         text = path.read_text(encoding="utf-8")
         assert [name for name in sorted(found) if re.search(rf"""['"]{re.escape(name)}['"]""", text)] == [], path.name
