@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from games.kernel import Game, Seats
+from games.war.board import board
 from games.war.data import FOLDER, LEAST_SEATS, MOST_SEATS, SEATS
 from games.war.facts import FACTS
 from games.war.guess import guess
@@ -56,4 +57,5 @@ GAME = Game(
     invariants=broken,
     folder=FOLDER,
     sets=frozenset({"take_cards.cards"}),
+    board=board,
 )
