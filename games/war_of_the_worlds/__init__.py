@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from games.kernel import Game, Seats
+from games.war_of_the_worlds.board import board
 from games.war_of_the_worlds.data import FOLDER, SEATS
 from games.war_of_the_worlds.facts import FACTS
 from games.war_of_the_worlds.guess import REMEMBERS, guess
@@ -68,4 +69,5 @@ GAME = Game(
     invariants=broken,
     folder=FOLDER,
     remembers=REMEMBERS,
+    board=board,
 )

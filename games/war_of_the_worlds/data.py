@@ -76,6 +76,15 @@ class Terms(NamedTuple):
     unprotected_only: bool
 
 
+class Place(NamedTuple):
+    """Where the sketch of the map has a region: its first line, its first column, and how many columns it takes."""
+
+    short: str
+    line: int
+    column: int
+    width: int
+
+
 class Card(NamedTuple):
     """A card of one of three kinds: action, building, unit (WOW-CRD-01). Starting cards have no cost (WOW-OFR-12)."""
 
@@ -100,6 +109,19 @@ HAND_SIZE: int = _DATA["limits"]["hand_size"]
 OFFER_SIZE: int = _DATA["limits"]["offer_size"]
 CIVILIANS: int = _DATA["civilians"]["tokens"]
 CIVILIAN_DEFENCE: int = _DATA["civilians"]["defence"]
+
+SKETCH: dict[str, Place] = {
+    region: Place(row["short"], row["line"], row["column"], row["width"]) for region, row in _DATA["sketch"]["places"].items()
+}
+"""The map as the text board draws it: land regions that touch are those that share a border."""
+
+NAMES: dict[str, str] = {
+    name: row["name"] for rows in (*_DATA["cards"].values(), _DATA["units"], _DATA["buildings"]) for name, row in rows.items()
+}
+"""What cards, kinds of figures and buildings are called."""
+
+SHORT: dict[str, str] = _DATA["sketch"]["tokens"]
+"""A short word for each token."""
 
 LAND: tuple[str, ...] = tuple(sorted(region for region, row in _MAP.items() if row["terrain"] == "land"))
 SEA: tuple[str, ...] = tuple(sorted(region for region, row in _MAP.items() if row["terrain"] == "sea"))

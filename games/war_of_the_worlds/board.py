@@ -1,0 +1,150 @@
+"""The board as text, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from games.drawing import Sheet, apart, counted, heading, listed, paragraph, tallied
+from games.kernel import AUDITOR, Seat, State
+from games.war_of_the_worlds.data import (
+    BALLOONS,
+    BESIDE,
+    CARDS,
+    CIVILIANS,
+    DAMAGE_TO_WIN,
+    KINDS,
+    LAND,
+    NAMES,
+    SEA,
+    SHORT,
+    SKETCH,
+)
+from games.war_of_the_worlds.state import civilians_left, income
+
+HIGH = 4
+
+
+def board(view: State, viewer: str) -> list[str]:
+    """What a viewer sees of a match, drawn."""
+    return [
+        heading("War of the Worlds", view, viewer),
+        *_map(view),
+        _tracks(view),
+        *_open(view),
+        *[line for seat in view["seats"] for line in _side(view, seat, viewer)],
+        *_end(view),
+    ]
+
+
+def _map(view: State) -> list[str]:
+    """Great Britain: boxes that touch are regions that border on each other; beside the seas stand their coasts (WOW-MAP-01,
+    WOW-MAP-02)."""
+    sheet = Sheet()
+    for region in LAND:
+        place = SKETCH[region]
+        sheet.box(place.line, place.column, place.line + HIGH, place.column + place.width)
+        for line, text in enumerate(_land(view, region, place.width - 1), 1):
+            sheet.write(place.line + line, place.column + 1, text)
+    for region in SEA:
+        place = SKETCH[region]
+        coast = paragraph("", [SKETCH[near].short for near in BESIDE[region]], width=place.width)
+        for line, text in enumerate([f"~ {place.short} ~ {_figures(view, region)}", *coast]):
+            sheet.write(place.line + line, place.column, text)
+    drawn = sheet.lines()
+    return [*drawn[:-1], "* has acted this turn".ljust(len(drawn[-1]) - len(drawn[-1].lstrip())) + drawn[-1].lstrip()]
+
+
+def _land(view: State, region: str, width: int) -> list[str]:
+    """What stands in a land region, in three lines; `*` marks what has acted this turn."""
+    land = view["regions"][region]
+    people = counted(land["civilians"], "civilian") if land["civilians"] else ""
+    if land["fought"]:
+        people = f"{land['civilians']} civ., {land['fought']} fought"
+    full, short = _tokens(view, region, land)
+    return [
+        apart(f" {SKETCH[region].short.upper()}", f"{people} ", width),
+        " " + _figures(view, region),
+        " " + full if len(full) < width else short,
+    ]
+
+
+def _tokens(view: State, region: str, land: dict[str, Any]) -> tuple[str, str]:
+    """The tokens in a region by name, and in short words; what influence there is stands in brackets."""
+    standing = [*([land["building"]] if land["building"] else []), *([BALLOONS.id] if land["balloons"] else [])]
+    marks = ["*" if name == land["building"] and region in view["fired"] else "" for name in standing]
+    laid = [SHORT[name] for name in land["influence"]]
+    full = [NAMES[name] + mark for name, mark in zip(standing, marks, strict=True)]
+    short = [SHORT[name] + mark for name, mark in zip(standing, marks, strict=True)]
+    return " + ".join([*full, *([f"({', '.join(laid)})"] if laid else [])]), " ".join([*short, *laid])
+
+
+def _figures(view: State, region: str) -> str:
+    """The figures in a region by kind and number; `*` marks one that has taken a unit card this turn."""
+    found = []
+    for kind in KINDS.values():
+        here = [
+            f"{number}*" if view["units"][figure]["used"] else str(number)
+            for number, figure in enumerate(kind.figures, 1)
+            if view["units"][figure]["region"] == region
+        ]
+        if here:
+            found.append(f"{NAMES[kind.id]} {''.join(here)}")
+    return " ".join(found)
+
+
+def _tracks(view: State) -> str:
+    """How near either side is to its goal (WOW-END-01, WOW-END-02)."""
+    left = civilians_left(view)
+    return apart(
+        f"damage     {_bar(view['damage'], DAMAGE_TO_WIN)}  {view['damage']} of {DAMAGE_TO_WIN}",
+        f"civilians  {_bar(left, CIVILIANS)}  {left:>2} of {CIVILIANS}",
+    )
+
+
+def _bar(number: int, whole: int) -> str:
+    return "#" * number + "." * (whole - number)
+
+
+def _open(view: State) -> Iterator[str]:
+    """A strike that gathers damage, or a civilian that may move once more."""
+    strike, evacuation = view["strike"], view["evacuation"]
+    if strike is not None:
+        yield f"STRIKE on {SKETCH[strike['region']].short}: {strike['damage']} gathered, {strike['need']} needed"
+    if evacuation is not None:
+        fought = ", and has fought" if evacuation["fought"] else ""
+        yield f"EVACUATION: the civilian moved first stands in {SKETCH[evacuation['region']].short}{fought}; one more may move"
+
+
+def _side(view: State, seat: Seat, viewer: str) -> Iterator[str]:
+    """A side's cards, as far as they are seen: counts of what is hidden, names of what is open (WOW-VIS-01, WOW-VIS-02, WOW-VIS-03)."""
+    side = view["sides"][seat]
+    sizes = [f"{_size(side['supply'])} in supply", f"{_size(side['offer_deck'])} in the offer deck", f"income {income(view, seat)}"]
+    if seat == view["active"]:
+        sizes += [counted(view["resources"], "resource") + " left", "swap made" if view["swapped"] else "swap open"]
+    yield f"{seat.upper()}{' <' if seat in view['to_act'] else ''}   {', '.join(sizes)}"
+    hand = side["hand"]
+    if isinstance(hand, int):
+        yield f"  hand     {counted(hand, 'card')}"
+    else:
+        yield from paragraph("  hand     ", tallied([NAMES[card] for card in hand]) or ["-"])
+    yield from paragraph("  offer    ", [f"{NAMES[card]} {CARDS[card].cost}" for card in side["offer"]] or ["-"])
+    for pile in ("discard", "removed"):
+        if side[pile]:
+            yield from paragraph(f"  {pile:<9}", tallied([NAMES[card] for card in side[pile]]))
+    if viewer == AUDITOR:
+        for label, pile in (("supply", "supply"), ("to come", "offer_deck")):
+            if side[pile]:
+                yield from paragraph(f"  {label:<9}", [NAMES[card] for card in side[pile]])
+
+
+def _size(pile: Any) -> int:
+    return pile if isinstance(pile, int) else len(pile)
+
+
+def _end(view: State) -> Iterator[str]:
+    """Who has won, and why."""
+    outcome = view["outcome"]
+    if outcome is not None:
+        scores = ", ".join(f"{seat} {score}" for seat, score in outcome["scores"].items())
+        yield f"{listed(outcome['winners']).capitalize()} won ({outcome['reason'].replace('_', ' ')}): {scores}."
