@@ -8,8 +8,6 @@ from functools import partial
 from typing import NamedTuple
 
 from flask import Response
-from werkzeug.datastructures import MIMEAccept
-from werkzeug.http import parse_accept_header
 
 from events import recall
 from events.audit import audit, plain
@@ -21,7 +19,7 @@ from service import sight
 from service.hub import Hub
 from service.operations import Answer, Asked, Operation
 from service.problems import Problem
-from service.responses import JSON, NDJSON, in_json, written
+from service.responses import JSON, NDJSON, in_json, prefers, written
 from service.schemas import EntriesQuery, StreamQuery
 from service.settings import Settings
 from service.shapes import ref
@@ -92,7 +90,7 @@ def get_entries(tell: Telling, asked: Asked, match: str) -> Response:
     found = tell.lines.read(game, match, after, limit, viewer)
     if not found and asked.query["wait"] and position.status != "over":
         found = _waited_for(tell, game, match, after, limit, viewer, asked.query["wait"])
-    if _wants_lines(asked):
+    if prefers(asked.header("Accept"), NDJSON):
         answer = Response(b"".join(line.written + b"\n" for line in found), mimetype=NDJSON)
     else:
         last = found[-1].version if found else after
@@ -152,7 +150,7 @@ def get_record(tell: Telling, asked: Asked, match: str) -> Response:
     if not tell.house.store.head(match):
         raise Problem("no_such_match")
     full = tell.house.store.read_all(match)
-    if _wants_lines(asked):
+    if prefers(asked.header("Accept"), NDJSON):
         return Response((line + b"\n" for line in full), mimetype=NDJSON)
     return Response(b'{"entries":[%b],%b' % (b",".join(full), written({"match": match})[1:]), mimetype=JSON)
 
@@ -268,8 +266,3 @@ def _last_event(asked: Asked) -> int:
     if not (given.isascii() and given.isdigit() and len(given) <= 15):
         raise Problem("bad_header", header="Last-Event-ID", reason="a version belongs there")
     return int(given)
-
-
-def _wants_lines(asked: Asked) -> bool:
-    accept = parse_accept_header(asked.header("Accept"), MIMEAccept)
-    return bool(accept) and accept.quality(NDJSON) > accept.quality("application/json")

@@ -17,12 +17,14 @@ from service import sight
 from service.matches import request_id
 from service.operations import Answer, Asked, Body, Operation
 from service.problems import Problem, refused
-from service.responses import in_json, tagged
+from service.responses import TEXT, in_json, in_text, prefers, tagged
 from service.schemas import SeatQuery, StateQuery
 from service.shapes import ref
 
 _TAG = re.compile(r'"([0-9]{1,15})"|([0-9]{1,15})')
 _TAGS = re.compile(r'"([^"]*)"|([0-9]+)')
+
+_BY_TYPE = "Authorization, Accept"
 
 _EXAMPLES = {
     "one action": {"type": "end_moves"},
@@ -36,11 +38,16 @@ def operations(house: House) -> list[Operation]:
         Operation(
             "get_state", "GET", "/v1/matches/{match}/state", "play", "See the match", partial(get_state, house),
             {
-                200: Answer("The match at a version, as its viewer may see it.", {"application/json": ref("State")}, ("ETag",)),
+                200: Answer(
+                    "The match at a version, as its viewer may see it.",
+                    {"application/json": ref("State"), TEXT: {"type": "string"}},
+                    ("ETag",),
+                ),
                 304: Answer("Nothing has changed since the version in `If-None-Match`.", headers=("ETag",)),
             },
             "A seat's eyes are for its holder and for referees who do not play in the match, and for everybody once it is over; "
-            "`spectator` is for everybody; `auditor` is for such referees, and for the match's players once it is over.",
+            "`spectator` is for everybody; `auditor` is for such referees, and for the match's players once it is over. "
+            "With `Accept: text/plain` the answer is a board for people, in at most 60 lines of 120 columns.",
             key="optional", query=StateQuery(), headers=("If-None-Match",),
             problems=("no_such_match", "no_such_seat", "no_such_version", "hidden_view"),
         ),
@@ -68,10 +75,12 @@ def get_state(house: House, asked: Asked, match: str) -> Response:
     viewer = sight.viewer_of(now, asked.caller, asked.query.get("viewer"))
     position = _at(house, now, asked.query.get("at"))
     if _is_fresh(asked, position.version):
-        return tagged(Response(status=304), position.version)
+        return tagged(Response(status=304), position.version, _BY_TYPE)
+    if prefers(asked.header("Accept"), TEXT):
+        return tagged(in_text(sight.board(house.games[position.game], position, viewer)), position.version, _BY_TYPE)
     view = sight.view(house.games[position.game], position, viewer)
     told = {"match": match, "game": position.game, "version": position.version, "viewer": viewer, "view": view}
-    return tagged(in_json(told), position.version)
+    return tagged(in_json(told), position.version, _BY_TYPE)
 
 
 def _at(house: House, now: Position, version: int | None) -> Position:

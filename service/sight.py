@@ -92,6 +92,11 @@ def view(game: Game, position: Position, viewer: str) -> dict[str, Any]:
     return game.view(position.document, viewer)
 
 
+def board(game: Game, position: Position, viewer: str) -> list[str]:
+    """The match as lines of text for people, drawn from what its viewer may see; from the same bytes always the same board."""
+    return game.board(orjson.loads(written(view(game, position, viewer))), viewer)
+
+
 def choices(game: Game, position: Position, seat: str) -> list[dict[str, Any]]:
     """What a seat may do; nothing while seats are open.
 

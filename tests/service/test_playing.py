@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable
 
@@ -279,3 +280,62 @@ def test_the_short_way_of_an_action_leads_where_flask_leads(ada: Caller, tally: 
     assert (by_door.status, by_door.data) == (by_flask.status, by_flask.data)
     told = {name: value for name, value in by_door.headers if name != "X-Request-Id"}
     assert told == dict(by_flask.headers)
+
+
+@pytest.fixture
+def wars(house: House, ada: Caller, ben: Caller) -> str:
+    """A match of the game with hidden hands, some way on: Ada has the first seat, Ben the second."""
+    first, second = GAMES["war_of_the_worlds"].seats.ids
+    match: str = ada.post("/v1/matches", {"game": "war_of_the_worlds", "seats": {first: "me", second: "open"}}).json["id"]
+    assert ben.post(f"/v1/matches/{match}/seats/{second}").status_code == 200
+    played_on(house, match, random.Random(5), 40)
+    return match
+
+
+def test_a_board_comes_as_text_to_whoever_prefers_it(house: House, ada: Caller, anybody: Caller, wars: str) -> None:
+    path = f"/v1/matches/{wars}/state"
+    answer = ada.get(path, Accept="text/plain")
+    assert (answer.status_code, answer.headers["Content-Type"]) == (200, "text/plain; charset=utf-8")
+    game, position = GAMES["war_of_the_worlds"], recall.position(house, wars)
+    seat = game.seats.ids[0]
+    drawn = game.board(json.loads(json.dumps(game.view(position.document, seat), sort_keys=True)), seat)
+    assert answer.text == "\n".join(drawn) + "\n"
+    assert answer.headers["ETag"] == f'"{position.version}"'
+    assert anybody.get(path, Accept="text/plain").text != answer.text
+    assert anybody.get(path, Accept="text/plain", If_None_Match=answer.headers["ETag"]).status_code == 304
+    for headers in (answer.headers, ada.get(path).headers, ada.get(path, If_None_Match="*").headers):
+        assert headers["Vary"] == "Authorization, Accept"
+
+
+@pytest.mark.parametrize(
+    ("accept", "comes"),
+    [
+        ("text/plain", "text/plain"),
+        ("text/*", "text/plain"),
+        ("application/json;q=0.5, text/plain", "text/plain"),
+        ("application/json", "application/json"),
+        ("*/*", "application/json"),
+        ("text/html, */*;q=0.8", "application/json"),
+        ("text/plain, application/json", "application/json"),
+        ("image/png", "application/json"),
+        ("nonsense", "application/json"),
+        ("", "application/json"),
+        (None, "application/json"),
+    ],
+)
+def test_json_comes_unless_text_is_preferred(anybody: Caller, tally: str, accept: str | None, comes: str) -> None:
+    answer = anybody.get(f"/v1/matches/{tally}/state", **({} if accept is None else {"Accept": accept}))
+    assert (answer.status_code, answer.mimetype) == (200, comes)
+
+
+def test_a_board_follows_the_same_rules_of_sight_and_version(house: House, ada: Caller, ben: Caller, anybody: Caller, wars: str) -> None:
+    path, second = f"/v1/matches/{wars}/state", GAMES["war_of_the_worlds"].seats.ids[1]
+    for viewer in (second, "auditor"):
+        refused = ada.get(f"{path}?viewer={viewer}", Accept="text/plain")
+        assert (refused.status_code, refused.mimetype, refused.json["code"]) == (403, "application/problem+json", "hidden_view")
+    assert ben.get(f"{path}?viewer={second}", Accept="text/plain").status_code == 200
+    early = ada.get(f"{path}?at=2", Accept="text/plain")
+    assert (early.status_code, early.headers["ETag"]) == (200, '"2"')
+    assert early.text != ada.get(path, Accept="text/plain").text
+    assert anybody.get(f"{path}?at=9999", Accept="text/plain").json["code"] == "no_such_version"
+    assert ada.get(f"{path}?viewer=spectator", Accept="text/plain").text == anybody.get(path, Accept="text/plain").text
