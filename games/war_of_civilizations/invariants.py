@@ -1,0 +1,191 @@
+"""What holds in every document of a match that was played from its set-up."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from games.kernel import SYSTEM, Seat, State
+from games.war_of_civilizations.data import (
+    APEX,
+    CAPACITY,
+    CONTINENT,
+    COUNTDOWN,
+    CRYSTALS,
+    DISPLAY_SIZE,
+    DOCKABLE,
+    EXPEDITION_CRYSTALS,
+    EXPEDITIONS,
+    FLAGSHIP,
+    FORECAST_TOKENS,
+    HAND_LIMIT,
+    HOME,
+    ISLE,
+    LIMIT,
+    LOCATIONS,
+    MAX_LEVEL,
+    OF_AN_ACTION,
+    OFFERS_A_MOMENT,
+    RESOURCES,
+    RING,
+    ROUNDS_TO_WIN,
+    TELEPORTERS,
+    TURN,
+    deck,
+)
+from games.war_of_civilizations.state import crystals_of, in_play, occupants, option
+
+_RESTS = ("setup", "round_end", "over")  # phases in which it is nobody's turn
+_BATTLE = ("reinforce", "bids", "retreat")
+
+
+def broken(state: State) -> Iterator[str]:
+    """A sentence for each thing that does not hold: crystals, ships, cards and tokens are conserved (WOC-CMP-01, WOC-CMP-02, WOC-LIM-02,
+    WOC-LIM-03), and what waits belongs to its phase."""
+    yield from _broken_phase(state)
+    if state["phase"] != "setup":
+        yield from _broken_crystals(state)
+        yield from _broken_cards(state)
+        yield from _broken_board(state)
+        for seat in state["seats"]:
+            yield from _broken_player(state, seat)
+
+
+def _broken_phase(state: State) -> Iterator[str]:
+    """What waits, and who acts."""
+    phase, active = state["phase"], state["active"]
+    if (state["outcome"] is not None) != (phase == "over"):
+        yield f"the outcome is {state['outcome']} in phase {phase}"
+    if (active is None) != (phase in _RESTS) or (state["turn"] is None) != (phase in _RESTS):
+        yield f"{active} is active in phase {phase}, the turn is {state['turn']}"
+    if (state["battle"] is not None) != (phase in _BATTLE):
+        yield f"the battle is {state['battle']} in phase {phase}"
+    if (state["ransom"] is not None) != (phase == "ransom"):
+        yield f"the ransom is {state['ransom']} in phase {phase}"
+    if state["blockade"] is None and phase == "blockade" or state["blockade"] is not None and phase not in ("blockade", "ransom", *_BATTLE):
+        yield f"the blockade is {state['blockade']} in phase {phase}"
+    acting = _acting(state)
+    if state["to_act"] != acting:
+        yield f"{state['to_act']} act in phase {phase} with {active} active, not {acting}"
+    if any(actor != SYSTEM and state["players"][actor]["eliminated"] for actor in [*state["to_act"], active or SYSTEM]):
+        yield f"an eliminated seat is to act: {state['to_act']}, {active}"
+    if not 0 <= state["offers"] <= OFFERS_A_MOMENT:
+        yield f"{state['offers']} offers were made"
+    turn = state["turn"]
+    if turn is not None and turn["action"] is None:
+        left = [name for name in OF_AN_ACTION if turn[name] != TURN[name]]
+        if left or turn["bonus_open"]:
+            yield f"{left} is left of an action that is over"
+
+
+def _acting(state: State) -> list[str]:
+    """Who must decide now."""
+    phase, battle = state["phase"], state["battle"]
+    if phase in ("setup", "round_end"):
+        return [SYSTEM]
+    if phase == "over":
+        return []
+    if phase == "blockade":
+        return [state["blockade"]["occupant"]]
+    if phase == "ransom":
+        return [state["ransom"]["to"]]
+    if phase == "reinforce":
+        return [battle["defender"]]
+    if phase == "bids":
+        return [seat for seat in state["seats"] if seat in (battle["attacker"], battle["defender"]) and seat not in battle["bids"]]
+    return [battle["retreat"]["seat"]] if phase == "retreat" else [state["active"]]
+
+
+def _broken_crystals(state: State) -> Iterator[str]:
+    """Crystals, the Isle and the tracks (WOC-LIM-02)."""
+    crystals, isle = state["crystals"], state[ISLE]
+    lying = EXPEDITION_CRYSTALS * sum([not here["explored"] for here in state["apex"].values()])
+    total = sum(crystals.values()) + lying + sum([crystals_of(state, seat) for seat in state["seats"]])
+    if total != CRYSTALS or min(crystals.values()) < 0:
+        yield f"there are {total} crystals, {crystals} of them unowned"
+    holder = isle["holder"]
+    if (holder is None) != (isle["since"] is None) or not 0 <= isle["full_rounds"] <= (ROUNDS_TO_WIN if holder else 0):
+        yield f"the Isle is held so: {isle}"
+    if holder is not None and holder != state["active"] and FLAGSHIP not in state["players"][holder]["fleets"].get(ISLE, ()):
+        yield f"{holder} holds the Isle without its capital ship"
+    if state["countdown"] is not None and not 1 <= state["countdown"] <= COUNTDOWN:
+        yield f"the countdown is {state['countdown']}"
+    if holder is not None and state["countdown"] is None:
+        yield "the Isle is held and the countdown does not run"
+    if not 1 <= state["round"] <= option(state, "round_limit"):
+        yield f"this is round {state['round']}"
+
+
+def _broken_cards(state: State) -> Iterator[str]:
+    """Power cards and lost expeditions (WOC-SET-02, WOC-PWR-02)."""
+    power = state["power"]
+    cards = [card for pile in power.values() for card in pile] + [card for player in state["players"].values() for card in player["cards"]]
+    if Counter(cards) != Counter(deck(len(state["seats"]))):
+        yield f"there are {len(cards)} power cards"
+    if len(power["display"]) > DISPLAY_SIZE or (len(power["display"]) < DISPLAY_SIZE and power["deck"]):
+        yield f"the display holds {len(power['display'])} cards"
+    tokens = [here["expedition"] for here in state["apex"].values() if here["expedition"] is not None]
+    if len(set(tokens)) != len(tokens) or not set(tokens) <= set(EXPEDITIONS):
+        yield f"the lost expeditions are {tokens}"
+    for island, here in state["apex"].items():
+        if here["explored"] != (here["expedition"] is None) or not set(here["known_to"]) <= set(state["seats"]):
+            yield f"{island} is {here}"
+        if island in state["covered"] and (not here["explored"] or here["pirate"]):
+            yield f"the covered {island} is {here}"
+
+
+def _broken_board(state: State) -> Iterator[str]:
+    """Where ships, privateers and marks are, and how many fit (WOC-MAP-13, WOC-CTL-04, WOC-RET-03)."""
+    battle, board = state["battle"], in_play(state).difference(state["covered"])
+    for location in LOCATIONS:
+        there = occupants(state, location)
+        if not there:
+            continue
+        if location not in board:
+            yield f"{there} have ships on {location}"
+        if len(there) > 1 and (battle is None or battle["at"] != location or len(there) > 2):
+            yield f"{there} share {location}"
+        ships = sum([sum(state["players"][seat]["fleets"][location].values()) for seat in there])
+        welcome = any([location == HOME[seat] and FLAGSHIP in state["players"][seat]["fleets"][location] for seat in there])
+        if ships > CAPACITY[location] + welcome:
+            yield f"{ships} ships are on {location}"
+    for location, mark in state["marks"].items():
+        if location not in board or CONTINENT[location] not in state["seats"] or mark not in (*range(1, FORECAST_TOKENS + 1), "barren"):
+            yield f"{location} is marked {mark}"
+    if state["marks"] and not option(state, "disasters"):
+        yield "islands are marked in a match without disasters"
+    privateers = [player["privateer"] for player in state["players"].values() if player["privateer"] is not None]
+    pirates = sum([here["pirate"] for here in state["apex"].values()])
+    abroad = [location for location in privateers if location != "reserve"]
+    if pirates + len(privateers) > len(RING) * option(state, "pirates") or len(set(abroad)) != len(abroad):
+        yield f"there are {pirates} pirates, and privateers at {privateers}"
+
+
+def _broken_player(state: State, seat: Seat) -> Iterator[str]:
+    """A seat's ships, tokens, crystals and means (WOC-CMP-05, WOC-TEL-03, WOC-TEL-05, WOC-MNT-01, WOC-ELM-03, WOC-LIM-04)."""
+    player = state["players"][seat]
+    fleets = player["fleets"]
+    ships: Counter[str] = Counter()
+    for location, fleet in fleets.items():
+        ships.update(fleet)
+        if not fleet or min(fleet.values()) < 1:
+            yield f"{seat} has the fleet {fleet} on {location}"
+    if any(ships[ship] > LIMIT[ship] for ship in ships) or ships[FLAGSHIP] != (not player["eliminated"]):
+        yield f"{seat} has {dict(ships)}"
+    tokens = player["teleporters"]
+    if len(tokens) > TELEPORTERS or len(set(tokens)) != len(tokens) or not DOCKABLE.difference(state["covered"]).issuperset(tokens):
+        yield f"{seat} has teleporters on {tokens}"
+    if any(CONTINENT[location] != seat for location in player["mounted"]):
+        yield f"{seat} has crystals mounted on {player['mounted']}"
+    if min([player[name] for name in (*RESOURCES, "crystals")]) < 0 or not 0 <= player["ability"] <= MAX_LEVEL:
+        yield f"{seat} has {player}"
+    if len(player["cards"]) > HAND_LIMIT:
+        yield f"{seat} holds {player['cards']}"
+    if not player["entered_central"] and any(location in APEX or location == ISLE for location in fleets):
+        yield f"{seat} is on the central continent without having entered it"
+    if player["eliminated"] and (fleets or tokens or player["mounted"] or player["cards"] or player["privateer"] or player["crystals"]):
+        yield f"{seat} is eliminated and has something left"
+    battle = state["battle"]
+    bid = battle["bids"].get(seat) if battle is not None and battle["result"] is None else None
+    if bid is not None and (bid["ammo"] > player["ammo"] or Counter(bid["cards"]) - Counter(player["cards"])):
+        yield f"{seat} has bid {bid} and has not got that"
