@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import os
 import sys
@@ -22,6 +23,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--at", type=int, metavar="N", help="the version to look at (the latest)")
     add_eyes(parser)
     options = parser.parse_args(arguments)
+    speak_unicode()
     try:
         print(board(caller(options), options.match, options.at, options.viewer))
     except (Problem, URLError, FileNotFoundError) as reason:
@@ -32,8 +34,12 @@ def main(arguments: list[str] | None = None) -> int:
 
 def add_eyes(parser: argparse.ArgumentParser) -> None:
     """Let a command be told where the service is and through whose eyes to look."""
-    parser.add_argument("--as", dest="viewer", metavar="SEAT", help="through whose eyes: a seat, spectator or auditor (spectator)")
-    parser.add_argument("--url", help="where the service is (that of the data folder)")
+    parser.add_argument(
+        "--as", dest="viewer", metavar="SEAT", help="through whose eyes: a seat, spectator or auditor (your seat, else spectator)"
+    )
+    parser.add_argument(
+        "--url", default=os.environ.get("WARLEDGER_URL"), help="where the service is (WARLEDGER_URL, or that of the data folder)"
+    )
     parser.add_argument("--key", default=os.environ.get("WARLEDGER_KEY"), help="whose key (WARLEDGER_KEY, or the admin key)")
     parser.add_argument(
         "--data", type=Path, default=Path(os.environ.get("WARLEDGER_DATA", "data")), help="the data folder of the service (./data)"
@@ -53,9 +59,20 @@ def caller(options: argparse.Namespace) -> Client:
     return Client(url, key)
 
 
+def eyes(viewer: str | None) -> dict[str, Any]:
+    """The query that names a viewer; without one the service looks through the eyes that suit the key."""
+    return {} if viewer is None else {"viewer": viewer}
+
+
+def speak_unicode() -> None:
+    """Boards are drawn with strokes; let a terminal of another encoding show what it can."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
+
+
 def board(client: Client, match: str, at: int | None, viewer: str | None) -> str:
     """The board at a version through a viewer's eyes. Raises Problem."""
-    asked: dict[str, Any] = {"viewer": viewer or "spectator"}
+    asked: dict[str, Any] = eyes(viewer)
     if at is not None:
         asked["at"] = at
     return client.fetched(f"/v1/matches/{match}/state", accept=TEXT, **asked).decode().rstrip("\n")
