@@ -55,7 +55,7 @@ def paragraph(label: str, parts: Iterable[str], gap: str = ", ", width: int = WI
     lines, line, indent = [], label, " " * len(label)
     empty = True
     for part in parts:
-        if not empty and len(line) + len(gap) + len(part) > width:
+        if not empty and len(line) + len(gap) + len(part) + len(gap.rstrip()) > width:
             lines.append((line + gap).rstrip())
             line, empty = indent, True
         line += part if empty else gap + part

@@ -49,7 +49,7 @@ def _map(view: State) -> list[str]:
     for region in SEA:
         place = SKETCH[region]
         coast = paragraph("", [SKETCH[near].short for near in BESIDE[region]], width=place.width)
-        for line, text in enumerate([f"~ {place.short} ~ {_figures(view, region)}", *coast]):
+        for line, text in enumerate([f"~ {place.short} {_figures(view, region) or '~'}", *coast]):
             sheet.write(place.line + line, place.column, text)
     drawn = sheet.lines()
     return [*drawn[:-1], "* has acted this turn".ljust(len(drawn[-1]) - len(drawn[-1].lstrip())) + drawn[-1].lstrip()]
@@ -60,7 +60,7 @@ def _land(view: State, region: str, width: int) -> list[str]:
     land = view["regions"][region]
     people = counted(land["civilians"], "civilian") if land["civilians"] else ""
     if land["fought"]:
-        people = f"{land['civilians']} civ., {land['fought']} fought"
+        people = f"{land['civilians']} civ., {land['fought']}*"
     full, short = _tokens(view, region, land)
     return [
         apart(f" {SKETCH[region].short.upper()}", f"{people} ", width),
@@ -103,7 +103,7 @@ def _tracks(view: State) -> str:
 
 
 def _bar(number: int, whole: int) -> str:
-    return "#" * number + "." * (whole - number)
+    return ("#" * number).ljust(whole, ".")
 
 
 def _open(view: State) -> Iterator[str]:

@@ -1,0 +1,92 @@
+"""The boards of every game, by random play: they fit, they tell no more than the view, and they work on any document."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from games.documents import clone
+from games.drawing import LINES, WIDTH
+from games.kernel import AUDITOR, SPECTATOR, Game
+from tests.games.matches import ALL, Start, chance, same, sampled, starts
+from tests.games.test_laws import LAW
+
+MATCHES = 40
+GAMES = [pytest.param(game, id=game.id) for game in ALL]
+
+
+def drawn(game: Game, view: Any, viewer: str) -> list[str]:
+    """A board that fits, drawn from a view that is left as it was."""
+    before = same(view)
+    lines = game.board(view, viewer)
+    assert same(view) == before
+    assert 0 < len(lines) <= LINES, f"{len(lines)} lines\n" + "\n".join(lines)
+    for line in lines:
+        assert len(line) <= WIDTH, line
+        assert line == line.rstrip()
+        assert line.isprintable()
+    return lines
+
+
+def every_match(check: Any) -> Any:
+    """A check held in random matches of every game."""
+
+    @pytest.mark.parametrize("game", GAMES)
+    def test(game: Game) -> None:
+        @settings(max_examples=MATCHES, derandomize=True, database=None, **LAW)
+        @given(starts(game))
+        def held(start: Start) -> None:
+            check(start)
+
+        held()
+
+    test.__name__, test.__doc__ = check.__name__, check.__doc__
+    return test
+
+
+@every_match
+def test_a_board_fits_in_every_position_for_every_viewer(start: Start) -> None:
+    for step in sampled(start, 8):
+        for state in (step.before, step.after):
+            for viewer in (*start.seats, SPECTATOR, AUDITOR):
+                drawn(start.game, start.game.view(state, viewer), viewer)
+
+
+@every_match
+def test_positions_that_differ_in_hidden_things_alone_give_the_same_board(start: Start) -> None:
+    game = start.game
+    for step in sampled(start, 4):
+        for viewer in (*start.seats, SPECTATOR):
+            seen = game.view(step.before, viewer)
+            other = game.guess(clone(seen), viewer, chance((start.seed, step.number)))
+            assert game.board(game.view(other, viewer), viewer) == game.board(seen, viewer)
+
+
+@every_match
+def test_a_board_changes_when_something_open_does(start: Start) -> None:
+    game = start.game
+    for step in sampled(start, 4):
+        before, after = (game.board(game.view(state, AUDITOR), AUDITOR) for state in (step.before, step.after))
+        assert before != after or step.before["phase"] == step.after["phase"]
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_board_is_drawn_of_a_blank_document_and_of_a_match_that_has_not_begun(game: Game) -> None:
+    blank = json.loads((game.folder / "blank.json").read_text(encoding="utf-8"))
+    for number in range(game.seats.least, game.seats.most + 1):
+        for state in (blank, game.begin(list(game.seats.ids[:number]), {})):
+            for viewer in (*state["seats"], SPECTATOR, AUDITOR):
+                drawn(game, game.view(state, viewer), viewer)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_board_names_the_winners(game: Game) -> None:
+    *_, last = sampled(Start(game, list(game.seats.ids[: game.seats.least]), {}, random.Random(7).randrange(1000)), 1)
+    winners = last.after["outcome"]["winners"]
+    text = "\n".join(drawn(game, game.view(last.after, SPECTATOR), SPECTATOR)).lower()
+    assert all(winner in text for winner in winners)
+    assert "won" in text
