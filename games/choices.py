@@ -25,7 +25,7 @@ def admits(choice: Choice, action: Action, sets: Collection[str] = ()) -> bool:
         given = action[field]
         if f"{action['type']}.{field}" in sets and isinstance(given, list):
             given, value = sorted(given), sorted(value)
-        if given != value:
+        if given != value or isinstance(given, bool) != isinstance(value, bool):
             return False
     return all(_inside(chosen, action[field]) for field, chosen in ranges.items())
 

@@ -164,6 +164,12 @@ def test_an_open_choice_allows_what_lies_in_its_ranges(action, allowed):
     assert admits(OPEN, action) is allowed
 
 
+def test_true_is_not_1():
+    choice = {"action": {"type": "play", "option": 1}}
+    assert admits(choice, {"type": "play", "option": 1})
+    assert not admits(choice, {"type": "play", "option": True})
+
+
 def test_the_order_of_a_set_is_of_no_account():
     choice = {"action": {"type": "take", "cards": ["a", "b"]}}
     assert admits(choice, {"type": "take", "cards": ["b", "a"]}, {"take.cards"})
