@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import select
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,10 +18,12 @@ from tests.whole.conftest import Client, until
 from tools import private
 
 
-def run(*words: str, told: str = "") -> subprocess.CompletedProcess[str]:
+def run(*words: str, told: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
     """A command, run to its end in a folder that is not the project's."""
     command = [sys.executable, "-m", f"tools.{words[0]}", *words[1:]]
-    return subprocess.run(command, cwd="/", env=private.surroundings(), input=told, capture_output=True, text=True, timeout=120)
+    return subprocess.run(
+        command, cwd="/", env={**private.surroundings(), **environment}, input=told, capture_output=True, text=True, timeout=120
+    )
 
 
 @pytest.fixture(scope="module")
@@ -96,13 +101,71 @@ def test_audit_takes_a_match_or_an_exported_record_and_names_what_was_changed(
     assert run("audit", "m" + "a" * 16, "--data", str(place.data)).returncode == 2
 
 
-def test_show_prints_a_board_and_replay_steps_through_the_match(place: private.Place, match: str) -> None:
+def test_show_prints_the_board_that_the_service_draws(place: private.Place, client: Client, match: str) -> None:
     shown = run("show", match, "--at", "30", "--as", "red", "--data", str(place.data))
     assert shown.returncode == 0, shown.stderr
-    assert shown.stdout.strip()
-    stepped = run("replay", match, "--data", str(place.data), told="n\n40\nb\nwhat\nq\n")
+    answer = client.call("GET", f"/v1/matches/{match}/state?at=30&viewer=red", headers={"Accept": "text/plain"})
+    assert shown.stdout == answer.text
+    assert "seen by red" in shown.stdout
+    assert "seen by spectator" in run("show", match, "--data", str(place.data)).stdout
+
+
+def test_show_takes_the_service_and_the_key_from_options_or_the_environment(place: private.Place, client: Client, match: str) -> None:
+    by_option = run("show", match, "--as", "auditor", "--url", place.url, "--key", place.admin_key)
+    assert (by_option.returncode, "seen by auditor" in by_option.stdout) == (0, True), by_option.stderr
+    told = {"WARLEDGER_URL": place.url, "WARLEDGER_KEY": place.admin_key}
+    assert run("show", match, "--as", "auditor", **told).stdout == by_option.stdout
+    refused = run("show", match, "--as", "auditor", "--url", place.url)
+    assert (refused.returncode, "hidden_view" in refused.stderr) == (1, True)
+
+
+def test_show_says_why_there_is_nothing_to_show(place: private.Place, tmp_path: Path) -> None:
+    for words in (["m" + "a" * 16, "--data", str(place.data)], ["m", "--data", str(tmp_path)], ["m", "--url", "http://127.0.0.1:9"]):
+        for command in ("show", "replay"):
+            ended = run(command, *words)
+            assert (ended.returncode, ended.stdout) == (1, "")
+            assert len(ended.stderr.splitlines()) == 1, ended.stderr
+
+
+def test_replay_steps_through_the_match(place: private.Place, match: str) -> None:
+    stepped = run("replay", match, "--data", str(place.data), told="n\n40\nb\nwhat\n9999999\nn\n0\nq\n")
     assert stepped.returncode == 0, stepped.stderr
-    assert [line.split()[1] for line in stepped.stdout.splitlines() if line.startswith("version ")] == ["1", "2", "40", "39", "39"]
+    lines = stepped.stdout.splitlines()
+    asked = [line.split() for line in lines if line.startswith("version ")]
+    last = asked[0][3]
+    assert [words[1] for words in asked] == ["1", "2", "40", "39", "39", last, last, "1"]
+    assert lines.count("That is none of them; no step is taken.") == 1
+    assert sum("seen by spectator" in line for line in lines) == 7
+
+
+def test_replay_works_in_a_terminal(place: private.Place, match: str) -> None:
+    parent, child = pty.openpty()
+    command = [sys.executable, "-m", "tools.replay", match, "--as", "red", "--from", "20", "--data", str(place.data)]
+    process = subprocess.Popen(command, cwd="/", env=private.surroundings(), stdin=child, stdout=child, stderr=child)
+    os.close(child)
+    try:
+        for typed, version in ((None, 20), ("", 21), ("n", 22), ("b", 21), ("7", 7)):
+            if typed is not None:
+                os.write(parent, f"{typed}\n".encode())
+            screen = read_until(parent, f"version {version} of ")
+            assert "\x1b[2J" in screen
+            assert "seen by red" in screen
+        os.write(parent, b"q\n")
+        assert process.wait(20) == 0
+    finally:
+        process.kill()
+        process.wait()
+        os.close(parent)
+
+
+def read_until(terminal: int, wanted: str) -> str:
+    """What a terminal shows up to some words. AssertionError when they do not come."""
+    shown = ""
+    while wanted not in shown:
+        ready, _, _ = select.select([terminal], [], [], 20)
+        assert ready, shown
+        shown += os.read(terminal, 65536).decode(errors="replace")
+    return shown
 
 
 def as_admin(place: private.Place, client: Client) -> Client:

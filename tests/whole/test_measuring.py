@@ -56,5 +56,5 @@ def test_intervals_are_those_of_wilson(wins: int, matches: int, low: float, high
 
 
 def test_a_fact_in_words_names_what_it_holds() -> None:
-    assert phrase({"type": "units_placed", "seat": "red", "units": {"f1": 1}, "card": None}) == "units placed: seat red, units f1 1"
+    assert phrase({"type": "units_placed", "seat": "red", "units": {"f1": 1}, "card": None}) == "units placed: seat red, f1 1"
     assert phrase({"type": "end_moves"}) == "end moves"

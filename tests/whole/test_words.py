@@ -1,0 +1,36 @@
+"""Entries in words: whatever the game, a line that one can read."""
+
+from __future__ import annotations
+
+import pytest
+
+from games import GAMES
+from games.kernel import AUDITOR, SPECTATOR
+from tests.games.matches import Start, walk
+from tools.words import LONG, facts, move, phrase
+
+
+@pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
+@pytest.mark.parametrize("viewer", [SPECTATOR, AUDITOR])
+def test_every_action_and_event_of_a_match_is_told_in_lines_of_words(game, viewer):
+    for step in walk(Start(game, list(game.seats.ids[: game.seats.least]), {}, 4)):
+        entry = {"version": 1, "actor": step.actor, "action": step.action, "events": [game.shown(event, viewer) for event in step.events]}
+        told = [move(entry), *facts(entry)]
+        assert len(told) > len(step.events)
+        for line in told:
+            assert len(line) <= LONG + 20
+            assert not set("{}[]_'\"") & set(line), line
+            assert "None" not in line
+
+
+def test_a_field_that_the_type_names_is_told_by_its_value():
+    moved = {"type": "unit_moved", "unit": "tripod_1", "from": "cumbria", "to": "yorkshire"}
+    assert phrase(moved) == "unit moved: tripod 1 from cumbria to yorkshire"
+    assert phrase({"type": "hand_discarded", "cards": ["reap", "reap", "tripod"]}) == "hand discarded: cards reap x2, tripod"
+    assert phrase({"type": "deck_built", "deck": [f"card_{number}" for number in range(30)]}) == "deck built: deck of 30"
+    assert phrase({"type": "end_turn"}) == "end turn"
+
+
+def test_a_seat_is_named_where_it_is_not_the_actor():
+    entry = {"actor": "system", "events": [{"type": "turn_started", "seat": "red"}, {"type": "round_started", "round": 3}]}
+    assert list(facts(entry)) == ["red: turn started", "round started: 3"]
