@@ -51,6 +51,7 @@ def answers(caller: Caller, match: str, versions: int) -> Iterator[tuple[str, An
         for version in range(1, versions + 1):
             path = f"{base}/state?at={version}&{viewer}"
             yield path, told(caller.get(path))
+            yield f"{path} as a board", told(caller.get(path, Accept="text/plain"))
     for path in (base, f"{base}/choices", f"{base}/audit", f"{base}/record", f"{base}/choices?seat=blue", "/v1/matches"):
         yield path, told(caller.get(path))
     yield "304", told(caller.get(f"{base}/state", If_None_Match=f'"{versions}"'))
