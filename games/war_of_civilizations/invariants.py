@@ -33,7 +33,7 @@ from games.war_of_civilizations.data import (
     TURN,
     deck,
 )
-from games.war_of_civilizations.state import crystals_of, in_play, occupants, option
+from games.war_of_civilizations.state import PHASES, crystals_of, in_play, occupants, option
 
 _RESTS = ("setup", "round_end", "over")  # phases in which it is nobody's turn
 _BATTLE = ("reinforce", "bids", "retreat")
@@ -62,7 +62,7 @@ def _broken_phase(state: State) -> Iterator[str]:
         yield f"the battle is {state['battle']} in phase {phase}"
     if (state["ransom"] is not None) != (phase == "ransom"):
         yield f"the ransom is {state['ransom']} in phase {phase}"
-    if state["blockade"] is None and phase == "blockade" or state["blockade"] is not None and phase not in ("blockade", "ransom", *_BATTLE):
+    if phase not in (("blockade", "ransom", *_BATTLE) if state["blockade"] is not None else set(PHASES) - {"blockade"}):
         yield f"the blockade is {state['blockade']} in phase {phase}"
     acting = _acting(state)
     if state["to_act"] != acting:
@@ -146,8 +146,8 @@ def _broken_board(state: State) -> Iterator[str]:
         if len(there) > 1 and (battle is None or battle["at"] != location or len(there) > 2):
             yield f"{there} share {location}"
         ships = sum([sum(state["players"][seat]["fleets"][location].values()) for seat in there])
-        welcome = any([location == HOME[seat] and FLAGSHIP in state["players"][seat]["fleets"][location] for seat in there])
-        if ships > CAPACITY[location] + welcome:
+        welcome = [seat for seat in there if location == HOME[seat] and FLAGSHIP in state["players"][seat]["fleets"][location]]
+        if ships > CAPACITY[location] + len(welcome):
             yield f"{ships} ships are on {location}"
     for location, mark in state["marks"].items():
         if location not in board or CONTINENT[location] not in state["seats"] or mark not in (*range(1, FORECAST_TOKENS + 1), "barren"):
