@@ -61,6 +61,6 @@ def _drawn(whole: list[str], gone: Iterable[str], size: int, chance: Chance) -> 
 
 
 def _bid(player: dict[str, Any], chance: Chance) -> dict[str, Any]:
-    """A bid that a seat could have sealed: any of its ammo, any of its battle cards (WOC-BAT-04)."""
+    """A bid that a seat could have sealed: some of its ammo, rather much than little, and any of its battle cards (WOC-BAT-04)."""
     cards = [card for card in player["cards"] if card in BATTLE_CARDS and chance.number(2)]
-    return {"ammo": chance.number(player["ammo"] + 1), "cards": cards}
+    return {"ammo": max(chance.number(player["ammo"] + 1), chance.number(player["ammo"] + 1)), "cards": cards}
