@@ -1,0 +1,209 @@
+"""Deeds of the frame: deploying, active actions and turns, power cards out of the hand, and the system's end of the round."""
+
+from __future__ import annotations
+
+from games.choices import Ranges
+from games.kernel import Action, Deed, Refusal, Seat, State, Table, no
+from games.schema import counts, optional
+from games.war_of_civilizations.checks import lacks, listed, no_card, no_kind, no_place, unknown
+from games.war_of_civilizations.data import ACTIONS, BATTLE_CARDS, CARDS, FREE_SHIPS, LANDINGS
+from games.war_of_civilizations.effects import VERBS
+from games.war_of_civilizations.flow import begin_action, end_action, end_turn, may_begin, pass_to, start_turn
+from games.war_of_civilizations.setup import set_up, setup_offers, setup_refusal
+from games.war_of_civilizations.state import ACTIVE_ACTION, CARD, LOCATION, SHIP
+from games.war_of_civilizations.upkeep import end_round
+
+# ---------------------------------------------------------------- deploying
+
+
+def deploy_offers(state: State, seat: Seat) -> list[Action]:
+    """The two islands next to the home base (WOC-SET-08, WOC-MAP-05)."""
+    return [{"type": "deploy", "at": location} for location in LANDINGS[seat]]
+
+
+def deploy_ranges(state: State, seat: Seat, action: Action) -> Ranges | None:
+    """Any of the free ships; the others go to the other island (WOC-SET-08)."""
+    return {"ships": {"each": {ship: [0, number] for ship, number in FREE_SHIPS.items()}, "total": [0, sum(FREE_SHIPS.values())]}}
+
+
+def deploy_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """Only the free ships, and only on the two islands (WOC-SET-08)."""
+    at, ships = action["at"], action["ships"]
+    refusal = no_place(state, at) or no_kind(ships)
+    if refusal is not None:
+        return refusal
+    if at not in LANDINGS[seat] or lacks(FREE_SHIPS, ships):
+        return no("bad_choice", "WOC-SET-08", reason=f"{listed(FREE_SHIPS)} are split over {' and '.join(LANDINGS[seat])}")
+    return None
+
+
+def deploy(table: Table, seat: Seat, action: Action) -> None:
+    """The free ships are placed, and the next seat follows; after the last one round 1 begins (WOC-SET-08, WOC-SET-11)."""
+    ships = action["ships"]
+    rest = {ship: number - ships.get(ship, 0) for ship, number in FREE_SHIPS.items() if number > ships.get(ship, 0)}
+    other = next(location for location in LANDINGS[seat] if location != action["at"])
+    for at, part in ((action["at"], ships), (other, rest)):
+        if part:
+            table.emit("ships_placed", seat=seat, at=at, ships=part, reason="deploy")
+    seats = table.state["seats"]
+    following = seats[seats.index(seat) + 1 :]
+    if following:
+        pass_to(table, "deploy", [following[0]], following[0])
+    else:
+        start_turn(table, seats[0])
+
+
+# ---------------------------------------------------------------- active actions and turns
+
+
+def begin_offers(state: State, seat: Seat) -> list[Action]:
+    """All five kinds, whenever an action is left; the same one twice as well (WOC-TRN-02, WOC-TRN-03)."""
+    if state["turn"]["action"] is not None or not may_begin(state, seat):
+        return []
+    return [{"type": "begin", "action": action} for action in ACTIONS]
+
+
+def begin_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """One action after the other, as many as are left (WOC-TRN-02, WOC-TRN-04, WOC-TRN-05)."""
+    turn = state["turn"]
+    refusal = unknown([action["action"]], ACTIONS, "active action")
+    if refusal is not None:
+        return refusal
+    if turn["action"] is not None:
+        return no("action_under_way", "WOC-TRN-05", action=turn["action"])
+    return None if may_begin(state, seat) else no("no_actions_left", "WOC-TRN-02", used=turn["actions_used"])
+
+
+def begin(table: Table, seat: Seat, action: Action) -> None:
+    """An active action is under way (WOC-TRN-05)."""
+    begin_action(table, seat, action["action"])
+
+
+def end_action_offers(state: State, seat: Seat) -> list[Action]:
+    """The action under way can be ended at any time (WOC-TRN-09, WOC-LIM-01)."""
+    return [] if state["turn"]["action"] is None else [{"type": "end_action"}]
+
+
+def end_action_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """Only what has begun can end (WOC-TRN-09)."""
+    return no("no_action", "WOC-TRN-09", wanted="of any kind") if state["turn"]["action"] is None else None
+
+
+def stop(table: Table, seat: Seat, action: Action) -> None:
+    """The active action is over (WOC-TRN-09, WOC-TRN-10)."""
+    end_action(table)
+
+
+def end_turn_offers(state: State, seat: Seat) -> list[Action]:
+    """Between actions the turn can be ended (WOC-TRN-09, WOC-LIM-01)."""
+    return [{"type": "end_turn"}] if state["turn"]["action"] is None else []
+
+
+def end_turn_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """An action under way is ended first (WOC-TRN-09)."""
+    under_way = state["turn"]["action"]
+    return None if under_way is None else no("action_under_way", "WOC-TRN-09", action=under_way)
+
+
+def finish_turn(table: Table, seat: Seat, action: Action) -> None:
+    """The turn passes on (WOC-TRN-01, WOC-TRN-09)."""
+    end_turn(table, seat)
+
+
+# ---------------------------------------------------------------- cards in hand
+
+
+def play_offers(state: State, seat: Seat) -> list[Action]:
+    """Every different turn card in hand, with every place that it may name (WOC-TRN-11, WOC-PWR-04, WOC-PWR-06)."""
+    offers: list[Action] = []
+    for card in dict.fromkeys(state["players"][seat]["cards"]):
+        if card not in BATTLE_CARDS:
+            places = VERBS[CARDS[card].verb].places
+            if places is None:
+                offers.append({"type": "play_card", "card": card})
+            else:
+                offers += [{"type": "play_card", "card": card, "at": at} for at in places(state, seat)]
+    return offers
+
+
+def misplaced(state: State, action: Action) -> Refusal | None:
+    """A card that names a place is played with one that there is, any other without (WOC-PWR-29, WOC-PWR-31)."""
+    refusal = no_card(action["card"])
+    if refusal is not None:
+        return refusal
+    card = CARDS[action["card"]]
+    verb = VERBS.get(card.verb) if card.moment == "turn" else None
+    if verb is None or verb.known is None:
+        return no("bad_action", reason=f"{card.id} names no `at`") if "at" in action else None
+    if "at" not in action or not verb.known(state, action["at"]):
+        return no("bad_action", reason=f"{card.id} needs an `at` of its kind")
+    return None
+
+
+def play_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """The card is in hand, is meant for the turn, and can do what it says (WOC-TRN-11, WOC-PWR-06)."""
+    refusal = misplaced(state, action)
+    if refusal is not None:
+        return refusal
+    card = CARDS[action["card"]]
+    hand = state["players"][seat]["cards"]
+    if card.id not in hand:
+        return no("card_not_there", "WOC-PWR-04", card=card.id, where="your hand", there=", ".join(hand) or "nothing")
+    if card.id in BATTLE_CARDS:
+        return no("wrong_moment", "WOC-PWR-06", what=card.id, when="with a bid in a battle")
+    asked = VERBS[card.verb].refusal
+    return None if asked is None else asked(state, seat, card, action["at"])
+
+
+def play(table: Table, seat: Seat, action: Action) -> None:
+    """A card is used once and discarded (WOC-PWR-04, WOC-TRN-11)."""
+    card = CARDS[action["card"]]
+    table.emit("card_spent", seat=seat, card=card.id, reason="played")
+    VERBS[card.verb].act(table, seat, card, action.get("at", ""))
+
+
+def discard_offers(state: State, seat: Seat) -> list[Action]:
+    """Every different card in hand (WOC-PWR-05)."""
+    return [{"type": "discard_card", "card": card} for card in dict.fromkeys(state["players"][seat]["cards"])]
+
+
+def discard_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """The card is in hand (WOC-PWR-05)."""
+    card, hand = action["card"], state["players"][seat]["cards"]
+    refusal = no_card(card)
+    if refusal is not None or card in hand:
+        return refusal
+    return no("card_not_there", "WOC-PWR-05", card=card, where="your hand", there=", ".join(hand) or "nothing")
+
+
+def discard(table: Table, seat: Seat, action: Action) -> None:
+    """A card goes to the discard pile unused (WOC-PWR-05, WOC-TRN-11)."""
+    table.emit("card_spent", seat=seat, card=action["card"], reason="discarded")
+
+
+# ---------------------------------------------------------------- the system
+
+
+def end_round_offers(state: State, seat: Seat) -> list[Action]:
+    """The system's only action (WOC-RND-01)."""
+    return [{"type": "end_round"}]
+
+
+def never_refused(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """In its phase this can always be done."""
+    return None
+
+
+def finish_round(table: Table, seat: Seat, action: Action) -> None:
+    """The round ends, and perhaps the match (WOC-RND-01)."""
+    end_round(table)
+
+
+SET_UP = Deed({}, setup_offers, setup_refusal, set_up)
+DEPLOY = Deed({"at": LOCATION, "ships": counts(SHIP)}, deploy_offers, deploy_refusal, deploy, deploy_ranges)
+BEGIN = Deed({"action": ACTIVE_ACTION}, begin_offers, begin_refusal, begin)
+END_ACTION = Deed({}, end_action_offers, end_action_refusal, stop)
+END_TURN = Deed({}, end_turn_offers, end_turn_refusal, finish_turn)
+PLAY_CARD = Deed({"card": CARD, "at": optional(LOCATION)}, play_offers, play_refusal, play)
+DISCARD_CARD = Deed({"card": CARD}, discard_offers, discard_refusal, discard)
+END_ROUND = Deed({}, end_round_offers, never_refused, finish_round)

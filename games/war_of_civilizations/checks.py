@@ -1,0 +1,91 @@
+"""What the refusals of several deeds ask."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from games.kernel import Refusal, Seat, State, no
+from games.war_of_civilizations.data import BONUS_OF, CARDS, RESOURCES, SHIPS
+from games.war_of_civilizations.state import can_pay, in_play, option, room
+
+
+def no_place(state: State, *locations: str | None) -> Refusal | None:
+    """A location that an action names is on the board (WOC-MAP-01)."""
+    board = in_play(state)
+    for location in locations:
+        if location is not None and location not in board:
+            return no("bad_action", "WOC-MAP-01", reason=f"{location!r} is no location in play")
+    return None
+
+
+def unknown(names: Collection[str], among: Collection[str], wanted: str) -> Refusal | None:
+    """Each name in an action is one of its kind."""
+    for name in names:
+        if name not in among:
+            return no("bad_action", reason=f"{name!r} is no {wanted}")
+    return None
+
+
+def no_kind(ships: Collection[str]) -> Refusal | None:
+    """Ships are of kinds that there are (WOC-CMP-05)."""
+    return unknown(ships, SHIPS, "kind of ship")
+
+
+def no_card(*cards: str) -> Refusal | None:
+    """Cards are of designs that there are."""
+    return unknown(cards, CARDS, "power card")
+
+
+def no_resource(*names: str) -> Refusal | None:
+    """Resources are of kinds that there are (WOC-GEN-03)."""
+    return unknown(names, RESOURCES, "resource")
+
+
+def played_without(state: State, name: str) -> Refusal | None:
+    """An expansion's actions need its option (WOC-SET-09, WOC-SET-10)."""
+    return None if option(state, name) else no("option_off", option=name)
+
+
+def no_step(state: State, *actions: str) -> Refusal | None:
+    """A step belongs to an active action that is under way (WOC-TRN-02)."""
+    if state["turn"]["action"] in actions:
+        return None
+    return no("no_action", "WOC-TRN-05", wanted=" or ".join(actions))
+
+
+def no_bonus(state: State, step: str) -> Refusal | None:
+    """A bonus step belongs to its active action and comes before its first main step (WOC-TRN-06, WOC-TRN-07)."""
+    refusal = no_step(state, *BONUS_OF[step])
+    if refusal is not None or state["turn"]["bonus_open"]:
+        return refusal
+    return no("bonus_closed", "WOC-TRN-07", action=state["turn"]["action"])
+
+
+def bonus_open(state: State, step: str) -> bool:
+    """Whether a bonus step may still be done."""
+    turn = state["turn"]
+    return turn["bonus_open"] and turn["action"] in BONUS_OF[step]
+
+
+def listed(goods: Mapping[str, int]) -> str:
+    """Goods or ships in words."""
+    return " and ".join(f"{number} {name}" for name, number in goods.items()) or "nothing"
+
+
+def cannot_pay(state: State, seat: Seat, price: Mapping[str, int], rule: str | None = None) -> Refusal | None:
+    """A seat pays with what it has (WOC-GEN-04)."""
+    if can_pay(state, seat, price):
+        return None
+    player = state["players"][seat]
+    return no("cannot_pay", rule, price=listed(price), stock=listed({name: player[name] for name in price}))
+
+
+def no_room(state: State, location: str, number: int) -> Refusal | None:
+    """A full location takes no further ship, for any reason (WOC-MAP-13)."""
+    left = room(state, location)
+    return None if number <= left else no("capacity_full", "WOC-MAP-13", at=location, wanted=number, room=left)
+
+
+def lacks(fleet: Mapping[str, int], ships: Mapping[str, int]) -> bool:
+    """Whether some of the ships are not in a fleet."""
+    return any([number > fleet.get(ship, 0) for ship, number in ships.items()])  # noqa: C419 - a list is faster here

@@ -1,0 +1,199 @@
+"""Deeds of magic crystals: converting by mounted ones, mounting and dismounting, and upgrading an ability."""
+
+from __future__ import annotations
+
+from games.choices import Ranges
+from games.kernel import Action, Deed, Refusal, Seat, State, Table, no
+from games.schema import counts
+from games.war_of_civilizations.checks import bonus_open, cannot_pay, no_bonus, no_place, no_resource, no_step
+from games.war_of_civilizations.data import CONTINENT, CONTINENT_OF, MAX_LEVEL, MOUNT_PRICE, RESOURCES, UPGRADE_PRICE, YIELDS, Counts
+from games.war_of_civilizations.flow import change_resources, change_turn, move_crystals, pay
+from games.war_of_civilizations.state import LOCATION, RESOURCE, can_pay, controls
+
+POWDER = "ammo"
+
+# ---------------------------------------------------------------- convert
+
+
+def convertible(state: State, seat: Seat) -> list[str]:
+    """The resources into which a seat's mounted crystals convert: what their locations yield, if it controls them; neither a gunboat nor a
+    fertile island is needed (WOC-CNV-01, WOC-CNV-02, WOC-CNV-06)."""
+    mounted = state["players"][seat]["mounted"]
+    if not mounted:
+        return []
+    found = {name for location in mounted if controls(state, seat, location) for name in YIELDS[location]}
+    return [name for name in RESOURCES if name in found]
+
+
+def payable(state: State, seat: Seat, into: str) -> Counts:
+    """What a seat can convert into a resource: its other resources, never crystals (WOC-CNV-01, WOC-CNV-04)."""
+    player = state["players"][seat]
+    return {name: player[name] for name in RESOURCES if name != into and player[name]}
+
+
+def convert_offers(state: State, seat: Seat) -> list[Action]:
+    """Each resource once in an action (WOC-CNV-03)."""
+    turn = state["turn"]
+    if turn["action"] != "convert":
+        return []
+    return [{"type": "convert", "into": into} for into in convertible(state, seat) if into not in turn["converted"]]
+
+
+def convert_ranges(state: State, seat: Seat, action: Action) -> Ranges | None:
+    """Any mix of the other resources (WOC-CNV-01)."""
+    stock = payable(state, seat, action["into"])
+    return {"pay": {"each": {name: [0, number] for name, number in stock.items()}, "total": [1, sum(stock.values())]}} if stock else None
+
+
+def misconverted(action: Action) -> Refusal | None:
+    """What is converted is something, and something else."""
+    refusal = no_resource(action["into"], *action["pay"])
+    if refusal is None and (not action["pay"] or action["into"] in action["pay"]):
+        return no("bad_action", "WOC-CNV-01", reason="`pay` must hold other resources than `into`")
+    return refusal
+
+
+def convert_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """The first rule that a conversion breaks (WOC-CNV-01, WOC-CNV-02, WOC-CNV-03)."""
+    into = action["into"]
+    refusal = misconverted(action) or no_step(state, "convert")
+    if refusal is not None:
+        return refusal
+    if into not in convertible(state, seat):
+        return no("no_crystal", "WOC-CNV-02", reason=f"none is mounted where you control {into}")
+    if into in state["turn"]["converted"]:
+        return no("already_done", "WOC-CNV-03", what=f"Converting into {into} in one action")
+    return cannot_pay(state, seat, action["pay"], "WOC-CNV-01")
+
+
+def convert(table: Table, seat: Seat, action: Action) -> None:
+    """Resources become others, one for one (WOC-CNV-01, WOC-CNV-03)."""
+    exchange(table, seat, action)
+    change_turn(table, bonus_open=False, converted=[*table.state["turn"]["converted"], action["into"]])
+
+
+def exchange(table: Table, seat: Seat, action: Action) -> None:
+    """One for one (WOC-CNV-01)."""
+    given = action["pay"]
+    paid = {name: -given[name] for name in RESOURCES if name in given}
+    change_resources(table, seat, {**paid, action["into"]: sum(given.values())}, "convert")
+
+
+def powder_offers(state: State, seat: Seat) -> list[Action]:
+    """During a battle only into ammunition, as often as the seat likes (WOC-CNV-05)."""
+    return [{"type": "convert", "into": POWDER}] if POWDER in convertible(state, seat) else []
+
+
+def powder_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """The first rule that a conversion during a battle breaks (WOC-CNV-02, WOC-CNV-05)."""
+    into = action["into"]
+    refusal = misconverted(action)
+    if refusal is not None:
+        return refusal
+    if into not in convertible(state, seat):
+        return no("no_crystal", "WOC-CNV-02", reason=f"none is mounted where you control {into}")
+    if into != POWDER:
+        return no("wrong_moment", "WOC-CNV-05", what=f"Converting into {into}", when="in your own turn")
+    return cannot_pay(state, seat, action["pay"], "WOC-CNV-01")
+
+
+# ---------------------------------------------------------------- mount and dismount
+
+
+def mount_offers(state: State, seat: Seat) -> list[Action]:
+    """Every location of the own continent (WOC-MNT-01)."""
+    if not bonus_open(state, "mount") or not state["players"][seat]["crystals"] or not can_pay(state, seat, MOUNT_PRICE):
+        return []
+    return [{"type": "mount", "at": location} for location in CONTINENT_OF[seat]]
+
+
+def mount_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """One crystal a location, under control on the own continent, and no dismounting in the same turn (WOC-MNT-01, WOC-MNT-03)."""
+    at = action["at"]
+    refusal = no_place(state, at) or no_bonus(state, "mount")
+    if refusal is not None:
+        return refusal
+    player = state["players"][seat]
+    if state["turn"]["crystal_use"] == "dismount":
+        return no("mount_or_dismount", "WOC-MNT-03", use="dismounted")
+    if not player["crystals"]:
+        return no("no_crystal", "WOC-MNT-01", reason="you have none in stock")
+    if CONTINENT[at] != seat:
+        return no("not_your_continent", "WOC-MNT-01", at=at)
+    if not controls(state, seat, at):
+        return no("not_controlled", "WOC-MNT-01", at=at)
+    if at in player["mounted"]:
+        return no("already_there", "WOC-MNT-01", what="A crystal", at=at)
+    return cannot_pay(state, seat, MOUNT_PRICE, "WOC-MNT-01")
+
+
+def mount(table: Table, seat: Seat, action: Action) -> None:
+    """A crystal is mounted; from now on it cannot be spent (WOC-MNT-01, WOC-MNT-05)."""
+    pay(table, seat, MOUNT_PRICE, "mount")
+    table.emit("crystal_mounted", seat=seat, at=action["at"], round=table.state["round"])
+    change_turn(table, crystal_use="mount")
+
+
+def dismount_offers(state: State, seat: Seat) -> list[Action]:
+    """Every mounted crystal (WOC-MNT-02)."""
+    mounted = state["players"][seat]["mounted"]
+    if not mounted or not bonus_open(state, "dismount"):
+        return []
+    return [{"type": "dismount", "at": location} for location in CONTINENT_OF[seat] if location in mounted]
+
+
+def dismount_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """Not in the round of mounting, only under control, and no mounting in the same turn (WOC-MNT-02, WOC-MNT-03)."""
+    at = action["at"]
+    refusal = no_place(state, at) or no_bonus(state, "dismount")
+    if refusal is not None:
+        return refusal
+    mounted = state["players"][seat]["mounted"]
+    if state["turn"]["crystal_use"] == "mount":
+        return no("mount_or_dismount", "WOC-MNT-03", use="mounted")
+    if at not in mounted:
+        return no("no_crystal", "WOC-MNT-02", reason=f"none of yours is mounted in {at}")
+    if not controls(state, seat, at):
+        return no("not_controlled", "WOC-MNT-02", at=at)
+    if mounted[at] == state["round"]:
+        return no("too_soon", "WOC-MNT-02", what=f"The crystal in {at} was mounted in this round")
+    return None
+
+
+def dismount(table: Table, seat: Seat, action: Action) -> None:
+    """A crystal comes back into the stock, free (WOC-MNT-02)."""
+    table.emit("crystal_dismounted", seat=seat, at=action["at"])
+    change_turn(table, crystal_use="dismount")
+
+
+# ---------------------------------------------------------------- abilities
+
+
+def upgrade_offers(state: State, seat: Seat) -> list[Action]:
+    """Whenever a seat has a decision to make (WOC-ABL-01)."""
+    player = state["players"][seat]
+    return [{"type": "upgrade_ability"}] if player["ability"] < MAX_LEVEL and player["crystals"] >= UPGRADE_PRICE else []
+
+
+def upgrade_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """Two levels, each for a crystal in stock (WOC-ABL-01, WOC-MNT-05)."""
+    player = state["players"][seat]
+    if player["ability"] >= MAX_LEVEL:
+        return no("max_level", "WOC-ABL-01", level=MAX_LEVEL)
+    if player["crystals"] < UPGRADE_PRICE:
+        return no("no_crystal", "WOC-ABL-01", reason="you have none in stock")
+    return None
+
+
+def upgrade(table: Table, seat: Seat, action: Action) -> None:
+    """A crystal goes to the supply and the ability up by a level; what was fixed before does not change (WOC-ABL-01, WOC-LIM-02)."""
+    move_crystals(table, seat, "supply", UPGRADE_PRICE, "upgrade")
+    table.emit("ability_upgraded", seat=seat, level=table.state["players"][seat]["ability"] + 1)
+
+
+_EXCHANGE = {"into": RESOURCE, "pay": counts(RESOURCE)}
+CONVERT = Deed(_EXCHANGE, convert_offers, convert_refusal, convert, convert_ranges)
+CONVERT_TO_POWDER = Deed(_EXCHANGE, powder_offers, powder_refusal, exchange, convert_ranges)
+MOUNT = Deed({"at": LOCATION}, mount_offers, mount_refusal, mount)
+DISMOUNT = Deed({"at": LOCATION}, dismount_offers, dismount_refusal, dismount)
+UPGRADE = Deed({}, upgrade_offers, upgrade_refusal, upgrade)

@@ -1,0 +1,57 @@
+"""Which deeds each phase allows: every decision of the game on one screen (CONTRACT section 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from games.kernel import Deed
+from games.war_of_civilizations.actions import BEGIN, DEPLOY, DISCARD_CARD, END_ACTION, END_ROUND, END_TURN, PLAY_CARD, SET_UP
+from games.war_of_civilizations.bidding import BID, READY, REINFORCE, RETREAT, USE_ABILITY
+from games.war_of_civilizations.crystals import CONVERT, CONVERT_TO_POWDER, DISMOUNT, MOUNT, UPGRADE
+from games.war_of_civilizations.economy import BUY_CARD, BUY_SHIPS, COLLECT, FORECAST, REBUILD
+from games.war_of_civilizations.movement import BUILD_TELEPORTER, MOVE, REDISTRIBUTE
+from games.war_of_civilizations.privateers import (
+    ANSWER_RANSOM,
+    FIGHT,
+    FIGHT_ARRIVAL,
+    FIGHT_PIRATE,
+    HIRE_PIRATE,
+    MOVE_PRIVATEER,
+    OFFER_RANSOM,
+    YIELD,
+)
+
+PHASES: Mapping[str, Mapping[str, Deed]] = {
+    "setup": {"end_round": SET_UP},
+    "deploy": {"deploy": DEPLOY},
+    "turn": {
+        "begin": BEGIN,
+        "forecast": FORECAST,
+        "collect": COLLECT,
+        "rebuild": REBUILD,
+        "buy_card": BUY_CARD,
+        "buy_ships": BUY_SHIPS,
+        "build_teleporter": BUILD_TELEPORTER,
+        "move": MOVE,
+        "redistribute": REDISTRIBUTE,
+        "convert": CONVERT,
+        "mount": MOUNT,
+        "dismount": DISMOUNT,
+        "fight": FIGHT,
+        "move_privateer": MOVE_PRIVATEER,
+        "play_card": PLAY_CARD,
+        "discard_card": DISCARD_CARD,
+        "upgrade_ability": UPGRADE,
+        "offer_ransom": OFFER_RANSOM,
+        "end_action": END_ACTION,
+        "end_turn": END_TURN,
+    },
+    "pirate": {"fight": FIGHT_PIRATE, "hire_pirate": HIRE_PIRATE, "upgrade_ability": UPGRADE},
+    "blockade": {"fight": FIGHT_ARRIVAL, "offer_ransom": OFFER_RANSOM, "yield": YIELD, "upgrade_ability": UPGRADE},
+    "ransom": {"answer_ransom": ANSWER_RANSOM},
+    "reinforce": {"redistribute": REINFORCE, "ready": READY, "upgrade_ability": UPGRADE},
+    "bids": {"bid": BID, "convert": CONVERT_TO_POWDER, "use_ability": USE_ABILITY, "upgrade_ability": UPGRADE},
+    "retreat": {"retreat": RETREAT},
+    "round_end": {"end_round": END_ROUND},
+    "over": {},
+}
