@@ -67,7 +67,7 @@ class Deed(NamedTuple):
 
     `offers` gives at least every legal action of the actor, with its `type`; of an open one, its fixed fields. `refusal` gives the
     first rule broken. `act` emits the facts; it is called only with what is not refused. `ranges`, for an open deed, gives the counts
-    that may be chosen, or None where there is nothing to choose.
+    that may be chosen: `{}` where the action is complete as it is offered, None where it is not legal.
     """
 
     fields: Fields
@@ -243,7 +243,7 @@ def legal(game: Game, state: State, actor: Seat) -> list[Choice]:
             if deed.ranges is not None:
                 ranges = deed.ranges(state, actor, action)
                 if ranges is not None:
-                    listed.append({"action": action, "choose": ranges})
+                    listed.append({"action": action, "choose": ranges} if ranges else {"action": action})
             elif deed.refusal(state, actor, action) is None:
                 listed.append({"action": action})
     return listed
