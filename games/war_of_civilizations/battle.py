@@ -255,8 +255,8 @@ def _reward(table: Table, winner: str) -> None:
         if beaten != PIRATE:
             stock = table.state["players"][beaten]
             taken = {name: min(number, stock[name]) for name, number in taken.items()}
-            pay(table, beaten, taken, "plunder")
-        change_resources(table, victor, taken, "plunder")
+            pay(table, beaten, taken, card.id)
+        change_resources(table, victor, taken, card.id)
     if victor != PIRATE:
         flagship = beaten != PIRATE and battle["privateer"] != _OTHER[winner] and FLAGSHIP in ships_at(table.state, beaten, at)
         prize = FLAGSHIP_CRYSTALS if flagship else WIN_CRYSTALS

@@ -188,12 +188,13 @@ def _card(row: dict[str, Any]) -> Card:
         doubles=effect.get("double_ammo_up_to", 0),
         cancels=effect.get("cancel_opponent_cards", False),
         retreats=effect.get("retreat_all", False),
-        plunder=dict.fromkeys(MATERIALS, effect.get("plunder", 0)),
+        plunder=dict.fromkeys(MATERIALS, effect.get("take_materials", 0)),
         returns=effect.get("return_ammo", False),
     )
 
 
 CARDS: dict[str, Card] = {row["id"]: _card(row) for row in _DATA["power_cards"]}
+PLUNDERING: tuple[str, ...] = tuple(card.id for card in CARDS.values() if any(card.plunder.values()))
 BATTLE_CARDS: frozenset[str] = frozenset(card.id for card in CARDS.values() if card.moment == "battle")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from games.documents import Document, Own, clone
 from games.kernel import Event, Fact, State
 from games.schema import BLANK, Fields, always, either, flag, ids, listing, mapping, nullable, text, veiled, whole
-from games.war_of_civilizations.data import COUNTDOWN, FORECAST_TOKENS, ISLE, MAX_LEVEL, RESOURCES, ROUNDS_TO_WIN
+from games.war_of_civilizations.data import COUNTDOWN, FORECAST_TOKENS, ISLE, MAX_LEVEL, PLUNDERING, RESOURCES, ROUNDS_TO_WIN
 from games.war_of_civilizations.state import (
     ACTIVE_ACTION,
     ACTORS,
@@ -391,7 +391,7 @@ def island_marked(state: State, event: Event, own: Own) -> None:
 _MOVED = ids(["move", "redistribute", "reinforce", "turned_back", "retreat", "upkeep", "disaster"])
 _REMOVED = ids(["defeat", "ability", "disaster", "upkeep"])
 _PURSE = either(SEAT, ids(["supply", ISLE, "expedition"]))
-_GAINED = ("collect", "convert", "card", "plunder", "spoils", "ransom")
+_GAINED = ("collect", "convert", "card", *PLUNDERING, "spoils", "ransom")
 _PAID = ("rebuild", "buy_card", "buy_ships", "teleporter", "mount", "expedition", "bid", "hire", "upkeep")
 _CHANGED = ids([*_GAINED, *_PAID])
 _CRYSTALS = ids(["expedition", "battle", "upgrade", "spoils", "ransom", ISLE, "isle_last"])
