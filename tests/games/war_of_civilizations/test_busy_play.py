@@ -1,0 +1,101 @@
+"""The laws again in matches in which much happens: random play seldom fights, sails with privateers or holds the Isle.
+
+Everybody begins rich, and picks a kind of action first and then one of that kind, so that rare kinds come as often as common ones.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import pytest
+
+from games.choices import complete
+from games.documents import clone
+from games.kernel import AUDITOR, SPECTATOR, Scratch, State, carry_out, fold, legal, remembered
+from games.war_of_civilizations import GAME
+from games.war_of_civilizations.data import RESOURCES, SEATS
+from tests.games.matches import Step, chance, same
+from tests.games.test_laws import ORDERS
+
+DULL = {"end_turn", "end_action", "discard_card", "ready", "yield"}
+LIVELY = 0.9  # how often a dull kind is left out where there are others
+MOST = 800  # actions
+
+
+def enriched(state: State) -> State:
+    """A document in which nobody wants for anything; nothing that is counted changes."""
+    rich = clone(state)
+    for player in rich["players"].values():
+        player.update(dict.fromkeys(RESOURCES, 40))
+    return rich
+
+
+def busy(seed: int) -> Iterator[Step]:
+    will, dice = random.Random(seed), chance(("dice", seed))
+    seats = will.sample(SEATS, will.randint(2, 6))
+    state = GAME.begin(seats, {"round_limit": 20, "pirates": will.random() < 0.7, "disasters": will.random() < 0.4})
+    state = enriched(carry_out(GAME, state, "system", {"type": "end_round"}, dice).state)
+    for number in range(MOST):
+        if not state["to_act"]:
+            return
+        actor = will.choice(state["to_act"])
+        choices = legal(GAME, state, actor)
+        kinds = list(dict.fromkeys(choice["action"]["type"] for choice in choices))
+        lively = [kind for kind in kinds if kind not in DULL]
+        kind = will.choice(lively if lively and will.random() < LIVELY else kinds)
+        choice = will.choice([choice for choice in choices if choice["action"]["type"] == kind])
+        action = complete(choice["action"], choice.get("choose", {}), will.randrange)
+        table = carry_out(GAME, state, actor, action, dice)
+        yield Step(number, state, actor, action, table.events, table.state)
+        state = table.state
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_pieces_are_conserved_and_events_come_in_order_and_fold(seed):
+    for step in busy(seed):
+        assert list(GAME.invariants(step.after)) == []
+        order = "".join(f"{event['type']} " for event in step.events)
+        assert ORDERS[GAME.id][step.action["type"]].fullmatch(order), f"{step.action}: {order}"
+        if step.number % 4 == 0:
+            assert fold(GAME, step.before, step.events) == step.after
+
+
+@pytest.mark.parametrize("seed", range(16, 28))
+def test_a_guess_agrees_with_what_is_seen_and_leaves_the_choices_as_they_are(seed):
+    memory = {}
+    for step in busy(seed):
+        if step.number % 8 == 0:
+            for viewer in (*step.before["seats"], SPECTATOR, AUDITOR):
+                seen = GAME.view(step.before, viewer)
+                guessed = GAME.guess(clone(seen), viewer, chance(step.number), memory)
+                assert same(GAME.view(guessed, viewer)) == same(seen)
+                assert list(GAME.invariants(guessed)) == []
+                assert same(legal(GAME, guessed, viewer)) == same(legal(GAME, step.before, viewer))
+        memory = remembered(GAME, memory, step.events)
+
+
+@pytest.mark.parametrize("seed", range(28, 40))
+def test_every_listed_choice_is_accepted_and_there_are_never_too_many(seed):
+    will = random.Random(seed)
+    for step in busy(seed):
+        if step.number % 8 == 0:
+            choices = legal(GAME, step.before, step.actor)
+            assert len(choices) <= 300
+            for choice in choices:
+                action = complete(choice["action"], choice.get("choose", {}), will.randrange)
+                carry_out(GAME, step.before, step.actor, action, chance(step.number))
+
+
+@pytest.mark.parametrize("seed", range(40, 48))
+def test_scratch_play_goes_as_recorded_play_goes(seed):
+    scratch = None
+    for step in busy(seed):
+        if scratch is None:
+            scratch = Scratch(GAME, step.before, chance(("scratch", seed)))
+        drawn = {"dice_rolled", "disaster_drawn", "deck_reshuffled"} & {event["type"] for event in step.events}
+        if drawn:
+            scratch = None
+            continue
+        scratch.play(step.actor, step.action)
+        assert step.number % 8 or same(scratch.state) == same(step.after)
