@@ -34,7 +34,7 @@ def test_every_rule_can_be_read_by_its_id(anybody: Caller, game: str) -> None:
     for rule in rules:
         assert anybody.get(f"/v1/games/{game}/rules/{rule['id']}").json == rule
         assert rule["section"]
-        assert rule["source"] in ("S", "P", "R")
+        assert rule["source"] in (("S", "P", "R") if "[" in rule["text"] else (None,))
         assert len(rule["text"]) > 10
 
 
