@@ -17,15 +17,19 @@ Action = dict[str, Any]
 
 def admits(choice: Choice, action: Action, sets: Collection[str] = ()) -> bool:
     """Whether a choice allows an action; a count of 0 is the same as no entry, and of the fields named in `sets` (`type.field`) the order
-    is of no account."""
+    is of no account, and an empty one is the same as none."""
     ranges = choice.get("choose", {})
-    if set(action) != set(choice["action"]) | set(ranges):
+    fields = set(choice["action"]) | set(ranges)
+    given = {
+        field for field, value in action.items() if field in fields or value not in ([], {}) or f"{action['type']}.{field}" not in sets
+    }
+    if given != fields:
         return False
     for field, value in choice["action"].items():
-        given = action[field]
-        if f"{action['type']}.{field}" in sets and isinstance(given, list):
-            given, value = sorted(given), sorted(value)
-        if given != value or isinstance(given, bool) != isinstance(value, bool):
+        told = action[field]
+        if f"{action['type']}.{field}" in sets and isinstance(told, list):
+            told, value = sorted(told), sorted(value)
+        if told != value or isinstance(told, bool) != isinstance(value, bool):
             return False
     return all(_inside(chosen, action[field]) for field, chosen in ranges.items())
 
