@@ -141,7 +141,7 @@ def move(table: Table, seat: Seat, action: Action) -> None:
     last = turn["mover"]
     left = ability(state, seat, "extra_steps") + turn["extra_steps"] if last is None else last["steps_left"] - 1
     mover = {"from": source, "at": goal, "ships": ships, "steps_left": left}
-    change_turn(table, bonus_open=False, mover=mover, extra_steps=0)
+    change_turn(table, bonus_open=False, mover=mover, extra_steps=turn["extra_steps"] if last else 0)
     move_ships(table, seat, source, goal, ships, "move")
     if goal in CENTRAL and not table.state["players"][seat]["entered_central"]:
         table.emit("central_entered", seat=seat)
@@ -282,7 +282,9 @@ def build_teleporter(table: Table, seat: Seat, action: Action) -> None:
     """A token is placed; the first of an action is paid for (WOC-TEL-02, WOC-TRN-08)."""
     pay(table, seat, token_price(table.state), "teleporter")
     table.emit("teleporter_placed", seat=seat, **{"from": action["from"]}, to=action["to"])
-    change_turn(table, teleporter_to=[*table.state["turn"]["teleporter_to"], action["to"]], free_teleporter=False)
+    turn = table.state["turn"]
+    placed = turn["teleporter_to"]
+    change_turn(table, teleporter_to=[*placed, action["to"]], free_teleporter=turn["free_teleporter"] and bool(placed))
 
 
 _STEP = {"from": LOCATION, "to": LOCATION, "ships": counts(SHIP)}

@@ -37,7 +37,7 @@ OPTIONS = record({name: optional(shape) for name, shape in OPTION_SHAPES.items()
 def begin(seats: Sequence[Seat], options: Mapping[str, Any]) -> State:
     """The first document of a match: two to six different clans in the order given, with nothing yet. Raises Refused `bad_options`
     (WOC-SET-01)."""
-    if not LEAST_SEATS <= len(seats) <= MOST_SEATS or len(set(seats)) < len(seats) or any(seat not in SEATS for seat in seats):
+    if not LEAST_SEATS <= len(seats) <= MOST_SEATS or any(seat not in SEATS for seat in seats) or len(set(seats)) < len(seats):
         reason = f"{LEAST_SEATS} to {MOST_SEATS} different seats out of {', '.join(SEATS)} play"
         raise Refused(no("bad_options", "WOC-SET-01", reason=reason))
     refusal = options_refusal(options)
