@@ -39,7 +39,7 @@ _WON = 1000.0
 _CRYSTAL = 6.0
 _LEVEL = 2.0  # a level of an ability, for which a crystal was spent
 _STOCK = ((8, 0.3), (20, 0.12), (10**9, 0.02))  # a resource: up to so many of a kind each is worth this
-_SHIP = 0.5  # a point of strength
+_SHIP = 0.8  # a point of strength
 _GUNBOAT = 0.2  # and more, for what collects
 _CARD = 0.8
 _PLACE = 0.8  # a location held
@@ -49,11 +49,13 @@ _TOWARDS = 1.6  # a step of the capital ship on its way to the Isle
 _ESCORT = 0.06  # a step of another fighting ship, for each point of strength
 _ISLE = (10.0, 18.0, 32.0, 32.0)  # holding the Isle, by full rounds held
 _UNPAID = 0.3  # what is left of that if the upkeep is not there
-_EXPOSED = 0.5  # and if a stronger fleet stands next to it
+_EXPOSED = 0.5  # and if a stronger fleet is sure to come
+_AT_RISK = 2.0  # what a capital ship stands to lose to a stronger fleet next to it
 _HOME = 30.0  # the danger to a home base next to which a stronger fleet stands
 _TOKEN = 0.3  # a teleporter on the board
 _PRIVATEER = 3.0
 _EXTRA = 1.0  # one more action, or step, in this turn
+_PROMISED = 3.0  # what a step not yet done may be worth at most
 _BOLD = 0.7  # how much of its ammo a side is thought to bid
 _RIVAL = 0.5  # how much the best of the others counts against one's own
 _SPOILS = 25.0  # what eliminating a seat is worth besides its crystals
@@ -153,22 +155,24 @@ def _standing(state: State, seat: Seat) -> float:
         home += CONTINENT[location] == seat
     if home == len(CONTINENT_OF[seat]):
         value += _CONTINENT
-    if state[ISLE]["holder"] == seat:
-        value += _isle(state, seat, player)
-    return value - _danger(state, seat, player)
+    return value + _flagship(state, seat, player) - _danger(state, seat, player)
 
 
-def _isle(state: State, seat: Seat, player: dict[str, Any]) -> float:
-    """What holding the Isle of Myth promises: less if it cannot be paid for, or if a stronger fleet is near."""
-    fleet = player["fleets"].get(ISLE, {})
-    value = _ISLE[min(state[ISLE]["full_rounds"], ROUNDS_TO_WIN)]
+def _flagship(state: State, seat: Seat, player: dict[str, Any]) -> float:
+    """What the capital ship has in view: the Isle of Myth if it holds it and can pay, a defeat if a stronger fleet stands next to it."""
+    at = next((location for location, fleet in player["fleets"].items() if FLAGSHIP in fleet), HOME[seat])
+    fleet = player["fleets"].get(at, {})
+    if at == HOME[seat]:
+        return 0.0
     mine = _strength(fleet)
+    odds = _odds(_menace(state, seat, at) - mine, 2 * _BOLD * player["ammo"])
+    if at != ISLE or state[ISLE]["holder"] != seat:
+        return -_AT_RISK * odds
+    value = _ISLE[min(state[ISLE]["full_rounds"], ROUNDS_TO_WIN)]
     price = max([oc for least, oc in UPKEEP if mine >= least], default=0)
     if player[MATERIALS[0]] < price:
         value *= _UNPAID
-    if _menace(state, seat, ISLE) > mine + _BOLD * player["ammo"]:
-        value *= _EXPOSED
-    return value
+    return value * (1 - (1 - _EXPOSED) * odds) - _AT_RISK * odds
 
 
 def _menace(state: State, seat: Seat, location: str) -> float:
@@ -270,10 +274,15 @@ def _turn(state: State, seat: Seat) -> float:
     promise: float = _EXTRA * (turn["extra_actions"] + turn["extra_steps"]) + _EXTRA * turn["free_teleporter"]
     action = turn["action"]
     if action == "move" and turn["mover"] is None:
-        promise += _best_move(state, seat)
+        promise += _likely(_best_move(state, seat))
     elif action in _PROMISE:
-        promise += _PROMISE[action](state, seat)
+        promise += _likely(_PROMISE[action](state, seat))
     return promise
+
+
+def _likely(gain: float) -> float:
+    """A gain that is only promised: the more the better, but never so much that one would pay a crystal to keep it open."""
+    return _PROMISED * gain / (_PROMISED + gain) if gain > 0 else 0.0
 
 
 def _collection(state: State, seat: Seat) -> float:
