@@ -19,15 +19,14 @@ def admits(choice: Choice, action: Action, sets: Collection[str] = ()) -> bool:
     """Whether a choice allows an action; a count of 0 is the same as no entry, and of the fields named in `sets` (`type.field`) the order
     is of no account, and an empty one is the same as none."""
     ranges = choice.get("choose", {})
+    kind = choice["action"].get("type")
     fields = set(choice["action"]) | set(ranges)
-    given = {
-        field for field, value in action.items() if field in fields or value not in ([], {}) or f"{action['type']}.{field}" not in sets
-    }
+    given = {field for field, value in action.items() if field in fields or value not in ([], {}) or f"{kind}.{field}" not in sets}
     if given != fields:
         return False
     for field, value in choice["action"].items():
         told = action[field]
-        if f"{action['type']}.{field}" in sets and isinstance(told, list):
+        if f"{kind}.{field}" in sets and isinstance(told, list):
             told, value = sorted(told), sorted(value)
         if told != value or isinstance(told, bool) != isinstance(value, bool):
             return False
