@@ -21,7 +21,7 @@ def admits(choice: Choice, action: Action, sets: Collection[str] = ()) -> bool:
     ranges = choice.get("choose", {})
     kind = choice["action"].get("type")
     fields = set(choice["action"]) | set(ranges)
-    given = {field for field, value in action.items() if field in fields or value not in ([], {}) or f"{kind}.{field}" not in sets}
+    given = {field for field, value in action.items() if field in fields or not _is_none(value, f"{kind}.{field}", sets)}
     if given != fields:
         return False
     for field, value in choice["action"].items():
@@ -31,6 +31,11 @@ def admits(choice: Choice, action: Action, sets: Collection[str] = ()) -> bool:
         if told != value or isinstance(told, bool) != isinstance(value, bool):
             return False
     return all(_inside(chosen, action[field]) for field, chosen in ranges.items())
+
+
+def _is_none(value: Any, name: str, sets: Collection[str]) -> bool:
+    """Whether a field of a name holds an empty set: a list, or with `{}` behind its name an object of counts."""
+    return (value == [] and name in sets) or (value == {} and f"{name}{{}}" in sets)
 
 
 def _inside(chosen: Any, value: Any) -> bool:

@@ -80,7 +80,7 @@ GAME = Game(
     worth=worth,
     invariants=broken,
     folder=FOLDER,
-    sets=frozenset({"collect.skip", "collect.extra", "bid.cards"}),
+    sets=frozenset({"collect.skip", "collect.extra{}", "bid.cards"}),
     remembers=REMEMBERS,
     board=board,
 )
