@@ -15,6 +15,9 @@ FOLDER = Path(__file__).parent
 _DATA: dict[str, Any] = json.loads((FOLDER / "data.json").read_text(encoding="utf-8"))
 _PLACES: dict[str, dict[str, Any]] = _DATA["map"]["locations"]
 
+ISLE: str = next(location for location, row in _PLACES.items() if row["capacity"] is None)
+"""The Isle of Myth; the same word names its record in the document, and its crystals."""
+
 Counts = dict[str, int]
 
 
@@ -98,12 +101,12 @@ HOME_DEFENCE: int = _DATA["home_defence"]
 WIN_CRYSTALS: int = _DATA["battle"]["crystals_for_win"]
 FLAGSHIP_CRYSTALS: int = _DATA["battle"]["crystals_for_win_over_capital"]
 CRYSTALS: int = _DATA["crystals"]["total"]
-ISLE_CRYSTALS: int = _DATA["crystals"]["isle"]
+ISLE_CRYSTALS: int = _DATA["crystals"][ISLE]
 EXPEDITION_CRYSTALS: int = _DATA["crystals"]["per_expedition"]
-ISLE_REWARD: int = _DATA["isle"]["reward"]
-ROUNDS_TO_WIN: int = _DATA["isle"]["win_full_rounds"]
-COUNTDOWN: int = _DATA["isle"]["countdown"]
-UPKEEP: tuple[tuple[int, int], ...] = tuple(sorted((row["strength"], row["oc"]) for row in _DATA["isle"]["upkeep"]))
+ISLE_REWARD: int = _DATA[ISLE]["reward"]
+ROUNDS_TO_WIN: int = _DATA[ISLE]["win_full_rounds"]
+COUNTDOWN: int = _DATA[ISLE]["countdown"]
+UPKEEP: tuple[tuple[int, int], ...] = tuple(sorted((row["strength"], row["oc"]) for row in _DATA[ISLE]["upkeep"]))
 OFFERS_A_MOMENT: int = _DATA["ransom"]["offers_per_moment"]
 NOTE_LENGTH: int = _DATA["ransom"]["note_max_length"]
 FORECAST_TOKENS: int = _DATA["disaster"]["forecast_tokens"]
@@ -115,9 +118,6 @@ PLACE: dict[str, int] = {location: place for place, location in enumerate(LOCATI
 FLEET_LIMIT: int = sum(LIMIT.values()) * MOST_SEATS
 CAPACITY: dict[str, int] = {location: row["capacity"] or FLEET_LIMIT for location, row in _PLACES.items()}
 """How many ships a location takes; the Isle of Myth as many as there are (WOC-MAP-02, WOC-MAP-04, WOC-MAP-08)."""
-
-ISLE: str = next(location for location, row in _PLACES.items() if row["capacity"] is None)
-"""The Isle of Myth; the same word names its record in the document, and its crystals."""
 
 RING: tuple[str, ...] = tuple(_DATA["map"]["clockwise"])
 """The apex islands, clockwise (WOC-MAP-07)."""

@@ -66,8 +66,9 @@ def ids_of(value: Any) -> Iterator[str]:
     for key, inner in value.items() if isinstance(value, dict) else ():
         if key in ("cards", "regions", "buildings", "locations", "clans") and isinstance(inner, dict):
             for name, row in inner.items():
-                by_side = isinstance(row, dict) and row and all(isinstance(item, dict) for item in row.values())
-                yield from row if by_side else (name,)
+                if isinstance(row, dict):
+                    by_side = row and all(isinstance(item, dict) for item in row.values())
+                    yield from row if by_side else (name,)
         if isinstance(inner, list):
             yield from (row["id"] for row in inner if isinstance(row, dict) and "id" in row)
         yield from ids_of(inner)
