@@ -97,7 +97,7 @@ def test_what_was_answered_survives_kill_9_of(name: str, place: private.Place) -
     somebody.start()
     until(lambda: len(somebody.promised) > 10)
     for _ in range(2):
-        victims = part(place, name)
+        victims = until(lambda: part(place, name), RECOVERY, f"{name} does not come back")
         os.kill(victims[0].number, signal.SIGKILL)
         before = len(somebody.promised)
         until(lambda before=before: len(somebody.promised) > before + 10 or somebody.failed, RECOVERY, f"nothing goes on without {name}")
