@@ -15,7 +15,6 @@ from games.war.state import DOCUMENT
 from games.war.worth import worth
 
 REFUSALS = {
-    "bad_options": "The match cannot be set up like this: {reason}.",
     "unknown_tile": "There is no tile {tile} on this map.",
     "not_brown": "The first units go on brown tiles; {tile} bears {face}.",
     "tile_taken": "A unit of {holder} stands on {tile} already.",

@@ -31,7 +31,6 @@ TILE = text("^[a-z](?:[1-9]|[12][0-9]|3[0-6])$", "a tile's id: its column letter
 CARD = ids(CARDS, "a card: its symbol, its background and its value")
 NAMED_SYMBOL = ids(SYMBOLS)
 FACE = ids([*SYMBOLS, BROWN], "the symbol that a tile bears, or brown")
-UNIT_COUNTS = counts(TILE, about="units by tile")
 PLACED_COUNTS = counts(TILE, 1, about="units by tile; tiles with none are left out")
 DECK = veiled(listing(CARD, about="top card first; a view holds the number of cards instead"), COUNTED)
 TILES = mapping(

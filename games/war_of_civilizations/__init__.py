@@ -15,7 +15,6 @@ from games.war_of_civilizations.state import DOCUMENT
 from games.war_of_civilizations.worth import worth
 
 REFUSALS = {
-    "bad_options": "The match cannot be set up like this: {reason}.",
     "option_off": "This match is played without {option}.",
     "no_action": "No active action ({wanted}) is under way.",
     "action_under_way": "The active action {action} must be ended first.",

@@ -15,7 +15,6 @@ from games.war_of_the_worlds.state import DOCUMENT
 from games.war_of_the_worlds.worth import worth
 
 REFUSALS = {
-    "bad_options": "The match cannot be set up like this: {reason}.",
     "not_in_hand": "{card} is not in your hand.",
     "bad_option": "{card} has no option {option}; it has {options}.",
     "strike_pending": "The strike on {region} has gathered {damage} of the {need} that it needs; only attacks that add to it may follow.",
