@@ -28,12 +28,17 @@ def register(house: House, name: str, role: str = "player") -> tuple[Player, str
     """A new player and its bearer key, which nobody can be told again. Raises StoreDown."""
     assert role in ROLES
     id = "p" + base64.b32encode(secrets.token_bytes(10)).decode().lower()
-    key = _KEY + secrets.token_urlsafe(32)
+    key = new_key()
     player = Player(id, name, role, time.time_ns() // 1_000_000)
     # The player first: a key that leads nowhere would be worse than a player whom nobody can be.
     house.store.wire.ask("HSET", _player(id), "name", name, "role", role, "created", player.created)
     house.store.wire.ask("SET", _hashed(key), id)
     return player, key
+
+
+def new_key() -> str:
+    """A key that nobody has. It begins with a letter, so that no command takes it for an option."""
+    return _KEY + secrets.token_urlsafe(32)
 
 
 def find(house: House, key: str) -> Player | None:

@@ -8,7 +8,6 @@ import ctypes
 import fcntl
 import json
 import os
-import secrets
 import shutil
 import signal
 import socket
@@ -23,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from events import embedded
+from events.players import new_key
 
 ROOT = Path(__file__).resolve().parent.parent
 STEADY = 10.0
@@ -189,7 +189,7 @@ def admin_key(file: Path) -> str:
     if not file.exists():
         handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "w") as opened:
-            opened.write(secrets.token_urlsafe(24) + "\n")
+            opened.write(new_key() + "\n")
     return file.read_text().strip()
 
 

@@ -175,6 +175,7 @@ def test_the_admin_key_is_made_once_and_for_its_owner_alone(tmp_path: Path) -> N
     for _ in range(2):
         with private.service(tmp_path, "--workers", "0") as place:
             keys.add(place.admin_key)
+            assert place.admin_key.startswith("wl_")  # never with a dash, as an option would
             assert stat.S_IMODE((tmp_path / "admin.key").stat().st_mode) == 0o600
             made = requests.post(
                 f"{place.url}/v1/players",
