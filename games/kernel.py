@@ -97,6 +97,11 @@ def bare(view: State, viewer: str) -> list[str]:
     return [f"{name}: {view[name]}" for name in ("game", "seats", "round", "phase", "active", "to_act", "outcome")]
 
 
+def fits(state: State, action: Action) -> Refusal | None:
+    """For a game whose shapes say all that an action must be."""
+    return None
+
+
 class Game(NamedTuple):
     """A whole game by name; see docs/adding-a-game.md for what each part must do."""
 
@@ -120,6 +125,7 @@ class Game(NamedTuple):
     folder: Path
     sets: frozenset[str] = frozenset()
     remembers: Mapping[str, Callable[[Memory, Event], Memory]] = MappingProxyType({})
+    misfit: Callable[[State, Action], Refusal | None] = fits
     board: Callable[[State, str], list[str]] = bare
 
     def __repr__(self) -> str:
@@ -190,6 +196,9 @@ def carry_out(game: Game, state: State, actor: Seat, action: Any, chance: Chance
     if state["outcome"] is not None:
         raise Refused(no("match_over"))
     action = admit(game, action)
+    refusal = game.misfit(state, action)
+    if refusal is not None:
+        raise Refused(refusal)
     if actor not in state["to_act"]:
         raise Refused(no("not_your_turn", actor=actor, to_act=" and ".join(state["to_act"])))
     phase = game.phases[state["phase"]]

@@ -1,7 +1,7 @@
 """Shapes: what a JSON value may look like, said once and used twice.
 
 A shape holds the JSON Schema (2020-12) of a value and, for what comes in with an action, `clean`: the value as the rules want it, or
-`Malformed`. Ids are checked for their type only; whether they name something is for the rules to say, with a code of their own.
+`Malformed`. Most ids are checked for their type only; whether they name something is for the rules to say, with a code of their own.
 """
 
 from __future__ import annotations
@@ -35,14 +35,36 @@ def _plain(schema: Schema, clean: Callable[[Any], Any]) -> Shape:
     return Shape(schema, schema, clean)
 
 
-def text(pattern: str | None = None, about: str | None = None) -> Shape:
-    """A string; the pattern is told, not checked."""
-    return _plain(_about({"type": "string", **({"pattern": pattern} if pattern else {})}, about), _clean_text)
+def text(pattern: str | None = None, about: str | None = None, longest: int | None = None) -> Shape:
+    """A string; the pattern is told, not checked, the number of characters is."""
+
+    def clean(given: Any) -> str:
+        cleaned = _clean_text(given)
+        if longest is not None and len(cleaned) > longest:
+            raise Malformed(f"a text of at most {longest} characters belongs here")
+        return cleaned
+
+    schema: Schema = {"type": "string", **({"pattern": pattern} if pattern else {}), **({"maxLength": longest} if longest else {})}
+    return _plain(_about(schema, about), clean)
 
 
 def ids(values: Iterable[str], about: str | None = None) -> Shape:
     """One of the strings `values`; that it is one of them is told, not checked."""
     return _plain(_about({"type": "string", "enum": list(values)}, about), _clean_text)
+
+
+def known(values: Iterable[str], about: str) -> Shape:
+    """One of the strings `values`, each of which is `about`; that it is one of them is checked."""
+    names = list(values)
+    among = frozenset(names)
+
+    def clean(given: Any) -> str:
+        cleaned = _clean_text(given)
+        if cleaned not in among:
+            raise Malformed(f"{cleaned!r} is not {about}")
+        return cleaned
+
+    return ids(names, about)._replace(clean=clean)
 
 
 def flag(about: str | None = None) -> Shape:
@@ -91,6 +113,7 @@ def counts(keys: Shape, low: int = 0, about: str | None = None) -> Shape:
             raise Malformed("an object of counts belongs here")
         cleaned = {}
         for key, value in given.items():
+            keys.clean(key)
             number = _within(key, one, value)
             if number:
                 cleaned[key] = number
@@ -105,7 +128,7 @@ def mapping(keys: Shape, values: Shape, about: str | None = None) -> Shape:
     def clean(given: Any) -> dict[str, Any]:
         if not isinstance(given, dict):
             raise Malformed("an object belongs here")
-        return {key: _within(key, values, value) for key, value in given.items()}
+        return {keys.clean(key): _within(key, values, value) for key, value in given.items()}
 
     return Shape(_about(_mapping_schema(keys.schema, values.schema), about), _about(_mapping_schema(keys.seen, values.seen), about), clean)
 
@@ -208,7 +231,7 @@ def _within(place: str, shape: Shape, value: Any) -> Any:
         raise Malformed(f"{place}: {reason}") from None
 
 
-def _clean_text(given: Any) -> Any:
+def _clean_text(given: Any) -> str:
     if not isinstance(given, str):
         raise Malformed("a string belongs here")
     return given

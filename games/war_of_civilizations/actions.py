@@ -5,13 +5,29 @@ from __future__ import annotations
 from games.choices import Ranges
 from games.kernel import Action, Deed, Refusal, Seat, State, Table, no
 from games.schema import counts, optional
-from games.war_of_civilizations.checks import lacks, listed, no_card, no_kind, no_place, unknown
+from games.war_of_civilizations.checks import lacks, listed, never_refused
+from games.war_of_civilizations.crystals import misconverted
 from games.war_of_civilizations.data import ACTIONS, BATTLE_CARDS, CARDS, FREE_SHIPS, LANDINGS
 from games.war_of_civilizations.effects import VERBS
 from games.war_of_civilizations.flow import begin_action, end_action, end_turn, may_begin, pass_to, start_turn
 from games.war_of_civilizations.setup import set_up, setup_offers, setup_refusal
-from games.war_of_civilizations.state import ACTIVE_ACTION, CARD, LOCATION, SHIP
+from games.war_of_civilizations.state import ACTIVE_ACTION, CARD, LOCATION, SHIP, in_play
 from games.war_of_civilizations.upkeep import end_round
+
+# ---------------------------------------------------------------- any action
+
+
+def misfit(state: State, action: Action) -> Refusal | None:
+    """What can be an action in no position of this match, whoever sends it: it names a location that is not on the board, or its fields
+    contradict each other (WOC-MAP-01, WOC-CNV-01, WOC-PWR-29, WOC-PWR-31)."""
+    board = in_play(state)
+    for location in (action.get("at"), action.get("from"), action.get("to"), *action.get("skip", ())):
+        if location is not None and location not in board:
+            return no("bad_action", "WOC-MAP-01", reason=f"{location} is not in play")
+    if action["type"] == "convert":
+        return misconverted(action)
+    return misplaced(action) if action["type"] == "play_card" else None
+
 
 # ---------------------------------------------------------------- deploying
 
@@ -29,9 +45,6 @@ def deploy_ranges(state: State, seat: Seat, action: Action) -> Ranges | None:
 def deploy_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """Only the free ships, and only on the two islands (WOC-SET-08)."""
     at, ships = action["at"], action["ships"]
-    refusal = no_place(state, at) or no_kind(ships)
-    if refusal is not None:
-        return refusal
     if at not in LANDINGS[seat] or lacks(FREE_SHIPS, ships):
         return no("bad_choice", "WOC-SET-08", reason=f"{listed(FREE_SHIPS)} are split over {' and '.join(LANDINGS[seat])}")
     return None
@@ -66,9 +79,6 @@ def begin_offers(state: State, seat: Seat) -> list[Action]:
 def begin_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """One action after the other, as many as are left (WOC-TRN-02, WOC-TRN-04, WOC-TRN-05)."""
     turn = state["turn"]
-    refusal = unknown([action["action"]], ACTIONS, "active action")
-    if refusal is not None:
-        return refusal
     if turn["action"] is not None:
         return no("action_under_way", "WOC-TRN-05", action=turn["action"])
     return None if may_begin(state, seat) else no("no_actions_left", "WOC-TRN-02", used=turn["actions_used"])
@@ -126,25 +136,19 @@ def play_offers(state: State, seat: Seat) -> list[Action]:
     return offers
 
 
-def misplaced(state: State, action: Action) -> Refusal | None:
-    """A card that names a place is played with one that there is, any other without (WOC-PWR-29, WOC-PWR-31)."""
-    refusal = no_card(action["card"])
-    if refusal is not None:
-        return refusal
+def misplaced(action: Action) -> Refusal | None:
+    """A card that names a place is played with one of its kind, any other without (WOC-PWR-29, WOC-PWR-31)."""
     card = CARDS[action["card"]]
     verb = VERBS.get(card.verb) if card.moment == "turn" else None
-    if verb is None or verb.known is None:
-        return no("bad_action", reason=f"{card.id} names no `at`") if "at" in action else None
-    if "at" not in action or not verb.known(state, action["at"]):
-        return no("bad_action", reason=f"{card.id} needs an `at` of its kind")
+    if verb is None or not verb.known:
+        return no("bad_action", reason=f"play_card: {card.id} names no `at`") if "at" in action else None
+    if action.get("at") not in verb.known:
+        return no("bad_action", reason=f"play_card: {card.id} needs an `at` of its kind")
     return None
 
 
 def play_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """The card is in hand, is meant for the turn, and can do what it says (WOC-TRN-11, WOC-PWR-06)."""
-    refusal = misplaced(state, action)
-    if refusal is not None:
-        return refusal
     card = CARDS[action["card"]]
     hand = state["players"][seat]["cards"]
     if card.id not in hand:
@@ -170,9 +174,8 @@ def discard_offers(state: State, seat: Seat) -> list[Action]:
 def discard_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """The card is in hand (WOC-PWR-05)."""
     card, hand = action["card"], state["players"][seat]["cards"]
-    refusal = no_card(card)
-    if refusal is not None or card in hand:
-        return refusal
+    if card in hand:
+        return None
     return no("card_not_there", "WOC-PWR-05", card=card, where="your hand", there=", ".join(hand) or "nothing")
 
 
@@ -187,11 +190,6 @@ def discard(table: Table, seat: Seat, action: Action) -> None:
 def end_round_offers(state: State, seat: Seat) -> list[Action]:
     """The system's only action (WOC-RND-01)."""
     return [{"type": "end_round"}]
-
-
-def never_refused(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """In its phase this can always be done."""
-    return None
 
 
 def finish_round(table: Table, seat: Seat, action: Action) -> None:

@@ -6,7 +6,7 @@ from games.choices import Ranges
 from games.kernel import Action, Deed, Refusal, Seat, State, Table, no
 from games.schema import counts, listing, whole
 from games.war_of_civilizations.battle import PIRATE, close, prepare, resolve, send_home, start_bids, start_countdown, unsealed
-from games.war_of_civilizations.checks import cannot_pay, lacks, listed, no_card, no_kind, no_place, no_room
+from games.war_of_civilizations.checks import cannot_pay, lacks, listed, never_refused, no_room
 from games.war_of_civilizations.data import BATTLE_CARDS, FLAGSHIP, SHIPS
 from games.war_of_civilizations.flow import lose_isle, move_ships, pass_to
 from games.war_of_civilizations.movement import fleet_ranges
@@ -30,9 +30,6 @@ def reinforce_ranges(state: State, seat: Seat, action: Action) -> Ranges | None:
 def reinforce_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """Ships go into the battle only, from what is connected with it, within the room left (WOC-BAT-02, WOC-MAP-13)."""
     source, goal, ships = action["from"], action["to"], action["ships"]
-    refusal = no_place(state, source, goal) or no_kind(ships)
-    if refusal is not None:
-        return refusal
     there = ships_at(state, seat, source)
     if not ships or lacks(there, ships):
         return no("no_ships", "WOC-BAT-02", at=source, wanted=listed(ships), there=listed(there))
@@ -54,11 +51,6 @@ def reinforce(table: Table, seat: Seat, action: Action) -> None:
 def ready_offers(state: State, seat: Seat) -> list[Action]:
     """Nobody has to bring in more (WOC-BAT-02)."""
     return [{"type": "ready"}]
-
-
-def never_refused(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """In its phase this can always be done."""
-    return None
 
 
 def ready(table: Table, seat: Seat, action: Action) -> None:
@@ -84,9 +76,6 @@ def bid_ranges(state: State, seat: Seat, action: Action) -> Ranges | None:
 def bid_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """Only battle cards in hand and ammunition in stock are bid (WOC-BAT-04, WOC-PWR-06)."""
     cards, hand = action["cards"], state["players"][seat]["cards"]
-    refusal = no_card(*cards)
-    if refusal is not None:
-        return refusal
     for card in cards:
         if cards.count(card) > hand.count(card):
             return no("card_not_there", "WOC-BAT-04", card=card, where="your hand", there=", ".join(hand) or "nothing")
@@ -140,9 +129,6 @@ def use_ability_offers(state: State, seat: Seat) -> list[Action]:
 def use_ability_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """Once in a battle, a kind that the level allows, of the opponent, on a location adjacent by the map (WOC-ABL-02)."""
     at, ship = action["at"], action["ship"]
-    refusal = no_place(state, at) or no_kind([ship])
-    if refusal is not None:
-        return refusal
     kinds = ability(state, seat, "destroy_adjacent")
     battle = state["battle"]
     other = foe(state, seat)
@@ -184,9 +170,6 @@ def retreat_ranges(state: State, seat: Seat, action: Action) -> Ranges | None:
 def retreat_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """Exactly as many of the beaten ships as go home, the capital ship among them (WOC-RET-01, WOC-RET-02)."""
     ships, battle = action["ships"], state["battle"]
-    refusal = no_kind(ships)
-    if refusal is not None:
-        return refusal
     fleet, count = ships_at(state, seat, battle["at"]), battle["retreat"]["count"]
     if sum(ships.values()) != count or lacks(fleet, ships) or (FLAGSHIP in fleet and FLAGSHIP not in ships):
         always = ", the capital ship among them" if FLAGSHIP in fleet else ""

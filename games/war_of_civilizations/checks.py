@@ -2,43 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
-from games.kernel import Refusal, Seat, State, no
-from games.war_of_civilizations.data import BONUS_OF, CARDS, RESOURCES, SHIPS
-from games.war_of_civilizations.state import can_pay, in_play, option, room
+from games.kernel import Action, Refusal, Seat, State, no
+from games.war_of_civilizations.data import BONUS_OF
+from games.war_of_civilizations.state import can_pay, option, room
 
 
-def no_place(state: State, *locations: str | None) -> Refusal | None:
-    """A location that an action names is on the board (WOC-MAP-01)."""
-    board = in_play(state)
-    for location in locations:
-        if location is not None and location not in board:
-            return no("bad_action", "WOC-MAP-01", reason=f"{location!r} is no location in play")
+def never_refused(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """In its phase this can always be done."""
     return None
-
-
-def unknown(names: Collection[str], among: Collection[str], wanted: str) -> Refusal | None:
-    """Each name in an action is one of its kind."""
-    for name in names:
-        if name not in among:
-            return no("bad_action", reason=f"{name!r} is no {wanted}")
-    return None
-
-
-def no_kind(ships: Collection[str]) -> Refusal | None:
-    """Ships are of kinds that there are (WOC-CMP-05)."""
-    return unknown(ships, SHIPS, "kind of ship")
-
-
-def no_card(*cards: str) -> Refusal | None:
-    """Cards are of designs that there are."""
-    return unknown(cards, CARDS, "power card")
-
-
-def no_resource(*names: str) -> Refusal | None:
-    """Resources are of kinds that there are (WOC-GEN-03)."""
-    return unknown(names, RESOURCES, "resource")
 
 
 def played_without(state: State, name: str) -> Refusal | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from games.choices import Ranges
 from games.kernel import Action, Deed, Refusal, Seat, State, Table, no
 from games.schema import counts
-from games.war_of_civilizations.checks import bonus_open, cannot_pay, no_bonus, no_place, no_resource, no_step
+from games.war_of_civilizations.checks import bonus_open, cannot_pay, no_bonus, no_step
 from games.war_of_civilizations.data import CONTINENT, CONTINENT_OF, MAX_LEVEL, MOUNT_PRICE, RESOURCES, UPGRADE_PRICE, YIELDS, Counts
 from games.war_of_civilizations.flow import change_resources, change_turn, move_crystals, pay
 from games.war_of_civilizations.state import LOCATION, RESOURCE, can_pay, controls
@@ -46,17 +46,16 @@ def convert_ranges(state: State, seat: Seat, action: Action) -> Ranges | None:
 
 
 def misconverted(action: Action) -> Refusal | None:
-    """What is converted is something, and something else."""
-    refusal = no_resource(action["into"], *action["pay"])
-    if refusal is None and (not action["pay"] or action["into"] in action["pay"]):
-        return no("bad_action", "WOC-CNV-01", reason="`pay` must hold other resources than `into`")
-    return refusal
+    """What is converted is something, and something else (WOC-CNV-01)."""
+    if action["pay"] and action["into"] not in action["pay"]:
+        return None
+    return no("bad_action", "WOC-CNV-01", reason="convert: `pay` must hold other resources than `into`")
 
 
 def convert_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """The first rule that a conversion breaks (WOC-CNV-01, WOC-CNV-02, WOC-CNV-03)."""
     into = action["into"]
-    refusal = misconverted(action) or no_step(state, "convert")
+    refusal = no_step(state, "convert")
     if refusal is not None:
         return refusal
     if into not in convertible(state, seat):
@@ -87,9 +86,6 @@ def powder_offers(state: State, seat: Seat) -> list[Action]:
 def powder_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """The first rule that a conversion during a battle breaks (WOC-CNV-02, WOC-CNV-05)."""
     into = action["into"]
-    refusal = misconverted(action)
-    if refusal is not None:
-        return refusal
     if into not in convertible(state, seat):
         return no("no_crystal", "WOC-CNV-02", reason=f"none is mounted where you control {into}")
     if into != POWDER:
@@ -110,7 +106,7 @@ def mount_offers(state: State, seat: Seat) -> list[Action]:
 def mount_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """One crystal a location, under control on the own continent, and no dismounting in the same turn (WOC-MNT-01, WOC-MNT-03)."""
     at = action["at"]
-    refusal = no_place(state, at) or no_bonus(state, "mount")
+    refusal = no_bonus(state, "mount")
     if refusal is not None:
         return refusal
     player = state["players"][seat]
@@ -145,7 +141,7 @@ def dismount_offers(state: State, seat: Seat) -> list[Action]:
 def dismount_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """Not in the round of mounting, only under control, and no mounting in the same turn (WOC-MNT-02, WOC-MNT-03)."""
     at = action["at"]
-    refusal = no_place(state, at) or no_bonus(state, "dismount")
+    refusal = no_bonus(state, "dismount")
     if refusal is not None:
         return refusal
     mounted = state["players"][seat]["mounted"]

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from games.choices import Ranges
 from games.kernel import Action, Deed, Refusal, Seat, State, Table, no
-from games.schema import counts, ids, listing, optional, whole
+from games.schema import counts, known, listing, optional, whole
 from games.war_of_civilizations.checks import (
     bonus_open,
     cannot_pay,
     listed,
     no_bonus,
-    no_card,
-    no_place,
-    no_resource,
     no_room,
     no_step,
     played_without,
-    unknown,
 )
 from games.war_of_civilizations.data import (
     CARDS,
@@ -59,7 +55,7 @@ from games.war_of_civilizations.state import (
 
 BARREN = "barren"
 PRIVATEER = "privateer"
-WARE = ids([*SHIPS, PRIVATEER], "a kind of ship, or a privateer")
+WARE = known([*SHIPS, PRIVATEER], "a kind of ship, or a privateer")
 
 # ---------------------------------------------------------------- Collect
 
@@ -121,7 +117,7 @@ def collect_ranges(state: State, seat: Seat, action: Action) -> Ranges | None:
 def collect_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """The first rule that a collection breaks (WOC-COL-01, WOC-COL-05, WOC-DIS-01, WOC-DIS-04, WOC-ABL-06)."""
     skip, extra = action.get("skip", []), action.get("extra", {})
-    refusal = no_place(state, *skip) or no_resource(*extra) or no_step(state, "collect")
+    refusal = no_step(state, "collect")
     if refusal is not None:
         return refusal
     if option(state, "disasters") and not state["turn"]["forecast_drawn"]:
@@ -218,7 +214,7 @@ def rebuild_offers(state: State, seat: Seat) -> list[Action]:
 def rebuild_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """Only on the own continent, without an opponent's ship there, and not in the turn in which the island became barren (WOC-DIS-08)."""
     at = action["at"]
-    refusal = no_place(state, at) or played_without(state, "disasters") or no_bonus(state, "rebuild")
+    refusal = played_without(state, "disasters") or no_bonus(state, "rebuild")
     if refusal is not None:
         return refusal
     if CONTINENT[at] != seat:
@@ -254,7 +250,7 @@ def buy_card_offers(state: State, seat: Seat) -> list[Action]:
 def buy_card_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """The card is on display, no more than two are bought in a turn or kept in hand, and it can be paid (WOC-PWR-01, WOC-PWR-02)."""
     card = action["card"]
-    refusal = no_card(card) or no_bonus(state, "buy_card")
+    refusal = no_bonus(state, "buy_card")
     if refusal is not None:
         return refusal
     display = state["power"]["display"]
@@ -319,10 +315,7 @@ def buy_ships_ranges(state: State, seat: Seat, action: Action) -> Ranges | None:
 def buy_ships_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """The first rule that a purchase breaks (WOC-BUY-01, WOC-BUY-02, WOC-BUY-03, WOC-BUY-04, WOC-PRV-11, WOC-LIM-03)."""
     ship, at, number = action["ship"], action["at"], action["count"]
-    refusal = unknown([ship], (*SHIPS, PRIVATEER), "kind of ship") or no_place(state, at)
-    if refusal is None and ship == PRIVATEER:
-        refusal = played_without(state, "pirates")
-    refusal = refusal or no_step(state, "buy")
+    refusal = (played_without(state, "pirates") if ship == PRIVATEER else None) or no_step(state, "buy")
     if refusal is not None:
         return refusal
     stocked = state["players"][seat]["privateer"] == "reserve"

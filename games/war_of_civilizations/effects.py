@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple
 
 from games.kernel import Refusal, Seat, State, Table, no
 from games.war_of_civilizations.checks import no_room
-from games.war_of_civilizations.data import ISLE, RING, Card
+from games.war_of_civilizations.data import ISLE, LOCATIONS, RING, Card
 from games.war_of_civilizations.flow import change_resources, change_turn
-from games.war_of_civilizations.state import controlled, controls, in_play, reserve
+from games.war_of_civilizations.state import controlled, controls, reserve
 
 
 class Verb(NamedTuple):
-    """What a turn card does. `places` gives the locations that it may name, as a seat sees them, and `known` those that there are; both are
-    None for a card that names none."""
+    """What a turn card does. `places` gives the locations that it may name, as a seat sees them, and `known` are those of their kind; a
+    card without them names none."""
 
     act: Callable[[Table, Seat, Card, str], None]
     places: Callable[[State, Seat], list[str]] | None = None
-    known: Callable[[State, str], bool] | None = None
+    known: Collection[str] = ()
     refusal: Callable[[State, Seat, Card, str], Refusal | None] | None = None
 
 
@@ -76,6 +76,6 @@ VERBS: Mapping[str, Verb] = {
     "extra_steps": Verb(step_further),
     "extra_actions": Verb(act_again),
     "free_teleporter": Verb(build_free),
-    "free_ship": Verb(place_ship, controlled, lambda state, at: at in in_play(state), placing_refusal),
-    "look_at_expedition": Verb(look, unexplored, lambda state, at: at in RING, looking_refusal),
+    "free_ship": Verb(place_ship, controlled, LOCATIONS, placing_refusal),
+    "look_at_expedition": Verb(look, unexplored, RING, looking_refusal),
 }

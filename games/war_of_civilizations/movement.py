@@ -6,7 +6,7 @@ from games.choices import Ranges
 from games.kernel import Action, Deed, Refusal, Seat, State, Table, no
 from games.schema import counts, nullable
 from games.war_of_civilizations.battle import land, start_countdown, take_control
-from games.war_of_civilizations.checks import bonus_open, cannot_pay, lacks, listed, no_bonus, no_kind, no_place, no_room, no_step
+from games.war_of_civilizations.checks import bonus_open, cannot_pay, lacks, listed, no_bonus, no_room, no_step
 from games.war_of_civilizations.data import (
     CENTRAL,
     DOCKABLE,
@@ -109,7 +109,7 @@ def move_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """The first rule that a step breaks (WOC-MOV-01, WOC-MOV-02, WOC-MOV-03, WOC-MOV-04, WOC-MOV-08, WOC-PRV-07, WOC-ABL-03,
     WOC-TEL-07)."""
     source, goal, ships = action["from"], action["to"], action["ships"]
-    refusal = no_place(state, source, goal) or no_kind(ships) or no_step(state, "move")
+    refusal = no_step(state, "move")
     if refusal is not None:
         return refusal
     there = ships_at(state, seat, source)
@@ -188,7 +188,7 @@ def redistribute_ranges(state: State, seat: Seat, action: Action) -> Ranges | No
 def redistribute_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """The first rule that a step along a trail breaks (WOC-RED-01, WOC-RED-02, WOC-RED-03, WOC-RED-04, WOC-RED-06)."""
     source, goal, ships = action["from"], action["to"], action["ships"]
-    refusal = no_place(state, source, goal) or no_kind(ships) or no_step(state, "redistribute")
+    refusal = no_step(state, "redistribute")
     if refusal is not None:
         return refusal
     there = at_rest(state, seat, source)
@@ -263,7 +263,7 @@ def build_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """The first rule that a teleporter breaks (WOC-TEL-01, WOC-TEL-02, WOC-TEL-03, WOC-TEL-04, WOC-TEL-05, WOC-TEL-10, WOC-MAP-03,
     WOC-MAP-10)."""
     source, goal = action["from"], action["to"]
-    refusal = no_place(state, source, goal) or no_bonus(state, "build_teleporter")
+    refusal = no_bonus(state, "build_teleporter")
     if refusal is not None:
         return refusal
     tokens = state["players"][seat]["teleporters"]

@@ -8,7 +8,7 @@ from games.choices import Ranges
 from games.kernel import Action, Deed, Refusal, Seat, State, Table, no
 from games.schema import counts, flag, optional, text
 from games.war_of_civilizations.battle import PIRATE, land, start_battle
-from games.war_of_civilizations.checks import cannot_pay, no_place, no_step, played_without, unknown
+from games.war_of_civilizations.checks import cannot_pay, no_step, played_without
 from games.war_of_civilizations.data import (
     DOCKABLE,
     FLAGSHIP,
@@ -43,12 +43,11 @@ def fight_pirate_offers(state: State, seat: Seat) -> list[Action]:
 
 def fight_pirate_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """The pirate that was met is fought, no other (WOC-PIR-01)."""
-    return _elsewhere(state, action["at"], state["turn"]["mover"]["at"])
+    return played_without(state, "pirates") or _elsewhere(action["at"], state["turn"]["mover"]["at"])
 
 
-def _elsewhere(state: State, at: str, meant: str) -> Refusal | None:
-    refusal = no_place(state, at) or played_without(state, "pirates")
-    return refusal or (None if at == meant else no("no_privateer", "WOC-PIR-01", reason=f"it is met in {meant}"))
+def _elsewhere(at: str, meant: str) -> Refusal | None:
+    return None if at == meant else no("no_privateer", "WOC-PIR-01", reason=f"it is met in {meant}")
 
 
 def fight_pirate(table: Table, seat: Seat, action: Action) -> None:
@@ -97,7 +96,7 @@ def privateer_offers(state: State, seat: Seat) -> list[Action]:
 def privateer_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """The first rule that a privateer's way breaks (WOC-PRV-02, WOC-PRV-03, WOC-PRV-04)."""
     goal, turn, where = action["to"], state["turn"], state["players"][seat]["privateer"]
-    refusal = no_place(state, goal) or played_without(state, "pirates") or no_step(state, "move") or _stepped(state)
+    refusal = played_without(state, "pirates") or no_step(state, "move") or _stepped(state)
     if refusal is not None:
         return refusal
     if where in (None, "reserve"):
@@ -151,7 +150,7 @@ def fight_arrival_offers(state: State, seat: Seat) -> list[Action]:
 
 def fight_arrival_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """No other privateer can be fought now (WOC-PRV-06)."""
-    return _elsewhere(state, action["at"], state["blockade"]["at"])
+    return played_without(state, "pirates") or _elsewhere(action["at"], state["blockade"]["at"])
 
 
 def fight_arrival(table: Table, seat: Seat, action: Action) -> None:
@@ -170,7 +169,7 @@ def fight_offers(state: State, seat: Seat) -> list[Action]:
 def fight_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """A Move, instead of a step, against a privateer that keeps own ships (WOC-PRV-10)."""
     at = action["at"]
-    refusal = no_place(state, at) or played_without(state, "pirates") or no_step(state, "move")
+    refusal = played_without(state, "pirates") or no_step(state, "move")
     return refusal or no_hostages(state, seat, at) or _stepped(state)
 
 
@@ -239,20 +238,13 @@ def ransom_ranges(state: State, seat: Seat, action: Action) -> Ranges | None:
 def ransom_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """The first rule that an offer breaks (WOC-RAN-01, WOC-RAN-02, WOC-RAN-04)."""
     at, offer, blockade = action["at"], action["offer"], state["blockade"]
-    refusal = no_place(state, at) or unknown(offer, _GOODS, "thing to offer") or _long(action) or played_without(state, "pirates")
-    if refusal is None:
-        refusal = no_hostages(state, seat, at) if blockade is None else _elsewhere(state, at, blockade["at"])
+    refusal = played_without(state, "pirates")
+    refusal = refusal or (no_hostages(state, seat, at) if blockade is None else _elsewhere(at, blockade["at"]))
     if refusal is not None:
         return refusal
     if state["offers"] >= OFFERS_A_MOMENT:
         return no("offer_limit", "WOC-RAN-04", limit=OFFERS_A_MOMENT)
     return cannot_pay(state, seat, offer, "WOC-RAN-02")
-
-
-def _long(action: Action) -> Refusal | None:
-    if len(action.get("note", "")) <= NOTE_LENGTH:
-        return None
-    return no("bad_action", "WOC-RAN-02", reason=f"a note has at most {NOTE_LENGTH} characters")
 
 
 def offer_ransom(table: Table, seat: Seat, action: Action) -> None:
@@ -278,8 +270,8 @@ def answer_offers(state: State, seat: Seat) -> list[Action]:
 
 
 def answer_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """An offer can always be taken or declined; a note has its length (WOC-RAN-01, WOC-RAN-02)."""
-    return _long(action) or played_without(state, "pirates")
+    """An offer can always be taken or declined (WOC-RAN-01)."""
+    return played_without(state, "pirates")
 
 
 def answer_ransom(table: Table, seat: Seat, action: Action) -> None:
@@ -304,7 +296,7 @@ def answer_ransom(table: Table, seat: Seat, action: Action) -> None:
     to_turn(table)
 
 
-_NOTE = optional(text(about="free text for the other seat; it binds nobody"))
+_NOTE = optional(text(about="free text for the other seat; it binds nobody", longest=NOTE_LENGTH))
 FIGHT_PIRATE = Deed({"at": LOCATION}, fight_pirate_offers, fight_pirate_refusal, fight_pirate)
 HIRE_PIRATE = Deed({}, hire_offers, hire_refusal, hire)
 MOVE_PRIVATEER = Deed({"to": LOCATION}, privateer_offers, privateer_refusal, move_privateer)

@@ -12,7 +12,24 @@ from functools import lru_cache
 from typing import Any
 
 from games.kernel import Seat, State
-from games.schema import BLANK, COUNTED, Shape, always, counts, either, flag, ids, listing, mapping, nullable, record, text, veiled, whole
+from games.schema import (
+    BLANK,
+    COUNTED,
+    Shape,
+    always,
+    counts,
+    either,
+    flag,
+    ids,
+    known,
+    listing,
+    mapping,
+    nullable,
+    record,
+    text,
+    veiled,
+    whole,
+)
 from games.war_of_civilizations.data import (
     ABILITY,
     ACTIONS,
@@ -49,14 +66,14 @@ from games.war_of_civilizations.data import (
 )
 
 SEAT = ids(SEATS, "a seat, named after its clan")
-LOCATION = ids(LOCATIONS, "a location of the map")
+LOCATION = known(LOCATIONS, "a location of the map")
 APEX_ISLAND = ids(RING, "an apex island")
-SHIP = ids(SHIPS, "a kind of ship")
-RESOURCE = ids(RESOURCES)
-GOODS = ids([*RESOURCES, "crystals"])
-CARD = ids(CARDS, "a power card")
+SHIP = known(SHIPS, "a kind of ship")
+RESOURCE = known(RESOURCES, "a resource")
+GOODS = known([*RESOURCES, "crystals"], "a resource, or crystals")
+CARD = known(CARDS, "a power card")
 TOKEN = ids(EXPEDITIONS, "a lost expedition")
-ACTIVE_ACTION = ids(ACTIONS, "an active action")
+ACTIVE_ACTION = known(ACTIONS, "an active action")
 SIDE = ids(["attacker", "defender"])
 FLEET = counts(SHIP, 1, "ships by kind")
 CHANGES = mapping(RESOURCE, whole(), "what is added, or taken where negative")
