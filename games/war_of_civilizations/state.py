@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from games.documents import Document, Own
 from games.kernel import Seat, State
 from games.schema import (
     BLANK,
@@ -215,6 +216,12 @@ def neighbours(state: State) -> Mapping[str, tuple[str, ...]]:
     WOC-MAP-07, WOC-MAP-09, WOC-MAP-10)."""
     attached = state["attached"]
     return _map(tuple([(seat, attached[seat]) for seat in state["seats"] if seat in attached]), tuple(state["covered"]))
+
+
+def own_player(state: State, seat: str, own: Own) -> Document:
+    """A seat's record, for a fact to change."""
+    player: Document = own(own(state, "players"), seat)
+    return player
 
 
 @lru_cache(maxsize=16)
