@@ -20,7 +20,7 @@ from tqdm import tqdm
 from events.levels import LEVELS
 from games import GAMES
 from games.chance import Drawn
-from games.kernel import SYSTEM, Game, Memory, Refused, carry_out, remembered
+from games.kernel import SYSTEM, Memory, Refused, carry_out, remembered
 from workers.search import choose
 
 LONGEST = 100_000
@@ -33,12 +33,14 @@ class Plan(NamedTuple):
     levels: tuple[str, ...]
     seed: str
     options: dict[str, Any]
+    shuffle: bool = False
 
 
 class Result(NamedTuple):
     """How one match went."""
 
     number: int
+    seats: list[str]
     winners: list[str]
     reason: str
     actions: int
@@ -50,13 +52,13 @@ def play(plan: Plan, number: int) -> Result:
     game = GAMES[plan.game]
     dice = Drawn(random.Random(f"{plan.seed}/{number}/dice").randrange)
     whim = Drawn(random.Random(f"{plan.seed}/{number}/whim").randrange)
-    seats = seats_of(game, len(plan.levels))
+    seats = seats_of(plan, number)
     level = dict(zip(seats, plan.levels, strict=True))
     state = game.begin(seats, plan.options)
     memory: Memory = {}
     for actions in range(LONGEST):
         if state["outcome"] is not None:
-            return Result(number, state["outcome"]["winners"], state["outcome"]["reason"], actions, state["round"])
+            return Result(number, seats, state["outcome"]["winners"], state["outcome"]["reason"], actions, state["round"])
         actor = state["to_act"][0]
         action = {"type": "end_round"} if actor == SYSTEM else choose(game, level[actor], state, actor, whim, memory)
         table = carry_out(game, state, actor, action, dice)
@@ -64,9 +66,10 @@ def play(plan: Plan, number: int) -> Result:
     raise AssertionError(f"match {number} of seed {plan.seed} does not end")
 
 
-def seats_of(game: Game, count: int) -> list[str]:
-    """The seats of a match with that many."""
-    return list(game.seats.ids[:count])
+def seats_of(plan: Plan, number: int) -> list[str]:
+    """The seats of a match in their order: the game's first ones, or drawn out of all."""
+    ids, count = GAMES[plan.game].seats.ids, len(plan.levels)
+    return random.Random(f"{plan.seed}/{number}/seats").sample(ids, count) if plan.shuffle else list(ids[:count])
 
 
 def results(plan: Plan, matches: int, cores: int) -> Iterator[Result]:
@@ -94,22 +97,33 @@ def interval(wins: int, matches: int) -> tuple[float, float]:
 def summary(plan: Plan, played: list[Result]) -> dict[str, Any]:
     """Wins by side with their intervals, lengths and endings; the same for the same seed, however many cores."""
     played = sorted(played)
-    wins = Counter(winner for result in played for winner in result.winners)
-    sides = []
-    for seat, level in zip(seats_of(GAMES[plan.game], len(plan.levels)), plan.levels, strict=True):
-        low, high = interval(wins[seat], len(played))
-        sides.append({"seat": seat, "level": level, "wins": wins[seat], "share": wins[seat] / len(played), "low": low, "high": high})
+    sides: list[dict[str, Any]] = []
+    for place, level in enumerate(plan.levels):
+        name = f"{place + 1}." if plan.shuffle else seats_of(plan, 0)[place]
+        sides.append({"seat": name, "level": level, **tally([result.seats[place] in result.winners for result in played])})
+    by_seat = {}
+    if plan.shuffle:
+        for seat in GAMES[plan.game].seats.ids:
+            by_seat[seat] = tally([seat in result.winners for result in played if seat in result.seats])
     return {
         "game": plan.game,
         "seed": plan.seed,
         "matches": len(played),
         "sides": sides,
+        "seats": by_seat,
         "shared": sum(len(result.winners) > 1 for result in played),
         "without_winner": sum(not result.winners for result in played),
         "endings": dict(sorted(Counter(result.reason for result in played).items())),
         "actions": spread([result.actions for result in played]),
         "rounds": spread([result.rounds for result in played]),
     }
+
+
+def tally(won: list[bool]) -> dict[str, Any]:
+    """How many of so many matches were won, and the share of wins with its interval; a victory that is shared counts for each."""
+    wins = sum(won)
+    low, high = interval(wins, len(won)) if won else (0.0, 1.0)
+    return {"matches": len(won), "wins": wins, "share": wins / len(won) if won else 0.0, "low": low, "high": high}
 
 
 def spread(values: list[int]) -> dict[str, float]:
@@ -120,16 +134,20 @@ def spread(values: list[int]) -> dict[str, float]:
 def told(found: dict[str, Any]) -> str:
     """The summary as a table for people."""
     lines = [f"{found['matches']} matches of {found['game']}, seed {found['seed']}", ""]
-    lines.append(f"{'side':<12}{'level':<12}{'wins':>8}{'share':>9}   95 % interval")
-    for side in found["sides"]:
-        shares = f"{side['share']:>9.1%}   {side['low']:.1%} to {side['high']:.1%}"
-        lines.append(f"{side['seat']:<12}{side['level']:<12}{side['wins']:>8}{shares}")
+    lines.append(f"{'side':<12}{'level':<12}{'matches':>8}{'wins':>8}{'share':>9}   95 % interval")
+    lines += [row(side["seat"], side["level"], side) for side in found["sides"]]
+    lines += [row(seat, "", told) for seat, told in found["seats"].items()]
     lines += ["", f"victories shared {found['shared']}, without a winner {found['without_winner']}"]
     lines.append("endings  " + ", ".join(f"{reason} {count}" for reason, count in found["endings"].items()))
     for name in ("actions", "rounds"):
         of = found[name]
         lines.append(f"{name:<8} {of['least']:g} to {of['most']:g}, median {of['median']:g}")
     return "\n".join(lines)
+
+
+def row(name: str, level: str, of: dict[str, Any]) -> str:
+    """A line of the table."""
+    return f"{name:<12}{level:<12}{of['matches']:>8}{of['wins']:>8}{of['share']:>9.1%}   {of['low']:.1%} to {of['high']:.1%}"
 
 
 def parsed(arguments: list[str] | None) -> argparse.Namespace:
@@ -139,6 +157,9 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--seats", required=True, metavar="LEVEL,LEVEL", help=f"a level for each seat: {', '.join(LEVELS)}")
     parser.add_argument("--matches", type=int, default=100, metavar="N")
     parser.add_argument("--seed", default="1", metavar="S", help="the same seed plays the same matches")
+    parser.add_argument(
+        "--shuffle", action="store_true", help="draw the seats and their order for each match; wins are told by place and by seat"
+    )
     parser.add_argument("--options", type=json.loads, default={}, metavar="JSON", help="the options of every match")
     parser.add_argument("--cores", type=int, default=os.cpu_count() or 1, metavar="N")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
@@ -152,7 +173,7 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     if not game.seats.least <= len(options.levels) <= game.seats.most:
         parser.error(f"{game.title} takes {game.seats.least} to {game.seats.most} seats, not {len(options.levels)}")
     try:
-        game.begin(seats_of(game, len(options.levels)), options.options)
+        game.begin(list(game.seats.ids[: len(options.levels)]), options.options)
     except Refused as refused:
         parser.error(f"--options: {refused.code}")
     return options
@@ -161,7 +182,7 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
 def main(arguments: list[str] | None = None) -> int:
     """Play the matches and print what came of them."""
     options = parsed(arguments)
-    plan = Plan(options.game, options.levels, options.seed, options.options)
+    plan = Plan(options.game, options.levels, options.seed, options.options, options.shuffle)
     began = time.perf_counter()
     played = list(tqdm(results(plan, options.matches, options.cores), total=options.matches, unit="match", leave=False))
     rate = options.matches / (time.perf_counter() - began)

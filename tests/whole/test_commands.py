@@ -66,6 +66,26 @@ def test_a_simulation_with_the_same_seed_plays_the_same_matches_on_any_number_of
     assert sum(side["wins"] for side in one["sides"]) >= one["matches"] - one["without_winner"]
 
 
+def test_a_simulation_with_shuffled_seats_tells_wins_by_place_and_by_seat() -> None:
+    words = [
+        "simulate",
+        "war_of_civilizations",
+        "--seats",
+        "random,random",
+        "--options",
+        '{"round_limit": 5}',
+        "--matches",
+        "12",
+        "--shuffle",
+    ]
+    told = json.loads(run(*words, "--json").stdout)
+    assert [side["seat"] for side in told["sides"]] == ["1.", "2."]
+    assert sum(seat["matches"] for seat in told["seats"].values()) == 2 * told["matches"]
+    assert sum(seat["wins"] for seat in told["seats"].values()) == sum(side["wins"] for side in told["sides"])
+    assert sum(seat["matches"] > 0 for seat in told["seats"].values()) > 2
+    assert "squirrel" in run(*words).stdout
+
+
 def test_a_simulation_of_no_level_or_game_or_number_of_seats_says_so() -> None:
     for words in (["chess", "--seats", "random,random"], ["war", "--seats", "random,clever"], ["war", "--seats", "random"]):
         ended = run("simulate", *words)
