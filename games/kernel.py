@@ -92,11 +92,6 @@ class Seats(NamedTuple):
     most: int
 
 
-def bare(view: State, viewer: str) -> list[str]:
-    """A board that shows the platform keys alone, for a game that draws none."""
-    return [f"{name}: {view[name]}" for name in ("game", "seats", "round", "phase", "active", "to_act", "outcome")]
-
-
 def fits(state: State, action: Action) -> Refusal | None:
     """For a game whose shapes say all that an action must be."""
     return None
@@ -122,11 +117,11 @@ class Game(NamedTuple):
     guess: Guess
     worth: Callable[[State, Seat], float]
     invariants: Callable[[State], Iterator[str]]
+    board: Callable[[State, str], list[str]]
     folder: Path
     sets: frozenset[str] = frozenset()
     remembers: Mapping[str, Callable[[Memory, Event], Memory]] = MappingProxyType({})
     misfit: Callable[[State, Action], Refusal | None] = fits
-    board: Callable[[State, str], list[str]] = bare
 
     def __repr__(self) -> str:
         return f"<Game {self.id}>"

@@ -170,6 +170,11 @@ def sound(state: State) -> Iterator[str]:
     return iter(())
 
 
+def board(seen: State, viewer: str) -> list[str]:
+    """What each seat has counted."""
+    return [f"round {seen['round']}, {seen['phase']}", *[f"{seat} {count}" for seat, count in seen["counts"].items()]]
+
+
 _SYSTEM = Deed({}, _system, _never, _set_up)
 _count = whole(0)
 
@@ -209,5 +214,6 @@ TALLY = Game(
     guess=guess,
     worth=worth,
     invariants=sound,
+    board=board,
     folder=Path(__file__).parent,
 )

@@ -54,7 +54,7 @@ GAME = Game(
     guess=guess,
     worth=worth,
     invariants=broken,
+    board=board,
     folder=FOLDER,
     sets=frozenset({"take_cards.cards"}),
-    board=board,
 )

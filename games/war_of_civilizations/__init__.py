@@ -79,9 +79,9 @@ GAME = Game(
     guess=guess,
     worth=worth,
     invariants=broken,
+    board=board,
     folder=FOLDER,
     sets=frozenset({"collect.skip", "collect.extra{}", "bid.cards"}),
     remembers=REMEMBERS,
     misfit=misfit,
-    board=board,
 )

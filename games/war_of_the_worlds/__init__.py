@@ -66,7 +66,7 @@ GAME = Game(
     guess=guess,
     worth=worth,
     invariants=broken,
+    board=board,
     folder=FOLDER,
     remembers=REMEMBERS,
-    board=board,
 )

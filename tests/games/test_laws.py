@@ -237,7 +237,7 @@ def test_10_play_ends_and_whoever_must_act_has_a_choice(start):
         if step.number % 8 == 0:
             for actor in step.before["to_act"]:
                 assert legal(start.game, step.before, actor)
-                assert len(legal(start.game, step.before, actor)) <= 400
+                assert len(legal(start.game, step.before, actor)) <= 300
             for actor in {*start.seats, SYSTEM} - set(step.before["to_act"]):
                 assert legal(start.game, step.before, actor) == []
     assert step.after["outcome"]["winners"]
