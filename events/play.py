@@ -165,7 +165,10 @@ def play(
             raise Stale(expected, position.version)
         made: list[Made] = []
         for place, action in enumerate(actions):
-            one, open_hand = _decided(game, held, position, actor, action, asked)
+            try:
+                one, open_hand = _decided(game, held, position, actor, action, asked)
+            except Refused as refused:
+                raise Refused(refused.refusal, place) from None
             if open_hand and place + 1 < len(actions):
                 raise MustBeLast(place)
             made.append(one)

@@ -50,11 +50,12 @@ def no(code: str, rule: str | None = None, **facts: Any) -> Refusal:
 
 
 class Refused(Exception):
-    """An action, or the options of a match, that the rules do not allow. Nothing has changed."""
+    """An action, or the options of a match, that the rules do not allow. Nothing has changed. `place`: which of a list, from 0."""
 
-    def __init__(self, refusal: Refusal) -> None:
+    def __init__(self, refusal: Refusal, place: int = 0) -> None:
         super().__init__(refusal.code)
         self.refusal = refusal
+        self.place = place
 
     @property
     def code(self) -> str:

@@ -110,7 +110,8 @@ def act(house: House, asked: Asked, match: str) -> Response:
     try:
         return _acted(house, match, asked.query.get("seat"), actions, expected, name, player)
     except Refused as refusal:
-        raise refused(house.games[recall.hold(house, match).position.game], refusal.refusal) from None
+        place = refusal.place if isinstance(body, list) else None
+        raise refused(house.games[recall.hold(house, match).position.game], refusal.refusal, place) from None
 
 
 def _acted(

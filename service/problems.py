@@ -94,9 +94,12 @@ def declined(reason: Declined) -> Problem:
     return Problem(reason.code, more, detail=reason.sentence)
 
 
-def refused(game: Game, refusal: Refusal) -> Problem:
-    """What the rules of `game` do not allow, as a problem: the game's code and sentence, the rule, and the facts of the case."""
-    more = {"game": game.id, "rule": refusal.rule, "facts": dict(refusal.facts)}
+def refused(game: Game, refusal: Refusal, place: int | None = None) -> Problem:
+    """What the rules of `game` do not allow, as a problem: the game's code and sentence, the rule, and the facts of the case; and `place`,
+    which of a list of actions it was."""
+    more: dict[str, Any] = {"game": game.id, "rule": refusal.rule, "facts": dict(refusal.facts)}
+    if place is not None:
+        more["place"] = place
     return Problem("against_the_rules", more, code=refusal.code, detail=sentence(game, refusal))
 
 

@@ -37,7 +37,9 @@ def test_a_list_is_carried_out_as_one_entry_each(ada: Caller, tally: str) -> Non
 def test_a_list_is_carried_out_whole_or_not_at_all(ada: Caller, anybody: Caller, tally: str) -> None:
     before = anybody.get(f"/v1/matches/{tally}/state").data
     refused = ada.act(tally, [{"type": "add", "by": 1, "stay": True}, {"type": "add", "by": 9, "stay": True}])
-    assert (refused.status_code, refused.json["code"], refused.json["rule"]) == (422, "too_much", "TAL-ADD-01")
+    told = refused.json
+    assert (refused.status_code, told["code"], told["rule"], told["place"]) == (422, "too_much", "TAL-ADD-01", 1)
+    assert "place" not in ada.act(tally, {"type": "add", "by": 9, "stay": True}).json
     assert anybody.get(f"/v1/matches/{tally}/state").data == before
 
 
