@@ -34,8 +34,10 @@ def admits(choice: Choice, action: Action, sets: Collection[str] = ()) -> bool:
 
 
 def _is_none(value: Any, name: str, sets: Collection[str]) -> bool:
-    """Whether a field of a name holds an empty set: a list, or with `{}` behind its name an object of counts."""
-    return (value == [] and name in sets) or (value == {} and f"{name}{{}}" in sets)
+    """Whether a field of a name holds an empty set: a list, or with `{}` behind its name an object of counts, where 0 is none."""
+    if isinstance(value, dict) and f"{name}{{}}" in sets:
+        return all(isinstance(count, int) and not isinstance(count, bool) and count == 0 for count in value.values())
+    return value == [] and name in sets
 
 
 def _inside(chosen: Any, value: Any) -> bool:

@@ -233,6 +233,10 @@ def platform(games: Mapping[str, Game], levels: list[str]) -> dict[str, Schema]:
                 "commitment": {"type": "string", "enum": ["kept", "broken", "sealed"]},
                 "dice": {"type": "string", "enum": ["verified", "sealed"]},
                 "rules": listed(WHOLE, "The revisions of the rules that the entries name."),
+                "replayed_only": {
+                    **WHOLE,
+                    "description": "How many entries were replayed, but not decided again: by other rules, or with dice still sealed.",
+                },
                 "findings": listed(ref("Finding"), "What is not as it must be; empty when all is well."),
             },
             "The report of an audit.",

@@ -19,7 +19,7 @@ from service import sight
 from service.hub import Hub
 from service.operations import Answer, Asked, Operation
 from service.problems import Problem
-from service.responses import JSON, NDJSON, in_json, prefers, written
+from service.responses import JSON, NDJSON, in_json, in_no_words, prefers, written
 from service.schemas import EntriesQuery, StreamQuery
 from service.settings import Settings
 from service.shapes import ref
@@ -124,7 +124,7 @@ def get_stream(tell: Telling, asked: Asked, match: str) -> Response:
     viewer = sight.viewer_of(position, asked.caller, asked.query.get("viewer"))
     after = _last_event(asked) if asked.header("Last-Event-ID") is not None else asked.query["after"]
     if position.status == "over" and after >= position.version:
-        return Response(status=204)
+        return in_no_words(204)
     answer = Response(mimetype=EVENT_STREAM)
     answer.headers["Cache-Control"] = "no-store"
     answer.headers["Vary"] = "Authorization"

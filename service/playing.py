@@ -17,7 +17,7 @@ from service import sight
 from service.matches import request_id
 from service.operations import Answer, Asked, Body, Operation
 from service.problems import Problem, refused
-from service.responses import TEXT, in_json, in_text, prefers, tagged
+from service.responses import TEXT, in_json, in_no_words, in_text, prefers, tagged
 from service.schemas import SeatQuery, StateQuery
 from service.shapes import ref
 
@@ -75,7 +75,7 @@ def get_state(house: House, asked: Asked, match: str) -> Response:
     viewer = sight.viewer_of(now, asked.caller, asked.query.get("viewer"))
     position = _at(house, now, asked.query.get("at"))
     if _is_fresh(asked, position.version):
-        return tagged(Response(status=304), position.version, _BY_TYPE)
+        return tagged(in_no_words(304), position.version, _BY_TYPE)
     if prefers(asked.header("Accept"), TEXT):
         return tagged(in_text(sight.board(house.games[position.game], position, viewer)), position.version, _BY_TYPE)
     view = sight.view(house.games[position.game], position, viewer)

@@ -38,6 +38,13 @@ def in_text(lines: Iterable[str]) -> Response:
     return Response("".join(f"{line}\n" for line in lines), mimetype=TEXT)
 
 
+def in_no_words(status: int) -> Response:
+    """A status alone."""
+    answer = Response(status=status)
+    del answer.headers["Content-Type"]
+    return answer
+
+
 def prefers(accept: str | None, media_type: str) -> bool:
     """Whether an Accept header would rather have a media type than JSON; what it says of both alike is JSON."""
     if accept is None:

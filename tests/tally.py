@@ -9,7 +9,7 @@ from typing import Any
 from games.chance import Chance
 from games.documents import Own
 from games.kernel import Action, Deed, Event, Game, Memory, Refusal, Refused, Seat, Seats, State, Table, no
-from games.schema import flag, listing, mapping, record, text, whole
+from games.schema import COUNTED, always, flag, ids, listing, mapping, nullable, record, veiled, whole
 
 SEATS = ("one", "two", "three", "four")
 PILE = tuple(range(1, 31))
@@ -177,6 +177,22 @@ def board(seen: State, viewer: str) -> list[str]:
 
 _SYSTEM = Deed({}, _system, _never, _set_up)
 _count = whole(0)
+SEAT = ids(SEATS)
+PILED = veiled(listing(_count), COUNTED)
+DOCUMENT = record(
+    {
+        "game": always("tally"),
+        "options": record({"target": whole()}),
+        "seats": listing(SEAT),
+        "round": _count,
+        "phase": ids(["setup", "turn", "round_end", "over"]),
+        "active": nullable(SEAT),
+        "to_act": listing(ids([*SEATS, "system"])),
+        "outcome": nullable(record({"winners": listing(SEAT), "reason": always("target"), "scores": mapping(SEAT, _count)})),
+        "counts": mapping(SEAT, _count),
+        "pile": PILED,
+    }
+)
 
 TALLY = Game(
     id="tally",
@@ -205,8 +221,17 @@ TALLY = Game(
         "drawn": _drawn,
         "match_ended": _match_ended,
     },
-    document=record({"game": text(), "counts": mapping(text(), _count), "pile": listing(_count)}),
-    events={"counted": {"seat": text(), "by": _count}},
+    document=DOCUMENT,
+    events={
+        "pile_built": {"pile": PILED},
+        "turn_started": {"seat": SEAT},
+        "round_started": {"round": _count},
+        "round_over": {},
+        "counted": {"seat": SEAT, "by": _count},
+        "rolled": {"seat": SEAT, "face": _count},
+        "drawn": {"seat": SEAT, "card": _count},
+        "match_ended": {"winners": listing(SEAT), "scores": mapping(SEAT, _count)},
+    },
     refusals={"too_much": "{by} is not from 1 to 3.", "pile_empty": "The pile is empty."},
     reveals=frozenset({"drawn"}),
     view=view,

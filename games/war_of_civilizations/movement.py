@@ -15,6 +15,7 @@ from games.war_of_civilizations.data import (
     ISLE,
     LOCATIONS,
     PLACE,
+    RING,
     SHIPS,
     TELEPORTER_PRICE,
     TELEPORTERS,
@@ -143,7 +144,7 @@ def move(table: Table, seat: Seat, action: Action) -> None:
     mover = {"from": source, "at": goal, "ships": ships, "steps_left": left}
     change_turn(table, bonus_open=False, mover=mover, extra_steps=turn["extra_steps"] if last else 0)
     move_ships(table, seat, source, goal, ships, "move")
-    if goal in CENTRAL and not table.state["players"][seat]["entered_central"]:
+    if goal in RING and not table.state["players"][seat]["entered_central"]:
         table.emit("central_entered", seat=seat)
     start_countdown(table, goal, ships)
     if table.state["players"][seat]["privateer"] == goal != HOME[seat]:

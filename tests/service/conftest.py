@@ -25,6 +25,7 @@ from games.kernel import any_action
 from service.app import create_app
 from service.settings import Settings
 from tests.conftest import Servers, within
+from tests.service import exact
 
 ADMIN = "the-admin-key"
 ROOT = Path(__file__).parents[2]
@@ -39,7 +40,7 @@ class Caller:
         self.id = id
 
     def ask(self, method: str, path: str, body: Any = None, /, data: bytes | None = None, **headers: str) -> TestResponse:
-        """One request; a header's name is written with underscores."""
+        """One request, whose answer is as openapi.yaml says; a header's name is written with underscores."""
         given = {name.replace("_", "-"): value for name, value in headers.items()}
         if self.key is not None:
             given.setdefault("Authorization", f"Bearer {self.key}")
@@ -47,7 +48,9 @@ class Caller:
             data = orjson.dumps(body)
         if data is not None:
             given.setdefault("Content-Type", "application/json")
-        return self.client.open(path, method=method, data=data, headers=given)
+        answer = self.client.open(path, method=method, data=data, headers=given)
+        exact.hold(method, path, answer)
+        return answer
 
     def get(self, path: str, **headers: str) -> TestResponse:
         return self.ask("GET", path, **headers)
