@@ -28,6 +28,8 @@ def admits(choice: Choice, action: Action, sets: Collection[str] = ()) -> bool:
         told = action[field]
         if f"{kind}.{field}" in sets and isinstance(told, list):
             told, value = sorted(told), sorted(value)
+        if isinstance(told, dict):
+            told = {key: count for key, count in told.items() if isinstance(count, bool) or count != 0}
         if told != value or isinstance(told, bool) != isinstance(value, bool):
             return False
     return all(_inside(chosen, action[field]) for field, chosen in ranges.items())

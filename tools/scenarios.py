@@ -69,7 +69,20 @@ def position(game: Game, scenario: Scenario) -> State:
     blank = json.loads((game.folder / "blank.json").read_text(encoding="utf-8"))
     document: State = merged(merged(blank, given.get("patch") or {}), {})
     document["options"] = {**document["options"], **(given.get("options") or {})}
-    return document
+    return _completed(document, game.document.schema)
+
+
+def _completed(value: Any, schema: Mapping[str, Any]) -> Any:
+    """The value with null under every key that the schema asks for and lets be null: a merge patch cannot set one."""
+    for one in schema.get("anyOf", ()):
+        value = _completed(value, one)
+    if isinstance(value, dict):
+        told, others = schema.get("properties", {}), schema.get("additionalProperties") or {}
+        missing = [name for name in schema.get("required", ()) if name not in value and {"type": "null"} in told[name].get("anyOf", ())]
+        return {name: _completed(item, told.get(name, others)) for name, item in value.items()} | dict.fromkeys(missing)
+    if isinstance(value, list) and "items" in schema:
+        return [_completed(item, schema["items"]) for item in value]
+    return value
 
 
 def failures(game: Game, scenario: Scenario) -> Iterator[str]:
@@ -148,9 +161,9 @@ def _legal(game: Game, state: State, step: Mapping[str, Any]) -> list[str]:
 
 def _hides(game: Game, state: State, viewer: str, pointer: str) -> bool:
     """Whether a view holds nothing of what stands at a pointer: a count, null or nothing in its place."""
-    whole = at(game.view(state, AUDITOR), pointer)
+    whole, view = at(game.view(state, AUDITOR), pointer), game.view(state, viewer)
     try:
-        seen = at(game.view(state, viewer), pointer)
+        seen = at(view, pointer)
     except KeyError:
         return True
     return (

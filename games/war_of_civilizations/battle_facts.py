@@ -131,9 +131,9 @@ def blockade_started(state: State, event: Event, own: Own) -> None:
 
 
 def blockade_ended(state: State, event: Event, own: Own) -> None:
-    """The answer is given."""
+    """The answer is given; the offers that the owner has made in its turn count on (WOC-RAN-04)."""
+    state["offers"] = state["blockade"].get("offers", 0)
     state["blockade"] = None
-    state["offers"] = 0
 
 
 def ransom_offered(state: State, event: Event, own: Own) -> None:

@@ -125,7 +125,7 @@ def _stepped(state: State) -> Refusal | None:
 
 def move_privateer(table: Table, seat: Seat, action: Action) -> None:
     """A privateer comes home, or blocks an island, and the opponent there decides what to do (WOC-PRV-01, WOC-PRV-02, WOC-PRV-04,
-    WOC-PRV-05, WOC-PRV-06, WOC-TRN-10)."""
+    WOC-PRV-05, WOC-PRV-06, WOC-RAN-04, WOC-TRN-10)."""
     goal = action["to"]
     if goal == HOME[seat]:
         table.emit("privateer_moved", seat=seat, to=goal)
@@ -136,7 +136,8 @@ def move_privateer(table: Table, seat: Seat, action: Action) -> None:
     occupant = occupants(table.state, goal, seat)[0]
     change_turn(table, bonus_open=False, privateer_used=True)
     table.emit("privateer_moved", seat=seat, to=goal)
-    table.emit("blockade_started", blockade={"at": goal, "owner": seat, "occupant": occupant})
+    made = {"offers": table.state["offers"]} if table.state["offers"] else {}
+    table.emit("blockade_started", blockade={"at": goal, "owner": seat, "occupant": occupant, **made})
     pass_to(table, "blockade", [occupant])
 
 

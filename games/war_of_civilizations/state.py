@@ -26,6 +26,7 @@ from games.schema import (
     listing,
     mapping,
     nullable,
+    optional,
     record,
     text,
     veiled,
@@ -131,7 +132,7 @@ BATTLE = record(
         "retreat": nullable(record({"seat": SEAT, "count": whole(1)})),
     }
 )
-BLOCKADE = record({"at": LOCATION, "owner": SEAT, "occupant": SEAT})
+BLOCKADE = record({"at": LOCATION, "owner": SEAT, "occupant": SEAT, "offers": optional(whole(1, OFFERS_A_MOMENT))})
 RANSOM = record({"from": SEAT, "to": SEAT, "at": LOCATION, "offer": OFFER, "note": nullable(text())})
 HELD = record({"holder": nullable(SEAT), "since": nullable(ROUND), "full_rounds": whole(0, ROUNDS_TO_WIN)})
 PLAYER = record(

@@ -179,6 +179,7 @@ def test_the_order_of_a_set_is_of_no_account():
 def test_a_count_of_zero_is_none_where_a_field_may_be_left_out():
     for more, allowed in (({}, True), ({"ammo": 0}, True), ({"ammo": 1}, False), ({"ammo": False}, False), ([], False)):
         assert admits({"action": {"type": "take"}}, {"type": "take", "extra": more}, {"take.extra{}"}) is allowed
+        assert admits({"action": {"type": "take", "extra": {}}}, {"type": "take", "extra": more}) is allowed
 
 
 # ---------------------------------------------------------------- shapes

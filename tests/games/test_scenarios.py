@@ -114,6 +114,44 @@ def test_a_failing_scenario_is_told_in_one_line(tmp_path, capsys):
     assert lines[2:] == ["1 passed, 2 failed"]
 
 
+def test_a_patch_need_not_hold_what_is_null_and_a_view_of_it_is_really_looked_at(tmp_path, capsys):
+    file = tmp_path / "scenarios.yaml"
+    file.write_text(
+        """
+- id: WOC-S-901
+  given: &battle
+    patch:
+      phase: bids
+      to_act: [fox, rhino]
+      players:
+        fox: {ammo: 2, fleets: {fox_home: {capital: 1}, rhino_east: {destroyer: 1}}}
+        rhino: {ammo: 1, fleets: {rhino_home: {capital: 1}, rhino_east: {gunboat: 1}}}
+      turn: {action: move, actions_used: 1, mover: {from: rhino_north, at: rhino_east, ships: {destroyer: 1}, steps_left: 0}}
+      battle: {at: rhino_east, kind: fleet, attacker: fox, defender: rhino, from: rhino_north, hostages: {}, bids: {}, ability_used: []}
+  steps:
+    - {seat: fox, do: {type: bid, ammo: 2, cards: []}, then: {/battle/result: null}}
+    - {seat: rhino, do: {type: bid, ammo: 0, cards: []}, then: {/battle: null}}
+- id: WOC-S-902
+  given: *battle
+  steps:
+    - {seat: fox, do: {type: bid, ammo: 2, cards: []}}
+  views:
+    - {seat: rhino, hidden: [/battle/bids/fox]}
+- id: WOC-S-903
+  given: *battle
+  steps:
+    - {seat: fox, do: {type: bid, ammo: 2, cards: []}}
+  views:
+    - {seat: fox, hidden: [/battle/bids/fox]}
+"""
+    )
+    assert main([str(file)]) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "WOC-S-903: view of fox: expected /battle/bids/fox hidden, came its content",
+        "2 passed, 1 failed",
+    ]
+
+
 def test_the_command_says_when_a_file_cannot_be_read(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "tools.scenarios", str(tmp_path / "none.yaml")],
