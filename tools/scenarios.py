@@ -37,7 +37,7 @@ def load(path: Path) -> list[Scenario]:
 
 
 def game_of(scenario: Scenario, path: Path) -> Game:
-    """The game that a scenario is about: the one it names, that of its id's or its rules' prefix, or of its folder. Raises Unfit."""
+    """The game that a scenario is about: the one it names, of its id's or its rules' prefix, of its folder or file. Raises Unfit."""
     given = scenario.get("given") or {}
     named = scenario.get("game") or given.get("game") or (given.get("patch") or {}).get("game")
     if isinstance(named, str) and named in GAMES:
@@ -46,9 +46,10 @@ def game_of(scenario: Scenario, path: Path) -> Game:
         for game in GAMES.values():
             if str(rule).startswith(prefix(game)):
                 return game
-    if path.resolve().parent.name in GAMES:
-        return GAMES[path.resolve().parent.name]
-    raise Unfit("no game known by the prefix of its id, its rules or its folder")
+    for name in (path.resolve().parent.name, path.stem):
+        if name in GAMES:
+            return GAMES[name]
+    raise Unfit("no game known by the prefix of its id, its rules, its folder or its file")
 
 
 def prefix(game: Game) -> str:
@@ -58,14 +59,11 @@ def prefix(game: Game) -> str:
 
 
 def position(game: Game, scenario: Scenario) -> State:
-    """The document that a scenario starts from. Raises Unfit."""
+    """The document that a scenario starts from. Raises Refused where its match cannot be created."""
     given = scenario.get("given") or {}
     if "new_match" in given:
         match = given["new_match"] or {}
-        try:
-            return game.begin(list(match.get("seats") or []), match.get("options") or {})
-        except Refused as refused:
-            raise Unfit(f"its match cannot be created: {refused.code}") from None
+        return game.begin(list(match.get("seats") or []), {**(given.get("options") or {}), **(match.get("options") or {})})
     blank = json.loads((game.folder / "blank.json").read_text(encoding="utf-8"))
     document: State = merged(merged(blank, given.get("patch") or {}), {})
     document["options"] = {**document["options"], **(given.get("options") or {})}
@@ -87,10 +85,16 @@ def _completed(value: Any, schema: Mapping[str, Any]) -> Any:
 
 def failures(game: Game, scenario: Scenario) -> Iterator[str]:
     """What a scenario expects and does not get, a line for each; none when it holds."""
+    steps = scenario.get("steps") or []
     try:
-        state = position(game, scenario)
+        try:
+            state = position(game, scenario)
+        except Refused as refused:
+            if not steps or steps[0].get("refused") != refused.code:
+                yield f"its match cannot be created: {refused.code}"
+            return
         chance = Scripted(clone(scenario.get("chance") or []), Drawn(random.Random(str(scenario.get("id"))).randrange))
-        for number, step in enumerate(scenario.get("steps") or [], 1):
+        for number, step in enumerate(steps, 1):
             state, wrong = _step(game, state, chance, step)
             if wrong:
                 yield f"step {number}: {wrong[0]}"
@@ -133,13 +137,22 @@ def _values(game: Game, state: State, then: Mapping[str, Any]) -> list[str]:
         try:
             came = at(state, pointer)
         except KeyError:
-            wrong.append(f"expected {pointer} {_text(expected)}, came nothing")
+            if expected is not None or not _holds(state, pointer.rpartition("/")[0]):
+                wrong.append(f"expected {pointer} {_text(expected)}, came nothing")
             continue
         if pointer in game.sets and isinstance(expected, list) and isinstance(came, list):
             expected, came = sorted(expected, key=_text), sorted(came, key=_text)
         if _text(came) != _text(expected):
             wrong.append(f"expected {pointer} {_text(expected)}, came {_text(came)}")
     return wrong
+
+
+def _holds(state: State, pointer: str) -> bool:
+    try:
+        at(state, pointer)
+    except KeyError:
+        return False
+    return True
 
 
 def _legal(game: Game, state: State, step: Mapping[str, Any]) -> list[str]:
@@ -160,10 +173,10 @@ def _legal(game: Game, state: State, step: Mapping[str, Any]) -> list[str]:
 
 
 def _hides(game: Game, state: State, viewer: str, pointer: str) -> bool:
-    """Whether a view holds nothing of what stands at a pointer: a count, null or nothing in its place."""
-    whole, view = at(game.view(state, AUDITOR), pointer), game.view(state, viewer)
+    """Whether a view holds nothing of what stands at a pointer, if anything does: a count, null or nothing in its place."""
+    all_of_it, view = game.view(state, AUDITOR), game.view(state, viewer)
     try:
-        seen = at(view, pointer)
+        whole, seen = at(all_of_it, pointer), at(view, pointer)
     except KeyError:
         return True
     return (

@@ -152,6 +152,38 @@ def test_a_patch_need_not_hold_what_is_null_and_a_view_of_it_is_really_looked_at
     ]
 
 
+def test_what_a_format_leaves_open_is_read_as_it_is_meant(tmp_path, capsys):
+    file = tmp_path / "war.yaml"
+    file.write_text(
+        """
+- id: a match that cannot be created is refused, as its set-up would be
+  given: {new_match: {seats: [red, blue], options: {map_number: -1}}}
+  steps: [{seat: system, do: {type: end_round}, refused: bad_options}]
+- id: options may stand beside a new match
+  given: {options: {first_seat: blue, map_number: 1}, new_match: {seats: [red, blue]}}
+  steps: [{seat: system, do: {type: end_round}, then: {/active: blue, /map_number: 1}}]
+- id: where nothing is, nothing is learnt
+  given: {patch: {deck: []}}
+  views: [{seat: red, hidden: [/deck/0]}]
+- id: what is gone is null
+  given: {patch: {}}
+  steps: [{seat: blue, do: {type: end_moves}, refused: not_your_turn, then: {/combat/blue: null}}]
+- id: what never was is not null
+  given: {patch: {}}
+  steps: [{seat: blue, do: {type: end_moves}, refused: not_your_turn, then: {/combats/blue: null}}]
+- id: a match that cannot be created holds nothing else
+  given: {new_match: {seats: [red], options: {}}}
+  steps: [{seat: system, do: {type: end_round}}]
+"""
+    )
+    assert main([str(file)]) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "what never was is not null: step 1: expected /combats/blue null, came nothing",
+        "a match that cannot be created holds nothing else: its match cannot be created: bad_options",
+        "4 passed, 2 failed",
+    ]
+
+
 def test_the_command_says_when_a_file_cannot_be_read(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "tools.scenarios", str(tmp_path / "none.yaml")],
