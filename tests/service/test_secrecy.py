@@ -37,10 +37,10 @@ def retold(servers: Servers, house: House, match: str, entries: list[Any]) -> No
         digest = sealed.digest
 
 
-def answers(caller: Caller, match: str, versions: int) -> Iterator[tuple[str, Any]]:
+def answers(caller: Caller, match: str, versions: int, *seats: str) -> Iterator[tuple[str, Any]]:
     """What one caller is told about a match, by every route that only reads; and how it is refused."""
     base = f"/v1/matches/{match}"
-    viewers = ["", "viewer=spectator", "viewer=auditor", *(f"viewer={seat}" for seat in ("red", "blue", "aliens", "humans"))]
+    viewers = ["", "viewer=spectator", "viewer=auditor", *(f"viewer={seat}" for seat in seats)]
     for viewer in viewers:
         yield from (
             (path, told(caller.get(path)))
@@ -52,7 +52,7 @@ def answers(caller: Caller, match: str, versions: int) -> Iterator[tuple[str, An
             path = f"{base}/state?at={version}&{viewer}"
             yield path, told(caller.get(path))
             yield f"{path} as a board", told(caller.get(path, Accept="text/plain"))
-    for path in (base, f"{base}/choices", f"{base}/audit", f"{base}/record", f"{base}/choices?seat=blue", "/v1/matches"):
+    for path in (base, f"{base}/choices", f"{base}/audit", f"{base}/record", f"{base}/choices?seat={seats[-1]}", "/v1/matches"):
         yield path, told(caller.get(path))
     yield "304", told(caller.get(f"{base}/state", If_None_Match=f'"{versions}"'))
 
@@ -106,7 +106,7 @@ def test_the_order_of_the_deck_shows_nowhere(
             retold(servers, house, match, entries)
         other = another_house()
         people = callers(create_app(other, settings), ada, ben, cleo)
-        seen.append([list(answers(caller, match, versions)) for caller in people])
+        seen.append([list(answers(caller, match, versions, "red", "blue")) for caller in people])
         actor = recall.position(other, match).to_act[0]
         if actor == "system":
             continue
@@ -139,7 +139,7 @@ def test_what_a_seat_cannot_see_shows_nowhere(
             retold(servers, house, match, [begun._replace(events=[event]), joined])
             app = create_app(another_house(), settings)
             asker = Caller(app.test_client(), caller.key if caller else None)
-            seen.append(list(answers(asker, match, 2)))
+            seen.append(list(answers(asker, match, 2, first, second)))
             listed = [choice["action"] for choice in legal(rules, truth, viewer)] if viewer in truth["to_act"] else []
             seen[-1] += acts(asker, match, [*listed, *wrong(rules)])
         assert seen[0] == seen[1]
@@ -171,7 +171,7 @@ def test_a_log_line_holds_no_query_no_body_and_nothing_of_the_match(
         people = callers(create_app(another_house(), Settings(log_requests=True)), ada, ben)
         capfdbinary.readouterr()
         for caller in people:
-            list(answers(caller, match, versions))
+            list(answers(caller, match, versions, "red", "blue"))
         lines.append(re.sub(rb'"(at|ms|request)":("[^"]*"|[0-9.]+)', b"", capfdbinary.readouterr().out))
     assert len(lines[0].splitlines()) > 100
     assert lines[0] == lines[1]

@@ -1,0 +1,220 @@
+"""Sealed bids over HTTP: both seats bid at once, neither waits for the other, and nobody can tell what was sealed."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+import requests
+
+from events import play, players
+from events.audit import audit
+from events.connect import House
+from events.entries import Entry, parse
+from events.projections import rebuild
+from games.kernel import State
+from service.app import create_app
+from service.settings import Settings
+from tests.conftest import Servers
+from tests.prepared import begun, position
+from tests.service.conftest import Caller, Live
+from tests.service.test_secrecy import Houses, acts, answers, callers, retold, told
+
+SEATS = ("fox", "rhino", "tiger")
+RICH = {"oc": 9, "alwood": 9, "ammo": 9, "crystals": 2}
+MEETING: State = position(
+    SEATS,
+    {
+        "players": {
+            "fox": {**RICH, "fleets": {"rhino_haven": {"destroyer": 2}}},
+            "rhino": {**RICH, "fleets": {"rhino_east": {"frigate": 1, "gunboat": 1}}},
+        },
+    },
+    {"fox": 2, "rhino": 2},
+)
+MOVE = [{"type": "begin", "action": "move"}, {"type": "move", "from": "rhino_haven", "to": "rhino_east", "ships": {"destroyer": 2}}]
+UPGRADE = {"type": "upgrade_ability"}
+BEGAN = 5  # the version at which the bidding begins: created, two seats taken, and two actions
+AT_ONCE = 60  # pairs of bids
+SEALED = "sealed"
+
+
+def hand(seat: str, number: int = 2) -> list[str]:
+    cards: list[str] = MEETING["players"][seat]["cards"]
+    return cards[:number]
+
+
+def bid(ammo: int, cards: list[str] | None = None) -> dict[str, Any]:
+    return {"type": "bid", "ammo": ammo, "cards": cards or []}
+
+
+def laid(house: House, fox: Caller, rhino: Caller, tiger: Caller) -> tuple[House, str]:
+    """A match in which bids are awaited from fox, who attacks, and from rhino, while tiger looks on; and the house in which it holds."""
+    prepared, match = begun(house, MEETING, fox.id, rhino="open", tiger="open")
+    play.join(house, match, rhino.id, "rhino")
+    play.join(house, match, tiger.id, "tiger")
+    assert play.play(house, match, "fox", MOVE).last == BEGAN
+    return prepared, match
+
+
+@pytest.fixture
+def match(house: House, ada: Caller, ben: Caller, cleo: Caller) -> str:
+    return laid(house, ada, ben, cleo)[1]
+
+
+# Two at once
+
+
+def test_two_bids_at_the_same_moment_are_both_taken_without_a_second_try(serve: Callable[..., Live], live: Live, house: House) -> None:
+    """Through two servers, as two processes would be, and through one; under no version and under that at which the bidding began."""
+    urls = [live.url, serve().url]
+    made = {seat: players.register(house, seat) for seat in SEATS[:2]}
+    ids = {seat: player.id for seat, (player, _) in made.items()}
+    sessions = {seat: requests.Session() for seat in made}
+    together = threading.Barrier(2)
+    before = sum(conflicts(url) for url in urls)
+
+    def sealed(match: str, seat: str, url: str, version: int | None) -> tuple[int, Any]:
+        headers = {"Authorization": f"Bearer {made[seat][1]}", **({"If-Match": f'"{version}"'} if version else {})}
+        together.wait(20)
+        answer = sessions[seat].post(f"{url}/v1/matches/{match}/actions", json=bid(3, hand(seat, 1)), headers=headers, timeout=20)
+        return answer.status_code, answer.json()
+
+    with ThreadPoolExecutor(2) as pool:
+        for number in range(AT_ONCE):
+            prepared, match = begun(house, MEETING, ids["fox"], rhino="open")
+            play.join(house, match, ids["rhino"], "rhino")
+            began = play.play(house, match, "fox", MOVE).last
+            where = [urls[0], urls[number % 2]]
+            under = [began if number & 2 else None, began if number & 4 else None]
+            came = list(pool.map(sealed, [match] * 2, SEATS[:2], where, under))
+            assert [status for status, _ in came] == [200, 200], came
+            first, second = sorted((answer for _, answer in came), key=lambda answer: answer["version"])
+            assert (first["version"], second["version"]) == (began + 1, began + 2)
+            assert (first["to_act"], first["phase"], first["choices"]) == ([second["seat"]], "bids", [])
+            revealed = [event for event in second["entries"][0]["events"] if event["type"] == "bids_revealed"]
+            assert revealed == [{"type": "bids_revealed", "bids": {seat: {"ammo": 3, "cards": hand(seat, 1)} for seat in SEATS[:2]}}]
+            assert house.store.head(match) == began + 2
+            assert audit(prepared, match).ok
+    assert sum(conflicts(url) for url in urls) > before, "some have met"
+
+
+def conflicts(url: str) -> float:
+    """How often a server has found that another was quicker."""
+    (count,) = re.findall(r"^warledger_conflicts_total ([0-9.]+)$", requests.get(f"{url}/metrics", timeout=5).text, re.MULTILINE)
+    return float(count)
+
+
+@pytest.mark.parametrize("order", [("fox", "rhino"), ("rhino", "fox")])
+def test_the_seats_bid_in_any_order_and_each_once(ada: Caller, ben: Caller, match: str, order: tuple[str, str]) -> None:
+    people = {"fox": ada, "rhino": ben}
+    first, second = (people[seat] for seat in order)
+    assert {tuple(caller.get(f"/v1/matches/{match}/choices").json["to_act"]) for caller in (ada, ben)} == {("fox", "rhino")}
+    assert first.act(match, bid(4, hand(order[0])), If_Match=f'"{BEGAN}"').json["to_act"] == [order[1]]
+    again = first.act(match, bid(5))
+    assert (again.status_code, again.json["code"]) == (422, "not_your_turn")
+    last = second.act(match, bid(9), If_Match=f'"{BEGAN}"').json
+    assert (last["phase"], last["to_act"], last["version"]) == ("retreat", ["rhino"], BEGAN + 2)
+
+
+def test_what_is_done_openly_while_bids_are_sealed_makes_the_others_bid_stale(ada: Caller, ben: Caller, match: str) -> None:
+    assert ben.act(match, UPGRADE).status_code == 200
+    refused = ada.act(match, bid(1), If_Match=f'"{BEGAN}"')
+    assert (refused.status_code, refused.json["code"], refused.json["version"]) == (412, "stale", BEGAN + 1)
+    assert ada.act(match, bid(1), If_Match=f'"{BEGAN + 1}"').status_code == 200
+    assert ben.act(match, bid(1), If_Match=f'"{BEGAN + 1}"').status_code == 200
+
+
+# What nobody can tell
+
+
+def worlds(servers: Servers, house: House, match: str, bids: list[dict[str, Any]]) -> Iterator[None]:
+    """The match with each of these bids in turn in the place of the one that was sealed: nothing else differs, no id and no time."""
+    entries = [parse(wire) for wire in house.store.read_all(match)]
+    for number, other in enumerate(bids):
+        retold(servers, house, match, [rebid(entry, other, f"{number:032x}") for entry in entries])
+        rebuild(house)
+        yield
+
+
+def rebid(entry: Entry, other: dict[str, Any], fingerprint: str) -> Entry:
+    if entry.action["type"] != "bid":
+        return entry
+    event = {**entry.events[0], "ammo": other["ammo"], "cards": other["cards"]}
+    return entry._replace(action=other, events=[event, *entry.events[1:]], request={"id": SEALED, "fingerprint": fingerprint})
+
+
+def everything(caller: Caller, match: str, sealed: str, bids: bool) -> Iterator[Any]:
+    """What somebody is told by every route, and of every refusal; of one who is still to bid also what was answered before."""
+    base, last = f"/v1/matches/{match}", BEGAN + 1
+    yield from answers(caller, match, BEGAN + 3, *SEATS)
+    for query in ("to_act=me", "player=me", "status=playing", "game=war_of_civilizations", "status=playing&to_act=me&player=me"):
+        yield query, told(caller.get(f"/v1/matches?{query}"))
+    for path in (f"{base}/entries?after={last}&wait=1", f"{base}/stream?seconds=0&after={last}"):
+        yield path, told(caller.get(path))
+    yield "resumed", told(caller.get(f"{base}/stream?seconds=0", Last_Event_ID=str(last)))
+    for action in (bid(99), bid(-1), bid(0, ["none"]), bid(0, hand(sealed)), UPGRADE):
+        yield action, told(caller.act(match, action))
+    for action in (bid(0), bid(3, hand(sealed)), bid(99), UPGRADE):
+        yield f"as {sealed}", told(caller.act(match, action, f"?seat={sealed}", Idempotency_Key=SEALED))
+    if bids:
+        yield from acts(caller, match, [bid(0), bid(9), bid(10), UPGRADE])
+        for key in ("before", "after"):
+            yield key, told(caller.act(match, UPGRADE, Idempotency_Key=key))
+            yield f"another under {key}", told(caller.act(match, bid(1), Idempotency_Key=key))
+
+
+def sealed_between(match: str, sealer: Caller, other: Caller, cards: list[str]) -> list[dict[str, Any]]:
+    """One seat seals a bid while the other does this and that; the bids that it could have been as well."""
+    assert other.act(match, UPGRADE, Idempotency_Key="before").status_code == 200
+    assert sealer.act(match, bid(3), Idempotency_Key=SEALED).status_code == 200
+    assert other.act(match, UPGRADE, Idempotency_Key="after").status_code == 200
+    return [bid(3), bid(0), bid(9, cards), bid(3, cards[:1])]
+
+
+@pytest.mark.parametrize("sealed", SEATS[:2])
+def test_what_was_sealed_shows_nowhere_but_to_its_seat_and_a_referee(
+    house: House, another_house: Houses, servers: Servers, settings: Settings, join: Callable[..., Caller], sealed: str
+) -> None:
+    """The other seat cannot tell, though its holder is a referee elsewhere; nor can whoever looks on, from a seat or from none."""
+    sealer, other, tiger, stranger, rex = (join(role, role) for role in ("player", "referee", "player", "player", "referee"))
+    prepared, match = laid(house, *((sealer, other) if sealed == "fox" else (other, sealer)), tiger)
+    bids = sealed_between(match, sealer, other, hand(sealed))
+    hidden, open_to = [], []
+    for _ in worlds(servers, prepared, match, bids):
+        assert audit(prepared, match).ok, "each of them could have been"
+        nobody, *known = callers(create_app(another_house(), settings), other, tiger, stranger, sealer, rex)
+        hidden.append([list(everything(caller, match, sealed, caller.key == other.key)) for caller in (nobody, *known[:3])])
+        open_to.append([told(caller.get(f"/v1/matches/{match}/state?viewer={sealed}")) for caller in known[3:]])
+    assert hidden[1:] == hidden[:1] * (len(bids) - 1)
+    for seen in zip(*open_to, strict=True):
+        assert all(seen.count(one) == 1 for one in seen), "to these it must show, or nothing was compared"
+
+
+def test_numbers_and_log_lines_tell_nothing_of_what_was_sealed(
+    house: House, another_house: Houses, servers: Servers, ada: Caller, ben: Caller, cleo: Caller, match: str, capfdbinary: Any
+) -> None:
+    bids = sealed_between(match, ada, ben, hand("fox"))
+    lines, numbers = [], []
+    for _ in worlds(servers, house, match, bids):
+        nobody, *known = callers(create_app(another_house(), Settings(log_requests=True)), ada, ben, cleo)
+        before = counted(nobody)
+        capfdbinary.readouterr()
+        for caller in (nobody, *known):
+            list(everything(caller, match, "fox", caller.key == ben.key))
+        lines.append(re.sub(rb'"(at|ms|request)":("[^"]*"|[0-9.]+)', b"", capfdbinary.readouterr().out))
+        numbers.append({name: number - before.get(name, 0) for name, number in counted(nobody).items()})
+    assert len(lines[0].splitlines()) > 400
+    assert lines[1:] == lines[:1] * (len(bids) - 1)
+    assert sum(numbers[0].values()) > 400
+    assert numbers[1:] == numbers[:1] * (len(bids) - 1)
+
+
+def counted(caller: Caller) -> dict[str, float]:
+    """What is counted, but for how long things took."""
+    samples = re.findall(r"^(warledger_\S+) ([0-9.e+-]+)$", caller.get("/metrics").text, re.MULTILINE)
+    return {name: float(number) for name, number in samples if "_seconds" not in name and "_created" not in name}
