@@ -4,80 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import random
 import signal
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO
 
 import pytest
 import redis
 
 from events import embedded, play, recall
 from events.audit import audit
-from events.connect import House, Settings, open_house
-from events.entries import parse
+from events.connect import House, open_house
 from events.reactions import owed
 from events.wire import StoreDown
 from tests.conftest import within
+from tests.workers.conftest import ANN, TEN_SECONDS, Hire, check, version
 from tests.workers.toy import TOYS
-
-ROOT = Path(__file__).parents[2]
-TEN_SECONDS = 10.0
-ANN = "p" + "a" * 16
-
-Worker = subprocess.Popen[bytes]
-Hire = Callable[[], Worker]
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Iterator[tuple[House, dict[str, embedded.Server]]]:
-    """A house on servers of its own, which may be killed."""
-    servers = {
-        embedded.STORE: embedded.start(tmp_path, embedded.STORE, "no"),
-        embedded.QUEUE: embedded.start(tmp_path, embedded.QUEUE, "off"),
-    }
-    house = open_house(Settings(store_url=servers["store"].url, queue_url=servers["queue"].url, data=tmp_path), TOYS)
-    yield house, servers
-    house.close()
-    for server in servers.values():
-        server.stop()
-
-
-@pytest.fixture
-def lonely(place: tuple[House, dict[str, embedded.Server]]) -> House:
-    return place[0]
-
-
-@pytest.fixture
-def log(tmp_path: Path) -> Iterator[IO[bytes]]:
-    with (tmp_path / "worker.log").open("wb") as file:
-        yield file
-
-
-@pytest.fixture
-def hire(lonely: House, tmp_path: Path, log: IO[bytes]) -> Iterator[Hire]:
-    """Start a worker process."""
-    hired: list[Worker] = []
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(ROOT),
-        "TOY_FOLDER": str(tmp_path),
-        "WARLEDGER_REDIS_URL": lonely.settings.store_url,
-        "WARLEDGER_QUEUE_URL": lonely.settings.queue_url,
-    }
-
-    def one() -> Worker:
-        hired.append(subprocess.Popen([sys.executable, "-m", "tests.workers.toy"], cwd=ROOT, env=environment, stderr=log))
-        return hired[-1]
-
-    yield one
-    for worker in hired:
-        worker.kill()
-        worker.wait()
 
 
 def alone(house: House, game: str = "tally", target: int = 60, level: str = "greedy") -> str:
@@ -89,20 +30,6 @@ def is_over(house: House, match: str) -> bool:
     with contextlib.suppress(StoreDown):
         return recall.position(house, match).status == "over"
     return False
-
-
-def version(house: House, match: str) -> int:
-    with contextlib.suppress(StoreDown):
-        return recall.position(house, match).version
-    return 0
-
-
-def check(house: House, match: str) -> None:
-    """The match was played to its end by the rules, each version once."""
-    report = audit(house, match)
-    assert report.ok, report.findings
-    assert [parse(wire).version for wire in house.store.read_all(match)] == list(range(1, report.versions + 1))
-    assert house.store.wire.ask("ZSCORE", house.store.keys(match).due, match) is None
 
 
 def test_a_match_of_ai_seats_plays_itself_to_the_end(lonely: House, hire: Hire) -> None:

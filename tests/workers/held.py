@@ -1,0 +1,42 @@
+"""A worker that goes no further at one place, to be killed there: `python -m tests.workers.held before|after`.
+
+The place is before the append of a step, or right after it. There it leaves a file, named for the place and the process, in $TOY_FOLDER.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from events.connect import open_house
+from events.store import Appended, Changes, Claim, Conflict, Known, Store
+from workers.run import work
+
+
+class HeldStore(Store):
+    """The store, but for the place at which its worker stops."""
+
+    def append(
+        self, match: str, expected: int, entries: Sequence[bytes], changes: Changes, claim: Claim | None = None
+    ) -> Appended | Conflict | Known:
+        """Append, if it comes to that."""
+        _halt("before")
+        answer = super().append(match, expected, entries, changes, claim)
+        _halt("after")
+        return answer
+
+
+def _halt(place: str) -> None:
+    if place == sys.argv[1]:
+        (Path(os.environ["TOY_FOLDER"]) / f"{place}-{os.getpid()}").touch()
+        while True:
+            signal.pause()
+
+
+if __name__ == "__main__":
+    house = open_house()
+    work(replace(house, store=HeldStore(house.store.wire, house.store.partitions)))
