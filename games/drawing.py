@@ -86,6 +86,11 @@ def tallied(names: Iterable[str]) -> list[str]:
     return [name if number == 1 else f"{name} x{number}" for name, number in counts.items()]
 
 
+def legible(text: str) -> str:
+    """Somebody's words without what a terminal would take for more than words."""
+    return "".join([letter if letter.isprintable() else " " for letter in text])
+
+
 def heading(title: str, view: dict[str, object], viewer: str) -> str:
     """The first line of a board: the game, where the match stands, and through whose eyes one looks."""
     to_act = view["to_act"]

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from textwrap import wrap
 from typing import Any
 
+from games.drawing import legible
+
 LONG = 100
 BIG = 48
 LINKS = {"from": "from", "to": "to", "by": "by", "region": "in", "tile": "on", "target": "against", "place": "at", "location": "in"}
@@ -74,10 +76,10 @@ def value(what: Any) -> str:
 
 
 def plain(what: Any) -> str:
-    """An id or a number as one would say it."""
+    """An id or a number as one would say it; of what somebody has written, only what can do nothing to a terminal."""
     if isinstance(what, bool):
         return "yes" if what else "no"
-    return str(what).replace("_", " ")
+    return legible(str(what)).replace("_", " ")
 
 
 def cut(text: str) -> str:

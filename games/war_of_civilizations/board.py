@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any
 
-from games.drawing import Sheet, apart, counted, heading, listed, paragraph, tallied
+from games.drawing import Sheet, apart, counted, heading, legible, listed, paragraph, tallied
 from games.kernel import Seat, State
 from games.war_of_civilizations.data import CONTINENT_OF, COUNTDOWN, EXPEDITIONS, ISLE, MAX_LEVEL, RESOURCES, RING, SHIPS
 from games.war_of_civilizations.state import crystals_of, option, reserve
@@ -182,12 +182,7 @@ def _open(view: State) -> Iterator[str]:
     if ransom is not None:
         offer = listed([f"{number} {name}" for name, number in ransom["offer"].items()]) or "nothing"
         yield f"RANSOM     {ransom['from']} offers {ransom['to']} {offer} for {_words(ransom['at'])}"
-        yield from [f"           {line}" for line in textwrap.wrap(_plain(ransom["note"] or ""), NOTE_WIDTH)]
-
-
-def _plain(note: str) -> str:
-    """Somebody's words without what a terminal would take for more than words."""
-    return "".join([letter if letter.isprintable() else " " for letter in note])
+        yield from [f"           {line}" for line in textwrap.wrap(legible(ransom["note"] or ""), NOTE_WIDTH)]
 
 
 def _battle(battle: dict[str, Any]) -> Iterator[str]:

@@ -31,6 +31,16 @@ def test_a_field_that_the_type_names_is_told_by_its_value():
     assert phrase({"type": "end_turn"}) == "end turn"
 
 
+def test_what_somebody_has_written_is_told_without_what_steers_a_terminal():
+    note = "\x1b[2J\x9b31m\x07one\r\ntwo\u2028\u202eeno\u202c \u05e9\u05dc\u05d5\u05dd \U0001f98a"
+    entry = {"version": 1, "actor": "fox", "action": {"type": "answer_ransom", "note": note}, "events": [{"type": "noted", "note": note}]}
+    told = [move(entry), *facts(entry)]
+    assert len(told) == 2
+    for line in told:
+        assert line.isprintable()
+        assert line.endswith("\u05e9\u05dc\u05d5\u05dd \U0001f98a")
+
+
 def test_a_seat_is_named_where_it_is_not_the_actor():
     entry = {"actor": "system", "events": [{"type": "turn_started", "seat": "red"}, {"type": "round_started", "round": 3}]}
     assert list(facts(entry)) == ["red: turn started", "round started: 3"]
