@@ -13,7 +13,7 @@ from games.war_of_civilizations.state import crystals_of, option, reserve
 
 WIDE = 18
 MARGIN = 8
-NOTE_WIDTH = 100
+NOTE_WIDTH = 54  # letters, each of which may be two columns wide
 LEGEND = (
     "C capital ship",
     "D destroyer",
