@@ -17,6 +17,16 @@ CONTRIBUTION = r"^([0-9a-f]{2})+$"
 LARGEST = 2**53 - 1
 
 
+class Pattern(validate.Regexp):
+    """A pattern that the whole of a text has; `$` alone would pass over a line end after it."""
+
+    def __call__(self, value: Any) -> Any:
+        """The text, if it has the pattern. Raises ValidationError."""
+        if not self.regex.fullmatch(value):
+            raise ValidationError(self._format_error(value))
+        return value
+
+
 class Whole(fields.Integer):
     """A whole number in a query, written as plain digits: no sign, blank or point."""
 
@@ -46,7 +56,7 @@ class PlayerBody(Schema):
 
     name = Text(
         required=True,
-        validate=[validate.Length(1, 64), validate.Regexp(NAME, error="No control characters.")],
+        validate=[validate.Length(1, 64), Pattern(NAME, error="No control characters.")],
         metadata={"description": "Shown to everybody; need not be the only one of its kind."},
     )
     role = Text(
@@ -73,7 +83,7 @@ class SeatBody(Schema):
         unknown = RAISE
 
     contribution = Text(
-        validate=[validate.Length(2, 128), validate.Regexp(CONTRIBUTION, error="Pairs of hex digits, lower case.")],
+        validate=[validate.Length(2, 128), Pattern(CONTRIBUTION, error="Pairs of hex digits, lower case.")],
         metadata={"description": "Bytes in hex that go into the dice of the match (docs/auditing.md), so that the server alone cannot."},
     )
 
@@ -84,16 +94,16 @@ class MatchesQuery(Schema):
     game = Text(metadata={"description": "Of this game only."})
     status = Text(validate=validate.OneOf(["open", "playing", "over"]), metadata={"description": "Of this status only."})
     player = Text(
-        validate=validate.Regexp(rf"^me$|{PLAYER_ID}", error="The id of a player, or `me`."),
+        validate=Pattern(rf"^me$|{PLAYER_ID}", error="The id of a player, or `me`."),
         metadata={"description": "Where this player holds a seat; `me` for the caller."},
     )
     to_act = Text(
-        validate=validate.Regexp(rf"^me$|{PLAYER_ID}", error="The id of a player, or `me`."),
+        validate=Pattern(rf"^me$|{PLAYER_ID}", error="The id of a player, or `me`."),
         metadata={"description": "Where this player must act; `me` for the caller."},
     )
     limit = Whole(load_default=50, validate=validate.Range(1, 200), metadata={"description": "At most so many."})
     cursor = Text(
-        validate=[validate.Length(1, 200), validate.Regexp(r"^[0-9]{1,15}\.m[a-z2-7]{16}$", error="The `next` of an answer.")],
+        validate=[validate.Length(1, 200), Pattern(r"^[0-9]{1,15}\.m[a-z2-7]{16}$", error="The `next` of an answer.")],
         metadata={"description": "Where to go on: the `next` of the answer before."},
     )
 
@@ -101,7 +111,7 @@ class MatchesQuery(Schema):
 VIEWER = {
     "description": "Whose eyes: a seat, `spectator` or `auditor`. Default: your seat (of several, the one that must act), or `spectator`."
 }
-VIEWER_ID = validate.Regexp(r"^[a-z][a-z0-9_]{0,31}$", error="A seat, `spectator` or `auditor`.")
+VIEWER_ID = Pattern(r"^[a-z][a-z0-9_]{0,31}$", error="A seat, `spectator` or `auditor`.")
 
 
 class StateQuery(Schema):

@@ -116,11 +116,33 @@ def test_every_get_answers_head_and_options(anybody: Caller, tally: str) -> None
 
 
 @pytest.mark.parametrize(
-    "query", ["at=0", "at=-1", "at=1.5", "at=x", "at=" + "9" * 17, "at=%00", "viewer=%00", "viewer=RED", "at=1&at=2", "x=1", "viewer="]
+    "query",
+    [
+        "at=0",
+        "at=-1",
+        "at=1.5",
+        "at=x",
+        "at=" + "9" * 17,
+        "at=%00",
+        "viewer=%00",
+        "viewer=RED",
+        "viewer=red%0A",
+        "at=1&at=2",
+        "x=1",
+        "viewer=",
+    ],
 )
 def test_a_malformed_query_is_400(anybody: Caller, tally: str, query: str) -> None:
     refused = anybody.get(f"/v1/matches/{tally}/state?{query}")
     assert (refused.status_code, refused.json["code"]) == (400, "bad_query")
+
+
+def test_a_line_end_after_what_is_right_is_wrong(ada: Caller, ben: Caller) -> None:
+    match = ada.post("/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open"}}).json["id"]
+    seat = f"/v1/matches/{match}/seats/blue"
+    for refused in (ben.post(seat, {"contribution": "c0ffee\n"}), ben.post("/v1/players", {"name": "Ada\n"})):
+        assert (refused.status_code, refused.json["code"]) == (400, "bad_body")
+    assert ben.post(seat, {"contribution": "c0ffee"}).status_code == 200
 
 
 def test_digits_of_other_scripts_are_no_numbers(anybody: Caller, tally: str) -> None:
