@@ -11,6 +11,7 @@ from events.audit import Report, audit, audit_entries, plain
 from events.declined import NoMatch
 from events.entries import canonical
 from games import GAMES
+from games.drawing import legible
 from tools.house import Unable, add_place, opened
 
 
@@ -55,12 +56,12 @@ def lines_of(record: bytes) -> list[bytes]:
 
 
 def told(report: Report) -> str:
-    """The report for people."""
+    """The report for people; a forged record cannot draw a verdict of its own over it."""
     verdict = "holds" if report.ok else "DOES NOT HOLD"
     lines = [f"{report.match} ({report.game}): {report.versions} entries; the record {verdict}."]
     lines.append(f"digest {report.digest}, commitment {report.commitment}, dice {report.dice}, rules {', '.join(map(str, report.rules))}")
     lines += [f"version {finding.version}: {finding.code}: {finding.detail}" for finding in report.findings]
-    return "\n".join(lines)
+    return "\n".join(map(legible, lines))
 
 
 if __name__ == "__main__":

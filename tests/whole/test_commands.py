@@ -121,6 +121,18 @@ def test_audit_takes_a_match_or_an_exported_record_and_names_what_was_changed(
     assert run("audit", "m" + "a" * 16, "--data", str(place.data)).returncode == 2
 
 
+def test_a_forged_record_cannot_draw_over_what_the_audit_says_of_it(tmp_path: Path) -> None:
+    steers = "\x1b[2J\x1b[Hm: 9 entries; the record holds.\n\x9b8m"
+    fields = {"match": steers, "version": 1, "actor": "", "action": {}, "events": [{"type": steers}], "rules": 1, "at": 1, "request": None}
+    record = tmp_path / "record.ndjson"
+    record.write_text(json.dumps({**fields, "digest": steers}))
+    ended = run("audit", str(record))
+    assert ended.returncode == 1
+    lines = ended.stdout.removesuffix("\n").split("\n")
+    assert [line for line in lines if not line.isprintable()] == []
+    assert (lines[0].endswith("DOES NOT HOLD."), lines[1][:7], lines[2][:10]) == (True, "digest ", "version 1:")
+
+
 def test_show_prints_the_board_that_the_service_draws(place: private.Place, client: Client, match: str) -> None:
     shown = run("show", match, "--at", "30", "--as", "red", "--data", str(place.data))
     assert shown.returncode == 0, shown.stderr
