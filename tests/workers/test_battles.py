@@ -12,10 +12,12 @@ import pytest
 from events import play, players, recall
 from events.connect import House
 from events.entries import parse
+from events.projections import rebuild
 from games.kernel import SYSTEM, State
 from service.app import create_app
 from service.settings import Settings
 from tests.conftest import within
+from tests.events.keyspace import projections
 from tests.prepared import begun, position
 from tests.service.conftest import Caller
 from tests.service.test_negotiating import KEPT, NOTES, offer
@@ -100,6 +102,9 @@ def test_a_seat_beaten_at_home_is_passed_over_from_then_on(
     within(TEN_SECONDS, lambda: recall.position(lonely, match).to_act == ["fox"])
     standing = out.get(f"/v1/matches/{match}").json
     assert [standing[name] for name in ("round", "phase", "active", "to_act", "outcome")] == [2, "turn", "fox", ["fox"], None]
+    in_lists = projections(lonely.store.wire)
+    rebuild(lonely)
+    assert projections(lonely.store.wire) == in_lists
     check(prepared, match)
 
 
