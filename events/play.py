@@ -96,7 +96,7 @@ def create(
     document = played.begin(list(seats), options)
     _keepable(document, options)
     action = {"type": CREATE, "game": game, "seats": dict(seats), "options": options}
-    asked = None if request is None else {"id": request, "fingerprint": _fingerprint(player, action)}
+    asked = None if request is None else {"id": request, "fingerprint": _fingerprint(player, [action, list(seats)])}
     match = _match_id(player, request)
     secret = new_secret()
     event = {"type": CREATED, "game": game, "seats": roster, "commitment": commitment(secret), "document": document}

@@ -128,6 +128,10 @@ class Wire:
             return self._client.execute_command(*command)
         except _AWAY as reason:
             raise StoreDown(str(reason)) from reason
+        except RedisError as reason:
+            if _unwilling(reason):
+                raise StoreDown(str(reason)) from reason
+            raise
 
     def ask_all(self, commands: Sequence[Sequence[str | bytes | int]]) -> list[Any]:
         """What several commands answer, sent together; not atomic. Raises StoreDown."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from functools import partial
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ from service import sight
 from service.hub import Hub
 from service.operations import Answer, Asked, Operation
 from service.problems import Problem
-from service.responses import JSON, NDJSON, in_json, in_no_words, prefers, written
+from service.responses import JSON, NDJSON, in_json, in_no_words, prefers, private, written
 from service.schemas import EntriesQuery, StreamQuery
 from service.settings import Settings
 from service.shapes import ref
@@ -90,6 +90,8 @@ def get_entries(tell: Telling, asked: Asked, match: str) -> Response:
     found = tell.lines.read(game, match, after, limit, viewer)
     if not found and asked.query["wait"] and position.status != "over":
         found = _waited_for(tell, game, match, after, limit, viewer, asked.query["wait"])
+    if not may_still(tell, asked, match, viewer):
+        raise Problem("hidden_view", viewer=viewer)
     if prefers(asked.header("Accept"), NDJSON):
         answer = Response(b"".join(line.written + b"\n" for line in found), mimetype=NDJSON)
     else:
@@ -97,9 +99,7 @@ def get_entries(tell: Telling, asked: Asked, match: str) -> Response:
         tail = written({"game": game.id, "match": match, "version": last, "viewer": viewer})
         entries = b",".join(line.written for line in found)
         answer = Response(b'{"after":%d,"entries":[%b],%b' % (after, entries, tail[1:]), mimetype=JSON)
-    answer.headers["Vary"] = "Authorization, Accept"
-    answer.headers["Cache-Control"] = "private, no-cache"
-    return answer
+    return private(answer, "Authorization, Accept")
 
 
 def _waited_for(tell: Telling, game: Game, match: str, after: int, limit: int, viewer: str, seconds: float) -> list[Line]:
@@ -132,16 +132,30 @@ def get_stream(tell: Telling, asked: Asked, match: str) -> Response:
     if asked.environ["REQUEST_METHOD"] == "HEAD":
         return answer
     seconds = min(asked.query.get("seconds", tell.settings.stream_seconds), tell.settings.stream_seconds)
-    stream = Stream(tell.hub, tell.lines, tell.house.games[position.game], match, viewer, after, seconds, tell.settings.comment_seconds)
+    game, comments = tell.house.games[position.game], tell.settings.comment_seconds
+    stream = Stream(tell.hub, tell.lines, game, match, viewer, after, seconds, comments, lambda: may_still(tell, asked, match, viewer))
     answer.response = stream
     answer.call_on_close(stream.close)
     return answer
 
 
+def may_still(tell: Telling, asked: Asked, match: str, viewer: str) -> bool:
+    """Whether the caller may look through these eyes still: a referee may have taken a seat in the meantime."""
+    if not asked.caller.referees or asked.caller.id is None:
+        return True
+    try:
+        sight.viewer_of(recall.position(tell.house, match), asked.caller, viewer)
+    except Problem:
+        return False
+    return True
+
+
 def get_audit(tell: Telling, asked: Asked, match: str) -> Response:
     """What an audit finds."""
     guard(tell, asked, match)
-    return in_json(plain(audit(tell.house, match)))
+    report = plain(audit(tell.house, match))
+    guard(tell, asked, match)
+    return private(in_json(report))
 
 
 def get_record(tell: Telling, asked: Asked, match: str) -> Response:
@@ -149,10 +163,14 @@ def get_record(tell: Telling, asked: Asked, match: str) -> Response:
     guard(tell, asked, match)
     if not tell.house.store.head(match):
         raise Problem("no_such_match")
-    full = tell.house.store.read_all(match)
+    # Read to the end before anything is answered: a body that breaks off looks like a record that ends there.
+    full = list(tell.house.store.read_all(match))
+    guard(tell, asked, match)
     if prefers(asked.header("Accept"), NDJSON):
-        return Response((line + b"\n" for line in full), mimetype=NDJSON)
-    return Response(b'{"entries":[%b],%b' % (b",".join(full), written({"match": match})[1:]), mimetype=JSON)
+        answer = Response(b"".join(line + b"\n" for line in full), mimetype=NDJSON)
+    else:
+        answer = Response(b'{"entries":[%b],%b' % (b",".join(full), written({"match": match})[1:]), mimetype=JSON)
+    return private(answer, "Authorization, Accept")
 
 
 def guard(tell: Telling, asked: Asked, match: str) -> None:
@@ -207,7 +225,16 @@ class Stream:
     """The body of an answer that goes on while the match does: server-sent events, one for each entry."""
 
     def __init__(
-        self, hub: Hub, lines: Lines, game: Game, match: str, viewer: str, after: int, seconds: float, comment_seconds: float
+        self,
+        hub: Hub,
+        lines: Lines,
+        game: Game,
+        match: str,
+        viewer: str,
+        after: int,
+        seconds: float,
+        comment_seconds: float,
+        may_look: Callable[[], bool],
     ) -> None:
         hub.enter()
         self._open = True
@@ -219,6 +246,7 @@ class Stream:
         self._after = after
         self._until = time.monotonic() + seconds
         self._comment_seconds = comment_seconds
+        self._may_look = may_look
         self._chunks = self._written()
 
     def __iter__(self) -> Iterator[bytes]:
@@ -240,25 +268,31 @@ class Stream:
 
     def _written(self) -> Generator[bytes, None, None]:
         yield b"retry: 1000\n\n"
+        spoken = time.monotonic()
         with self._hub.watch(self._match) as watch:
             look = True
             while True:
                 watch.ready()
                 news = self._lines.news(self._game, self._match, self._after, watch.version, self._viewer) if look else []
                 if news:
+                    if not self._may_look():
+                        return
                     self._after = news[-1].version
+                    spoken = time.monotonic()
                     yield b"".join(b"id: %d\nevent: entry\ndata: %b\n\n" % (line.version, line.written) for line in news)
                     if news[-1].ends:
                         yield b'event: over\ndata: {"version":%d}\n\n' % self._after
                         return
                     look = len(news) == PAGE or watch.version > self._after
                     continue
-                left = self._until - time.monotonic()
-                if left <= 0:
+                now = time.monotonic()
+                if now >= self._until:
                     return
-                look = True
-                if not watch.wait(min(left, self._comment_seconds)):
+                if now >= spoken + self._comment_seconds:
+                    spoken = now
                     yield b": still here\n\n"
+                look = True
+                watch.wait(min(self._until, spoken + self._comment_seconds) - now)
 
 
 def _last_event(asked: Asked) -> int:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from service.problems import Problem
 
 REMEMBERED = 10_000
+LONGEST_KEY = 200
 REFEREES = ("referee", "admin")
 
 
@@ -54,20 +55,20 @@ class Keys:
             if key == "needed":
                 raise Problem("no_key")
             return NOBODY
-        known = self._known.get(header)
+        scheme, _, given = header.partition(" ")
+        given = given.strip()
+        if scheme.lower() != "bearer" or not given or not given.isascii() or len(given) > LONGEST_KEY:
+            raise Problem("bad_key")
+        known = self._known.get(given)
         if known is not None and known[0] > time.monotonic():
             return known[1]
-        caller = self._looked_up(header)
+        caller = self._looked_up(given)
         if len(self._known) >= REMEMBERED:
             self._known.clear()
-        self._known[header] = (time.monotonic() + self._seconds, caller)
+        self._known[given] = (time.monotonic() + self._seconds, caller)
         return caller
 
-    def _looked_up(self, header: str) -> Caller:
-        scheme, _, key = header.partition(" ")
-        key = key.strip()
-        if scheme.lower() != "bearer" or not key or not key.isascii() or len(key) > 200:
-            raise Problem("bad_key")
+    def _looked_up(self, key: str) -> Caller:
         if self._admin_key is not None and hmac.compare_digest(key.encode(), self._admin_key):
             return ADMIN
         player = self._find(key)

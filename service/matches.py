@@ -15,9 +15,9 @@ from events.positions import Position
 from games.kernel import Refused
 from service import sight
 from service.keys import Caller
-from service.operations import Answer, Asked, Body, Operation
+from service.operations import UNCHANGED, Answer, Asked, Body, Operation
 from service.problems import Problem, refused
-from service.responses import in_json, tagged
+from service.responses import has, in_json, in_no_words, private, tagged
 from service.schemas import MatchBody, MatchesQuery, SeatBody
 from service.shapes import ref
 
@@ -52,12 +52,13 @@ def operations(house: House) -> list[Operation]:
             page = listed(house, filters, asked.query["limit"], asked.query.get("cursor"))
         except BadCursor as reason:
             raise Problem("bad_query", reason=str(reason)) from None
-        answer = in_json({"matches": page.standings, "next": page.cursor})
-        answer.headers["Vary"] = "Authorization"
-        return answer
+        return private(in_json({"matches": page.standings, "next": page.cursor}))
 
     def get_match(asked: Asked, match: str) -> Response:
-        return _told(recall.position(house, match))
+        position = recall.position(house, match)
+        if has(asked.header("If-None-Match"), position.version):
+            return tagged(in_no_words(304), position.version)
+        return _told(position)
 
     match = {"application/json": ref("Match")}
     return [
@@ -75,7 +76,8 @@ def operations(house: House) -> list[Operation]:
         ),
         Operation(
             "get_match", "GET", "/v1/matches/{match}", "matches", "Ask where a match stands", get_match,
-            {200: Answer("Where it stands.", match, ("ETag",))}, key="optional", problems=("no_such_match",),
+            {200: Answer("Where it stands.", match, ("ETag",)), 304: UNCHANGED}, key="optional", headers=("If-None-Match",),
+            problems=("no_such_match",),
         ),
         Operation(
             "join_match", "POST", "/v1/matches/{match}/seats/{seat}", "matches", "Take an open seat", join_match,

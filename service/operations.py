@@ -6,6 +6,7 @@ From the same list Flask gets its routes and openapi.yaml its text (service/open
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ import marshmallow
 import orjson
 import structlog
 from flask import Flask, Request, Response, request
+from werkzeug.http import parse_options_header
 
 from events.declined import Declined
 from events.wire import StoreDown
@@ -24,6 +26,8 @@ from service.schemas import LARGEST, reason_of
 Schema = dict[str, Any]
 DEEPEST = 24
 PATIENCE = 16
+# How many bodies are taken in at the same time: whoever sends slowly holds up other senders, never those who only ask.
+_READING = threading.BoundedSemaphore(16)
 
 log = structlog.get_logger("service")
 
@@ -75,10 +79,13 @@ class Operation(NamedTuple):
         if self.key == "needed":
             found.add("no_key")
         if self.body is not None:
-            found |= {"bad_json", "bad_body", "too_large", "not_json"}
+            found |= {"bad_json", "bad_body", "too_large", "not_json", "busy"}
         if self.headers:
             found.add("bad_header")
         return [code for code in CODES if code in found]
+
+
+UNCHANGED = Answer("Nothing has changed since the version in `If-None-Match`.", headers=("ETag",))
 
 
 class Asked(NamedTuple):
@@ -172,7 +179,7 @@ def body_of(body: Body, environ: Mapping[str, Any], limit: int) -> Any:
     """The body as its shape wants it. Raises Problem `not_json`, `too_large`, `bad_json` or `bad_body`."""
     written = read(environ, limit)
     kind = environ.get("CONTENT_TYPE")
-    if not written and not body.needed and not kind:
+    if not written and not body.needed:
         value: Any = {}
     elif not is_json(kind):
         raise Problem("not_json")
@@ -192,20 +199,27 @@ def body_of(body: Body, environ: Mapping[str, Any], limit: int) -> Any:
 def read(environ: Mapping[str, Any], limit: int) -> bytes:
     """The body's bytes.
 
-    Raises Problem `too_large`, after taking in what is left of a body that is not far too large: whoever is still sending would else see
-    a broken connection and no answer.
+    Raises Problem `bad_request` for a body that breaks off, `busy` where others send theirs too slowly, and `too_large`, after taking in
+    what is left of a body that is not far too large: whoever is still sending would else see a broken connection and no answer.
     """
     stream = environ["wsgi.input"]
     length = environ.get("CONTENT_LENGTH")
     if not length and "HTTP_TRANSFER_ENCODING" not in environ:
         return b""
-    size = int(length) if length and length.isdigit() else limit + 1
-    written: bytes = stream.read(min(size, limit + 1))
-    if len(written) <= limit:
-        return written
-    for _ in range(PATIENCE):
-        if not stream.read(limit):
-            break
+    if not _READING.acquire(timeout=1.0):
+        raise Problem("busy")
+    try:
+        size = int(length) if length and length.isdigit() else limit + 1
+        written: bytes = stream.read(min(size, limit + 1))
+        if length and len(written) < min(size, limit + 1):
+            raise Problem("bad_request")
+        if len(written) <= limit:
+            return written
+        for _ in range(PATIENCE):
+            if not stream.read(limit):
+                break
+    finally:
+        _READING.release()
     raise Problem("too_large", limit=limit)
 
 
@@ -233,9 +247,8 @@ def is_json(content_type: str | None) -> bool:
         return True
     if content_type is None:
         return False
-    kind, _, options = content_type.partition(";")
-    charset = options.partition("charset=")[2].strip().strip('"').lower()
-    return kind.strip().lower() == "application/json" and charset in ("", "utf-8", "utf8", "us-ascii")
+    kind, options = parse_options_header(content_type)
+    return kind.lower() == "application/json" and options.get("charset", "utf-8").lower() in ("utf-8", "utf8", "us-ascii")
 
 
 def errors_of(messages: Any, where: str = "") -> dict[str, Any]:

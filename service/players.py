@@ -6,10 +6,10 @@ from flask import Response
 
 from events.connect import House
 from events.players import register
-from service.keys import Caller
+from service.keys import ADMIN, Caller
 from service.operations import Answer, Asked, Body, Operation
 from service.problems import Problem
-from service.responses import in_json
+from service.responses import in_json, private
 from service.schemas import PlayerBody
 from service.shapes import ref
 
@@ -18,13 +18,15 @@ def operations(house: House) -> list[Operation]:
     """What can be asked about players."""
 
     def create_player(asked: Asked) -> Response:
-        if asked.body["role"] != "player" and asked.caller.role != "admin":
+        if asked.body["role"] != "player" and asked.caller != ADMIN:
             raise Problem("role_needed", needed="the holder of the admin key")
         player, key = register(house, asked.body["name"], asked.body["role"])
-        return in_json({"id": player.id, "name": player.name, "role": player.role, "key": key}, 201)
+        answer = in_json({"id": player.id, "name": player.name, "role": player.role, "key": key}, 201)
+        answer.headers["Cache-Control"] = "no-store"
+        return answer
 
     def get_me(asked: Asked) -> Response:
-        return in_json(_told(asked.caller))
+        return private(in_json(_told(asked.caller)))
 
     return [
         Operation(

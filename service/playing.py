@@ -15,14 +15,13 @@ from events.positions import Position
 from games.kernel import Refused
 from service import sight
 from service.matches import request_id
-from service.operations import Answer, Asked, Body, Operation
+from service.operations import UNCHANGED, Answer, Asked, Body, Operation
 from service.problems import Problem, refused
-from service.responses import TEXT, in_json, in_no_words, in_text, prefers, tagged
+from service.responses import TEXT, has, in_json, in_no_words, in_text, prefers, tagged
 from service.schemas import SeatQuery, StateQuery
 from service.shapes import ref
 
 _TAG = re.compile(r'"([0-9]{1,15})"|([0-9]{1,15})')
-_TAGS = re.compile(r'"([^"]*)"|([0-9]+)')
 
 _BY_TYPE = "Authorization, Accept"
 
@@ -43,7 +42,7 @@ def operations(house: House) -> list[Operation]:
                     {"application/json": ref("State"), TEXT: {"type": "string"}},
                     ("ETag",),
                 ),
-                304: Answer("Nothing has changed since the version in `If-None-Match`.", headers=("ETag",)),
+                304: UNCHANGED,
             },
             "A seat's eyes are for its holder and for referees who do not play in the match, and for everybody once it is over; "
             "`spectator` is for everybody; `auditor` is for such referees, and for the match's players once it is over. "
@@ -53,8 +52,9 @@ def operations(house: House) -> list[Operation]:
         ),
         Operation(
             "get_choices", "GET", "/v1/matches/{match}/choices", "play", "Ask what you may do", partial(get_choices, house),
-            {200: Answer("Every legal choice of your seat.", {"application/json": ref("Choices")}, ("ETag",))},
-            key="needed", query=SeatQuery(), problems=("no_player", "no_such_match", "no_such_seat", "not_your_seat", "not_seated"),
+            {200: Answer("Every legal choice of your seat.", {"application/json": ref("Choices")}, ("ETag",)), 304: UNCHANGED},
+            key="needed", query=SeatQuery(), headers=("If-None-Match",),
+            problems=("no_player", "no_such_match", "no_such_seat", "not_your_seat", "not_seated"),
         ),
         Operation(
             "act", "POST", "/v1/matches/{match}/actions", "play", "Act", partial(act, house),
@@ -74,13 +74,15 @@ def get_state(house: House, asked: Asked, match: str) -> Response:
     now = recall.position(house, match)
     viewer = sight.viewer_of(now, asked.caller, asked.query.get("viewer"))
     position = _at(house, now, asked.query.get("at"))
-    if _is_fresh(asked, position.version):
-        return tagged(in_no_words(304), position.version, _BY_TYPE)
-    if prefers(asked.header("Accept"), TEXT):
-        return tagged(in_text(sight.board(house.games[position.game], position, viewer)), position.version, _BY_TYPE)
+    as_text = prefers(asked.header("Accept"), TEXT)
+    tag = f"{position.version}-text" if as_text else position.version
+    if has(asked.header("If-None-Match"), tag):
+        return tagged(in_no_words(304), tag, _BY_TYPE)
+    if as_text:
+        return tagged(in_text(sight.board(house.games[position.game], position, viewer)), tag, _BY_TYPE)
     view = sight.view(house.games[position.game], position, viewer)
     told = {"match": match, "game": position.game, "version": position.version, "viewer": viewer, "view": view}
-    return tagged(in_json(told), position.version, _BY_TYPE)
+    return tagged(in_json(told), tag, _BY_TYPE)
 
 
 def _at(house: House, now: Position, version: int | None) -> Position:
@@ -95,6 +97,8 @@ def get_choices(house: House, asked: Asked, match: str) -> Response:
     """What a seat of the caller may do."""
     position = recall.position(house, match)
     seat = sight.seat_of(position, asked.caller, asked.query.get("seat"))
+    if has(asked.header("If-None-Match"), position.version):
+        return tagged(in_no_words(304), position.version)
     choices = sight.choices(house.games[position.game], position, seat)
     told = {"match": match, "version": position.version, "seat": seat, "to_act": position.to_act, "choices": choices}
     return tagged(in_json(told), position.version)
@@ -183,9 +187,3 @@ def _expected(asked: Asked) -> int | None:
     if tag is None:
         raise Problem("bad_header", header="If-Match", reason='a version belongs there, as in "41"')
     return int(tag[1] or tag[2])
-
-
-def _is_fresh(asked: Asked, version: int) -> bool:
-    """Whether what the caller has is of this version (If-None-Match)."""
-    given = asked.header("If-None-Match")
-    return given is not None and (given.strip() == "*" or any(str(version) in tag for tag in _TAGS.findall(given)))

@@ -58,7 +58,7 @@ CODES: Mapping[str, Code] = {
     "must_be_last": Code(422, "Must be last", "An action of the list draws chance or reveals something, so nothing can follow it."),
     "request_reused": Code(422, "Idempotency key reused", "This Idempotency-Key came before with another request."),
     "bad_seats": Code(422, "Wrong seats", "The seats cannot be given like this."),
-    "busy": Code(503, "Busy", "Too many others are writing to this match; ask again."),
+    "busy": Code(503, "Busy", "Too many others are writing just now; ask again."),
     "streams_full": Code(503, "Too many streams", "This server holds as many open streams as it can; try again."),
     "store_away": Code(503, "Away", "The store cannot be reached just now; try again."),
     "broken": Code(500, "Broken", "Something went wrong on our side; it has been noted."),
@@ -120,6 +120,7 @@ def told(problem: Problem) -> Told:
         written = json.dumps(body).encode()
     answer = Told(written, status, mimetype=MEDIA_TYPE)
     answer.code = problem.code
+    answer.headers["Cache-Control"] = "no-store"
     if "version" in problem.more:
         answer.headers["ETag"] = f'"{problem.more["version"]}"'
     if problem.kind in RETRY_AFTER:

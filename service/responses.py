@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 from flask import Response
 from werkzeug.datastructures import MIMEAccept
-from werkzeug.http import parse_accept_header
+from werkzeug.http import parse_accept_header, parse_etags
 
 JSON = "application/json"
 NDJSON = "application/x-ndjson"
@@ -49,14 +49,25 @@ def prefers(accept: str | None, media_type: str) -> bool:
     """Whether an Accept header would rather have a media type than JSON; what it says of both alike is JSON."""
     if accept is None:
         return False
-    asked = parse_accept_header(accept, MIMEAccept)
+    asked = MIMEAccept([(kind.partition(";")[0].strip(), quality) for kind, quality in parse_accept_header(accept, MIMEAccept)])
     return bool(asked) and asked.quality(media_type) > asked.quality(JSON)
 
 
-def tagged(answer: Response, version: int, vary: str = "Authorization") -> Response:
-    """The answer with the version as its ETag. What it says hangs on who asks, so whoever keeps it must ask again, and by key."""
-    answer.headers.extend([("ETag", f'"{version}"'), ("Vary", vary), _PRIVATE])
+def private(answer: Response, vary: str = "Authorization") -> Response:
+    """The answer for whoever asked alone: what it says hangs on who asks, so whoever keeps it must ask again, and by key."""
+    answer.headers.extend([("Vary", vary), _PRIVATE])
     return answer
+
+
+def tagged(answer: Response, tag: int | str, vary: str = "Authorization") -> Response:
+    """The answer, private, with the version as its ETag."""
+    answer.headers["ETag"] = f'"{tag}"'
+    return private(answer, vary)
+
+
+def has(if_none_match: str | None, tag: int | str) -> bool:
+    """Whether an If-None-Match header names the tag, so that a 304 will do."""
+    return if_none_match is not None and parse_etags(if_none_match).contains_weak(str(tag))
 
 
 _PRIVATE = ("Cache-Control", "private, no-cache")

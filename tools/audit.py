@@ -9,7 +9,7 @@ from pathlib import Path
 
 from events.audit import Report, audit, audit_entries, plain
 from events.declined import NoMatch
-from events.entries import canonical
+from events.entries import NotCanonical, canonical
 from games import GAMES
 from games.drawing import legible
 from tools.house import Unable, add_place, opened
@@ -48,11 +48,19 @@ def lines_of(record: bytes) -> list[bytes]:
     if len(lines) == 1:
         try:
             whole = json.loads(record)
-        except ValueError:
+        except (ValueError, RecursionError):
             return lines
-        if "entries" in whole:
-            return [canonical(entry) for entry in whole["entries"]]
+        if isinstance(whole, dict) and isinstance(whole.get("entries"), list):
+            return [_line(entry) for entry in whole["entries"]]
     return lines
+
+
+def _line(entry: object) -> bytes:
+    """An entry of a JSON answer as a line; what has no canonical form stays as it is, and the audit says so."""
+    try:
+        return canonical(entry)
+    except NotCanonical:
+        return json.dumps(entry).encode()
 
 
 def told(report: Report) -> str:

@@ -57,7 +57,7 @@ class Client:
                     return
 
     def _opened(self, method: str, path: str, body: bytes | None = None, accept: str = "application/json") -> Any:
-        request = urllib.request.Request(self.url + path, body, {"Accept": accept}, method=method)
+        request = urllib.request.Request(self.url + urllib.parse.quote(path, safe="/?&=%"), body, {"Accept": accept}, method=method)
         if body is not None:
             request.add_header("Content-Type", "application/json")
         if self.key is not None:

@@ -38,11 +38,13 @@ def load(path: Path) -> list[Scenario]:
 
 def game_of(scenario: Scenario, path: Path) -> Game:
     """The game that a scenario is about: the one it names, of its id's or its rules' prefix, of its folder or file. Raises Unfit."""
-    given = scenario.get("given") or {}
+    given, rules = scenario.get("given") or {}, scenario.get("rules") or []
+    if not isinstance(given, dict) or not isinstance(given.get("patch") or {}, dict) or not isinstance(rules, list):
+        raise Unfit("`given` and its `patch` are objects, `rules` is a list")
     named = scenario.get("game") or given.get("game") or (given.get("patch") or {}).get("game")
     if isinstance(named, str) and named in GAMES:
         return GAMES[named]
-    for rule in [scenario.get("id"), *(scenario.get("rules") or [])]:
+    for rule in [scenario.get("id"), *rules]:
         for game in GAMES.values():
             if str(rule).startswith(prefix(game)):
                 return game

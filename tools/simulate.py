@@ -172,6 +172,8 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     game = GAMES[options.game]
     if not game.seats.least <= len(options.levels) <= game.seats.most:
         parser.error(f"{game.title} takes {game.seats.least} to {game.seats.most} seats, not {len(options.levels)}")
+    if not isinstance(options.options, dict):
+        parser.error("--options is a JSON object")
     try:
         game.begin(list(game.seats.ids[: len(options.levels)]), options.options)
     except Refused as refused:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 import redis
 
-from events import lists, play, recall
+from events import lists, play, players, recall
 from events.audit import audit
 from events.connect import House, Settings, open_house
 from events.heads import heads
@@ -53,6 +53,8 @@ def test_a_store_that_cannot_write_is_down_and_nothing_is_half_done(house: House
     try:
         with pytest.raises(StoreDown):
             play.play(house, match, "one", [ADD])
+        with pytest.raises(StoreDown):
+            players.register(house, "Ann")
     finally:
         servers.keeper.config_set("maxmemory", "0")
     assert recall.position(house, match).version == 2

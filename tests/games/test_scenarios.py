@@ -171,6 +171,8 @@ def test_what_a_format_leaves_open_is_read_as_it_is_meant(tmp_path, capsys):
 - id: what never was is not null
   given: {patch: {}}
   steps: [{seat: blue, do: {type: end_moves}, refused: not_your_turn, then: {/combats/blue: null}}]
+- id: what is no scenario
+  given: {patch: [1]}
 - id: a match that cannot be created holds nothing else
   given: {new_match: {seats: [red], options: {}}}
   steps: [{seat: system, do: {type: end_round}}]
@@ -179,8 +181,9 @@ def test_what_a_format_leaves_open_is_read_as_it_is_meant(tmp_path, capsys):
     assert main([str(file)]) == 1
     assert capsys.readouterr().out.splitlines() == [
         "what never was is not null: step 1: expected /combats/blue null, came nothing",
+        "what is no scenario: `given` and its `patch` are objects, `rules` is a list",
         "a match that cannot be created holds nothing else: its match cannot be created: bad_options",
-        "4 passed, 2 failed",
+        "4 passed, 3 failed",
     ]
 
 

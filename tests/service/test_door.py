@@ -60,16 +60,27 @@ def test_the_numbers_tell_of_appends_refusals_and_what_is_due(ada: Caller, anybo
     for name in (
         'warledger_appends_total{game="tally"}',
         "warledger_conflicts_total",
-        'warledger_refusals_total{code="too_much",game="tally"}',
+        'warledger_refusals_total{code="against_the_rules",game="tally"}',
         "warledger_queue_depth",
         "warledger_due",
         "warledger_overdue",
         "warledger_streams",
         'warledger_requests_total{operation="act",status="200"}',
-        'warledger_problems_total{code="too_much"}',
+        'warledger_problems_total{code="against_the_rules"}',
         'warledger_request_seconds_bucket{le="0.005",operation="act"}',
     ):
         assert f"\n{name}" in text, name
+
+
+def test_which_rule_has_refused_somebody_is_told_to_the_admin_key_alone(
+    ada: Caller, anybody: Caller, referee: Caller, admin: Caller, tally: str
+) -> None:
+    ada.act(tally, {"type": "add", "by": 9, "stay": True})
+    for caller in (anybody, ada, referee):
+        assert "too_much" not in caller.get("/metrics").text
+    told = admin.get("/metrics").text
+    assert '\nwarledger_refusals_total{code="too_much",game="tally"}' in told
+    assert '\nwarledger_problems_total{code="too_much"}' in told
 
 
 def test_a_request_leaves_a_line_in_the_log(house: House, capfdbinary: Any) -> None:

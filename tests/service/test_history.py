@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 import orjson
@@ -9,6 +10,7 @@ import pytest
 from events import play
 from events.audit import audit_entries
 from events.connect import House
+from events.wire import StoreDown
 from games import GAMES
 from tests.conftest import within
 from tests.service.conftest import Caller
@@ -125,6 +127,38 @@ def test_a_referee_who_plays_in_a_match_is_a_player_there_until_it_is_over(house
     assert referee.get(f"/v1/matches/{match}/state").json["viewer"] == "two"
     played_out(house, ada, referee, match)
     assert referee.get(f"/v1/matches/{match}/audit").status_code == 200
+
+
+def test_a_referee_who_takes_a_seat_loses_the_eyes_of_a_stream_that_is_open(house: House, ada: Caller, referee: Caller) -> None:
+    match = ada.post("/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open"}}).json["id"]
+    stream = referee.get(f"/v1/matches/{match}/stream?viewer=auditor&after=1&seconds=9").response
+    told = iter(stream)
+    assert next(told) == b"retry: 1000\n\n"
+    waited: list[Any] = []
+    poll = threading.Thread(
+        target=lambda: waited.append(referee.get(f"/v1/matches/{match}/entries?viewer=auditor&after=1&wait=9")), daemon=True
+    )
+    poll.start()
+    assert referee.post(f"/v1/matches/{match}/seats/blue").status_code == 200
+    play.play(house, match, "system", [{"type": "end_round"}])
+    assert list(told) == []
+    poll.join(10)
+    assert waited[0].json["code"] == "hidden_view"
+
+
+def test_a_record_that_cannot_be_read_to_its_end_is_none(
+    house: House, ada: Caller, ben: Caller, tally: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    played_out(house, ada, ben, tally)
+
+    def broken(store: Any, match: str) -> Iterator[bytes]:
+        yield b"{}"
+        raise StoreDown("gone")
+
+    monkeypatch.setattr("events.store.Store.read_all", broken)
+    for accept in ("application/json", "application/x-ndjson"):
+        refused = ada.get(f"/v1/matches/{tally}/record", Accept=accept)
+        assert (refused.status_code, refused.json["code"]) == (503, "store_away")
 
 
 def test_the_audit_of_a_match_that_went_well_finds_nothing(house: House, ada: Caller, ben: Caller, tally: str) -> None:

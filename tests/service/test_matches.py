@@ -52,6 +52,8 @@ def test_the_same_request_makes_one_match(ada: Caller, ben: Caller) -> None:
     assert first.data == again.data
     other = ada.post("/v1/matches", {**body, "seats": {"red": "open", "blue": "me"}}, Idempotency_Key="k1")
     assert (other.status_code, other.json["code"]) == (422, "request_reused")
+    turned = ada.post("/v1/matches", {**body, "seats": dict(reversed(body["seats"].items()))}, Idempotency_Key="k1")
+    assert (turned.status_code, turned.json["code"]) == (422, "request_reused"), "their order is their order round the table"
     assert ben.post("/v1/matches", body, Idempotency_Key="k1").json["id"] != first.json["id"]
 
 

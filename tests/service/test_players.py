@@ -5,6 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from events.connect import House
+from events.players import Player
+from service.keys import Keys
+from service.problems import Problem
 from tests.service.conftest import Caller
 
 
@@ -23,8 +26,10 @@ def test_the_key_is_not_in_the_store(anybody: Caller, house: House) -> None:
 
 
 @pytest.mark.parametrize("role", ["referee", "admin"])
-def test_a_referee_is_made_with_the_admin_key_only(anybody: Caller, ada: Caller, admin: Caller, role: str) -> None:
-    for caller in (anybody, ada):
+def test_a_referee_is_made_with_the_admin_key_only(
+    anybody: Caller, ada: Caller, admin: Caller, join: Callable[..., Caller], role: str
+) -> None:
+    for caller in (anybody, ada, join("Rex", "referee"), join("Ann", "admin")):
         refused = caller.post("/v1/players", {"name": "Rex", "role": role})
         assert (refused.status_code, refused.json["code"]) == (403, "role_needed")
     assert admin.post("/v1/players", {"name": "Rex", "role": role}).json["role"] == role
@@ -49,6 +54,25 @@ def test_a_wrong_key_is_refused_even_where_none_is_needed(anybody: Caller, heade
 def test_without_a_key_where_one_is_needed_is_401(anybody: Caller) -> None:
     refused = anybody.get("/v1/players/me")
     assert (refused.status_code, refused.json["code"]) == (401, "no_key")
+
+
+def test_a_key_is_remembered_once_however_it_is_written() -> None:
+    asked = []
+    keys = Keys(asked.append, None, 30)
+    for header in ("Bearer wl_x", "bearer  wl_x", "Bearer" + " " * 9999 + "wl_x "):
+        with pytest.raises(Problem):
+            keys.caller(header, "needed")
+    assert asked == ["wl_x"] * 3
+    found = Keys(lambda key: Player("p", key, "player", 0), None, 30)
+    assert found.caller("Bearer wl_x", "needed") is found.caller("BEARER   wl_x ", "needed")
+
+
+def test_what_holds_a_key_or_is_for_one_alone_is_not_kept_by_others(anybody: Caller, ada: Caller) -> None:
+    assert anybody.post("/v1/players", {"name": "Ada"}).headers["Cache-Control"] == "no-store"
+    assert anybody.get("/v1/players/me").headers["Cache-Control"] == "no-store"
+    for path in ("/v1/players/me", "/v1/matches"):
+        headers = ada.get(path).headers
+        assert (headers["Vary"], headers["Cache-Control"]) == ("Authorization", "private, no-cache")
 
 
 def test_the_scheme_of_a_key_is_written_as_one_likes(ada: Caller) -> None:

@@ -302,11 +302,22 @@ def test_a_board_comes_as_text_to_whoever_prefers_it(house: House, ada: Caller, 
     seat = game.seats.ids[0]
     drawn = game.board(json.loads(json.dumps(game.view(position.document, seat), sort_keys=True)), seat)
     assert answer.text == "\n".join(drawn) + "\n"
-    assert answer.headers["ETag"] == f'"{position.version}"'
+    assert answer.headers["ETag"] == f'"{position.version}-text"'
     assert anybody.get(path, Accept="text/plain").text != answer.text
+    assert ada.get(path, Accept="text/plain", If_None_Match=ada.get(path).headers["ETag"]).status_code == 200, "it is not the same"
     assert anybody.get(path, Accept="text/plain", If_None_Match=answer.headers["ETag"]).status_code == 304
     for headers in (answer.headers, ada.get(path).headers, ada.get(path, If_None_Match="*").headers):
         assert headers["Vary"] == "Authorization, Accept"
+
+
+def test_whoever_has_the_match_or_the_choices_of_this_version_is_told_so(ada: Caller, tally: str) -> None:
+    for path in (f"/v1/matches/{tally}", f"/v1/matches/{tally}/choices"):
+        tag = ada.get(path).headers["ETag"]
+        for given in (tag, f"W/{tag}", f'"1", {tag}', "*"):
+            same = ada.get(path, If_None_Match=given)
+            assert (same.status_code, same.data, same.headers["ETag"]) == (304, b"", tag)
+        for given in ('"1"', "abc3", "nonsense"):
+            assert ada.get(path, If_None_Match=given).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -314,6 +325,7 @@ def test_a_board_comes_as_text_to_whoever_prefers_it(house: House, ada: Caller, 
     [
         ("text/plain", "text/plain"),
         ("text/*", "text/plain"),
+        ("text/plain;charset=utf-8", "text/plain"),
         ("application/json;q=0.5, text/plain", "text/plain"),
         ("application/json", "application/json"),
         ("*/*", "application/json"),
@@ -337,7 +349,7 @@ def test_a_board_follows_the_same_rules_of_sight_and_version(house: House, ada: 
         assert (refused.status_code, refused.mimetype, refused.json["code"]) == (403, "application/problem+json", "hidden_view")
     assert ben.get(f"{path}?viewer={second}", Accept="text/plain").status_code == 200
     early = ada.get(f"{path}?at=2", Accept="text/plain")
-    assert (early.status_code, early.headers["ETag"]) == (200, '"2"')
+    assert (early.status_code, early.headers["ETag"]) == (200, '"2-text"')
     assert early.text != ada.get(path, Accept="text/plain").text
     assert anybody.get(f"{path}?at=9999", Accept="text/plain").json["code"] == "no_such_version"
     assert ada.get(f"{path}?viewer=spectator", Accept="text/plain").text == anybody.get(path, Accept="text/plain").text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import signal
 import socket
 import threading
@@ -10,12 +11,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from queue import Empty, Queue
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import requests
 
 from events import play
 from events.connect import House
+from service.app import create_app
+from service.settings import Settings
 from tests.conftest import within
 from tests.service.conftest import Live
 
@@ -89,6 +93,42 @@ def test_a_silent_stream_comments(live: Live, match: str) -> None:
         first, _ = ear.next(": still here")
         second, _ = ear.next(": still here")
         assert second - first < 15
+
+
+def test_a_silent_stream_comments_also_where_it_looks_more_often_than_it_speaks(
+    house: House, match: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service.hub.LOOK_SECONDS", 0.05)
+    client = create_app(house, Settings(comment_seconds=0.3, log_requests=False)).test_client()
+    told = client.get(f"/v1/matches/{match}/stream?after=2&seconds=1").data
+    assert told.startswith(b"retry: 1000\n\n: still here\n\n")
+    assert 2 <= told.count(b": still here") <= 3
+
+
+def test_slow_senders_hold_up_nobody_who_only_asks(live: Live) -> None:
+    """More of them than the server has threads."""
+    address = urlsplit(live.url)
+    slow = [socket.create_connection((address.hostname, address.port)) for _ in range(40)]
+    try:
+        for line in slow:
+            line.sendall(b"POST /v1/players HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 60000\r\n\r\n{")
+        within(10, lambda: requests.get(f"{live.url}/healthz", timeout=10).ok)
+        answered, _, _ = select.select(slow, [], [], 10)
+        assert b" 503 " in answered[0].recv(64)
+    finally:
+        for line in slow:
+            line.close()
+    within(10, lambda: requests.post(f"{live.url}/v1/players", json={"name": "Ada"}, timeout=10).status_code == 201)
+
+
+def test_a_body_that_breaks_off_is_not_carried_out(live: Live) -> None:
+    address = urlsplit(live.url)
+    with socket.create_connection((address.hostname, address.port)) as line:
+        line.sendall(b"POST /v1/players HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n")
+        line.sendall(b'{"name":"Half"}')
+        line.shutdown(socket.SHUT_WR)
+        line.settimeout(10)
+        assert b" 201 " not in line.recv(4096)
 
 
 def test_a_stream_resumes_after_the_last_event_without_gap_or_double(live: Live, house: House, match: str) -> None:

@@ -87,7 +87,8 @@ def test_a_simulation_with_shuffled_seats_tells_wins_by_place_and_by_seat() -> N
 
 
 def test_a_simulation_of_no_level_or_game_or_number_of_seats_says_so() -> None:
-    for words in (["chess", "--seats", "random,random"], ["war", "--seats", "random,clever"], ["war", "--seats", "random"]):
+    two = ["war", "--seats", "random,random", "--options"]
+    for words in (["chess", *two[1:3]], ["war", "--seats", "random,clever"], ["war", "--seats", "random"], [*two, "5"], [*two, "[]"]):
         ended = run("simulate", *words)
         assert ended.returncode == 2
         assert "Traceback" not in ended.stderr
@@ -133,6 +134,16 @@ def test_a_forged_record_cannot_draw_over_what_the_audit_says_of_it(tmp_path: Pa
     assert (lines[0].endswith("DOES NOT HOLD."), lines[1][:7], lines[2][:10]) == (True, "digest ", "version 1:")
 
 
+@pytest.mark.parametrize("record", ['{"entries": [{"at": 1.5}, 5]}', '{"entries": 5}', "5", "[" * 5000, '{"entries": [{"at": 1e400}]}', ""])
+def test_what_is_no_record_does_not_hold(tmp_path: Path, record: str) -> None:
+    file = tmp_path / "record.json"
+    file.write_text(record)
+    ended = run("audit", str(file))
+    assert ended.returncode == 1
+    assert "DOES NOT HOLD" in ended.stdout
+    assert "Traceback" not in ended.stderr
+
+
 def test_show_prints_the_board_that_the_service_draws(place: private.Place, client: Client, match: str) -> None:
     shown = run("show", match, "--at", "30", "--as", "red", "--data", str(place.data))
     assert shown.returncode == 0, shown.stderr
@@ -157,6 +168,12 @@ def test_show_says_why_there_is_nothing_to_show(place: private.Place, tmp_path: 
             ended = run(command, *words)
             assert (ended.returncode, ended.stdout) == (1, "")
             assert len(ended.stderr.splitlines()) == 1, ended.stderr
+
+
+@pytest.mark.parametrize("match", ["a b", "m\u00e9", "m/../x", "?at=1", ""])
+def test_a_match_that_cannot_be_is_not_found(place: private.Place, match: str) -> None:
+    ended = run("show", match, "--url", place.url, "--key", place.admin_key)
+    assert (ended.returncode, "Traceback" in ended.stderr) == (1, False), ended.stderr
 
 
 def test_replay_steps_through_the_match(place: private.Place, match: str) -> None:
