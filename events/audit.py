@@ -17,10 +17,10 @@ from events.play import holder
 from events.positions import CREATE, CREATED, TAKE, TAKEN, Position, begun, moved, seated, seats_somebody
 from events.projections import owner
 from events.recall import MATCH_ID
-from events.snapshots import pack, unpack
+from events.snapshots import is_foreign, pack
 from events.standings import standing
 from games.chance import Drawn
-from games.kernel import Game, Refused, State, admit, carry_out, fold, remembered
+from games.kernel import Game, Refused, State, admit, carry_out, fold, no, remembered
 
 
 class Finding(NamedTuple):
@@ -32,10 +32,12 @@ class Finding(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What an audit has found. `dice`: "verified", or "sealed" while the secret is not known to the auditor.
+    """What an audit has found. `dice`: "verified", "sealed" while the secret is not known to the auditor, or "partly" where entries of
+    another revision could only be replayed.
 
-    `commitment`: "kept", "broken", or "sealed". `rules`: the revisions that the entries name; what was decided under another one than
-    today's is replayed, but not decided again, and counted in `replayed_only`, as is what drew sealed dice.
+    `commitment`: "kept", "broken", or "sealed"; `published` is what the first entry says it was. `rules`: the revisions that the entries
+    name; what was decided under another one than today's is replayed, but not decided again, and counted in `replayed_only`, as is what
+    drew sealed dice.
     """
 
     ok: bool
@@ -44,6 +46,7 @@ class Report(NamedTuple):
     versions: int
     digest: str
     commitment: str
+    published: str
     dice: str
     rules: list[int]
     replayed_only: int
@@ -163,7 +166,8 @@ class Trail:
             versions=self.version,
             digest=self._digest or "",
             commitment=kept,
-            dice="sealed" if self._sealed else "verified",
+            published=position.commitment if position else "",
+            dice="sealed" if self._sealed else "partly" if self._replayed_only else "verified",
             rules=sorted(self._rules),
             replayed_only=self._replayed_only,
             findings=sorted(self.findings, key=lambda finding: finding.version),
@@ -195,6 +199,8 @@ class Trail:
             self.find("wrong_match", f"The entry belongs to the match {entry.match}.")
         if entry.version != self.version:
             self.find("wrong_version", f"The entry says that it is version {entry.version}.")
+        if bool in map(type, entry) or not (entry.request is None or _is_request(entry.request)):
+            self.find("not_canonical", "The entry holds what no entry has: true or false for a number, or a request of another shape.")
         if entry.at < self._at:
             self.find("time_backwards", "The entry is older than the one before it.")
         self._at = entry.at
@@ -209,14 +215,18 @@ class Trail:
         """The entry as it must be by the rules and the secret, and the document it leads to. Raises Refused."""
         before = self.position
         if before is None:
-            return _created_again(self._games[entry.events[0]["game"]], entry), None
+            game = self._games[entry.events[0]["game"]]
+            return (entry if self._of_other_rules(game, entry, 1) else _created_again(game, entry)), None
         if seats_somebody(before, entry):
             return _seated_again(before, entry), None
+        if before.status == "open":
+            raise Refused(no("not_started"))  # the dice of this entry would not hang on what the open seat is still to give
+        if before.document["outcome"] is not None:
+            raise Refused(no("match_over"))
         game = self._games[before.game]
-        draws = Draws(self._key, self.version)
-        if entry.rules != game.revision:
-            self._replayed_only += 1
+        if self._of_other_rules(game, entry, before.rules):
             return entry, None
+        draws = Draws(self._key, self.version)
         try:
             table = carry_out(game, before.document, entry.actor, entry.action, Drawn(_sealed if self._sealed else draws.number))
         except Sealed:
@@ -225,6 +235,15 @@ class Trail:
         over = table.state["outcome"] is not None
         secret = (entry.secret if self._secret is None else self._secret) if over else None
         return entry._replace(action=admit(game, entry.action), events=table.events, secret=secret), table.state
+
+    def _of_other_rules(self, game: Game, entry: Entry, before: int) -> bool:
+        """Whether an entry was decided under another revision than today's, so that it can only be replayed; revisions never go back."""
+        if not before <= entry.rules <= game.revision:
+            self.find("rules_differ", f"The entry names revision {entry.rules} after {before}, and the rules are at {game.revision}.")
+        if entry.rules == game.revision:
+            return False
+        self._replayed_only += 1
+        return True
 
     def _differs(self, entry: Entry, again: Entry, wire: bytes) -> None:
         """Say in what an entry is not as it must be."""
@@ -236,13 +255,17 @@ class Trail:
                 self.find("events_differ", f"Event {place + 1}, {name}, is not what the rules and the dice of this version give.")
                 break
         if entry.secret != again.secret:
-            self.find("secret_differs", "The secret is revealed in the entry that ends the match, in no other, and as it was.")
+            self._misses_secret()
         assert self._digest is not None
         sealed, due_wire = seal(self._digest, entry)
         if sealed.digest != entry.digest:
             self.find("digest_broken", "The digest does not follow from the digest before and this entry.")
         elif due_wire != wire:
             self.find("not_canonical", "The entry is not written in canonical JSON, or holds what no entry has.")
+
+    def _misses_secret(self) -> None:
+        if not any(finding.version == self.version and finding.code == "secret_differs" for finding in self.findings):
+            self.find("secret_differs", "The secret is revealed in the entry that ends the match, in no other, and as it was.")
 
     def _go_on(self, entry: Entry, state: State | None) -> None:
         """Go on from what is recorded: a finding here must not make findings of all that follows."""
@@ -256,11 +279,17 @@ class Trail:
             document = fold(game, before.document, entry.events) if state is None else state
             self.position = moved(before, entry, document, remembered(game, before.memory, entry.events))
         position = self.position
+        if (entry.secret is None) != (position.document["outcome"] is None):
+            self._misses_secret()
         if self._secret is not None and (before is None or position.contributions is not before.contributions):
             self._key = dice_key(bytes.fromhex(self._secret), position.match, position.contributions)
         snapshot = self.snapshots.get(self.version)
-        if snapshot is not None and unpack(snapshot) is not None and snapshot != pack(position):
+        if snapshot is not None and snapshot != pack(position) and not is_foreign(snapshot):
             self.find("snapshot_differs", "The snapshot of this version is not what the stream gives; rebuild it.")
+
+
+def _is_request(request: dict[str, Any]) -> bool:
+    return set(request) == {"id", "fingerprint"} and all(isinstance(text, str) for text in request.values())
 
 
 def _created_again(game: Game, entry: Entry) -> Entry:

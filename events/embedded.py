@@ -5,6 +5,7 @@ The first process to ask starts them and owns them; they end with it. Others fin
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import fcntl
 import hashlib
@@ -92,7 +93,7 @@ def start(data: Path, name: str, fsync: str = "always") -> Server:
     ours = _OURS.get(str(folder))
     if ours and ours.alive():
         return ours
-    lock = ours.lock if ours and ours.lock else _lock(folder)
+    lock = ours.lock if ours and ours.lock else _lock(folder / ".lock")
     deadline = time.monotonic() + _PATIENCE
     if lock is None:
         while not answers(url):
@@ -102,10 +103,12 @@ def start(data: Path, name: str, fsync: str = "always") -> Server:
         return Server(name, url, None, None)
     if fsync != "off":
         _write_rights(folder)
-    process = subprocess.Popen(_command(folder, path, fsync), start_new_session=True, preexec_fn=_end_with_parent)
-    while not answers(url):
-        if process.poll() is not None or time.monotonic() > deadline:
-            process.kill()
+    held = _seen_off(folder)
+    process = subprocess.Popen(_command(folder, path, fsync), start_new_session=True, preexec_fn=_end_with_parent, pass_fds=[held.fileno()])
+    held.write(f"{process.pid}".encode())
+    held.close()
+    while not answers(url):  # however long it takes to read what it has kept: a server that runs is given its time
+        if process.poll() is not None:
             raise NoServer(f"the {name} server did not come up; see {folder / 'server.log'}")
         time.sleep(0.005)
     _OURS[str(folder)] = server = Server(name, url, process, lock)
@@ -165,9 +168,26 @@ def _write_rights(folder: Path) -> None:
     rights.write_text(f"user default {RIGHTS}\nuser {KEEPER} on >{password.read_text()} ~* &* +@all\n")
 
 
-def _lock(folder: Path) -> IO[bytes] | None:
-    """The lock that makes this process the owner of a folder's server, held as long as it is open."""
-    lock = (folder / ".lock").open("wb")
+def _seen_off(folder: Path) -> IO[bytes]:
+    """The lock that a server holds itself, from its start to its very end. One that a killed owner has left behind is waited for: two on
+    the same files would each acknowledge what the other does not know. Raises NoServer."""
+    file = folder / ".server"
+    deadline = time.monotonic() + _PATIENCE
+    while (lock := _lock(file)) is None:
+        number = file.read_bytes()
+        if time.monotonic() > deadline + _PATIENCE:
+            raise NoServer(f"the server that was left behind in {folder} does not end")
+        if number.isdigit():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(number), signal.SIGTERM if time.monotonic() < deadline else signal.SIGKILL)
+        time.sleep(0.01)
+    lock.truncate()
+    return lock
+
+
+def _lock(file: Path) -> IO[bytes] | None:
+    """A lock, held as long as it is open here or in a process that it was passed to; None while others hold it."""
+    lock = file.open("ab", buffering=0)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

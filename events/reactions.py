@@ -56,7 +56,7 @@ class Jobs:
         self.url = url
         self._queue = Queue(QUEUE, connection=queue_client(url), serializer=JSONSerializer)
 
-    def enqueue(self, step: Owed, again: int | None = None) -> bool:
+    def enqueue(self, step: Owed, again: str | None = None) -> bool:
         """Ask for a step; `again` numbers the attempts after the first. False where it is asked for already, or nobody could be told.
 
         Never raises for the queue's sake: what is owed stands in the store, and the sweep asks again.

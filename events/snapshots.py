@@ -41,9 +41,19 @@ def pack(position: Position) -> bytes:
     return canonical({"shape": _SHAPE, **position._asdict()})
 
 
+def is_foreign(snapshot: bytes) -> bool:
+    """Whether another release has written a snapshot, so that it need not be what this one would write."""
+    try:
+        fields = orjson.loads(snapshot)
+    except ValueError:
+        return False
+    return isinstance(fields, dict) and fields.get("shape") != _SHAPE
+
+
 def unpack(snapshot: bytes) -> Position | None:
-    """The position in a snapshot; None where another release has written it in a shape of its own."""
-    fields: dict[str, Any] = orjson.loads(snapshot)
-    if fields.pop("shape", None) != _SHAPE:
+    """The position in a snapshot; None where another release has written it in a shape of its own, or something has spoilt it."""
+    try:
+        fields: dict[str, Any] = orjson.loads(snapshot)
+        return Position(**fields) if fields.pop("shape", None) == _SHAPE else None
+    except (ValueError, TypeError, AttributeError):
         return None
-    return Position(**fields)

@@ -17,7 +17,7 @@ import redis
 from hiredis import pack_command
 from redis.backoff import ExponentialWithJitterBackoff
 from redis.cluster import RedisCluster
-from redis.exceptions import ClusterDownError, MovedError, NoScriptError, OutOfMemoryError, ReadOnlyError, RedisError
+from redis.exceptions import ClusterDownError, MovedError, NoScriptError, OutOfMemoryError, ReadOnlyError, RedisClusterException, RedisError
 from redis.exceptions import ConnectionError as Disconnected
 from redis.exceptions import TimeoutError as TooLate
 from redis.retry import Retry
@@ -30,7 +30,7 @@ _TIMEOUT = 5.0
 _UNBOUNDED = 1 << 30
 
 
-_AWAY = (Disconnected, TooLate, OSError)
+_AWAY = (Disconnected, TooLate, OSError, RedisClusterException)
 
 
 class StoreDown(Exception):
@@ -172,7 +172,8 @@ class Wire:
     def _hearing_client(self) -> Any:
         if self._cluster is not None:
             node = self._cluster.get_primaries()[0]
-            return redis.Redis(host=str(node.host), port=int(node.port), socket_timeout=None, legacy_responses=False)
+            as_them = {**self._cluster.get_connection_kwargs(), "socket_timeout": None, "retry": Retry(ExponentialWithJitterBackoff(), 0)}
+            return redis.Redis(connection_pool=redis.ConnectionPool(host=str(node.host), port=int(node.port), **_but_place(as_them)))
         return redis.Redis.from_url(self.url, socket_timeout=None, legacy_responses=False, retry=Retry(ExponentialWithJitterBackoff(), 0))
 
     def close(self) -> None:
@@ -189,6 +190,10 @@ def queue_client(url: str, patient: bool = False) -> Any:
     if patient:
         return redis.Redis.from_url(url, retry=Retry(ExponentialWithJitterBackoff(cap=0.5, base=0.02), 3))
     return redis.Redis.from_url(url, socket_timeout=1.0, socket_connect_timeout=0.5, retry=Retry(ExponentialWithJitterBackoff(), 0))
+
+
+def _but_place(said: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in said.items() if name not in ("host", "port")}
 
 
 def _packed(*words: str | bytes | int) -> list[bytes]:

@@ -231,7 +231,11 @@ def platform(games: Mapping[str, Game], levels: list[str]) -> dict[str, Schema]:
                 "versions": VERSION,
                 "digest": {**DIGEST, "description": "The digest of the last entry, which binds all of them."},
                 "commitment": {"type": "string", "enum": ["kept", "broken", "sealed"]},
-                "dice": {"type": "string", "enum": ["verified", "sealed"]},
+                "published": {
+                    "type": "string",
+                    "description": "The hash of the secret, as the first entry has it; compare it with what you noted.",
+                },
+                "dice": {"type": "string", "enum": ["verified", "partly", "sealed"]},
                 "rules": listed(WHOLE, "The revisions of the rules that the entries name."),
                 "replayed_only": {
                     **WHOLE,

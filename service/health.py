@@ -109,6 +109,8 @@ def _look(house: House) -> None:
     since = int(time.time() * 1000) - OVERDUE_MS
     indexes = [f"{tag}:due" for tag in house.store.tags()]
     metrics.due.set(sum(house.store.wire.ask_all([("ZCARD", index) for index in indexes])))
-    metrics.overdue.set(sum(house.store.wire.ask_all([("ZCOUNT", index, "-inf", since) for index in indexes])))
+    ahead = since + 2 * OVERDUE_MS  # by a clock that has gone wrong
+    waits = [("ZCOUNT", index, *span) for index in indexes for span in (("-inf", since), (ahead, "+inf"))]
+    metrics.overdue.set(sum(house.store.wire.ask_all(waits)))
     depth = house.jobs.depth()
     metrics.queue_depth.set(-1 if depth is None else depth)

@@ -273,7 +273,11 @@ class Stream:
             look = True
             while True:
                 watch.ready()
-                news = self._lines.news(self._game, self._match, self._after, watch.version, self._viewer) if look else []
+                news = (
+                    self._lines.news(self._game, self._match, self._after, watch.version, self._viewer)
+                    if look or watch.version > self._after
+                    else []
+                )
                 if news:
                     if not self._may_look():
                         return

@@ -202,13 +202,15 @@ def web_command(options: argparse.Namespace, port: int, environment: dict[str, s
 
 
 def log_of(folder: Path | None, name: str) -> Path | None:
-    """Where a child's output goes: a file that starts anew when it has grown large, or the terminal."""
-    if folder is None:
-        return None
-    log = folder / f"{name}.log"
-    if log.exists() and log.stat().st_size > LOG_LIMIT:
-        log.replace(folder / f"{name}.log.1")
-    return log
+    """Where a child's output goes: a file, or the terminal."""
+    return None if folder is None else folder / f"{name}.log"
+
+
+def turn_over(log: Path | None) -> None:
+    """Begin a log anew that has grown large, and keep the one before; whoever writes to it goes on at its end."""
+    if log is not None and log.exists() and log.stat().st_size > LOG_LIMIT:
+        shutil.copyfile(log, log.with_suffix(".log.1"))
+        os.truncate(log, 0)
 
 
 def start(child: Child) -> None:
@@ -238,6 +240,7 @@ def ends_with_parent() -> None:
 def look_after(child: Child) -> None:
     """Start a dead child again: at once the first time, later and later while it keeps dying young."""
     now = time.monotonic()
+    turn_over(child.log)
     if child.process is not None:
         status = child.process.poll()
         if status is None:

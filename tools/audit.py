@@ -68,6 +68,7 @@ def told(report: Report) -> str:
     verdict = "holds" if report.ok else "DOES NOT HOLD"
     lines = [f"{report.match} ({report.game}): {report.versions} entries; the record {verdict}."]
     lines.append(f"digest {report.digest}, commitment {report.commitment}, dice {report.dice}, rules {', '.join(map(str, report.rules))}")
+    lines.append(f"committed to {report.published}; {report.replayed_only} of {report.versions} entries only replayed, not decided again")
     lines += [f"version {finding.version}: {finding.code}: {finding.detail}" for finding in report.findings]
     return "\n".join(map(legible, lines))
 

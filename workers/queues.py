@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import structlog
 from rq import Queue, SimpleWorker
 from rq.job import Job
 from rq.serializers import JSONSerializer
@@ -12,6 +13,8 @@ from rq.serializers import JSONSerializer
 from events.reactions import JOB_SECONDS, QUEUE
 from events.wire import queue_client
 from workers.jobs import ALLOWED
+
+log = structlog.get_logger(__name__)
 
 
 class AllowedJob(Job):
@@ -31,6 +34,10 @@ class Worker(SimpleWorker):
     def get_heartbeat_ttl(self, job: Job, working_time: float = 0.0) -> int:
         """How long a job counts as alive without a sign of life; RQ's own minute is far too long."""
         return int(job.timeout or JOB_SECONDS) + 3
+
+    def handle_exception(self, job: Job, *exc_info: Any) -> None:
+        """Tell that a job has failed and by which kind of error; RQ's own lines would hold its text, and so perhaps what is hidden."""
+        log.error("job_failed", job=job.id, error=exc_info[0].__name__)
 
 
 def worker(url: str) -> Worker:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import secrets
 import sys
 from collections.abc import Mapping
 
@@ -38,7 +39,7 @@ def main(settings: Settings | None = None, games: Mapping[str, Game] | None = No
 def work(house: House) -> None:
     """Carry out jobs for a house until a signal ends it."""
     jobs.at(house)
-    sweep(house)
+    sweep(house, anew=f"-{secrets.token_hex(4)}")  # this worker may stand in for one that died over a step it had asked for
     beside = Sweep(house)
     beside.start()
     worker(house.jobs.url).work(logging_level="WARNING")

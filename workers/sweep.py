@@ -23,13 +23,17 @@ log = structlog.get_logger(__name__)
 
 def overdue(house: House, now: int) -> list[tuple[str, int]]:
     """The matches that have waited too long, and since when, in milliseconds. Raises StoreDown."""
-    answers = house.store.wire.ask_all(
-        [("ZRANGE", f"{tag}:due", "-inf", now - PATIENCE_MS, "BYSCORE", "LIMIT", 0, AT_ONCE, "WITHSCORES") for tag in house.store.tags()]
-    )
-    return [(match.decode(), int(since)) for answer in answers for match, since in answer]
+    tags = house.store.tags()
+    late: list[tuple[str | int, ...]] = [
+        ("ZRANGE", f"{tag}:due", "-inf", now - PATIENCE_MS, "BYSCORE", "LIMIT", 0, AT_ONCE, "WITHSCORES") for tag in tags
+    ]
+    # What no attempt helps stays at the front; so some are taken from anywhere, among them what a clock gone wrong has put in the future.
+    anywhere = [("ZRANDMEMBER", f"{tag}:due", AT_ONCE, "WITHSCORES") for tag in tags]
+    found = {match.decode(): int(since) for answer in house.store.wire.ask_all([*late, *anywhere]) for match, since in answer}
+    return [(match, since) for match, since in found.items() if abs(now - since) >= PATIENCE_MS]
 
 
-def sweep(house: House, now: int | None = None) -> int:
+def sweep(house: House, now: int | None = None, anew: str = "") -> int:
     """Ask again for what is overdue, and say for how many. Raises StoreDown."""
     now = time.time_ns() // 1_000_000 if now is None else now
     late = overdue(house, now)
@@ -42,12 +46,12 @@ def sweep(house: House, now: int | None = None) -> int:
             step = owed(position(house, match))
         except StoreDown:
             raise
-        except Exception:
-            # One match that cannot be read must not keep all others waiting.
-            log.exception("match_unreadable", match=match)
+        except Exception as reason:  # noqa: BLE001 - it is told
+            # One match that cannot be read must not keep all others waiting. Of the error its kind alone: its text may hold what is hidden.
+            log.error("match_unreadable", match=match, error=type(reason).__name__)
             continue
         # Attempts are numbered by how often the waiting time has doubled: sweeps side by side ask once, and what fails is left ever longer.
-        if step is not None and house.jobs.enqueue(step, again=((now - since) // PATIENCE_MS).bit_length()):
+        if step is not None and house.jobs.enqueue(step, again=f"{(abs(now - since) // PATIENCE_MS).bit_length()}{anew}"):
             asked += 1
             log.info("swept", match=match, version=step.version, actor=step.actor, waited_ms=now - since)
     metrics.swept.inc(asked)
@@ -69,9 +73,9 @@ class Sweep(Thread):
                 sweep(self._house)
             except StoreDown as reason:
                 log.warning("sweep_failed", error=type(reason).__name__)
-            except Exception:
+            except Exception as reason:  # noqa: BLE001 - it is told
                 # A sweep that ends for good would be noticed only when a job is lost, much later.
-                log.exception("sweep_failed")
+                log.error("sweep_failed", error=type(reason).__name__)
 
     def stop(self) -> None:
         """End after the current sweep."""

@@ -7,6 +7,8 @@ import re
 import signal
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -60,6 +62,26 @@ def test_no_server_outlives_an_owner_that_is_killed_and_nothing_is_forgotten(own
     assert house.store.head(match) == 1
     server.stop()
     assert not answers(url)
+    house.close()
+
+
+def test_a_server_that_a_killed_owner_has_left_behind_is_waited_for(owner, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    """Two on the same files would each acknowledge what the other does not know."""
+    process, url = owner
+    left = int((tmp_path / embedded.STORE / ".server").read_text())
+    house = open_house(Settings(data=tmp_path, store_url=url, queue_url="unix:///nowhere"), ALL_GAMES)
+    match = play.create(house, "p" + "a" * 16, "tally", {"one": "me", "two": "me"}, {}).match
+    os.kill(left, signal.SIGSTOP)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    threading.Timer(0.7, os.kill, (left, signal.SIGCONT)).start()
+    began = time.monotonic()
+    server = embedded.start(tmp_path, embedded.STORE)
+    assert time.monotonic() - began > 0.5
+    assert server.process is not None
+    assert server.process.pid != left
+    assert house.store.head(match) == 1
+    server.stop()
     house.close()
 
 

@@ -20,6 +20,7 @@ import requests
 from events import embedded
 from games import GAMES
 from games.choices import complete
+from service.serve import turn_over
 from tests.whole.conftest import Client, until
 from tools import private
 from tools.processes import Process, family, lives
@@ -185,6 +186,21 @@ def test_the_admin_key_is_made_once_and_for_its_owner_alone(tmp_path: Path) -> N
             )
             assert made.status_code == 201, made.text
     assert len(keys) == 1
+
+
+def test_a_log_that_has_grown_large_begins_anew_under_whoever_writes_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("service.serve.LOG_LIMIT", 10)
+    log = tmp_path / "web.log"
+    with log.open("ab", buffering=0) as writer:
+        writer.write(b"small\n")
+        turn_over(log)
+        assert (log.read_bytes(), list(tmp_path.iterdir())) == (b"small\n", [log])
+        writer.write(b"much more\n")
+        turn_over(log)
+        writer.write(b"after\n")
+    assert log.read_bytes() == b"after\n"
+    assert (tmp_path / "web.log.1").read_bytes() == b"small\nmuch more\n"
+    turn_over(None)
 
 
 def serve(*options: str) -> subprocess.CompletedProcess[str]:

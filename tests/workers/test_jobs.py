@@ -115,6 +115,15 @@ def test_every_level_that_is_listed_is_played_and_no_other() -> None:
     assert set(PLAY) == set(LEVELS)
 
 
+def test_a_job_that_fails_is_told_by_its_kind_of_error_alone(servers: Servers, capsys: pytest.CaptureFixture[str]) -> None:
+    hand = worker(servers.queue_url)
+    job = hand.queues[0].enqueue("workers.jobs.advance", "m", 1)
+    hand.handle_exception(job, ValueError, ValueError("the deck"), None)
+    told = "".join(capsys.readouterr())
+    assert "ValueError" in told
+    assert "deck" not in told
+
+
 # The sweep
 
 
@@ -159,6 +168,23 @@ def test_a_match_that_cannot_be_read_does_not_keep_others_waiting(house: House, 
     servers.queue.flushall()
     assert sweep(house, recall.position(house, sound).at + PATIENCE_MS) == 1
     assert queued(servers) == [f"system-{sound}-1-1"]
+
+
+def test_what_no_attempt_helps_does_not_keep_others_waiting_for_ever(
+    house: House, waiting: Callable[..., str], servers: Servers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("workers.sweep.AT_ONCE", 2)
+    sound = waiting("random")
+    due = house.store.keys(sound).due
+    servers.keeper.zadd(due, {f"m{'a' * 15}{letter}": 1 for letter in "abcdef"})
+    now = recall.position(house, sound).at + PATIENCE_MS
+    assert any((sound, now - PATIENCE_MS) in overdue(house, now) for _ in range(100))
+
+
+def test_what_was_written_by_a_clock_that_was_ahead_is_asked_for_too(house: House, waiting: Callable[..., str], servers: Servers) -> None:
+    match = waiting("random")
+    servers.queue.flushall()
+    assert sweep(house, recall.position(house, match).at - 3_600_000) == 1
 
 
 def test_a_long_queue_is_not_made_longer(
