@@ -3,8 +3,8 @@
 -- ARGV  1 expected version  2 mark of this attempt  3 request ("" for none)  4 its answer  5 due since ("" unchanged, "-" no more)
 --       6 standing ("" unchanged)  7 snapshot's version ("" for none)  8 snapshot  9 version of the snapshot to drop ("" for none)
 --       10 secret ("" unless the match begins)  11 channel  12 match  13 created  14 longest tail  15 number of entries n
---       16..15+n entries  16+n.. "+" or "-" for each index
--- gives {1} appended | {0, head, tail} another version was expected | {2, answer, its entries} the request was carried out before
+--       16..15+n entries  16+n.. "+" or "-" for each index, and last the digest of the expected version ("" not to look)
+-- gives {1} appended | {0, head, tail} another version was expected, with head -1 another entry at it | {2, answer, its entries} the request was carried out before
 local stream = KEYS[1]
 if ARGV[3] ~= '' then
   local known = redis.call('HGET', KEYS[2], ARGV[3])
@@ -15,6 +15,11 @@ if ARGV[3] ~= '' then
 end
 local expected = tonumber(ARGV[1])
 local head = redis.call('XLEN', stream)
+-- Whoever asks may stand on entries that a store which forgot (a power cut without fsync, a failover) has replaced by others since.
+if ARGV[#ARGV] ~= '' and 0 < expected and expected <= head then
+  local stands = redis.call('XRANGE', stream, string.format('%d-0', expected), string.format('%d-0', expected))[1]
+  if not (stands and string.find(stands[2][2], '"digest":"' .. ARGV[#ARGV] .. '"', 1, true)) then return {0, -1, {}} end
+end
 if head ~= expected then
   return {0, head, redis.call('XRANGE', stream, string.format('%d-0', expected + 1), '+', 'COUNT', ARGV[14])}
 end

@@ -228,7 +228,7 @@ def _write(
             made = decide(held)
         except (Refused, Declined) as refusal:
             # What is in memory may be behind, and this may be a request that was carried out and whose answer was lost.
-            since = house.store.since(match, before.version, claim.name if claim else "")
+            since = house.store.since(match, before.version, claim.name if claim else "", before.digest)
             if since.known is not None:
                 return _repeat(house, held, claim, since.known)
             if since.head == before.version:
@@ -237,7 +237,7 @@ def _write(
             held = recall.extend(house, held, since.head, since.tail)
             continue
         after = made[-1].position
-        answer = house.store.append(match, before.version, [one.wire for one in made], _changes(before, made), claim)
+        answer = house.store.append(match, before.version, [one.wire for one in made], _changes(before, made), claim, before.digest)
         if isinstance(answer, Appended):
             key = held.key if after.contributions is before.contributions else dice_key(held.secret, match, after.contributions)
             house.cache.put(Held(after, held.secret, key))

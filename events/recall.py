@@ -70,7 +70,7 @@ def load(house: House, match: str) -> Held:
 def catch_up(house: House, held: Held) -> Held:
     """The same match at the head. Raises StoreDown."""
     match, version = held.position.match, held.position.version
-    since = house.store.since(match, version)
+    since = house.store.since(match, version, digest=held.position.digest)
     return extend(house, held, since.head, since.tail)
 
 
@@ -80,7 +80,8 @@ def extend(house: House, held: Held, head: int, tail: list[bytes]) -> Held:
     if head == before.version:
         return held
     if head < before.version:
-        # The store has lost what it had answered (a power cut without fsync): memory must not know better than the stream.
+        # The store has lost what it had answered (a power cut without fsync, a backup put back), and may have taken in other entries since:
+        # memory must not know better than the stream.
         house.cache.drop(before.match)
         return load(house, before.match)
     after = _stand_on(house, before, tail, head)

@@ -1,6 +1,6 @@
 -- What has been appended since a version, and whether a request has been carried out.
--- KEYS  1 stream  2 requests   ARGV  1 version  2 request ("" for none)  3 longest tail
--- gives {head, tail, answer or "", its entries}
+-- KEYS  1 stream  2 requests   ARGV  1 version  2 request ("" for none)  3 longest tail  4 digest of the version ("" not to look)
+-- gives {head, or -1 for another entry at the version, tail, answer or "", its entries}
 local known, entries = '', {}
 if ARGV[2] ~= '' then
   known = redis.call('HGET', KEYS[2], ARGV[2]) or ''
@@ -9,5 +9,11 @@ if ARGV[2] ~= '' then
     entries = redis.call('XRANGE', KEYS[1], first, last)
   end
 end
-local after = string.format('%d-0', tonumber(ARGV[1]) + 1)
+local version = tonumber(ARGV[1])
+-- Whoever asks may stand on entries that a store which forgot has replaced by others since.
+if ARGV[4] ~= '' and 0 < version and redis.call('XLEN', KEYS[1]) >= version then
+  local stands = redis.call('XRANGE', KEYS[1], string.format('%d-0', version), string.format('%d-0', version))[1]
+  if not (stands and string.find(stands[2][2], '"digest":"' .. ARGV[4] .. '"', 1, true)) then return {-1, {}, known, entries} end
+end
+local after = string.format('%d-0', version + 1)
 return {redis.call('XLEN', KEYS[1]), redis.call('XRANGE', KEYS[1], after, '+', 'COUNT', ARGV[3]), known, entries}

@@ -124,11 +124,12 @@ class Store:
         )
 
     def append(
-        self, match: str, expected: int, entries: Sequence[bytes], changes: Changes, claim: Claim | None = None
+        self, match: str, expected: int, entries: Sequence[bytes], changes: Changes, claim: Claim | None = None, digest: str = ""
     ) -> Appended | Conflict | Known:
         """Append `entries` after version `expected`, with everything that follows from them, or nothing at all. Raises StoreDown.
 
         Sent again by a lost connection, it neither writes twice nor takes its own entries for somebody else's: each attempt bears a mark.
+        `digest` is that of the expected version: where another entry stands there by now, the conflict has the head -1.
         """
         keys = self.keys(match)
         mark = os.urandom(8)
@@ -154,6 +155,7 @@ class Store:
                 len(entries),
                 *entries,
                 *["+" if belongs else "-" for belongs in changes.indexes.values()],
+                digest,
             ],
         )
         if answer[0] == 1 or _mine(answer[2], mark):
@@ -162,10 +164,11 @@ class Store:
             return Conflict(answer[1], _wires(answer[2]))
         return _known(answer[1], answer[2])
 
-    def since(self, match: str, version: int, claim: str = "") -> Since:
-        """What is new after `version`, and what became of the request of that name. Raises StoreDown."""
+    def since(self, match: str, version: int, claim: str = "", digest: str = "") -> Since:
+        """What is new after `version`, and what became of the request of that name; the head is -1 where another entry than that of the
+        digest stands at the version. Raises StoreDown."""
         keys = self.keys(match)
-        head, tail, answer, entries = self.wire.run(_SINCE, [keys.stream, keys.requests], [version, claim, PAGE])
+        head, tail, answer, entries = self.wire.run(_SINCE, [keys.stream, keys.requests], [version, claim, PAGE, digest])
         return Since(head, _wires(tail), _known(answer, entries) if answer else None)
 
     def load(self, match: str, version: int | None = None) -> Loaded:

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from events import play
+import pytest
+
+from events import play, recall
+from events.audit import audit
 from events.cache import PACKED, Cache
 from events.connect import House
+from events.projections import rebuild
+from tests.conftest import Servers
 
 Begin = Callable[..., str]
 
@@ -30,6 +35,29 @@ def test_an_older_position_does_not_replace_a_newer_one(house: House, begin: Beg
     assert older is not None
     house.cache.put(older)
     assert house.cache.get(match) == newer != older
+
+
+@pytest.mark.parametrize("more", [0, 2])
+def test_memory_of_entries_that_others_have_taken_the_place_of_is_given_up(
+    house: House, another_house: Callable[[], House], begin: Begin, servers: Servers, more: int
+) -> None:
+    """As after a power cut without fsync, a failover, or a backup that was put back while processes went on."""
+    match, stale = begin(), another_house()
+    stream = house.store.keys(match).stream
+    backup = servers.keeper.dump(stream)
+    for _ in range(2):
+        play.play(stale, match, "one", [{"type": "add", "by": 3, "stay": True}])
+    servers.keeper.restore(stream, 0, backup, replace=True)  # type: ignore[arg-type]
+    house.cache.drop(match)
+    for _ in range(2 + more):
+        play.play(house, match, "one", [{"type": "add", "by": 1, "stay": True}])
+    assert recall.position(another_house(), match).document["counts"]["one"] == 2 + more
+    assert stale.cache.get(match).position.document["counts"]["one"] == 6  # type: ignore[union-attr]
+    played = play.play(stale, match, "one", [{"type": "add", "by": 2, "stay": True}])
+    assert (played.last, played.position.document["counts"]["one"]) == (5 + more, 4 + more)
+    assert recall.position(stale, match).document["counts"]["one"] == 4 + more
+    rebuild(house)
+    assert audit(house, match).ok
 
 
 def test_play_goes_on_with_a_memory_of_one(house: House, begin: Begin) -> None:
