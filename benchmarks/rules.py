@@ -11,48 +11,49 @@ from games import GAMES
 from games.chance import Drawn
 from games.kernel import Event, Game, Scratch, State, any_action, carry_out, fold, legal
 
-TARGETS = {  # recorded, recorded with every choice listed, on scratch
-    "war": (20_000, None, 60_000),
-    "war_of_the_worlds": (None, 10_000, 30_000),
-    "war_of_civilizations": (None, 5_000, 15_000),
+TARGETS = {  # by game and seats: recorded, recorded with every choice listed, on scratch
+    ("war", 2): (20_000, None, 60_000),
+    ("war_of_the_worlds", 2): (None, 10_000, 30_000),
+    ("war_of_civilizations", 6): (None, 5_000, 15_000),
 }
 FOLD = 50_000
 
 
 def measured(rounds: int, seconds: float) -> list[Figure]:
-    """For every game, with as many seats as it takes: actions a second recorded, the same with every choice listed, and on scratch; events
-    folded a second."""
+    """For every game, with the fewest and the most seats: actions a second recorded, the same with every choice listed, and on scratch;
+    events folded a second."""
     figures = []
-    for game in GAMES.values():
-        recorded, listed, scratch = TARGETS.get(game.id, (None, None, None))
+    for game, seats in [(one, seats) for one in GAMES.values() for seats in dict.fromkeys((one.seats.least, one.seats.most))]:
+        recorded, listed, scratch = TARGETS.get((game.id, seats), (None, None, None))
+        name = f"{game.id}, {seats} seats"
         found: dict[str, list[float]] = {"recorded": [], "listed": [], "scratch": [], "fold": []}
-        first, events = recording(game)
+        first, events = recording(game, seats)
         for number in range(rounds):
-            found["recorded"].append(played(game, number, seconds, listed=False))
-            found["listed"].append(played(game, number, seconds, listed=True))
-            found["scratch"].append(scratched(game, number, seconds))
+            found["recorded"].append(played(game, seats, number, seconds, listed=False))
+            found["listed"].append(played(game, seats, number, seconds, listed=True))
+            found["scratch"].append(scratched(game, seats, number, seconds))
             found["fold"].append(folded(game, first, events, seconds))
         figures += [
-            figure(f"{game.id}: random play, recorded", found["recorded"], "actions/s", least=recorded),
-            figure(f"{game.id}: random play, every choice listed", found["listed"], "actions/s", least=listed),
-            figure(f"{game.id}: random play on scratch", found["scratch"], "actions/s", least=scratch),
-            figure(f"{game.id}: fold", found["fold"], "events/s", least=FOLD),
+            figure(f"{name}: random play, recorded", found["recorded"], "actions/s", least=recorded),
+            figure(f"{name}: random play, every choice listed", found["listed"], "actions/s", least=listed),
+            figure(f"{name}: random play on scratch", found["scratch"], "actions/s", least=scratch),
+            figure(f"{name}: fold", found["fold"], "events/s", least=FOLD),
         ]
     return figures
 
 
-def begun(game: Game) -> State:
-    """A new match at a full table."""
-    return game.begin(list(game.seats.ids[: game.seats.most]), {})
+def begun(game: Game, seats: int) -> State:
+    """A new match with so many seats."""
+    return game.begin(list(game.seats.ids[:seats]), {})
 
 
-def played(game: Game, seed: int, seconds: float, listed: bool) -> float:
+def played(game: Game, seats: int, seed: int, seconds: float, listed: bool) -> float:
     """Actions a second of recorded random play: the choice is offered and checked, decided, and folded by copying."""
     dice = random.Random(seed)
     chance = Drawn(dice.randrange)
     actions, began = 0, time.perf_counter()
     while time.perf_counter() - began < seconds:
-        state = begun(game)
+        state = begun(game, seats)
         while state["outcome"] is None:
             actor = state["to_act"][0]
             if listed:
@@ -63,13 +64,13 @@ def played(game: Game, seed: int, seconds: float, listed: bool) -> float:
     return actions / (time.perf_counter() - began)
 
 
-def scratched(game: Game, seed: int, seconds: float) -> float:
+def scratched(game: Game, seats: int, seed: int, seconds: float) -> float:
     """Actions a second of random play on scratch: folded where the document lies, no events kept."""
     dice = random.Random(seed)
     chance = Drawn(dice.randrange)
     actions, began = 0, time.perf_counter()
     while time.perf_counter() - began < seconds:
-        table = Scratch(game, begun(game), chance)
+        table = Scratch(game, begun(game, seats), chance)
         while table.state["outcome"] is None:
             actor = table.state["to_act"][0]
             action = any_action(game, table.state, actor, dice.randrange)
@@ -79,11 +80,11 @@ def scratched(game: Game, seed: int, seconds: float) -> float:
     return actions / (time.perf_counter() - began)
 
 
-def recording(game: Game, seed: int = 0) -> tuple[State, list[Event]]:
+def recording(game: Game, seats: int, seed: int = 0) -> tuple[State, list[Event]]:
     """The first document of a match played at random, and all its events."""
     dice = random.Random(seed)
     chance = Drawn(dice.randrange)
-    first = state = begun(game)
+    first = state = begun(game, seats)
     events: list[Event] = []
     while state["outcome"] is None:
         actor = state["to_act"][0]
