@@ -131,7 +131,8 @@ def test_a_forged_record_cannot_draw_over_what_the_audit_says_of_it(tmp_path: Pa
     assert ended.returncode == 1
     lines = ended.stdout.removesuffix("\n").split("\n")
     assert [line for line in lines if not line.isprintable()] == []
-    assert (lines[0].endswith("DOES NOT HOLD."), lines[1][:7], lines[2][:10]) == (True, "digest ", "version 1:")
+    assert lines[0].endswith("DOES NOT HOLD.")
+    assert [line.split()[0] for line in lines[1:4]] == ["digest", "committed", "version"]
 
 
 @pytest.mark.parametrize("record", ['{"entries": [{"at": 1.5}, 5]}', '{"entries": 5}', "5", "[" * 5000, '{"entries": [{"at": 1e400}]}', ""])

@@ -21,11 +21,11 @@ class HeldStore(Store):
     """The store, but for the place at which its worker stops."""
 
     def append(
-        self, match: str, expected: int, entries: Sequence[bytes], changes: Changes, claim: Claim | None = None
+        self, match: str, expected: int, entries: Sequence[bytes], changes: Changes, claim: Claim | None = None, digest: str = ""
     ) -> Appended | Conflict | Known:
         """Append, if it comes to that."""
         _halt("before")
-        answer = super().append(match, expected, entries, changes, claim)
+        answer = super().append(match, expected, entries, changes, claim, digest)
         _halt("after")
         return answer
 

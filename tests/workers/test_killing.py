@@ -140,7 +140,8 @@ def test_a_server_that_is_killed_and_started_again_is_found_again(
 
 def test_a_worker_ends_when_it_is_told_to(lonely: House, hire: Hire) -> None:
     worker = hire()
-    within(TEN_SECONDS, lambda: redis.Redis.from_url(lonely.settings.queue_url).scard("rq:workers"))
+    queue = redis.Redis.from_url(lonely.settings.queue_url)
+    within(TEN_SECONDS, lambda: [queue.hget(name, "state") for name in queue.smembers("rq:workers")] == [b"idle"])  # and so listens
     worker.terminate()
     assert worker.wait(TEN_SECONDS) == 0
 
