@@ -206,6 +206,15 @@ def either(*shapes: Shape, about: str | None = None) -> Shape:
     )
 
 
+def beyond(options: Mapping[str, Any], rows: Mapping[str, Mapping[str, Any]]) -> str | None:
+    """What is wrong with options above the `max` of their rows in data.json; None where nothing is."""
+    for name, value in options.items():
+        most = rows[name].get("max")
+        if most is not None and value > most:
+            return f"{name}: a number of at most {most} belongs here"
+    return None
+
+
 def veiled(shape: Shape, as_: Schema) -> Shape:
     """A shape that a view may replace by `as_`, such as a count or null."""
     return Shape(shape.schema, {"anyOf": [shape.seen, as_]}, shape.clean, shape.needed)

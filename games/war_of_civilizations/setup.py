@@ -7,7 +7,7 @@ from typing import Any
 
 from games.documents import clone
 from games.kernel import SYSTEM, Action, Refusal, Refused, Seat, State, Table, no
-from games.schema import Malformed, optional, record
+from games.schema import Malformed, beyond, optional, record
 from games.war_of_civilizations.data import (
     ATTACHED,
     COVERED,
@@ -89,11 +89,8 @@ def options_refusal(options: Mapping[str, Any]) -> Refusal | None:
         chosen = OPTIONS.clean(dict(options))
     except Malformed as reason:
         return no("bad_options", reason=str(reason))
-    for name, value in chosen.items():
-        most = OPTION_ROWS[name].get("max")
-        if most is not None and value > most:
-            return no("bad_options", reason=f"{name}: a number of at most {most} belongs here")
-    return None
+    wrong = beyond(chosen, OPTION_ROWS)
+    return None if wrong is None else no("bad_options", reason=wrong)
 
 
 def setup_offers(state: State, seat: Seat) -> list[Action]:
