@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from hashlib import sha1
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -110,40 +111,25 @@ class Wire:
         return answer
 
     def _run_in_cluster(self, script: Script, keys: Sequence[str], args: Sequence[str | bytes | int]) -> Any:
-        try:
+        with _or_down():
             try:
                 return self._client.evalsha(script.sha, len(keys), *keys, *args)
             except NoScriptError:
                 return self._client.eval(script.text, len(keys), *keys, *args)
-        except (*_AWAY, MovedError) as reason:
-            raise StoreDown(str(reason)) from reason
-        except RedisError as reason:
-            if _unwilling(reason):
-                raise StoreDown(str(reason)) from reason
-            raise
 
     def ask(self, *command: str | bytes | int) -> Any:
         """What one command answers. Raises StoreDown."""
-        try:
+        with _or_down():
             return self._client.execute_command(*command)
-        except _AWAY as reason:
-            raise StoreDown(str(reason)) from reason
-        except RedisError as reason:
-            if _unwilling(reason):
-                raise StoreDown(str(reason)) from reason
-            raise
 
     def ask_all(self, commands: Sequence[Sequence[str | bytes | int]]) -> list[Any]:
         """What several commands answer, sent together; not atomic. Raises StoreDown."""
         if not commands:
             return []
-        try:
-            with self._client.pipeline(transaction=False) if self._cluster is None else self._client.pipeline() as line:
-                for command in commands:
-                    line.execute_command(*command)
-                return list(line.execute())
-        except _AWAY as reason:
-            raise StoreDown(str(reason)) from reason
+        with _or_down(), self._client.pipeline(transaction=False) if self._cluster is None else self._client.pipeline() as line:
+            for command in commands:
+                line.execute_command(*command)
+            return list(line.execute())
 
     def items(self, key: str, first: str, last: str, count: int) -> list[Item]:
         """The entries of a stream between two ids, at most `count`. Raises StoreDown."""
@@ -190,6 +176,19 @@ def queue_client(url: str, patient: bool = False) -> Any:
     if patient:
         return redis.Redis.from_url(url, retry=Retry(ExponentialWithJitterBackoff(cap=0.5, base=0.02), 3))
     return redis.Redis.from_url(url, socket_timeout=1.0, socket_connect_timeout=0.5, retry=Retry(ExponentialWithJitterBackoff(), 0))
+
+
+@contextmanager
+def _or_down() -> Iterator[None]:
+    """Whatever says that the store cannot do its work just now becomes StoreDown."""
+    try:
+        yield
+    except _AWAY as reason:
+        raise StoreDown(str(reason)) from reason
+    except RedisError as reason:
+        if isinstance(reason, MovedError) or _unwilling(reason):
+            raise StoreDown(str(reason)) from reason
+        raise
 
 
 def _but_place(said: dict[str, Any]) -> dict[str, Any]:
