@@ -61,7 +61,7 @@ def parts(options: argparse.Namespace, folder: Path) -> dict[str, Callable[[], l
 
     return {
         "rules": lambda: rules.measured(options.pairs, 1.0),
-        "memory": lambda: with_place(lambda place: memory.measured(place.house, options.pairs), "memory"),
+        "memory": lambda: with_place(lambda place: memory.measured(place.platform, options.pairs), "memory"),
         "http": lambda: with_place(lambda place: http.measured(place, options.pairs, options.seconds, options.matches), "http"),
         "turns": lambda: with_place(lambda place: turns.measured(place, options.turns), "turns"),
         "length": lambda: with_place(lambda place: growth.by_length(place, options.pairs), "length"),

@@ -12,8 +12,8 @@ from benchmarks.load import Caller, drawn
 from benchmarks.pairs import Figure, figure, interleaved, ratios
 from benchmarks.place import Place, own_id
 from events import play, recall
-from events.connect import House
 from events.entries import Entry, seal
+from events.platform import Platform
 from events.positions import TAKE, TAKEN
 from events.store import Appended, Changes
 from games import GAMES
@@ -32,7 +32,7 @@ def by_length(place: Place, pairs: int) -> list[Figure]:
     """The time of an action at about version 100 and at about version 5,000."""
     caller = place.caller()
     player = own_id(caller)
-    short, long = (actions(caller, partial(filled, place.house, player, filler)) for filler in (SHORT, LONG))
+    short, long = (actions(caller, partial(filled, place.platform, player, filler)) for filler in (SHORT, LONG))
     brief, lengthy = interleaved(lambda: median(short), lambda: median(long), pairs)
     return [
         figure("an action at about version 100", brief, "ms"),
@@ -48,8 +48,8 @@ def by_matches(few: Place, many: Place, pairs: int) -> list[Figure]:
         caller = place.caller()
         player = own_id(caller)
         for _ in range(count):
-            begun(place.house, player)
-        sides.append(actions(caller, partial(begun, place.house, player)))
+            begun(place.platform, player)
+        sides.append(actions(caller, partial(begun, place.platform, player)))
     quiet, crowded = interleaved(lambda: median(sides[0]), lambda: median(sides[1]), pairs)
     return [
         figure("an action among 10 matches", quiet, "ms"),
@@ -84,24 +84,24 @@ def by_game(place: Place, pairs: int) -> list[Figure]:
     figures = []
     for game in GAMES:
         if game != GAME:
-            war, other = (actions(caller, partial(begun, place.house, player, which)) for which in (GAME, game))
+            war, other = (actions(caller, partial(begun, place.platform, player, which)) for which in (GAME, game))
             ours, theirs = interleaved(partial(median, other), partial(median, war), pairs)
             figures.append(figure(f"an action of {game}", ours, "ms"))
             figures.append(figure(f"{game} / {GAME}", ratios(ours, theirs), "ratio", most=OTHER))
     return figures
 
 
-def begun(house: House, player: str, game: str = GAME) -> str:
+def begun(platform: Platform, player: str, game: str = GAME) -> str:
     """A match of a player against the same player under way, its set-up done here instead of by a worker."""
-    match = play.create(house, player, game, dict.fromkeys(GAMES[game].seats.ids[:2], "me"), {}).match
-    play.play(house, match, SYSTEM, [{"type": "end_round"}])
+    match = play.create(platform, player, game, dict.fromkeys(GAMES[game].seats.ids[:2], "me"), {}).match
+    play.play(platform, match, SYSTEM, [{"type": "advance"}])
     return match
 
 
-def filled(house: House, player: str, filler: int) -> str:
+def filled(platform: Platform, player: str, filler: int) -> str:
     """A match under way whose stream is long: entries that seat a player again where they sit already, put straight into the store."""
-    match = begun(house, player)
-    held = recall.hold(house, match).position
+    match = begun(platform, player)
+    held = recall.hold(platform, match).position
     version, digest, left = held.version, held.digest, filler
     while left:
         batch = []
@@ -112,7 +112,7 @@ def filled(house: House, player: str, filler: int) -> str:
             entry, wire = seal(digest, Entry(match, version, player, action, [event], held.rules, held.at, None, ""))
             digest = entry.digest
             batch.append(wire)
-        done = house.store.append(match, version - len(batch), batch, Changes())
+        done = platform.store.append(match, version - len(batch), batch, Changes())
         assert isinstance(done, Appended)
         left -= len(batch)
     return match

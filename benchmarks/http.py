@@ -14,7 +14,7 @@ from benchmarks.load import Answer, Conversation, Load, drawn, drive, request, s
 from benchmarks.pairs import Figure, figure, interleaved, ratios
 from benchmarks.place import Place, own_id, still
 from events import play
-from events.connect import House
+from events.platform import Platform
 from games import GAMES
 from games.kernel import any_action
 
@@ -42,7 +42,7 @@ class Ready:
         self.turns: deque[Turn] = deque()
         players = [own_id(caller) for caller in self.callers]
         for _ in range(count):
-            self.waiting.append(opening(place.house, game, players, self.dice))
+            self.waiting.append(opening(place.platform, game, players, self.dice))
 
     def refresh(self) -> None:
         """Wait until the system has done what it owes everywhere, and take up those matches again."""
@@ -76,15 +76,15 @@ class Ready:
                 self.waiting.append(match)
 
 
-def opening(house: House, game: str, players: list[str], dice: random.Random) -> str:
+def opening(platform: Platform, game: str, players: list[str], dice: random.Random) -> str:
     """A match between two players, its set-up and its opening played here, in which seats alternate faster than later on."""
     one, other = GAMES[game].seats.ids[:2]
-    match = play.create(house, players[0], game, {one: "me", other: "open"}, {}).match
-    position = play.join(house, match, players[1], other)
+    match = play.create(platform, players[0], game, {one: "me", other: "open"}, {}).match
+    position = play.join(platform, match, players[1], other)
     for _ in range(OPENING):
         actor = position.to_act[0]
         action = any_action(GAMES[game], position.document, actor, dice.randrange)
-        position = play.play(house, match, actor, [action]).position
+        position = play.play(platform, match, actor, [action]).position
     return match
 
 

@@ -8,8 +8,8 @@ import time
 
 from benchmarks.pairs import Figure, figure, interleaved, ratios
 from events import audit, play
-from events.connect import House
 from events.entries import parse
+from events.platform import Platform
 from events.positions import follow_all
 from events.store import Appended, Changes, Claim
 from games.kernel import any_action
@@ -20,14 +20,14 @@ FOLD = 50_000
 AUDIT = 10_000
 
 
-def measured(house: House, pairs: int) -> list[Figure]:
+def measured(platform: Platform, pairs: int) -> list[Figure]:
     """Every figure of the memory."""
-    return [*appends(house, pairs), *replays(house, pairs)]
+    return [*appends(platform, pairs), *replays(platform, pairs)]
 
 
-def appends(house: House, pairs: int, count: int = 400) -> list[Figure]:
+def appends(platform: Platform, pairs: int, count: int = 400) -> list[Figure]:
     """Appends a second of one writer, with everything that an append does, against XADD of the same bytes with explicit ids."""
-    wire = house.store.read(played_out(house, 1), after=20, limit=1)[0]
+    wire = platform.store.read(played_out(platform, 1), after=20, limit=1)[0]
     numbers = iter(range(1_000_000))
 
     def ours() -> float:
@@ -35,7 +35,7 @@ def appends(house: House, pairs: int, count: int = 400) -> list[Figure]:
         began = time.perf_counter()
         for version in range(count):
             claim = Claim(f"p/{version}", "f" * 32)
-            done = house.store.append(match, version, [wire], Changes(due="-"), claim)
+            done = platform.store.append(match, version, [wire], Changes(due="-"), claim)
             assert isinstance(done, Appended)
         return count / (time.perf_counter() - began)
 
@@ -43,7 +43,7 @@ def appends(house: House, pairs: int, count: int = 400) -> list[Figure]:
         stream = f"raw:{next(numbers)}"
         began = time.perf_counter()
         for version in range(count):
-            house.store.wire.ask("XADD", stream, f"{version + 1}-0", "e", wire)
+            platform.store.wire.ask("XADD", stream, f"{version + 1}-0", "e", wire)
         return count / (time.perf_counter() - began)
 
     mine, other = interleaved(ours, raw, pairs)
@@ -54,17 +54,17 @@ def appends(house: House, pairs: int, count: int = 400) -> list[Figure]:
     ]
 
 
-def replays(house: House, rounds: int) -> list[Figure]:
+def replays(platform: Platform, rounds: int) -> list[Figure]:
     """Events folded and entries audited a second, both from the stream, and what an entry takes of the server's memory."""
-    matches = [played_out(house, seed) for seed in range(12)]
+    matches = [played_out(platform, seed) for seed in range(12)]
     folds, audits = [], []
     for _ in range(rounds):
-        folds.append(folded(house, matches))
-        audits.append(audited(house, matches))
-    keys = [house.store.keys(match).stream for match in matches]
-    entries = sum(house.store.head(match) for match in matches)
-    memory = sum(int(house.store.wire.ask("MEMORY", "USAGE", key, "SAMPLES", 0)) for key in keys)
-    size = sum(len(wire) for match in matches for wire in house.store.read_all(match))
+        folds.append(folded(platform, matches))
+        audits.append(audited(platform, matches))
+    keys = [platform.store.keys(match).stream for match in matches]
+    entries = sum(platform.store.head(match) for match in matches)
+    memory = sum(int(platform.store.wire.ask("MEMORY", "USAGE", key, "SAMPLES", 0)) for key in keys)
+    size = sum(len(wire) for match in matches for wire in platform.store.read_all(match))
     return [
         figure("read, parse and fold from the stream", folds, "events/s", least=FOLD),
         figure("audit: chain, decide again, compare", audits, "entries/s", least=AUDIT),
@@ -72,34 +72,34 @@ def replays(house: House, rounds: int) -> list[Figure]:
     ]
 
 
-def folded(house: House, matches: list[str]) -> float:
+def folded(platform: Platform, matches: list[str]) -> float:
     """Events a second from the streams to the last documents."""
     events, began = 0, time.perf_counter()
     gc.disable()
     for match in matches:
-        entries = [parse(wire) for wire in house.store.read_all(match)]
-        follow_all(house.games[GAME], None, entries)
+        entries = [parse(wire) for wire in platform.store.read_all(match)]
+        follow_all(platform.games[GAME], None, entries)
         events += sum(len(entry.events) for entry in entries)
     gc.enable()
     return events / (time.perf_counter() - began)
 
 
-def audited(house: House, matches: list[str]) -> float:
+def audited(platform: Platform, matches: list[str]) -> float:
     """Entries audited a second."""
     entries, began = 0, time.perf_counter()
     for match in matches:
-        report = audit.audit(house, match)
+        report = audit.audit(platform, match)
         assert report.ok, report
         entries += report.versions
     return entries / (time.perf_counter() - began)
 
 
-def played_out(house: House, seed: int) -> str:
+def played_out(platform: Platform, seed: int) -> str:
     """A match played at random to its end through the one writer, the system's part included."""
     dice = random.Random(seed)
-    position = play.create(house, "p" + "a" * 16, GAME, SEATS, {})
+    position = play.create(platform, "p" + "a" * 16, GAME, SEATS, {})
     while position.status != "over":
         actor = position.to_act[0]
-        action = any_action(house.games[GAME], position.document, actor, dice.randrange)
-        position = play.play(house, position.match, actor, [action]).position
+        action = any_action(platform.games[GAME], position.document, actor, dice.randrange)
+        position = play.play(platform, position.match, actor, [action]).position
     return position.match

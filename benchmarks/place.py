@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from benchmarks.load import Address, Caller, until
 from events import embedded
-from events.connect import House, Settings, open_house
+from events.platform import Platform, Settings, open_platform
 from service.serve import SPARE_THREADS
 from tools import private
 from tools.processes import family
@@ -29,7 +29,7 @@ class Place(NamedTuple):
 
     service: Address
     bare: Address
-    house: House
+    platform: Platform
     keys: tuple[str, str]
     data: Path
     workers: list[int]
@@ -48,14 +48,14 @@ def opened(data: Path) -> Iterator[Place]:
     """Everything up, for as long as the block lasts."""
     with private.service(data) as running:
         store, queue = embedded.keeper_url(data), f"unix://{embedded.socket_of(data.resolve() / embedded.QUEUE)}?db=1"
-        house = open_house(Settings(store_url=store, queue_url=queue, data=data))
+        platform = open_platform(Settings(store_url=store, queue_url=queue, data=data))
         parts = urlsplit(running.url)
         service = (str(parts.hostname), int(parts.port or 0))
         with bare(store) as address:
             workers = [process.number for process in family(running.process.pid) if "workers.run" in process.command]
             one, other = (Caller(service).call("POST", "/v1/players", {"name": name})["key"] for name in ("one", "other"))
-            yield Place(service, address, house, (one, other), data, workers)
-        house.close()
+            yield Place(service, address, platform, (one, other), data, workers)
+        platform.close()
 
 
 @contextmanager

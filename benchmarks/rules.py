@@ -70,12 +70,12 @@ def scratched(game: Game, seats: int, seed: int, seconds: float) -> float:
     chance = Drawn(dice.randrange)
     actions, began = 0, time.perf_counter()
     while time.perf_counter() - began < seconds:
-        table = Scratch(game, begun(game, seats), chance)
-        while table.state["outcome"] is None:
-            actor = table.state["to_act"][0]
-            action = any_action(game, table.state, actor, dice.randrange)
+        match = Scratch(game, begun(game, seats), chance)
+        while match.state["outcome"] is None:
+            actor = match.state["to_act"][0]
+            action = any_action(game, match.state, actor, dice.randrange)
             assert action is not None
-            table.play(actor, action)
+            match.play(actor, action)
             actions += 1
     return actions / (time.perf_counter() - began)
 
@@ -88,9 +88,9 @@ def recording(game: Game, seats: int, seed: int = 0) -> tuple[State, list[Event]
     events: list[Event] = []
     while state["outcome"] is None:
         actor = state["to_act"][0]
-        table = carry_out(game, state, actor, any_action(game, state, actor, dice.randrange), chance)
-        state = table.state
-        events += table.events
+        match = carry_out(game, state, actor, any_action(game, state, actor, dice.randrange), chance)
+        state = match.state
+        events += match.events
     return first, events
 
 

@@ -11,7 +11,7 @@ import time
 from benchmarks.load import drawn, sorted_share
 from benchmarks.pairs import Figure, figure
 from benchmarks.place import Place
-from events.wire import StoreDown
+from events.wire import StoreUnavailable
 
 GAME = "war"
 SEATS = {"red": "me", "blue": "ai:greedy"}
@@ -33,11 +33,11 @@ def heard(place: Place) -> queue.SimpleQueue[tuple[str, int, float]]:
     """Every new version of every match with the time at which the store told of it, from now on."""
     heads: queue.SimpleQueue[tuple[str, int, float]] = queue.SimpleQueue()
     ready = threading.Event()
-    channels = [f"{tag}:heads" for tag in place.house.store.tags()]
+    channels = [f"{tag}:heads" for tag in place.platform.store.tags()]
 
     def listen() -> None:
-        with contextlib.suppress(StoreDown):  # the end of the measurement
-            for said in place.house.store.wire.hear(channels, 1.0):
+        with contextlib.suppress(StoreUnavailable):  # the end of the measurement
+            for said in place.platform.store.wire.hear(channels, 1.0):
                 ready.set()
                 if said is not None:
                     match, version = said[1].decode().split()

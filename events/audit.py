@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
-from events.connect import House
-from events.declined import NoMatch
 from events.dice import Draws, commitment, dice_key
 from events.entries import START, Entry, Unreadable, canonical, parse, seal
+from events.errors import NoMatch
+from events.platform import Platform
 from events.play import holder
 from events.positions import CREATE, CREATED, TAKE, TAKEN, Position, begun, moved, seated, seats_somebody
 from events.projections import owner
@@ -53,25 +53,25 @@ class Report(NamedTuple):
     findings: list[Finding]
 
 
-class Sealed(Exception):
+class Undisclosed(Exception):
     """A draw whose secret is not known to the auditor."""
 
 
-def audit(house: House, match: str) -> Report:
-    """Audit a match in the store, with its snapshots and its standing. Raises NoMatch, StoreDown."""
-    if not MATCH_ID.fullmatch(match) or not house.store.head(match):
+def audit(platform: Platform, match: str) -> Report:
+    """Audit a match in the store, with its snapshots and its standing. Raises NoMatch, StoreUnavailable."""
+    if not MATCH_ID.fullmatch(match) or not platform.store.head(match):
         raise NoMatch(f"There is no match {match}.")
-    keys = house.store.keys(match)
-    trail = Trail(house.games, house.store.secret(match), match)
-    trail.snapshots = {int(version): kept for version, kept in house.store.wire.ask("HGETALL", keys.snapshots).items()}
+    keys = platform.store.keys(match)
+    trail = Trail(platform.games, platform.store.secret(match), match)
+    trail.snapshots = {int(version): kept for version, kept in platform.store.wire.ask("HGETALL", keys.snapshots).items()}
     after = "0-0"
-    while page := house.store.wire.items(keys.stream, f"({after}", "+", 500):
+    while page := platform.store.wire.items(keys.stream, f"({after}", "+", 500):
         for id, fields in page:
             trail.read(id.decode(), fields.get(b"e", b""))
         after = page[-1][0].decode()
-    kept = house.store.wire.ask("GET", keys.standing)
+    kept = platform.store.wire.ask("GET", keys.standing)
     now = trail.position
-    if now is not None and not trail.blind and house.store.head(match) == trail.count and kept != canonical(standing(now)):
+    if now is not None and not trail.blind and platform.store.head(match) == trail.count and kept != canonical(standing(now)):
         trail.find("standing_differs", "The standing kept for lists is not what the stream gives; rebuild it.")
     return trail.report()
 
@@ -87,9 +87,9 @@ def audit_entries(games: Mapping[str, Game], lines: Iterable[bytes], secret: str
     return trail.report()
 
 
-def record(house: House, match: str) -> Iterator[bytes]:
-    """Every entry of a match as it is kept, for an audit elsewhere; for nobody but those who may audit. Raises StoreDown."""
-    return house.store.read_all(match)
+def record(platform: Platform, match: str) -> Iterator[bytes]:
+    """Every entry of a match as it is kept, for an audit elsewhere; for nobody but those who may audit. Raises StoreUnavailable."""
+    return platform.store.read_all(match)
 
 
 def plain(report: Report) -> dict[str, Any]:
@@ -228,13 +228,13 @@ class Trail:
             return entry, None
         draws = Draws(self._key, self.version)
         try:
-            table = carry_out(game, before.document, entry.actor, entry.action, Drawn(_sealed if self._sealed else draws.number))
-        except Sealed:
+            match = carry_out(game, before.document, entry.actor, entry.action, Drawn(_sealed if self._sealed else draws.number))
+        except Undisclosed:
             self._replayed_only += 1
             return entry, None
-        over = table.state["outcome"] is not None
+        over = match.state["outcome"] is not None
         secret = (entry.secret if self._secret is None else self._secret) if over else None
-        return entry._replace(action=admit(game, entry.action), events=table.events, secret=secret), table.state
+        return entry._replace(action=admit(game, entry.action), events=match.events, secret=secret), match.state
 
     def _of_other_rules(self, game: Game, entry: Entry, before: int) -> bool:
         """Whether an entry was decided under another revision than today's, so that it can only be replayed; revisions never go back."""
@@ -314,7 +314,7 @@ def _seated_again(before: Position, entry: Entry) -> Entry:
 
 
 def _sealed(below: int) -> int:
-    raise Sealed
+    raise Undisclosed
 
 
 def _hashed(secret: str) -> str:

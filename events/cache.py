@@ -12,7 +12,7 @@ from events.snapshots import pack, unpack
 PACKED = 8
 
 
-class Held(NamedTuple):
+class Cached(NamedTuple):
     """A position to go on from, and what nobody outside events/ may see: the secret of the match and the key of its dice."""
 
     position: Position
@@ -29,11 +29,11 @@ class Cache:
 
     def __init__(self, size: int) -> None:
         self._size = size
-        self._held: OrderedDict[str, Held] = OrderedDict()
+        self._held: OrderedDict[str, Cached] = OrderedDict()
         self._packed: OrderedDict[str, tuple[bytes, bytes, bytes]] = OrderedDict()
         self._lock = Lock()
 
-    def get(self, match: str) -> Held | None:
+    def get(self, match: str) -> Cached | None:
         """What is held of a match."""
         with self._lock:
             held = self._held.get(match)
@@ -46,11 +46,11 @@ class Cache:
         snapshot, secret, key = packed
         position = unpack(snapshot)
         assert position is not None
-        held = Held(position, secret, key)
+        held = Cached(position, secret, key)
         self.put(held)
         return held
 
-    def put(self, held: Held) -> None:
+    def put(self, held: Cached) -> None:
         """Hold a position, unless a newer one of the match is held already."""
         match = held.position.match
         gone = None
@@ -71,7 +71,7 @@ class Cache:
             self._held.pop(match, None)
             self._packed.pop(match, None)
 
-    def _pack(self, held: Held) -> None:
+    def _pack(self, held: Cached) -> None:
         match = held.position.match
         packed = (pack(held.position), held.secret, held.key)
         with self._lock:

@@ -7,29 +7,29 @@ from collections.abc import Iterator
 
 import structlog
 
-from events.connect import House
-from events.wire import StoreDown
+from events.platform import Platform
+from events.wire import StoreUnavailable
 
 log = structlog.get_logger(__name__)
 
 
-def heads(house: House, patience: float = 1.0) -> Iterator[tuple[str, int] | None]:
+def heads(platform: Platform, patience: float = 1.0) -> Iterator[tuple[str, int] | None]:
     """Every match and version as they are appended, for ever. None at the start, in silence, and after each break.
 
     After a None anything may have been missed: look again. Meant for one thread in a process, that wakes the others.
     """
-    channels = [f"{tag}:heads" for tag in house.store.tags()]
+    channels = [f"{tag}:heads" for tag in platform.store.tags()]
     pause = 0.05
     while True:
         try:
-            for said in house.store.wire.hear(channels, patience):
+            for said in platform.store.wire.hear(channels, patience):
                 pause = 0.05
                 if said is None:
                     yield None
                 else:
                     match, _, version = said[1].decode().partition(" ")
                     yield match, int(version)
-        except StoreDown:
+        except StoreUnavailable:
             log.warning("heads_lost", again_in=pause)
             yield None
             time.sleep(pause)

@@ -1,4 +1,4 @@
-"""What the house counts, for Prometheus: numbers and codes, never what is in a match."""
+"""What the platform counts, for Prometheus: numbers and codes, never what is in a match."""
 
 from __future__ import annotations
 

@@ -18,25 +18,25 @@ from typing import Any, NamedTuple
 import orjson
 
 from events import metrics, recall
-from events.cache import Held
-from events.connect import House
-from events.declined import (
+from events.cache import Cached
+from events.dice import Draws, commitment, dice_key, new_secret
+from events.entries import START, Entry, NotCanonical, canonical, parse, seal
+from events.errors import (
     BadContribution,
     BadList,
     BadSeats,
     Busy,
-    Declined,
     MustBeLast,
     NoSeat,
     NotSeated,
     NotStarted,
+    PlatformError,
     Reused,
     SeatTaken,
     Stale,
 )
-from events.dice import Draws, commitment, dice_key, new_secret
-from events.entries import START, Entry, NotCanonical, canonical, parse, seal
 from events.levels import LEVELS
+from events.platform import Platform
 from events.positions import CREATE, CREATED, TAKE, TAKEN, Position, begun, moved, seated
 from events.reactions import owed
 from events.recall import position as position
@@ -78,7 +78,7 @@ class Made(NamedTuple):
 
 
 def create(
-    house: House,
+    platform: Platform,
     player: str,
     game: str,
     seats: Mapping[str, str],
@@ -88,9 +88,9 @@ def create(
 ) -> Position:
     """Begin a match and give its first position. `seats`, in their order round the table: "me", "open", or "ai:" and a level.
 
-    The same player's same request gives the same match. Raises NoGame, BadSeats, Reused, StoreDown, and Refused `bad_options`.
+    The same player's same request gives the same match. Raises NoGame, BadSeats, Reused, StoreUnavailable, and Refused `bad_options`.
     """
-    played = recall.game_of(house, game)
+    played = recall.game_of(platform, game)
     options = _whole(dict(options))
     roster = {seat: holder(seat, said, player) for seat, said in seats.items()}
     document = played.begin(list(seats), options)
@@ -102,29 +102,31 @@ def create(
     event = {"type": CREATED, "game": game, "seats": roster, "commitment": commitment(secret), "document": document}
     entry, wire = seal(START, Entry(match, 1, player, action, [event], played.revision, _now(), asked, ""))
     position = begun(entry)
-    answer = house.store.append(match, 0, [wire], changes(None, position)._replace(secret=secret.hex()))
+    answer = platform.store.append(match, 0, [wire], changes(None, position)._replace(secret=secret.hex()))
     if isinstance(answer, Conflict):
         first = parse(answer.tail[0])
         if asked is None or first.request != asked:
             raise Reused()
         metrics.repeats.inc()
         return begun(first)
-    house.cache.put(Held(position, secret, dice_key(secret, match, {})))
-    _tell(house, position, 1)
+    platform.cache.put(Cached(position, secret, dice_key(secret, match, {})))
+    _tell(platform, position, 1)
     return position
 
 
-def join(house: House, match: str, player: str, seat: str, contribution: str | None = None, *, request: str | None = None) -> Position:
+def join(
+    platform: Platform, match: str, player: str, seat: str, contribution: str | None = None, *, request: str | None = None
+) -> Position:
     """Take an open seat, perhaps with a contribution to the dice (1 to 64 bytes in hex). The match starts with the last seat taken.
 
-    Raises NoMatch, NoSeat, SeatTaken, BadContribution, Reused, Busy, StoreDown.
+    Raises NoMatch, NoSeat, SeatTaken, BadContribution, Reused, Busy, StoreUnavailable.
     """
     if contribution is not None and not _CONTRIBUTION.fullmatch(contribution):
         raise BadContribution("A contribution is 1 to 64 bytes, written in lower-case hex.")
     action = {"type": TAKE, "seat": seat, "contribution": contribution}
     asked = None if request is None else {"id": request, "fingerprint": _fingerprint(player, action)}
 
-    def decide(held: Held) -> list[Made]:
+    def decide(held: Cached) -> list[Made]:
         before = held.position
         holder = _held_by(before, seat)
         if "open" not in holder:
@@ -133,11 +135,11 @@ def join(house: House, match: str, player: str, seat: str, contribution: str | N
         entry, wire = seal(before.digest, _entry(before, player, action, [event], before.rules, asked))
         return [Made(entry, wire, seated(before, entry))]
 
-    return _write(house, match, decide, lambda position: _claim(player, asked)).position
+    return _write(platform, match, decide, lambda position: _claim(player, asked)).position
 
 
 def play(
-    house: House,
+    platform: Platform,
     match: str,
     actor: str,
     actions: Sequence[Any],
@@ -151,17 +153,17 @@ def play(
     `expected` is the version that the match must be at, but for what others have since then decided in secret and at the same time.
     `request` is an id of the caller's own: the same request again gives the same
     `Played`, with `repeated`. `player` must hold the seat; without it the caller is trusted. What was answered stands in the store.
-    Raises Refused by the rules, and NoMatch, NoSeat, NotSeated, NotStarted, BadList, MustBeLast, Stale, Reused, Busy, StoreDown.
+    Raises Refused by the rules, and NoMatch, NoSeat, NotSeated, NotStarted, BadList, MustBeLast, Stale, Reused, Busy, StoreUnavailable.
     """
     if not 1 <= len(actions) <= LONGEST_LIST:
         raise BadList(f"A list holds 1 to {LONGEST_LIST} actions.")
     asked = None if request is None else {"id": request, "fingerprint": _fingerprint(actor, list(actions))}
 
-    def decide(held: Held) -> list[Made]:
+    def decide(held: Cached) -> list[Made]:
         position = held.position
         _may_act(position, actor, player)
-        game = recall.game_of(house, position.game)
-        if expected is not None and expected != position.version and not _unseen(house, game, position, expected, actor):
+        game = recall.game_of(platform, position.game)
+        if expected is not None and expected != position.version and not _unseen(platform, game, position, expected, actor):
             raise Stale(expected, position.version)
         made: list[Made] = []
         for place, action in enumerate(actions):
@@ -178,11 +180,18 @@ def play(
     def claim(position: Position) -> Claim | None:
         return _claim(player or position.roster.get(actor, {}).get("player", actor), asked)
 
-    return _write(house, match, decide, claim)
+    return _write(platform, match, decide, claim)
 
 
 def play_on(
-    house: House, match: str, actor: str, choose: Choose, *, limit: int = LONGEST_LIST, expected: int | None = None, follow_up: bool = True
+    platform: Platform,
+    match: str,
+    actor: str,
+    choose: Choose,
+    *,
+    limit: int = LONGEST_LIST,
+    expected: int | None = None,
+    follow_up: bool = True,
 ) -> Played:
     """Let `choose` decide for a seat, by its view, its choices and what all have watched, as long as it is to act.
 
@@ -192,12 +201,12 @@ def play_on(
     the queue of what is owed next. Raises what `play` raises.
     """
 
-    def decide(held: Held) -> list[Made]:
+    def decide(held: Cached) -> list[Made]:
         position = held.position
         _may_act(position, actor, None)
         if expected is not None and expected != position.version:
             raise Stale(expected, position.version)
-        game = recall.game_of(house, position.game)
+        game = recall.game_of(platform, position.game)
         made: list[Made] = []
         if actor not in position.to_act:
             raise Refused(no("not_your_turn", actor=actor, to_act=" and ".join(position.to_act)))
@@ -209,70 +218,70 @@ def play_on(
             position = one.position
         return made
 
-    return _write(house, match, decide, lambda position: None, follow_up)
+    return _write(platform, match, decide, lambda position: None, follow_up)
 
 
 def _write(
-    house: House,
+    platform: Platform,
     match: str,
-    decide: Callable[[Held], list[Made]],
+    decide: Callable[[Cached], list[Made]],
     claim_of: Callable[[Position], Claim | None],
     follow_up: bool = True,
 ) -> Played:
     """Decide on what is known, and append it; where the match has moved on, learn what is new and decide again."""
-    held = recall.hold(house, match)
+    held = recall.hold(platform, match)
     for _ in range(_ATTEMPTS):
         before = held.position
         claim = claim_of(before)
         try:
             made = decide(held)
-        except (Refused, Declined) as refusal:
+        except (Refused, PlatformError) as refusal:
             # What is in memory may be behind, and this may be a request that was carried out and whose answer was lost.
-            since = house.store.since(match, before.version, claim.name if claim else "", before.digest)
+            since = platform.store.since(match, before.version, claim.name if claim else "", before.digest)
             if since.known is not None:
-                return _repeat(house, held, claim, since.known)
+                return _repeat(platform, held, claim, since.known)
             if since.head == before.version:
                 metrics.refusals.labels(before.game, refusal.code).inc()
                 raise
-            held = recall.extend(house, held, since.head, since.tail)
+            held = recall.extend(platform, held, since.head, since.tail)
             continue
         after = made[-1].position
-        answer = house.store.append(match, before.version, [one.wire for one in made], _changes(before, made), claim, before.digest)
+        answer = platform.store.append(match, before.version, [one.wire for one in made], _changes(before, made), claim, before.digest)
         if isinstance(answer, Appended):
             key = held.key if after.contributions is before.contributions else dice_key(held.secret, match, after.contributions)
-            house.cache.put(Held(after, held.secret, key))
-            _tell(house, after, len(made), follow_up)
+            platform.cache.put(Cached(after, held.secret, key))
+            _tell(platform, after, len(made), follow_up)
             return Played(before.version + 1, after.version, [one.entry for one in made], after, False)
         if isinstance(answer, Known):
-            return _repeat(house, held, claim, answer)
+            return _repeat(platform, held, claim, answer)
         metrics.conflicts.inc()
-        held = recall.extend(house, held, answer.head, answer.tail)
+        held = recall.extend(platform, held, answer.head, answer.tail)
     raise Busy("Too many others are writing to this match; ask again.")
 
 
-def _decided(game: Game, held: Held, position: Position, actor: str, action: Any, asked: dict[str, str] | None) -> tuple[Made, bool]:
+def _decided(game: Game, held: Cached, position: Position, actor: str, action: Any, asked: dict[str, str] | None) -> tuple[Made, bool]:
     """One action carried out with the dice of its version; and whether it drew chance or revealed anything. Raises Refused."""
     draws = Draws(held.key, position.version + 1)
-    table = carry_out(game, position.document, actor, action, Drawn(draws.number))
-    secret = held.secret.hex() if table.state["outcome"] is not None else None
-    unsealed = _entry(position, actor, admit(game, action), table.events, game.revision, asked, secret)
+    match = carry_out(game, position.document, actor, action, Drawn(draws.number))
+    secret = held.secret.hex() if match.state["outcome"] is not None else None
+    unsealed = _entry(position, actor, admit(game, action), match.events, game.revision, asked, secret)
     try:
         entry, wire = seal(position.digest, unsealed)
     except NotCanonical as reason:
         raise Refused(no("bad_action", reason=str(reason))) from None
-    open_hand = draws.blocks > 0 or any(event["type"] in game.reveals for event in table.events)
-    return Made(entry, wire, moved(position, entry, table.state, remembered(game, position.memory, table.events))), open_hand
+    open_hand = draws.blocks > 0 or any(event["type"] in game.reveals for event in match.events)
+    return Made(entry, wire, moved(position, entry, match.state, remembered(game, position.memory, match.events))), open_hand
 
 
-def _unseen(house: House, game: Game, position: Position, expected: int, actor: str) -> bool:
+def _unseen(platform: Platform, game: Game, position: Position, expected: int, actor: str) -> bool:
     """Whether all that came after `expected` was decided by others who were to act together with the actor, and is hidden from it: sealed
     bids, say. Nothing that the actor could have seen is then stale, and neither of two such requests need be sent again."""
     if not 1 <= expected < position.version <= expected + len(position.roster) or actor not in position.to_act:
         return False
-    together = recall.state_at(house, position.match, expected).to_act
+    together = recall.state_at(platform, position.match, expected).to_act
     if actor not in together:
         return False
-    entries = [parse(wire) for wire in house.store.read(position.match, expected, position.version - expected)]
+    entries = [parse(wire) for wire in platform.store.read(position.match, expected, position.version - expected)]
     return all(
         entry.actor in together and entry.actor != actor and any(game.shown(event, actor) != event for event in entry.events)
         for entry in entries
@@ -302,20 +311,20 @@ def _changes(before: Position, made: list[Made]) -> Changes:
     return changed._replace(snapshot=(version, pack(made[version - before.version - 1].position), replaced(version)))
 
 
-def _tell(house: House, after: Position, number: int, follow_up: bool = True) -> None:
+def _tell(platform: Platform, after: Position, number: int, follow_up: bool = True) -> None:
     metrics.appends.labels(after.game).inc(number)
     step = owed(after) if follow_up else None
     if step is not None:
-        house.jobs.enqueue(step)
+        platform.jobs.enqueue(step)
 
 
-def _repeat(house: House, held: Held, claim: Claim | None, known: Known) -> Played:
+def _repeat(platform: Platform, held: Cached, claim: Claim | None, known: Known) -> Played:
     """What came of a request that has been carried out before. Raises Reused if it was another one."""
     if claim is None or known.fingerprint != claim.fingerprint:
         raise Reused()
     metrics.repeats.inc()
     match = held.position.match
-    return Played(known.first, known.last, [parse(wire) for wire in known.entries], recall.state_at(house, match, known.last), True)
+    return Played(known.first, known.last, [parse(wire) for wire in known.entries], recall.state_at(platform, match, known.last), True)
 
 
 def _may_act(position: Position, actor: str, player: str | None) -> None:

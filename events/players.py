@@ -8,7 +8,7 @@ import time
 from hashlib import sha256
 from typing import NamedTuple
 
-from events.connect import House
+from events.platform import Platform
 
 ROLES = ("player", "referee", "admin")
 
@@ -24,15 +24,15 @@ class Player(NamedTuple):
     created: int
 
 
-def register(house: House, name: str, role: str = "player") -> tuple[Player, str]:
-    """A new player and its bearer key, which nobody can be told again. Raises StoreDown."""
+def register(platform: Platform, name: str, role: str = "player") -> tuple[Player, str]:
+    """A new player and its bearer key, which nobody can be told again. Raises StoreUnavailable."""
     assert role in ROLES
     id = "p" + base64.b32encode(secrets.token_bytes(10)).decode().lower()
     key = new_key()
     player = Player(id, name, role, time.time_ns() // 1_000_000)
     # The player first: a key that leads nowhere would be worse than a player whom nobody can be.
-    house.store.wire.ask("HSET", _player(id), "name", name, "role", role, "created", player.created)
-    house.store.wire.ask("SET", _hashed(key), id)
+    platform.store.wire.ask("HSET", _player(id), "name", name, "role", role, "created", player.created)
+    platform.store.wire.ask("SET", _hashed(key), id)
     return player, key
 
 
@@ -41,15 +41,15 @@ def new_key() -> str:
     return _KEY + secrets.token_urlsafe(32)
 
 
-def find(house: House, key: str) -> Player | None:
-    """The player whose key this is. Raises StoreDown."""
-    id = house.store.wire.ask("GET", _hashed(key))
-    return get(house, id.decode()) if id else None
+def find(platform: Platform, key: str) -> Player | None:
+    """The player whose key this is. Raises StoreUnavailable."""
+    id = platform.store.wire.ask("GET", _hashed(key))
+    return get(platform, id.decode()) if id else None
 
 
-def get(house: House, id: str) -> Player | None:
-    """The player of an id. Raises StoreDown."""
-    fields = house.store.wire.ask("HGETALL", _player(id))
+def get(platform: Platform, id: str) -> Player | None:
+    """The player of an id. Raises StoreUnavailable."""
+    fields = platform.store.wire.ask("HGETALL", _player(id))
     if not fields:
         return None
     return Player(id, fields[b"name"].decode(), fields[b"role"].decode(), int(fields[b"created"]))

@@ -9,7 +9,7 @@ from events.entries import Entry
 from games.documents import clone, owned
 from games.kernel import SYSTEM, Game, Memory, State, fold, remembered
 
-Holder = dict[str, Any]  # {"player": id}, {"ai": level} or {"open": True}
+Occupant = dict[str, Any]  # {"player": id}, {"ai": level} or {"open": True}
 
 CREATE = "create_match"
 CREATED = "match_created"
@@ -35,7 +35,7 @@ class Position(NamedTuple):
     creator: str
     commitment: str
     contributions: Mapping[str, str]
-    roster: Mapping[str, Holder]
+    roster: Mapping[str, Occupant]
     document: State
     memory: Memory
     secret: str | None

@@ -11,15 +11,15 @@ from typing import NamedTuple
 
 import structlog
 
-from events.connect import House
 from events.entries import Entry, canonical, parse
+from events.platform import Platform
 from events.positions import Position, follow_all
 from events.reactions import owed
 from events.recall import game_of
 from events.snapshots import kept, pack
 from events.standings import indexes, standing
 from events.store import Store
-from events.wire import StoreDown, script
+from events.wire import StoreUnavailable, script
 
 log = structlog.get_logger(__name__)
 
@@ -44,40 +44,40 @@ class Projected(NamedTuple):
     snapshots: dict[int, bytes]
 
 
-def rebuild(house: House) -> Rebuilt:
-    """Work out every projection anew, from the streams alone. Raises StoreDown."""
-    listed = _listed(house.store)
+def rebuild(platform: Platform) -> Rebuilt:
+    """Work out every projection anew, from the streams alone. Raises StoreUnavailable."""
+    listed = _listed(platform.store)
     matches = entries = 0
     spoilt = []
-    for match in house.store.matches():
+    for match in platform.store.matches():
         try:
-            entries += _put_right(house, match, listed.pop(match, set()))
+            entries += _put_right(platform, match, listed.pop(match, set()))
             matches += 1
-        except StoreDown:
+        except StoreUnavailable:
             raise
         except Exception:
             # A stream that was tampered with can fail in any way; all others are still to be put right.
             log.exception("match_spoilt", match=match)
             spoilt.append(match)
-    return Rebuilt(matches, entries, _sweep_strays(house.store, listed), tuple(sorted(spoilt)))
+    return Rebuilt(matches, entries, _sweep_strays(platform.store, listed), tuple(sorted(spoilt)))
 
 
-def project(house: House, match: str) -> Projected:
-    """What follows from the stream of a match. Raises StoreDown."""
+def project(platform: Platform, match: str) -> Projected:
+    """What follows from the stream of a match. Raises StoreUnavailable."""
     position: Position | None = None
     requests: dict[str, str] = {}
     snapshots: dict[int, bytes] = {}
-    head = house.store.head(match)
+    head = platform.store.head(match)
     stops = iter([*kept(head), head])
     stop = next(stops)
     stretch: list[Entry] = []
-    for wire in house.store.read_all(match):
+    for wire in platform.store.read_all(match):
         entry = parse(wire)
         if entry.version > head:
             break
         stretch.append(entry)
         while entry.version == stop:
-            position = _folded(house, position, stretch, requests)
+            position = _folded(platform, position, stretch, requests)
             stretch = []
             if stop % 64 == 0 and stop not in snapshots:
                 snapshots[stop] = pack(position)
@@ -92,11 +92,11 @@ def owner(entry: Entry, position: Position) -> str:
     return player
 
 
-def _folded(house: House, position: Position | None, stretch: list[Entry], requests: dict[str, str]) -> Position:
+def _folded(platform: Platform, position: Position | None, stretch: list[Entry], requests: dict[str, str]) -> Position:
     if not stretch:
         assert position is not None
         return position
-    game = game_of(house, stretch[0].events[0]["game"] if position is None else position.game)
+    game = game_of(platform, stretch[0].events[0]["game"] if position is None else position.game)
     asked = [entry for entry in stretch if entry.request is not None and entry.version > 1]
     after = follow_all(game, position, stretch)
     assert after is not None
@@ -108,17 +108,17 @@ def _folded(house: House, position: Position | None, stretch: list[Entry], reque
     return after
 
 
-def _put_right(house: House, match: str, listed: set[str]) -> int:
+def _put_right(platform: Platform, match: str, listed: set[str]) -> int:
     """Put the projections of one match in place; the number of its entries."""
-    keys = house.store.keys(match)
+    keys = platform.store.keys(match)
     while True:
-        projected = project(house, match)
+        projected = project(platform, match)
         position = projected.position
         belongs = indexes(position)
         names = sorted(belongs | listed)
         requests = [text for name, answer in sorted(projected.requests.items()) for text in (name, answer)]
         snapshots = [value for version, snapshot in sorted(projected.snapshots.items()) for value in (version, snapshot)]
-        done = house.store.wire.run(
+        done = platform.store.wire.run(
             _PROJECT,
             [*keys[:5], *[keys.lists + name for name in names]],
             [

@@ -126,7 +126,7 @@ class Store:
     def append(
         self, match: str, expected: int, entries: Sequence[bytes], changes: Changes, claim: Claim | None = None, digest: str = ""
     ) -> Appended | Conflict | Known:
-        """Append `entries` after version `expected`, with everything that follows from them, or nothing at all. Raises StoreDown.
+        """Append `entries` after version `expected`, with everything that follows from them, or nothing at all. Raises StoreUnavailable.
 
         Sent again by a lost connection, it neither writes twice nor takes its own entries for somebody else's: each attempt bears a mark.
         `digest` is that of the expected version: where another entry stands there by now, the conflict has the head -1.
@@ -166,43 +166,43 @@ class Store:
 
     def since(self, match: str, version: int, claim: str = "", digest: str = "") -> Since:
         """What is new after `version`, and what became of the request of that name; the head is -1 where another entry than that of the
-        digest stands at the version. Raises StoreDown."""
+        digest stands at the version. Raises StoreUnavailable."""
         keys = self.keys(match)
         head, tail, answer, entries = self.wire.run(_SINCE, [keys.stream, keys.requests], [version, claim, PAGE, digest])
         return Since(head, _wires(tail), _known(answer, entries) if answer else None)
 
     def load(self, match: str, version: int | None = None) -> Loaded:
-        """What is needed to stand at `version`, or at the head: the rest of a long tail is for `read`. Raises StoreDown."""
+        """What is needed to stand at `version`, or at the head: the rest of a long tail is for `read`. Raises StoreUnavailable."""
         keys = self.keys(match)
         most = "" if version is None else version
         head, snapshot, tail, secret = self.wire.run(_LOAD, [keys.stream, keys.snapshots, keys.secret], [most, PAGE])
         return Loaded(head, snapshot or None, _wires(tail), secret.decode() if secret else None)
 
     def secret(self, match: str) -> str | None:
-        """The secret of a match in hex, for the audit's eyes. Raises StoreDown."""
+        """The secret of a match in hex, for the audit's eyes. Raises StoreUnavailable."""
         found = self.wire.ask("GET", self.keys(match).secret)
         return found.decode() if found else None
 
     def head(self, match: str) -> int:
-        """The version of a match; 0 for one that does not exist. Raises StoreDown."""
+        """The version of a match; 0 for one that does not exist. Raises StoreUnavailable."""
         return int(self.wire.ask("XLEN", self.keys(match).stream))
 
     def read(self, match: str, after: int = 0, limit: int = PAGE) -> list[bytes]:
-        """The entries after a version, at most `limit`. Raises StoreDown."""
+        """The entries after a version, at most `limit`. Raises StoreUnavailable."""
         return [fields[b"e"] for _, fields in self.items(match, after, limit)]
 
     def items(self, match: str, after: int = 0, limit: int = PAGE) -> list[Item]:
-        """The same as they stand in the stream, with their ids and all their fields. Raises StoreDown."""
+        """The same as they stand in the stream, with their ids and all their fields. Raises StoreUnavailable."""
         return self.wire.items(self.keys(match).stream, f"{after + 1}-0", "+", limit)
 
     def read_all(self, match: str, after: int = 0) -> Iterator[bytes]:
-        """Every entry after a version, fetched page by page. Raises StoreDown."""
+        """Every entry after a version, fetched page by page. Raises StoreUnavailable."""
         while page := self.read(match, after):
             yield from page
             after += len(page)
 
     def matches(self) -> Iterator[str]:
-        """The id of every match that has a stream, in no order. Raises StoreDown."""
+        """The id of every match that has a stream, in no order. Raises StoreUnavailable."""
         seen = set()
         for tag in self.tags():
             start = f"{tag}:s:"

@@ -1,4 +1,4 @@
-"""The one place that speaks to redis-py: the commands that the house uses, with plain types going in and coming out.
+"""The one place that speaks to redis-py: the commands that the platform uses, with plain types going in and coming out.
 
 A `Wire` stands for the event store, one server or a cluster. Its scripts are safe to send twice (events/store.py), so that a lost
 connection is simply tried again; there is no command here that changes or removes an entry.
@@ -34,7 +34,7 @@ _UNBOUNDED = 1 << 30
 _AWAY = (Disconnected, TooLate, OSError, RedisClusterException)
 
 
-class StoreDown(Exception):
+class StoreUnavailable(Exception):
     """The store does not answer. Whether the last append was carried out is not known; the same request again will tell."""
 
 
@@ -71,7 +71,7 @@ class Wire:
             self._idle: deque[Any] = deque()
 
     def run(self, script: Script, keys: Sequence[str], args: Sequence[str | bytes | int]) -> Any:
-        """What a script answers; its keys lie in one slot. Raises StoreDown."""
+        """What a script answers; its keys lie in one slot. Raises StoreUnavailable."""
         if self._cluster is not None:
             return self._run_in_cluster(script, keys, args)
         for attempt in range(TRIES):
@@ -79,11 +79,11 @@ class Wire:
                 return self._run_once(script, keys, args)
             except _AWAY as reason:
                 if attempt == TRIES - 1:
-                    raise StoreDown(str(reason)) from reason
+                    raise StoreUnavailable(str(reason)) from reason
                 time.sleep(_PAUSES[attempt])
             except RedisError as reason:
                 if _unwilling(reason):
-                    raise StoreDown(str(reason)) from reason
+                    raise StoreUnavailable(str(reason)) from reason
                 raise
         raise AssertionError("unreachable")
 
@@ -118,12 +118,12 @@ class Wire:
                 return self._client.eval(script.text, len(keys), *keys, *args)
 
     def ask(self, *command: str | bytes | int) -> Any:
-        """What one command answers. Raises StoreDown."""
+        """What one command answers. Raises StoreUnavailable."""
         with _or_down():
             return self._client.execute_command(*command)
 
     def ask_all(self, commands: Sequence[Sequence[str | bytes | int]]) -> list[Any]:
-        """What several commands answer, sent together; not atomic. Raises StoreDown."""
+        """What several commands answer, sent together; not atomic. Raises StoreUnavailable."""
         if not commands:
             return []
         with _or_down(), self._client.pipeline(transaction=False) if self._cluster is None else self._client.pipeline() as line:
@@ -132,7 +132,7 @@ class Wire:
             return list(line.execute())
 
     def items(self, key: str, first: str, last: str, count: int) -> list[Item]:
-        """The entries of a stream between two ids, at most `count`. Raises StoreDown."""
+        """The entries of a stream between two ids, at most `count`. Raises StoreUnavailable."""
         return [(id, fields) for id, fields in self.ask("XRANGE", key, first, last, "COUNT", count)]
 
     def keys(self, pattern: str) -> Iterator[str]:
@@ -141,9 +141,9 @@ class Wire:
             yield key.decode()
 
     def hear(self, channels: Sequence[str], patience: float) -> Iterator[tuple[str, bytes] | None]:
-        """What is said on `channels`, as it is said: None first and whenever `patience` seconds pass in silence. Raises StoreDown.
+        """What is said on `channels`, as it is said: None first and whenever `patience` seconds pass in silence. Raises StoreUnavailable.
 
-        Nothing is missed between the first None and a StoreDown; after it, start anew.
+        Nothing is missed between the first None and a StoreUnavailable; after it, start anew.
         """
         try:
             with self._hearing_client() as client, client.pubsub(ignore_subscribe_messages=True) as ear:
@@ -153,7 +153,7 @@ class Wire:
                     said = ear.get_message(timeout=patience)
                     yield None if said is None else (said["channel"].decode(), said["data"])
         except _AWAY as reason:
-            raise StoreDown(str(reason)) from reason
+            raise StoreUnavailable(str(reason)) from reason
 
     def _hearing_client(self) -> Any:
         if self._cluster is not None:
@@ -180,14 +180,14 @@ def queue_client(url: str, patient: bool = False) -> Any:
 
 @contextmanager
 def _or_down() -> Iterator[None]:
-    """Whatever says that the store cannot do its work just now becomes StoreDown."""
+    """Whatever says that the store cannot do its work just now becomes StoreUnavailable."""
     try:
         yield
     except _AWAY as reason:
-        raise StoreDown(str(reason)) from reason
+        raise StoreUnavailable(str(reason)) from reason
     except RedisError as reason:
         if isinstance(reason, MovedError) or _unwilling(reason):
-            raise StoreDown(str(reason)) from reason
+            raise StoreUnavailable(str(reason)) from reason
         raise
 
 

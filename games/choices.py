@@ -8,11 +8,48 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 Choice = dict[str, Any]
 Ranges = dict[str, Any]
 Action = dict[str, Any]
+
+
+class Outside(NamedTuple):
+    """A count of an open action that lies outside its range.
+
+    `key` names the count within a field of counts. It is None where `field` is a single number, and where the sum is outside `total`.
+    """
+
+    field: str
+    key: str | None
+    given: int
+    low: int
+    high: int
+
+
+def outside(ranges: Ranges, action: Action) -> Outside | None:
+    """Return the first count of an action that lies outside `ranges`, or None.
+
+    Within a field of counts: first the keys that have no range (bounds 0 to 0) in alphabetical order, then each key in the order of the
+    ranges, then the sum.
+    """
+    for field, chosen in ranges.items():
+        given = action[field]
+        if isinstance(chosen, list):
+            if not chosen[0] <= given <= chosen[1]:
+                return Outside(field, None, given, *chosen)
+            continue
+        each = chosen["each"]
+        for key in sorted(given.keys() - each.keys()):
+            return Outside(field, key, given[key], 0, 0)
+        for key, (low, high) in each.items():
+            if not low <= given.get(key, 0) <= high:
+                return Outside(field, key, given.get(key, 0), low, high)
+        total = sum(given.values())
+        if not chosen["total"][0] <= total <= chosen["total"][1]:
+            return Outside(field, None, total, *chosen["total"])
+    return None
 
 
 def admits(choice: Choice, action: Action, sets: Collection[str] = ()) -> bool:

@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from games.chance import Chance
-from games.choices import Choice, Ranges, complete
-from games.documents import Document, Own, clone, copied, owned
+from games.choices import Choice, Outside, Ranges, complete, outside
+from games.documents import Own, clone, copied, owned
 from games.schema import Fields, Malformed, Shape, always, record
 
-State = Document
+State = Any  # a game's own TypedDict (games/<game>/document.py); the kernel reads only the keys that every game has
+S = TypeVar("S")
 Seat = str
 Action = dict[str, Any]
 Event = dict[str, Any]
@@ -29,9 +30,9 @@ AUDITOR = "auditor"
 
 SHARED_REFUSALS: Mapping[str, str] = {
     "match_over": "The match is over; nothing more can be done in it.",
-    "bad_action": "This is no action of the game: {reason}.",
-    "not_your_turn": "It is not for {actor} to act now; {to_act} must.",
-    "wrong_phase": "{type} does not belong to the phase {phase}; there one may {allowed}.",
+    "bad_action": "This is not an action of the game: {reason}.",
+    "not_your_turn": "{actor} cannot act now; it is the turn of {to_act}.",
+    "wrong_phase": "{type} is not possible in the phase {phase}; possible there: {allowed}.",
     "bad_options": "The match cannot be set up like this: {reason}.",
 }
 
@@ -64,18 +65,44 @@ class Refused(Exception):
 
 
 class Deed(NamedTuple):
-    """Something that an actor can choose: an action's shape, and three functions that stand side by side.
+    """A kind of action: its shape, and the functions that offer, judge and carry it out.
 
-    `offers` gives at least every legal action of the actor, with its `type`; of an open one, its fixed fields. `refusal` gives the
-    first rule broken. `act` emits the facts; it is called only with what is not refused. `ranges`, for an open deed, gives the counts
-    that may be chosen: `{}` where the action is complete as it is offered, None where it is not legal.
+    `fields`: the shape of the action besides `type`.
+    `offers(state, seat)`: every legal action of the seat, perhaps some illegal ones too. An open action comes without its counts.
+    `refusal(state, seat, action)`: the first rule that the action breaks, or None. For an open deed it judges the fixed fields only.
+    `act(match, seat, action)`: emits the facts. It is only called with an action that is not refused.
+
+    An open deed, whose actions hold counts to be chosen, has two more:
+    `ranges(state, seat, action)`: the counts that may be chosen, by field (games/choices.py). It is called only where `refusal` gave None.
+    `{}` means that the action is complete as it stands.
+    `outside(state, seat, action, found)`: the refusal for a count that the kernel found outside its range.
     """
 
     fields: Fields
     offers: Callable[[State, Seat], Iterable[Action]]
     refusal: Callable[[State, Seat, Action], Refusal | None]
-    act: Callable[[Table, Seat, Action], None]
+    act: Callable[[Match[Any], Seat, Action], None]
     ranges: Callable[[State, Seat, Action], Ranges | None] | None = None
+    outside: Callable[[State, Seat, Action, Outside], Refusal] | None = None
+
+    def judge(self, state: State, seat: Seat, action: Action) -> Refusal | None:
+        """Return the first rule that a complete action breaks: its fixed fields first, then its counts."""
+        refusal = self.refusal(state, seat, action)
+        if refusal is not None or self.ranges is None or self.outside is None:
+            return refusal
+        found = outside(self.ranges(state, seat, action) or {}, action)
+        return None if found is None else self.outside(state, seat, action, found)
+
+    def choice(self, state: State, seat: Seat, action: Action) -> Choice | None:
+        """Return the choice for an action that `offers` gave, with its ranges if it is open; None if it is refused."""
+        if self.ranges is None:
+            return {"action": action} if self.refusal(state, seat, action) is None else None
+        if self.outside is not None and self.refusal(state, seat, action) is not None:
+            return None
+        ranges = self.ranges(state, seat, action)
+        if ranges is None:
+            return None
+        return {"action": action, "choose": ranges} if ranges else {"action": action}
 
 
 class Guess(Protocol):
@@ -93,8 +120,8 @@ class Seats(NamedTuple):
     most: int
 
 
-def fits(state: State, action: Action) -> Refusal | None:
-    """For a game whose shapes say all that an action must be."""
+def admissible(state: State, action: Action) -> Refusal | None:
+    """Return None: the default for a game whose shapes say all that an action must be."""
     return None
 
 
@@ -122,7 +149,7 @@ class Game(NamedTuple):
     folder: Path
     sets: frozenset[str] = frozenset()
     remembers: Mapping[str, Callable[[Memory, Event], Memory]] = MappingProxyType({})
-    misfit: Callable[[State, Action], Refusal | None] = fits
+    inadmissible: Callable[[State, Action], Refusal | None] = admissible
 
     def __repr__(self) -> str:
         return f"<Game {self.id}>"
@@ -136,28 +163,29 @@ class Game(NamedTuple):
         return found
 
 
-class Table:
+class Match(Generic[S]):
     """A match while one action is carried out: the state so far, the events so far, and chance."""
 
     __slots__ = ("state", "events", "chance", "facts")
 
-    def __init__(self, game: Game, state: State, chance: Chance) -> None:
+    def __init__(self, game: Game, state: S, chance: Chance) -> None:
         self.facts = game.facts
         self.state = state
         self.events: list[Event] = []
         self.chance = chance
 
     def emit(self, type: str, **facts: Any) -> None:
-        """Record a fact and fold it at once; the only way in which rules change a match."""
+        """Record an event and fold it at once. Rules change a match in no other way."""
         event = {"type": type, **facts}
         self.events.append(event)
-        state = self.state.copy()
-        self.facts[type](state, event, copied)
-        self.state = state
+        state: Any = self.state
+        after = state.copy()
+        self.facts[type](after, event, copied)
+        self.state = after
 
 
-class Scratch(Table):
-    """A table for search: the same deeds and facts on a private copy, folded where it lies, with no events kept."""
+class Scratch(Match[State]):
+    """A match for search: the same deeds and facts on a private copy, which is changed in place. No events are kept."""
 
     __slots__ = ("phases",)
 
@@ -166,11 +194,11 @@ class Scratch(Table):
         self.phases = game.phases
 
     def emit(self, type: str, **facts: Any) -> None:
-        """Fold a fact in place."""
+        """Fold an event in place."""
         self.facts[type](self.state, facts, owned)
 
     def play(self, actor: Seat, action: Action) -> None:
-        """Carry out an action that is known to be legal; nothing is checked."""
+        """Carry out an action that is known to be legal. Nothing is checked."""
         self.phases[self.state["phase"]][action["type"]].act(self, actor, action)
 
 
@@ -187,12 +215,12 @@ def admit(game: Game, action: Any) -> Action:
     return cleaned
 
 
-def carry_out(game: Game, state: State, actor: Seat, action: Any, chance: Chance) -> Table:
+def carry_out(game: Game, state: State, actor: Seat, action: Any, chance: Chance) -> Match[State]:
     """The table after `actor` has done `action`, with its events and the state they lead to. Raises Refused; `state` is untouched."""
     if state["outcome"] is not None:
         raise Refused(no("match_over"))
     action = admit(game, action)
-    refusal = game.misfit(state, action)
+    refusal = game.inadmissible(state, action)
     if refusal is not None:
         raise Refused(refusal)
     if actor not in state["to_act"]:
@@ -201,12 +229,12 @@ def carry_out(game: Game, state: State, actor: Seat, action: Any, chance: Chance
     deed = phase.get(action["type"])
     if deed is None:
         raise Refused(no("wrong_phase", type=action["type"], phase=state["phase"], allowed=" or ".join(phase)))
-    refusal = deed.refusal(state, actor, action)
+    refusal = deed.judge(state, actor, action)
     if refusal is not None:
         raise Refused(refusal)
-    table = Table(game, state, chance)
-    deed.act(table, actor, action)
-    return table
+    match = Match(game, state, chance)
+    deed.act(match, actor, action)
+    return match
 
 
 def decide(game: Game, state: State, actor: Seat, action: Any, chance: Chance) -> list[Event]:
@@ -245,12 +273,9 @@ def legal(game: Game, state: State, actor: Seat) -> list[Choice]:
     listed: list[Choice] = []
     for deed in game.phases[state["phase"]].values():
         for action in deed.offers(state, actor):
-            if deed.ranges is not None:
-                ranges = deed.ranges(state, actor, action)
-                if ranges is not None:
-                    listed.append({"action": action, "choose": ranges} if ranges else {"action": action})
-            elif deed.refusal(state, actor, action) is None:
-                listed.append({"action": action})
+            choice = deed.choice(state, actor, action)
+            if choice is not None:
+                listed.append(choice)
     return listed
 
 
@@ -263,13 +288,9 @@ def any_action(game: Game, state: State, actor: Seat, number: Callable[[int], in
     while offered:
         place = number(len(offered))
         action = offered[place]
-        deed = deeds[action["type"]]
-        if deed.ranges is not None:
-            ranges = deed.ranges(state, actor, action)
-            if ranges is not None:
-                return complete(action, ranges, number)
-        elif deed.refusal(state, actor, action) is None:
-            return action
+        choice = deeds[action["type"]].choice(state, actor, action)
+        if choice is not None:
+            return complete(choice["action"], choice["choose"], number) if "choose" in choice else action
         offered[place] = offered[-1]
         offered.pop()
     return None

@@ -11,8 +11,8 @@ from typing import Any, cast
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTooLarge
 
-from events.connect import House, open_house
 from events.levels import LEVELS
+from events.platform import Platform, open_platform
 from events.players import find
 from games import GAMES
 from games.kernel import Game
@@ -26,43 +26,43 @@ from service.problems import Problem, Told, told
 from service.settings import Settings, settings_from
 
 
-def create_app(house: House | None = None, settings: Settings | None = None) -> Flask:
-    """The WSGI application; without `house`, over the one that the environment describes."""
+def create_app(platform: Platform | None = None, settings: Settings | None = None) -> Flask:
+    """The WSGI application; without `platform`, over the one that the environment describes."""
     log_lines.configure()
     settings = settings or settings_from(os.environ)
-    house = house or open_house()
+    platform = platform or open_platform()
     app = Flask("service", static_folder=None)
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False
     app.url_map.redirect_defaults = False
     app.config["MAX_CONTENT_LENGTH"] = settings.body_limit
-    keys = Keys(partial(find, house), settings.admin_key, settings.key_seconds)
-    offered = operations(house, settings)
+    keys = Keys(partial(find, platform), settings.admin_key, settings.key_seconds)
+    offered = operations(platform, settings)
     served = mount(app, offered, keys, settings.body_limit)
-    docs.mount(app, lambda: openapi.spec(offered, house.games, list(LEVELS)), openapi.written)
+    docs.mount(app, lambda: openapi.spec(offered, platform.games, list(LEVELS)), openapi.written)
     _mind_errors(app, settings)
     app.wsgi_app = Door(app.wsgi_app, served["act"], settings.cors_origins, settings.log_requests)  # type: ignore[method-assign]
     return app
 
 
-def operations(house: House, settings: Settings) -> list[Operation]:
+def operations(platform: Platform, settings: Settings) -> list[Operation]:
     """Everything that can be asked of the service."""
-    hub = Hub(house, settings.streams)
+    hub = Hub(platform, settings.streams)
     return [
-        *players.operations(house),
-        *catalogue.operations(house.games, LEVELS),
-        *matches.operations(house),
-        *playing.operations(house),
-        *history.operations(house, hub, settings),
+        *players.operations(platform),
+        *catalogue.operations(platform.games, LEVELS),
+        *matches.operations(platform),
+        *playing.operations(platform),
+        *history.operations(platform, hub, settings),
         *catalogue.problem_operations(),
-        *health.operations(house),
+        *health.operations(platform),
     ]
 
 
 def described(games: Mapping[str, Game] = GAMES) -> dict[str, Any]:
     """What openapi.yaml says; for this no store is needed."""
-    house = cast(House, SimpleNamespace(games=games))
-    return openapi.spec(operations(house, Settings()), games, list(LEVELS))
+    platform = cast(Platform, SimpleNamespace(games=games))
+    return openapi.spec(operations(platform, Settings()), games, list(LEVELS))
 
 
 def _mind_errors(app: Flask, settings: Settings) -> None:

@@ -38,7 +38,7 @@ def platform(games: Mapping[str, Game], levels: list[str]) -> dict[str, Schema]:
             },
             "A player took an open seat.",
         ),
-        "Holder": {
+        "Occupant": {
             "description": "Who holds a seat: a player, an artificial player, or nobody yet.",
             "anyOf": [
                 told({"player": {"type": "string", "pattern": PLAYER_ID}}, "A player."),
@@ -269,7 +269,7 @@ def _standing(games: Mapping[str, Game]) -> dict[str, Schema]:
         "creator": {"type": "string", "pattern": PLAYER_ID},
         "options": ANYTHING,
         "order": listed(SEAT, "The seats, in turn order."),
-        "seats": {"type": "object", "additionalProperties": ref("Holder"), "description": "Who holds each seat."},
+        "seats": {"type": "object", "additionalProperties": ref("Occupant"), "description": "Who holds each seat."},
         "round": {"type": "integer"},
         "phase": {"type": "string"},
         "active": blank_or(SEAT),

@@ -16,7 +16,7 @@ from prometheus_client.registry import Collector
 from prometheus_client.samples import Sample
 
 from events import metrics
-from events.connect import House
+from events.platform import Platform
 from service.keys import ADMIN
 from service.operations import Answer, Asked, Operation
 from service.problems import CODES
@@ -24,18 +24,18 @@ from service.responses import in_json
 from service.shapes import ref
 
 
-def operations(house: House) -> list[Operation]:
+def operations(platform: Platform) -> list[Operation]:
     """What can be asked about the server itself."""
 
     def get_health(asked: Asked) -> Response:
         return in_json({"status": "ok"})
 
     def get_readiness(asked: Asked) -> Response:
-        house.store.wire.ask("PING")
+        platform.store.wire.ask("PING")
         return in_json({"status": "ok"})
 
     def get_metrics(asked: Asked) -> Response:
-        _look(house)
+        _look(platform)
         counted: Collector = REGISTRY
         if folder := os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
             _forget_the_dead(Path(folder))
@@ -104,13 +104,13 @@ def _lives(pid: int) -> bool:
 OVERDUE_MS = 2000
 
 
-def _look(house: House) -> None:
+def _look(platform: Platform) -> None:
     """See how much waits just now."""
     since = int(time.time() * 1000) - OVERDUE_MS
-    indexes = [f"{tag}:due" for tag in house.store.tags()]
-    metrics.due.set(sum(house.store.wire.ask_all([("ZCARD", index) for index in indexes])))
+    indexes = [f"{tag}:due" for tag in platform.store.tags()]
+    metrics.due.set(sum(platform.store.wire.ask_all([("ZCARD", index) for index in indexes])))
     ahead = since + 2 * OVERDUE_MS  # by a clock that has gone wrong
     waits = [("ZCOUNT", index, *span) for index in indexes for span in (("-inf", since), (ahead, "+inf"))]
-    metrics.overdue.set(sum(house.store.wire.ask_all(waits)))
-    depth = house.jobs.depth()
+    metrics.overdue.set(sum(platform.store.wire.ask_all(waits)))
+    depth = platform.jobs.depth()
     metrics.queue_depth.set(-1 if depth is None else depth)

@@ -11,9 +11,9 @@ from flask import Response
 
 from events import recall
 from events.audit import audit, plain
-from events.connect import House
 from events.entries import parse
 from events.lists import standing_of
+from events.platform import Platform
 from games.kernel import Game
 from service import sight
 from service.hub import Hub
@@ -32,15 +32,15 @@ EVENT_STREAM = "text/event-stream"
 class Telling(NamedTuple):
     """What it takes to tell what has happened and what comes."""
 
-    house: House
+    platform: Platform
     hub: Hub
     lines: Lines
     settings: Settings
 
 
-def operations(house: House, hub: Hub, settings: Settings) -> list[Operation]:
+def operations(platform: Platform, hub: Hub, settings: Settings) -> list[Operation]:
     """What can be asked about the past, and heard of what comes."""
-    tell = Telling(house, hub, Lines(house), settings)
+    tell = Telling(platform, hub, Lines(platform), settings)
     seen = ("no_such_match", "no_such_seat", "hidden_view", "streams_full")
     return [
         Operation(
@@ -83,9 +83,9 @@ def operations(house: House, hub: Hub, settings: Settings) -> list[Operation]:
 
 def get_entries(tell: Telling, asked: Asked, match: str) -> Response:
     """A page of entries, or the next one as soon as it is there."""
-    position = recall.position(tell.house, match)
+    position = recall.position(tell.platform, match)
     viewer = sight.viewer_of(position, asked.caller, asked.query.get("viewer"))
-    game = tell.house.games[position.game]
+    game = tell.platform.games[position.game]
     after, limit = asked.query["after"], asked.query["limit"]
     found = tell.lines.read(game, match, after, limit, viewer)
     if not found and asked.query["wait"] and position.status != "over":
@@ -120,7 +120,7 @@ def _waited_for(tell: Telling, game: Game, match: str, after: int, limit: int, v
 
 def get_stream(tell: Telling, asked: Asked, match: str) -> Response:
     """Entries as they come, as server-sent events."""
-    position = recall.position(tell.house, match)
+    position = recall.position(tell.platform, match)
     viewer = sight.viewer_of(position, asked.caller, asked.query.get("viewer"))
     after = _last_event(asked) if asked.header("Last-Event-ID") is not None else asked.query["after"]
     if position.status == "over" and after >= position.version:
@@ -132,7 +132,7 @@ def get_stream(tell: Telling, asked: Asked, match: str) -> Response:
     if asked.environ["REQUEST_METHOD"] == "HEAD":
         return answer
     seconds = min(asked.query.get("seconds", tell.settings.stream_seconds), tell.settings.stream_seconds)
-    game, comments = tell.house.games[position.game], tell.settings.comment_seconds
+    game, comments = tell.platform.games[position.game], tell.settings.comment_seconds
     stream = Stream(tell.hub, tell.lines, game, match, viewer, after, seconds, comments, lambda: may_still(tell, asked, match, viewer))
     answer.response = stream
     answer.call_on_close(stream.close)
@@ -144,7 +144,7 @@ def may_still(tell: Telling, asked: Asked, match: str, viewer: str) -> bool:
     if not asked.caller.referees or asked.caller.id is None:
         return True
     try:
-        sight.viewer_of(recall.position(tell.house, match), asked.caller, viewer)
+        sight.viewer_of(recall.position(tell.platform, match), asked.caller, viewer)
     except Problem:
         return False
     return True
@@ -153,7 +153,7 @@ def may_still(tell: Telling, asked: Asked, match: str, viewer: str) -> bool:
 def get_audit(tell: Telling, asked: Asked, match: str) -> Response:
     """What an audit finds."""
     guard(tell, asked, match)
-    report = plain(audit(tell.house, match))
+    report = plain(audit(tell.platform, match))
     guard(tell, asked, match)
     return private(in_json(report))
 
@@ -161,10 +161,10 @@ def get_audit(tell: Telling, asked: Asked, match: str) -> Response:
 def get_record(tell: Telling, asked: Asked, match: str) -> Response:
     """Every entry in full, as it lies in the stream."""
     guard(tell, asked, match)
-    if not tell.house.store.head(match):
+    if not tell.platform.store.head(match):
         raise Problem("no_such_match")
     # Read to the end before anything is answered: a body that breaks off looks like a record that ends there.
-    full = list(tell.house.store.read_all(match))
+    full = list(tell.platform.store.read_all(match))
     guard(tell, asked, match)
     if prefers(asked.header("Accept"), NDJSON):
         answer = Response(b"".join(line + b"\n" for line in full), mimetype=NDJSON)
@@ -176,12 +176,12 @@ def get_record(tell: Telling, asked: Asked, match: str) -> Response:
 def guard(tell: Telling, asked: Asked, match: str) -> None:
     """Let only those through who may audit. A referee who has no part in a match is let through without reading it, so that a spoilt
     match can be audited too."""
-    caller, house = asked.caller, tell.house
-    standing = standing_of(house, match) if caller.referees and caller.id is not None else None
+    caller, platform = asked.caller, tell.platform
+    standing = standing_of(platform, match) if caller.referees and caller.id is not None else None
     part = standing is not None and any(holder.get("player") == caller.id for holder in standing["seats"].values())
     if caller.referees and not part:
         return
-    if not sight.may_audit(recall.position(house, match), caller):
+    if not sight.may_audit(recall.position(platform, match), caller):
         raise Problem("audit_closed")
 
 
@@ -196,8 +196,8 @@ class Line(NamedTuple):
 class Lines:
     """Entries as their viewers see them, written; the latest are kept, since many viewers see the same."""
 
-    def __init__(self, house: House) -> None:
-        self._house = house
+    def __init__(self, platform: Platform) -> None:
+        self._house = platform
         self._kept: dict[tuple[str, int, str], Line] = {}
 
     def read(self, game: Game, match: str, after: int, limit: int, viewer: str) -> list[Line]:

@@ -6,8 +6,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from events.connect import House
 from events.heads import heads
+from events.platform import Platform
 from service.numbers import streams
 from service.problems import Problem
 
@@ -40,8 +40,8 @@ class Watch:
 class Hub:
     """Whoever waits in this process, by match. Its thread begins with the first of them, and ends when there is none."""
 
-    def __init__(self, house: House, budget: int) -> None:
-        self._house = house
+    def __init__(self, platform: Platform, budget: int) -> None:
+        self._house = platform
         self._budget = budget
         self._waiting = 0
         self._watches: dict[str, set[Watch]] = {}

@@ -8,9 +8,9 @@ from typing import Any
 from flask import Response
 
 from events import play, recall
-from events.connect import House
 from events.lists import BadCursor
 from events.lists import matches as listed
+from events.platform import Platform
 from events.positions import Position
 from games.kernel import Refused
 from service import sight
@@ -24,15 +24,15 @@ from service.shapes import ref
 _REQUEST = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 
 
-def operations(house: House) -> list[Operation]:
+def operations(platform: Platform) -> list[Operation]:
     """What can be asked about matches as such."""
 
     def create_match(asked: Asked) -> Response:
         player = asked.caller.player()
         body = asked.body
-        game = recall.game_of(house, body["game"])
+        game = recall.game_of(platform, body["game"])
         try:
-            position = play.create(house, player, game.id, body["seats"], body["options"], request=request_id(asked))
+            position = play.create(platform, player, game.id, body["seats"], body["options"], request=request_id(asked))
         except Refused as refusal:
             raise refused(game, refusal.refusal) from None
         answer = _told(position, 201)
@@ -41,7 +41,7 @@ def operations(house: House) -> list[Operation]:
 
     def join_match(asked: Asked, match: str, seat: str) -> Response:
         player = asked.caller.player()
-        return _told(play.join(house, match, player, seat, asked.body.get("contribution"), request=request_id(asked)))
+        return _told(play.join(platform, match, player, seat, asked.body.get("contribution"), request=request_id(asked)))
 
     def list_matches(asked: Asked) -> Response:
         filters = {name: asked.query[name] for name in ("status", "game", "player", "to_act") if name in asked.query}
@@ -49,13 +49,13 @@ def operations(house: House) -> list[Operation]:
             if filters.get(name) == "me":
                 filters[name] = _me(asked.caller)
         try:
-            page = listed(house, filters, asked.query["limit"], asked.query.get("cursor"))
+            page = listed(platform, filters, asked.query["limit"], asked.query.get("cursor"))
         except BadCursor as reason:
             raise Problem("bad_query", reason=str(reason)) from None
         return private(in_json({"matches": page.standings, "next": page.cursor}))
 
     def get_match(asked: Asked, match: str) -> Response:
-        position = recall.position(house, match)
+        position = recall.position(platform, match)
         if has(asked.header("If-None-Match"), position.version):
             return tagged(in_no_words(304), position.version)
         return _told(position)

@@ -12,7 +12,7 @@ from apispec.ext.marshmallow import MarshmallowPlugin
 from apispec.ext.marshmallow.openapi import OpenAPIConverter
 
 from games.kernel import Game
-from service.envelopes import platform
+from service.envelopes import platform as shared_components
 from service.operations import Answer, Operation
 from service.problems import CODES, MEDIA_TYPE, RETRY_AFTER
 from service.schemas import MATCH_ID, PLAYER_ID, PlayerBody, SeatBody
@@ -93,7 +93,7 @@ def spec(operations: list[Operation], games: Mapping[str, Game], levels: list[st
     )
     converter = plugin.converter
     assert converter is not None
-    components = platform(games, levels)
+    components = shared_components(games, levels)
     for game in games.values():
         components |= of_game(game)
     made.components.schema("PlayerRequest", schema=PlayerBody)

@@ -16,8 +16,8 @@ import structlog
 from flask import Flask, Request, Response, request
 from werkzeug.http import parse_options_header
 
-from events.declined import Declined
-from events.wire import StoreDown
+from events.errors import PlatformError
+from events.wire import StoreUnavailable
 from service.door import note_of
 from service.keys import NOBODY, Caller, Keys
 from service.problems import CODES, Problem, declined, told
@@ -144,9 +144,9 @@ def problem_of(error: Exception, request_id: str) -> Problem:
     """What went wrong, as a problem; what nobody has foreseen is noted by its kind and place, since its text may hold what is hidden."""
     if isinstance(error, Problem):
         return error
-    if isinstance(error, Declined):
+    if isinstance(error, PlatformError):
         return declined(error)
-    if isinstance(error, StoreDown):
+    if isinstance(error, StoreUnavailable):
         log.warning("store_away", request=request_id)
         return Problem("store_away")
     log.error("broken", request=request_id, error=type(error).__name__, where=_where(error))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Response
 
-from events.connect import House
+from events.platform import Platform
 from events.players import register
 from service.keys import ADMIN, Caller
 from service.operations import Answer, Asked, Body, Operation
@@ -14,13 +14,13 @@ from service.schemas import PlayerBody
 from service.shapes import ref
 
 
-def operations(house: House) -> list[Operation]:
+def operations(platform: Platform) -> list[Operation]:
     """What can be asked about players."""
 
     def create_player(asked: Asked) -> Response:
         if asked.body["role"] != "player" and asked.caller != ADMIN:
             raise Problem("role_needed", needed="the holder of the admin key")
-        player, key = register(house, asked.body["name"], asked.body["role"])
+        player, key = register(platform, asked.body["name"], asked.body["role"])
         answer = in_json({"id": player.id, "name": player.name, "role": player.role, "key": key}, 201)
         answer.headers["Cache-Control"] = "no-store"
         return answer

@@ -9,8 +9,8 @@ from typing import Any
 from flask import Response
 
 from events import play, recall
-from events.connect import House
-from events.declined import NoVersion, Reused
+from events.errors import NoVersion, Reused
+from events.platform import Platform
 from events.positions import Position
 from games.kernel import Refused
 from service import sight
@@ -31,11 +31,11 @@ _EXAMPLES = {
 }
 
 
-def operations(house: House) -> list[Operation]:
+def operations(platform: Platform) -> list[Operation]:
     """What can be asked at the table."""
     return [
         Operation(
-            "get_state", "GET", "/v1/matches/{match}/state", "play", "See the match", partial(get_state, house),
+            "get_state", "GET", "/v1/matches/{match}/state", "play", "See the match", partial(get_state, platform),
             {
                 200: Answer(
                     "The match at a version, as its viewer may see it.",
@@ -51,13 +51,13 @@ def operations(house: House) -> list[Operation]:
             problems=("no_such_match", "no_such_seat", "no_such_version", "hidden_view"),
         ),
         Operation(
-            "get_choices", "GET", "/v1/matches/{match}/choices", "play", "Ask what you may do", partial(get_choices, house),
+            "get_choices", "GET", "/v1/matches/{match}/choices", "play", "Ask what you may do", partial(get_choices, platform),
             {200: Answer("Every legal choice of your seat.", {"application/json": ref("Choices")}, ("ETag",)), 304: UNCHANGED},
             key="needed", query=SeatQuery(), headers=("If-None-Match",),
             problems=("no_player", "no_such_match", "no_such_seat", "not_your_seat", "not_seated"),
         ),
         Operation(
-            "act", "POST", "/v1/matches/{match}/actions", "play", "Act", partial(act, house),
+            "act", "POST", "/v1/matches/{match}/actions", "play", "Act", partial(act, platform),
             {200: Answer("What followed.", {"application/json": ref("Played")}, ("ETag",))},
             "One action, or a list carried out all or none. In a list, an action that draws chance or reveals something must be the last.",
             key="needed", query=SeatQuery(), headers=("If-Match", "Idempotency-Key"), body=Body(ref("Actions"), examples=_EXAMPLES),
@@ -69,42 +69,42 @@ def operations(house: House) -> list[Operation]:
     ]  # fmt: skip
 
 
-def get_state(house: House, asked: Asked, match: str) -> Response:
+def get_state(platform: Platform, asked: Asked, match: str) -> Response:
     """The match as the caller may see it."""
-    now = recall.position(house, match)
+    now = recall.position(platform, match)
     viewer = sight.viewer_of(now, asked.caller, asked.query.get("viewer"))
-    position = _at(house, now, asked.query.get("at"))
+    position = _at(platform, now, asked.query.get("at"))
     as_text = prefers(asked.header("Accept"), TEXT)
     tag = f"{position.version}-text" if as_text else position.version
     if has(asked.header("If-None-Match"), tag):
         return tagged(in_no_words(304), tag, _BY_TYPE)
     if as_text:
-        return tagged(in_text(sight.board(house.games[position.game], position, viewer)), tag, _BY_TYPE)
-    view = sight.view(house.games[position.game], position, viewer)
+        return tagged(in_text(sight.board(platform.games[position.game], position, viewer)), tag, _BY_TYPE)
+    view = sight.view(platform.games[position.game], position, viewer)
     told = {"match": match, "game": position.game, "version": position.version, "viewer": viewer, "view": view}
     return tagged(in_json(told), tag, _BY_TYPE)
 
 
-def _at(house: House, now: Position, version: int | None) -> Position:
+def _at(platform: Platform, now: Position, version: int | None) -> Position:
     if version is None or version == now.version:
         return now
     if version > now.version:
         raise NoVersion(f"The match has the versions 1 to {now.version}; {version} is none of them.")
-    return recall.state_at(house, now.match, version)
+    return recall.state_at(platform, now.match, version)
 
 
-def get_choices(house: House, asked: Asked, match: str) -> Response:
+def get_choices(platform: Platform, asked: Asked, match: str) -> Response:
     """What a seat of the caller may do."""
-    position = recall.position(house, match)
+    position = recall.position(platform, match)
     seat = sight.seat_of(position, asked.caller, asked.query.get("seat"))
     if has(asked.header("If-None-Match"), position.version):
         return tagged(in_no_words(304), position.version)
-    choices = sight.choices(house.games[position.game], position, seat)
+    choices = sight.choices(platform.games[position.game], position, seat)
     told = {"match": match, "version": position.version, "seat": seat, "to_act": position.to_act, "choices": choices}
     return tagged(in_json(told), position.version)
 
 
-def act(house: House, asked: Asked, match: str) -> Response:
+def act(platform: Platform, asked: Asked, match: str) -> Response:
     """Carry out what the caller has decided."""
     body = asked.body
     actions = body if isinstance(body, list) else [body]
@@ -112,26 +112,26 @@ def act(house: House, asked: Asked, match: str) -> Response:
         raise Problem("bad_body", reason=f"one action belongs there, or a list of 1 to {play.LONGEST_LIST}; an action is an object")
     expected, name, player = _expected(asked), request_id(asked), asked.caller.player()
     try:
-        return _acted(house, match, asked.query.get("seat"), actions, expected, name, player)
+        return _acted(platform, match, asked.query.get("seat"), actions, expected, name, player)
     except Refused as refusal:
         place = refusal.place if isinstance(body, list) else None
-        raise refused(house.games[recall.hold(house, match).position.game], refusal.refusal, place) from None
+        raise refused(platform.games[recall.hold(platform, match).position.game], refusal.refusal, place) from None
 
 
 def _acted(
-    house: House, match: str, chosen: str | None, actions: list[Any], expected: int | None, name: str | None, player: str
+    platform: Platform, match: str, chosen: str | None, actions: list[Any], expected: int | None, name: str | None, player: str
 ) -> Response:
     if chosen is not None:
-        return _played(house, match, chosen, actions, expected, name, player)
-    seats = _seats(house, match, player)
+        return _played(platform, match, chosen, actions, expected, name, player)
+    seats = _seats(platform, match, player)
     for place, seat in enumerate(seats):
         try:
-            return _played(house, match, seat, actions, expected, name, player)
+            return _played(platform, match, seat, actions, expected, name, player)
         except Refused as refusal:
             # What is in memory was behind if another of the caller's seats turns out to be the one to act.
-            if refusal.code != "not_your_turn" or place > 0 or _seats(house, match, player)[0] == seat:
+            if refusal.code != "not_your_turn" or place > 0 or _seats(platform, match, player)[0] == seat:
                 raise
-            return _played(house, match, _seats(house, match, player)[0], actions, expected, name, player)
+            return _played(platform, match, _seats(platform, match, player)[0], actions, expected, name, player)
         except Reused:
             # The first answer may have been lost, and another of the caller's seats may be the one to act since then.
             if place == len(seats) - 1:
@@ -139,16 +139,16 @@ def _acted(
     raise Problem("not_seated")
 
 
-def _played(house: House, match: str, seat: str, actions: list[Any], expected: int | None, name: str | None, player: str) -> Response:
-    return _told(house, play.play(house, match, seat, actions, expected=expected, request=name, player=player), seat)
+def _played(platform: Platform, match: str, seat: str, actions: list[Any], expected: int | None, name: str | None, player: str) -> Response:
+    return _told(platform, play.play(platform, match, seat, actions, expected=expected, request=name, player=player), seat)
 
 
-def _seats(house: House, match: str, player: str) -> list[str]:
+def _seats(platform: Platform, match: str, player: str) -> list[str]:
     """The seats that a player may mean, the likeliest first, by what is in memory; it may be behind, but who has a seat keeps it."""
-    position = recall.hold(house, match).position
+    position = recall.hold(platform, match).position
     seats = position.seats_of(player)
     if not seats:
-        position = recall.position(house, match)
+        position = recall.position(platform, match)
         seats = position.seats_of(player)
     if len(seats) > 1:
         likeliest = sight.acting(position, seats)
@@ -156,10 +156,10 @@ def _seats(house: House, match: str, player: str) -> list[str]:
     return seats
 
 
-def _told(house: House, played: play.Played, seat: str) -> Response:
+def _told(platform: Platform, played: play.Played, seat: str) -> Response:
     """What followed; of a repeated request the same bytes as the first time, for all of it is worked out from that version."""
     position = played.position
-    game = house.games[position.game]
+    game = platform.games[position.game]
     document = position.document
     told = {
         "match": position.match,

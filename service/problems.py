@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import orjson
 from flask import Response
 
-from events.declined import Declined, MustBeLast, Stale
+from events.errors import MustBeLast, PlatformError, Stale
 from games.kernel import Game, Refusal, sentence
 
 MEDIA_TYPE = "application/problem+json"
@@ -84,7 +84,7 @@ class Problem(Exception):
         self.detail = CODES[kind].detail.format_map(facts) if detail is None else detail
 
 
-def declined(reason: Declined) -> Problem:
+def declined(reason: PlatformError) -> Problem:
     """What the memory declines, as a problem: same code, same sentence."""
     more: dict[str, Any] = {}
     if isinstance(reason, Stale):

@@ -100,7 +100,7 @@ def _match_created(own: str) -> Schema:
         {
             "type": {"type": "string", "const": "match_created"},
             "game": {"type": "string"},
-            "seats": {"type": "object", "additionalProperties": ref("Holder")},
+            "seats": {"type": "object", "additionalProperties": ref("Occupant")},
             "commitment": {**DIGEST, "description": "SHA-256 of the match's secret, in hex."},
             "document": ref(f"{own}View"),
         },

@@ -1,4 +1,4 @@
-"""What many tests stand on: a real store and a real queue for each test process, and a house on them."""
+"""What many tests stand on: a real store and a real queue for each test process, and a platform on them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 import redis
 
 from events import embedded, play, players
-from events.connect import House, Settings, open_house
+from events.platform import Platform, Settings, open_platform
 from events.store import Store
 from events.wire import Wire
 from games import GAMES
@@ -45,22 +45,22 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
 
 
 @pytest.fixture
-def house(servers: Servers) -> Iterator[House]:
-    """An empty house with every game, and the test game besides."""
+def platform(servers: Servers) -> Iterator[Platform]:
+    """An empty platform with every game, and the test game besides."""
     servers.keeper.flushall()
     servers.queue.flushall()
-    opened = open_house(Settings(store_url=servers.store_url, queue_url=servers.queue_url), ALL_GAMES)
+    opened = open_platform(Settings(store_url=servers.store_url, queue_url=servers.queue_url), ALL_GAMES)
     yield opened
     opened.close()
 
 
 @pytest.fixture
-def another_house(servers: Servers, house: House) -> Iterator[Callable[[], House]]:
+def another_platform(servers: Servers, platform: Platform) -> Iterator[Callable[[], Platform]]:
     """Houses on the same servers, as other processes would have them, with memories of their own."""
     with contextlib.ExitStack() as stack:
 
-        def opened() -> House:
-            other = open_house(house.settings, ALL_GAMES)
+        def opened() -> Platform:
+            other = open_platform(platform.settings, ALL_GAMES)
             stack.callback(other.close)
             return other
 
@@ -68,22 +68,22 @@ def another_house(servers: Servers, house: House) -> Iterator[Callable[[], House
 
 
 @pytest.fixture
-def ann(house: House) -> str:
-    return players.register(house, "Ann")[0].id
+def ann(platform: Platform) -> str:
+    return players.register(platform, "Ann")[0].id
 
 
 @pytest.fixture
-def bob(house: House) -> str:
-    return players.register(house, "Bob")[0].id
+def bob(platform: Platform) -> str:
+    return players.register(platform, "Bob")[0].id
 
 
 @pytest.fixture
-def begin(house: House, ann: str) -> Callable[..., str]:
+def begin(platform: Platform, ann: str) -> Callable[..., str]:
     """Begin a match of the test game in which the first seat is to act; Ann holds the seats that are not named."""
 
     def begun(target: int = 1_000_000, **seats: str) -> str:
-        match = play.create(house, ann, "tally", seats or {"one": "me", "two": "me"}, {"target": target}).match
-        play.play(house, match, "system", [{"type": "end_round"}])
+        match = play.create(platform, ann, "tally", seats or {"one": "me", "two": "me"}, {"target": target}).match
+        play.play(platform, match, "system", [{"type": "advance"}])
         return match
 
     return begun

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from events import play
-from events.connect import House
+from events.platform import Platform
 from games.documents import clone, merged
 from games.kernel import SYSTEM, Action, Seat, State, carry_out
 from games.war_of_civilizations import GAME
@@ -21,7 +21,7 @@ Steps = Sequence[tuple[Seat, Action]]
 def position(seats: Sequence[Seat], patch: Mapping[str, Any], hands: Mapping[Seat, int] | None = None, **options: Any) -> State:
     """The set-up under a merge patch, in the turn of the first seat. `hands`: how many battle cards seats hold, out of the deck; the
     supply is what others have left. Whatever always holds in a match holds in it."""
-    laid_out = carry_out(GAME, GAME.begin(list(seats), options), SYSTEM, {"type": "end_round"}, chance("prepared")).state
+    laid_out = carry_out(GAME, GAME.begin(list(seats), options), SYSTEM, {"type": "advance"}, chance("prepared")).state
     state: State = merged(merged(laid_out, {"phase": "turn"}), patch)
     for seat, number in (hands or {}).items():
         deck = state["power"]["deck"]
@@ -41,8 +41,8 @@ def after(state: State, *steps: tuple[Seat, Action]) -> State:
     return state
 
 
-def begun(house: House, state: State, player: str, **seats: str) -> tuple[House, str]:
-    """A match that begins in a position, and the house in which that is how they begin; `player` holds the seats that are not named."""
-    prepared = replace(house, games={**house.games, GAME.id: GAME._replace(begin=lambda seats, options: clone(state))})
+def begun(platform: Platform, state: State, player: str, **seats: str) -> tuple[Platform, str]:
+    """A match that begins in a position, and the platform in which that is how they begin; `player` holds the seats that are not named."""
+    prepared = replace(platform, games={**platform.games, GAME.id: GAME._replace(begin=lambda seats, options: clone(state))})
     asked = {seat: seats.get(seat, "me") for seat in state["seats"]}
     return prepared, play.create(prepared, player, GAME.id, asked, state["options"]).match

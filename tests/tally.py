@@ -8,7 +8,7 @@ from typing import Any
 
 from games.chance import Chance
 from games.documents import Own
-from games.kernel import Action, Deed, Event, Game, Memory, Refusal, Refused, Seat, Seats, State, Table, no
+from games.kernel import Action, Deed, Event, Game, Match, Memory, Refusal, Refused, Seat, Seats, State, no
 from games.schema import COUNTED, always, flag, ids, listing, mapping, nullable, record, veiled, whole
 
 SEATS = ("one", "two", "three", "four")
@@ -36,36 +36,36 @@ def begin(seats: list[Seat], options: Mapping[str, Any]) -> State:
 
 
 def _system(state: State, actor: Seat) -> Iterator[Action]:
-    yield {"type": "end_round"}
+    yield {"type": "advance"}
 
 
 def _never(state: State, actor: Seat, action: Action) -> Refusal | None:
     return None
 
 
-def _set_up(table: Table, actor: Seat, action: Action) -> None:
-    table.emit("pile_built", pile=table.chance.shuffle(PILE))
-    table.emit("turn_started", seat=table.state["seats"][0])
+def _set_up(match: Match, actor: Seat, action: Action) -> None:
+    match.emit("pile_built", pile=match.chance.shuffle(PILE))
+    match.emit("turn_started", seat=match.state["seats"][0])
 
 
-def _open_round(table: Table, actor: Seat, action: Action) -> None:
-    table.emit("round_started", round=table.state["round"] + 1)
-    table.emit("turn_started", seat=table.state["seats"][0])
+def _open_round(match: Match, actor: Seat, action: Action) -> None:
+    match.emit("round_started", round=match.state["round"] + 1)
+    match.emit("turn_started", seat=match.state["seats"][0])
 
 
-def _counted(table: Table, seat: Seat, by: int, stay: bool = False) -> None:
-    table.emit("counted", seat=seat, by=by)
-    if table.state["counts"][seat] >= table.state["options"]["target"]:
-        table.emit("match_ended", winners=[seat], scores=dict(table.state["counts"]))
+def _counted(match: Match, seat: Seat, by: int, stay: bool = False) -> None:
+    match.emit("counted", seat=seat, by=by)
+    if match.state["counts"][seat] >= match.state["options"]["target"]:
+        match.emit("match_ended", winners=[seat], scores=dict(match.state["counts"]))
         return
     if stay:
         return
-    seats = table.state["seats"]
+    seats = match.state["seats"]
     place = seats.index(seat) + 1
     if place == len(seats):
-        table.emit("round_over")
+        match.emit("round_over")
     else:
-        table.emit("turn_started", seat=seats[place])
+        match.emit("turn_started", seat=seats[place])
 
 
 def _add_offers(state: State, seat: Seat) -> Iterator[Action]:
@@ -77,18 +77,18 @@ def _add_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     return None if 1 <= action["by"] <= 3 else no("too_much", "TAL-ADD-01", by=action["by"])
 
 
-def _add(table: Table, seat: Seat, action: Action) -> None:
-    _counted(table, seat, action["by"], action["stay"])
+def _add(match: Match, seat: Seat, action: Action) -> None:
+    _counted(match, seat, action["by"], action["stay"])
 
 
 def _roll_offers(state: State, seat: Seat) -> Iterator[Action]:
     yield {"type": "roll"}
 
 
-def _roll(table: Table, seat: Seat, action: Action) -> None:
-    face = table.chance.roll(6)
-    table.emit("rolled", seat=seat, face=face)
-    _counted(table, seat, face)
+def _roll(match: Match, seat: Seat, action: Action) -> None:
+    face = match.chance.roll(6)
+    match.emit("rolled", seat=seat, face=face)
+    _counted(match, seat, face)
 
 
 def _draw_offers(state: State, seat: Seat) -> Iterator[Action]:
@@ -100,9 +100,9 @@ def _draw_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     return None if state["pile"] else no("pile_empty", "TAL-DRW-01")
 
 
-def _draw(table: Table, seat: Seat, action: Action) -> None:
-    table.emit("drawn", seat=seat, card=table.state["pile"][0])
-    _counted(table, seat, 1, True)
+def _draw(match: Match, seat: Seat, action: Action) -> None:
+    match.emit("drawn", seat=seat, card=match.state["pile"][0])
+    _counted(match, seat, 1, True)
 
 
 def _pile_built(state: State, event: Event, own: Own) -> None:
@@ -202,13 +202,13 @@ TALLY = Game(
     options=record({"target": whole(1)}),
     begin=begin,
     phases={
-        "setup": {"end_round": _SYSTEM},
+        "setup": {"advance": _SYSTEM},
         "turn": {
             "add": Deed({"by": whole(0), "stay": flag()}, _add_offers, _add_refusal, _add, lambda state, seat, action: {"by": [1, 3]}),
             "roll": Deed({}, _roll_offers, _never, _roll),
             "draw": Deed({}, _draw_offers, _draw_refusal, _draw),
         },
-        "round_end": {"end_round": _SYSTEM._replace(act=_open_round)},
+        "round_end": {"advance": _SYSTEM._replace(act=_open_round)},
         "over": {},
     },
     facts={

@@ -8,11 +8,11 @@ import sys
 from pathlib import Path
 
 from events.audit import Report, audit, audit_entries, plain
-from events.declined import NoMatch
 from events.entries import NotCanonical, canonical
+from events.errors import NoMatch
 from games import GAMES
 from games.drawing import legible
-from tools.house import Unable, add_place, opened
+from tools.platform import Unable, add_place, opened
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -38,8 +38,8 @@ def found(what: str, secret: str | None, data: Path | None) -> Report:
     """The report about a record in a file, or about a match in the store. Raises Unable, NoMatch, OSError."""
     if Path(what).is_file():
         return audit_entries(GAMES, lines_of(Path(what).read_bytes()), secret)
-    with opened(data) as house:
-        return audit(house, what)
+    with opened(data) as platform:
+        return audit(platform, what)
 
 
 def lines_of(record: bytes) -> list[bytes]:

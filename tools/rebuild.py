@@ -7,7 +7,7 @@ import sys
 import time
 
 from events.projections import rebuild
-from tools.house import Unable, add_place, opened
+from tools.platform import Unable, add_place, opened
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -19,8 +19,8 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     began = time.perf_counter()
     try:
-        with opened(options.data) as house:
-            done = rebuild(house)
+        with opened(options.data) as platform:
+            done = rebuild(platform)
     except Unable as reason:
         print(reason, file=sys.stderr)
         return 1

@@ -115,8 +115,8 @@ def _step(game: Game, state: State, chance: Chance, step: Mapping[str, Any]) -> 
     before = _text(state)
     refused, events, after = None, [], state
     try:
-        table = carry_out(game, state, step["seat"], clone(step["do"]), chance)
-        events, after = table.events, table.state
+        match = carry_out(game, state, step["seat"], clone(step["do"]), chance)
+        events, after = match.events, match.state
     except Refused as refusal:
         refused = refusal.code
     wrong = []

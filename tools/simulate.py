@@ -60,9 +60,9 @@ def play(plan: Plan, number: int) -> Result:
         if state["outcome"] is not None:
             return Result(number, seats, state["outcome"]["winners"], state["outcome"]["reason"], actions, state["round"])
         actor = state["to_act"][0]
-        action = {"type": "end_round"} if actor == SYSTEM else choose(game, level[actor], state, actor, whim, memory)
-        table = carry_out(game, state, actor, action, dice)
-        state, memory = table.state, remembered(game, memory, table.events)
+        action = {"type": "advance"} if actor == SYSTEM else choose(game, level[actor], state, actor, whim, memory)
+        match = carry_out(game, state, actor, action, dice)
+        state, memory = match.state, remembered(game, memory, match.events)
     raise AssertionError(f"match {number} of seed {plan.seed} does not end")
 
 

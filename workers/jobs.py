@@ -8,8 +8,8 @@ import time
 import structlog
 
 from events import metrics
-from events.connect import House
-from events.declined import NoMatch, Stale
+from events.errors import NoMatch, Stale
+from events.platform import Platform
 from events.play import play_on
 from events.reactions import ADVANCE, THINK, Owed, owed
 from events.recall import hold
@@ -24,13 +24,13 @@ STEPS = 50  # appends of one job, at most
 SECONDS = 0.25  # after which a job leaves the rest to the next one, so that other matches get their turn
 
 log = structlog.get_logger(__name__)
-_house: House | None = None
+_house: Platform | None = None
 
 
-def at(house: House) -> None:
-    """Work for this house from now on."""
+def at(platform: Platform) -> None:
+    """Work for this platform from now on."""
     global _house
-    _house = house
+    _house = platform
 
 
 def advance(match: str, version: int) -> None:
@@ -45,8 +45,8 @@ def think(match: str, version: int, seat: str) -> None:
 
 def _carry_out(step: Owed) -> None:
     """Do a step, and those that it leads to; the rest is asked for again."""
-    assert _house is not None, "a worker works for a house"
-    house = _house
+    assert _house is not None, "a worker works for a platform"
+    platform = _house
     enough = time.monotonic() + SECONDS
     following: Owed | None = step
     for _ in range(STEPS):
@@ -54,20 +54,20 @@ def _carry_out(step: Owed) -> None:
             break
         step = following
         try:
-            following = one(house, step)
+            following = one(platform, step)
         except (Stale, NoMatch) as reason:
             # Delivered twice, or late: somebody has done it, and has seen to what follows.
             log.info("step_past", match=step.match, version=step.version, actor=step.actor, code=reason.code)
             return
     if following is not None:
-        house.jobs.enqueue(following)
+        platform.jobs.enqueue(following)
 
 
-def one(house: House, step: Owed) -> Owed | None:
-    """Do one step, all of it in one append, and say what is owed next. Raises Stale, NoMatch, StoreDown, and Refused by the rules."""
+def one(platform: Platform, step: Owed) -> Owed | None:
+    """Do one step, all of it in one append, and say what is owed next. Raises Stale, NoMatch, StoreUnavailable, Refused."""
     began = time.perf_counter()
-    position = hold(house, step.match).position
-    game = house.games[position.game]
+    position = hold(platform, step.match).position
+    game = platform.games[position.game]
     # Chance of its own: were it the dice of the match, an AI seat would know them beforehand.
     chance = Drawn(random.Random().randrange)
 
@@ -76,7 +76,7 @@ def one(house: House, step: Owed) -> Owed | None:
             return choices[0]["action"]
         return PLAY[position.roster[step.actor]["ai"]](game, view, choices, step.actor, chance, memory)
 
-    played = play_on(house, step.match, step.actor, choose, expected=step.version, follow_up=False)
+    played = play_on(platform, step.match, step.actor, choose, expected=step.version, follow_up=False)
     if position.version == step.version:
         metrics.owed_seconds.observe((played.entries[0].at - position.at) / 1000)
     took = round((time.perf_counter() - began) * 1000, 2)

@@ -24,7 +24,7 @@ class AllowedJob(Job):
     def func(self) -> Callable[..., Any]:
         """The function to call. Raises PermissionError for any other."""
         if self.func_name not in ALLOWED:
-            raise PermissionError(f"{self.func_name} is not a job of this house")
+            raise PermissionError(f"{self.func_name} is not a job of this platform")
         return super().func
 
 

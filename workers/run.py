@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import structlog
 
-from events.connect import House, Settings, open_house
+from events.platform import Platform, Settings, open_platform
 from games.kernel import Game
 from workers import jobs
 from workers.queues import worker
@@ -30,19 +30,19 @@ def main(settings: Settings | None = None, games: Mapping[str, Game] | None = No
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
     )
-    house = open_house(settings, games)
-    work(house)
-    house.close()
+    platform = open_platform(settings, games)
+    work(platform)
+    platform.close()
     return 0
 
 
-def work(house: House) -> None:
-    """Carry out jobs for a house until a signal ends it."""
-    jobs.at(house)
-    sweep(house, anew=f"-{secrets.token_hex(4)}")  # this worker may stand in for one that died over a step it had asked for
-    beside = Sweep(house)
+def work(platform: Platform) -> None:
+    """Carry out jobs for a platform until a signal ends it."""
+    jobs.at(platform)
+    sweep(platform, anew=f"-{secrets.token_hex(4)}")  # this worker may stand in for one that died over a step it had asked for
+    beside = Sweep(platform)
     beside.start()
-    worker(house.jobs.url).work(logging_level="WARNING")
+    worker(platform.jobs.url).work(logging_level="WARNING")
     beside.stop()
     beside.join(5)
 

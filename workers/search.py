@@ -81,9 +81,9 @@ PLAY: Mapping[str, Level] = {"random": at_random, "greedy": greedy}
 
 
 def _after(game: Game, state: State, seat: Seat, action: Action, chance: Chance) -> float:
-    table = Scratch(game, state, chance)
-    table.play(seat, action)
-    return game.worth(table.state, seat)
+    match = Scratch(game, state, chance)
+    match.play(seat, action)
+    return game.worth(match.state, seat)
 
 
 def _lowest(below: int) -> int:

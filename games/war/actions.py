@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from games.choices import Ranges
-from games.kernel import Action, Deed, Refusal, Seat, State, Table, no
+from games.kernel import Action, Deed, Match, Refusal, Seat, State, no
 from games.schema import counts, listing
 from games.war.data import BESIDE, BROWN, COMBAT_CARDS, MOVES, REINFORCEMENTS, ROW_SIZE, ROW_TAKE, SIDES, START_TILES, SYMBOL, VALUE
 from games.war.flow import after_moves, end_turn, start_turn, to_phase
@@ -71,16 +71,16 @@ def place_unit_refusal(state: State, seat: Seat, action: Action) -> Refusal | No
     return no("next_to_own", "WAR-STA-04", tile=tile)
 
 
-def place_unit(table: Table, seat: Seat, action: Action) -> None:
+def place_unit(match: Match, seat: Seat, action: Action) -> None:
     """One unit goes on the board; the next seat follows, and after the last unit of all the first turn begins (WAR-STA-01, WAR-STA-08)."""
-    table.emit("units_placed", seat=seat, units={action["tile"]: 1}, card=None)
-    seats = table.state["seats"]
+    match.emit("units_placed", seat=seat, units={action["tile"]: 1}, card=None)
+    seats = match.state["seats"]
     place = seats.index(seat) + 1
-    following = next((other for other in seats[place:] + seats[:place] if not has_placed_all(table.state, other)), None)
+    following = next((other for other in seats[place:] + seats[:place] if not has_placed_all(match.state, other)), None)
     if following is None:
-        start_turn(table, seats[0])
+        start_turn(match, seats[0])
     else:
-        to_phase(table, "placement", following)
+        to_phase(match, "placement", following)
 
 
 # ---------------------------------------------------------------- cards
@@ -131,11 +131,11 @@ def reinforce_refusal(state: State, seat: Seat, action: Action) -> Refusal | Non
     return None
 
 
-def reinforce(table: Table, seat: Seat, action: Action) -> None:
+def reinforce(match: Match, seat: Seat, action: Action) -> None:
     """A card goes to the discard pile and its units on the board (WAR-REI-01, WAR-REI-02, WAR-REI-04, WAR-REI-09)."""
-    table.emit("card_played", seat=seat, card=action["card"], use="reinforcements")
-    table.emit("units_placed", seat=seat, units=action["units"], card=action["card"])
-    _after_card(table, seat)
+    match.emit("card_played", seat=seat, card=action["card"], use="reinforcements")
+    match.emit("units_placed", seat=seat, units=action["units"], card=action["card"])
+    _after_card(match, seat)
 
 
 def combat_card_offers(state: State, seat: Seat) -> list[Action]:
@@ -154,21 +154,21 @@ def combat_card_refusal(state: State, seat: Seat, action: Action) -> Refusal | N
     return None
 
 
-def play_combat_card(table: Table, seat: Seat, action: Action) -> None:
+def play_combat_card(match: Match, seat: Seat, action: Action) -> None:
     """A card lies open as the seat's combat card, besides its reinforcements (WAR-COM-01, WAR-COM-09)."""
-    table.emit("card_played", seat=seat, card=action["card"], use="combat")
-    _after_card(table, seat)
+    match.emit("card_played", seat=seat, card=action["card"], use="combat")
+    _after_card(match, seat)
 
 
-def _after_card(table: Table, seat: Seat) -> None:
+def _after_card(match: Match, seat: Seat) -> None:
     """The moves begin by themselves when no play of a card is left (WAR-TRN-04)."""
-    if not may_play_any_card(table.state, seat):
-        to_phase(table, "moves", seat)
+    if not may_play_any_card(match.state, seat):
+        to_phase(match, "moves", seat)
 
 
-def end_cards(table: Table, seat: Seat, action: Action) -> None:
+def end_cards(match: Match, seat: Seat, action: Action) -> None:
     """A seat need not play its cards (WAR-TRN-04, WAR-TRN-08)."""
-    to_phase(table, "moves", seat)
+    to_phase(match, "moves", seat)
 
 
 # ---------------------------------------------------------------- moves
@@ -206,22 +206,22 @@ def move_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     return None
 
 
-def move(table: Table, seat: Seat, action: Action) -> None:
+def move(match: Match, seat: Seat, action: Action) -> None:
     """All units of a move set out at once, however many there are; where nobody of another seat stands they arrive, elsewhere they attack
     (WAR-MOV-01, WAR-MOV-03, WAR-MOV-05, WAR-MOV-06, WAR-MOV-08, WAR-MOV-09, WAR-ATT-01, WAR-ATT-13, WAR-TRN-09)."""
-    tiles = table.state["tiles"]
+    tiles = match.state["tiles"]
     peaceful = {tile: number for tile, number in action["to"].items() if tiles[tile]["seat"] in (None, seat)}
     attacks = {tile: number for tile, number in sorted(action["to"].items()) if tile not in peaceful}
-    table.emit("move_made", seat=seat, **{"from": action["from"]}, to=peaceful, attacks=attacks)
+    match.emit("move_made", seat=seat, **{"from": action["from"]}, to=peaceful, attacks=attacks)
     if attacks:
-        to_phase(table, "attack", seat)
-    elif table.state["turn"]["moves"] >= MOVES:
-        after_moves(table, seat)
+        to_phase(match, "attack", seat)
+    elif match.state["turn"]["moves"] >= MOVES:
+        after_moves(match, seat)
 
 
-def end_moves(table: Table, seat: Seat, action: Action) -> None:
+def end_moves(match: Match, seat: Seat, action: Action) -> None:
     """A seat need not move (WAR-MOV-08, WAR-TRN-08)."""
-    after_moves(table, seat)
+    after_moves(match, seat)
 
 
 # ---------------------------------------------------------------- attacks
@@ -241,41 +241,41 @@ def attack_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     return None
 
 
-def attack(table: Table, seat: Seat, action: Action) -> None:
+def attack(match: Match, seat: Seat, action: Action) -> None:
     """Dice are rolled until one side loses a unit, which may end the attack and put a seat out; the defender decides nothing (WAR-ATT-05,
     WAR-ATT-07, WAR-ATT-11, WAR-ATT-12, WAR-ATT-15, WAR-ELI-06)."""
     tile = action["tile"]
-    source = table.state["attacks"][tile]["from"]
-    defender = table.state["tiles"][tile]["seat"]
+    source = match.state["attacks"][tile]["from"]
+    defender = match.state["tiles"][tile]["seat"]
     loser = None
     while loser is None:  # draws have a chance of at most 1 in 6 (WAR-END-06)
-        loser = roll(table, seat, defender, tile)
-    left = table.state["attacks"][tile]["units"]
-    ended = not left or not table.state["tiles"][tile]["units"]
+        loser = roll(match, seat, defender, tile)
+    left = match.state["attacks"][tile]["units"]
+    ended = not left or not match.state["tiles"][tile]["units"]
     if ended:
-        table.emit("attack_ended", tile=tile, **{"from": source}, seat=seat, result="conquered" if left else "repelled", moved=left)
-    if ended and not holdings(table.state, loser):
-        eliminate(table, loser, by=defender if loser == seat else seat)
-        if table.state["outcome"] is not None:
+        match.emit("attack_ended", tile=tile, **{"from": source}, seat=seat, result="conquered" if left else "repelled", moved=left)
+    if ended and not holdings(match.state, loser):
+        eliminate(match, loser, by=defender if loser == seat else seat)
+        if match.state["outcome"] is not None:
             return
         if loser == seat:
-            end_turn(table, seat)
+            end_turn(match, seat)
             return
-    if ended and not table.state["attacks"]:
-        _after_attacks(table, seat)
+    if ended and not match.state["attacks"]:
+        _after_attacks(match, seat)
 
 
-def roll(table: Table, attacker: Seat, defender: Seat, tile: str) -> Seat | None:
+def roll(match: Match, attacker: Seat, defender: Seat, tile: str) -> Seat | None:
     """Each side throws a die and adds its units in the fight and its combat bonus; the lower total loses a unit, which goes to its reserve
     (WAR-CMP-09, WAR-ATT-01, WAR-ATT-02, WAR-ATT-03, WAR-ATT-04, WAR-ATT-05, WAR-ATT-06, WAR-ATT-07, WAR-COM-06)."""
-    state = table.state
+    state = match.state
     fight = state["attacks"][tile]
-    attack = _side(table.chance.roll(SIDES), fight["units"], bonus(state, attacker, tile))
-    defence = _side(table.chance.roll(SIDES), state["tiles"][tile]["units"], bonus(state, defender, tile))
+    attack = _side(match.chance.roll(SIDES), fight["units"], bonus(state, attacker, tile))
+    defence = _side(match.chance.roll(SIDES), state["tiles"][tile]["units"], bonus(state, defender, tile))
     loser = None
     if attack["total"] != defence["total"]:
         loser = attacker if attack["total"] < defence["total"] else defender
-    table.emit(
+    match.emit(
         "attack_rolled",
         tile=tile,
         **{"from": fight["from"]},
@@ -292,13 +292,13 @@ def _side(die: int, units: int, combat: int) -> dict[str, int]:
     return {"die": die, "units": units, "bonus": combat, "total": die + units + combat}
 
 
-def eliminate(table: Table, seat: Seat, by: Seat) -> None:
+def eliminate(match: Match, seat: Seat, by: Seat) -> None:
     """A seat without units is out at once, its cards leave the match; when one seat is left the match ends (WAR-ELI-01, WAR-ELI-02,
     WAR-ELI-03,
     WAR-ELI-05)."""
-    table.emit("seat_eliminated", seat=seat, by=by)
-    if len(still_in(table.state)) == 1:
-        end_match(table, "last_seat")
+    match.emit("seat_eliminated", seat=seat, by=by)
+    if len(still_in(match.state)) == 1:
+        end_match(match, "last_seat")
 
 
 def stop_attack_offers(state: State, seat: Seat) -> list[Action]:
@@ -314,20 +314,20 @@ def stop_attack_refusal(state: State, seat: Seat, action: Action) -> Refusal | N
     return refusal
 
 
-def stop_attack(table: Table, seat: Seat, action: Action) -> None:
+def stop_attack(match: Match, seat: Seat, action: Action) -> None:
     """The attackers left stay on the tile they came from (WAR-ATT-09, WAR-ATT-10, WAR-ATT-14)."""
-    source = table.state["attacks"][action["tile"]]["from"]
-    table.emit("attack_ended", tile=action["tile"], **{"from": source}, seat=seat, result="stopped", moved=0)
-    if not table.state["attacks"]:
-        _after_attacks(table, seat)
+    source = match.state["attacks"][action["tile"]]["from"]
+    match.emit("attack_ended", tile=action["tile"], **{"from": source}, seat=seat, result="stopped", moved=0)
+    if not match.state["attacks"]:
+        _after_attacks(match, seat)
 
 
-def _after_attacks(table: Table, seat: Seat) -> None:
+def _after_attacks(match: Match, seat: Seat) -> None:
     """The move is over with its last attack (WAR-ATT-14, WAR-MOV-08)."""
-    if table.state["turn"]["moves"] < MOVES:
-        to_phase(table, "moves", seat)
+    if match.state["turn"]["moves"] < MOVES:
+        to_phase(match, "moves", seat)
     else:
-        after_moves(table, seat)
+        after_moves(match, seat)
 
 
 # ---------------------------------------------------------------- taking cards
@@ -361,25 +361,25 @@ def take_cards_refusal(state: State, seat: Seat, action: Action) -> Refusal | No
     return None
 
 
-def take_cards(table: Table, seat: Seat, action: Action) -> None:
+def take_cards(match: Match, seat: Seat, action: Action) -> None:
     """The cards join the hand, however many it holds, the row is filled from the deck, and the turn is over (WAR-DRW-01, WAR-DRW-04,
     WAR-DRW-07,
     WAR-DRW-08)."""
-    table.emit("cards_taken", seat=seat, cards=[card for card in table.state["row"] if card in action["cards"]])
-    state = table.state
+    match.emit("cards_taken", seat=seat, cards=[card for card in match.state["row"] if card in action["cards"]])
+    state = match.state
     filling = state["deck"][: max(ROW_SIZE - len(state["row"]), 0)]
     if filling:
-        table.emit("row_filled", cards=filling)
-    end_turn(table, seat, took_last_card=not table.state["row"] and not table.state["deck"])
+        match.emit("row_filled", cards=filling)
+    end_turn(match, seat, took_last_card=not match.state["row"] and not match.state["deck"])
 
 
 # ---------------------------------------------------------------- the system, and what always goes
 
 
-def end_round(table: Table, seat: Seat, action: Action) -> None:
+def end_round(match: Match, seat: Seat, action: Action) -> None:
     """The next round begins with the first seat still in (WAR-TRN-06)."""
-    table.emit("round_started", round=table.state["round"] + 1)
-    start_turn(table, still_in(table.state)[0])
+    match.emit("round_started", round=match.state["round"] + 1)
+    start_turn(match, still_in(match.state)[0])
 
 
 def _allowed(state: State, seat: Seat, action: Action) -> Refusal | None:
@@ -387,7 +387,7 @@ def _allowed(state: State, seat: Seat, action: Action) -> Refusal | None:
 
 
 def _end(kind: str) -> Deed:
-    act = {"end_cards": end_cards, "end_moves": end_moves, "end_round": end_round}[kind]
+    act = {"end_cards": end_cards, "end_moves": end_moves, "advance": end_round}[kind]
     return Deed({}, lambda state, seat: [{"type": kind}], _allowed, act)
 
 
@@ -401,4 +401,4 @@ ATTACK = Deed({"tile": TILE}, attack_offers, attack_refusal, attack)
 STOP_ATTACK = Deed({"tile": TILE}, stop_attack_offers, stop_attack_refusal, stop_attack)
 TAKE_CARDS = Deed({"cards": listing(CARD, 1, ROW_TAKE)}, take_cards_offers, take_cards_refusal, take_cards)
 SET_UP = Deed({}, setup_offers, setup_refusal, set_up)
-END_ROUND = _end("end_round")
+END_ROUND = _end("advance")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from games.kernel import Seat, State, Table
+from games.kernel import Match, Seat, State
 from games.war.data import BROWN, PER_SET, PER_TILE, SET_SIZE, SYMBOL_STEP
 from games.war.state import holdings, on_board, still_in
 
@@ -35,11 +35,11 @@ def winners(state: State, sheet: dict[Seat, Points]) -> list[Seat]:
     return [seat for seat in seats if merit[seat] == best]
 
 
-def end_match(table: Table, reason: str) -> None:
+def end_match(match: Match, reason: str) -> None:
     """Scores are counted and the match is over; a last seat wins whatever the scores are (WAR-ELI-05, WAR-SCO-08, WAR-END-05)."""
-    state = table.state
+    state = match.state
     sheet = {seat: points(state, seat) for seat in state["seats"]}
-    table.emit(
+    match.emit(
         "match_ended",
         winners=still_in(state) if reason == "last_seat" else winners(state, sheet),
         reason=reason,

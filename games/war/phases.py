@@ -20,12 +20,12 @@ from games.war.actions import (
 )
 
 PHASES: Mapping[str, Mapping[str, Deed]] = {
-    "setup": {"end_round": SET_UP},
+    "setup": {"advance": SET_UP},
     "placement": {"place_unit": PLACE_UNIT},
     "cards": {"reinforce": REINFORCE, "play_combat_card": PLAY_COMBAT_CARD, "end_cards": END_CARDS},
     "moves": {"move": MOVE, "end_moves": END_MOVES},
     "attack": {"attack": ATTACK, "stop_attack": STOP_ATTACK},
     "draw": {"take_cards": TAKE_CARDS},
-    "round_end": {"end_round": END_ROUND},
+    "round_end": {"advance": END_ROUND},
     "over": {},
 }

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from games.documents import clone
-from games.kernel import SYSTEM, Action, Refusal, Refused, Seat, State, Table, no
+from games.kernel import SYSTEM, Action, Match, Refusal, Refused, Seat, State, no
 from games.schema import Malformed, optional, record
 from games.war.data import (
     BOX,
@@ -103,7 +103,7 @@ def options_refusal(seats: Sequence[Seat], options: Mapping[str, Any]) -> Refusa
 
 def setup_offers(state: State, seat: Seat) -> list[Action]:
     """The set-up is one action of the system (WAR-SET-01)."""
-    return [{"type": "end_round"}]
+    return [{"type": "advance"}]
 
 
 def setup_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
@@ -111,77 +111,77 @@ def setup_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     return match_refusal(state["seats"], state["options"])
 
 
-def set_up(table: Table, seat: Seat, action: Action) -> None:
+def set_up(match: Match, seat: Seat, action: Action) -> None:
     """First seat, symbols, map, starting cards, deck, face-up row, in this order (WAR-SET-01)."""
-    order_seats(table)
-    choose_symbols(table)
-    build_map(table)
-    if option(table.state, "starting_cards"):
-        deal_starting_cards(table)
-    build_deck(table)
-    to_phase(table, "placement", table.state["seats"][0])
+    order_seats(match)
+    choose_symbols(match)
+    build_map(match)
+    if option(match.state, "starting_cards"):
+        deal_starting_cards(match)
+    build_deck(match)
+    to_phase(match, "placement", match.state["seats"][0])
 
 
-def order_seats(table: Table) -> None:
+def order_seats(match: Match) -> None:
     """The first seat is drawn unless named; the others follow in their order round the table (WAR-SET-02, WAR-OPT-01)."""
-    seats = table.state["seats"]
-    first = option(table.state, "first_seat")
-    place = seats.index(table.chance.pick(seats) if first == "random" else first)
-    table.emit("seats_ordered", seats=seats[place:] + seats[:place])
+    seats = match.state["seats"]
+    first = option(match.state, "first_seat")
+    place = seats.index(match.chance.pick(seats) if first == "random" else first)
+    match.emit("seats_ordered", seats=seats[place:] + seats[:place])
 
 
-def choose_symbols(table: Table) -> None:
+def choose_symbols(match: Match) -> None:
     """Symbols are removed as the options say, as a given map says, or at random; none with 4 seats (WAR-SET-03, WAR-CMP-10, WAR-CMP-11,
     WAR-CMP-12,
     WAR-CMP-13, WAR-OPT-02, WAR-MAP-14)."""
-    state = table.state
+    state = match.state
     faces, removed = option(state, "map"), option(state, "removed_symbols")
     number = BOX[len(state["seats"])].removed_symbols
     if faces != "generated":
         removed = [symbol for symbol in SYMBOLS if symbol not in symbols_on(faces)]
     elif removed == "random":
-        removed = table.chance.sample(SYMBOLS, number) if number else []
-    table.emit("symbols_chosen", symbols=[symbol for symbol in SYMBOLS if symbol not in removed])
+        removed = match.chance.sample(SYMBOLS, number) if number else []
+    match.emit("symbols_chosen", symbols=[symbol for symbol in SYMBOLS if symbol not in removed])
 
 
-def build_map(table: Table) -> None:
+def build_map(match: Match) -> None:
     """The map is laid out without units: the given one, or that of the map number, which is drawn if it was left open (WAR-SET-04,
     WAR-OPT-03,
     WAR-OPT-04, WAR-MAP-15)."""
-    state = table.state
+    state = match.state
     faces, number = option(state, "map"), option(state, "map_number")
     if faces != "generated":
-        table.emit("map_built", number=None, tiles=given(faces))
+        match.emit("map_built", number=None, tiles=given(faces))
         return
     if number is None:
-        number = table.chance.number(GENERATOR.modulus)
-    table.emit("map_built", number=number, tiles=generated(len(state["seats"]), state["symbols"], number))
+        number = match.chance.number(GENERATOR.modulus)
+    match.emit("map_built", number=number, tiles=generated(len(state["seats"]), state["symbols"], number))
 
 
-def deal_starting_cards(table: Table) -> None:
+def deal_starting_cards(match: Match) -> None:
     """The second seat gets a card of value 1, the third one of value 2, the fourth one of each, drawn one after the other from the green
     cards (WAR-SET-05, WAR-SET-06, WAR-OPT-05)."""
-    state = table.state
+    state = match.state
     cards: dict[Seat, list[str]] = {}
     left = [card for card in cards_in_play(state) if CARDS[card].background == STARTING_BACKGROUND]
     for place, seat in enumerate(state["seats"], 1):
         for value in STARTING_CARDS.get(place, ()):
-            card = table.chance.pick([card for card in left if CARDS[card].value == value])
+            card = match.chance.pick([card for card in left if CARDS[card].value == value])
             left.remove(card)
             cards.setdefault(seat, []).append(card)
-    table.emit("starting_cards_dealt", cards=cards)
+    match.emit("starting_cards_dealt", cards=cards)
 
 
-def build_deck(table: Table) -> None:
+def build_deck(match: Match) -> None:
     """What is left is shuffled in three parts, stacked green, pink, brown, and the top four cards are turned up (WAR-SET-07, WAR-SET-08,
     WAR-CMP-07)."""
-    state = table.state
+    state = match.state
     dealt = {card for hand in state["hands"].values() for card in hand}
     deck: list[str] = []
     for background in DECK_ORDER:
-        deck += table.chance.shuffle([card for card in cards_in_play(state) if CARDS[card].background == background and card not in dealt])
-    table.emit("deck_built", deck=deck)
-    table.emit("row_filled", cards=deck[:ROW_SIZE])
+        deck += match.chance.shuffle([card for card in cards_in_play(state) if CARDS[card].background == background and card not in dealt])
+    match.emit("deck_built", deck=deck)
+    match.emit("row_filled", cards=deck[:ROW_SIZE])
 
 
 def cards_in_play(state: State) -> list[str]:

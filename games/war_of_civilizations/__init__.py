@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from games.kernel import Game, Seats
-from games.war_of_civilizations.actions import misfit
+from games.war_of_civilizations.actions import inadmissible
 from games.war_of_civilizations.board import board
 from games.war_of_civilizations.data import FOLDER, LEAST_SEATS, MOST_SEATS, SEATS
 from games.war_of_civilizations.facts import FACTS
@@ -83,5 +83,5 @@ GAME = Game(
     folder=FOLDER,
     sets=frozenset({"collect.skip", "collect.extra{}", "bid.cards"}),
     remembers=REMEMBERS,
-    misfit=misfit,
+    inadmissible=inadmissible,
 )

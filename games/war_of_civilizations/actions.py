@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from games.choices import Ranges
-from games.kernel import Action, Deed, Refusal, Seat, State, Table, no
+from games.kernel import Action, Deed, Match, Refusal, Seat, State, no
 from games.schema import counts, optional
 from games.war_of_civilizations.checks import lacks, listed, never_refused
 from games.war_of_civilizations.crystals import misconverted
@@ -17,7 +17,7 @@ from games.war_of_civilizations.upkeep import end_round
 # ---------------------------------------------------------------- any action
 
 
-def misfit(state: State, action: Action) -> Refusal | None:
+def inadmissible(state: State, action: Action) -> Refusal | None:
     """What can be an action in no position of this match, whoever sends it: it names a location that is not on the board, or its fields
     contradict each other (WOC-MAP-01, WOC-CNV-01, WOC-PWR-29, WOC-PWR-31)."""
     board = in_play(state)
@@ -50,20 +50,20 @@ def deploy_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     return None
 
 
-def deploy(table: Table, seat: Seat, action: Action) -> None:
+def deploy(match: Match, seat: Seat, action: Action) -> None:
     """The free ships are placed, and the next seat follows; after the last one round 1 begins (WOC-SET-08, WOC-SET-11)."""
     ships = action["ships"]
     rest = {ship: number - ships.get(ship, 0) for ship, number in FREE_SHIPS.items() if number > ships.get(ship, 0)}
     other = next(location for location in LANDINGS[seat] if location != action["at"])
     for at, part in ((action["at"], ships), (other, rest)):
         if part:
-            table.emit("ships_placed", seat=seat, at=at, ships=part, reason="deploy")
-    seats = table.state["seats"]
+            match.emit("ships_placed", seat=seat, at=at, ships=part, reason="deploy")
+    seats = match.state["seats"]
     following = seats[seats.index(seat) + 1 :]
     if following:
-        pass_to(table, "deploy", [following[0]], following[0])
+        pass_to(match, "deploy", [following[0]], following[0])
     else:
-        start_turn(table, seats[0])
+        start_turn(match, seats[0])
 
 
 # ---------------------------------------------------------------- active actions and turns
@@ -84,9 +84,9 @@ def begin_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     return None if may_begin(state, seat) else no("no_actions_left", "WOC-TRN-02", used=turn["actions_used"])
 
 
-def begin(table: Table, seat: Seat, action: Action) -> None:
+def begin(match: Match, seat: Seat, action: Action) -> None:
     """An active action is under way (WOC-TRN-05)."""
-    begin_action(table, seat, action["action"])
+    begin_action(match, seat, action["action"])
 
 
 def end_action_offers(state: State, seat: Seat) -> list[Action]:
@@ -99,9 +99,9 @@ def end_action_refusal(state: State, seat: Seat, action: Action) -> Refusal | No
     return no("no_action", "WOC-TRN-09", wanted="of any kind") if state["turn"]["action"] is None else None
 
 
-def stop(table: Table, seat: Seat, action: Action) -> None:
+def stop(match: Match, seat: Seat, action: Action) -> None:
     """The active action is over (WOC-TRN-09, WOC-TRN-10)."""
-    end_action(table)
+    end_action(match)
 
 
 def end_turn_offers(state: State, seat: Seat) -> list[Action]:
@@ -115,9 +115,9 @@ def end_turn_refusal(state: State, seat: Seat, action: Action) -> Refusal | None
     return None if under_way is None else no("action_under_way", "WOC-TRN-09", action=under_way)
 
 
-def finish_turn(table: Table, seat: Seat, action: Action) -> None:
+def finish_turn(match: Match, seat: Seat, action: Action) -> None:
     """The turn passes on (WOC-TRN-01, WOC-TRN-09)."""
-    end_turn(table, seat)
+    end_turn(match, seat)
 
 
 # ---------------------------------------------------------------- cards in hand
@@ -159,11 +159,11 @@ def play_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     return None if asked is None else asked(state, seat, card, action["at"])
 
 
-def play(table: Table, seat: Seat, action: Action) -> None:
+def play(match: Match, seat: Seat, action: Action) -> None:
     """A card is used once and discarded (WOC-PWR-04, WOC-TRN-11)."""
     card = CARDS[action["card"]]
-    table.emit("card_spent", seat=seat, card=card.id, reason="played")
-    VERBS[card.verb].act(table, seat, card, action.get("at", ""))
+    match.emit("card_spent", seat=seat, card=card.id, reason="played")
+    VERBS[card.verb].act(match, seat, card, action.get("at", ""))
 
 
 def discard_offers(state: State, seat: Seat) -> list[Action]:
@@ -179,9 +179,9 @@ def discard_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     return no("card_not_there", "WOC-PWR-05", card=card, where="your hand", there=", ".join(hand) or "nothing")
 
 
-def discard(table: Table, seat: Seat, action: Action) -> None:
+def discard(match: Match, seat: Seat, action: Action) -> None:
     """A card goes to the discard pile unused (WOC-PWR-05, WOC-TRN-11)."""
-    table.emit("card_spent", seat=seat, card=action["card"], reason="discarded")
+    match.emit("card_spent", seat=seat, card=action["card"], reason="discarded")
 
 
 # ---------------------------------------------------------------- the system
@@ -189,12 +189,12 @@ def discard(table: Table, seat: Seat, action: Action) -> None:
 
 def end_round_offers(state: State, seat: Seat) -> list[Action]:
     """The system's only action (WOC-RND-01)."""
-    return [{"type": "end_round"}]
+    return [{"type": "advance"}]
 
 
-def finish_round(table: Table, seat: Seat, action: Action) -> None:
+def finish_round(match: Match, seat: Seat, action: Action) -> None:
     """The round ends, and perhaps the match (WOC-RND-01)."""
-    end_round(table)
+    end_round(match)
 
 
 SET_UP = Deed({}, setup_offers, setup_refusal, set_up)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from games.kernel import Seat, State, Table
+from games.kernel import Match, Seat, State
 from games.war_of_civilizations.data import (
     CAPACITY,
     CARDS,
@@ -43,21 +43,21 @@ Battle = dict[str, Any]
 # ---------------------------------------------------------------- where a fleet comes to
 
 
-def land(table: Table, seat: Seat, met: bool) -> None:
+def land(match: Match, seat: Seat, met: bool) -> None:
     """What lies on the location that a fleet has come to, once no pirate is there: a token on an unexplored apex island, or an opponent,
     or else control. The Move is over if something was there, or no step is left (WOC-MOV-07, WOC-PIR-05, WOC-TRN-10, WOC-ABL-03)."""
-    state = table.state
+    state = match.state
     mover = state["turn"]["mover"]
     at = mover["at"]
     island = state["apex"].get(at)
     if island is not None and not island["explored"]:
-        explore(table, seat, at, mover["from"])
+        explore(match, seat, at, mover["from"])
     else:
         foe = opponent(state, seat, at)
         if foe is not None:
             lone = foreign_privateer(state, seat, at) is not None
             start_battle(
-                table,
+                match,
                 at=at,
                 kind="privateer" if lone else "fleet",
                 attacker=seat,
@@ -66,11 +66,11 @@ def land(table: Table, seat: Seat, met: bool) -> None:
                 origin=mover["from"],
             )
             return
-        take_control(table, seat, at)
+        take_control(match, seat, at)
         if not met and mover["steps_left"]:
             return
-    end_action(table)
-    to_turn(table)
+    end_action(match)
+    to_turn(match)
 
 
 def opponent(state: State, seat: Seat, at: str) -> Seat | None:
@@ -86,45 +86,45 @@ def opponent(state: State, seat: Seat, at: str) -> Seat | None:
     return lord if lord is not None and lord != seat and not state["players"][lord]["eliminated"] else None
 
 
-def explore(table: Table, seat: Seat, apex: str, origin: str) -> None:
+def explore(match: Match, seat: Seat, apex: str, origin: str) -> None:
     """A fleet looks at the token, pays for it and gains its crystal if it can; else it turns back, and the tokens on all unexplored apex
     islands move one place clockwise (WOC-EXP-01, WOC-EXP-02, WOC-EXP-03, WOC-EXP-04, WOC-GEN-02)."""
-    token = table.state["apex"][apex]["expedition"]
-    table.emit("expedition_seen", seat=seat, apex=apex, expedition=token)
-    if can_pay(table.state, seat, EXPEDITIONS[token]):
-        pay(table, seat, EXPEDITIONS[token], "expedition")
-        move_crystals(table, "expedition", seat, EXPEDITION_CRYSTALS, "expedition")
-        table.emit("expedition_recovered", seat=seat, apex=apex, expedition=token)
+    token = match.state["apex"][apex]["expedition"]
+    match.emit("expedition_seen", seat=seat, apex=apex, expedition=token)
+    if can_pay(match.state, seat, EXPEDITIONS[token]):
+        pay(match, seat, EXPEDITIONS[token], "expedition")
+        move_crystals(match, "expedition", seat, EXPEDITION_CRYSTALS, "expedition")
+        match.emit("expedition_recovered", seat=seat, apex=apex, expedition=token)
         return
-    move_ships(table, seat, apex, origin, dict(ships_at(table.state, seat, apex)), "turned_back")
-    islands = table.state["apex"]
+    move_ships(match, seat, apex, origin, dict(ships_at(match.state, seat, apex)), "turned_back")
+    islands = match.state["apex"]
     hidden = [island for island in RING if not islands[island]["explored"]]
     if len(hidden) > 1:
-        table.emit("expeditions_rotated", moves=dict(zip(hidden, [*hidden[1:], hidden[0]], strict=True)))
+        match.emit("expeditions_rotated", moves=dict(zip(hidden, [*hidden[1:], hidden[0]], strict=True)))
 
 
-def take_control(table: Table, seat: Seat, at: str) -> None:
+def take_control(match: Match, seat: Seat, at: str) -> None:
     """A fleet that nobody disputes controls the location, captures a crystal that another seat mounted there, and holds the Isle of Myth if
     its capital ship is there (WOC-MNT-04, WOC-ISL-01, WOC-ISL-02)."""
-    state = table.state
+    state = match.state
     for owner in state["seats"]:
         if owner != seat and at in state["players"][owner]["mounted"] and controls(state, seat, at):
-            table.emit("crystal_captured", seat=seat, owner=owner, at=at)
+            match.emit("crystal_captured", seat=seat, owner=owner, at=at)
     if at == ISLE and state[ISLE]["holder"] != seat and FLAGSHIP in ships_at(state, seat, ISLE):
-        table.emit("isle_taken", seat=seat, round=state["round"])
+        match.emit("isle_taken", seat=seat, round=state["round"])
 
 
-def start_countdown(table: Table, goal: str, ships: Counts) -> None:
+def start_countdown(match: Match, goal: str, ships: Counts) -> None:
     """The first capital ship that enters the Isle starts the countdown, even if the battle there is lost then (WOC-ISL-04, WOC-SET-05)."""
-    if goal == ISLE and FLAGSHIP in ships and table.state["countdown"] is None:
-        table.emit("countdown_set", value=COUNTDOWN)
+    if goal == ISLE and FLAGSHIP in ships and match.state["countdown"] is None:
+        match.emit("countdown_set", value=COUNTDOWN)
 
 
 # ---------------------------------------------------------------- the start of a battle
 
 
 def start_battle(
-    table: Table,
+    match: Match,
     at: str,
     kind: str,
     attacker: Seat,
@@ -148,19 +148,19 @@ def start_battle(
         "result": None,
         "retreat": None,
     }
-    table.emit("battle_started", battle=battle)
-    prepare(table)
+    match.emit("battle_started", battle=battle)
+    prepare(match)
 
 
-def prepare(table: Table) -> None:
+def prepare(match: Match) -> None:
     """The defender may bring ships in as long as some can come and there is room; then both sides bid (WOC-BAT-02, WOC-BAT-03)."""
-    state = table.state
+    state = match.state
     battle = state["battle"]
     defender, at = battle["defender"], battle["at"]
     if defender != PIRATE and battle["privateer"] != "defender" and room(state, at) and reinforcements(state, defender, at):
-        pass_to(table, "reinforce", [defender])
+        pass_to(match, "reinforce", [defender])
     else:
-        start_bids(table)
+        start_bids(match)
 
 
 def unsealed(state: State) -> list[Seat]:
@@ -169,9 +169,9 @@ def unsealed(state: State) -> list[Seat]:
     return [seat for seat in state["seats"] if seat in (battle["attacker"], battle["defender"]) and seat not in battle["bids"]]
 
 
-def start_bids(table: Table) -> None:
+def start_bids(match: Match) -> None:
     """Both sides bid at once, in secret (WOC-BAT-04)."""
-    pass_to(table, "bids", unsealed(table.state))
+    pass_to(match, "bids", unsealed(match.state))
 
 
 # ---------------------------------------------------------------- what each side counts
@@ -219,67 +219,67 @@ def side(state: State, battle: Battle, role: str) -> dict[str, int]:
 # ---------------------------------------------------------------- the end of a battle
 
 
-def resolve(table: Table) -> None:
+def resolve(match: Match) -> None:
     """The bids are revealed and lost, whoever wins; the higher total wins, in a tie the attacker's (WOC-BAT-05, WOC-BAT-06, WOC-BAT-09,
     WOC-BAT-12)."""
-    battle = table.state["battle"]
+    battle = match.state["battle"]
     if battle["defender"] == PIRATE:
-        table.emit("dice_rolled", dice=[table.chance.roll(PIRATE_FACES) for _ in range(PIRATE_DICE)])
+        match.emit("dice_rolled", dice=[match.chance.roll(PIRATE_FACES) for _ in range(PIRATE_DICE)])
     bids = battle["bids"]
-    table.emit("bids_revealed", bids={seat: bids[seat] for seat in (battle["attacker"], battle["defender"]) if seat in bids})
+    match.emit("bids_revealed", bids={seat: bids[seat] for seat in (battle["attacker"], battle["defender"]) if seat in bids})
     for role in _OTHER:
         seat = battle[role]
         if seat in bids:
-            change_resources(table, seat, {"ammo": -bids[seat]["ammo"]}, "bid")
+            change_resources(match, seat, {"ammo": -bids[seat]["ammo"]}, "bid")
             for card in bids[seat]["cards"]:
-                table.emit("card_spent", seat=seat, card=card, reason="bid")
-    battle = table.state["battle"]
-    sides = {role: side(table.state, battle, role) for role in _OTHER}
+                match.emit("card_spent", seat=seat, card=card, reason="bid")
+    battle = match.state["battle"]
+    sides = {role: side(match.state, battle, role) for role in _OTHER}
     winner = "attacker" if sides["attacker"]["total"] >= sides["defender"]["total"] else "defender"
-    table.emit("battle_resolved", winner=winner, sides=sides)
-    _reward(table, winner)
-    if _beaten(table, _OTHER[winner]):
-        close(table)
+    match.emit("battle_resolved", winner=winner, sides=sides)
+    _reward(match, winner)
+    if _beaten(match, _OTHER[winner]):
+        close(match)
 
 
-def _reward(table: Table, winner: str) -> None:
+def _reward(match: Match, winner: str) -> None:
     """Spare powder comes back, plunder is taken, the winner gains crystals as far as the supply lasts, and the loser loses its teleporter
     there (WOC-BAT-10, WOC-BAT-12, WOC-PWR-22, WOC-PWR-23, WOC-PIR-03, WOC-PRV-11, WOC-TEL-09, WOC-LIM-02, WOC-GEN-02)."""
-    battle = table.state["battle"]
+    battle = match.state["battle"]
     at, victor, beaten = battle["at"], battle[winner], battle[_OTHER[winner]]
     for role in _OTHER:
         if any(card.returns for card in played(battle, role)):
-            change_resources(table, battle[role], {"ammo": battle["bids"][battle[role]]["ammo"]}, "card")
+            change_resources(match, battle[role], {"ammo": battle["bids"][battle[role]]["ammo"]}, "card")
     for card in played(battle, winner):
         taken = dict(card.plunder)
         if beaten != PIRATE:
-            stock = table.state["players"][beaten]
+            stock = match.state["players"][beaten]
             taken = {name: min(number, stock[name]) for name, number in taken.items()}
-            pay(table, beaten, taken, card.id)
-        change_resources(table, victor, taken, card.id)
+            pay(match, beaten, taken, card.id)
+        change_resources(match, victor, taken, card.id)
     if victor != PIRATE:
-        flagship = beaten != PIRATE and battle["privateer"] != _OTHER[winner] and FLAGSHIP in ships_at(table.state, beaten, at)
+        flagship = beaten != PIRATE and battle["privateer"] != _OTHER[winner] and FLAGSHIP in ships_at(match.state, beaten, at)
         prize = FLAGSHIP_CRYSTALS if flagship else WIN_CRYSTALS
-        move_crystals(table, "supply", victor, min(prize, table.state["crystals"]["supply"]), "battle")
-    if beaten != PIRATE and at in table.state["players"][beaten]["teleporters"]:
-        table.emit("teleporter_lost", seat=beaten, at=at, reason="battle")
+        move_crystals(match, "supply", victor, min(prize, match.state["crystals"]["supply"]), "battle")
+    if beaten != PIRATE and at in match.state["players"][beaten]["teleporters"]:
+        match.emit("teleporter_lost", seat=beaten, at=at, reason="battle")
 
 
-def _beaten(table: Table, role: str) -> bool:
+def _beaten(match: Match, role: str) -> bool:
     """What becomes of the beaten side: a pirate is gone for good, a privateer goes to the reserve, a seat beaten on its home base is
     eliminated, and a fleet retreats. Whether the battle can be closed now (WOC-PIR-03, WOC-PRV-11, WOC-ELM-01, WOC-RET-01)."""
-    battle = table.state["battle"]
+    battle = match.state["battle"]
     seat, at = battle[role], battle["at"]
     if seat == PIRATE:
-        table.emit("pirate_removed", apex=at, reason="defeated")
+        match.emit("pirate_removed", apex=at, reason="defeated")
         return True
     if battle["privateer"] == role:
-        table.emit("privateer_moved", seat=seat, to="reserve")
+        match.emit("privateer_moved", seat=seat, to="reserve")
         return True
     if role == "defender" and at == HOME[seat]:
-        eliminate(table, seat, battle["attacker"])
-        return not check_survivor(table)
-    return retreat(table, role)
+        eliminate(match, seat, battle["attacker"])
+        return not check_survivor(match)
+    return retreat(match, role)
 
 
 def going_home(state: State, battle: Battle, role: str) -> int:
@@ -292,9 +292,9 @@ def going_home(state: State, battle: Battle, role: str) -> int:
     return max(min(most, room(state, HOME[seat])), 1 if FLAGSHIP in fleet else 0)
 
 
-def retreat(table: Table, role: str) -> bool:
+def retreat(match: Match, role: str) -> bool:
     """The beaten fleet goes home and to the reserve; where there is more than one way the loser chooses, and False is told (WOC-RET-02)."""
-    state = table.state
+    state = match.state
     battle = state["battle"]
     seat = battle[role]
     fleet = ships_at(state, seat, battle["at"])
@@ -305,59 +305,59 @@ def retreat(table: Table, role: str) -> bool:
     if left == sum(others.values()):
         home |= others
     elif left and len(others) > 1:
-        table.emit("retreat_ordered", seat=seat, count=count)
-        pass_to(table, "retreat", [seat])
+        match.emit("retreat_ordered", seat=seat, count=count)
+        pass_to(match, "retreat", [seat])
         return False
     elif left:
         home |= dict.fromkeys(others, left)
-    send_home(table, seat, home)
+    send_home(match, seat, home)
     return True
 
 
-def send_home(table: Table, seat: Seat, ships: Counts) -> None:
+def send_home(match: Match, seat: Seat, ships: Counts) -> None:
     """Some of the beaten ships go to the home base, the others to the reserve (WOC-RET-01)."""
-    at = table.state["battle"]["at"]
+    at = match.state["battle"]["at"]
     if ships:
-        move_ships(table, seat, at, HOME[seat], ships, "retreat")
-    left = ships_at(table.state, seat, at)
+        move_ships(match, seat, at, HOME[seat], ships, "retreat")
+    left = ships_at(match.state, seat, at)
     if left:
-        table.emit("ships_removed", seat=seat, at=at, ships=dict(left), reason="defeat")
+        match.emit("ships_removed", seat=seat, at=at, ships=dict(left), reason="defeat")
 
 
-def eliminate(table: Table, seat: Seat, by: Seat) -> None:
+def eliminate(match: Match, seat: Seat, by: Seat) -> None:
     """A seat beaten on its own home base is out: the winner takes resources and crystals, mounted ones too, privateers that held its ships
     go home, and its pieces leave the board while its continent stays (WOC-ELM-01, WOC-ELM-02, WOC-ELM-03, WOC-ELM-04, WOC-ELM-05)."""
-    player = table.state["players"][seat]
+    player = match.state["players"][seat]
     goods = {name: player[name] for name in RESOURCES}
-    pay(table, seat, goods, "spoils")
-    change_resources(table, by, goods, "spoils")
-    move_crystals(table, seat, by, player["crystals"], "spoils")
+    pay(match, seat, goods, "spoils")
+    change_resources(match, by, goods, "spoils")
+    move_crystals(match, seat, by, player["crystals"], "spoils")
     for location in CAPACITY:
         if location in player["mounted"]:
-            table.emit("crystal_captured", seat=by, owner=seat, at=location)
-    for other in table.state["seats"]:
-        where = table.state["players"][other]["privateer"]
+            match.emit("crystal_captured", seat=by, owner=seat, at=location)
+    for other in match.state["seats"]:
+        where = match.state["players"][other]["privateer"]
         if other != seat and where in player["fleets"] and where != HOME[other]:
-            table.emit("privateer_moved", seat=other, to=HOME[other])
-    if table.state[ISLE]["holder"] == seat:
-        table.emit("isle_lost", seat=seat)
-    table.emit("seat_eliminated", seat=seat, by=by)
+            match.emit("privateer_moved", seat=other, to=HOME[other])
+    if match.state[ISLE]["holder"] == seat:
+        match.emit("isle_lost", seat=seat)
+    match.emit("seat_eliminated", seat=seat, by=by)
 
 
-def close(table: Table) -> None:
+def close(match: Match) -> None:
     """The battle is over: the Isle is lost if its holder's capital ship had to leave, then the island of a beaten pirate is explored, or
     the winning fleet takes control, and the active action ends (WOC-BAT-12, WOC-PIR-05, WOC-TRN-10, WOC-ISL-03)."""
-    battle = table.state["battle"]
+    battle = match.state["battle"]
     at, winner = battle["at"], battle["result"]["winner"]
     if at == ISLE:
-        lose_isle(table, battle[_OTHER[winner]])
-    table.emit("battle_ended", at=at)
+        lose_isle(match, battle[_OTHER[winner]])
+    match.emit("battle_ended", at=at)
     if battle["kind"] == PIRATE and winner == "attacker":
-        land(table, battle["attacker"], met=True)
+        land(match, battle["attacker"], met=True)
         return
     if battle[winner] != PIRATE and battle["privateer"] != winner:
-        take_control(table, battle[winner], at)
-    if table.state["blockade"] is not None:
-        table.emit("blockade_ended", at=at, result="fought")
-    end_action(table)
-    to_turn(table)
+        take_control(match, battle[winner], at)
+    if match.state["blockade"] is not None:
+        match.emit("blockade_ended", at=at, result="fought")
+    end_action(match)
+    to_turn(match)

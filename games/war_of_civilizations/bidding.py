@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from games.choices import Ranges
-from games.kernel import Action, Deed, Refusal, Seat, State, Table, no
+from games.kernel import Action, Deed, Match, Refusal, Seat, State, no
 from games.schema import counts, listing, whole
 from games.war_of_civilizations.battle import PIRATE, close, prepare, resolve, send_home, start_bids, start_countdown, unsealed
 from games.war_of_civilizations.checks import cannot_pay, lacks, listed, never_refused, no_room
@@ -39,13 +39,13 @@ def reinforce_refusal(state: State, seat: Seat, action: Action) -> Refusal | Non
     return no_room(state, goal, sum(ships.values()))
 
 
-def reinforce(table: Table, seat: Seat, action: Action) -> None:
+def reinforce(match: Match, seat: Seat, action: Action) -> None:
     """Ships are brought into the battle (WOC-BAT-02, WOC-BAT-03, WOC-ISL-03, WOC-ISL-04)."""
-    move_ships(table, seat, action["from"], action["to"], action["ships"], "reinforce")
-    start_countdown(table, action["to"], action["ships"])
-    if table.state["active"] != seat:
-        lose_isle(table, seat)
-    prepare(table)
+    move_ships(match, seat, action["from"], action["to"], action["ships"], "reinforce")
+    start_countdown(match, action["to"], action["ships"])
+    if match.state["active"] != seat:
+        lose_isle(match, seat)
+    prepare(match)
 
 
 def ready_offers(state: State, seat: Seat) -> list[Action]:
@@ -53,9 +53,9 @@ def ready_offers(state: State, seat: Seat) -> list[Action]:
     return [{"type": "ready"}]
 
 
-def ready(table: Table, seat: Seat, action: Action) -> None:
+def ready(match: Match, seat: Seat, action: Action) -> None:
     """No more ships come (WOC-BAT-03)."""
-    start_bids(table)
+    start_bids(match)
 
 
 # ---------------------------------------------------------------- bids
@@ -85,20 +85,20 @@ def bid_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     return cannot_pay(state, seat, {"ammo": action["ammo"]}, "WOC-BAT-04")
 
 
-def bid(table: Table, seat: Seat, action: Action) -> None:
+def bid(match: Match, seat: Seat, action: Action) -> None:
     """A bid is sealed, and final; when all are in they are revealed (WOC-BAT-04, WOC-BAT-05, WOC-GEN-05)."""
     left = list(action["cards"])
     cards = []
-    for card in table.state["players"][seat]["cards"]:
+    for card in match.state["players"][seat]["cards"]:
         if card in left:
             left.remove(card)
             cards.append(card)
-    table.emit("bid_sealed", seat=seat, ammo=action["ammo"], cards=cards)
-    waiting = unsealed(table.state)
+    match.emit("bid_sealed", seat=seat, ammo=action["ammo"], cards=cards)
+    waiting = unsealed(match.state)
     if waiting:
-        pass_to(table, "bids", waiting)
+        pass_to(match, "bids", waiting)
     else:
-        resolve(table)
+        resolve(match)
 
 
 # ---------------------------------------------------------------- an ability in battle
@@ -144,11 +144,11 @@ def use_ability_refusal(state: State, seat: Seat, action: Action) -> Refusal | N
     return None
 
 
-def use_ability(table: Table, seat: Seat, action: Action) -> None:
+def use_ability(match: Match, seat: Seat, action: Action) -> None:
     """A ship of the opponent goes to its reserve (WOC-ABL-02)."""
-    other = foe(table.state, seat)
-    table.emit("ability_used", seat=seat, at=action["at"], ship=action["ship"])
-    table.emit("ships_removed", seat=other, at=action["at"], ships={action["ship"]: 1}, reason="ability")
+    other = foe(match.state, seat)
+    match.emit("ability_used", seat=seat, at=action["at"], ship=action["ship"])
+    match.emit("ships_removed", seat=other, at=action["at"], ships={action["ship"]: 1}, reason="ability")
 
 
 # ---------------------------------------------------------------- retreat
@@ -177,10 +177,10 @@ def retreat_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     return None
 
 
-def choose_retreat(table: Table, seat: Seat, action: Action) -> None:
+def choose_retreat(match: Match, seat: Seat, action: Action) -> None:
     """The chosen ships go home, the others to the reserve (WOC-RET-01, WOC-RET-02)."""
-    send_home(table, seat, action["ships"])
-    close(table)
+    send_home(match, seat, action["ships"])
+    close(match)
 
 
 REINFORCE = Deed(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from games.choices import Ranges
-from games.kernel import Action, Deed, Refusal, Seat, State, Table, no
+from games.kernel import Action, Deed, Match, Refusal, Seat, State, no
 from games.schema import counts
 from games.war_of_civilizations.checks import bonus_open, cannot_pay, no_bonus, no_step
 from games.war_of_civilizations.data import CONTINENT, CONTINENT_OF, MAX_LEVEL, MOUNT_PRICE, RESOURCES, UPGRADE_PRICE, YIELDS, Counts
@@ -65,17 +65,17 @@ def convert_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     return cannot_pay(state, seat, action["pay"], "WOC-CNV-01")
 
 
-def convert(table: Table, seat: Seat, action: Action) -> None:
+def convert(match: Match, seat: Seat, action: Action) -> None:
     """Resources become others, one for one (WOC-CNV-01, WOC-CNV-03)."""
-    exchange(table, seat, action)
-    change_turn(table, bonus_open=False, converted=[*table.state["turn"]["converted"], action["into"]])
+    exchange(match, seat, action)
+    change_turn(match, bonus_open=False, converted=[*match.state["turn"]["converted"], action["into"]])
 
 
-def exchange(table: Table, seat: Seat, action: Action) -> None:
+def exchange(match: Match, seat: Seat, action: Action) -> None:
     """One for one (WOC-CNV-01)."""
     given = action["pay"]
     paid = {name: -given[name] for name in RESOURCES if name in given}
-    change_resources(table, seat, {**paid, action["into"]: sum(given.values())}, "convert")
+    change_resources(match, seat, {**paid, action["into"]: sum(given.values())}, "convert")
 
 
 def powder_offers(state: State, seat: Seat) -> list[Action]:
@@ -123,11 +123,11 @@ def mount_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     return cannot_pay(state, seat, MOUNT_PRICE, "WOC-MNT-01")
 
 
-def mount(table: Table, seat: Seat, action: Action) -> None:
+def mount(match: Match, seat: Seat, action: Action) -> None:
     """A crystal is mounted; from now on it cannot be spent (WOC-MNT-01, WOC-MNT-05)."""
-    pay(table, seat, MOUNT_PRICE, "mount")
-    table.emit("crystal_mounted", seat=seat, at=action["at"], round=table.state["round"])
-    change_turn(table, crystal_use="mount")
+    pay(match, seat, MOUNT_PRICE, "mount")
+    match.emit("crystal_mounted", seat=seat, at=action["at"], round=match.state["round"])
+    change_turn(match, crystal_use="mount")
 
 
 def dismount_offers(state: State, seat: Seat) -> list[Action]:
@@ -156,10 +156,10 @@ def dismount_refusal(state: State, seat: Seat, action: Action) -> Refusal | None
     return None
 
 
-def dismount(table: Table, seat: Seat, action: Action) -> None:
+def dismount(match: Match, seat: Seat, action: Action) -> None:
     """A crystal comes back into the stock, free (WOC-MNT-02)."""
-    table.emit("crystal_dismounted", seat=seat, at=action["at"])
-    change_turn(table, crystal_use="dismount")
+    match.emit("crystal_dismounted", seat=seat, at=action["at"])
+    change_turn(match, crystal_use="dismount")
 
 
 # ---------------------------------------------------------------- abilities
@@ -181,10 +181,10 @@ def upgrade_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     return None
 
 
-def upgrade(table: Table, seat: Seat, action: Action) -> None:
+def upgrade(match: Match, seat: Seat, action: Action) -> None:
     """A crystal goes to the supply and the ability up by a level; what was fixed before does not change (WOC-ABL-01, WOC-LIM-02)."""
-    move_crystals(table, seat, "supply", UPGRADE_PRICE, "upgrade")
-    table.emit("ability_upgraded", seat=seat, level=table.state["players"][seat]["ability"] + 1)
+    move_crystals(match, seat, "supply", UPGRADE_PRICE, "upgrade")
+    match.emit("ability_upgraded", seat=seat, level=match.state["players"][seat]["ability"] + 1)
 
 
 _EXCHANGE = {"into": RESOURCE, "pay": counts(RESOURCE)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from games.choices import Ranges
-from games.kernel import Action, Deed, Refusal, Seat, State, Table, no
+from games.kernel import Action, Deed, Match, Refusal, Seat, State, no
 from games.schema import counts, known, listing, optional, whole
 from games.war_of_civilizations.checks import (
     bonus_open,
@@ -136,34 +136,34 @@ def collect_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     return None
 
 
-def collect(table: Table, seat: Seat, action: Action) -> None:
+def collect(match: Match, seat: Seat, action: Action) -> None:
     """The seat gains what its locations give, and those with forecast tokens become barren (WOC-COL-01, WOC-COL-03, WOC-DIS-05, WOC-ABL-06,
     WOC-TRN-10)."""
     skip, extra = action.get("skip", ()), action.get("extra", {})
-    whence = [location for location in gathered_from(table.state, seat) if location not in skip]
+    whence = [location for location in gathered_from(match.state, seat) if location not in skip]
     found = harvest(whence)
-    change_resources(table, seat, {name: number + extra.get(name, 0) for name, number in found.items()}, "collect")
-    for location in threatened(table.state, whence):
-        lay_waste(table, location)
-    end_action(table)
-    to_turn(table)
+    change_resources(match, seat, {name: number + extra.get(name, 0) for name, number in found.items()}, "collect")
+    for location in threatened(match.state, whence):
+        lay_waste(match, location)
+    end_action(match)
+    to_turn(match)
 
 
-def lay_waste(table: Table, location: str) -> None:
+def lay_waste(match: Match, location: str) -> None:
     """An island becomes barren: ships there go to the reserve, the capital ship home, and teleporters are lost, of all seats; a mounted
     crystal stays (WOC-DIS-05, WOC-DIS-06, WOC-LIM-04)."""
-    for seat in table.state["seats"]:
-        if FLAGSHIP in ships_at(table.state, seat, location) and location != HOME[seat]:
-            move_ships(table, seat, location, HOME[seat], {FLAGSHIP: 1}, "disaster")
-    for seat in table.state["seats"]:
-        there = ships_at(table.state, seat, location)
+    for seat in match.state["seats"]:
+        if FLAGSHIP in ships_at(match.state, seat, location) and location != HOME[seat]:
+            move_ships(match, seat, location, HOME[seat], {FLAGSHIP: 1}, "disaster")
+    for seat in match.state["seats"]:
+        there = ships_at(match.state, seat, location)
         struck = {ship: there[ship] for ship in SHIPS if ship in there and ship != FLAGSHIP}
         if struck:
-            table.emit("ships_removed", seat=seat, at=location, ships=struck, reason="disaster")
-    for seat in table.state["seats"]:
-        if location in table.state["players"][seat]["teleporters"]:
-            table.emit("teleporter_lost", seat=seat, at=location, reason="disaster")
-    table.emit("island_marked", at=location, mark=BARREN)
+            match.emit("ships_removed", seat=seat, at=location, ships=struck, reason="disaster")
+    for seat in match.state["seats"]:
+        if location in match.state["players"][seat]["teleporters"]:
+            match.emit("teleporter_lost", seat=seat, at=location, reason="disaster")
+    match.emit("island_marked", at=location, mark=BARREN)
 
 
 def forecast_offers(state: State, seat: Seat) -> list[Action]:
@@ -181,26 +181,26 @@ def forecast_refusal(state: State, seat: Seat, action: Action) -> Refusal | None
     return no("already_done", "WOC-DIS-01", what="The forecast of a collect action")
 
 
-def forecast(table: Table, seat: Seat, action: Action) -> None:
+def forecast(match: Match, seat: Seat, action: Action) -> None:
     """A card is drawn from all of them and names an island of the seat's continent, or heals all islands by a token; barren islands stay
     as they are (WOC-DIS-01, WOC-DIS-02, WOC-DIS-03, WOC-DIS-10, WOC-TRN-07, WOC-SET-10, WOC-CMP-08)."""
-    card = table.chance.pick(list(DISASTERS))
-    table.emit("disaster_drawn", seat=seat, card=card)
+    card = match.chance.pick(list(DISASTERS))
+    match.emit("disaster_drawn", seat=seat, card=card)
     island = STRUCK[seat].get(card)
     if island is None:
-        cool_down(table)
-    elif table.state["marks"].get(island) not in (BARREN, FORECAST_TOKENS):
-        table.emit("island_marked", at=island, mark=FORECAST_TOKENS)
-    change_turn(table, forecast_drawn=True, bonus_open=False)
+        cool_down(match)
+    elif match.state["marks"].get(island) not in (BARREN, FORECAST_TOKENS):
+        match.emit("island_marked", at=island, mark=FORECAST_TOKENS)
+    change_turn(match, forecast_drawn=True, bonus_open=False)
 
 
-def cool_down(table: Table) -> None:
+def cool_down(match: Match) -> None:
     """Every island with forecast tokens loses one (WOC-DIS-03, WOC-DIS-09)."""
-    marks = table.state["marks"]
+    marks = match.state["marks"]
     for location in LOCATIONS:
         mark = marks.get(location, BARREN)
         if mark != BARREN:
-            table.emit("island_marked", at=location, mark=mark - 1 or None)
+            match.emit("island_marked", at=location, mark=mark - 1 or None)
 
 
 def rebuild_offers(state: State, seat: Seat) -> list[Action]:
@@ -229,10 +229,10 @@ def rebuild_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     return cannot_pay(state, seat, REBUILD_PRICE, "WOC-DIS-08")
 
 
-def rebuild(table: Table, seat: Seat, action: Action) -> None:
+def rebuild(match: Match, seat: Seat, action: Action) -> None:
     """A barren island is as it was before (WOC-DIS-08)."""
-    pay(table, seat, REBUILD_PRICE, "rebuild")
-    table.emit("island_marked", at=action["at"], mark=None)
+    pay(match, seat, REBUILD_PRICE, "rebuild")
+    match.emit("island_marked", at=action["at"], mark=None)
 
 
 # ---------------------------------------------------------------- Buy
@@ -263,20 +263,20 @@ def buy_card_refusal(state: State, seat: Seat, action: Action) -> Refusal | None
     return cannot_pay(state, seat, CARDS[card].cost, "WOC-PWR-01")
 
 
-def buy_card(table: Table, seat: Seat, action: Action) -> None:
+def buy_card(match: Match, seat: Seat, action: Action) -> None:
     """A card goes to the hand and is replaced at once; an empty deck is renewed from the discard pile (WOC-PWR-01, WOC-PWR-02, WOC-PWR-03,
     WOC-PWR-07, WOC-TRN-08)."""
     card = action["card"]
-    pay(table, seat, CARDS[card].cost, "buy_card")
-    table.emit("card_bought", seat=seat, card=card)
-    power = table.state["power"]
+    pay(match, seat, CARDS[card].cost, "buy_card")
+    match.emit("card_bought", seat=seat, card=card)
+    power = match.state["power"]
     if len(power["display"]) < DISPLAY_SIZE:
         if not power["deck"] and power["discard"]:
-            table.emit("deck_reshuffled", deck=table.chance.shuffle(power["discard"]))
-        deck = table.state["power"]["deck"]
+            match.emit("deck_reshuffled", deck=match.chance.shuffle(power["discard"]))
+        deck = match.state["power"]["deck"]
         if deck:
-            table.emit("card_revealed", card=deck[0])
-    change_turn(table, cards_bought=table.state["turn"]["cards_bought"] + 1)
+            match.emit("card_revealed", card=deck[0])
+    change_turn(match, cards_bought=match.state["turn"]["cards_bought"] + 1)
 
 
 def price_of(state: State, ship: str, number: int) -> Counts:
@@ -329,20 +329,20 @@ def buy_ships_refusal(state: State, seat: Seat, action: Action) -> Refusal | Non
     return refusal or cannot_pay(state, seat, price_of(state, ship, number), "WOC-BUY-01")
 
 
-def buy_ships(table: Table, seat: Seat, action: Action) -> None:
+def buy_ships(match: Match, seat: Seat, action: Action) -> None:
     """Ships come from the reserve on the board; what is left of a discount serves the next purchase (WOC-BUY-01, WOC-BUY-02, WOC-ABL-07,
     WOC-PRV-11)."""
     ship, at, number = action["ship"], action["at"], action["count"]
-    state = table.state
+    state = match.state
     price = price_of(state, ship, number)
     full = (PRIVATEER_PRICE if ship == PRIVATEER else PRICE[ship])["oc"] * number
     left = state["turn"]["discount_left"] - (full - price["oc"])
-    pay(table, seat, price, "buy_ships")
+    pay(match, seat, price, "buy_ships")
     if ship == PRIVATEER:
-        table.emit("privateer_moved", seat=seat, to=at)
+        match.emit("privateer_moved", seat=seat, to=at)
     else:
-        table.emit("ships_placed", seat=seat, at=at, ships={ship: number}, reason="buy")
-    change_turn(table, bonus_open=False, discount_left=left)
+        match.emit("ships_placed", seat=seat, at=at, ships={ship: number}, reason="buy")
+    change_turn(match, bonus_open=False, discount_left=left)
 
 
 COLLECT = Deed(

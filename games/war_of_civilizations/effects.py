@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple
 
-from games.kernel import Refusal, Seat, State, Table, no
+from games.kernel import Match, Refusal, Seat, State, no
 from games.war_of_civilizations.checks import no_room
 from games.war_of_civilizations.data import ISLE, LOCATIONS, RING, Card
 from games.war_of_civilizations.flow import change_resources, change_turn
@@ -16,35 +16,35 @@ class Verb(NamedTuple):
     """What a turn card does. `places` gives the locations that it may name, as a seat sees them, and `known` are those of their kind; a
     card without them names none."""
 
-    act: Callable[[Table, Seat, Card, str], None]
+    act: Callable[[Match, Seat, Card, str], None]
     places: Callable[[State, Seat], list[str]] | None = None
     known: Collection[str] = ()
     refusal: Callable[[State, Seat, Card, str], Refusal | None] | None = None
 
 
-def gain(table: Table, seat: Seat, card: Card, at: str) -> None:
+def gain(match: Match, seat: Seat, card: Card, at: str) -> None:
     """The seat gains resources (WOC-PWR-24, WOC-PWR-25, WOC-PWR-26)."""
-    change_resources(table, seat, card.value, "card")
+    change_resources(match, seat, card.value, "card")
 
 
-def step_further(table: Table, seat: Seat, card: Card, at: str) -> None:
+def step_further(match: Match, seat: Seat, card: Card, at: str) -> None:
     """The next Move this turn may go further (WOC-PWR-27)."""
-    change_turn(table, extra_steps=table.state["turn"]["extra_steps"] + card.value)
+    change_turn(match, extra_steps=match.state["turn"]["extra_steps"] + card.value)
 
 
-def act_again(table: Table, seat: Seat, card: Card, at: str) -> None:
+def act_again(match: Match, seat: Seat, card: Card, at: str) -> None:
     """One more active action this turn (WOC-PWR-28)."""
-    change_turn(table, extra_actions=table.state["turn"]["extra_actions"] + card.value)
+    change_turn(match, extra_actions=match.state["turn"]["extra_actions"] + card.value)
 
 
-def build_free(table: Table, seat: Seat, card: Card, at: str) -> None:
+def build_free(match: Match, seat: Seat, card: Card, at: str) -> None:
     """The next teleporter bonus this turn costs nothing (WOC-PWR-30)."""
-    change_turn(table, free_teleporter=True)
+    change_turn(match, free_teleporter=True)
 
 
-def place_ship(table: Table, seat: Seat, card: Card, at: str) -> None:
+def place_ship(match: Match, seat: Seat, card: Card, at: str) -> None:
     """A ship from the reserve is placed free of charge (WOC-PWR-29)."""
-    table.emit("ships_placed", seat=seat, at=at, ships={card.value: 1}, reason="card")
+    match.emit("ships_placed", seat=seat, at=at, ships={card.value: 1}, reason="card")
 
 
 def placing_refusal(state: State, seat: Seat, card: Card, at: str) -> Refusal | None:
@@ -56,9 +56,9 @@ def placing_refusal(state: State, seat: Seat, card: Card, at: str) -> Refusal | 
     return no("isle_closed", "WOC-PWR-29") if at == ISLE else no_room(state, at, 1)
 
 
-def look(table: Table, seat: Seat, card: Card, at: str) -> None:
+def look(match: Match, seat: Seat, card: Card, at: str) -> None:
     """The seat alone sees the token on an apex island (WOC-PWR-31)."""
-    table.emit("expedition_seen", seat=seat, apex=at, expedition=table.state["apex"][at]["expedition"])
+    match.emit("expedition_seen", seat=seat, apex=at, expedition=match.state["apex"][at]["expedition"])
 
 
 def unexplored(state: State, seat: Seat) -> list[str]:

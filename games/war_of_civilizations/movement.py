@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from games.choices import Ranges
-from games.kernel import Action, Deed, Refusal, Seat, State, Table, no
+from games.kernel import Action, Deed, Match, Refusal, Seat, State, no
 from games.schema import counts, nullable
 from games.war_of_civilizations.battle import land, start_countdown, take_control
 from games.war_of_civilizations.checks import bonus_open, cannot_pay, lacks, listed, no_bonus, no_room, no_step
@@ -133,27 +133,27 @@ def move_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     return no_room(state, goal, sum(ships.values()))
 
 
-def move(table: Table, seat: Seat, action: Action) -> None:
+def move(match: Match, seat: Seat, action: Action) -> None:
     """Ships make a step; on arrival comes first what concerns the entry, then who stands in the way, then the prize (WOC-MOV-01,
     WOC-MOV-03, WOC-MOV-05, WOC-MOV-06, WOC-MOV-07, WOC-ABL-03, WOC-PWR-27, WOC-PIR-01, WOC-PRV-07, WOC-PRV-12, WOC-TEL-10)."""
     source, goal, ships = action["from"], action["to"], action["ships"]
-    state = table.state
+    state = match.state
     turn = state["turn"]
     last = turn["mover"]
     left = ability(state, seat, "extra_steps") + turn["extra_steps"] if last is None else last["steps_left"] - 1
     mover = {"from": source, "at": goal, "ships": ships, "steps_left": left}
-    change_turn(table, bonus_open=False, mover=mover, extra_steps=turn["extra_steps"] if last else 0)
-    move_ships(table, seat, source, goal, ships, "move")
-    if goal in RING and not table.state["players"][seat]["entered_central"]:
-        table.emit("central_entered", seat=seat)
-    start_countdown(table, goal, ships)
-    if table.state["players"][seat]["privateer"] == goal != HOME[seat]:
-        table.emit("privateer_moved", seat=seat, to=HOME[seat])
-    island = table.state["apex"].get(goal)
+    change_turn(match, bonus_open=False, mover=mover, extra_steps=turn["extra_steps"] if last else 0)
+    move_ships(match, seat, source, goal, ships, "move")
+    if goal in RING and not match.state["players"][seat]["entered_central"]:
+        match.emit("central_entered", seat=seat)
+    start_countdown(match, goal, ships)
+    if match.state["players"][seat]["privateer"] == goal != HOME[seat]:
+        match.emit("privateer_moved", seat=seat, to=HOME[seat])
+    island = match.state["apex"].get(goal)
     if island is not None and island["pirate"]:
-        pass_to(table, "pirate", [seat])
+        pass_to(match, "pirate", [seat])
     else:
-        land(table, seat, met=False)
+        land(match, seat, met=False)
 
 
 # ---------------------------------------------------------------- Redistribute
@@ -200,21 +200,21 @@ def redistribute_refusal(state: State, seat: Seat, action: Action) -> Refusal | 
     return no_room(state, goal, sum(ships.values()))
 
 
-def redistribute(table: Table, seat: Seat, action: Action) -> None:
+def redistribute(match: Match, seat: Seat, action: Action) -> None:
     """Ships go to another place of the trail, which is fixed from now on; the capital ship may as well (WOC-RED-01, WOC-RED-02, WOC-RED-03,
     WOC-RED-05, WOC-RED-06, WOC-MOV-06, WOC-ISL-02, WOC-ISL-04)."""
     source, goal, ships = action["from"], action["to"], action["ships"]
-    state = table.state
+    state = match.state
     turn = state["turn"]
     trail = turn["trail"] or next(trail for trail in trails(state, seat) if source in trail and goal in trail)
     arrived = dict(turn["arrived"])
     here = arrived.get(goal, {})
     arrived[goal] = {ship: here.get(ship, 0) + ships.get(ship, 0) for ship in SHIPS if ship in here or ship in ships}
-    change_turn(table, bonus_open=False, trail=trail, arrived=arrived)
-    move_ships(table, seat, source, goal, ships, "redistribute")
-    start_countdown(table, goal, ships)
+    change_turn(match, bonus_open=False, trail=trail, arrived=arrived)
+    move_ships(match, seat, source, goal, ships, "redistribute")
+    start_countdown(match, goal, ships)
     if goal == ISLE:
-        take_control(table, seat, goal)
+        take_control(match, seat, goal)
 
 
 # ---------------------------------------------------------------- teleporters
@@ -279,13 +279,13 @@ def build_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     return cannot_pay(state, seat, token_price(state), "WOC-TEL-02")
 
 
-def build_teleporter(table: Table, seat: Seat, action: Action) -> None:
+def build_teleporter(match: Match, seat: Seat, action: Action) -> None:
     """A token is placed; the first of an action is paid for (WOC-TEL-02, WOC-TRN-08)."""
-    pay(table, seat, token_price(table.state), "teleporter")
-    table.emit("teleporter_placed", seat=seat, **{"from": action["from"]}, to=action["to"])
-    turn = table.state["turn"]
+    pay(match, seat, token_price(match.state), "teleporter")
+    match.emit("teleporter_placed", seat=seat, **{"from": action["from"]}, to=action["to"])
+    turn = match.state["turn"]
     placed = turn["teleporter_to"]
-    change_turn(table, teleporter_to=[*placed, action["to"]], free_teleporter=turn["free_teleporter"] and bool(placed))
+    change_turn(match, teleporter_to=[*placed, action["to"]], free_teleporter=turn["free_teleporter"] and bool(placed))
 
 
 _STEP = {"from": LOCATION, "to": LOCATION, "ships": counts(SHIP)}

@@ -22,7 +22,7 @@ from games.war_of_civilizations.privateers import (
 )
 
 PHASES: Mapping[str, Mapping[str, Deed]] = {
-    "setup": {"end_round": SET_UP},
+    "setup": {"advance": SET_UP},
     "deploy": {"deploy": DEPLOY},
     "turn": {
         "begin": BEGIN,
@@ -52,6 +52,6 @@ PHASES: Mapping[str, Mapping[str, Deed]] = {
     "reinforce": {"redistribute": REINFORCE, "ready": READY, "upgrade_ability": UPGRADE},
     "bids": {"bid": BID, "convert": CONVERT_TO_POWDER, "use_ability": USE_ABILITY, "upgrade_ability": UPGRADE},
     "retreat": {"retreat": RETREAT},
-    "round_end": {"end_round": END_ROUND},
+    "round_end": {"advance": END_ROUND},
     "over": {},
 }

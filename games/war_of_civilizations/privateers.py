@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from games.choices import Ranges
-from games.kernel import Action, Deed, Refusal, Seat, State, Table, no
+from games.kernel import Action, Deed, Match, Refusal, Seat, State, no
 from games.schema import counts, flag, optional, text
 from games.war_of_civilizations.battle import PIRATE, land, start_battle
 from games.war_of_civilizations.checks import cannot_pay, no_step, played_without
@@ -50,9 +50,9 @@ def _elsewhere(at: str, meant: str) -> Refusal | None:
     return None if at == meant else no("no_privateer", "WOC-PIR-01", reason=f"it is met in {meant}")
 
 
-def fight_pirate(table: Table, seat: Seat, action: Action) -> None:
+def fight_pirate(match: Match, seat: Seat, action: Action) -> None:
     """The seat attacks the pirate (WOC-PIR-01, WOC-PIR-02)."""
-    start_battle(table, action["at"], PIRATE, seat, PIRATE, origin=table.state["turn"]["mover"]["from"])
+    start_battle(match, action["at"], PIRATE, seat, PIRATE, origin=match.state["turn"]["mover"]["from"])
 
 
 def hire_offers(state: State, seat: Seat) -> list[Action]:
@@ -70,12 +70,12 @@ def hire_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     return cannot_pay(state, seat, PRIVATEER_PRICE, "WOC-PIR-04")
 
 
-def hire(table: Table, seat: Seat, action: Action) -> None:
+def hire(match: Match, seat: Seat, action: Action) -> None:
     """The pirate becomes the seat's privateer on its home base, and the island is explored (WOC-PIR-04, WOC-PIR-05)."""
-    pay(table, seat, PRIVATEER_PRICE, "hire")
-    table.emit("pirate_removed", apex=table.state["turn"]["mover"]["at"], reason="hired")
-    table.emit("privateer_moved", seat=seat, to=HOME[seat])
-    land(table, seat, met=True)
+    pay(match, seat, PRIVATEER_PRICE, "hire")
+    match.emit("pirate_removed", apex=match.state["turn"]["mover"]["at"], reason="hired")
+    match.emit("privateer_moved", seat=seat, to=HOME[seat])
+    land(match, seat, met=True)
 
 
 # ---------------------------------------------------------------- sending a privateer
@@ -123,22 +123,22 @@ def _stepped(state: State) -> Refusal | None:
     return no("no_steps", "WOC-PRV-10", reason="ships have made a step in this action already")
 
 
-def move_privateer(table: Table, seat: Seat, action: Action) -> None:
+def move_privateer(match: Match, seat: Seat, action: Action) -> None:
     """A privateer comes home, or blocks an island, and the opponent there decides what to do (WOC-PRV-01, WOC-PRV-02, WOC-PRV-04,
     WOC-PRV-05, WOC-PRV-06, WOC-RAN-04, WOC-TRN-10)."""
     goal = action["to"]
     if goal == HOME[seat]:
-        table.emit("privateer_moved", seat=seat, to=goal)
-        change_turn(table, bonus_open=False, privateer_used=True)
-        end_action(table)
-        to_turn(table)
+        match.emit("privateer_moved", seat=seat, to=goal)
+        change_turn(match, bonus_open=False, privateer_used=True)
+        end_action(match)
+        to_turn(match)
         return
-    occupant = occupants(table.state, goal, seat)[0]
-    change_turn(table, bonus_open=False, privateer_used=True)
-    table.emit("privateer_moved", seat=seat, to=goal)
-    made = {"offers": table.state["offers"]} if table.state["offers"] else {}
-    table.emit("blockade_started", blockade={"at": goal, "owner": seat, "occupant": occupant, **made})
-    pass_to(table, "blockade", [occupant])
+    occupant = occupants(match.state, goal, seat)[0]
+    change_turn(match, bonus_open=False, privateer_used=True)
+    match.emit("privateer_moved", seat=seat, to=goal)
+    made = {"offers": match.state["offers"]} if match.state["offers"] else {}
+    match.emit("blockade_started", blockade={"at": goal, "owner": seat, "occupant": occupant, **made})
+    pass_to(match, "blockade", [occupant])
 
 
 # ---------------------------------------------------------------- fighting a privateer
@@ -154,9 +154,9 @@ def fight_arrival_refusal(state: State, seat: Seat, action: Action) -> Refusal |
     return played_without(state, "pirates") or _elsewhere(action["at"], state["blockade"]["at"])
 
 
-def fight_arrival(table: Table, seat: Seat, action: Action) -> None:
+def fight_arrival(match: Match, seat: Seat, action: Action) -> None:
     """The ships on the island fight the privateer, which attacks (WOC-PRV-06, WOC-PRV-08, WOC-PRV-09)."""
-    start_battle(table, action["at"], "privateer", table.state["blockade"]["owner"], seat, privateer="attacker")
+    start_battle(match, action["at"], "privateer", match.state["blockade"]["owner"], seat, privateer="attacker")
 
 
 def fight_offers(state: State, seat: Seat) -> list[Action]:
@@ -181,13 +181,13 @@ def no_hostages(state: State, seat: Seat, at: str) -> Refusal | None:
     return no("no_privateer", "WOC-PRV-06", reason=f"none keeps ships of yours in {at}")
 
 
-def fight(table: Table, seat: Seat, action: Action) -> None:
+def fight(match: Match, seat: Seat, action: Action) -> None:
     """Ships brought in fight the privateer, which attacks; hostages do not (WOC-PRV-08, WOC-PRV-09, WOC-PRV-10)."""
     at = action["at"]
-    owner = foreign_privateer(table.state, seat, at)
+    owner = foreign_privateer(match.state, seat, at)
     assert owner is not None, "a fight is only begun with a privateer"
-    change_turn(table, bonus_open=False)
-    start_battle(table, at, "privateer", owner, seat, privateer="attacker", captive=ships_at(table.state, seat, at))
+    change_turn(match, bonus_open=False)
+    start_battle(match, at, "privateer", owner, seat, privateer="attacker", captive=ships_at(match.state, seat, at))
 
 
 def yield_offers(state: State, seat: Seat) -> list[Action]:
@@ -200,11 +200,11 @@ def yield_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     return played_without(state, "pirates")
 
 
-def give_way(table: Table, seat: Seat, action: Action) -> None:
+def give_way(match: Match, seat: Seat, action: Action) -> None:
     """The ships there become hostages (WOC-PRV-06, WOC-PRV-07)."""
-    table.emit("blockade_ended", at=table.state["blockade"]["at"], result="hostages")
-    end_action(table)
-    to_turn(table)
+    match.emit("blockade_ended", at=match.state["blockade"]["at"], result="hostages")
+    end_action(match)
+    to_turn(match)
 
 
 # ---------------------------------------------------------------- ransom
@@ -248,12 +248,12 @@ def ransom_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     return cannot_pay(state, seat, offer, "WOC-RAN-02")
 
 
-def offer_ransom(table: Table, seat: Seat, action: Action) -> None:
+def offer_ransom(match: Match, seat: Seat, action: Action) -> None:
     """The privateer's owner is asked; a note binds nobody (WOC-RAN-01, WOC-RAN-02)."""
-    state = table.state
+    state = match.state
     owner = foreign_privateer(state, seat, action["at"])
     assert owner is not None, "ransom is only offered to a privateer's owner"
-    table.emit(
+    match.emit(
         "ransom_offered",
         **{"from": seat},
         to=owner,
@@ -262,7 +262,7 @@ def offer_ransom(table: Table, seat: Seat, action: Action) -> None:
         note=action.get("note"),
         offers=state["offers"] + 1,
     )
-    pass_to(table, "ransom", [owner])
+    pass_to(match, "ransom", [owner])
 
 
 def answer_offers(state: State, seat: Seat) -> list[Action]:
@@ -275,26 +275,26 @@ def answer_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     return played_without(state, "pirates")
 
 
-def answer_ransom(table: Table, seat: Seat, action: Action) -> None:
+def answer_ransom(match: Match, seat: Seat, action: Action) -> None:
     """Taken, the goods change hands and the privateer goes home; declined, the other seat decides again (WOC-RAN-03, WOC-RAN-04)."""
-    ransom, blockade = table.state["ransom"], table.state["blockade"]
+    ransom, blockade = match.state["ransom"], match.state["blockade"]
     payer, offer = ransom["from"], ransom["offer"]
-    table.emit("ransom_answered", seat=seat, accepted=action["accept"], note=action.get("note"))
+    match.emit("ransom_answered", seat=seat, accepted=action["accept"], note=action.get("note"))
     if not action["accept"]:
         if blockade is None:
-            to_turn(table)
+            to_turn(match)
         else:
-            pass_to(table, "blockade", [payer])
+            pass_to(match, "blockade", [payer])
         return
     goods = {name: offer[name] for name in RESOURCES if name in offer}
-    pay(table, payer, goods, "ransom")
-    change_resources(table, seat, goods, "ransom")
-    move_crystals(table, payer, seat, offer.get("crystals", 0), "ransom")
-    table.emit("privateer_moved", seat=seat, to=HOME[seat])
+    pay(match, payer, goods, "ransom")
+    change_resources(match, seat, goods, "ransom")
+    move_crystals(match, payer, seat, offer.get("crystals", 0), "ransom")
+    match.emit("privateer_moved", seat=seat, to=HOME[seat])
     if blockade is not None:
-        table.emit("blockade_ended", at=blockade["at"], result="ransom")
-        end_action(table)
-    to_turn(table)
+        match.emit("blockade_ended", at=blockade["at"], result="ransom")
+        end_action(match)
+    to_turn(match)
 
 
 _NOTE = optional(text(about="free text for the other seat; it binds nobody", longest=NOTE_LENGTH))

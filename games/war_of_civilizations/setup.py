@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from games.documents import clone
-from games.kernel import SYSTEM, Action, Refusal, Refused, Seat, State, Table, no
+from games.kernel import SYSTEM, Action, Match, Refusal, Refused, Seat, State, no
 from games.schema import Malformed, beyond, optional, record
 from games.war_of_civilizations.data import (
     ATTACHED,
@@ -95,7 +95,7 @@ def options_refusal(options: Mapping[str, Any]) -> Refusal | None:
 
 def setup_offers(state: State, seat: Seat) -> list[Action]:
     """The set-up is one action of the system."""
-    return [{"type": "end_round"}]
+    return [{"type": "advance"}]
 
 
 def setup_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
@@ -103,22 +103,22 @@ def setup_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     return options_refusal(state["options"])
 
 
-def set_up(table: Table, seat: Seat, action: Action) -> None:
+def set_up(match: Match, seat: Seat, action: Action) -> None:
     """The board is laid out: apex islands next to the north islands, tokens with a crystal on them, pirates, crystals, the power deck, and
     each seat's first goods and capital ship; then the first seat deploys (WOC-SET-02, WOC-SET-03, WOC-SET-04, WOC-SET-05, WOC-SET-06,
     WOC-SET-07, WOC-SET-08, WOC-SET-09, WOC-SET-10, WOC-MAP-01, WOC-MAP-09, WOC-MAP-10)."""
-    state = clone(table.state)
+    state = clone(match.state)
     seats = state["seats"]
     state["covered"] = list(COVERED[len(seats)])
     state["attached"] = dict(zip(seats, ATTACHED[len(seats)], strict=True))
     islands = [apex for apex in RING if apex not in state["covered"]]
-    for apex, token in zip(islands, table.chance.sample(list(EXPEDITIONS), len(islands)), strict=True):
+    for apex, token in zip(islands, match.chance.sample(list(EXPEDITIONS), len(islands)), strict=True):
         state["apex"][apex] = {"explored": False, "expedition": token, "known_to": [], "pirate": bool(option(state, "pirates"))}
-    cards = table.chance.shuffle(deck(len(seats)))
+    cards = match.chance.shuffle(deck(len(seats)))
     state["power"] = {"display": cards[:DISPLAY_SIZE], "deck": cards[DISPLAY_SIZE:], "discard": []}
     state["crystals"] = {"supply": CRYSTALS - ISLE_CRYSTALS - EXPEDITION_CRYSTALS * len(islands), ISLE: ISLE_CRYSTALS}
     for clan in seats:
         state["players"][clan] |= {**START, "fleets": {HOME[clan]: dict(HOME_SHIPS)}}
-    table.emit(
+    match.emit(
         "match_started", state={**state, "phase": "deploy", "active": seats[0], "to_act": [seats[0]], "round": 1, "turn": clone(TURN)}
     )

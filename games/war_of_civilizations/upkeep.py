@@ -3,7 +3,7 @@ section 7)."""
 
 from __future__ import annotations
 
-from games.kernel import Seat, State, Table
+from games.kernel import Match, Seat, State
 from games.war_of_civilizations.data import (
     FLAGSHIP,
     HOME,
@@ -22,23 +22,23 @@ from games.war_of_civilizations.outcome import end_by_crystals, end_match
 from games.war_of_civilizations.state import controlled, neighbours, option, room, ships_at, still_in
 
 
-def end_round(table: Table) -> None:
+def end_round(match: Match) -> None:
     """All seats have had their turn (WOC-RND-01, WOC-RND-09, WOC-RND-10, WOC-RND-11, WOC-DIS-09, WOC-ISL-05)."""
-    pay_upkeep(table)
-    if reward(table):
+    pay_upkeep(match)
+    if reward(match):
         return
-    cool_down(table)
-    countdown, limit = table.state["countdown"], option(table.state, "round_limit")
+    cool_down(match)
+    countdown, limit = match.state["countdown"], option(match.state, "round_limit")
     if countdown == 1:
-        end_by_crystals(table, "crystals")
+        end_by_crystals(match, "crystals")
         return
     if countdown is not None:
-        table.emit("countdown_set", value=countdown - 1)
-    if table.state["round"] >= limit:
-        end_by_crystals(table, "round_limit")
+        match.emit("countdown_set", value=countdown - 1)
+    if match.state["round"] >= limit:
+        end_by_crystals(match, "round_limit")
         return
-    table.emit("round_ended", next_round=table.state["round"] + 1)
-    start_turn(table, still_in(table.state)[0])
+    match.emit("round_ended", next_round=match.state["round"] + 1)
+    start_turn(match, still_in(match.state)[0])
 
 
 def upkeep(fleet: Counts) -> int:
@@ -47,10 +47,10 @@ def upkeep(fleet: Counts) -> int:
     return max([price for least, price in UPKEEP if least <= strength], default=0)
 
 
-def pay_upkeep(table: Table) -> None:
+def pay_upkeep(match: Match) -> None:
     """The holder pays for its fleet on the Isle; ships that cannot be paid for leave, and with the capital ship the Isle is lost
     (WOC-RND-02, WOC-RND-03, WOC-RND-04, WOC-RND-05)."""
-    state = table.state
+    state = match.state
     seat = state[ISLE]["holder"]
     if seat is None:
         return
@@ -64,12 +64,12 @@ def pay_upkeep(table: Table) -> None:
     found = refuges(state, seat, leaving)
     lost = found.pop(None, None)
     for goal, ships in found.items():
-        move_ships(table, seat, ISLE, str(goal), ships, "upkeep")
+        move_ships(match, seat, ISLE, str(goal), ships, "upkeep")
     if lost is not None:
-        table.emit("ships_removed", seat=seat, at=ISLE, ships=lost, reason="upkeep")
-    lose_isle(table, seat)
-    if table.state[ISLE]["holder"] == seat:
-        pay(table, seat, {"oc": upkeep(staying)}, "upkeep")
+        match.emit("ships_removed", seat=seat, at=ISLE, ships=lost, reason="upkeep")
+    lose_isle(match, seat)
+    if match.state[ISLE]["holder"] == seat:
+        pay(match, seat, {"oc": upkeep(staying)}, "upkeep")
 
 
 def refuges(state: State, seat: Seat, ships: list[str]) -> dict[str | None, Counts]:
@@ -104,11 +104,11 @@ def distances(state: State) -> dict[str, int]:
     return {location: found.get(location, len(PLACE)) for location in PLACE}
 
 
-def reward(table: Table) -> bool:
+def reward(match: Match) -> bool:
     """A holder of this full round gains crystals of the Isle, and so does the holder at the end of the last round of the countdown; after
     the third full round in a row it wins at once. Whether it has (WOC-RND-06, WOC-RND-07, WOC-RND-08, WOC-ISL-06, WOC-GEN-01, WOC-GEN-02,
     WOC-END-03)."""
-    state = table.state
+    state = match.state
     held = state[ISLE]
     seat = held["holder"]
     if seat is None:
@@ -117,10 +117,10 @@ def reward(table: Table) -> bool:
     full = held["since"] < state["round"]
     if full:
         rounds += 1
-        table.emit("isle_round_held", seat=seat, full_rounds=rounds)
+        match.emit("isle_round_held", seat=seat, full_rounds=rounds)
     if full or state["countdown"] == 1:
-        move_crystals(table, ISLE, seat, min(ISLE_REWARD, state["crystals"][ISLE]), ISLE if full else "isle_last")
+        move_crystals(match, ISLE, seat, min(ISLE_REWARD, state["crystals"][ISLE]), ISLE if full else "isle_last")
     if rounds < ROUNDS_TO_WIN:
         return False
-    end_match(table, [seat], "isle_held")
+    end_match(match, [seat], "isle_held")
     return True

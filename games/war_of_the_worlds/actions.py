@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from games.kernel import Action, Deed, Refusal, Seat, State, Table, no
+from games.kernel import Action, Deed, Match, Refusal, Seat, State, no
 from games.schema import flag, optional, whole
 from games.war_of_the_worlds.civilians import civilian_move_refusal, civilian_moves, move_civilian
 from games.war_of_the_worlds.data import CARDS, FIGURES, KEPT, REGIONS, TERMS
@@ -47,7 +47,7 @@ def play_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     verb = VERBS.get((card, number))
     if verb is None:
         return no("bad_option", "WOW-CRD-02", card=card, option=number, options=", ".join(map(str, _OPTIONS[card])))
-    refusal = misfit(action, verb)
+    refusal = inadmissible(action, verb)
     if refusal is not None:
         return refusal
     terms = TERMS[card, number]
@@ -56,7 +56,7 @@ def play_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     return verb.refusal(state, seat, terms, action)
 
 
-def misfit(action: Action, verb: Verb) -> Refusal | None:
+def inadmissible(action: Action, verb: Verb) -> Refusal | None:
     """A play holds the fields of its option and no others, and each names something."""
     fields = verb.fields
     for field in fields:
@@ -75,12 +75,12 @@ def misfit(action: Action, verb: Verb) -> Refusal | None:
     return None
 
 
-def play(table: Table, seat: Seat, action: Action) -> None:
+def play(match: Match, seat: Seat, action: Action) -> None:
     """The card goes to its pile, a unit card marks its figure, and the effect follows (WOW-TRN-04, WOW-TRN-09, WOW-CRD-04, WOW-UNT-07,
     WOW-UNT-08)."""
     key = action["card"], action["option"]
     terms = TERMS[key]
-    table.emit(
+    match.emit(
         "card_played",
         seat=seat,
         card=terms.card,
@@ -88,7 +88,7 @@ def play(table: Table, seat: Seat, action: Action) -> None:
         unit=action["unit"] if terms.uses_figure else None,
         to="removed" if terms.removes else "discard",
     )
-    VERBS[key].act(table, seat, terms, action)
+    VERBS[key].act(match, seat, terms, action)
 
 
 # ---------------------------------------------------------------- ending the turn
@@ -121,9 +121,9 @@ def end_turn_refusal(state: State, seat: Seat, action: Action) -> Refusal | None
     return None if card is None else no("cards_left", "WOW-TRN-05", card=card)
 
 
-def finish_turn(table: Table, seat: Seat, action: Action) -> None:
+def finish_turn(match: Match, seat: Seat, action: Action) -> None:
     """The turn passes on (WOW-TRN-01, WOW-TRN-10, WOW-TRN-11)."""
-    end_turn(table, seat)
+    end_turn(match, seat)
 
 
 # ---------------------------------------------------------------- the second civilian of Evacuate
@@ -140,10 +140,10 @@ def move_civilian_refusal(state: State, seat: Seat, action: Action) -> Refusal |
     return bad or civilian_move_refusal(state, action["from"], action["to"], state["evacuation"])
 
 
-def move_second_civilian(table: Table, seat: Seat, action: Action) -> None:
+def move_second_civilian(match: Match, seat: Seat, action: Action) -> None:
     """The second civilian moves and Evacuate is over (WOW-HUM-03, WOW-HUM-04)."""
-    move_civilian(table, action["from"], action["to"], table.state["evacuation"])
-    table.emit("evacuation_changed", evacuation=None)
+    move_civilian(match, action["from"], action["to"], match.state["evacuation"])
+    match.emit("evacuation_changed", evacuation=None)
 
 
 def end_moves_offers(state: State, seat: Seat) -> list[Action]:
@@ -151,9 +151,9 @@ def end_moves_offers(state: State, seat: Seat) -> list[Action]:
     return [{"type": "end_moves"}]
 
 
-def end_moves(table: Table, seat: Seat, action: Action) -> None:
+def end_moves(match: Match, seat: Seat, action: Action) -> None:
     """Evacuate ends with one civilian moved (WOW-HUM-04)."""
-    table.emit("evacuation_changed", evacuation=None)
+    match.emit("evacuation_changed", evacuation=None)
 
 
 # ---------------------------------------------------------------- the system
@@ -161,7 +161,7 @@ def end_moves(table: Table, seat: Seat, action: Action) -> None:
 
 def end_round_offers(state: State, seat: Seat) -> list[Action]:
     """The system's only action."""
-    return [{"type": "end_round"}]
+    return [{"type": "advance"}]
 
 
 def never_refused(state: State, seat: Seat, action: Action) -> Refusal | None:
@@ -169,9 +169,9 @@ def never_refused(state: State, seat: Seat, action: Action) -> Refusal | None:
     return None
 
 
-def finish_round(table: Table, seat: Seat, action: Action) -> None:
+def finish_round(match: Match, seat: Seat, action: Action) -> None:
     """The next round, or the end of the match (WOW-TRN-18, WOW-END-06)."""
-    end_round(table)
+    end_round(match)
 
 
 PLAY = Deed(

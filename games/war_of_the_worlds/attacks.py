@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from games.kernel import Action, Refusal, Seat, State, Table, no
+from games.kernel import Action, Match, Refusal, Seat, State, no
 from games.war_of_the_worlds.data import BESIDE, FIGURES, Terms
 from games.war_of_the_worlds.outcome import is_over
 from games.war_of_the_worlds.state import first_defence
@@ -42,9 +42,9 @@ def nothing_to_hit(region: str) -> Refusal:
     return no("no_target", "WOW-DMG-07", region=region, wanted="human piece that can be hit")
 
 
-def unit_strike(table: Table, seat: Seat, terms: Terms, action: Action) -> None:
+def unit_strike(match: Match, seat: Seat, terms: Terms, action: Action) -> None:
     """The attack lands, or is gathered (WOW-ALN-11, WOW-ALN-12, WOW-STR-05, WOW-STR-07)."""
-    strike(table, terms, table.state["units"][action["unit"]]["region"])
+    strike(match, terms, match.state["units"][action["unit"]]["region"])
 
 
 def figure_adds(state: State, terms: Terms, action: Action) -> bool:
@@ -71,9 +71,9 @@ def beam_refusal(state: State, seat: Seat, terms: Terms, action: Action) -> Refu
     return unfit_to_strike(state, seat, terms, region, None)
 
 
-def beam(table: Table, seat: Seat, terms: Terms, action: Action) -> None:
+def beam(match: Match, seat: Seat, terms: Terms, action: Action) -> None:
     """The attack lands, or is gathered (WOW-ALN-09)."""
-    strike(table, terms, action["region"])
+    strike(match, terms, action["region"])
 
 
 def beam_adds(state: State, terms: Terms, action: Action) -> bool:
@@ -145,19 +145,19 @@ def push_refusal(state: State, terms: Terms, action: Action, joins: bool) -> Ref
     return no("hostile", "WOW-ALN-06", region=goal)
 
 
-def special(table: Table, seat: Seat, terms: Terms, action: Action) -> None:
+def special(match: Match, seat: Seat, terms: Terms, action: Action) -> None:
     """First the damage, dealt, gathered or lost; then the condition, or the push (WOW-ALN-03, WOW-ALN-04, WOW-ALN-05, WOW-ALN-06,
     WOW-CRD-03, WOW-STR-10, WOW-STR-11, WOW-INF-01, WOW-INF-02, WOW-INF-03)."""
     region, joins = action["region"], "strike" in action
-    damage = dealt(table.state, terms, region, joins)
-    figure, _ = pushed(table.state, terms, region, damage)
+    damage = dealt(match.state, terms, region, joins)
+    figure, _ = pushed(match.state, terms, region, damage)
     if joins:
-        strike(table, terms, region)
+        strike(match, terms, region)
     elif damage:
-        land_hits(table, hits(table.state, region, damage))
-    influence(table, terms.influence, region)
-    if figure is not None and not is_over(table):
-        table.emit("unit_moved", **{"unit": figure, "from": region, "to": action["to"]})
+        land_hits(match, hits(match.state, region, damage))
+    influence(match, terms.influence, region)
+    if figure is not None and not is_over(match):
+        match.emit("unit_moved", **{"unit": figure, "from": region, "to": action["to"]})
 
 
 def special_adds(state: State, terms: Terms, action: Action) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from games.kernel import Action, Deed, Refusal, Seat, State, Table, no
+from games.kernel import Action, Deed, Match, Refusal, Seat, State, no
 from games.schema import optional
 from games.war_of_the_worlds.data import ACTING_OF, ATTACKABLE, BESIDE, BUILDINGS, FOGGED, REGIONS, Building
 from games.war_of_the_worlds.flow import gain
@@ -77,22 +77,22 @@ def shot_refusal(state: State, token: Building, region: str, target: str) -> Ref
     return nothing_to_attack(state, target)
 
 
-def use_building(table: Table, seat: Seat, action: Action) -> None:
+def use_building(match: Match, seat: Seat, action: Action) -> None:
     """Repair for energy, or a shot (WOW-ALN-16, WOW-HUM-12, WOW-HUM-15, WOW-BLD-11)."""
     region = action["region"]
-    token = token_with_action(table.state, seat, region)
+    token = token_with_action(match.state, seat, region)
     assert token is not None
     numbers = _action(token)
     if "repair" in numbers:
-        gain(table, seat, -numbers["energy"], token.id)
-        table.emit("building_used", building=token.id, region=region, target=None)
-        repaired = min(numbers["repair"], table.state["damage"])
-        deal_damage(table, -repaired, token.id, None)
+        gain(match, seat, -numbers["energy"], token.id)
+        match.emit("building_used", building=token.id, region=region, target=None)
+        repaired = min(numbers["repair"], match.state["damage"])
+        deal_damage(match, -repaired, token.id, None)
         return
     target = action.get("target", region)
-    table.emit("building_used", building=token.id, region=region, target=target)
-    deal_damage(table, numbers["damage_own_region" if target == region else "damage_adjacent"], token.id, target)
-    check_damage(table)
+    match.emit("building_used", building=token.id, region=region, target=target)
+    deal_damage(match, numbers["damage_own_region" if target == region else "damage_adjacent"], token.id, target)
+    check_damage(match)
 
 
 USE_BUILDING = Deed({"region": REGION, "target": optional(REGION)}, use_building_offers, use_building_refusal, use_building)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from games.kernel import Action, Deed, Refusal, Seat, State, Table, no
+from games.kernel import Action, Deed, Match, Refusal, Seat, State, no
 from games.schema import optional
 from games.war_of_the_worlds.data import BUILDINGS, CARDS, REGIONS
 from games.war_of_the_worlds.flow import gain
@@ -63,28 +63,28 @@ def buy_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     return None if region is None else placing_refusal(state, kind_of(card.figure), region)
 
 
-def buy(table: Table, seat: Seat, action: Action) -> None:
+def buy(match: Match, seat: Seat, action: Action) -> None:
     """The cost is paid; a building card leaves the game and its token is built, other cards are discarded without effect, and a unit
     card brings a figure if it can; the pool is filled up (WOW-OFR-02, WOW-OFR-04, WOW-OFR-05, WOW-OFR-06, WOW-OFR-07, WOW-BLD-01,
     WOW-UNT-01, WOW-UNT-05, WOW-UNT-12)."""
     card = CARDS[action["card"]]
-    gain(table, seat, -card.cost, card.id)
-    table.emit("card_bought", seat=seat, card=card.id, to="removed" if card.building else "discard")
+    gain(match, seat, -card.cost, card.id)
+    match.emit("card_bought", seat=seat, card=card.id, to="removed" if card.building else "discard")
     if card.building is not None:
-        build(table, card.building, action["region"])
+        build(match, card.building, action["region"])
     elif card.figure is not None:
         kind = kind_of(card.figure)
         region = action.get("region") or kind.placed_at
-        if region is not None and free_figure(table.state, kind) is not None and placing_refusal(table.state, kind, region) is None:
-            place(table, kind, region, used=False)
-    fill_offer(table, seat)
+        if region is not None and free_figure(match.state, kind) is not None and placing_refusal(match.state, kind, region) is None:
+            place(match, kind, region, used=False)
+    fill_offer(match, seat)
 
 
-def fill_offer(table: Table, seat: Seat) -> None:
+def fill_offer(match: Match, seat: Seat) -> None:
     """The top card of the offer deck joins the pool, as long as there is one (WOW-OFR-06, WOW-OFR-07)."""
-    deck = table.state["sides"][seat]["offer_deck"]
+    deck = match.state["sides"][seat]["offer_deck"]
     if deck:
-        table.emit("offer_filled", seat=seat, card=deck[0])
+        match.emit("offer_filled", seat=seat, card=deck[0])
 
 
 def swap_offers(state: State, seat: Seat) -> list[Action]:
@@ -109,12 +109,12 @@ def swap_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     return None
 
 
-def swap(table: Table, seat: Seat, action: Action) -> None:
+def swap(match: Match, seat: Seat, action: Action) -> None:
     """The card goes under the offer deck, or with the expert swap out of the game, and the top card takes its place; it is free
     (WOW-OFR-08, WOW-OFR-09, WOW-OFR-11, WOW-OFR-13, WOW-OPT-01)."""
-    goes_to = "removed" if option(table.state, "expert_swap") else "offer_deck"
-    table.emit("card_swapped", seat=seat, card=action["card"], to=goes_to)
-    fill_offer(table, seat)
+    goes_to = "removed" if option(match.state, "expert_swap") else "offer_deck"
+    match.emit("card_swapped", seat=seat, card=action["card"], to=goes_to)
+    fill_offer(match, seat)
 
 
 BUY = Deed({"card": CARD, "region": optional(REGION)}, buy_offers, buy_refusal, buy)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from games.kernel import Action, Refusal, Seat, State, Table, no
+from games.kernel import Action, Match, Refusal, Seat, State, no
 from games.war_of_the_worlds.data import BESIDE, LAND, Terms
 from games.war_of_the_worlds.outcome import check_damage, deal_damage, destroy_civilians
 from games.war_of_the_worlds.state import Evacuation, closed, movable, next_has_fought, open_to_attack, protected, sealed
@@ -39,10 +39,10 @@ def civilian_move_refusal(state: State, source: str, goal: str, evacuation: Evac
     return None
 
 
-def move_civilian(table: Table, source: str, goal: str, evacuation: Evacuation | None) -> bool:
+def move_civilian(match: Match, source: str, goal: str, evacuation: Evacuation | None) -> bool:
     """One civilian moves, one that has not fought if there is any; returns whether it has fought (WOW-MOV-11, WOW-BLD-10)."""
-    fought = next_has_fought(table.state, source, evacuation)
-    table.emit("civilian_moved", **{"from": source, "to": goal, "fought": fought})
+    fought = next_has_fought(match.state, source, evacuation)
+    match.emit("civilian_moved", **{"from": source, "to": goal, "fought": fought})
     return fought
 
 
@@ -57,13 +57,13 @@ def move_civilians_refusal(state: State, seat: Seat, terms: Terms, action: Actio
     return civilian_move_refusal(state, action["from"], action["to"], None)
 
 
-def move_civilians(table: Table, seat: Seat, terms: Terms, action: Action) -> None:
+def move_civilians(match: Match, seat: Seat, terms: Terms, action: Action) -> None:
     """A civilian moves; a card for two waits for the second as long as another one could move (WOW-HUM-03, WOW-HUM-04, WOW-TRN-04)."""
-    fought = move_civilian(table, action["from"], action["to"], None)
+    fought = move_civilian(match, action["from"], action["to"], None)
     if terms.moves > 1:
         evacuation: Evacuation = {"region": action["to"], "fought": fought}
-        if civilian_moves(table.state, evacuation):
-            table.emit("evacuation_changed", evacuation=evacuation)
+        if civilian_moves(match.state, evacuation):
+            match.emit("evacuation_changed", evacuation=evacuation)
 
 
 def civilian_attack_offers(state: State, seat: Seat, terms: Terms) -> list[Action]:
@@ -86,11 +86,11 @@ def civilian_attack_refusal(state: State, seat: Seat, terms: Terms, action: Acti
     return nothing_to_attack(state, region)
 
 
-def civilian_attack(table: Table, seat: Seat, terms: Terms, action: Action) -> None:
+def civilian_attack(match: Match, seat: Seat, terms: Terms, action: Action) -> None:
     """A civilian is marked and deals its damage (WOW-HUM-02, WOW-ATK-07)."""
-    table.emit("civilian_fought", region=action["region"])
-    deal_damage(table, terms.damage, terms.card, action["region"])
-    check_damage(table)
+    match.emit("civilian_fought", region=action["region"])
+    deal_damage(match, terms.damage, terms.card, action["region"])
+    check_damage(match)
 
 
 def destroy_civilian_offers(state: State, seat: Seat, terms: Terms) -> list[Action]:
@@ -114,9 +114,9 @@ def destroy_civilian_refusal(state: State, seat: Seat, terms: Terms, action: Act
     return None
 
 
-def destroy_civilian(table: Table, seat: Seat, terms: Terms, action: Action) -> None:
+def destroy_civilian(match: Match, seat: Seat, terms: Terms, action: Action) -> None:
     """One civilian is destroyed, which is no damage (WOW-ALN-17)."""
-    destroy_civilians(table, action["region"], 1)
+    destroy_civilians(match, action["region"], 1)
 
 
 MOVE_CIVILIANS = Verb(("from", "to"), move_civilians_offers, move_civilians_refusal, move_civilians)

@@ -6,7 +6,7 @@ first rule that a play breaks, and carries it out line by line (WOW-CRD-03).
 
 from __future__ import annotations
 
-from games.kernel import Action, Refusal, Seat, State, Table
+from games.kernel import Action, Match, Refusal, Seat, State
 from games.war_of_the_worlds.attacks import BEAM, PUSH, SPECIAL, UNIT_STRIKE
 from games.war_of_the_worlds.civilians import CIVILIAN_ATTACK, DESTROY_CIVILIAN, MOVE_CIVILIANS
 from games.war_of_the_worlds.data import ALIENS, TERMS, Terms
@@ -27,15 +27,15 @@ def plain_refusal(state: State, seat: Seat, terms: Terms, action: Action) -> Ref
     return None
 
 
-def gain_resources(table: Table, seat: Seat, terms: Terms, action: Action) -> None:
+def gain_resources(match: Match, seat: Seat, terms: Terms, action: Action) -> None:
     """Coins or energy for this turn (WOW-HUM-01, WOW-HUM-03, WOW-ALN-01, WOW-ALN-02, WOW-ALN-08)."""
-    gain(table, seat, terms.amount, terms.card)
+    gain(match, seat, terms.amount, terms.card)
 
 
-def distant_attack(table: Table, seat: Seat, terms: Terms, action: Action) -> None:
+def distant_attack(match: Match, seat: Seat, terms: Terms, action: Action) -> None:
     """Damage to the alien forces, wherever they are (WOW-HUM-06)."""
-    deal_damage(table, terms.damage, terms.card, None)
-    check_damage(table)
+    deal_damage(match, terms.damage, terms.card, None)
+    check_damage(match)
 
 
 def verb(terms: Terms) -> Verb:

@@ -205,7 +205,7 @@ def turn_ended(state: State, event: Event, own: Own) -> None:
             own(regions, region)["fought"] = 0
     state["active"] = None
     state["to_act"] = [SYSTEM]
-    state["phase"] = "end_round"
+    state["phase"] = "round_end"
 
 
 def round_ended(state: State, event: Event, own: Own) -> None:

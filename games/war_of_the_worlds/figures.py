@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from games.kernel import Action, Refusal, Seat, State, Table, no
+from games.kernel import Action, Match, Refusal, Seat, State, no
 from games.war_of_the_worlds.data import BESIDE, BUILDINGS, FIGURES, HUMANS, Terms
 from games.war_of_the_worlds.outcome import check_damage, deal_damage
 from games.war_of_the_worlds.sites import place, places, placing_refusal
@@ -30,10 +30,10 @@ def unit_place_refusal(state: State, seat: Seat, terms: Terms, action: Action) -
     return placing_refusal(state, kind, kind.placed_at or action["region"])
 
 
-def unit_place(table: Table, seat: Seat, terms: Terms, action: Action) -> None:
+def unit_place(match: Match, seat: Seat, terms: Terms, action: Action) -> None:
     """The new figure has taken its unit card for this turn (WOW-UNT-10, WOW-UNT-11)."""
     kind = kind_of(terms.kind)
-    place(table, kind, kind.placed_at or action["region"], used=True)
+    place(match, kind, kind.placed_at or action["region"], used=True)
 
 
 def unit_move_offers(state: State, seat: Seat, terms: Terms) -> list[Action]:
@@ -79,17 +79,17 @@ def unit_move_refusal(state: State, seat: Seat, terms: Terms, action: Action) ->
     return no("no_path", "WOW-MOV-04", source=start, goal=goal)
 
 
-def unit_move(table: Table, seat: Seat, terms: Terms, action: Action) -> None:
+def unit_move(match: Match, seat: Seat, terms: Terms, action: Action) -> None:
     """The figure moves; a Tripod sets off Landmines, whatever card moved it (WOW-HUM-16, WOW-HUM-17, WOW-INF-07, WOW-END-04,
     WOW-ATK-04)."""
     figure, goal = action["unit"], action["to"]
-    table.emit("unit_moved", **{"unit": figure, "from": table.state["units"][figure]["region"], "to": goal})
-    land = table.state["regions"].get(goal)
+    match.emit("unit_moved", **{"unit": figure, "from": match.state["units"][figure]["region"], "to": goal})
+    land = match.state["regions"].get(goal)
     mine = BUILDINGS.get(land["building"]) if land is not None else None
     if mine is not None and FIGURES[figure].id in mine.triggered_by:
-        deal_damage(table, mine.trigger_damage, mine.id, goal)
-        table.emit("building_destroyed", building=mine.id, slot=mine.slot, region=goal)
-        check_damage(table)
+        deal_damage(match, mine.trigger_damage, mine.id, goal)
+        match.emit("building_destroyed", building=mine.id, slot=mine.slot, region=goal)
+        check_damage(match)
 
 
 def human_attack_offers(state: State, seat: Seat, terms: Terms) -> list[Action]:
@@ -121,11 +121,11 @@ def human_attack_refusal(state: State, seat: Seat, terms: Terms, action: Action)
     return nothing_to_attack(state, region)
 
 
-def human_attack(table: Table, seat: Seat, terms: Terms, action: Action) -> None:
+def human_attack(match: Match, seat: Seat, terms: Terms, action: Action) -> None:
     """The damage of the attack is dealt (WOW-ATK-03, WOW-HUM-07, WOW-HUM-08)."""
-    region = action.get("region") or table.state["units"][action["unit"]]["region"]
-    deal_damage(table, terms.damage, terms.card, region)
-    check_damage(table)
+    region = action.get("region") or match.state["units"][action["unit"]]["region"]
+    deal_damage(match, terms.damage, terms.card, region)
+    check_damage(match)
 
 
 UNIT_PLACE = Verb((), unit_place_offers, unit_place_refusal, unit_place)

@@ -43,7 +43,7 @@ def _broken_phase(state: State) -> Iterator[str]:
         yield f"the evacuation is {state['evacuation']} in phase {phase}"
     if (state["outcome"] is not None) != (phase == "over"):
         yield f"the outcome is {state['outcome']} in phase {phase}"
-    acting = {"setup": [SYSTEM], "end_round": [SYSTEM], "over": []}.get(phase, [state["active"]])
+    acting = {"setup": [SYSTEM], "round_end": [SYSTEM], "over": []}.get(phase, [state["active"]])
     if state["to_act"] != acting:
         yield f"{state['to_act']} act in phase {phase} with {state['active']} active"
     if state["active"] is None and (state["resources"] or state["fired"] or state["swapped"]) and phase != "over":

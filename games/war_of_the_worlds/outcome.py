@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from games.kernel import Seat, State, Table
+from games.kernel import Match, Seat, State
 from games.war_of_the_worlds.data import ALIENS, CIVILIANS, DAMAGE_TO_WIN, HUMANS
 from games.war_of_the_worlds.state import civilians_left, option
 
@@ -12,24 +12,24 @@ def scores(state: State) -> dict[Seat, int]:
     return {ALIENS: CIVILIANS - civilians_left(state), HUMANS: state["damage"]}
 
 
-def deal_damage(table: Table, amount: int, source: str, region: str | None) -> None:
+def deal_damage(match: Match, amount: int, source: str, region: str | None) -> None:
     """The humans' damage moves the marker, which stops at the end of its track (WOW-ATK-03, WOW-ATK-04)."""
-    total = min(DAMAGE_TO_WIN, table.state["damage"] + amount)
-    table.emit("damage_changed", amount=amount, total=total, source=source, region=region)
+    total = min(DAMAGE_TO_WIN, match.state["damage"] + amount)
+    match.emit("damage_changed", amount=amount, total=total, source=source, region=region)
 
 
-def check_damage(table: Table) -> None:
+def check_damage(match: Match) -> None:
     """At the end of the damage track the humans win at once (WOW-END-01, WOW-END-03)."""
-    if table.state["damage"] >= DAMAGE_TO_WIN:
-        _end(table, HUMANS, "damage")
+    if match.state["damage"] >= DAMAGE_TO_WIN:
+        _end(match, HUMANS, "damage")
 
 
-def destroy_civilians(table: Table, region: str, count: int) -> None:
+def destroy_civilians(match: Match, region: str, count: int) -> None:
     """Civilians leave the board; with the last one the aliens win at once, and only here is it looked at (WOW-END-02, WOW-END-03,
     WOW-END-05)."""
-    table.emit("civilians_destroyed", region=region, count=count)
-    if not civilians_left(table.state):
-        _end(table, ALIENS, "extinction")
+    match.emit("civilians_destroyed", region=region, count=count)
+    if not civilians_left(match.state):
+        _end(match, ALIENS, "extinction")
 
 
 def ends_by_rounds(state: State) -> bool:
@@ -37,16 +37,16 @@ def ends_by_rounds(state: State) -> bool:
     return bool(state["round"] >= option(state, "round_limit"))
 
 
-def end_by_rounds(table: Table) -> None:
+def end_by_rounds(match: Match) -> None:
     """The higher score wins, and an equal one is a win for the humans (WOW-END-06)."""
-    points = scores(table.state)
-    _end(table, ALIENS if points[ALIENS] > points[HUMANS] else HUMANS, "round_limit")
+    points = scores(match.state)
+    _end(match, ALIENS if points[ALIENS] > points[HUMANS] else HUMANS, "round_limit")
 
 
-def is_over(table: Table) -> bool:
+def is_over(match: Match) -> bool:
     """Whether a goal has been reached: the rest of a card then does not happen (WOW-END-03)."""
-    return table.state["outcome"] is not None
+    return match.state["outcome"] is not None
 
 
-def _end(table: Table, winner: Seat, reason: str) -> None:
-    table.emit("match_ended", winners=[winner], reason=reason, scores=scores(table.state))
+def _end(match: Match, winner: Seat, reason: str) -> None:
+    match.emit("match_ended", winners=[winner], reason=reason, scores=scores(match.state))

@@ -10,10 +10,10 @@ from games.war_of_the_worlds.buildings import USE_BUILDING
 from games.war_of_the_worlds.buying import BUY, SWAP
 
 PHASES: Mapping[str, Mapping[str, Deed]] = {
-    "setup": {"end_round": SET_UP},
+    "setup": {"advance": SET_UP},
     "play": {"play": PLAY, "buy": BUY, "swap": SWAP, "use_building": USE_BUILDING, "end_turn": END_TURN},
     "strike": {"play": PLAY},
     "evacuate": {"move_civilian": MOVE_CIVILIAN, "end_moves": END_MOVES},
-    "end_round": {"end_round": END_ROUND},
+    "round_end": {"advance": END_ROUND},
     "over": {},
 }

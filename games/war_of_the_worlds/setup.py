@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from games.documents import clone
-from games.kernel import SYSTEM, Action, Refusal, Refused, Seat, State, Table, no
+from games.kernel import SYSTEM, Action, Match, Refusal, Refused, Seat, State, no
 from games.schema import Malformed, beyond, optional, record
 from games.war_of_the_worlds.data import (
     ALIENS,
@@ -71,7 +71,7 @@ def options_refusal(options: Mapping[str, Any]) -> Refusal | None:
 
 def setup_offers(state: State, seat: Seat) -> list[Action]:
     """The set-up is one action of the system."""
-    return [{"type": "end_round"}]
+    return [{"type": "advance"}]
 
 
 def setup_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
@@ -79,10 +79,10 @@ def setup_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     return options_refusal(state["options"])
 
 
-def set_up(table: Table, seat: Seat, action: Action) -> None:
+def set_up(match: Match, seat: Seat, action: Action) -> None:
     """Civilians, ship and first figures on the board, the piles shuffled and dealt, and the aliens' first turn begun (WOW-SET-02,
     WOW-SET-03, WOW-SET-04, WOW-SET-05, WOW-SET-09, WOW-SET-10, WOW-SET-11, WOW-MAP-03, WOW-MAP-05)."""
-    state = clone(table.state)
+    state = clone(match.state)
     for region, civilians in ARRIVALS.items():
         state["regions"][region]["civilians"] = civilians
     for region, building in STARTING_BUILDINGS.items():
@@ -90,15 +90,15 @@ def set_up(table: Table, seat: Seat, action: Action) -> None:
     for figure, region in STARTING_FIGURES.items():
         state["units"][figure]["region"] = region
     for side in SEATS:
-        state["sides"][side] = dealt(table, side)
-    table.emit("match_started", state={**state, "phase": "play", "active": ALIENS, "to_act": [ALIENS]})
+        state["sides"][side] = dealt(match, side)
+    match.emit("match_started", state={**state, "phase": "play", "active": ALIENS, "to_act": [ALIENS]})
 
 
-def dealt(table: Table, seat: Seat) -> dict[str, list[str]]:
+def dealt(match: Match, seat: Seat) -> dict[str, list[str]]:
     """A seat's piles: its starting cards shuffled and a hand drawn from them, its other cards shuffled and five turned up (WOW-SET-06,
     WOW-SET-07, WOW-SET-08, WOW-SET-09)."""
-    supply = table.chance.shuffle(pile(seat, starting=True))
-    offers = table.chance.shuffle(pile(seat, starting=False))
+    supply = match.chance.shuffle(pile(seat, starting=True))
+    offers = match.chance.shuffle(pile(seat, starting=False))
     return {
         "hand": supply[:HAND_SIZE],
         "supply": supply[HAND_SIZE:],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from games.kernel import Refusal, Seat, State, Table, no
+from games.kernel import Match, Refusal, Seat, State, no
 from games.war_of_the_worlds.data import BESIDE, BUILDINGS, BUILDINGS_OF, HUMANS, INCOME, LAND, LAND_FIGURES_OF, Building, Kind
 from games.war_of_the_worlds.flow import gain
 from games.war_of_the_worlds.state import closed, free_figure, hostile, standing
@@ -31,11 +31,11 @@ def places(state: State, kind: Kind) -> list[str]:
     return [region for region in regions if placing_refusal(state, kind, region) is None]
 
 
-def place(table: Table, kind: Kind, region: str, used: bool) -> None:
+def place(match: Match, kind: Kind, region: str, used: bool) -> None:
     """The free figure with the lowest number comes on the board (WOW-UNT-16)."""
-    figure = free_figure(table.state, kind)
+    figure = free_figure(match.state, kind)
     assert figure is not None
-    table.emit("unit_placed", unit=figure, region=region, used=used)
+    match.emit("unit_placed", unit=figure, region=region, used=used)
 
 
 def building_refusal(state: State, building: Building, region: str) -> Refusal | None:
@@ -73,8 +73,8 @@ def sites(state: State, building: Building) -> list[str]:
     return [region for region in LAND if building_refusal(state, building, region) is None]
 
 
-def build(table: Table, name: str, region: str) -> None:
+def build(match: Match, name: str, region: str) -> None:
     """A token lies on the board at once, and works from now on: its first income is paid (WOW-BLD-01, WOW-BLD-07, WOW-BLD-08)."""
     building = BUILDINGS[name]
-    table.emit("building_placed", seat=building.side, building=name, slot=building.slot, region=region)
-    gain(table, building.side, INCOME.get(name, 0), "income")
+    match.emit("building_placed", seat=building.side, building=name, slot=building.slot, region=region)
+    gain(match, building.side, INCOME.get(name, 0), "income")

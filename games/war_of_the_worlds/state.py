@@ -50,7 +50,7 @@ KIND_OF_INFLUENCE = ids(INFLUENCE, "a condition on a region")
 DAMAGE = whole(0, DAMAGE_TO_WIN, "the damage dealt to the aliens")
 REASON = ids(["damage", "extinction", "round_limit"])
 SCORES = mapping(SEAT, whole(0))
-PHASE = ids(["setup", "play", "strike", "evacuate", "end_round", "over"])
+PHASE = ids(["setup", "play", "strike", "evacuate", "round_end", "over"])
 ACTORS = listing(ids([*SEATS, "system"]), about="who must decide now")
 HIDDEN_CARDS = veiled(listing(CARD, about="top card first; a view holds the number of cards instead"), COUNTED)
 STRIKE = nullable(

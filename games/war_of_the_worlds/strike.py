@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from games.kernel import Refusal, Seat, State, Table, no
+from games.kernel import Match, Refusal, Seat, State, no
 from games.war_of_the_worlds.data import (
     ARMOUR,
     BALLOONS,
@@ -66,13 +66,13 @@ def _armour(state: State, kind: Kind, lost: str | None) -> int:
     return raised[1] if stands else kind.defence
 
 
-def land_hits(table: Table, fallen: Hits) -> None:
+def land_hits(match: Match, fallen: Hits) -> None:
     """Pieces are destroyed in the damage order; the last civilian's death ends the match (WOW-DMG-04, WOW-END-03)."""
     for event, facts in fallen:
         if event == "civilians_destroyed":
-            destroy_civilians(table, facts["region"], facts["count"])
+            destroy_civilians(match, facts["region"], facts["count"])
         else:
-            table.emit(event, **facts)
+            match.emit(event, **facts)
 
 
 def power(state: State, terms: Terms) -> int:
@@ -148,18 +148,18 @@ def gathers(state: State, terms: Terms, region: str) -> bool:
     return gathered(state) + power(state, terms) < need(state, region)
 
 
-def strike(table: Table, terms: Terms, region: str) -> None:
+def strike(match: Match, terms: Terms, region: str) -> None:
     """Damage below the need is noted, and opens a strike or goes on with it; when it reaches the need all of it lands, even where
     nothing is left to hit (WOW-STR-05, WOW-STR-07, WOW-STR-13)."""
-    state = table.state
+    state = match.state
     total = gathered(state) + power(state, terms)
     wanted = need(state, region)
     if total < wanted:
-        table.emit("strike_changed", strike={"region": region, "damage": total, "need": wanted})
+        match.emit("strike_changed", strike={"region": region, "damage": total, "need": wanted})
         return
     if state["strike"] is not None:
-        table.emit("strike_changed", strike=None)
-    land_hits(table, hits(table.state, region, total))
+        match.emit("strike_changed", strike=None)
+    land_hits(match, hits(match.state, region, total))
 
 
 def dealt(state: State, terms: Terms, region: str, joins: bool) -> int:
@@ -186,7 +186,7 @@ def pushed(state: State, terms: Terms, region: str, damage: int) -> tuple[str | 
     return (there[0], goals) if goals else (None, [])
 
 
-def influence(table: Table, kind: str | None, region: str) -> None:
+def influence(match: Match, kind: str | None, region: str) -> None:
     """A condition is laid once on a region, whether its kind's tokens have run out or not (WOW-INF-05, WOW-CMP-11)."""
-    if kind is not None and not is_over(table) and kind not in table.state["regions"][region]["influence"]:
-        table.emit("influence_placed", kind=kind, region=region)
+    if kind is not None and not is_over(match) and kind not in match.state["regions"][region]["influence"]:
+        match.emit("influence_placed", kind=kind, region=region)

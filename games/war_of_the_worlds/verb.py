@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import NamedTuple
 
-from games.kernel import Action, Refusal, Seat, State, Table, no
+from games.kernel import Action, Match, Refusal, Seat, State, no
 from games.war_of_the_worlds.data import FIGURES, Terms
 from games.war_of_the_worlds.state import kind_of, open_to_attack
 
@@ -19,7 +19,7 @@ class Verb(NamedTuple):
     fields: tuple[str, ...]
     offers: Callable[[State, Seat, Terms], list[Action]]
     refusal: Callable[[State, Seat, Terms, Action], Refusal | None]
-    act: Callable[[Table, Seat, Terms, Action], None]
+    act: Callable[[Match, Seat, Terms, Action], None]
     optional: tuple[str, ...] = ()
     adds: Callable[[State, Terms, Action], bool] | None = None
     opens: Callable[[State, Terms, Action], bool] | None = None

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from prometheus_client import REGISTRY
 
-import events.connect
+import events.platform
 import service.settings
 from events import metrics  # noqa: F401 - registers what the memory counts
 from service import numbers  # noqa: F401 - registers what the service counts
@@ -30,7 +30,7 @@ def test_every_setting_is_told_and_every_told_setting_is_read() -> None:
 
 def test_the_defaults_are_those_of_the_code() -> None:
     written = dict(re.findall(r"^\| `(WARLEDGER_\w+)` \| `?([^`|]*?)`? \|", OPERATING, re.MULTILINE))
-    memory, http = events.connect.settings_from({}), service.settings.settings_from({})
+    memory, http = events.platform.settings_from({}), service.settings.settings_from({})
     assert written["WARLEDGER_DATA"] == str(memory.data)
     assert written["WARLEDGER_FSYNC"] == memory.fsync
     assert written["WARLEDGER_PARTITIONS"] == str(memory.partitions)

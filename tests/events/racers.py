@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from events import play
-from events.connect import Settings, open_house
-from events.declined import Stale
+from events.errors import Stale
+from events.platform import Settings, open_platform
 from tests.tally import TALLY
 
 
 def race(settings: Settings, match: str, name: str, number: int, guarded: bool) -> list[int]:
     """Append `number` actions, each under a request id of its own and some of them twice; the versions that they became."""
-    house = open_house(settings, {"tally": TALLY})
+    platform = open_platform(settings, {"tally": TALLY})
     versions = []
     for place in range(number):
         request = f"{name}-{place}"
         while True:
-            expected = play.position(house, match).version if guarded else None
+            expected = play.position(platform, match).version if guarded else None
             try:
-                played = play.play(house, match, "one", [{"type": "add", "by": 1, "stay": True}], expected=expected, request=request)
+                played = play.play(platform, match, "one", [{"type": "add", "by": 1, "stay": True}], expected=expected, request=request)
             except Stale:
                 continue
             break
         versions.append(played.first)
         if place % 3 == 0:
-            again = play.play(house, match, "one", [{"type": "add", "by": 1, "stay": True}], request=request)
+            again = play.play(platform, match, "one", [{"type": "add", "by": 1, "stay": True}], request=request)
             assert (again.first, again.repeated) == (played.first, True)
-    house.close()
+    platform.close()
     return versions

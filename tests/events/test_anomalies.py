@@ -13,17 +13,17 @@ import pytest
 
 from events import play, recall
 from events.audit import audit
-from events.connect import House, Settings, open_house
 from events.entries import parse
+from events.platform import Platform, Settings, open_platform
 from events.projections import rebuild
-from events.wire import StoreDown
+from events.wire import StoreUnavailable
 from tests.conftest import ALL_GAMES, Servers
 from tests.events.keyspace import projections
 from tests.events.proxy import Proxy
 
 T = TypeVar("T")
 ADD = {"type": "add", "by": 1, "stay": True}
-PLAYED = ["create_match", "take_seat", "end_round", "add", "add", "roll", "add", "end_round", "add"]
+PLAYED = ["create_match", "take_seat", "advance", "add", "add", "roll", "add", "advance", "add"]
 
 
 @pytest.fixture
@@ -34,44 +34,46 @@ def proxy(servers: Servers) -> Iterator[Proxy]:
         between.close()
 
 
-def a_short_match(house: House, ask: Callable[[Callable[[], T]], T]) -> str:
+def a_short_match(platform: Platform, ask: Callable[[Callable[[], T]], T]) -> str:
     """Everything that a match can ask of the store; `ask` asks until there is an answer."""
-    match: str = ask(lambda: play.create(house, "p" + "a" * 16, "tally", {"one": "me", "two": "open"}, {"target": 50}, request="c")).match
-    ask(lambda: play.join(house, match, "p" + "b" * 16, "two", "00ff", request="j"))
-    ask(lambda: play.play(house, match, "system", [{"type": "end_round"}], request="s1"))
-    ask(lambda: play.play(house, match, "one", [ADD, ADD], request="1"))
-    house.cache.drop(match)
-    ask(lambda: play.play(house, match, "one", [{"type": "roll"}], expected=5, request="2"))
+    match: str = ask(
+        lambda: play.create(platform, "p" + "a" * 16, "tally", {"one": "me", "two": "open"}, {"target": 50}, request="c")
+    ).match
+    ask(lambda: play.join(platform, match, "p" + "b" * 16, "two", "00ff", request="j"))
+    ask(lambda: play.play(platform, match, "system", [{"type": "advance"}], request="s1"))
+    ask(lambda: play.play(platform, match, "one", [ADD, ADD], request="1"))
+    platform.cache.drop(match)
+    ask(lambda: play.play(platform, match, "one", [{"type": "roll"}], expected=5, request="2"))
     last = {"type": "add", "by": 2, "stay": False}
-    ask(lambda: play.play(house, match, "two", [last], request="3"))
-    ask(lambda: play.play(house, match, "system", [{"type": "end_round"}], request="s2"))
-    ask(lambda: play.play(house, match, "one", [ADD], request="4"))
-    assert ask(lambda: recall.state_at(house, match, 3)).version == 3
-    assert ask(lambda: recall.position(house, match)).version == len(PLAYED)
+    ask(lambda: play.play(platform, match, "two", [last], request="3"))
+    ask(lambda: play.play(platform, match, "system", [{"type": "advance"}], request="s2"))
+    ask(lambda: play.play(platform, match, "one", [ADD], request="4"))
+    assert ask(lambda: recall.state_at(platform, match, 3)).version == 3
+    assert ask(lambda: recall.position(platform, match)).version == len(PLAYED)
     return match
 
 
-def check(house: House, match: str) -> None:
+def check(platform: Platform, match: str) -> None:
     """Each was done once and in its order, and nothing that follows from it is missing."""
-    entries = [parse(wire) for wire in house.store.read_all(match)]
+    entries = [parse(wire) for wire in platform.store.read_all(match)]
     assert [entry.action["type"] for entry in entries] == PLAYED
-    assert audit(house, match).ok
-    kept = projections(house.store.wire)
-    rebuild(house)
-    assert projections(house.store.wire) == kept
+    assert audit(platform, match).ok
+    kept = projections(platform.store.wire)
+    rebuild(platform)
+    assert projections(platform.store.wire) == kept
 
 
 @pytest.mark.parametrize("what", ["request", "reply"])
-def test_one_lost_call_is_made_good_without_anybody_noticing(house: House, servers: Servers, proxy: Proxy, what: str) -> None:
+def test_one_lost_call_is_made_good_without_anybody_noticing(platform: Platform, servers: Servers, proxy: Proxy, what: str) -> None:
     for n in count(1):
         servers.keeper.flushall()
         proxy.arm(what, [n])
-        behind = open_house(Settings(store_url=proxy.url, queue_url=servers.queue_url), ALL_GAMES)
+        behind = open_platform(Settings(store_url=proxy.url, queue_url=servers.queue_url), ALL_GAMES)
         match = a_short_match(behind, _at_once)
         broke = proxy.disarm()
         behind.close()
-        house.cache.drop(match)
-        check(house, match)
+        platform.cache.drop(match)
+        check(platform, match)
         if not broke:
             break
     assert n > 15, "there were calls to lose"
@@ -79,19 +81,19 @@ def test_one_lost_call_is_made_good_without_anybody_noticing(house: House, serve
 
 @pytest.mark.parametrize("what", ["request", "reply"])
 def test_when_the_store_stays_away_whoever_asks_again_is_told_what_became_of_it(
-    house: House, servers: Servers, proxy: Proxy, what: str, monkeypatch: pytest.MonkeyPatch
+    platform: Platform, servers: Servers, proxy: Proxy, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("events.wire._PAUSES", (0.0, 0.0, 0.0))
     for n in count(8):
         servers.keeper.flushall()
         proxy.disarm()
-        behind = open_house(Settings(store_url=proxy.url, queue_url=servers.queue_url), ALL_GAMES)
+        behind = open_platform(Settings(store_url=proxy.url, queue_url=servers.queue_url), ALL_GAMES)
         proxy.arm(what, range(n - 7, n - 1))
         match = a_short_match(behind, _until_answered)
         broke = proxy.disarm()
         behind.close()
-        house.cache.drop(match)
-        check(house, match)
+        platform.cache.drop(match)
+        check(platform, match)
         if not broke:
             break
     assert n > 15
@@ -100,29 +102,29 @@ def test_when_the_store_stays_away_whoever_asks_again_is_told_what_became_of_it(
 @pytest.mark.soak
 @pytest.mark.parametrize("what", ["request", "reply"])
 def test_whatever_calls_are_lost_each_action_is_done_once(
-    house: House, servers: Servers, proxy: Proxy, what: str, monkeypatch: pytest.MonkeyPatch
+    platform: Platform, servers: Servers, proxy: Proxy, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("events.wire._PAUSES", (0.0, 0.0, 0.0))
     for seed in range(500):
         servers.keeper.flushall()
-        behind = open_house(Settings(store_url=proxy.url, queue_url=servers.queue_url), ALL_GAMES)
+        behind = open_platform(Settings(store_url=proxy.url, queue_url=servers.queue_url), ALL_GAMES)
         lost = random.Random(seed)
         proxy.arm(what, [call for call in range(1, 200) if lost.random() < 0.25])
         match = a_short_match(behind, _until_answered)
         proxy.disarm()
         behind.close()
-        house.cache.drop(match)
-        check(house, match)
+        platform.cache.drop(match)
+        check(platform, match)
 
 
 def test_a_store_that_is_gone_is_said_to_be_down(
-    servers: Servers, house: House, begin: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+    servers: Servers, platform: Platform, begin: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("events.wire._PAUSES", (0.0, 0.0, 0.0))
     match = begin()
     with tempfile.TemporaryDirectory() as folder:
         between = Proxy(Path(folder) / "wire", servers.store_url)
-        behind = open_house(Settings(store_url=between.url, queue_url=servers.queue_url), ALL_GAMES)
+        behind = open_platform(Settings(store_url=between.url, queue_url=servers.queue_url), ALL_GAMES)
         between.arm("request", range(1, 1000))
         asks: list[Callable[[], Any]] = [
             lambda: play.play(behind, match, "one", [ADD]),
@@ -130,7 +132,7 @@ def test_a_store_that_is_gone_is_said_to_be_down(
             lambda: behind.store.read(match),
         ]
         for ask in asks:
-            with pytest.raises(StoreDown):
+            with pytest.raises(StoreUnavailable):
                 ask()
         between.disarm()
         assert play.play(behind, match, "one", [ADD]).last == 3
@@ -138,23 +140,23 @@ def test_a_store_that_is_gone_is_said_to_be_down(
         between.close()
 
 
-def test_a_store_that_has_forgotten_its_last_entries_is_believed(house: House, begin: Callable[..., str], servers: Servers) -> None:
+def test_a_store_that_has_forgotten_its_last_entries_is_believed(platform: Platform, begin: Callable[..., str], servers: Servers) -> None:
     match = begin()
-    play.play(house, match, "one", [ADD, ADD, ADD])
-    keys = house.store.keys(match)
-    first = house.store.items(match, 0, 3)
+    play.play(platform, match, "one", [ADD, ADD, ADD])
+    keys = platform.store.keys(match)
+    first = platform.store.items(match, 0, 3)
     servers.keeper.delete(keys.stream)
     for id, fields in first:
         servers.keeper.xadd(keys.stream, dict(fields), id=id)
-    assert recall.position(house, match).version == 3
-    assert play.play(house, match, "one", [ADD]).last == 4
+    assert recall.position(platform, match).version == 3
+    assert play.play(platform, match, "one", [ADD]).last == 4
 
 
-def test_a_queue_that_is_gone_does_not_stop_play(house: House, servers: Servers, ann: str) -> None:
-    lonely = open_house(Settings(store_url=servers.store_url, queue_url="unix:///nowhere.sock"), ALL_GAMES)
+def test_a_queue_that_is_gone_does_not_stop_play(platform: Platform, servers: Servers, ann: str) -> None:
+    lonely = open_platform(Settings(store_url=servers.store_url, queue_url="unix:///nowhere.sock"), ALL_GAMES)
     position = play.create(lonely, ann, "tally", {"one": "ai:random", "two": "me"}, {})
     assert lonely.jobs.depth() is None
-    assert house.store.wire.ask("ZSCORE", house.store.keys(position.match).due, position.match) == position.at, (
+    assert platform.store.wire.ask("ZSCORE", platform.store.keys(position.match).due, position.match) == position.at, (
         "but it is noted what is owed"
     )
     lonely.close()
@@ -168,6 +170,6 @@ def _until_answered(call: Callable[[], T]) -> T:
     for _ in range(100):
         try:
             return call()
-        except StoreDown:
+        except StoreUnavailable:
             continue
     raise AssertionError("the store was never up")

@@ -9,16 +9,16 @@ import pytest
 from events import play, recall
 from events.audit import audit
 from events.cache import PACKED, Cache
-from events.connect import House
+from events.platform import Platform
 from events.projections import rebuild
 from tests.conftest import Servers
 
 Begin = Callable[..., str]
 
 
-def test_a_position_that_was_packed_away_comes_back_the_same(house: House, begin: Begin) -> None:
+def test_a_position_that_was_packed_away_comes_back_the_same(platform: Platform, begin: Begin) -> None:
     cache = Cache(2)
-    held = [house.cache.get(begin()) for _ in range(2 + 2 * PACKED + 5)]
+    held = [platform.cache.get(begin()) for _ in range(2 + 2 * PACKED + 5)]
     for one in held:
         assert one is not None
         cache.put(one)
@@ -27,41 +27,41 @@ def test_a_position_that_was_packed_away_comes_back_the_same(house: House, begin
     assert kept[7:] == held[7:]
 
 
-def test_an_older_position_does_not_replace_a_newer_one(house: House, begin: Begin) -> None:
+def test_an_older_position_does_not_replace_a_newer_one(platform: Platform, begin: Begin) -> None:
     match = begin()
-    older = house.cache.get(match)
-    play.play(house, match, "one", [{"type": "add", "by": 1, "stay": True}])
-    newer = house.cache.get(match)
+    older = platform.cache.get(match)
+    play.play(platform, match, "one", [{"type": "add", "by": 1, "stay": True}])
+    newer = platform.cache.get(match)
     assert older is not None
-    house.cache.put(older)
-    assert house.cache.get(match) == newer != older
+    platform.cache.put(older)
+    assert platform.cache.get(match) == newer != older
 
 
 @pytest.mark.parametrize("more", [0, 2])
 def test_memory_of_entries_that_others_have_taken_the_place_of_is_given_up(
-    house: House, another_house: Callable[[], House], begin: Begin, servers: Servers, more: int
+    platform: Platform, another_platform: Callable[[], Platform], begin: Begin, servers: Servers, more: int
 ) -> None:
     """As after a power cut without fsync, a failover, or a backup that was put back while processes went on."""
-    match, stale = begin(), another_house()
-    stream = house.store.keys(match).stream
+    match, stale = begin(), another_platform()
+    stream = platform.store.keys(match).stream
     backup = servers.keeper.dump(stream)
     for _ in range(2):
         play.play(stale, match, "one", [{"type": "add", "by": 3, "stay": True}])
     servers.keeper.restore(stream, 0, backup, replace=True)  # type: ignore[arg-type]
-    house.cache.drop(match)
+    platform.cache.drop(match)
     for _ in range(2 + more):
-        play.play(house, match, "one", [{"type": "add", "by": 1, "stay": True}])
-    assert recall.position(another_house(), match).document["counts"]["one"] == 2 + more
+        play.play(platform, match, "one", [{"type": "add", "by": 1, "stay": True}])
+    assert recall.position(another_platform(), match).document["counts"]["one"] == 2 + more
     assert stale.cache.get(match).position.document["counts"]["one"] == 6  # type: ignore[union-attr]
     played = play.play(stale, match, "one", [{"type": "add", "by": 2, "stay": True}])
     assert (played.last, played.position.document["counts"]["one"]) == (5 + more, 4 + more)
     assert recall.position(stale, match).document["counts"]["one"] == 4 + more
-    rebuild(house)
-    assert audit(house, match).ok
+    rebuild(platform)
+    assert audit(platform, match).ok
 
 
-def test_play_goes_on_with_a_memory_of_one(house: House, begin: Begin) -> None:
-    small = House(house.settings, house.store, house.jobs, Cache(1), house.games)
+def test_play_goes_on_with_a_memory_of_one(platform: Platform, begin: Begin) -> None:
+    small = Platform(platform.settings, platform.store, platform.jobs, Cache(1), platform.games)
     made = [begin() for _ in range(5)]
     for number in range(10):
         for match in made:

@@ -16,7 +16,7 @@ import pytest
 import redis
 
 from events import embedded, play
-from events.connect import House, Settings, open_house
+from events.platform import Platform, Settings, open_platform
 from events.wire import answers
 from tests.conftest import ALL_GAMES, Servers, within
 
@@ -53,24 +53,24 @@ def test_a_second_process_finds_the_server_of_the_first(owner, tmp_path: Path) -
 
 def test_no_server_outlives_an_owner_that_is_killed_and_nothing_is_forgotten(owner, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     process, url = owner
-    house = open_house(Settings(data=tmp_path, store_url=url, queue_url="unix:///nowhere"), ALL_GAMES)
-    match = play.create(house, "p" + "a" * 16, "tally", {"one": "me", "two": "me"}, {}).match
+    platform = open_platform(Settings(data=tmp_path, store_url=url, queue_url="unix:///nowhere"), ALL_GAMES)
+    match = play.create(platform, "p" + "a" * 16, "tally", {"one": "me", "two": "me"}, {}).match
     process.send_signal(signal.SIGKILL)
     within(10, lambda: not answers(url))
     server = embedded.start(tmp_path, embedded.STORE)
     assert server.url == url
-    assert house.store.head(match) == 1
+    assert platform.store.head(match) == 1
     server.stop()
     assert not answers(url)
-    house.close()
+    platform.close()
 
 
 def test_a_server_that_a_killed_owner_has_left_behind_is_waited_for(owner, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     """Two on the same files would each acknowledge what the other does not know."""
     process, url = owner
     left = int((tmp_path / embedded.STORE / ".server").read_text())
-    house = open_house(Settings(data=tmp_path, store_url=url, queue_url="unix:///nowhere"), ALL_GAMES)
-    match = play.create(house, "p" + "a" * 16, "tally", {"one": "me", "two": "me"}, {}).match
+    platform = open_platform(Settings(data=tmp_path, store_url=url, queue_url="unix:///nowhere"), ALL_GAMES)
+    match = play.create(platform, "p" + "a" * 16, "tally", {"one": "me", "two": "me"}, {}).match
     os.kill(left, signal.SIGSTOP)
     process.send_signal(signal.SIGKILL)
     process.wait()
@@ -80,9 +80,9 @@ def test_a_server_that_a_killed_owner_has_left_behind_is_waited_for(owner, tmp_p
     assert time.monotonic() - began > 0.5
     assert server.process is not None
     assert server.process.pid != left
-    assert house.store.head(match) == 1
+    assert platform.store.head(match) == 1
     server.stop()
-    house.close()
+    platform.close()
 
 
 def test_a_folder_with_a_long_path_still_gets_a_socket(tmp_path: Path) -> None:
@@ -105,16 +105,16 @@ CONFIG SET appendonly no / ACL SETUSER default ~* +@all / DEBUG RELOAD / SHUTDOW
 
 @pytest.mark.parametrize("command", [command.strip() for line in FORBIDDEN.strip().splitlines() for command in line.split("/")])
 def test_the_service_may_add_to_a_stream_and_do_nothing_else_to_it(
-    house: House, begin: Callable[..., str], servers: Servers, command: str
+    platform: Platform, begin: Callable[..., str], servers: Servers, command: str
 ) -> None:
-    keys = house.store.keys(begin())
+    keys = platform.store.keys(begin())
     before = servers.keeper.dump(keys.stream)
     words = [{"S": keys.stream, "X": keys.secret}.get(word, word) for word in command.split()]
     for sent in (words, ["EVAL", f"return redis.call({', '.join(repr(word) for word in words)})", "1", keys.stream]):
         with pytest.raises(redis.ResponseError, match=r"permission|not allowed|ACL"):
-            house.store.wire.ask(*sent)
+            platform.store.wire.ask(*sent)
     assert servers.keeper.dump(keys.stream) == before
-    assert house.store.wire.ask("GET", keys.secret) is not None
+    assert platform.store.wire.ask("GET", keys.secret) is not None
 
 
 def test_no_line_of_the_memory_changes_or_removes_an_entry() -> None:

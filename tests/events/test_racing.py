@@ -13,41 +13,43 @@ from hypothesis import strategies as st
 
 from events import play, recall
 from events.audit import audit
-from events.connect import House
-from events.declined import Reused, Stale
 from events.entries import parse
+from events.errors import Reused, Stale
+from events.platform import Platform
 from tests.events.racers import race
 
 Begin = Callable[..., str]
 ADD = {"type": "add", "by": 1, "stay": True}
 
 
-def entries(house: House, match: str) -> list[Any]:
-    return [parse(wire) for wire in house.store.read_all(match)]
+def entries(platform: Platform, match: str) -> list[Any]:
+    return [parse(wire) for wire in platform.store.read_all(match)]
 
 
 @pytest.mark.parametrize("guarded", [False, True])
-def test_processes_that_race_are_each_told_their_own_versions(house: House, begin: Begin, guarded: bool) -> None:
+def test_processes_that_race_are_each_told_their_own_versions(platform: Platform, begin: Begin, guarded: bool) -> None:
     match = begin()
     with ProcessPoolExecutor(3, multiprocessing.get_context("spawn")) as pool:
-        told = [pool.submit(race, house.settings, match, name, 40, guarded) for name in "abc"]
+        told = [pool.submit(race, platform.settings, match, name, 40, guarded) for name in "abc"]
         versions = [one.result() for one in told]
     assert sorted(version for mine in versions for version in mine) == list(range(3, 123))
     assert all(mine == sorted(mine) for mine in versions)
-    found = {entry.request["id"]: entry.version for entry in entries(house, match) if entry.request}
+    found = {entry.request["id"]: entry.version for entry in entries(platform, match) if entry.request}
     assert found == {f"{name}-{place}": version for name, mine in zip("abc", versions, strict=True) for place, version in enumerate(mine)}
-    assert recall.position(house, match).document["counts"]["one"] == 120
-    assert audit(house, match).ok
+    assert recall.position(platform, match).document["counts"]["one"] == 120
+    assert audit(platform, match).ok
 
 
-def test_of_a_thousand_requests_for_one_version_one_is_carried_out(house: House, begin: Begin, another_house: Callable[[], House]) -> None:
+def test_of_a_thousand_requests_for_one_version_one_is_carried_out(
+    platform: Platform, begin: Begin, another_platform: Callable[[], Platform]
+) -> None:
     match = begin()
-    houses = [house, another_house(), another_house()]
+    platforms = [platform, another_platform(), another_platform()]
     told: set[int] = set()
 
     def ask(place: int) -> bool:
         try:
-            play.play(houses[place % 3], match, "one", [ADD], expected=2)
+            play.play(platforms[place % 3], match, "one", [ADD], expected=2)
         except Stale as stale:
             told.add(stale.version)
             return False
@@ -55,23 +57,25 @@ def test_of_a_thousand_requests_for_one_version_one_is_carried_out(house: House,
 
     with ThreadPoolExecutor(16) as pool:
         assert sum(pool.map(ask, range(1000))) == 1
-    assert told == {recall.position(house, match).version} == {3}
+    assert told == {recall.position(platform, match).version} == {3}
 
 
-def test_a_thousand_actions_at_once_are_a_thousand_versions(house: House, begin: Begin, another_house: Callable[[], House]) -> None:
+def test_a_thousand_actions_at_once_are_a_thousand_versions(
+    platform: Platform, begin: Begin, another_platform: Callable[[], Platform]
+) -> None:
     match = begin()
-    houses = [house, another_house()]
+    platforms = [platform, another_platform()]
     with ThreadPoolExecutor(16) as pool:
-        told = list(pool.map(lambda place: play.play(houses[place % 2], match, "one", [ADD]).first, range(1000)))
+        told = list(pool.map(lambda place: play.play(platforms[place % 2], match, "one", [ADD]).first, range(1000)))
     assert sorted(told) == list(range(3, 1003))
-    assert audit(house, match).ok
+    assert audit(platform, match).ok
 
 
-def test_the_same_request_at_once_is_carried_out_once(house: House, begin: Begin, another_house: Callable[[], House]) -> None:
+def test_the_same_request_at_once_is_carried_out_once(platform: Platform, begin: Begin, another_platform: Callable[[], Platform]) -> None:
     match = begin()
-    houses = [house, another_house(), another_house()]
+    platforms = [platform, another_platform(), another_platform()]
     with ThreadPoolExecutor(12) as pool:
-        told = list(pool.map(lambda place: play.play(houses[place % 3], match, "one", [ADD, ADD], request="r"), range(60)))
+        told = list(pool.map(lambda place: play.play(platforms[place % 3], match, "one", [ADD, ADD], request="r"), range(60)))
     assert {(played.first, played.last) for played in told} == {(3, 4)}
     assert [played.repeated for played in told].count(False) == 1
     assert len({played.entries[0].digest for played in told}) == 1
@@ -90,31 +94,31 @@ requests = st.tuples(
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(requests, max_size=25))
 def test_whatever_is_asked_of_whichever_process_the_match_is_what_a_plain_model_says(
-    house: House, begin: Begin, another_house: Callable[[], House], asked: list[Any]
+    platform: Platform, begin: Begin, another_platform: Callable[[], Platform], asked: list[Any]
 ) -> None:
-    _check(house, begin(), _three(house, another_house), asked)
+    _check(platform, begin(), _three(platform, another_platform), asked)
 
 
 @pytest.mark.soak
 @settings(max_examples=5000, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(requests, max_size=60))
 def test_thousands_of_matches_are_what_a_plain_model_says(
-    house: House, begin: Begin, another_house: Callable[[], House], asked: list[Any]
+    platform: Platform, begin: Begin, another_platform: Callable[[], Platform], asked: list[Any]
 ) -> None:
-    _check(house, begin(), _three(house, another_house), asked)
+    _check(platform, begin(), _three(platform, another_platform), asked)
 
 
 @pytest.mark.soak
-def test_a_long_race_of_processes_loses_nothing(house: House, begin: Begin) -> None:
+def test_a_long_race_of_processes_loses_nothing(platform: Platform, begin: Begin) -> None:
     match = begin()
     with ProcessPoolExecutor(4, multiprocessing.get_context("spawn")) as pool:
-        told = [pool.submit(race, house.settings, match, name, 1000, name in "ab") for name in "abcd"]
+        told = [pool.submit(race, platform.settings, match, name, 1000, name in "ab") for name in "abcd"]
         versions = [one.result() for one in told]
     assert sorted(version for mine in versions for version in mine) == list(range(3, 4003))
-    assert audit(house, match).ok
+    assert audit(platform, match).ok
 
 
-def _check(house: House, match: str, houses: list[House], asked: list[Any]) -> None:
+def _check(platform: Platform, match: str, platforms: list[Platform], asked: list[Any]) -> None:
     """Ask, and compare each answer with what a match without processes, memory or store would say."""
     version, counts, known = 2, {"one": 0, "two": 0}, {}
     for process, actor, by, number, request, distance in asked:
@@ -123,7 +127,7 @@ def _check(house: House, match: str, houses: list[House], asked: list[Any]) -> N
         what = (actor, by, number)
         outcome: Any
         try:
-            played = play.play(houses[process], match, actor, actions, expected=expected, request=request)
+            played = play.play(platforms[process], match, actor, actions, expected=expected, request=request)
             outcome = (played.first, played.last, played.repeated, played.position.document["counts"])
         except Stale as stale:
             outcome = ("stale", stale.version)
@@ -146,16 +150,16 @@ def _check(house: House, match: str, houses: list[House], asked: list[Any]) -> N
             if request:
                 known[request] = (version + 1, version + number, what, counts)
             version += number
-    assert [entry.version for entry in entries(house, match)] == list(range(1, version + 1))
-    assert audit(house, match).ok
+    assert [entry.version for entry in entries(platform, match)] == list(range(1, version + 1))
+    assert audit(platform, match).ok
 
 
-_HOUSES: dict[int, list[House]] = {}
+_HOUSES: dict[int, list[Platform]] = {}
 
 
-def _three(house: House, another_house: Callable[[], House]) -> list[House]:
-    """Three houses for all examples of a test, not three for each."""
-    if id(house) not in _HOUSES:
+def _three(platform: Platform, another_platform: Callable[[], Platform]) -> list[Platform]:
+    """Three platforms for all examples of a test, not three for each."""
+    if id(platform) not in _HOUSES:
         _HOUSES.clear()
-        _HOUSES[id(house)] = [house, another_house(), another_house()]
-    return _HOUSES[id(house)]
+        _HOUSES[id(platform)] = [platform, another_platform(), another_platform()]
+    return _HOUSES[id(platform)]

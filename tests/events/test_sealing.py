@@ -10,10 +10,10 @@ import pytest
 
 from events import play, recall
 from events.audit import audit
-from events.connect import House, open_house
-from events.declined import Stale
+from events.errors import Stale
+from events.platform import Platform, open_platform
 from games.documents import Own
-from games.kernel import AUDITOR, Action, Deed, Event, Refusal, Seat, State, Table
+from games.kernel import AUDITOR, Action, Deed, Event, Match, Refusal, Seat, State
 from games.schema import BLANK, flag, nullable, veiled, whole
 from tests.conftest import Servers
 from tests.tally import TALLY
@@ -27,18 +27,18 @@ def _free(state: State, seat: Seat, action: Action) -> Refusal | None:
     return None
 
 
-def _begin_sealing(table: Table, actor: Seat, action: Action) -> None:
-    table.emit("sealing_began")
+def _begin_sealing(match: Match, actor: Seat, action: Action) -> None:
+    match.emit("sealing_began")
 
 
-def _seal(table: Table, seat: Seat, action: Action) -> None:
-    table.emit("sealed", seat=seat, by=action["by"])
-    if not table.state["to_act"]:
-        table.emit("match_ended", winners=[table.state["seats"][0]], scores=dict(table.state["counts"]))
+def _seal(match: Match, seat: Seat, action: Action) -> None:
+    match.emit("sealed", seat=seat, by=action["by"])
+    if not match.state["to_act"]:
+        match.emit("match_ended", winners=[match.state["seats"][0]], scores=dict(match.state["counts"]))
 
 
-def _call(table: Table, seat: Seat, action: Action) -> None:
-    table.emit("called", seat=seat)
+def _call(match: Match, seat: Seat, action: Action) -> None:
+    match.emit("called", seat=seat)
 
 
 def sealing_began(state: State, event: Event, own: Own) -> None:
@@ -69,7 +69,7 @@ SEALING = TALLY._replace(
     id="sealing",
     begin=lambda seats, options: {**TALLY.begin(seats, options), "game": "sealing"},
     phases={
-        "setup": {"end_round": Deed({}, lambda state, seat: [{"type": "end_round"}], _free, _begin_sealing)},
+        "setup": {"advance": Deed({}, lambda state, seat: [{"type": "advance"}], _free, _begin_sealing)},
         "sealing": {"seal": Deed({"by": whole(1)}, _offers, _free, _seal), "call": Deed({}, lambda state, seat: [], _free, _call)},
         "over": {},
     },
@@ -81,16 +81,16 @@ SEALING = TALLY._replace(
 
 
 @pytest.fixture
-def sealing(house: House, servers: Servers) -> Iterator[House]:
-    with_sealing = open_house(house.settings, {**house.games, SEALING.id: SEALING})
+def sealing(platform: Platform, servers: Servers) -> Iterator[Platform]:
+    with_sealing = open_platform(platform.settings, {**platform.games, SEALING.id: SEALING})
     yield with_sealing
     with_sealing.close()
 
 
 @pytest.fixture
-def begun(sealing: House, ann: str) -> str:
+def begun(sealing: Platform, ann: str) -> str:
     match = play.create(sealing, ann, "sealing", {"one": "me", "two": "me", "three": "me"}, {}).match
-    play.play(sealing, match, "system", [{"type": "end_round"}])
+    play.play(sealing, match, "system", [{"type": "advance"}])
     return match
 
 
@@ -98,33 +98,33 @@ def seal(by: int) -> list[dict[str, Any]]:
     return [{"type": "seal", "by": by}]
 
 
-def test_sealed_choices_of_others_do_not_make_a_choice_stale(sealing: House, begun: str) -> None:
+def test_sealed_choices_of_others_do_not_make_a_choice_stale(sealing: Platform, begun: str) -> None:
     for seat in ("two", "three", "one"):
         play.play(sealing, begun, seat, seal(2), expected=2)
     assert recall.position(sealing, begun).version == 5
     assert audit(sealing, begun).ok
 
 
-def test_two_choices_at_the_same_moment_are_both_taken(sealing: House, begun: str, servers: Servers) -> None:
-    houses = [open_house(sealing.settings, sealing.games) for _ in range(3)]
+def test_two_choices_at_the_same_moment_are_both_taken(sealing: Platform, begun: str, servers: Servers) -> None:
+    platforms = [open_platform(sealing.settings, sealing.games) for _ in range(3)]
     together = threading.Barrier(3)
     done: list[int] = []
 
-    def one(house: House, seat: str, expected: int | None) -> None:
+    def one(platform: Platform, seat: str, expected: int | None) -> None:
         together.wait()
-        done.append(play.play(house, begun, seat, seal(1), expected=expected).last)
+        done.append(play.play(platform, begun, seat, seal(1), expected=expected).last)
 
-    threads = [threading.Thread(target=one, args=work) for work in zip(houses, ("one", "two", "three"), (2, 2, None), strict=True)]
+    threads = [threading.Thread(target=one, args=work) for work in zip(platforms, ("one", "two", "three"), (2, 2, None), strict=True)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert sorted(done) == [3, 4, 5]
-    for house in houses:
-        house.close()
+    for platform in platforms:
+        platform.close()
 
 
-def test_what_is_open_makes_a_choice_stale_as_ever(sealing: House, begun: str) -> None:
+def test_what_is_open_makes_a_choice_stale_as_ever(sealing: Platform, begun: str) -> None:
     play.play(sealing, begun, "two", [{"type": "call"}])
     with pytest.raises(Stale):
         play.play(sealing, begun, "one", seal(1), expected=2)
@@ -135,7 +135,7 @@ def test_what_is_open_makes_a_choice_stale_as_ever(sealing: House, begun: str) -
             play.play(sealing, begun, "three", seal(1), expected=expected)
 
 
-def test_ones_own_choice_makes_ones_next_stale(sealing: House, begun: str) -> None:
+def test_ones_own_choice_makes_ones_next_stale(sealing: Platform, begun: str) -> None:
     play.play(sealing, begun, "one", [{"type": "call"}])
     with pytest.raises(Stale):
         play.play(sealing, begun, "one", seal(1), expected=2)

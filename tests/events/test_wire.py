@@ -9,10 +9,10 @@ import redis
 
 from events import lists, play, players, recall
 from events.audit import audit
-from events.connect import House, Settings, open_house
 from events.heads import heads
+from events.platform import Platform, Settings, open_platform
 from events.projections import rebuild
-from events.wire import Script, StoreDown
+from events.wire import Script, StoreUnavailable
 from games.kernel import SYSTEM
 from tests.conftest import ALL_GAMES, Servers
 from tests.events.keyspace import projections
@@ -22,57 +22,57 @@ ADD = {"type": "add", "by": 1, "stay": True}
 
 
 @pytest.fixture
-def spread(cluster_url: str, servers: Servers) -> Iterator[House]:
-    """A house whose streams lie on a cluster of three."""
+def spread(cluster_url: str, servers: Servers) -> Iterator[Platform]:
+    """A platform whose streams lie on a cluster of three."""
     with redis.RedisCluster.from_url(cluster_url) as keeper:
         keeper.flushall(target_nodes=redis.RedisCluster.PRIMARIES)
-    house = open_house(Settings(store_url=cluster_url, queue_url=servers.queue_url, cluster=True), ALL_GAMES)
-    yield house
-    house.close()
+    platform = open_platform(Settings(store_url=cluster_url, queue_url=servers.queue_url, cluster=True), ALL_GAMES)
+    yield platform
+    platform.close()
 
 
-def test_a_connection_may_end_any_number_of_times(house: House, begin: Begin, servers: Servers) -> None:
+def test_a_connection_may_end_any_number_of_times(platform: Platform, begin: Begin, servers: Servers) -> None:
     match = begin()
     for number in range(130):
         servers.keeper.execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
-        assert play.play(house, match, "one", [ADD]).last == 3 + number
-        assert recall.position(house, match).version == 3 + number
-    assert audit(house, match).ok
+        assert play.play(platform, match, "one", [ADD]).last == 3 + number
+        assert recall.position(platform, match).version == 3 + number
+    assert audit(platform, match).ok
 
 
-def test_scripts_that_the_server_has_forgotten_are_told_again(house: House, begin: Begin, servers: Servers) -> None:
+def test_scripts_that_the_server_has_forgotten_are_told_again(platform: Platform, begin: Begin, servers: Servers) -> None:
     match = begin()
     servers.keeper.script_flush()
-    assert play.play(house, match, "one", [ADD]).last == 3
+    assert play.play(platform, match, "one", [ADD]).last == 3
 
 
-def test_a_store_that_cannot_write_is_down_and_nothing_is_half_done(house: House, begin: Begin, servers: Servers) -> None:
+def test_a_store_that_cannot_write_is_down_and_nothing_is_half_done(platform: Platform, begin: Begin, servers: Servers) -> None:
     match = begin()
-    kept = projections(house.store.wire)
+    kept = projections(platform.store.wire)
     servers.keeper.config_set("maxmemory", "1")
     try:
-        with pytest.raises(StoreDown):
-            play.play(house, match, "one", [ADD])
-        with pytest.raises(StoreDown):
-            players.register(house, "Ann")
+        with pytest.raises(StoreUnavailable):
+            play.play(platform, match, "one", [ADD])
+        with pytest.raises(StoreUnavailable):
+            players.register(platform, "Ann")
     finally:
         servers.keeper.config_set("maxmemory", "0")
-    assert recall.position(house, match).version == 2
-    assert projections(house.store.wire) == kept
-    assert play.play(house, match, "one", [ADD]).last == 3
+    assert recall.position(platform, match).version == 2
+    assert projections(platform.store.wire) == kept
+    assert play.play(platform, match, "one", [ADD]).last == 3
 
 
-def test_a_mistake_of_ours_is_not_taken_for_a_store_that_is_down(house: House) -> None:
+def test_a_mistake_of_ours_is_not_taken_for_a_store_that_is_down(platform: Platform) -> None:
     with pytest.raises(redis.ResponseError):
-        house.store.wire.run(Script("return nonsense(", "0" * 40), [], [])
+        platform.store.wire.run(Script("return nonsense(", "0" * 40), [], [])
 
 
-def test_many_matches_are_played_listed_rebuilt_and_audited_on_a_cluster(spread: House) -> None:
+def test_many_matches_are_played_listed_rebuilt_and_audited_on_a_cluster(spread: Platform) -> None:
     ann = "p" + "a" * 16
     made = []
     for number in range(20):
         match = play.create(spread, ann, "tally", {"one": "me", "two": "me"}, {"target": 200}, request=f"r{number}").match
-        play.play(spread, match, SYSTEM, [{"type": "end_round"}])
+        play.play(spread, match, SYSTEM, [{"type": "advance"}])
         for _ in range(7):
             play.play(spread, match, "one", [ADD] * 10, request=None)
         made.append(match)
@@ -88,13 +88,15 @@ def test_many_matches_are_played_listed_rebuilt_and_audited_on_a_cluster(spread:
     assert projections(spread.store.wire) == kept
 
 
-def test_whoever_listens_hears_every_version_and_when_something_may_have_been_missed(house: House, begin: Begin, servers: Servers) -> None:
-    heard = heads(house, patience=0.05)
+def test_whoever_listens_hears_every_version_and_when_something_may_have_been_missed(
+    platform: Platform, begin: Begin, servers: Servers
+) -> None:
+    heard = heads(platform, patience=0.05)
     assert next(heard) is None
     match = begin()
     assert [next(word for word in heard if word) for _ in range(2)] == [(match, 1), (match, 2)]
     servers.keeper.execute_command("CLIENT", "KILL", "TYPE", "pubsub")
     assert next(heard) is None, "the line was lost"
     assert next(heard) is None, "and found again"
-    play.play(house, match, "one", [ADD])
+    play.play(platform, match, "one", [ADD])
     assert next(word for word in heard if word) == (match, 3)

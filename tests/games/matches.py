@@ -55,9 +55,9 @@ def walk(start: Start) -> Iterator[Step]:
         actor = will.choice(state["to_act"])
         action = any_action(game, state, actor, will.randrange)
         assert action is not None, f"{actor} must act in {state['phase']} and has no choice"
-        table = carry_out(game, state, actor, action, dice)
-        yield Step(number, state, actor, action, table.events, table.state)
-        state = table.state
+        match = carry_out(game, state, actor, action, dice)
+        yield Step(number, state, actor, action, match.events, match.state)
+        state = match.state
     raise AssertionError(f"{start.seats} with seed {start.seed} did not end within {BOUND} actions")
 
 

@@ -241,10 +241,10 @@ def test_the_refusals_that_every_game_shares_come_in_their_order():
         assert sentence(WAR, refused.value.refusal)
         return refused.value.code
 
-    for malformed in (None, [], "end_round", {}, {"type": 1}, {"type": ["end_round"]}, {"type": "fly"}, {"type": "end_round", "now": True}):
+    for malformed in (None, [], "advance", {}, {"type": 1}, {"type": ["advance"]}, {"type": "fly"}, {"type": "advance", "now": True}):
         assert code("red", malformed) == "bad_action"
-    assert code("red", {"type": "end_round"}) == "not_your_turn"
-    assert code("nobody", {"type": "end_round"}) == "not_your_turn"
+    assert code("red", {"type": "advance"}) == "not_your_turn"
+    assert code("nobody", {"type": "advance"}) == "not_your_turn"
     assert code("system", {"type": "end_moves"}) == "wrong_phase"
     state = {**state, "outcome": {"winners": ["red"], "reason": "last_seat", "scores": {}}}
     assert code("red", None) == "match_over"
@@ -252,5 +252,5 @@ def test_the_refusals_that_every_game_shares_come_in_their_order():
 
 def test_nobody_but_who_is_to_act_has_a_choice():
     state = WAR.begin(["red", "blue"], {})
-    assert legal(WAR, state, "system") == [{"action": {"type": "end_round"}}]
+    assert legal(WAR, state, "system") == [{"action": {"type": "advance"}}]
     assert legal(WAR, state, "red") == legal(WAR, state, "spectator") == []

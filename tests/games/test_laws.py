@@ -1,4 +1,4 @@
-"""The twelve laws that hold in every game, by random play (DESIGN of the house, section 6)."""
+"""The twelve laws that hold in every game, by random play (DESIGN of the platform, section 6)."""
 
 from __future__ import annotations
 
@@ -174,15 +174,15 @@ def test_6_pieces_cards_and_money_are_conserved(start):
 def what_is_seen(game: Game, state: Any, viewer: str, actor: str, action: Any, seed: int) -> Any:
     """All that leaves the rules for a viewer when an actor tries an action, up to the first event that lays something open."""
     try:
-        table = carry_out(game, state, actor, action, chance(seed))
+        match = carry_out(game, state, actor, action, chance(seed))
     except Refused as refused:
         return refused.code, refused.refusal.rule, sentence(game, refused.refusal)
     told = []
-    for event in table.events:
+    for event in match.events:
         if event["type"] in game.reveals:
             return told, event["type"]
         told.append(game.shown(event, viewer))
-    return told, game.view(table.state, viewer)
+    return told, game.view(match.state, viewer)
 
 
 @law

@@ -26,10 +26,10 @@ def test_a_recorded_match_goes_the_same_way_again(game, path):
     state = game.begin(start["seats"], start["options"])
     dice = chance(("dice", start["seed"]))
     for number, (actor, action, expected) in enumerate(played, 1):
-        table = carry_out(game, state, actor, clone(action), dice)
-        assert digest(table.events) == expected, f"action {number}: {action} by {actor}"
-        assert fold(game, state, table.events) == table.state
-        state = table.state
+        match = carry_out(game, state, actor, clone(action), dice)
+        assert digest(match.events) == expected, f"action {number}: {action} by {actor}"
+        assert fold(game, state, match.events) == match.state
+        state = match.state
     assert same(state) == same(end)
     assert state["outcome"] is not None
 

@@ -158,10 +158,10 @@ def test_what_a_format_leaves_open_is_read_as_it_is_meant(tmp_path, capsys):
         """
 - id: a match that cannot be created is refused, as its set-up would be
   given: {new_match: {seats: [red, blue], options: {map_number: -1}}}
-  steps: [{seat: system, do: {type: end_round}, refused: bad_options}]
+  steps: [{seat: system, do: {type: advance}, refused: bad_options}]
 - id: options may stand beside a new match
   given: {options: {first_seat: blue, map_number: 1}, new_match: {seats: [red, blue]}}
-  steps: [{seat: system, do: {type: end_round}, then: {/active: blue, /map_number: 1}}]
+  steps: [{seat: system, do: {type: advance}, then: {/active: blue, /map_number: 1}}]
 - id: where nothing is, nothing is learnt
   given: {patch: {deck: []}}
   views: [{seat: red, hidden: [/deck/0]}]
@@ -175,7 +175,7 @@ def test_what_a_format_leaves_open_is_read_as_it_is_meant(tmp_path, capsys):
   given: {patch: [1]}
 - id: a match that cannot be created holds nothing else
   given: {new_match: {seats: [red], options: {}}}
-  steps: [{seat: system, do: {type: end_round}}]
+  steps: [{seat: system, do: {type: advance}}]
 """
     )
     assert main([str(file)]) == 1

@@ -20,7 +20,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from events import play, recall
-from events.connect import House
+from events.platform import Platform
 from games.kernel import any_action
 from service.app import create_app
 from service.settings import Settings
@@ -68,8 +68,8 @@ def settings() -> Settings:
 
 
 @pytest.fixture
-def app(house: House, settings: Settings) -> Flask:
-    return create_app(house, settings)
+def app(platform: Platform, settings: Settings) -> Flask:
+    return create_app(platform, settings)
 
 
 @pytest.fixture
@@ -115,23 +115,23 @@ def referee(join: Callable[..., Caller]) -> Caller:
 
 
 @pytest.fixture
-def tally(house: House, ada: Caller, ben: Caller) -> str:
+def tally(platform: Platform, ada: Caller, ben: Caller) -> str:
     """A match of the test game between Ada (one) and Ben (two), in which Ada is to act."""
     match = ada.post("/v1/matches", {"game": "tally", "seats": {"one": "me", "two": "open"}, "options": {"target": 30}}).json["id"]
     assert ben.post(f"/v1/matches/{match}/seats/two").status_code == 200
-    play.play(house, match, "system", [{"type": "end_round"}])
+    play.play(platform, match, "system", [{"type": "advance"}])
     return match
 
 
-def played_on(house: House, match: str, dice: random.Random, steps: int) -> None:
+def played_on(platform: Platform, match: str, dice: random.Random, steps: int) -> None:
     """Play any legal actions, those of the system too."""
     for _ in range(steps):
-        position = recall.position(house, match)
+        position = recall.position(platform, match)
         if not position.to_act:
             return
         actor = position.to_act[0]
-        action = any_action(house.games[position.game], position.document, actor, dice.randrange)
-        play.play(house, match, actor, [action])
+        action = any_action(platform.games[position.game], position.document, actor, dice.randrange)
+        play.play(platform, match, actor, [action])
 
 
 class Live(NamedTuple):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from flask import Flask
 
-from events.connect import open_house
+from events.platform import open_platform
 from service.app import create_app
 from tests.conftest import ALL_GAMES
 
 
 def create() -> Flask:
     """What granian serves."""
-    return create_app(open_house(games=ALL_GAMES))
+    return create_app(open_platform(games=ALL_GAMES))

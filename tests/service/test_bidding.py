@@ -1,4 +1,4 @@
-"""Sealed bids over HTTP: both seats bid at once, neither waits for the other, and nobody can tell what was sealed."""
+"""Undisclosed bids over HTTP: both seats bid at once, neither waits for the other, and nobody can tell what was sealed."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import requests
 
 from events import play, players
 from events.audit import audit
-from events.connect import House
 from events.entries import Entry, parse
+from events.platform import Platform
 from events.projections import rebuild
 from games.kernel import State
 from service.app import create_app
@@ -52,27 +52,29 @@ def bid(ammo: int, cards: list[str] | None = None) -> dict[str, Any]:
     return {"type": "bid", "ammo": ammo, "cards": cards or []}
 
 
-def laid(house: House, fox: Caller, rhino: Caller, tiger: Caller) -> tuple[House, str]:
-    """A match in which bids are awaited from fox, who attacks, and from rhino, while tiger looks on; and the house in which it holds."""
-    prepared, match = begun(house, MEETING, fox.id, rhino="open", tiger="open")
-    play.join(house, match, rhino.id, "rhino")
-    play.join(house, match, tiger.id, "tiger")
-    assert play.play(house, match, "fox", MOVE).last == BEGAN
+def laid(platform: Platform, fox: Caller, rhino: Caller, tiger: Caller) -> tuple[Platform, str]:
+    """A match in which bids are awaited from fox, who attacks, and from rhino, while tiger looks on; and the platform in which it holds."""
+    prepared, match = begun(platform, MEETING, fox.id, rhino="open", tiger="open")
+    play.join(platform, match, rhino.id, "rhino")
+    play.join(platform, match, tiger.id, "tiger")
+    assert play.play(platform, match, "fox", MOVE).last == BEGAN
     return prepared, match
 
 
 @pytest.fixture
-def match(house: House, ada: Caller, ben: Caller, cleo: Caller) -> str:
-    return laid(house, ada, ben, cleo)[1]
+def match(platform: Platform, ada: Caller, ben: Caller, cleo: Caller) -> str:
+    return laid(platform, ada, ben, cleo)[1]
 
 
 # Two at once
 
 
-def test_two_bids_at_the_same_moment_are_both_taken_without_a_second_try(serve: Callable[..., Live], live: Live, house: House) -> None:
+def test_two_bids_at_the_same_moment_are_both_taken_without_a_second_try(
+    serve: Callable[..., Live], live: Live, platform: Platform
+) -> None:
     """Through two servers, as two processes would be, and through one; under no version and under that at which the bidding began."""
     urls = [live.url, serve().url]
-    made = {seat: players.register(house, seat) for seat in SEATS[:2]}
+    made = {seat: players.register(platform, seat) for seat in SEATS[:2]}
     ids = {seat: player.id for seat, (player, _) in made.items()}
     sessions = {seat: requests.Session() for seat in made}
     together = threading.Barrier(2)
@@ -86,9 +88,9 @@ def test_two_bids_at_the_same_moment_are_both_taken_without_a_second_try(serve: 
 
     with ThreadPoolExecutor(2) as pool:
         for number in range(AT_ONCE):
-            prepared, match = begun(house, MEETING, ids["fox"], rhino="open")
-            play.join(house, match, ids["rhino"], "rhino")
-            began = play.play(house, match, "fox", MOVE).last
+            prepared, match = begun(platform, MEETING, ids["fox"], rhino="open")
+            play.join(platform, match, ids["rhino"], "rhino")
+            began = play.play(platform, match, "fox", MOVE).last
             where = [urls[0], urls[number % 2]]
             under = [began if number & 2 else None, began if number & 4 else None]
             came = list(pool.map(sealed, [match] * 2, SEATS[:2], where, under))
@@ -98,7 +100,7 @@ def test_two_bids_at_the_same_moment_are_both_taken_without_a_second_try(serve: 
             assert (first["to_act"], first["phase"], first["choices"]) == ([second["seat"]], "bids", [])
             revealed = [event for event in second["entries"][0]["events"] if event["type"] == "bids_revealed"]
             assert revealed == [{"type": "bids_revealed", "bids": {seat: {"ammo": 3, "cards": hand(seat, 1)} for seat in SEATS[:2]}}]
-            assert house.store.head(match) == began + 2
+            assert platform.store.head(match) == began + 2
             assert audit(prepared, match).ok
     assert sum(conflicts(url) for url in urls) > before, "some have met"
 
@@ -132,12 +134,12 @@ def test_what_is_done_openly_while_bids_are_sealed_makes_the_others_bid_stale(ad
 # What nobody can tell
 
 
-def worlds(servers: Servers, house: House, match: str, bids: list[dict[str, Any]]) -> Iterator[None]:
+def worlds(servers: Servers, platform: Platform, match: str, bids: list[dict[str, Any]]) -> Iterator[None]:
     """The match with each of these bids in turn in the place of the one that was sealed: nothing else differs, no id and no time."""
-    entries = [parse(wire) for wire in house.store.read_all(match)]
+    entries = [parse(wire) for wire in platform.store.read_all(match)]
     for number, other in enumerate(bids):
-        retold(servers, house, match, [rebid(entry, other, f"{number:032x}") for entry in entries])
-        rebuild(house)
+        retold(servers, platform, match, [rebid(entry, other, f"{number:032x}") for entry in entries])
+        rebuild(platform)
         yield
 
 
@@ -178,16 +180,16 @@ def sealed_between(match: str, sealer: Caller, other: Caller, cards: list[str]) 
 
 @pytest.mark.parametrize("sealed", SEATS[:2])
 def test_what_was_sealed_shows_nowhere_but_to_its_seat_and_a_referee(
-    house: House, another_house: Houses, servers: Servers, settings: Settings, join: Callable[..., Caller], sealed: str
+    platform: Platform, another_platform: Houses, servers: Servers, settings: Settings, join: Callable[..., Caller], sealed: str
 ) -> None:
     """The other seat cannot tell, though its holder is a referee elsewhere; nor can whoever looks on, from a seat or from none."""
     sealer, other, tiger, stranger, rex = (join(role, role) for role in ("player", "referee", "player", "player", "referee"))
-    prepared, match = laid(house, *((sealer, other) if sealed == "fox" else (other, sealer)), tiger)
+    prepared, match = laid(platform, *((sealer, other) if sealed == "fox" else (other, sealer)), tiger)
     bids = sealed_between(match, sealer, other, hand(sealed))
     hidden, open_to = [], []
     for _ in worlds(servers, prepared, match, bids):
         assert audit(prepared, match).ok, "each of them could have been"
-        nobody, *known = callers(create_app(another_house(), settings), other, tiger, stranger, sealer, rex)
+        nobody, *known = callers(create_app(another_platform(), settings), other, tiger, stranger, sealer, rex)
         hidden.append([list(everything(caller, match, sealed, caller.key == other.key)) for caller in (nobody, *known[:3])])
         open_to.append([told(caller.get(f"/v1/matches/{match}/state?viewer={sealed}")) for caller in known[3:]])
     assert hidden[1:] == hidden[:1] * (len(bids) - 1)
@@ -196,12 +198,12 @@ def test_what_was_sealed_shows_nowhere_but_to_its_seat_and_a_referee(
 
 
 def test_numbers_and_log_lines_tell_nothing_of_what_was_sealed(
-    house: House, another_house: Houses, servers: Servers, ada: Caller, ben: Caller, cleo: Caller, match: str, capfdbinary: Any
+    platform: Platform, another_platform: Houses, servers: Servers, ada: Caller, ben: Caller, cleo: Caller, match: str, capfdbinary: Any
 ) -> None:
     bids = sealed_between(match, ada, ben, hand("fox"))
     lines, numbers = [], []
-    for _ in worlds(servers, house, match, bids):
-        nobody, *known = callers(create_app(another_house(), Settings(log_requests=True)), ada, ben, cleo)
+    for _ in worlds(servers, platform, match, bids):
+        nobody, *known = callers(create_app(another_platform(), Settings(log_requests=True)), ada, ben, cleo)
         before = counted(nobody)
         capfdbinary.readouterr()
         for caller in (nobody, *known):

@@ -5,8 +5,8 @@ import re
 import pytest
 from jsonschema import Draft202012Validator
 
-from events.connect import House
 from events.levels import LEVELS
+from events.platform import Platform
 from games import GAMES
 from games.kernel import SHARED_REFUSALS
 from service.problems import CODES
@@ -73,7 +73,7 @@ def test_what_is_not_there_is_404(anybody: Caller, path: str, code: str) -> None
     assert (refused.status_code, refused.json["code"]) == (404, code)
 
 
-def test_every_kind_of_problem_is_explained_where_its_type_says(anybody: Caller, house: House) -> None:
+def test_every_kind_of_problem_is_explained_where_its_type_says(anybody: Caller, platform: Platform) -> None:
     assert [kind["code"] for kind in anybody.get("/v1/problems").json["problems"]] == list(CODES)
     refused = anybody.get("/v1/games/chess").json
     assert anybody.get(refused["type"]).json["title"] == refused["title"]

@@ -15,7 +15,7 @@ import pytest
 from flask import Flask
 
 from events import play, recall
-from events.connect import House
+from events.platform import Platform
 from games.choices import complete
 from tests.service.test_openapi import FILE
 
@@ -45,22 +45,22 @@ def player(made: Callable[[str], Any], app: Flask, name: str) -> Any:
     return client.set_httpx_client(httpx.Client(transport=httpx.WSGITransport(app=app), base_url=BASE, headers=headers))
 
 
-def test_a_typed_client_plays_war(made: Callable[[str], Any], app: Flask, house: House) -> None:
+def test_a_typed_client_plays_war(made: Callable[[str], Any], app: Flask, platform: Platform) -> None:
     models = made("models")
     ada, ben = player(made, app, "Ada"), player(made, app, "Ben")
     body = models.WarNewMatch.from_dict({"game": "war", "seats": {"red": "me", "blue": "open"}, "options": {"first_seat": "red"}})
     match = made("api.matches.create_match").sync(client=ada, body=body)
     assert isinstance(match, models.Match)
     made("api.matches.join_match").sync(match.id, "blue", client=ben, body=models.SeatRequestBody(contribution="c0ffee"))
-    play.play(house, match.id, "system", [{"type": "end_round"}])
+    play.play(platform, match.id, "system", [{"type": "advance"}])
     dice = random.Random(3)
     for _ in range(40):
         state = made("api.play.get_state").sync(match.id, client=ada)
         assert isinstance(state, models.WarState)
         assert isinstance(state.view, models.WarView)
-        seat = recall.position(house, match.id).to_act[0]
+        seat = recall.position(platform, match.id).to_act[0]
         if seat == "system":
-            play.play(house, match.id, "system", [{"type": "end_round"}])
+            play.play(platform, match.id, "system", [{"type": "advance"}])
             continue
         client = ada if seat == "red" else ben
         choices = made("api.play.get_choices").sync(match.id, client=client)
@@ -76,7 +76,7 @@ def test_a_typed_client_plays_war(made: Callable[[str], Any], app: Flask, house:
     assert {"WarMatchCreatedEvent", "SeatTakenEvent", "WarDeckBuiltEvent", "WarUnitsPlacedEvent", "WarPhaseChangedEvent"} <= kinds
 
 
-def test_a_refusal_comes_as_a_typed_problem(made: Callable[[str], Any], app: Flask, house: House) -> None:
+def test_a_refusal_comes_as_a_typed_problem(made: Callable[[str], Any], app: Flask, platform: Platform) -> None:
     models = made("models")
     ada = player(made, app, "Ada")
     body = models.WarNewMatch.from_dict({"game": "war", "seats": {"red": "me", "blue": "me"}})
@@ -86,12 +86,12 @@ def test_a_refusal_comes_as_a_typed_problem(made: Callable[[str], Any], app: Fla
     assert (told.status, told.code.value) == (422, "not_your_turn")
 
 
-def test_entries_of_each_game_are_told_apart(made: Callable[[str], Any], app: Flask, house: House) -> None:
+def test_entries_of_each_game_are_told_apart(made: Callable[[str], Any], app: Flask, platform: Platform) -> None:
     models = made("models")
     ada = player(made, app, "Ada")
     body = models.WarOfTheWorldsNewMatch.from_dict({"game": "war_of_the_worlds", "seats": {"aliens": "me", "humans": "me"}})
     match = made("api.matches.create_match").sync(client=ada, body=body)
-    play.play(house, match.id, "system", [{"type": "end_round"}])
+    play.play(platform, match.id, "system", [{"type": "advance"}])
     entries = made("api.history.get_entries").sync(match.id, client=ada)
     assert isinstance(entries, models.WarOfTheWorldsEntries)
     for entry in entries.entries:

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
-from events.connect import House
+from events.platform import Platform
 from service.app import create_app
 from service.settings import Settings, settings_from
 from tests.service.conftest import Caller
@@ -26,8 +26,8 @@ def test_without_the_setting_no_page_of_another_origin_may_read(anybody: Caller)
 
 
 @pytest.mark.parametrize("origins", [("https://play.example",), ("*",)])
-def test_pages_of_an_allowed_origin_may_read_and_write(house: House, origins: tuple[str, ...]) -> None:
-    caller = Caller(create_app(house, Settings(cors_origins=origins, log_requests=False)).test_client())
+def test_pages_of_an_allowed_origin_may_read_and_write(platform: Platform, origins: tuple[str, ...]) -> None:
+    caller = Caller(create_app(platform, Settings(cors_origins=origins, log_requests=False)).test_client())
     answer = caller.get("/v1/games", Origin="https://play.example")
     assert answer.headers["Access-Control-Allow-Origin"] == "https://play.example"
     assert "ETag" in answer.headers["Access-Control-Expose-Headers"]
@@ -46,8 +46,8 @@ def test_pages_of_an_allowed_origin_may_read_and_write(house: House, origins: tu
     assert caller.get("/nothing", Origin="https://play.example").headers["Access-Control-Allow-Origin"]
 
 
-def test_pages_of_other_origins_may_not(house: House) -> None:
-    caller = Caller(create_app(house, Settings(cors_origins=("https://play.example",), log_requests=False)).test_client())
+def test_pages_of_other_origins_may_not(platform: Platform) -> None:
+    caller = Caller(create_app(platform, Settings(cors_origins=("https://play.example",), log_requests=False)).test_client())
     answer = caller.get("/v1/games", Origin="https://evil.example")
     assert "Access-Control-Allow-Origin" not in answer.headers
     assert "Origin" in answer.headers["Vary"]
@@ -83,8 +83,8 @@ def test_which_rule_has_refused_somebody_is_told_to_the_admin_key_alone(
     assert '\nwarledger_problems_total{code="too_much"}' in told
 
 
-def test_a_request_leaves_a_line_in_the_log(house: House, capfdbinary: Any) -> None:
-    caller = Caller(create_app(house, Settings(log_requests=True)).test_client())
+def test_a_request_leaves_a_line_in_the_log(platform: Platform, capfdbinary: Any) -> None:
+    caller = Caller(create_app(platform, Settings(log_requests=True)).test_client())
     caller.get("/v1/matches/maaaaaaaaaaaaaaaa/state?viewer=red", X_Request_Id="r1")
     line = orjson.loads(capfdbinary.readouterr().out.splitlines()[-1])
     assert line.pop("ms") >= 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from events.connect import House
+from events.platform import Platform
 from service.app import operations
 from service.openapi import HEADERS
 from service.problems import CODES
@@ -23,8 +23,8 @@ def test_every_code_is_told_with_its_status() -> None:
     assert told == {code: kind.status for code, kind in CODES.items()}
 
 
-def test_every_address_is_told(house: House) -> None:
-    for operation in operations(house, Settings()):
+def test_every_address_is_told(platform: Platform) -> None:
+    for operation in operations(platform, Settings()):
         assert f"{operation.path}`" in GUIDE
 
 

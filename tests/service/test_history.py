@@ -9,8 +9,8 @@ import pytest
 
 from events import play
 from events.audit import audit_entries
-from events.connect import House
-from events.wire import StoreDown
+from events.platform import Platform
+from events.wire import StoreUnavailable
 from games import GAMES
 from tests.conftest import within
 from tests.service.conftest import Caller
@@ -27,7 +27,7 @@ def test_entries_come_in_order_page_by_page(ada: Caller, anybody: Caller, tally:
         found += page
         after = page[-1]["version"]
     assert [entry["version"] for entry in found] == list(range(1, 9))
-    assert [entry["action"]["type"] for entry in found[:4]] == ["create_match", "take_seat", "end_round", "add"]
+    assert [entry["action"]["type"] for entry in found[:4]] == ["create_match", "take_seat", "advance", "add"]
 
 
 def test_ndjson_holds_the_same_entries_one_a_line(ada: Caller, anybody: Caller, tally: str) -> None:
@@ -60,8 +60,10 @@ def test_a_long_poll_in_vain_ends_when_the_time_is_up(anybody: Caller, tally: st
     assert anybody.get(f"/v1/matches/{tally}/entries?after=3&wait=1").json["entries"] == []
 
 
-def test_a_long_poll_does_not_wait_when_the_match_is_over(house: House, ada: Caller, ben: Caller, anybody: Caller, tally: str) -> None:
-    version = played_out(house, ada, ben, tally)["version"]
+def test_a_long_poll_does_not_wait_when_the_match_is_over(
+    platform: Platform, ada: Caller, ben: Caller, anybody: Caller, tally: str
+) -> None:
+    version = played_out(platform, ada, ben, tally)["version"]
     assert anybody.get(f"/v1/matches/{tally}/entries?after={version}&wait=60").json["entries"] == []
 
 
@@ -78,9 +80,9 @@ def test_a_stream_tells_what_there_is_and_goes_on_after_the_last_event(ada: Call
 
 
 def test_a_stream_of_a_match_that_is_over_ends_and_need_not_be_asked_for_again(
-    house: House, ada: Caller, ben: Caller, anybody: Caller, tally: str
+    platform: Platform, ada: Caller, ben: Caller, anybody: Caller, tally: str
 ) -> None:
-    version = played_out(house, ada, ben, tally)["version"]
+    version = played_out(platform, ada, ben, tally)["version"]
     told = events(anybody.get(f"/v1/matches/{tally}/stream").text)
     assert [told[-2]["id"], told[-1]["event"]] == [str(version), "over"]
     assert anybody.get(f"/v1/matches/{tally}/stream", Last_Event_ID=str(version)).status_code == 204
@@ -106,18 +108,18 @@ def test_entries_are_seen_through_the_eyes_one_has(anybody: Caller, ada: Caller,
 
 
 def test_an_audit_is_for_referees_and_for_the_players_once_it_is_over(
-    house: House, anybody: Caller, ada: Caller, ben: Caller, cleo: Caller, referee: Caller, admin: Caller, tally: str
+    platform: Platform, anybody: Caller, ada: Caller, ben: Caller, cleo: Caller, referee: Caller, admin: Caller, tally: str
 ) -> None:
     def statuses() -> list[int]:
         callers = (anybody, ada, ben, cleo, referee, admin)
         return [caller.get(f"/v1/matches/{tally}/{path}").status_code for path in ("audit", "record") for caller in callers]
 
     assert statuses() == [401, 403, 403, 403, 200, 200] * 2
-    played_out(house, ada, ben, tally)
+    played_out(platform, ada, ben, tally)
     assert statuses() == [401, 200, 200, 403, 200, 200] * 2
 
 
-def test_a_referee_who_plays_in_a_match_is_a_player_there_until_it_is_over(house: House, ada: Caller, referee: Caller) -> None:
+def test_a_referee_who_plays_in_a_match_is_a_player_there_until_it_is_over(platform: Platform, ada: Caller, referee: Caller) -> None:
     created = ada.post("/v1/matches", {"game": "tally", "seats": {"one": "me", "two": "open"}}).json
     match = created["id"]
     assert referee.get(f"/v1/matches/{match}/audit").status_code == 200
@@ -125,11 +127,11 @@ def test_a_referee_who_plays_in_a_match_is_a_player_there_until_it_is_over(house
     for path in ("audit", "record", "state?viewer=auditor", "state?viewer=one", "entries?viewer=auditor", "stream?viewer=one"):
         assert referee.get(f"/v1/matches/{match}/{path}").status_code == 403, path
     assert referee.get(f"/v1/matches/{match}/state").json["viewer"] == "two"
-    played_out(house, ada, referee, match)
+    played_out(platform, ada, referee, match)
     assert referee.get(f"/v1/matches/{match}/audit").status_code == 200
 
 
-def test_a_referee_who_takes_a_seat_loses_the_eyes_of_a_stream_that_is_open(house: House, ada: Caller, referee: Caller) -> None:
+def test_a_referee_who_takes_a_seat_loses_the_eyes_of_a_stream_that_is_open(platform: Platform, ada: Caller, referee: Caller) -> None:
     match = ada.post("/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open"}}).json["id"]
     stream = referee.get(f"/v1/matches/{match}/stream?viewer=auditor&after=1&seconds=9").response
     told = iter(stream)
@@ -140,20 +142,20 @@ def test_a_referee_who_takes_a_seat_loses_the_eyes_of_a_stream_that_is_open(hous
     )
     poll.start()
     assert referee.post(f"/v1/matches/{match}/seats/blue").status_code == 200
-    play.play(house, match, "system", [{"type": "end_round"}])
+    play.play(platform, match, "system", [{"type": "advance"}])
     assert list(told) == []
     poll.join(10)
     assert waited[0].json["code"] == "hidden_view"
 
 
 def test_a_record_that_cannot_be_read_to_its_end_is_none(
-    house: House, ada: Caller, ben: Caller, tally: str, monkeypatch: pytest.MonkeyPatch
+    platform: Platform, ada: Caller, ben: Caller, tally: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    played_out(house, ada, ben, tally)
+    played_out(platform, ada, ben, tally)
 
     def broken(store: Any, match: str) -> Iterator[bytes]:
         yield b"{}"
-        raise StoreDown("gone")
+        raise StoreUnavailable("gone")
 
     monkeypatch.setattr("events.store.Store.read_all", broken)
     for accept in ("application/json", "application/x-ndjson"):
@@ -161,8 +163,8 @@ def test_a_record_that_cannot_be_read_to_its_end_is_none(
         assert (refused.status_code, refused.json["code"]) == (503, "store_away")
 
 
-def test_the_audit_of_a_match_that_went_well_finds_nothing(house: House, ada: Caller, ben: Caller, tally: str) -> None:
-    version = played_out(house, ada, ben, tally)["version"]
+def test_the_audit_of_a_match_that_went_well_finds_nothing(platform: Platform, ada: Caller, ben: Caller, tally: str) -> None:
+    version = played_out(platform, ada, ben, tally)["version"]
     report = ada.get(f"/v1/matches/{tally}/audit").json
     assert (report["ok"], report["findings"], report["versions"], report["commitment"], report["dice"]) == (
         True,
@@ -173,10 +175,10 @@ def test_the_audit_of_a_match_that_went_well_finds_nothing(house: House, ada: Ca
     )
 
 
-def test_the_record_is_enough_for_an_audit_elsewhere(house: House, ada: Caller, ben: Caller, tally: str) -> None:
-    played_out(house, ada, ben, tally)
+def test_the_record_is_enough_for_an_audit_elsewhere(platform: Platform, ada: Caller, ben: Caller, tally: str) -> None:
+    played_out(platform, ada, ben, tally)
     record = ada.get(f"/v1/matches/{tally}/record", Accept="application/x-ndjson").data
-    report = audit_entries({**GAMES, **house.games}, record.splitlines())
+    report = audit_entries({**GAMES, **platform.games}, record.splitlines())
     assert report.ok
     assert report.dice == "verified"
     in_json = ada.get(f"/v1/matches/{tally}/record").json
@@ -204,10 +206,10 @@ def test_more_streams_than_the_budget_allows_are_sent_away(ada: Caller, anybody:
         answer.close()
 
 
-def test_the_system_is_seen_to_act(house: House, ada: Caller, ben: Caller, anybody: Caller, tally: str) -> None:
+def test_the_system_is_seen_to_act(platform: Platform, ada: Caller, ben: Caller, anybody: Caller, tally: str) -> None:
     ada.act(tally, {**ADD, "stay": False})
     ben.act(tally, {**ADD, "stay": False})
-    play.play(house, tally, "system", [{"type": "end_round"}])
+    play.play(platform, tally, "system", [{"type": "advance"}])
     assert anybody.get(f"/v1/matches/{tally}/entries?after=5").json["entries"][0]["actor"] == "system"
 
 

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from events import embedded
-from events.connect import House, open_house
-from events.connect import Settings as Stored
+from events.platform import Platform, open_platform
+from events.platform import Settings as Stored
 from service.app import create_app
 from service.problems import CODES
 from service.settings import Settings
@@ -159,8 +159,8 @@ def test_every_problem_has_the_members_of_rfc_9457_and_a_code_of_the_list(anybod
 
 def test_while_the_store_is_away_the_answer_is_503_and_then_it_goes_on(tmp_path: Path, settings: Settings) -> None:
     store = embedded.start(tmp_path, embedded.STORE, "always")
-    house = open_house(Stored(store_url=store.url, queue_url=store.url))
-    client = create_app(house, settings).test_client()
+    platform = open_platform(Stored(store_url=store.url, queue_url=store.url))
+    client = create_app(platform, settings).test_client()
     ada = Caller(client, Caller(client).post("/v1/players", {"name": "Ada"}).json["key"])
     match = ada.post("/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open"}}).json["id"]
     store.stop()
@@ -170,7 +170,7 @@ def test_while_the_store_is_away_the_answer_is_503_and_then_it_goes_on(tmp_path:
     again = embedded.start(tmp_path, embedded.STORE, "always")
     assert ada.get(f"/v1/matches/{match}").json["id"] == match
     assert ada.get("/readyz").status_code == 200
-    house.close()
+    platform.close()
     again.stop()
 
 
@@ -187,7 +187,7 @@ RAW = {
 
 
 @pytest.mark.parametrize("name", RAW)
-def test_raw_nonsense_is_no_server_error(live: Live, house: House, name: str) -> None:
+def test_raw_nonsense_is_no_server_error(live: Live, platform: Platform, name: str) -> None:
     parts = urlsplit(live.url)
     with socket.create_connection((parts.hostname, parts.port), 5) as line:
         line.sendall(RAW[name])
@@ -197,14 +197,14 @@ def test_raw_nonsense_is_no_server_error(live: Live, house: House, name: str) ->
         assert answer.split(b" ", 2)[1][:1] in (b"2", b"4"), answer
 
 
-def test_a_body_in_chunks_is_read(live: Live, house: House) -> None:
+def test_a_body_in_chunks_is_read(live: Live, platform: Platform) -> None:
     parts = urlsplit(live.url)
     line = http.client.HTTPConnection(parts.hostname, parts.port, timeout=5)
     line.request("POST", "/v1/players", iter([b'{"name":', b'"Ada"}']), {"Content-Type": "application/json"}, encode_chunked=True)
     assert line.getresponse().status == 201
 
 
-def test_a_body_in_chunks_over_the_limit_is_413(live: Live, house: House) -> None:
+def test_a_body_in_chunks_over_the_limit_is_413(live: Live, platform: Platform) -> None:
     parts = urlsplit(live.url)
 
     def chunks() -> Iterator[bytes]:

@@ -6,7 +6,7 @@ from hashlib import sha256
 import pytest
 
 from events import play
-from events.connect import House
+from events.platform import Platform
 from tests.service.conftest import Caller
 
 
@@ -145,22 +145,22 @@ def test_a_query_of_the_wrong_shape_is_400(anybody: Caller, query: str) -> None:
 
 
 def test_the_secret_is_told_when_the_match_is_over_and_fits_its_commitment(
-    house: House, ada: Caller, ben: Caller, anybody: Caller, tally: str
+    platform: Platform, ada: Caller, ben: Caller, anybody: Caller, tally: str
 ) -> None:
     commitment = anybody.get(f"/v1/matches/{tally}").json["commitment"]
-    over = played_out(house, ada, ben, tally)
+    over = played_out(platform, ada, ben, tally)
     assert over["status"] == "over"
     assert sha256(bytes.fromhex(over["secret"])).hexdigest() == over["commitment"] == commitment
 
 
-def played_out(house: House, ada: Caller, ben: Caller, match: str) -> dict:
+def played_out(platform: Platform, ada: Caller, ben: Caller, match: str) -> dict:
     """Count up to the target."""
     for _ in range(60):
         standing = ada.get(f"/v1/matches/{match}").json
         if standing["status"] == "over":
             return standing
         if standing["to_act"] == ["system"]:
-            play.play(house, match, "system", [{"type": "end_round"}])
+            play.play(platform, match, "system", [{"type": "advance"}])
             continue
         caller = ada if standing["to_act"] == ["one"] else ben
         assert caller.act(match, {"type": "add", "by": 3, "stay": False}).status_code == 200

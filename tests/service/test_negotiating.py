@@ -14,7 +14,7 @@ import requests
 
 from events import play, players
 from events.audit import audit
-from events.connect import House
+from events.platform import Platform
 from games.drawing import LINES, WIDTH
 from games.kernel import State
 from service.app import create_app
@@ -56,12 +56,12 @@ NOTES = {
 
 
 @pytest.fixture
-def kept(house: House, ada: Caller, ben: Caller) -> Callable[[], str]:
+def kept(platform: Platform, ada: Caller, ben: Caller) -> Callable[[], str]:
     """Begin a match in which ships of Ada (fox) are kept by Ben's (rhino's) privateer, and it is her turn."""
 
     def laid() -> str:
-        match = begun(house, KEPT, ada.id, rhino="open")[1]
-        play.join(house, match, ben.id, "rhino")
+        match = begun(platform, KEPT, ada.id, rhino="open")[1]
+        play.join(platform, match, ben.id, "rhino")
         return match
 
     return laid
@@ -75,10 +75,10 @@ def answer(note: str) -> dict[str, Any]:
     return {"type": "answer_ransom", "accept": False, "note": note}
 
 
-def negotiated(house: House, match: str, note: str) -> None:
+def negotiated(platform: Platform, match: str, note: str) -> None:
     """An offer with a note, and an answer with the same."""
-    play.play(house, match, "fox", [offer(note)])
-    play.play(house, match, "rhino", [answer(note)])
+    play.play(platform, match, "fox", [offer(note)])
+    play.play(platform, match, "rhino", [answer(note)])
 
 
 # As it was
@@ -100,7 +100,9 @@ def test_a_note_has_280_characters_and_no_more(ada: Caller, ben: Caller, anybody
 
 
 @pytest.mark.parametrize("note", NOTES.values(), ids=NOTES)
-def test_a_note_comes_back_as_it_was(house: House, ada: Caller, ben: Caller, anybody: Caller, kept: Callable[[], str], note: str) -> None:
+def test_a_note_comes_back_as_it_was(
+    platform: Platform, ada: Caller, ben: Caller, anybody: Caller, kept: Callable[[], str], note: str
+) -> None:
     """In JSON, in lines and in the stream, to everybody, and in the same bytes."""
     match = kept()
     base = f"/v1/matches/{match}"
@@ -132,11 +134,11 @@ def field(line: bytes) -> tuple[str, bytes]:
     return name.decode(), value
 
 
-def test_a_match_with_such_notes_is_audited_like_any_other(house: House, ada: Caller, ben: Caller) -> None:
+def test_a_match_with_such_notes_is_audited_like_any_other(platform: Platform, ada: Caller, ben: Caller) -> None:
     for note in NOTES.values():
-        prepared, match = begun(house, KEPT, ada.id)
-        negotiated(house, match, note)
-        house.cache.drop(match)
+        prepared, match = begun(platform, KEPT, ada.id)
+        negotiated(platform, match, note)
+        platform.cache.drop(match)
         assert audit(prepared, match).ok
 
 
@@ -165,12 +167,12 @@ def columns(line: str) -> int:
 
 
 def test_a_replay_in_a_terminal_is_not_steered_by_a_note(
-    house: House, live: Live, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    platform: Platform, live: Live, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is printed of it are lines of letters, whatever the note."""
     for note in NOTES.values():
-        match = begun(house, KEPT, players.register(house, "Ann")[0].id)[1]
-        negotiated(house, match, note)
+        match = begun(platform, KEPT, players.register(platform, "Ann")[0].id)[1]
+        negotiated(platform, match, note)
         monkeypatch.setattr("sys.stdin", io.StringIO("2\nn\nq\n"))
         assert replay([match, "--url", live.url]) == 0
         printed = capsys.readouterr().out
@@ -180,18 +182,18 @@ def test_a_replay_in_a_terminal_is_not_steered_by_a_note(
         assert printed.count("offer ransom") == printed.count("answer ransom") == 1
 
 
-def test_a_stream_over_a_socket_is_not_cut_by_a_note(house: House, live: Live) -> None:
+def test_a_stream_over_a_socket_is_not_cut_by_a_note(platform: Platform, live: Live) -> None:
     for note in NOTES.values():
-        match = begun(house, KEPT, players.register(house, "Ann")[0].id)[1]
-        negotiated(house, match, note)
+        match = begun(platform, KEPT, players.register(platform, "Ann")[0].id)[1]
+        negotiated(platform, match, note)
         events = streamed(requests.get(f"{live.url}/v1/matches/{match}/stream?seconds=0", timeout=10).content)
         assert [event["id"] for event in events] == [b"1", b"2", b"3"]
         assert {json.loads(event["data"])["events"][0].get("note") for event in events[1:]} == {note}
 
 
-def test_no_log_line_holds_a_note(house: House, ada: Caller, ben: Caller, kept: Callable[[], str], capfdbinary: Any) -> None:
+def test_no_log_line_holds_a_note(platform: Platform, ada: Caller, ben: Caller, kept: Callable[[], str], capfdbinary: Any) -> None:
     """A line is the same whatever the note, also where it is too long."""
-    app = create_app(house, Settings(log_requests=True))
+    app = create_app(platform, Settings(log_requests=True))
     fox, rhino = (Caller(app.test_client(), caller.key) for caller in (ada, ben))
     lines = []
     for note in NOTES.values():

@@ -10,7 +10,7 @@ import yaml
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 
-from events.connect import House
+from events.platform import Platform
 from games import GAMES
 from games.kernel import SHARED_REFUSALS
 from service.app import described, operations
@@ -45,8 +45,8 @@ def test_every_component_is_a_json_schema(told: dict[str, Any]) -> None:
         Draft202012Validator.check_schema(schema)
 
 
-def test_every_operation_names_all_its_failures_with_every_code(told: dict[str, Any], house: House) -> None:
-    for operation in operations(house, Settings()):
+def test_every_operation_names_all_its_failures_with_every_code(told: dict[str, Any], platform: Platform) -> None:
+    for operation in operations(platform, Settings()):
         responses = told["paths"][operation.path][operation.method.lower()]["responses"]
         for code in operation.all_problems():
             named = responses[str(CODES[code].status)]
@@ -54,8 +54,8 @@ def test_every_operation_names_all_its_failures_with_every_code(told: dict[str, 
             assert f"`{code}`" in named["description"]
 
 
-def test_every_code_can_come_from_some_operation(house: House) -> None:
-    found = {code for operation in operations(house, Settings()) for code in operation.all_problems()}
+def test_every_code_can_come_from_some_operation(platform: Platform) -> None:
+    found = {code for operation in operations(platform, Settings()) for code in operation.all_problems()}
     assert set(CODES) - found == {"no_such_path", "wrong_method"}
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from events.connect import House
+from events.platform import Platform
 from events.players import Player
 from service.keys import Keys
 from service.problems import Problem
@@ -18,11 +18,11 @@ def test_anybody_becomes_a_player_and_gets_a_key(anybody: Caller) -> None:
     assert Caller(anybody.client, made.json["key"]).get("/v1/players/me").json == {"id": made.json["id"], "name": "Ada", "role": "player"}
 
 
-def test_the_key_is_not_in_the_store(anybody: Caller, house: House) -> None:
+def test_the_key_is_not_in_the_store(anybody: Caller, platform: Platform) -> None:
     key = anybody.post("/v1/players", {"name": "Ada"}).json["key"]
-    for name in house.store.wire.keys("{players}*"):
+    for name in platform.store.wire.keys("{players}*"):
         assert key not in name
-        assert key.encode() not in house.store.wire.ask("DUMP", name)
+        assert key.encode() not in platform.store.wire.ask("DUMP", name)
 
 
 @pytest.mark.parametrize("role", ["referee", "admin"])

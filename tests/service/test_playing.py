@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 
 from events import play, recall
-from events.connect import House
+from events.platform import Platform
 from games import GAMES
 from service.app import create_app
 from service.settings import Settings
@@ -51,11 +51,11 @@ def test_nothing_follows_a_draw_in_a_list(ada: Caller, anybody: Caller, tally: s
     assert anybody.get(f"/v1/matches/{tally}").json["version"] == 3
 
 
-def test_a_refusal_names_the_code_the_rule_and_the_facts_in_a_sentence(ada: Caller, house: House) -> None:
+def test_a_refusal_names_the_code_the_rule_and_the_facts_in_a_sentence(ada: Caller, platform: Platform) -> None:
     match = ada.post("/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "ai:random"}, "options": {"first_seat": "red"}}).json[
         "id"
     ]
-    play.play(house, match, "system", [{"type": "end_round"}])
+    play.play(platform, match, "system", [{"type": "advance"}])
     refused = ada.act(match, {"type": "place_unit", "tile": "z36"})
     assert refused.status_code == 422
     assert refused.mimetype == "application/problem+json"
@@ -77,7 +77,7 @@ def test_a_refusal_names_the_code_the_rule_and_the_facts_in_a_sentence(ada: Call
         ({"type": "add", "by": 1.5, "stay": True}, "bad_action"),
         ({"type": "add", "by": True, "stay": True}, "bad_action"),
         ({"type": "add", "by": 1, "stay": True, "more": 1}, "bad_action"),
-        ({"type": "end_round"}, "wrong_phase"),
+        ({"type": "advance"}, "wrong_phase"),
     ],
 )
 def test_what_the_rules_do_not_know_is_refused_by_them(ada: Caller, anybody: Caller, tally: str, action: object, code: str) -> None:
@@ -104,7 +104,7 @@ def test_if_match_that_names_no_version_is_400(ada: Caller, tally: str, tag: str
     assert (refused.status_code, refused.json["code"]) == (400, "bad_header")
 
 
-def test_the_same_request_gets_the_same_answer_to_the_byte(ada: Caller, ben: Caller, tally: str, app: Flask, house: House) -> None:
+def test_the_same_request_gets_the_same_answer_to_the_byte(ada: Caller, ben: Caller, tally: str, app: Flask, platform: Platform) -> None:
     action = {"stay": True, "by": 2, "type": "add"}
     first = ada.act(tally, action, Idempotency_Key="once", If_Match='"3"')
     ada.act(tally, ADD)
@@ -116,25 +116,25 @@ def test_the_same_request_gets_the_same_answer_to_the_byte(ada: Caller, ben: Cal
 
 
 def test_another_process_gives_a_repeated_request_the_same_bytes(
-    ada: Caller, house: House, another_house: Callable[[], House], settings: Settings
+    ada: Caller, platform: Platform, another_platform: Callable[[], Platform], settings: Settings
 ) -> None:
     """In War! a long way, so that snapshots, tails and memories of every kind take part."""
     match = ada.post("/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "me"}}).json["id"]
     dice = random.Random(4)
-    played_on(house, match, dice, 20)
+    played_on(platform, match, dice, 20)
     kept = []
     for step in range(150):
-        position = recall.position(house, match)
+        position = recall.position(platform, match)
         if position.to_act == ["system"]:
-            played_on(house, match, dice, 1)
+            played_on(platform, match, dice, 1)
         if not position.to_act:
             break
-        seat = recall.position(house, match).to_act[0]
+        seat = recall.position(platform, match).to_act[0]
         from games.kernel import any_action
 
-        action = any_action(GAMES["war"], recall.position(house, match).document, seat, dice.randrange)
+        action = any_action(GAMES["war"], recall.position(platform, match).document, seat, dice.randrange)
         kept.append((action, step, ada.act(match, action, Idempotency_Key=f"k{step}").data))
-    other = Caller(create_app(another_house(), settings).test_client(), ada.key)
+    other = Caller(create_app(another_platform(), settings).test_client(), ada.key)
     for action, step, answer in kept:
         assert other.act(match, action, Idempotency_Key=f"k{step}").data == answer
 
@@ -156,46 +156,46 @@ def test_an_idempotency_key_of_the_wrong_shape_is_400(ada: Caller, tally: str, k
     assert (refused.status_code, refused.json["code"]) == (400, "bad_header")
 
 
-def test_who_holds_several_seats_acts_for_the_one_that_must(ada: Caller, house: House) -> None:
+def test_who_holds_several_seats_acts_for_the_one_that_must(ada: Caller, platform: Platform) -> None:
     match = ada.post("/v1/matches", {"game": "tally", "seats": {"one": "me", "two": "me"}}).json["id"]
-    play.play(house, match, "system", [{"type": "end_round"}])
+    play.play(platform, match, "system", [{"type": "advance"}])
     assert [ada.act(match, ADD).json["seat"] for _ in range(2)] == ["one", "two"]
 
 
-def test_a_repeated_request_finds_the_seat_it_was_for(ada: Caller, house: House) -> None:
+def test_a_repeated_request_finds_the_seat_it_was_for(ada: Caller, platform: Platform) -> None:
     match = ada.post("/v1/matches", {"game": "tally", "seats": {"one": "me", "two": "me"}}).json["id"]
-    play.play(house, match, "system", [{"type": "end_round"}])
+    play.play(platform, match, "system", [{"type": "advance"}])
     first = ada.act(match, ADD, Idempotency_Key="k")
     assert ada.act(match, ADD, Idempotency_Key="k").data == first.data
 
 
-def test_a_seat_is_named_where_it_matters(ada: Caller, house: House) -> None:
+def test_a_seat_is_named_where_it_matters(ada: Caller, platform: Platform) -> None:
     match = ada.post("/v1/matches", {"game": "tally", "seats": {"one": "me", "two": "me"}}).json["id"]
-    play.play(house, match, "system", [{"type": "end_round"}])
+    play.play(platform, match, "system", [{"type": "advance"}])
     refused = ada.act(match, ADD, "?seat=two")
     assert (refused.status_code, refused.json["code"]) == (422, "not_your_turn")
     assert ada.act(match, ADD, "?seat=one").status_code == 200
 
 
 def test_a_process_that_is_behind_learns_whose_turn_it_is(
-    ada: Caller, house: House, another_house: Callable[[], House], settings: Settings
+    ada: Caller, platform: Platform, another_platform: Callable[[], Platform], settings: Settings
 ) -> None:
     match = ada.post("/v1/matches", {"game": "tally", "seats": {"one": "me", "two": "me"}}).json["id"]
-    play.play(house, match, "system", [{"type": "end_round"}])
-    other = Caller(create_app(another_house(), settings).test_client(), ada.key)
+    play.play(platform, match, "system", [{"type": "advance"}])
+    other = Caller(create_app(another_platform(), settings).test_client(), ada.key)
     assert other.get(f"/v1/matches/{match}/choices").json["seat"] == "one"
     assert ada.act(match, ADD).json["seat"] == "one"
     assert other.act(match, ADD).json["seat"] == "two"
 
 
 def test_a_process_that_is_behind_knows_who_has_just_joined(
-    ada: Caller, ben: Caller, house: House, another_house: Callable[[], House], settings: Settings
+    ada: Caller, ben: Caller, platform: Platform, another_platform: Callable[[], Platform], settings: Settings
 ) -> None:
     match = ada.post("/v1/matches", {"game": "tally", "seats": {"one": "open", "two": "me"}}).json["id"]
-    other = Caller(create_app(another_house(), settings).test_client(), ben.key)
+    other = Caller(create_app(another_platform(), settings).test_client(), ben.key)
     assert other.act(match, ADD).json["code"] == "not_seated"
     ben.post(f"/v1/matches/{match}/seats/one")
-    play.play(house, match, "system", [{"type": "end_round"}])
+    play.play(platform, match, "system", [{"type": "advance"}])
     assert other.act(match, ADD).status_code == 200
 
 
@@ -232,9 +232,9 @@ def test_the_state_is_seen_through_the_eyes_one_has(
 
 
 def test_when_it_is_over_everything_is_open_to_those_who_played(
-    house: House, anybody: Caller, ada: Caller, ben: Caller, cleo: Caller, tally: str
+    platform: Platform, anybody: Caller, ada: Caller, ben: Caller, cleo: Caller, tally: str
 ) -> None:
-    played_out(house, ada, ben, tally)
+    played_out(platform, ada, ben, tally)
     for caller, query, expected in (
         (ada, "auditor", "auditor"),
         (anybody, "two", "two"),
@@ -244,7 +244,7 @@ def test_when_it_is_over_everything_is_open_to_those_who_played(
         assert caller.get(f"/v1/matches/{tally}/state?viewer={query}").json.get("viewer") == expected
 
 
-def test_the_state_can_be_seen_at_every_version(house: House, anybody: Caller, ada: Caller, tally: str) -> None:
+def test_the_state_can_be_seen_at_every_version(platform: Platform, anybody: Caller, ada: Caller, tally: str) -> None:
     seen = {}
     for _ in range(5):
         version = anybody.get(f"/v1/matches/{tally}").json["version"]
@@ -268,8 +268,8 @@ def test_what_has_not_changed_is_304(anybody: Caller, ada: Caller, tally: str) -
     assert anybody.get(path, If_None_Match=tag).status_code == 200
 
 
-def test_nothing_can_be_done_when_it_is_over(house: House, ada: Caller, ben: Caller, tally: str) -> None:
-    played_out(house, ada, ben, tally)
+def test_nothing_can_be_done_when_it_is_over(platform: Platform, ada: Caller, ben: Caller, tally: str) -> None:
+    played_out(platform, ada, ben, tally)
     refused = ada.act(tally, ADD)
     assert (refused.status_code, refused.json["code"]) == (422, "match_over")
 
@@ -285,20 +285,20 @@ def test_the_short_way_of_an_action_leads_where_flask_leads(ada: Caller, tally: 
 
 
 @pytest.fixture
-def wars(house: House, ada: Caller, ben: Caller) -> str:
+def wars(platform: Platform, ada: Caller, ben: Caller) -> str:
     """A match of the game with hidden hands, some way on: Ada has the first seat, Ben the second."""
     first, second = GAMES["war_of_the_worlds"].seats.ids
     match: str = ada.post("/v1/matches", {"game": "war_of_the_worlds", "seats": {first: "me", second: "open"}}).json["id"]
     assert ben.post(f"/v1/matches/{match}/seats/{second}").status_code == 200
-    played_on(house, match, random.Random(5), 40)
+    played_on(platform, match, random.Random(5), 40)
     return match
 
 
-def test_a_board_comes_as_text_to_whoever_prefers_it(house: House, ada: Caller, anybody: Caller, wars: str) -> None:
+def test_a_board_comes_as_text_to_whoever_prefers_it(platform: Platform, ada: Caller, anybody: Caller, wars: str) -> None:
     path = f"/v1/matches/{wars}/state"
     answer = ada.get(path, Accept="text/plain")
     assert (answer.status_code, answer.headers["Content-Type"]) == (200, "text/plain; charset=utf-8")
-    game, position = GAMES["war_of_the_worlds"], recall.position(house, wars)
+    game, position = GAMES["war_of_the_worlds"], recall.position(platform, wars)
     seat = game.seats.ids[0]
     drawn = game.board(json.loads(json.dumps(game.view(position.document, seat), sort_keys=True)), seat)
     assert answer.text == "\n".join(drawn) + "\n"
@@ -342,7 +342,9 @@ def test_json_comes_unless_text_is_preferred(anybody: Caller, tally: str, accept
     assert (answer.status_code, answer.mimetype) == (200, comes)
 
 
-def test_a_board_follows_the_same_rules_of_sight_and_version(house: House, ada: Caller, ben: Caller, anybody: Caller, wars: str) -> None:
+def test_a_board_follows_the_same_rules_of_sight_and_version(
+    platform: Platform, ada: Caller, ben: Caller, anybody: Caller, wars: str
+) -> None:
     path, second = f"/v1/matches/{wars}/state", GAMES["war_of_the_worlds"].seats.ids[1]
     for viewer in (second, "auditor"):
         refused = ada.get(f"{path}?viewer={viewer}", Accept="text/plain")

@@ -10,19 +10,19 @@ from typing import Any
 import requests
 
 from events import play
-from events.connect import House
+from events.platform import Platform
 from tests.service.conftest import Live
 
 STAY = {"type": "add", "by": 1, "stay": True}
 
 
-def test_of_a_thousand_racing_requests_each_version_has_one_winner(serve: Callable[..., Live], live: Live, house: House) -> None:
+def test_of_a_thousand_racing_requests_each_version_has_one_winner(serve: Callable[..., Live], live: Live, platform: Platform) -> None:
     """Through two servers, as two processes would be; nobody is told more or less than what stands in the stream."""
     key = requests.post(f"{live.url}/v1/players", json={"name": "Ann"}, timeout=5).json()["key"]
     me = {"Authorization": f"Bearer {key}"}
     body = {"game": "tally", "seats": {"one": "me", "two": "me"}, "options": {"target": 1000000}}
     match = requests.post(f"{live.url}/v1/matches", json=body, headers=me, timeout=5).json()["id"]
-    play.play(house, match, "system", [{"type": "end_round"}])
+    play.play(platform, match, "system", [{"type": "advance"}])
     urls = [live.url, serve().url]
 
     def shoot(number: int) -> tuple[int, int, Any]:

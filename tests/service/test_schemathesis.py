@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from events.connect import House
+from events.platform import Platform
 from tests.service.conftest import ADMIN, ROOT, Live
 
 
@@ -39,22 +39,22 @@ def found_nothing(live: Live, folder: Path, *options: str, role: str = "player")
     assert done.returncode == 0, done.stdout[-6000:]
 
 
-def test_nothing_is_found_in_any_operation(public: Live, house: House, tmp_path: Path) -> None:
+def test_nothing_is_found_in_any_operation(public: Live, platform: Platform, tmp_path: Path) -> None:
     found_nothing(public, tmp_path, "--max-examples", "12", "--exclude-path-regex", "stream$", "--phases", "examples,coverage,fuzzing")
 
 
-def test_nothing_is_found_by_going_from_one_operation_to_another(public: Live, house: House, tmp_path: Path) -> None:
+def test_nothing_is_found_by_going_from_one_operation_to_another(public: Live, platform: Platform, tmp_path: Path) -> None:
     found_nothing(public, tmp_path, "--max-examples", "15", "--exclude-path-regex", "stream$", "--phases", "stateful")
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("role", ["player", "referee"])
-def test_nothing_is_found_by_hundreds_of_examples(public: Live, house: House, tmp_path: Path, role: str) -> None:
+def test_nothing_is_found_by_hundreds_of_examples(public: Live, platform: Platform, tmp_path: Path, role: str) -> None:
     found_nothing(public, tmp_path, "--max-examples", "300", "--exclude-path-regex", "stream$", role=role)
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
-def test_nothing_is_found_in_streams(public: Live, house: House, tmp_path: Path) -> None:
+def test_nothing_is_found_in_streams(public: Live, platform: Platform, tmp_path: Path) -> None:
     found_nothing(public, tmp_path, "--max-examples", "30", "--include-path-regex", "stream$", "--phases", "coverage,fuzzing")

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from events import recall
-from events.connect import House
 from events.entries import START, parse, seal
+from events.platform import Platform
 from events.positions import CREATED
 from games import GAMES
 from games.chance import Drawn
@@ -22,12 +22,12 @@ from service.settings import Settings
 from tests.conftest import Servers
 from tests.service.conftest import Caller, played_on
 
-Houses = Callable[[], House]
+Houses = Callable[[], Platform]
 
 
-def retold(servers: Servers, house: House, match: str, entries: list[Any]) -> None:
+def retold(servers: Servers, platform: Platform, match: str, entries: list[Any]) -> None:
     """Put other entries in the place of a match's, with a chain of digests of their own, and let everything be forgotten."""
-    keys = house.store.keys(match)
+    keys = platform.store.keys(match)
     for key in (keys.stream, keys.snapshots, keys.requests):
         servers.keeper.delete(key)
     digest = START
@@ -75,10 +75,10 @@ def callers(app: Any, *known: Caller) -> list[Caller]:
     return [Caller(app.test_client()), *(Caller(app.test_client(), caller.key) for caller in known)]
 
 
-def hidden_deck(house: House, match: str, dice: random.Random) -> list[Any]:
+def hidden_deck(platform: Platform, match: str, dice: random.Random) -> list[Any]:
     """The entries of a match of War! with the part of the deck that nobody has seen in another order."""
-    entries = [parse(wire) for wire in house.store.read_all(match)]
-    left = len(recall.position(house, match).document["deck"])
+    entries = [parse(wire) for wire in platform.store.read_all(match)]
+    left = len(recall.position(platform, match).document["deck"])
     found = []
     for entry in entries:
         events = []
@@ -93,18 +93,18 @@ def hidden_deck(house: House, match: str, dice: random.Random) -> list[Any]:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_order_of_the_deck_shows_nowhere(
-    house: House, another_house: Houses, servers: Servers, settings: Settings, ada: Caller, ben: Caller, cleo: Caller, seed: int
+    platform: Platform, another_platform: Houses, servers: Servers, settings: Settings, ada: Caller, ben: Caller, cleo: Caller, seed: int
 ) -> None:
     dice = random.Random(seed)
     match = ada.post("/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open"}}).json["id"]
     ben.post(f"/v1/matches/{match}/seats/blue")
-    played_on(house, match, dice, 14 + 12 * seed)
-    versions = recall.position(house, match).version
+    played_on(platform, match, dice, 14 + 12 * seed)
+    versions = recall.position(platform, match).version
     seen = []
-    for entries in (None, hidden_deck(house, match, dice)):
+    for entries in (None, hidden_deck(platform, match, dice)):
         if entries is not None:
-            retold(servers, house, match, entries)
-        other = another_house()
+            retold(servers, platform, match, entries)
+        other = another_platform()
         people = callers(create_app(other, settings), ada, ben, cleo)
         seen.append([list(answers(caller, match, versions, "red", "blue")) for caller in people])
         actor = recall.position(other, match).to_act[0]
@@ -119,7 +119,7 @@ def test_the_order_of_the_deck_shows_nowhere(
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("seed", range(3))
 def test_what_a_seat_cannot_see_shows_nowhere(
-    house: House, another_house: Houses, servers: Servers, settings: Settings, ada: Caller, ben: Caller, game: str, seed: int
+    platform: Platform, another_platform: Houses, servers: Servers, settings: Settings, ada: Caller, ben: Caller, game: str, seed: int
 ) -> None:
     """A position somewhere in a match, and another that one seat cannot tell from it: the game's own guess."""
     dice = random.Random(seed)
@@ -127,17 +127,17 @@ def test_what_a_seat_cannot_see_shows_nowhere(
     first, second = rules.seats.ids[:2]
     match = ada.post("/v1/matches", {"game": game, "seats": {first: "me", second: "open"}}).json["id"]
     ben.post(f"/v1/matches/{match}/seats/{second}")
-    begun, joined = (parse(wire) for wire in house.store.read_all(match))
-    played_on(house, match, dice, 10 + 25 * seed)
-    document = recall.position(house, match).document
+    begun, joined = (parse(wire) for wire in platform.store.read_all(match))
+    played_on(platform, match, dice, 10 + 25 * seed)
+    document = recall.position(platform, match).document
     for viewer, caller in ((first, ada), (second, ben), ("spectator", None)):
         eyes = rules.view(document, viewer)
         seen = []
         for truth in (document, rules.guess(eyes, viewer, Drawn(dice.randrange))):
             event = {**begun.events[0], "document": truth}
             assert event["type"] == CREATED
-            retold(servers, house, match, [begun._replace(events=[event]), joined])
-            app = create_app(another_house(), settings)
+            retold(servers, platform, match, [begun._replace(events=[event]), joined])
+            app = create_app(another_platform(), settings)
             asker = Caller(app.test_client(), caller.key if caller else None)
             seen.append(list(answers(asker, match, 2, first, second)))
             listed = [choice["action"] for choice in legal(rules, truth, viewer)] if viewer in truth["to_act"] else []
@@ -150,7 +150,7 @@ def wrong(rules: Any) -> list[Any]:
     return [{"type": kind} for kind in rules.deeds()]
 
 
-def test_a_list_gives_no_peek_at_the_dice(ada: Caller, anybody: Caller, house: House, tally: str) -> None:
+def test_a_list_gives_no_peek_at_the_dice(ada: Caller, anybody: Caller, platform: Platform, tally: str) -> None:
     """Whatever a list would have led to, it is refused in the same bytes."""
     second = [{"type": "add", "by": by, "stay": True} for by in range(6)] + [{"type": "draw"}, {"type": "roll"}, {"type": "?"}]
     assert len({ada.act(tally, [{"type": "roll"}, action]).data for action in second}) == 1
@@ -158,17 +158,17 @@ def test_a_list_gives_no_peek_at_the_dice(ada: Caller, anybody: Caller, house: H
 
 
 def test_a_log_line_holds_no_query_no_body_and_nothing_of_the_match(
-    house: House, another_house: Houses, servers: Servers, ada: Caller, ben: Caller, capfdbinary: Any
+    platform: Platform, another_platform: Houses, servers: Servers, ada: Caller, ben: Caller, capfdbinary: Any
 ) -> None:
     match = ada.post("/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open"}}).json["id"]
     ben.post(f"/v1/matches/{match}/seats/blue")
-    played_on(house, match, random.Random(1), 30)
-    versions = recall.position(house, match).version
+    played_on(platform, match, random.Random(1), 30)
+    versions = recall.position(platform, match).version
     lines = []
-    for entries in (None, hidden_deck(house, match, random.Random(5))):
+    for entries in (None, hidden_deck(platform, match, random.Random(5))):
         if entries is not None:
-            retold(servers, house, match, entries)
-        people = callers(create_app(another_house(), Settings(log_requests=True)), ada, ben)
+            retold(servers, platform, match, entries)
+        people = callers(create_app(another_platform(), Settings(log_requests=True)), ada, ben)
         capfdbinary.readouterr()
         for caller in people:
             list(answers(caller, match, versions, "red", "blue"))
@@ -179,19 +179,19 @@ def test_a_log_line_holds_no_query_no_body_and_nothing_of_the_match(
     assert b"tile" not in lines[0]
 
 
-def test_no_digest_is_shown_to_whoever_may_not_audit(house: House, ada: Caller, anybody: Caller, cleo: Caller, tally: str) -> None:
-    digests = [parse(wire).digest.encode() for wire in house.store.read_all(tally)]
+def test_no_digest_is_shown_to_whoever_may_not_audit(platform: Platform, ada: Caller, anybody: Caller, cleo: Caller, tally: str) -> None:
+    digests = [parse(wire).digest.encode() for wire in platform.store.read_all(tally)]
     for caller in (ada, anybody, cleo):
         for path in ("", "/state", "/entries", "/stream?seconds=0", "/choices", "/audit", "/record"):
             body = caller.get(f"/v1/matches/{tally}{path}").data
             assert not any(digest in body for digest in digests)
 
 
-def test_what_an_action_tells_is_hidden_with_its_event(house: House, ada: Caller, anybody: Caller, tally: str) -> None:
+def test_what_an_action_tells_is_hidden_with_its_event(platform: Platform, ada: Caller, anybody: Caller, tally: str) -> None:
     """Where an event is shown in part, its action is shown by its type alone, but to its own actor."""
-    game = house.games["tally"]
-    entry = parse(next(house.store.read_all(tally, 2)))._replace(actor="one", action={"type": "end_round", "sealed": 4})
-    assert sight.shown(game, entry, "two")["action"] == {"type": "end_round"}
-    assert sight.shown(game, entry, "spectator")["action"] == {"type": "end_round"}
+    game = platform.games["tally"]
+    entry = parse(next(platform.store.read_all(tally, 2)))._replace(actor="one", action={"type": "advance", "sealed": 4})
+    assert sight.shown(game, entry, "two")["action"] == {"type": "advance"}
+    assert sight.shown(game, entry, "spectator")["action"] == {"type": "advance"}
     assert sight.shown(game, entry, "one")["action"] == entry.action
     assert sight.shown(game, entry, "auditor")["action"] == entry.action

@@ -17,7 +17,7 @@ import pytest
 import requests
 
 from events import play
-from events.connect import House
+from events.platform import Platform
 from service.app import create_app
 from service.settings import Settings
 from tests.conftest import within
@@ -72,7 +72,7 @@ def match(begin: Callable[..., str]) -> str:
     return begin()
 
 
-def test_an_entry_reaches_every_stream_at_once(live: Live, house: House, match: str) -> None:
+def test_an_entry_reaches_every_stream_at_once(live: Live, platform: Platform, match: str) -> None:
     with (
         listening(f"{live.url}/v1/matches/{match}/stream?after=2") as one,
         listening(f"{live.url}/v1/matches/{match}/stream?after=2") as two,
@@ -81,7 +81,7 @@ def test_an_entry_reaches_every_stream_at_once(live: Live, house: House, match: 
             assert ear.answer.headers["Content-Type"].startswith("text/event-stream")
             ear.next(": still here")
         for version in range(3, 8):
-            play.play(house, match, "one", [ADD])
+            play.play(platform, match, "one", [ADD])
             appended = time.monotonic()
             for ear in (one, two):
                 came, _ = ear.next(f"id: {version}")
@@ -96,10 +96,10 @@ def test_a_silent_stream_comments(live: Live, match: str) -> None:
 
 
 def test_a_silent_stream_comments_also_where_it_looks_more_often_than_it_speaks(
-    house: House, match: str, monkeypatch: pytest.MonkeyPatch
+    platform: Platform, match: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("service.hub.LOOK_SECONDS", 0.05)
-    client = create_app(house, Settings(comment_seconds=0.3, log_requests=False)).test_client()
+    client = create_app(platform, Settings(comment_seconds=0.3, log_requests=False)).test_client()
     told = client.get(f"/v1/matches/{match}/stream?after=2&seconds=1").data
     assert told.startswith(b"retry: 1000\n\n: still here\n\n")
     assert 2 <= told.count(b": still here") <= 3
@@ -131,13 +131,13 @@ def test_a_body_that_breaks_off_is_not_carried_out(live: Live) -> None:
         assert b" 201 " not in line.recv(4096)
 
 
-def test_a_stream_resumes_after_the_last_event_without_gap_or_double(live: Live, house: House, match: str) -> None:
+def test_a_stream_resumes_after_the_last_event_without_gap_or_double(live: Live, platform: Platform, match: str) -> None:
     seen: list[str] = []
     done = threading.Event()
 
     def play_on() -> None:
         for _ in range(60):
-            play.play(house, match, "one", [ADD])
+            play.play(platform, match, "one", [ADD])
         done.set()
 
     threading.Thread(target=play_on, daemon=True).start()
@@ -150,7 +150,7 @@ def test_a_stream_resumes_after_the_last_event_without_gap_or_double(live: Live,
     assert done.wait(10)
 
 
-def test_a_long_poll_wakes_with_the_entry(live: Live, house: House, match: str) -> None:
+def test_a_long_poll_wakes_with_the_entry(live: Live, platform: Platform, match: str) -> None:
     told: list[Any] = []
     waiting = threading.Thread(
         target=lambda: told.append(requests.get(f"{live.url}/v1/matches/{match}/entries?after=2&wait=8", timeout=20).json())
@@ -158,7 +158,7 @@ def test_a_long_poll_wakes_with_the_entry(live: Live, house: House, match: str) 
     began = time.monotonic()
     waiting.start()
     within(5, lambda: streams(live) >= 1)
-    play.play(house, match, "one", [ADD])
+    play.play(platform, match, "one", [ADD])
     waiting.join(5)
     assert [entry["version"] for entry in told[0]["entries"]] == [3]
     assert time.monotonic() - began < 6

@@ -1,4 +1,4 @@
-"""A house on servers of its own, and workers for it that may be killed."""
+"""A platform on servers of its own, and workers for it that may be killed."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ import pytest
 
 from events import embedded, recall
 from events.audit import audit
-from events.connect import House, Settings, open_house
 from events.entries import parse
-from events.wire import StoreDown
+from events.platform import Platform, Settings, open_platform
+from events.wire import StoreUnavailable
 from games import GAMES
 from tests.workers.toy import TOYS
 
@@ -29,21 +29,21 @@ Hire = Callable[..., Worker]
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[tuple[House, dict[str, embedded.Server]]]:
-    """A house on servers of its own, which may be killed."""
+def place(tmp_path: Path) -> Iterator[tuple[Platform, dict[str, embedded.Server]]]:
+    """A platform on servers of its own, which may be killed."""
     servers = {
         embedded.STORE: embedded.start(tmp_path, embedded.STORE, "no"),
         embedded.QUEUE: embedded.start(tmp_path, embedded.QUEUE, "off"),
     }
-    house = open_house(Settings(store_url=servers["store"].url, queue_url=servers["queue"].url, data=tmp_path), {**GAMES, **TOYS})
-    yield house, servers
-    house.close()
+    platform = open_platform(Settings(store_url=servers["store"].url, queue_url=servers["queue"].url, data=tmp_path), {**GAMES, **TOYS})
+    yield platform, servers
+    platform.close()
     for server in servers.values():
         server.stop()
 
 
 @pytest.fixture
-def lonely(place: tuple[House, dict[str, embedded.Server]]) -> House:
+def lonely(place: tuple[Platform, dict[str, embedded.Server]]) -> Platform:
     return place[0]
 
 
@@ -54,7 +54,7 @@ def log(tmp_path: Path) -> Iterator[IO[bytes]]:
 
 
 @pytest.fixture
-def hire(lonely: House, tmp_path: Path, log: IO[bytes]) -> Iterator[Hire]:
+def hire(lonely: Platform, tmp_path: Path, log: IO[bytes]) -> Iterator[Hire]:
     """Start a worker process: the module that is run, and the words that it is told."""
     hired: list[Worker] = []
     environment = {
@@ -75,15 +75,15 @@ def hire(lonely: House, tmp_path: Path, log: IO[bytes]) -> Iterator[Hire]:
         worker.wait()
 
 
-def version(house: House, match: str) -> int:
-    with contextlib.suppress(StoreDown):
-        return recall.position(house, match).version
+def version(platform: Platform, match: str) -> int:
+    with contextlib.suppress(StoreUnavailable):
+        return recall.position(platform, match).version
     return 0
 
 
-def check(house: House, match: str) -> None:
+def check(platform: Platform, match: str) -> None:
     """The match was played by the rules, each version once, and nothing is owed to it."""
-    report = audit(house, match)
+    report = audit(platform, match)
     assert report.ok, report.findings
-    assert [parse(wire).version for wire in house.store.read_all(match)] == list(range(1, report.versions + 1))
-    assert house.store.wire.ask("ZSCORE", house.store.keys(match).due, match) is None
+    assert [parse(wire).version for wire in platform.store.read_all(match)] == list(range(1, report.versions + 1))
+    assert platform.store.wire.ask("ZSCORE", platform.store.keys(match).due, match) is None

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from events.connect import open_house
+from events.platform import open_platform
 from events.store import Appended, Changes, Claim, Conflict, Known, Store
 from workers.run import work
 
@@ -38,5 +38,5 @@ def _halt(place: str) -> None:
 
 
 if __name__ == "__main__":
-    house = open_house()
-    work(replace(house, store=HeldStore(house.store.wire, house.store.partitions)))
+    platform = open_platform()
+    work(replace(platform, store=HeldStore(platform.store.wire, platform.store.partitions)))

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from events import play, players, recall
-from events.connect import House
 from events.entries import parse
+from events.platform import Platform
 from events.projections import rebuild
 from games.kernel import SYSTEM, State
 from service.app import create_app
@@ -41,7 +41,7 @@ def attack(loser: str) -> list[dict[str, Any]]:
 
 
 @pytest.fixture
-def people(lonely: House) -> dict[str, Caller]:
+def people(lonely: Platform) -> dict[str, Caller]:
     """Whoever sits at the table, by seat, over HTTP."""
     app = create_app(lonely, Settings(log_requests=False))
     found = {}
@@ -52,10 +52,10 @@ def people(lonely: House) -> dict[str, Caller]:
 
 
 @pytest.fixture
-def laid(lonely: House, people: dict[str, Caller]) -> Callable[..., tuple[House, str]]:
+def laid(lonely: Platform, people: dict[str, Caller]) -> Callable[..., tuple[Platform, str]]:
     """Begin a match in a position; each seat is held by its own player, unless it is an AI's."""
 
-    def begin(state: State, **seats: str) -> tuple[House, str]:
+    def begin(state: State, **seats: str) -> tuple[Platform, str]:
         others = {seat: seats.get(seat, "open") for seat in state["seats"][1:]}
         prepared, match = begun(lonely, state, people["fox"].id, **others)
         for seat, holder in others.items():
@@ -79,7 +79,7 @@ def acted(caller: Caller, match: str, action: Any) -> Any:
 @pytest.mark.parametrize("last", ["attacker", "defender"])
 @pytest.mark.parametrize(("loser", "other"), [("rhino", "tiger"), ("tiger", "rhino")])
 def test_a_seat_beaten_at_home_is_passed_over_from_then_on(
-    lonely: House, hire: Hire, people: dict[str, Caller], laid: Callable[..., Any], loser: str, other: str, last: str
+    lonely: Platform, hire: Hire, people: dict[str, Caller], laid: Callable[..., Any], loser: str, other: str, last: str
 ) -> None:
     """Be it the next to act or the last of the round, and whoever has bid last."""
     hire(REAL)
@@ -109,7 +109,7 @@ def test_a_seat_beaten_at_home_is_passed_over_from_then_on(
 
 
 def test_the_last_seat_left_has_won_and_nobody_is_asked_any_more(
-    lonely: House, people: dict[str, Caller], laid: Callable[..., Any]
+    lonely: Platform, people: dict[str, Caller], laid: Callable[..., Any]
 ) -> None:
     prepared, match = laid(assault("rhino", "fox", "rhino"))
     acted(people["fox"], match, [*attack("rhino"), STRONG])
@@ -125,7 +125,7 @@ def test_the_last_seat_left_has_won_and_nobody_is_asked_any_more(
 
 
 def test_a_job_for_a_seat_that_has_been_eliminated_since_does_nothing(
-    lonely: House, hire: Hire, people: dict[str, Caller], laid: Callable[..., Any], tmp_path: Path
+    lonely: Platform, hire: Hire, people: dict[str, Caller], laid: Callable[..., Any], tmp_path: Path
 ) -> None:
     """Jobs for rhino wait in the queue when it is beaten; then they are delivered, and the match goes on without it."""
     prepared, match = laid(assault("rhino"), rhino="ai:random", tiger="ai:random")
@@ -148,7 +148,7 @@ def test_a_job_for_a_seat_that_has_been_eliminated_since_does_nothing(
 # What a worker logs
 
 
-def test_a_worker_logs_nothing_of_what_its_seats_seal(lonely: House, hire: Hire, tmp_path: Path) -> None:
+def test_a_worker_logs_nothing_of_what_its_seats_seal(lonely: Platform, hire: Hire, tmp_path: Path) -> None:
     made = [begun(lonely, assault("rhino", hands={"rhino": 2}), ANN, rhino="ai:random")[1] for _ in range(8)]
     for match in made:
         play.play(lonely, match, "fox", attack("rhino"))
@@ -159,7 +159,7 @@ def test_a_worker_logs_nothing_of_what_its_seats_seal(lonely: House, hire: Hire,
     assert_alike(tmp_path, made)
 
 
-def test_a_worker_logs_nothing_of_a_note(lonely: House, hire: Hire, tmp_path: Path) -> None:
+def test_a_worker_logs_nothing_of_a_note(lonely: Platform, hire: Hire, tmp_path: Path) -> None:
     hire(REAL)
     made = [begun(lonely, KEPT, ANN, rhino="ai:random")[1] for _ in NOTES]
     for match, note in zip(made, NOTES.values(), strict=True):

@@ -13,26 +13,26 @@ import redis
 
 from events import embedded, play, recall
 from events.audit import audit
-from events.connect import House, open_house
+from events.platform import Platform, open_platform
 from events.reactions import owed
-from events.wire import StoreDown
+from events.wire import StoreUnavailable
 from tests.conftest import within
 from tests.workers.conftest import ANN, TEN_SECONDS, Hire, check, version
 from tests.workers.toy import TOYS
 
 
-def alone(house: House, game: str = "tally", target: int = 60, level: str = "greedy") -> str:
+def alone(platform: Platform, game: str = "tally", target: int = 60, level: str = "greedy") -> str:
     """A match of AI seats only."""
-    return play.create(house, ANN, game, {"one": f"ai:{level}", "two": "ai:random"}, {"target": target}).match
+    return play.create(platform, ANN, game, {"one": f"ai:{level}", "two": "ai:random"}, {"target": target}).match
 
 
-def is_over(house: House, match: str) -> bool:
-    with contextlib.suppress(StoreDown):
-        return recall.position(house, match).status == "over"
+def is_over(platform: Platform, match: str) -> bool:
+    with contextlib.suppress(StoreUnavailable):
+        return recall.position(platform, match).status == "over"
     return False
 
 
-def test_a_match_of_ai_seats_plays_itself_to_the_end(lonely: House, hire: Hire) -> None:
+def test_a_match_of_ai_seats_plays_itself_to_the_end(lonely: Platform, hire: Hire) -> None:
     hire()
     hire()
     made = [alone(lonely) for _ in range(5)]
@@ -41,7 +41,7 @@ def test_a_match_of_ai_seats_plays_itself_to_the_end(lonely: House, hire: Hire) 
         check(lonely, match)
 
 
-def test_a_worker_killed_in_the_middle_of_a_turn_is_made_good_by_another(lonely: House, hire: Hire, tmp_path: Path) -> None:
+def test_a_worker_killed_in_the_middle_of_a_turn_is_made_good_by_another(lonely: Platform, hire: Hire, tmp_path: Path) -> None:
     doomed = hire()
     match = alone(lonely, "slow")
     within(TEN_SECONDS, (tmp_path / "thinking").exists)
@@ -55,7 +55,7 @@ def test_a_worker_killed_in_the_middle_of_a_turn_is_made_good_by_another(lonely:
     check(lonely, match)
 
 
-def test_a_worker_killed_again_and_again_loses_no_turn(lonely: House, hire: Hire) -> None:
+def test_a_worker_killed_again_and_again_loses_no_turn(lonely: Platform, hire: Hire) -> None:
     match = alone(lonely, target=5000)
     seen = 0
     for _ in range(3):
@@ -68,7 +68,7 @@ def test_a_worker_killed_again_and_again_loses_no_turn(lonely: House, hire: Hire
 
 
 @pytest.mark.soak
-def test_workers_killed_for_minutes_lose_no_turn(lonely: House, hire: Hire) -> None:
+def test_workers_killed_for_minutes_lose_no_turn(lonely: Platform, hire: Hire) -> None:
     made = [alone(lonely, target=20_000) for _ in range(4)]
     chance = random.Random(1)
     for number in range(40):
@@ -86,7 +86,7 @@ def test_workers_killed_for_minutes_lose_no_turn(lonely: House, hire: Hire) -> N
         assert report.ok, report.findings
 
 
-def test_a_job_delivered_twice_is_done_once(lonely: House, hire: Hire) -> None:
+def test_a_job_delivered_twice_is_done_once(lonely: Platform, hire: Hire) -> None:
     match = alone(lonely)
     step = owed(recall.position(lonely, match))
     assert step is not None
@@ -98,17 +98,17 @@ def test_a_job_delivered_twice_is_done_once(lonely: House, hire: Hire) -> None:
     check(lonely, match)
 
 
-def test_a_lost_job_is_asked_for_again(lonely: House, hire: Hire, place: tuple[House, dict[str, embedded.Server]]) -> None:
+def test_a_lost_job_is_asked_for_again(lonely: Platform, hire: Hire, place: tuple[Platform, dict[str, embedded.Server]]) -> None:
     hire()
     within(TEN_SECONDS, lambda: redis.Redis.from_url(lonely.settings.queue_url).scard("rq:workers"))
-    nowhere = open_house(lonely.settings._replace(queue_url="unix:///nowhere"), TOYS)
+    nowhere = open_platform(lonely.settings._replace(queue_url="unix:///nowhere"), TOYS)
     match = alone(nowhere)
     within(TEN_SECONDS, lambda: is_over(lonely, match))
     check(lonely, match)
     nowhere.close()
 
 
-def test_a_queue_that_is_flushed_is_filled_again(lonely: House, hire: Hire) -> None:
+def test_a_queue_that_is_flushed_is_filled_again(lonely: Platform, hire: Hire) -> None:
     made = [alone(lonely, target=300) for _ in range(3)]
     redis.Redis.from_url(lonely.settings.queue_url).flushall()
     hire()
@@ -121,7 +121,7 @@ def test_a_queue_that_is_flushed_is_filled_again(lonely: House, hire: Hire) -> N
 
 @pytest.mark.parametrize("name", [embedded.QUEUE, embedded.STORE])
 def test_a_server_that_is_killed_and_started_again_is_found_again(
-    lonely: House, hire: Hire, place: tuple[House, dict[str, embedded.Server]], tmp_path: Path, name: str
+    lonely: Platform, hire: Hire, place: tuple[Platform, dict[str, embedded.Server]], tmp_path: Path, name: str
 ) -> None:
     _, servers = place
     hire()
@@ -138,7 +138,7 @@ def test_a_server_that_is_killed_and_started_again_is_found_again(
     assert audit(lonely, match).ok
 
 
-def test_a_worker_ends_when_it_is_told_to(lonely: House, hire: Hire) -> None:
+def test_a_worker_ends_when_it_is_told_to(lonely: Platform, hire: Hire) -> None:
     worker = hire()
     queue = redis.Redis.from_url(lonely.settings.queue_url)
     within(TEN_SECONDS, lambda: [queue.hget(name, "state") for name in queue.smembers("rq:workers")] == [b"idle"])  # and so listens
@@ -146,7 +146,7 @@ def test_a_worker_ends_when_it_is_told_to(lonely: House, hire: Hire) -> None:
     assert worker.wait(TEN_SECONDS) == 0
 
 
-def test_what_a_worker_logs_are_ids_versions_and_times(lonely: House, hire: Hire, tmp_path: Path) -> None:
+def test_what_a_worker_logs_are_ids_versions_and_times(lonely: Platform, hire: Hire, tmp_path: Path) -> None:
     hire()
     match = alone(lonely)
     within(TEN_SECONDS, lambda: is_over(lonely, match))

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from events import play, recall
-from events.connect import House
 from events.dice import Draws
 from events.entries import parse
+from events.platform import Platform
 from events.reactions import Owed
 from games.chance import Drawn
 from games.kernel import SYSTEM, Event, State, carry_out, fold
@@ -22,7 +22,7 @@ from tests.workers.conftest import ANN, TEN_SECONDS, Hire, check, version
 
 REAL = "workers.run"
 END_TURN = [{"type": "end_turn"}]
-END_ROUND = {"type": "end_round"}
+END_ROUND = {"type": "advance"}
 ENDED = 3  # the version at which the round is over: created, the last turn ended, and then the system
 
 
@@ -68,7 +68,9 @@ ENDS: dict[str, tuple[State, list[str]]] = {
 
 
 @pytest.mark.parametrize("where", ["before", "after"])
-def test_a_worker_killed_at_the_end_of_a_round_leaves_it_done_once_and_whole(lonely: House, hire: Hire, tmp_path: Path, where: str) -> None:
+def test_a_worker_killed_at_the_end_of_a_round_leaves_it_done_once_and_whole(
+    lonely: Platform, hire: Hire, tmp_path: Path, where: str
+) -> None:
     """Killed before its append there is nothing yet, killed right after it there is all; the next worker makes it good in both."""
     laid = {name: begun(lonely, state, ANN) for name, (state, _) in ENDS.items()}
     laid["an AI seat comes next"] = begun(lonely, ENDS["the countdown goes on"][0], ANN, fox="ai:random")
@@ -98,23 +100,23 @@ def test_a_worker_killed_at_the_end_of_a_round_leaves_it_done_once_and_whole(lon
         check(prepared, match)
 
 
-def decided(house: House, match: str, at: int) -> list[Event]:
+def decided(platform: Platform, match: str, at: int) -> list[Event]:
     """What the rules give for the end of the round at a version, with the position before it and the dice of that version."""
-    before, dice = recall.state_at(house, match, at - 1), Draws(recall.hold(house, match).key, at)
+    before, dice = recall.state_at(platform, match, at - 1), Draws(recall.hold(platform, match).key, at)
     return carry_out(GAME, before.document, SYSTEM, END_ROUND, Drawn(dice.number)).events
 
 
-def delivered_again(house: House, matches: list[str]) -> None:
+def delivered_again(platform: Platform, matches: list[str]) -> None:
     """Ask twice more for what has been done, and wait until a worker has had a look at each."""
     for again in (90, 91):
         for match in matches:
-            assert house.jobs.enqueue(Owed(match, ENDED - 1, SYSTEM), again=again)
-    _, last = begun(house, ENDS["the countdown goes on"][0], ANN)
-    play.play(house, last, "rhino", END_TURN)
-    within(TEN_SECONDS, lambda: version(house, last) == ENDED)
+            assert platform.jobs.enqueue(Owed(match, ENDED - 1, SYSTEM), again=again)
+    _, last = begun(platform, ENDS["the countdown goes on"][0], ANN)
+    play.play(platform, last, "rhino", END_TURN)
+    within(TEN_SECONDS, lambda: version(platform, last) == ENDED)
 
 
-def test_the_countdown_runs_down_by_one_a_round_until_the_match_is_over(lonely: House, hire: Hire) -> None:
+def test_the_countdown_runs_down_by_one_a_round_until_the_match_is_over(lonely: Platform, hire: Hire) -> None:
     hire(REAL)
     prepared, match = begun(lonely, ENDS["the countdown goes on"][0], ANN)
     while (position := recall.position(lonely, match)).status == "playing":

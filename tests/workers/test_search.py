@@ -58,7 +58,7 @@ def test_a_level_never_looks_at_more_than_its_view(game: Game, level: str) -> No
 def test_greedy_takes_what_is_worth_most() -> None:
     chance = Drawn(random.Random(3).randrange)
     state = TALLY.begin(["one", "two"], {"target": 12})
-    state = carry_out(TALLY, state, SYSTEM, {"type": "end_round"}, chance).state
+    state = carry_out(TALLY, state, SYSTEM, {"type": "advance"}, chance).state
     ahead = {**state, "counts": {"one": 9, "two": 0}}
     assert choose(TALLY, "greedy", ahead, "one", chance)["type"] in ("add", "roll")
     chosen = {choose(TALLY, "greedy", state, "one", chance)["type"] for _ in range(30)}

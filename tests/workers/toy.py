@@ -1,4 +1,4 @@
-"""A worker as it is run for real, with the test game in its house: `python -m tests.workers.toy`.
+"""A worker as it is run for real, with the test game in its platform: `python -m tests.workers.toy`.
 
 In the game `slow` a thinking seat leaves the file `thinking` in $TOY_FOLDER and goes on only when `go` lies there.
 """
@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-from events.connect import settings_from
+from events.platform import settings_from
 from games.chance import Chance
 from games.kernel import Memory, State
 from tests.tally import TALLY

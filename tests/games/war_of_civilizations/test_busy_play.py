@@ -35,7 +35,7 @@ def busy(seed: int) -> Iterator[Step]:
     will, dice = random.Random(seed), chance(("dice", seed))
     seats = will.sample(SEATS, will.randint(2, 6))
     state = GAME.begin(seats, {"round_limit": 20, "pirates": will.random() < 0.7, "disasters": will.random() < 0.4})
-    state = enriched(carry_out(GAME, state, "system", {"type": "end_round"}, dice).state)
+    state = enriched(carry_out(GAME, state, "system", {"type": "advance"}, dice).state)
     for number in range(MOST):
         if not state["to_act"]:
             return
@@ -46,9 +46,9 @@ def busy(seed: int) -> Iterator[Step]:
         kind = will.choice(lively if lively and will.random() < LIVELY else kinds)
         choice = will.choice([choice for choice in choices if choice["action"]["type"] == kind])
         action = complete(choice["action"], choice.get("choose", {}), will.randrange)
-        table = carry_out(GAME, state, actor, action, dice)
-        yield Step(number, state, actor, action, table.events, table.state)
-        state = table.state
+        match = carry_out(GAME, state, actor, action, dice)
+        yield Step(number, state, actor, action, match.events, match.state)
+        state = match.state
 
 
 @pytest.mark.parametrize("seed", range(16))

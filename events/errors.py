@@ -1,9 +1,9 @@
-"""What the house declines, apart from the rules of a game: each with a stable code and a sentence. Nothing has changed then."""
+"""What the platform declines, apart from the rules of a game: each with a stable code and a sentence. Nothing has changed then."""
 
 from __future__ import annotations
 
 
-class Declined(Exception):
+class PlatformError(Exception):
     """The platform does not do what was asked; `code` is stable, `sentence` is for people."""
 
     code = "declined"
@@ -13,67 +13,67 @@ class Declined(Exception):
         self.sentence = sentence
 
 
-class NoMatch(Declined):
+class NoMatch(PlatformError):
     """There is no match of that id."""
 
     code = "no_such_match"
 
 
-class NoVersion(Declined):
+class NoVersion(PlatformError):
     """The match has not come to that version."""
 
     code = "no_such_version"
 
 
-class NoGame(Declined):
+class NoGame(PlatformError):
     """There is no game of that id."""
 
     code = "no_such_game"
 
 
-class NoSeat(Declined):
+class NoSeat(PlatformError):
     """The match has no seat of that name."""
 
     code = "no_such_seat"
 
 
-class NotSeated(Declined):
+class NotSeated(PlatformError):
     """The player does not hold the seat."""
 
     code = "not_your_seat"
 
 
-class NotStarted(Declined):
+class NotStarted(PlatformError):
     """A seat of the match is still free."""
 
     code = "not_started"
 
 
-class SeatTaken(Declined):
+class SeatTaken(PlatformError):
     """Somebody holds the seat already."""
 
     code = "seat_taken"
 
 
-class BadSeats(Declined):
+class BadSeats(PlatformError):
     """The seats were not told as they must be."""
 
     code = "bad_seats"
 
 
-class BadContribution(Declined):
+class BadContribution(PlatformError):
     """A contribution to the dice is not 1 to 64 bytes in hex."""
 
     code = "bad_contribution"
 
 
-class BadList(Declined):
+class BadList(PlatformError):
     """A list of actions is empty or too long."""
 
     code = "bad_list"
 
 
-class MustBeLast(Declined):
+class MustBeLast(PlatformError):
     """An action that draws chance or reveals something can only stand last in a list: all or none would be a way to peek."""
 
     code = "must_be_last"
@@ -83,7 +83,7 @@ class MustBeLast(Declined):
         self.place = place
 
 
-class Stale(Declined):
+class Stale(PlatformError):
     """The match is not at the version that was expected; `version` says where it is."""
 
     code = "stale"
@@ -93,7 +93,7 @@ class Stale(Declined):
         self.version = version
 
 
-class Reused(Declined):
+class Reused(PlatformError):
     """The id of a request has been used before for another one."""
 
     code = "request_reused"
@@ -102,7 +102,7 @@ class Reused(Declined):
         super().__init__("This request id was used before, for another request.")
 
 
-class Busy(Declined):
+class Busy(PlatformError):
     """So many others write to the match that this request did not get its turn."""
 
     code = "busy"

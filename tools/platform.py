@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from events.connect import House, WrongHouse, open_house, settings_from
 from events.embedded import NoServer
-from events.wire import StoreDown
+from events.platform import Platform, WrongStore, open_platform, settings_from
+from events.wire import StoreUnavailable
 
 
 class Unable(Exception):
@@ -22,20 +22,20 @@ def add_place(parser: argparse.ArgumentParser) -> None:
 
 
 @contextmanager
-def opened(data: Path | None) -> Iterator[House]:
-    """The house of a data folder, or of WARLEDGER_REDIS_URL. Raises Unable."""
+def opened(data: Path | None) -> Iterator[Platform]:
+    """The platform of a data folder, or of WARLEDGER_REDIS_URL. Raises Unable."""
     settings = settings_from()
     if data is not None:
         settings = settings._replace(data=data)
     if not settings.store_url and not (settings.data / "store").is_dir():
         raise Unable(f"There is no data in {settings.data}; name its folder with --data, or a server in WARLEDGER_REDIS_URL.")
     try:
-        house = open_house(settings)
-    except (NoServer, StoreDown, WrongHouse) as reason:
+        platform = open_platform(settings)
+    except (NoServer, StoreUnavailable, WrongStore) as reason:
         raise Unable(f"The store cannot be opened: {reason}.") from None
     try:
-        yield house
-    except StoreDown as reason:
+        yield platform
+    except StoreUnavailable as reason:
         raise Unable(f"The store has gone away: {reason}.") from None
     finally:
-        house.close()
+        platform.close()

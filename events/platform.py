@@ -1,4 +1,4 @@
-"""The house: the store, the queue and the games, opened from settings."""
+"""The platform: the store, the queue and the games, opened from settings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from events.wire import Wire
 from games.kernel import Game
 
 
-class WrongHouse(Exception):
+class WrongStore(Exception):
     """The store was begun with other settings; the text says which."""
 
 
@@ -49,7 +49,7 @@ def settings_from(environment: Mapping[str, str] = os.environ) -> Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class House:
+class Platform:
     """All that is needed to play: the first argument of nearly everything in events/. Shared by the threads of a process."""
 
     settings: Settings
@@ -64,8 +64,10 @@ class House:
         self.jobs.close()
 
 
-def open_house(settings: Settings | None = None, games: Mapping[str, Game] | None = None) -> House:
-    """The house that the settings describe. Starts the embedded servers, or attaches to those that run. Raises WrongHouse, StoreDown."""
+def open_platform(settings: Settings | None = None, games: Mapping[str, Game] | None = None) -> Platform:
+    """The platform that the settings describe. Starts the embedded servers, or attaches to those that run.
+
+    Raises WrongStore, StoreUnavailable."""
     settings = settings or settings_from()
     if games is None:
         from games import GAMES  # late, so that tests can bring games of their own
@@ -76,12 +78,12 @@ def open_house(settings: Settings | None = None, games: Mapping[str, Game] | Non
         store_url, queue_url = embedded.both(settings.data, settings.fsync)
     wire = Wire(store_url, settings.cluster)
     _check(wire, settings.partitions)
-    return House(settings, Store(wire, settings.partitions), Jobs(queue_url or store_url), Cache(settings.cached), games)
+    return Platform(settings, Store(wire, settings.partitions), Jobs(queue_url or store_url), Cache(settings.cached), games)
 
 
 def _check(wire: Wire, partitions: int) -> None:
     """Keep the number of partitions for good: with another one the streams would not be found."""
-    wire.ask("SET", "{house}:partitions", partitions, "NX")
-    begun_with = int(wire.ask("GET", "{house}:partitions"))
+    wire.ask("SET", "{platform}:partitions", partitions, "NX")
+    begun_with = int(wire.ask("GET", "{platform}:partitions"))
     if begun_with != partitions:
-        raise WrongHouse(f"this store was begun with {begun_with} partitions, not {partitions}")
+        raise WrongStore(f"this store was begun with {begun_with} partitions, not {partitions}")

@@ -1,4 +1,4 @@
-"""The house itself: what the linters, the type checker and the layers say, and that the pinned lists say what pyproject.toml says."""
+"""The platform itself: what the linters, the type checker and the layers say, and that the pinned lists say what pyproject.toml says."""
 
 from __future__ import annotations
 

@@ -1,0 +1,117 @@
+"""The life of a match: the events that every game shares, with the same fields and the same folds.
+
+A match goes through these events in this order. Only the events of a game's own stand between them.
+
+    match_prepared                                      the first document; seats may still be open
+    match_started                                       the set-up is done
+    round_started
+      turn_started  phase_changed ...  turn_ended       once for each seat
+    round_ended                                         the system must act
+    match_ended                                         at any point after match_started
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from games.documents import Own, clone
+from games.kernel import SYSTEM, Event, Fact
+from games.schema import Fields, Shape, ids, listing, mapping, nullable, whole
+
+SETUP = "setup"
+ROUND_END = "round_end"
+OVER = "over"
+
+Lifecycle = dict[str, tuple[Fact, Fields]]
+
+
+def match_prepared(state: Any, event: Event, own: Own) -> None:
+    """The state is the first document of the match."""
+    state.clear()
+    state.update(clone(event["document"]))
+
+
+def match_started(state: Any, event: Event, own: Own) -> None:
+    """Play begins. The seats stand in turn order."""
+    state["seats"] = list(event["seats"])
+
+
+def round_started(state: Any, event: Event, own: Own) -> None:
+    """The round has this number."""
+    state["round"] = event["round"]
+
+
+def turn_started(state: Any, event: Event, own: Own) -> None:
+    """The seat is active and decides in this phase."""
+    state["active"] = event["seat"]
+    state["to_act"] = [event["seat"]]
+    state["phase"] = event["phase"]
+
+
+def phase_changed(state: Any, event: Event, own: Own) -> None:
+    """Another decision is due, or another actor decides."""
+    state["phase"] = event["phase"]
+    state["active"] = event["active"]
+    state["to_act"] = list(event["to_act"])
+
+
+def turn_ended(state: Any, event: Event, own: Own) -> None:
+    """The turn is over. What follows says who acts next."""
+
+
+def round_ended(state: Any, event: Event, own: Own) -> None:
+    """Every seat has had its turn. The system must act."""
+    state["phase"] = ROUND_END
+    state["active"] = None
+    state["to_act"] = [SYSTEM]
+
+
+def match_ended(state: Any, event: Event, own: Own) -> None:
+    """The match is over and has an outcome."""
+    state["outcome"] = {"winners": list(event["winners"]), "reason": event["reason"], "scores": dict(event["scores"])}
+    state["phase"] = OVER
+    state["active"] = None
+    state["to_act"] = []
+
+
+def lifecycle(
+    seats: Iterable[str],
+    phases: Iterable[str],
+    reasons: Iterable[str],
+    document: Shape,
+    scores: Shape,
+    more: Mapping[str, Fact] | None = None,
+) -> Lifecycle:
+    """Return the shared events of a game, by type: the fold of each and its fields.
+
+    `reasons`: why a match may end. `scores`: the shape of a seat's score. `more`: by event type, what the fold changes in this game in
+    addition, such as clearing the record of a turn.
+    """
+    seat, phase = ids(seats, "a seat"), ids(phases, "the kind of decision that is due")
+    actors = listing(ids([*seats, SYSTEM]), about="who must decide now")
+    shared: Lifecycle = {
+        "match_prepared": (match_prepared, {"document": document}),
+        "match_started": (match_started, {"seats": listing(seat, about="in turn order")}),
+        "round_started": (round_started, {"round": whole(1)}),
+        "turn_started": (turn_started, {"seat": seat, "phase": phase}),
+        "phase_changed": (phase_changed, {"phase": phase, "active": nullable(seat), "to_act": actors}),
+        "turn_ended": (turn_ended, {"seat": seat}),
+        "round_ended": (round_ended, {"round": whole(1)}),
+        "match_ended": (
+            match_ended,
+            {"winners": listing(seat), "reason": ids(reasons), "scores": mapping(seat, scores, about="points by seat")},
+        ),
+    }
+    for kind, extra in (more or {}).items():
+        fold, fields = shared[kind]
+        shared[kind] = (_both(fold, extra), fields)
+    return shared
+
+
+def _both(fold: Fact, extra: Fact) -> Fact:
+    def folded(state: Any, event: Event, own: Own) -> None:
+        fold(state, event, own)
+        extra(state, event, own)
+
+    return folded
