@@ -37,7 +37,7 @@ RIGHTS = (
     "on nopass resetkeys %R~* resetchannels &* nocommands +@read +@connection +@pubsub +@transaction +info +script|load "
     "(~{p?}:* ~{p??}:* ~{p???}:* +eval +evalsha) "
     "(~{p?}:s:* ~{p??}:s:* ~{p???}:s:* +xadd) "
-    "(~{p?}:x:* ~{p??}:x:* ~{p???}:x:* ~{players}:* ~{platform}:* +set +hset) "
+    "(~{p?}:x:* ~{p??}:x:* ~{p???}:x:* ~{players}:* ~{store}:* +set +hset) "
     + "("
     + " ".join(f"~{{{tag}}}:{kind}" for tag in ("p?", "p??", "p???") for kind in ("m:*", "d:*", "r:*", "i:*", "due"))
     + " +@read +@write -@dangerous)"

@@ -83,7 +83,7 @@ def open_platform(settings: Settings | None = None, games: Mapping[str, Game] | 
 
 def _check(wire: Wire, partitions: int) -> None:
     """Keep the number of partitions for good: with another one the streams would not be found."""
-    wire.ask("SET", "{platform}:partitions", partitions, "NX")
-    begun_with = int(wire.ask("GET", "{platform}:partitions"))
+    wire.ask("SET", "{store}:partitions", partitions, "NX")
+    begun_with = int(wire.ask("GET", "{store}:partitions"))
     if begun_with != partitions:
         raise WrongStore(f"this store was begun with {begun_with} partitions, not {partitions}")

@@ -197,13 +197,13 @@ class Lines:
     """Entries as their viewers see them, written; the latest are kept, since many viewers see the same."""
 
     def __init__(self, platform: Platform) -> None:
-        self._house = platform
+        self._platform = platform
         self._kept: dict[tuple[str, int, str], Line] = {}
 
     def read(self, game: Game, match: str, after: int, limit: int, viewer: str) -> list[Line]:
         """The entries after a version, from the store."""
         found = []
-        for wire in self._house.store.read(match, after, limit):
+        for wire in self._platform.store.read(match, after, limit):
             entry = parse(wire)
             found.append(Line(entry.version, written(sight.shown(game, entry, viewer)), entry.secret is not None))
         return found

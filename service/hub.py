@@ -41,7 +41,7 @@ class Hub:
     """Whoever waits in this process, by match. Its thread begins with the first of them, and ends when there is none."""
 
     def __init__(self, platform: Platform, budget: int) -> None:
-        self._house = platform
+        self._platform = platform
         self._budget = budget
         self._waiting = 0
         self._watches: dict[str, set[Watch]] = {}
@@ -81,7 +81,7 @@ class Hub:
                     del self._watches[match]
 
     def _hear(self) -> None:
-        for said in heads(self._house, LOOK_SECONDS):
+        for said in heads(self._platform, LOOK_SECONDS):
             if said is None:
                 if self._done():
                     return

@@ -24,13 +24,13 @@ STEPS = 50  # appends of one job, at most
 SECONDS = 0.25  # after which a job leaves the rest to the next one, so that other matches get their turn
 
 log = structlog.get_logger(__name__)
-_house: Platform | None = None
+_platform: Platform | None = None
 
 
 def at(platform: Platform) -> None:
     """Work for this platform from now on."""
-    global _house
-    _house = platform
+    global _platform
+    _platform = platform
 
 
 def advance(match: str, version: int) -> None:
@@ -45,8 +45,8 @@ def think(match: str, version: int, seat: str) -> None:
 
 def _carry_out(step: Owed) -> None:
     """Do a step, and those that it leads to; the rest is asked for again."""
-    assert _house is not None, "a worker works for a platform"
-    platform = _house
+    assert _platform is not None, "a worker works for a platform"
+    platform = _platform
     enough = time.monotonic() + SECONDS
     following: Owed | None = step
     for _ in range(STEPS):

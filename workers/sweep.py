@@ -63,14 +63,14 @@ class Sweep(Thread):
 
     def __init__(self, platform: Platform) -> None:
         super().__init__(name="sweep", daemon=True)
-        self._house = platform
+        self._platform = platform
         self._stop_it = Event()
 
     def run(self) -> None:
         """Sweep until stopped; a store that is down now is asked again in a second."""
         while not self._stop_it.wait(EVERY):
             try:
-                sweep(self._house)
+                sweep(self._platform)
             except StoreUnavailable as reason:
                 log.warning("sweep_failed", error=type(reason).__name__)
             except Exception as reason:  # noqa: BLE001 - it is told
