@@ -144,23 +144,7 @@ class Retreat(TypedDict):
     count: int
 
 
-Battle = TypedDict(
-    "Battle",
-    {
-        "at": "str",
-        "kind": "str",
-        "attacker": "str",
-        "defender": "str",
-        "privateer": "str | None",
-        "from": "str | None",
-        "hostages": "dict[str, int]",
-        "bids": "dict[str, Bid]",
-        "ability_used": "list[str]",
-        "dice": "list[int] | None",
-        "result": "Result | None",
-        "retreat": "Retreat | None",
-    },
-)
+Battle = TypedDict("Battle", {"at": "str", "kind": "str", "attacker": "str", "defender": "str", "privateer": "str | None", "from": "str | None", "hostages": "dict[str, int]", "bids": "dict[str, Bid]", "ability_used": "list[str]", "dice": "list[int] | None", "result": "Result | None", "retreat": "Retreat | None"})
 
 
 class Blockade(TypedDict):
