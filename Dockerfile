@@ -1,4 +1,4 @@
-# One image for every part: without a command it runs the whole service; compose.yaml runs the parts apart.
+# One image for every part. Without a command it runs the whole service; compose.yaml runs each part in a container of its own.
 FROM python:3.12-slim
 
 ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=/srv/warledger WARLEDGER_DATA=/data
@@ -8,6 +8,8 @@ COPY requirements.txt ./
 RUN pip install --no-cache-dir --require-hashes -r requirements.txt
 
 COPY games ./games
+COPY table ./table
+COPY players ./players
 COPY events ./events
 COPY service ./service
 COPY workers ./workers

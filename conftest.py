@@ -1,4 +1,4 @@
-"""How hypothesis runs everywhere in the tests: a slow machine is no failure, and a failure can be repeated from what is printed."""
+"""The settings of hypothesis for all tests. A slow machine is no failure, and a failure prints how to repeat it."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How fast it is: what `./run bench` measures."""
+"""The measurements of `./run bench`."""

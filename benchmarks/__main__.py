@@ -1,4 +1,4 @@
-"""`./run bench`: every figure in one run, as a table for people and as JSON for programs."""
+"""`./run bench`: measure every figure in one run, and print a table for people and JSON for programs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from events import embedded
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Measure, print, and write the JSON; 0 if every target is met."""
+    """Measure, print the table, and write the JSON. Return 0 if every target is met."""
     options = parsed(arguments)
     figures: list[Figure] = []
     with tempfile.TemporaryDirectory(prefix="warledger-bench-") as folder:
@@ -37,8 +37,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def parsed(arguments: list[str] | None) -> argparse.Namespace:
-    """The command line."""
-    parser = argparse.ArgumentParser(prog="run bench", description="How fast it is on this machine. Let nothing else run meanwhile.")
+    """Parse the command line."""
+    parser = argparse.ArgumentParser(prog="run bench", description="Measure the speed on this machine. Let nothing else run meanwhile.")
     parser.add_argument("--pairs", type=int, default=PAIRS, help=f"interleaved pairs of every comparison ({PAIRS})")
     parser.add_argument("--seconds", type=float, default=2.0, help="length of a window of load (2)")
     parser.add_argument("--matches", type=int, default=1500, help="matches that the load plays in (1500)")
@@ -49,7 +49,7 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def parts(options: argparse.Namespace, folder: Path) -> dict[str, Callable[[], list[Figure]]]:
-    """What there is to measure, by name; each part has a service of its own."""
+    """Return the measurements by name. Each that needs a service has one of its own."""
 
     def with_place(measure: Callable[[Any], list[Figure]], name: str) -> list[Figure]:
         with opened(folder / name) as place:
@@ -71,7 +71,7 @@ def parts(options: argparse.Namespace, folder: Path) -> dict[str, Callable[[], l
 
 
 def machine() -> dict[str, Any]:
-    """What the figures were measured on."""
+    """Describe the machine and the versions that were measured."""
     return {
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "python": platform.python_version(),
@@ -83,7 +83,7 @@ def machine() -> dict[str, Any]:
 
 
 def processor() -> str:
-    """The processor's name where the system tells it."""
+    """Return the name of the processor, if the system gives it."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
@@ -91,20 +91,20 @@ def processor() -> str:
     return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.processor())
 
 
-def table(where: dict[str, Any], figures: list[Figure]) -> str:
-    """The figures with their spread, and whether each target is met."""
-    lines = [", ".join(f"{name} {value}" for name, value in where.items()), ""]
+def table(conditions: dict[str, Any], figures: list[Figure]) -> str:
+    """Return the figures as a text table: median, spread, unit, target, and whether the target is met."""
+    lines = [", ".join(f"{name} {value}" for name, value in conditions.items()), ""]
     width = max((len(figure.name) for figure in figures), default=0) + 2
     lines.append(f"{'':<{width}}{'median':>12}{'lowest':>12}{'highest':>12}  {'unit':<12}target")
-    for one in figures:
-        numbers = "".join(f"{told(value):>12}" for value in (one.median, one.low, one.high))
-        met = "" if one.met is None else "  met" if one.met else "  MISSED"
-        lines.append(f"{one.name:<{width}}{numbers}  {one.unit:<12}{one.target}{met}")
+    for figure in figures:
+        numbers = "".join(f"{rounded(value):>12}" for value in (figure.median, figure.low, figure.high))
+        met = "" if figure.met is None else "  met" if figure.met else "  MISSED"
+        lines.append(f"{figure.name:<{width}}{numbers}  {figure.unit:<12}{figure.target}{met}")
     return "\n".join(lines)
 
 
-def told(value: float) -> str:
-    """A number with as many figures as it deserves."""
+def rounded(value: float) -> str:
+    """Return a number with three significant digits, or without decimals from 100 on."""
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 

@@ -20,7 +20,7 @@ ENTRY = "x" * 600
 
 
 def create_app() -> Flask:
-    """The application."""
+    """Return the application."""
     app = Flask(__name__)
     client: Any = redis.Redis.from_url(os.environ["WARLEDGER_REDIS_URL"])
     append = client.register_script(SCRIPT)

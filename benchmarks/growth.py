@@ -1,4 +1,4 @@
-"""Whether an action takes longer in a long match, among many matches, or in another game: medians over HTTP, turn and turn about."""
+"""The time of an action in a long match, among many matches, and in every game: medians over HTTP, measured alternately."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from benchmarks.load import Caller, drawn
 from benchmarks.pairs import Figure, figure, interleaved, ratios
 from benchmarks.place import Place, own_id
 from events import play, recall
-from events.entries import Entry, seal
+from events.entries import Entry, link
 from events.platform import Platform
-from events.positions import TAKE, TAKEN
-from events.store import Appended, Changes
+from events.store.log import Appended, Changes
 from games import GAMES
 from games.kernel import SYSTEM
 
@@ -29,7 +28,7 @@ BATCH = 200
 
 
 def by_length(place: Place, pairs: int) -> list[Figure]:
-    """The time of an action at about version 100 and at about version 5,000."""
+    """Measure the time of an action at about version 100 and at about version 5,000."""
     caller = place.caller()
     player = own_id(caller)
     short, long = (actions(caller, partial(filled, place.platform, player, filler)) for filler in (SHORT, LONG))
@@ -42,7 +41,7 @@ def by_length(place: Place, pairs: int) -> list[Figure]:
 
 
 def by_matches(few: Place, many: Place, pairs: int) -> list[Figure]:
-    """The time of an action in a service with 10 matches under way, and in one with 10,000."""
+    """Measure the time of an action in a service with 10 matches under way, and in one with 10,000."""
     sides = []
     for place, count in ((few, FEW), (many, MANY)):
         caller = place.caller()
@@ -59,12 +58,12 @@ def by_matches(few: Place, many: Place, pairs: int) -> list[Figure]:
 
 
 def median(times: Iterator[float], count: int = ACTIONS) -> float:
-    """The median time of the next actions, in milliseconds."""
+    """Return the median time of the next actions, in milliseconds."""
     return statistics.median(next(times) for _ in range(count)) * 1000
 
 
 def actions(caller: Caller, begin: Callable[[], str]) -> Iterator[float]:
-    """Actions one after the other over one connection, in match after match, and the seconds that each took."""
+    """Play actions one after the other over one connection, in match after match. Yield the seconds that each took."""
     dice = random.Random(1)
     while True:
         match = begin()
@@ -78,7 +77,7 @@ def actions(caller: Caller, begin: Callable[[], str]) -> Iterator[float]:
 
 
 def by_game(place: Place, pairs: int) -> list[Figure]:
-    """The time of an action of every other game against one of War!."""
+    """Measure the time of an action of every other game against one of War!."""
     caller = place.caller()
     player = own_id(caller)
     figures = []
@@ -92,27 +91,29 @@ def by_game(place: Place, pairs: int) -> list[Figure]:
 
 
 def begun(platform: Platform, player: str, game: str = GAME) -> str:
-    """A match of a player against the same player under way, its set-up done here instead of by a worker."""
+    """Return a new match of a player against the same player. Its set-up is done here instead of by a worker."""
     match = play.create(platform, player, game, dict.fromkeys(GAMES[game].seats.ids[:2], "me"), {}).match
     play.play(platform, match, SYSTEM, [{"type": "advance"}])
     return match
 
 
 def filled(platform: Platform, player: str, filler: int) -> str:
-    """A match under way whose stream is long: entries that seat a player again where they sit already, put straight into the store."""
+    """Return a match with a long log: entries that give a player a seat that it has already, put straight into the store."""
     match = begun(platform, player)
-    held = recall.hold(platform, match).position
-    version, digest, left = held.version, held.digest, filler
+    cached = recall.cached(platform, match)
+    now = cached.position
+    version, digest, left = now.version, now.digest, filler
     while left:
         batch = []
         for _ in range(min(BATCH, left)):
-            action = {"type": TAKE, "seat": "red", "contribution": None}
-            event = {"type": TAKEN, "seat": "red", "player": player, "contribution": None}
+            action = {"type": "take_seat", "seat": "red"}
+            event = {"type": "seat_taken", "seat": "red", "player": player, "contribution": None}
             version += 1
-            entry, wire = seal(digest, Entry(match, version, player, action, [event], held.rules, held.at, None, ""))
+            plain = Entry(match, version, player, action, [event], now.revision, now.rules, now.at, None, "")
+            entry, raw = link(digest, plain, cached.blind)
             digest = entry.digest
-            batch.append(wire)
-        done = platform.store.append(match, version - len(batch), batch, Changes())
+            batch.append(raw)
+        done = platform.store.log.append(match, version - len(batch), batch, Changes())
         assert isinstance(done, Appended)
         left -= len(batch)
     return match

@@ -12,7 +12,7 @@ import orjson
 
 from benchmarks.load import Answer, Conversation, Load, drawn, drive, request, sorted_share, until
 from benchmarks.pairs import Figure, figure, interleaved, ratios
-from benchmarks.place import Place, own_id, still
+from benchmarks.place import Place, own_id, workers_stopped
 from events import play
 from events.platform import Platform
 from games import GAMES
@@ -25,7 +25,7 @@ ACTION = {"type": "place_unit", "tile": "h12"}
 
 
 class Turn(NamedTuple):
-    """A seat that is to act in a match: its player's key, and what it may do."""
+    """A seat that is to act in a match: its player's key, and its choices."""
 
     match: str
     key: str
@@ -33,7 +33,7 @@ class Turn(NamedTuple):
 
 
 class Ready:
-    """Matches between two players, each with the choices of whoever is to act; those whose turn has ended are put aside."""
+    """Matches between two players, each with the choices of the seat that is to act. Those whose turn has ended wait."""
 
     def __init__(self, place: Place, game: str, count: int) -> None:
         self.callers = [place.caller(), place.other_caller()]
@@ -45,7 +45,7 @@ class Ready:
             self.waiting.append(opening(place.platform, game, players, self.dice))
 
     def refresh(self) -> None:
-        """Wait until the system has done what it owes everywhere, and take up those matches again."""
+        """Wait until the system has advanced every waiting match, and take those up again."""
         for match in self.waiting:
             turn = until(partial(self.next_turn, match))
             if isinstance(turn, Turn):
@@ -55,7 +55,7 @@ class Ready:
         self.dice.shuffle(self.turns)
 
     def next_turn(self, match: str) -> Turn | str | None:
-        """Whose turn it is; the word "over", or None while the system is to act."""
+        """Return the turn that is next, the word "over", or None while the system is to act."""
         for caller in self.callers:
             asked = caller.call("GET", f"/v1/matches/{match}/choices")
             if asked["choices"]:
@@ -77,10 +77,10 @@ class Ready:
 
 
 def opening(platform: Platform, game: str, players: list[str], dice: random.Random) -> str:
-    """A match between two players, its set-up and its opening played here, in which seats alternate faster than later on."""
+    """Create a match between two players, and play its set-up and opening here, since seats alternate after that. Return its id."""
     one, other = GAMES[game].seats.ids[:2]
     match = play.create(platform, players[0], game, {one: "me", other: "open"}, {}).match
-    position = play.join(platform, match, players[1], other)
+    position = play.act_at_table(platform, match, players[1], {"type": "take_seat", "seat": other}).position
     for _ in range(OPENING):
         actor = position.to_act[0]
         action = any_action(GAMES[game], position.document, actor, dice.randrange)
@@ -88,8 +88,8 @@ def opening(platform: Platform, game: str, players: list[str], dice: random.Rand
     return match
 
 
-def hammering() -> Conversation:
-    """The same for the bare endpoint: a small JSON body, and its answer read."""
+def bare_conversation() -> Conversation:
+    """Ask the bare endpoint in the same way: send a small JSON body, and read the answer."""
     dice = random.Random(1)
     while True:
         answer: Answer = yield request("POST", f"/v1/matches/m{dice.randrange(400)}/actions", ACTION, "x" * 43)
@@ -98,21 +98,21 @@ def hammering() -> Conversation:
 
 
 def measured(place: Place, pairs: int, seconds: float, matches: int) -> list[Figure]:
-    """The rates of both, turn and turn about, and their ratio; once with the workers still and once with them at work."""
+    """Measure the rates of both alternately, and their ratio; once with the workers stopped and once with them at work."""
     ready = Ready(place, "war", matches)
     loads: dict[str, list[Load]] = {"ours": [], "bare": [], "busy": []}
 
     def ours() -> float:
         ready.refresh()
-        with still(place):
+        with workers_stopped(place):
             loads["ours"].append(drive(place.service, [ready.conversation() for _ in range(CONNECTIONS)], seconds))
         return loads["ours"][-1].rate
 
     def theirs() -> float:
-        loads["bare"].append(drive(place.bare, [hammering() for _ in range(CONNECTIONS)], seconds))
+        loads["bare"].append(drive(place.bare, [bare_conversation() for _ in range(CONNECTIONS)], seconds))
         return loads["bare"][-1].rate
 
-    drive(place.bare, [hammering() for _ in range(CONNECTIONS)], 0.5)
+    drive(place.bare, [bare_conversation() for _ in range(CONNECTIONS)], 0.5)
     ready.refresh()
     drive(place.service, [ready.conversation() for _ in range(CONNECTIONS)], 0.5)
     mine, other = interleaved(ours, theirs, pairs)
@@ -129,5 +129,5 @@ def measured(place: Place, pairs: int, seconds: float, matches: int) -> list[Fig
 
 
 def late(load: Load) -> float:
-    """The 99th percentile of the latencies, in milliseconds."""
+    """Return the 99th percentile of the latencies, in milliseconds."""
     return sorted_share(load.latencies, 0.99) * 1000

@@ -1,4 +1,4 @@
-"""A load generator for HTTP: one process, many keep-alive connections, each with a conversation that asks as soon as it is answered."""
+"""A load generator for HTTP: one process with many keep-alive connections. Each sends its next request as soon as it has an answer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Address = tuple[str, int]
 
 
 class Load(NamedTuple):
-    """What came of a load: requests answered, seconds, the seconds of each, and the seconds of processor time that the client took."""
+    """The result of a load: requests answered, seconds, the seconds of each request, and the seconds of processor time of the client."""
 
     answered: int
     seconds: float
@@ -27,12 +27,12 @@ class Load(NamedTuple):
 
     @property
     def rate(self) -> float:
-        """Requests a second."""
+        """The requests answered per second."""
         return self.answered / self.seconds
 
 
 def request(method: str, path: str, body: Any = None, key: str | None = None) -> bytes:
-    """An HTTP/1.1 request with a JSON body, as bytes."""
+    """Return an HTTP/1.1 request with a JSON body as bytes."""
     content = b"" if body is None else orjson.dumps(body)
     lines = [f"{method} {path} HTTP/1.1", "Host: bench", f"Content-Length: {len(content)}"]
     if content:
@@ -43,7 +43,7 @@ def request(method: str, path: str, body: Any = None, key: str | None = None) ->
 
 
 def drive(address: Address, conversations: list[Conversation], seconds: float) -> Load:
-    """Keep every conversation going on a connection of its own for some seconds, or until the first of them has nothing more to say."""
+    """Keep every conversation going on a connection of its own for some seconds, or until the first one ends."""
     poll = select.poll()
     lines: dict[int, tuple[socket.socket, Conversation]] = {}
     sent: dict[int, float] = {}
@@ -57,8 +57,8 @@ def drive(address: Address, conversations: list[Conversation], seconds: float) -
     for number, (line, conversation) in list(lines.items()):
         sent[number] = time.perf_counter()
         line.sendall(next(conversation))
-    all_talk = True
-    while all_talk and time.perf_counter() - began < seconds:
+    all_continue = True
+    while all_continue and time.perf_counter() - began < seconds:
         for number, _ in poll.poll(1000):
             line, conversation = lines[number]
             answer = received(line)
@@ -67,7 +67,7 @@ def drive(address: Address, conversations: list[Conversation], seconds: float) -
             try:
                 asked = conversation.send(answer)
             except StopIteration:
-                all_talk = False
+                all_continue = False
                 poll.unregister(line)
                 continue
             sent[number] = time.perf_counter()
@@ -79,15 +79,15 @@ def drive(address: Address, conversations: list[Conversation], seconds: float) -
 
 
 def received(line: socket.socket) -> Answer:
-    """One whole answer: its status and its body."""
+    """Read one whole answer. Return its status and its body."""
     data = line.recv(262_144)
     while (end := data.find(b"\r\n\r\n")) < 0:
         data += more(line)
     head = data[:end].lower()
-    at = head.find(b"content-length:") + 15
-    assert at > 14, "an answer without a length"
-    stop = head.find(b"\r\n", at)
-    length = int(head[at : stop if stop > 0 else len(head)])
+    start = head.find(b"content-length:") + 15
+    assert start > 14, "an answer without a length"
+    stop = head.find(b"\r\n", start)
+    length = int(head[start : stop if stop > 0 else len(head)])
     body = data[end + 4 :]
     while len(body) < length:
         body += more(line)
@@ -95,14 +95,14 @@ def received(line: socket.socket) -> Answer:
 
 
 def more(line: socket.socket) -> bytes:
-    """What comes next on a connection, which must not end here."""
+    """Return the next bytes of a connection. AssertionError if it ends."""
     data = line.recv(262_144)
     assert data, "the server closed the connection"
     return data
 
 
 class Caller:
-    """One connection for calls in a row, with JSON both ways."""
+    """A connection for calls one after another, with JSON in both directions."""
 
     def __init__(self, address: Address, key: str | None = None) -> None:
         self.line = socket.create_connection(address)
@@ -110,14 +110,14 @@ class Caller:
         self.key = key
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
-        """The answer's body; a status that is not 2xx is an AssertionError that shows it."""
+        """Send a request and return the body of its answer. AssertionError with the answer if its status is not 2xx."""
         self.line.sendall(request(method, path, body, self.key))
         status, answer = received(self.line)
         assert 200 <= status < 300, f"{method} {path}: {status} {answer[:400]!r}"
         return orjson.loads(answer) if answer else None
 
     def turn(self, match: str) -> list[Mapping[str, Any]]:
-        """What the player may do in a match, as soon as it is for the player to act; nothing when the match is over."""
+        """Wait until the player must act. Return the choices, or nothing if the match is over."""
 
         def asked() -> Any:
             answer = self.call("GET", f"/v1/matches/{match}/choices")
@@ -128,21 +128,21 @@ class Caller:
 
 
 def until(ready: Callable[[], Any], seconds: float = 30.0, pause: float = 0.005) -> Any:
-    """What `ready` gives as soon as it is true; an AssertionError when the time is up."""
+    """Call `ready` until its result is true, and return that. AssertionError when the time is up."""
     deadline = time.monotonic() + seconds
     while not (found := ready()):
-        assert time.monotonic() < deadline, "it did not come about in time"
+        assert time.monotonic() < deadline, "the time is up"
         time.sleep(pause)
     return found
 
 
 def sorted_share(values: list[float], share: float) -> float:
-    """The value below which a share of all values lies."""
+    """Return a quantile: the value below which a share of the values is."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
 def drawn(choices: list[Mapping[str, Any]], number: Callable[[int], int]) -> Any:
-    """One action, even over the choices listed; of an open one, counts drawn within its ranges."""
+    """Draw an action: a choice uniformly, and for an open choice counts within its ranges."""
     choice = choices[number(len(choices))]
     return complete(dict(choice["action"]), choice["choose"], number) if "choose" in choice else choice["action"]

@@ -1,4 +1,4 @@
-"""The memory: append against raw XADD, fold and audit from the stream, and bytes for an entry."""
+"""The log: append compared with raw XADD, fold and audit from the log, and bytes of memory per entry."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from events import audit, play
 from events.entries import parse
 from events.platform import Platform
 from events.positions import follow_all
-from events.store import Appended, Changes, Claim
+from events.store.log import Appended, Changes, Claim
 from games.kernel import any_action
 
 GAME = "war"
@@ -21,13 +21,13 @@ AUDIT = 10_000
 
 
 def measured(platform: Platform, pairs: int) -> list[Figure]:
-    """Every figure of the memory."""
+    """Return every figure of the log."""
     return [*appends(platform, pairs), *replays(platform, pairs)]
 
 
 def appends(platform: Platform, pairs: int, count: int = 400) -> list[Figure]:
-    """Appends a second of one writer, with everything that an append does, against XADD of the same bytes with explicit ids."""
-    wire = platform.store.read(played_out(platform, 1), after=20, limit=1)[0]
+    """Measure complete appends per second of one writer, and plain XADD of the same bytes."""
+    raw = platform.store.log.read(played_out(platform, 1), after=20, limit=1)[0]
     numbers = iter(range(1_000_000))
 
     def ours() -> float:
@@ -35,36 +35,36 @@ def appends(platform: Platform, pairs: int, count: int = 400) -> list[Figure]:
         began = time.perf_counter()
         for version in range(count):
             claim = Claim(f"p/{version}", "f" * 32)
-            done = platform.store.append(match, version, [wire], Changes(due="-"), claim)
+            done = platform.store.log.append(match, version, [raw], Changes(due={f"advance|{match}|": None}), claim)
             assert isinstance(done, Appended)
         return count / (time.perf_counter() - began)
 
-    def raw() -> float:
+    def bare() -> float:
         stream = f"raw:{next(numbers)}"
         began = time.perf_counter()
         for version in range(count):
-            platform.store.wire.ask("XADD", stream, f"{version + 1}-0", "e", wire)
+            platform.store.client.ask("XADD", stream, f"{version + 1}-0", "e", raw)
         return count / (time.perf_counter() - began)
 
-    mine, other = interleaved(ours, raw, pairs)
+    mine, other = interleaved(ours, bare, pairs)
     return [
-        figure("append, with its request, due index and message", mine, "appends/s", bytes=len(wire)),
+        figure("append, with its request, due index and message", mine, "appends/s", bytes=len(raw)),
         figure("raw XADD with an explicit id", other, "appends/s"),
         figure("append / raw XADD", ratios(mine, other), "ratio"),
     ]
 
 
 def replays(platform: Platform, rounds: int) -> list[Figure]:
-    """Events folded and entries audited a second, both from the stream, and what an entry takes of the server's memory."""
+    """Measure events folded and entries audited per second, both from the log, and the server's memory per entry."""
     matches = [played_out(platform, seed) for seed in range(12)]
     folds, audits = [], []
     for _ in range(rounds):
         folds.append(folded(platform, matches))
         audits.append(audited(platform, matches))
-    keys = [platform.store.keys(match).stream for match in matches]
-    entries = sum(platform.store.head(match) for match in matches)
-    memory = sum(int(platform.store.wire.ask("MEMORY", "USAGE", key, "SAMPLES", 0)) for key in keys)
-    size = sum(len(wire) for match in matches for wire in platform.store.read_all(match))
+    keys = [platform.store.keys.of(match).stream for match in matches]
+    entries = sum(platform.store.log.head(match) for match in matches)
+    memory = sum(int(platform.store.client.ask("MEMORY", "USAGE", key, "SAMPLES", 0)) for key in keys)
+    size = sum(len(raw) for match in matches for raw in platform.store.log.read_all(match))
     return [
         figure("read, parse and fold from the stream", folds, "events/s", least=FOLD),
         figure("audit: chain, decide again, compare", audits, "entries/s", least=AUDIT),
@@ -73,11 +73,11 @@ def replays(platform: Platform, rounds: int) -> list[Figure]:
 
 
 def folded(platform: Platform, matches: list[str]) -> float:
-    """Events a second from the streams to the last documents."""
+    """Return the events per second when logs are read and folded to the last documents."""
     events, began = 0, time.perf_counter()
     gc.disable()
     for match in matches:
-        entries = [parse(wire) for wire in platform.store.read_all(match)]
+        entries = [parse(raw) for raw in platform.store.log.read_all(match)]
         follow_all(platform.games[GAME], None, entries)
         events += sum(len(entry.events) for entry in entries)
     gc.enable()
@@ -85,7 +85,7 @@ def folded(platform: Platform, matches: list[str]) -> float:
 
 
 def audited(platform: Platform, matches: list[str]) -> float:
-    """Entries audited a second."""
+    """Return the entries audited per second."""
     entries, began = 0, time.perf_counter()
     for match in matches:
         report = audit.audit(platform, match)
@@ -95,7 +95,7 @@ def audited(platform: Platform, matches: list[str]) -> float:
 
 
 def played_out(platform: Platform, seed: int) -> str:
-    """A match played at random to its end through the one writer, the system's part included."""
+    """Play a match at random to its end through the writer of the service, with the steps of the system. Return its id."""
     dice = random.Random(seed)
     position = play.create(platform, "p" + "a" * 16, GAME, SEATS, {})
     while position.status != "over":

@@ -1,4 +1,4 @@
-"""Interleaved pairs: what is compared is run turn and turn about, so that a noisy machine disturbs both sides alike."""
+"""Interleaved pairs: two sides are measured alternately, so that a noisy machine disturbs both alike."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PAIRS = 7
 
 
 class Figure(NamedTuple):
-    """One line of the table: a median with its spread, what it is measured in, and the target if there is one."""
+    """A line of the table: a median with its spread, its unit, and its target if there is one."""
 
     name: str
     median: float
@@ -23,7 +23,7 @@ class Figure(NamedTuple):
 
 
 def figure(name: str, values: list[float], unit: str, least: float | None = None, most: float | None = None, **more: Any) -> Figure:
-    """The median of some values and their whole spread, held against a target."""
+    """Return the median of some values with their whole spread, compared with a target."""
     middle = statistics.median(values)
     target = f">= {least:g}" if least is not None else f"<= {most:g}" if most is not None else ""
     met = middle >= least if least is not None else middle <= most if most is not None else None
@@ -31,7 +31,7 @@ def figure(name: str, values: list[float], unit: str, least: float | None = None
 
 
 def interleaved(ours: Callable[[], float], theirs: Callable[[], float], pairs: int) -> tuple[list[float], list[float]]:
-    """The values of both sides; each pair begins with the other side."""
+    """Measure both sides in pairs and return their values. The side that begins alternates."""
     mine, other = [], []
     for number in range(pairs):
         if number % 2:
@@ -44,5 +44,5 @@ def interleaved(ours: Callable[[], float], theirs: Callable[[], float], pairs: i
 
 
 def ratios(above: list[float], below: list[float]) -> list[float]:
-    """The ratio of each pair."""
+    """Return the ratio of each pair."""
     return [one / other for one, other in zip(above, below, strict=True)]

@@ -1,4 +1,4 @@
-"""Where everything is measured: one private service, the bare endpoint beside it on the same store, and the memory opened directly."""
+"""The setting of a measurement: a private service, the bare endpoint on the same store, and the store opened directly."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from tools.processes import family
 
 
 class Place(NamedTuple):
-    """The address of the service and of the bare endpoint, the memory behind both, and the keys of two players.
+    """The addresses of the service and of the bare endpoint, the platform behind them, and the keys of two players.
 
-    The memory is opened with all rights, for raw commands, and with a queue that nobody reads: what it makes due is done by hand.
+    The platform has all rights on the store, for raw commands. Its queue has no reader, so the benchmark carries out due work itself.
     """
 
     service: Address
@@ -35,17 +35,17 @@ class Place(NamedTuple):
     workers: list[int]
 
     def caller(self) -> Caller:
-        """A connection to the service with the first player's key."""
+        """Open a connection to the service with the key of the first player."""
         return Caller(self.service, self.keys[0])
 
     def other_caller(self) -> Caller:
-        """The same for the second player."""
+        """Open a connection to the service with the key of the second player."""
         return Caller(self.service, self.keys[1])
 
 
 @contextmanager
 def opened(data: Path) -> Iterator[Place]:
-    """Everything up, for as long as the block lasts."""
+    """Start everything, and stop it when the block ends."""
     with private.service(data) as running:
         store, queue = embedded.keeper_url(data), f"unix://{embedded.socket_of(data.resolve() / embedded.QUEUE)}?db=1"
         platform = open_platform(Settings(store_url=store, queue_url=queue, data=data))
@@ -60,13 +60,13 @@ def opened(data: Path) -> Iterator[Place]:
 
 @contextmanager
 def bare(store: str) -> Iterator[Address]:
-    """The bare endpoint under granian, set as the service's is."""
+    """Run the bare endpoint under granian, with the settings of the service, for as long as the block lasts."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         address: Address = probe.getsockname()
     command = [sys.executable, "-m", "granian", "--interface", "wsgi", "--factory", "--host", address[0], "--port", str(address[1])]
     command += ["--workers", "2", "--blocking-threads", str(256 + SPARE_THREADS), "--log-level", "error", "--no-ws", "--http", "1"]
-    environment = {**private.surroundings(), "WARLEDGER_REDIS_URL": store}
+    environment = {**private.python_environment(), "WARLEDGER_REDIS_URL": store}
     command += ["--workers-kill-timeout", "1", "benchmarks.bare:create_app"]
     process = subprocess.Popen(command, env=environment, start_new_session=True)
     try:
@@ -78,7 +78,7 @@ def bare(store: str) -> Iterator[Address]:
 
 
 def listening(address: Address) -> bool:
-    """Whether somebody takes connections there."""
+    """Return True if the address accepts connections."""
     try:
         socket.create_connection(address, 0.5).close()
     except OSError:
@@ -87,8 +87,8 @@ def listening(address: Address) -> bool:
 
 
 @contextmanager
-def still(place: Place) -> Iterator[None]:
-    """The workers stand still for the length of the block, so that it measures the web alone."""
+def workers_stopped(place: Place) -> Iterator[None]:
+    """Stop the workers until the block ends, so that it measures the web server alone."""
     for pid in place.workers:
         os.kill(pid, signal.SIGSTOP)
     try:
@@ -99,5 +99,5 @@ def still(place: Place) -> Iterator[None]:
 
 
 def own_id(caller: Caller) -> str:
-    """The id of the player who calls."""
+    """Return the id of the player who calls."""
     return str(caller.call("GET", "/v1/players/me")["id"])

@@ -1,4 +1,4 @@
-"""The rules alone: random play through `legal` and `decide`, on scratch, and folding what was recorded."""
+"""The speed of the rules alone: random play recorded, random play on scratch, and folding recorded events."""
 
 from __future__ import annotations
 
@@ -11,19 +11,23 @@ from games import GAMES
 from games.chance import Drawn
 from games.kernel import Event, Game, Scratch, State, any_action, carry_out, fold, legal
 
-TARGETS = {  # by game and seats: recorded, recorded with every choice listed, on scratch
+TARGETS = {  # actions per second by game and seats: recorded, recorded with every choice listed, on scratch
     ("war", 2): (20_000, None, 60_000),
     ("war_of_the_worlds", 2): (None, 10_000, 30_000),
     ("war_of_civilizations", 6): (None, 5_000, 15_000),
 }
-FOLD = 50_000
+FOLD = 50_000  # events per second
+ACTIONS = 20_000  # of one match, at most
 
 
 def measured(rounds: int, seconds: float) -> list[Figure]:
-    """For every game, with the fewest and the most seats: actions a second recorded, the same with every choice listed, and on scratch;
-    events folded a second."""
+    """Return the figures of every game, with the fewest and with the most seats.
+
+    Three are actions per second: recorded, recorded with every choice listed, and on scratch. The fourth is events folded per second.
+    """
     figures = []
-    for game, seats in [(one, seats) for one in GAMES.values() for seats in dict.fromkeys((one.seats.least, one.seats.most))]:
+    matches = [(game, seats) for game in GAMES.values() for seats in dict.fromkeys((game.seats.least, game.seats.most))]
+    for game, seats in matches:
         recorded, listed, scratch = TARGETS.get((game.id, seats), (None, None, None))
         name = f"{game.id}, {seats} seats"
         found: dict[str, list[float]] = {"recorded": [], "listed": [], "scratch": [], "fold": []}
@@ -42,19 +46,21 @@ def measured(rounds: int, seconds: float) -> list[Figure]:
     return figures
 
 
-def begun(game: Game, seats: int) -> State:
-    """A new match with so many seats."""
+def new_match(game: Game, seats: int) -> State:
+    """Return the first document of a match with so many seats."""
     return game.begin(list(game.seats.ids[:seats]), {})
 
 
 def played(game: Game, seats: int, seed: int, seconds: float, listed: bool) -> float:
-    """Actions a second of recorded random play: the choice is offered and checked, decided, and folded by copying."""
+    """Return the actions per second of random play as it is recorded: offered, checked, carried out, and folded by copying."""
     dice = random.Random(seed)
     chance = Drawn(dice.randrange)
     actions, began = 0, time.perf_counter()
     while time.perf_counter() - began < seconds:
-        state = begun(game, seats)
-        while state["outcome"] is None:
+        state = new_match(game, seats)
+        for _ in range(ACTIONS):
+            if state["outcome"] is not None:
+                break
             actor = state["to_act"][0]
             if listed:
                 legal(game, state, actor)
@@ -65,13 +71,15 @@ def played(game: Game, seats: int, seed: int, seconds: float, listed: bool) -> f
 
 
 def scratched(game: Game, seats: int, seed: int, seconds: float) -> float:
-    """Actions a second of random play on scratch: folded where the document lies, no events kept."""
+    """Return the actions per second of random play on scratch: folded in place, without a list of events."""
     dice = random.Random(seed)
     chance = Drawn(dice.randrange)
     actions, began = 0, time.perf_counter()
     while time.perf_counter() - began < seconds:
-        match = Scratch(game, begun(game, seats), chance)
-        while match.state["outcome"] is None:
+        match = Scratch(game, new_match(game, seats), chance)
+        for _ in range(ACTIONS):
+            if match.state["outcome"] is not None:
+                break
             actor = match.state["to_act"][0]
             action = any_action(game, match.state, actor, dice.randrange)
             assert action is not None
@@ -81,12 +89,14 @@ def scratched(game: Game, seats: int, seed: int, seconds: float) -> float:
 
 
 def recording(game: Game, seats: int, seed: int = 0) -> tuple[State, list[Event]]:
-    """The first document of a match played at random, and all its events."""
+    """Return the first document of a match played at random, and all its events."""
     dice = random.Random(seed)
     chance = Drawn(dice.randrange)
-    first = state = begun(game, seats)
+    first = state = new_match(game, seats)
     events: list[Event] = []
-    while state["outcome"] is None:
+    for _ in range(ACTIONS):
+        if state["outcome"] is not None:
+            break
         actor = state["to_act"][0]
         match = carry_out(game, state, actor, any_action(game, state, actor, dice.randrange), chance)
         state = match.state
@@ -95,7 +105,7 @@ def recording(game: Game, seats: int, seed: int = 0) -> tuple[State, list[Event]
 
 
 def folded(game: Game, first: State, events: list[Event], seconds: float) -> float:
-    """Events folded a second, each by copying the path that it touches."""
+    """Return the events folded per second. Each fold copies the path that it changes."""
     count, began = 0, time.perf_counter()
     gc.disable()
     try:

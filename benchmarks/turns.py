@@ -1,8 +1,7 @@
-"""How long an AI's turn takes: from the append that makes it due to the append of the turn, as the store tells of both."""
+"""The time of an AI turn: from the append that makes it due to the append of the turn, as the store announces both."""
 
 from __future__ import annotations
 
-import contextlib
 import queue
 import random
 import threading
@@ -11,7 +10,6 @@ import time
 from benchmarks.load import drawn, sorted_share
 from benchmarks.pairs import Figure, figure
 from benchmarks.place import Place
-from events.wire import StoreUnavailable
 
 GAME = "war"
 SEATS = {"red": "me", "blue": "ai:greedy"}
@@ -20,8 +18,8 @@ QUIET = 0.05
 
 
 def measured(place: Place, turns: int) -> list[Figure]:
-    """The median and the 99th percentile over many turns of a `greedy` seat, one at a time."""
-    heads = heard(place)
+    """Measure the median and the 99th percentile over many turns of a `greedy` seat, one at a time."""
+    heads = announced(place)
     waits = [wait * 1000 for wait in waited(place, heads, turns)]
     return [
         figure("a greedy turn, due to appended", waits, "ms", most=WITHIN),
@@ -29,27 +27,24 @@ def measured(place: Place, turns: int) -> list[Figure]:
     ]
 
 
-def heard(place: Place) -> queue.SimpleQueue[tuple[str, int, float]]:
-    """Every new version of every match with the time at which the store told of it, from now on."""
-    heads: queue.SimpleQueue[tuple[str, int, float]] = queue.SimpleQueue()
+def announced(place: Place) -> queue.SimpleQueue[tuple[str, int, float]]:
+    """Return a queue of every new version of every match from now on, with the time at which the store announced it."""
+    announcements: queue.SimpleQueue[tuple[str, int, float]] = queue.SimpleQueue()
     ready = threading.Event()
-    channels = [f"{tag}:heads" for tag in place.platform.store.tags()]
 
     def listen() -> None:
-        with contextlib.suppress(StoreUnavailable):  # the end of the measurement
-            for said in place.platform.store.wire.hear(channels, 1.0):
-                ready.set()
-                if said is not None:
-                    match, version = said[1].decode().split()
-                    heads.put((match, int(version), time.perf_counter()))
+        for head in place.platform.store.heads():
+            ready.set()
+            if head is not None:
+                announcements.put((*head, time.perf_counter()))
 
     threading.Thread(target=listen, daemon=True).start()
     assert ready.wait(10)
-    return heads
+    return announcements
 
 
 def waited(place: Place, heads: queue.SimpleQueue[tuple[str, int, float]], turns: int) -> list[float]:
-    """The seconds between the append that made each turn due and the next append of that match."""
+    """Return the seconds between the append that made each turn due and the next append of that match."""
     caller = place.caller()
     dice = random.Random(1)
     waits: list[float] = []
@@ -66,11 +61,11 @@ def waited(place: Place, heads: queue.SimpleQueue[tuple[str, int, float]], turns
 
 
 def until_next(heads: queue.SimpleQueue[tuple[str, int, float]], match: str, version: int) -> float:
-    """The seconds between what the store told of a version and of the first one after it."""
+    """Return the seconds between the announcement of a version and that of the first one after it."""
     due = None
     while True:
-        said, told, at = heads.get(timeout=30)
-        if said == match and told == version:
+        announced_match, announced_version, at = heads.get(timeout=30)
+        if announced_match == match and announced_version == version:
             due = at
-        elif said == match and told > version and due is not None:
+        elif announced_match == match and announced_version > version and due is not None:
             return at - due

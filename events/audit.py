@@ -1,30 +1,45 @@
 """Audit: replay a match from its entries, decide every action again with the dice that its secret gives, and compare. Never rewrites.
 
-How to do the same in another language is told in docs/auditing.md.
+docs/auditing.md describes how to do the same in another language.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
+import orjson
+
+from events import recall
 from events.dice import Draws, commitment, dice_key
-from events.entries import START, Entry, Unreadable, canonical, parse, seal
+from events.entries import START, Entry, Unreadable, blind_key, canonical, link, parse
 from events.errors import NoMatch
 from events.platform import Platform
-from events.play import holder
-from events.positions import CREATE, CREATED, TAKE, TAKEN, Position, begun, moved, seated, seats_somebody
-from events.projections import owner
-from events.recall import MATCH_ID
+from events.positions import Position, follow, moved
+from events.rebuild import owner
+from events.rules import content_hash
 from events.snapshots import is_foreign, pack
 from events.standings import standing
 from games.chance import Drawn
-from games.kernel import Game, Refused, State, admit, carry_out, fold, no, remembered
+from games.kernel import Action, Event, Game, Refused, State, admit, carry_out, no, remembered
+from games.lifecycle import PREPARED
+from games.patterns import CONTENT_HASH, matches
+from table import rules as table_rules
+from table.document import Table
+from table.rules import is_table_action
+from table.session import Session
+from table.state import OPEN
+
+VERIFIED = "verified"
+UNDISCLOSED = "undisclosed"
+PARTLY = "partly"
+KEPT = "kept"
+BROKEN = "broken"
 
 
 class Finding(NamedTuple):
-    """Something that is not as it must be, at the version where it shows."""
+    """Something that is wrong, at the version where it shows."""
 
     version: int
     code: str
@@ -32,12 +47,14 @@ class Finding(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What an audit has found. `dice`: "verified", "sealed" while the secret is not known to the auditor, or "partly" where entries of
-    another revision could only be replayed.
+    """The result of an audit.
 
-    `commitment`: "kept", "broken", or "sealed"; `published` is what the first entry says it was. `rules`: the revisions that the entries
-    name; what was decided under another one than today's is replayed, but not decided again, and counted in `replayed_only`, as is what
-    drew sealed dice.
+    `chain`: `verified`, or `undisclosed` if the auditor lacks the key of the salts, so that digests cannot be computed.
+    `commitment`: `kept`, `broken`, or `undisclosed`; `published` is what the first entry says it was.
+    `dice`: `verified`, `undisclosed` if the auditor lacks the secret, or `partly` if entries of another revision could only be replayed.
+    `revisions`, `rules`: the revisions and the content hashes of the rules that the entries name. Entries of another revision than today's
+    are replayed, but not decided again; they are counted in `replayed_only`, as are draws of undisclosed dice. Entries of this revision
+    are decided again even if their content hash differs; `rules_here` is the hash of the rules that did so.
     """
 
     ok: bool
@@ -45,104 +62,122 @@ class Report(NamedTuple):
     game: str
     versions: int
     digest: str
+    chain: str
     commitment: str
     published: str
     dice: str
-    rules: list[int]
+    revisions: list[int]
+    rules: list[str]
+    rules_here: str
     replayed_only: int
     findings: list[Finding]
 
 
 class Undisclosed(Exception):
-    """A draw whose secret is not known to the auditor."""
+    """A draw needs a secret that the auditor does not know."""
 
 
 def audit(platform: Platform, match: str) -> Report:
     """Audit a match in the store, with its snapshots and its standing. Raises NoMatch, StoreUnavailable."""
-    if not MATCH_ID.fullmatch(match) or not platform.store.head(match):
+    recall.check_id(match)
+    log = platform.store.log
+    if not log.head(match):
         raise NoMatch(f"There is no match {match}.")
-    keys = platform.store.keys(match)
-    trail = Trail(platform.games, platform.store.secret(match), match)
-    trail.snapshots = {int(version): kept for version, kept in platform.store.wire.ask("HGETALL", keys.snapshots).items()}
-    after = "0-0"
-    while page := platform.store.wire.items(keys.stream, f"({after}", "+", 500):
-        for id, fields in page:
-            trail.read(id.decode(), fields.get(b"e", b""))
-        after = page[-1][0].decode()
-    kept = platform.store.wire.ask("GET", keys.standing)
+    trail = Trail(platform.games, log.load(match, 1).secret, match)
+    trail.snapshots = platform.store.projections.snapshots(match)
+    for id, raw in log.items(match):
+        trail.read(id, raw)
+    stored = platform.store.lists.standing_bytes(match)
     now = trail.position
-    if now is not None and not trail.blind and platform.store.head(match) == trail.count and kept != canonical(standing(now)):
-        trail.find("standing_differs", "The standing kept for lists is not what the stream gives; rebuild it.")
+    if now is not None and not trail.lost and log.head(match) == trail.count and stored != canonical(standing(now)):
+        trail.find("standing_differs", "The standing stored for lists is not what the log gives. Rebuild it.")
     return trail.report()
 
 
 def audit_entries(games: Mapping[str, Game], lines: Iterable[bytes], secret: str | None = None) -> Report:
-    """Audit exported entries, one JSON object a line, without any store. Without a secret, the one that the last entry reveals is used."""
-    wires = [line.strip() for line in lines if line.strip()]
-    if secret is None and wires:
-        secret = _revealed(wires[-1])
-    trail = Trail(games, secret)
-    for place, wire in enumerate(wires, 1):
-        trail.read(f"{place}-0", wire)
+    """Audit an exported record, one JSON object a line, without any store.
+
+    Without a `secret`, the one that the last entry reveals is used. A record may begin with a line `{"blind": ..., "match": ...}`, which
+    holds the key of the salts (`record_header`).
+    """
+    raws = [line.strip() for line in lines if line.strip()]
+    header = _header_of(raws[0]) if raws else None
+    if header is not None:
+        raws = raws[1:]
+    if secret is None and raws:
+        secret = _revealed(raws[-1])
+    trail = Trail(games, secret, *(header or ()))
+    for place, raw in enumerate(raws, 1):
+        trail.read(f"{place}-0", raw)
     return trail.report()
 
 
-def record(platform: Platform, match: str) -> Iterator[bytes]:
-    """Every entry of a match as it is kept, for an audit elsewhere; for nobody but those who may audit. Raises StoreUnavailable."""
-    return platform.store.read_all(match)
+def record_header(platform: Platform, match: str) -> bytes:
+    """Return the first line of a record: the match and the key of its salts, in canonical JSON. Raises NoMatch, StoreUnavailable.
+
+    While a seat is open the key is null: a reader who took the seat could test guesses of what is hidden against the leaves.
+    """
+    secret = platform.store.log.load(match, 1).secret
+    if secret is None:
+        raise NoMatch(f"There is no match {match}.")
+    standing = platform.store.lists.standings([match])[0]
+    blind = None if standing is None or standing["status"] == OPEN else blind_key(bytes.fromhex(secret)).hex()
+    return canonical({"blind": blind, "match": match})
 
 
-def plain(report: Report) -> dict[str, Any]:
-    """The report as a JSON object."""
+def as_json(report: Report) -> dict[str, Any]:
+    """Return the report as a JSON object."""
     return {**report._asdict(), "findings": [finding._asdict() for finding in report.findings]}
 
 
 class Trail:
-    """One match while it is read: where the replay stands, and what has been found.
+    """One match while it is read: the position of the replay, and what has been found.
 
-    Once the replay has lost the thread (`blind`), only the chain of digests is followed to the end.
+    Once the replay cannot go on (`lost`), only the chain of digests is followed to the end.
     """
 
-    def __init__(self, games: Mapping[str, Game], secret: str | None, match: str = "") -> None:
+    def __init__(self, games: Mapping[str, Game], secret: str | None, match: str = "", blind: bytes | None = None) -> None:
         self.findings: list[Finding] = []
         self.snapshots: dict[int, bytes] = {}
         self.position: Position | None = None
         self.version = 0
         self.count = 0
-        self.blind = False
+        self.lost = False
         self._games = games
         self._secret = secret
         self._match = match
-        self._digest: str | None = START  # None: not known, because the entry before cannot be read
+        self._digest: str | None = START  # None: unknown, because the entry before cannot be read
         self._at = 0
-        self._rules: set[int] = set()
+        self._revisions: set[int] = set()
+        self._rules: set[str] = set()
         self._requests: dict[str, int] = {}
         self._replayed_only = 0
-        self._sealed = secret is None
-        self._key = b""
+        self._undisclosed = secret is None
+        self._dice = b""
+        self._blind = blind if secret is None else _blind_from(secret)
 
     def find(self, code: str, detail: str, version: int | None = None) -> None:
-        """Note a finding, at the version read last unless another is named."""
+        """Add a finding, at the version read last unless another is named."""
         self.findings.append(Finding(self.version if version is None else version, code, detail))
 
-    def read(self, id: str, wire: bytes) -> None:
-        """Take in the next entry of the stream."""
+    def read(self, id: str, raw: bytes) -> None:
+        """Take in the next item of the log."""
         if not self._number(id):
             return
         try:
-            entry = parse(wire)
+            entry = parse(raw)
         except Unreadable as reason:
-            self._lose("unreadable", f"The bytes of the entry are no entry: {reason}.")
+            self._lose("unreadable", f"The bytes are not an entry: {reason}.")
             self._digest = None
             return
         try:
-            self._frame(entry)
-            again, state = (entry, None) if self.blind else self._again(entry)
-            if self._digest is not None and seal(self._digest, again)[1] != wire:
-                self._differs(entry, again, wire)
-                state = None
-            if not self.blind:
-                self._go_on(entry, state)
+            self._check_frame(entry)
+            again, documents = (entry, None) if self.lost else self._decide_again(entry)
+            if self._digest is not None and not self._equal(again, raw):
+                self._differs(entry, again, raw)
+                documents = None
+            if not self.lost:
+                self._go_on(entry, documents)
         except Refused as reason:
             self._lose("not_legal", f"The rules refuse the action: {reason.code}.")
         except Exception as reason:  # noqa: BLE001 - a tampered entry can have any shape at all; what cannot be replayed is a finding
@@ -150,41 +185,46 @@ class Trail:
         self._digest = entry.digest
 
     def report(self) -> Report:
-        """What has been found."""
+        """Return what has been found."""
         position = self.position
-        kept = "sealed"
+        kept = UNDISCLOSED
+        published = position.table["commitment"] if position else ""
         if position is not None and self._secret is not None:
-            kept = "kept" if _hashed(self._secret) == position.commitment else "broken"
-        if kept == "broken":
+            kept = KEPT if _commitment_of(self._secret) == published else BROKEN
+        if kept == BROKEN:
             self.find("commitment_broken", "The secret is not the one whose hash was published when the match was created.", 1)
         if not self.count:
             self.find("empty", "There is no entry.")
+        game = self._games.get(position.game) if position else None
         return Report(
             ok=not self.findings,
             match=self._match,
             game=position.game if position else "",
             versions=self.version,
             digest=self._digest or "",
+            chain=UNDISCLOSED if self._blind is None else VERIFIED,
             commitment=kept,
-            published=position.commitment if position else "",
-            dice="sealed" if self._sealed else "partly" if self._replayed_only else "verified",
+            published=published,
+            dice=UNDISCLOSED if self._undisclosed else PARTLY if self._replayed_only else VERIFIED,
+            revisions=sorted(self._revisions),
             rules=sorted(self._rules),
+            rules_here=content_hash(game) if game else "",
             replayed_only=self._replayed_only,
             findings=sorted(self.findings, key=lambda finding: finding.version),
         )
 
     def _lose(self, code: str, detail: str) -> None:
-        """Note a finding after which the replay cannot go on."""
+        """Add a finding after which the replay cannot go on."""
         self.find(code, detail)
-        self.blind = True
+        self.lost = True
 
     def _number(self, id: str) -> bool:
-        """The entry of version n has the id n-0, and none is missing. Whether this is the entry of a version at all."""
+        """Check that the entry of version n has the id n-0 and that none is missing. Return True if this is an entry at all."""
         expected = self.version + 1
         self.count += 1
         number, _, rest = id.partition("-")
         if rest != "0":
-            self.find("wrong_id", f"An entry has the id {id}, which is no version; it is passed over.", expected)
+            self.find("wrong_id", f"An item has the id {id}, which is not a version. It is skipped.", expected)
             return False
         self.version = expected
         if int(number) != expected:
@@ -192,140 +232,168 @@ class Trail:
             self.version = int(number)
         return True
 
-    def _frame(self, entry: Entry) -> None:
-        """What is around the action: match, version, time, request."""
+    def _check_frame(self, entry: Entry) -> None:
+        """Check what is around the action: match, version, time, request."""
         self._match = self._match or entry.match
         if entry.match != self._match:
             self.find("wrong_match", f"The entry belongs to the match {entry.match}.")
         if entry.version != self.version:
             self.find("wrong_version", f"The entry says that it is version {entry.version}.")
-        if bool in map(type, entry) or not (entry.request is None or _is_request(entry.request)):
-            self.find("not_canonical", "The entry holds what no entry has: true or false for a number, or a request of another shape.")
+        if bool in map(type, entry) or not (entry.request is None or _is_request(entry.request)) or not matches(CONTENT_HASH, entry.rules):
+            self.find("not_canonical", "The entry holds true or false for a number, or a request or a hash of the rules of another shape.")
         if entry.at < self._at:
             self.find("time_backwards", "The entry is older than the one before it.")
         self._at = entry.at
+        self._revisions.add(entry.revision)
         self._rules.add(entry.rules)
-        if entry.request is not None and self.position is not None and not self.blind:
+        if entry.request is not None and self.position is not None and not self.lost:
             name = f"{owner(entry, self.position)}/{entry.request['id']}"
             if self._requests.get(name, self.version - 1) != self.version - 1:
                 self.find("request_twice", f"The request was carried out before, as version {self._requests[name]}.")
             self._requests[name] = self.version
 
-    def _again(self, entry: Entry) -> tuple[Entry, State | None]:
-        """The entry as it must be by the rules and the secret, and the document it leads to. Raises Refused."""
+    def _decide_again(self, entry: Entry) -> tuple[Entry, tuple[Table, State] | None]:
+        """Return the entry as it must be by the rules and the secret, and the documents that it leads to. Raises Refused."""
         before = self.position
-        if before is None:
-            game = self._games[entry.events[0]["game"]]
-            return (entry if self._of_other_rules(game, entry, 1) else _created_again(game, entry)), None
-        if seats_somebody(before, entry):
-            return _seated_again(before, entry), None
-        if before.status == "open":
-            raise Refused(no("not_started"))  # the dice of this entry would not hang on what the open seat is still to give
-        if before.document["outcome"] is not None:
+        game = self._games[entry.events[0]["game"] if before is None else before.game]
+        if before is not None and before.document["outcome"] is not None:
             raise Refused(no("match_over"))
-        game = self._games[before.game]
-        if self._of_other_rules(game, entry, before.rules):
+        if self._is_of_other_rules(game, entry, entry.revision if before is None else before.revision):
             return entry, None
-        draws = Draws(self._key, self.version)
+        if before is None or is_table_action(entry.action):
+            return self._decide_at_table(game, before, entry)
+        if before.table["phase"] == OPEN:
+            raise Refused(no("not_started"))  # the dice of this entry would not depend on what the open seat is still to give
+        chance = Drawn(_undisclosed if self._undisclosed else Draws(self._dice, self.version).number)
         try:
-            match = carry_out(game, before.document, entry.actor, entry.action, Drawn(_sealed if self._sealed else draws.number))
+            match = carry_out(game, before.document, entry.actor, entry.action, chance)
         except Undisclosed:
             self._replayed_only += 1
-            return entry, None
-        over = match.state["outcome"] is not None
-        secret = (entry.secret if self._secret is None else self._secret) if over else None
-        return entry._replace(action=admit(game, entry.action), events=match.events, secret=secret), match.state
+            return entry._replace(action=admit(game, entry.action)), None
+        return self._again(entry, match.action, match.events, match.state), (before.table, match.state)
 
-    def _of_other_rules(self, game: Game, entry: Entry, before: int) -> bool:
-        """Whether an entry was decided under another revision than today's, so that it can only be replayed; revisions never go back."""
-        if not before <= entry.rules <= game.revision:
-            self.find("rules_differ", f"The entry names revision {entry.rules} after {before}, and the rules are at {game.revision}.")
-        if entry.rules == game.revision:
+    def _decide_at_table(self, game: Game, before: Position | None, entry: Entry) -> tuple[Entry, tuple[Table, State]]:
+        if before is None:
+            session = Session(game, commitment=entry.events[0]["commitment"])  # the secret's hash is taken as published
+        else:
+            session = Session(game, before.table, before.document)
+        action = entry.action
+        if before is None:
+            # The stored action has its seats in alphabetical order; the first document has them in the order of the request.
+            seats = action["seats"]
+            prepared = next(event for event in entry.events if event["type"] == PREPARED)
+            action = {**action, "game": game.id, "seats": {seat: seats[seat] for seat in prepared["document"]["seats"]}}
+            if len(action["seats"]) != len(seats):
+                raise Refused(no("bad_seats"))
+        action = table_rules.carry_out(session, entry.actor, action)
+        return self._again(entry, action, session.events, session.state), (session.table, session.state)
+
+    def _again(self, entry: Entry, action: Action, events: list[Event], document: State) -> Entry:
+        """Return the entry as it must be, with the secret if the match is over."""
+        secret = (entry.secret if self._secret is None else self._secret) if document["outcome"] is not None else None
+        return entry._replace(action=action, events=events, secret=secret)
+
+    def _is_of_other_rules(self, game: Game, entry: Entry, before: int) -> bool:
+        """Return True if the entry was decided under another revision than today's, so that it can only be replayed.
+
+        Revisions never go back.
+        """
+        if not max(before, 1) <= entry.revision <= game.revision:
+            self.find("rules_differ", f"The entry names revision {entry.revision} after {before}, and the rules are at {game.revision}.")
+        if entry.revision == game.revision:
             return False
         self._replayed_only += 1
         return True
 
-    def _differs(self, entry: Entry, again: Entry, wire: bytes) -> None:
+    def _equal(self, again: Entry, raw: bytes) -> bool:
+        """Return True if the entry as it must be has exactly the bytes in the log."""
+        if self._blind is None:
+            return canonical(orjson.loads(raw)) == raw and _without_digest(again) == _without_digest(parse(raw))
+        assert self._digest is not None
+        return link(self._digest, again, self._blind)[1] == raw
+
+    def _differs(self, entry: Entry, again: Entry, raw: bytes) -> None:
         """Say in what an entry is not as it must be."""
         if entry.action != again.action:
-            self.find("action_differs", "The action is not kept as the rules have it.")
-        for place, (kept, due) in enumerate(zip_longest(entry.events, again.events)):
-            if kept is None or due is None or canonical(kept) != canonical(due):
-                name = (kept or due)["type"]
+            self.find("action_differs", "The action is not stored as the rules admit it.")
+        for place, (stored, due) in enumerate(zip_longest(entry.events, again.events)):
+            if stored is None or due is None or canonical(stored) != canonical(due):
+                name = (stored or due)["type"]
                 self.find("events_differ", f"Event {place + 1}, {name}, is not what the rules and the dice of this version give.")
                 break
         if entry.secret != again.secret:
             self._misses_secret()
+        if self._blind is None:
+            if canonical(orjson.loads(raw)) != raw:
+                self.find("not_canonical", "The bytes are not the canonical JSON of the entry.")
+            return
         assert self._digest is not None
-        sealed, due_wire = seal(self._digest, entry)
-        if sealed.digest != entry.digest:
-            self.find("digest_broken", "The digest does not follow from the digest before and this entry.")
-        elif due_wire != wire:
-            self.find("not_canonical", "The entry is not written in canonical JSON, or holds what no entry has.")
+        linked, due_raw = link(self._digest, entry, self._blind)
+        if linked.digest != entry.digest:
+            self.find("digest_broken", "The digest does not follow from the entry before and this one.")
+        elif due_raw != raw:
+            self.find("not_canonical", "The bytes are not the canonical JSON of the entry.")
 
     def _misses_secret(self) -> None:
-        if not any(finding.version == self.version and finding.code == "secret_differs" for finding in self.findings):
-            self.find("secret_differs", "The secret is revealed in the entry that ends the match, in no other, and as it was.")
+        self.find("secret_differs", "The secret is revealed where the match is not over, not where it is, or it is another one.")
 
-    def _go_on(self, entry: Entry, state: State | None) -> None:
-        """Go on from what is recorded: a finding here must not make findings of all that follows."""
+    def _go_on(self, entry: Entry, documents: tuple[Table, State] | None) -> None:
+        """Take the entry as it is in the log as the position to replay from."""
         before = self.position
-        if before is None:
-            self.position = begun(entry)
-        elif seats_somebody(before, entry):
-            self.position = seated(before, entry)
+        if documents is None or before is None:
+            game = self._games[entry.events[0]["game"] if before is None else before.game]
+            self.position = position = follow(game, before, entry)
         else:
-            game = self._games[before.game]
-            document = fold(game, before.document, entry.events) if state is None else state
-            self.position = moved(before, entry, document, remembered(game, before.memory, entry.events))
-        position = self.position
+            memory = remembered(self._games[before.game], before.memory, entry.events)
+            self.position = position = moved(before, entry, *documents, memory)
         if (entry.secret is None) != (position.document["outcome"] is None):
             self._misses_secret()
-        if self._secret is not None and (before is None or position.contributions is not before.contributions):
-            self._key = dice_key(bytes.fromhex(self._secret), position.match, position.contributions)
+        contributions = position.table["contributions"]
+        if self._secret is not None and (before is None or contributions != before.table["contributions"]):
+            self._dice = dice_key(bytes.fromhex(self._secret), position.match, contributions)
         snapshot = self.snapshots.get(self.version)
         if snapshot is not None and snapshot != pack(position) and not is_foreign(snapshot):
-            self.find("snapshot_differs", "The snapshot of this version is not what the stream gives; rebuild it.")
+            self.find("snapshot_differs", "The snapshot of this version is not what the log gives. Rebuild it.")
 
 
 def _is_request(request: dict[str, Any]) -> bool:
     return set(request) == {"id", "fingerprint"} and all(isinstance(text, str) for text in request.values())
 
 
-def _created_again(game: Game, entry: Entry) -> Entry:
-    """The first entry as it must be; the secret's hash is taken as published. Raises Refused."""
-    (event,) = entry.events
-    action = entry.action
-    document = game.begin(list(event["document"]["seats"]), action["options"])
-    roster = {seat: holder(seat, said, entry.actor) for seat, said in action["seats"].items()}
-    assert sorted(roster) == sorted(document["seats"]), "other seats were asked for"
-    created = {"type": CREATED, "game": game.id, "seats": roster, "commitment": event["commitment"], "document": document}
-    kept = {"type": CREATE, "game": game.id, "seats": action["seats"], "options": action["options"]}
-    return entry._replace(action=kept, events=[created], secret=None)
+def _without_digest(entry: Entry) -> bytes:
+    return canonical(entry._replace(digest="")._asdict())
 
 
-def _seated_again(before: Position, entry: Entry) -> Entry:
-    """A taken seat as it must be."""
-    seat, contribution = entry.action["seat"], entry.action["contribution"]
-    assert "open" in before.roster[seat], "the seat was not free"
-    kept = {"type": TAKE, "seat": seat, "contribution": contribution}
-    taken = {"type": TAKEN, "seat": seat, "player": entry.actor, "contribution": contribution}
-    return entry._replace(action=kept, events=[taken], secret=None)
-
-
-def _sealed(below: int) -> int:
+def _undisclosed(below: int) -> int:
     raise Undisclosed
 
 
-def _hashed(secret: str) -> str:
+def _commitment_of(secret: str) -> str:
     try:
         return commitment(bytes.fromhex(secret))
     except ValueError:
         return ""
 
 
-def _revealed(wire: bytes) -> str | None:
+def _blind_from(secret: str) -> bytes | None:
     try:
-        return parse(wire).secret
+        return blind_key(bytes.fromhex(secret))
+    except ValueError:
+        return None
+
+
+def _header_of(line: bytes) -> tuple[str, bytes | None] | None:
+    """Return the match and the key of the salts in the first line of a record; None if the line is an entry."""
+    try:
+        header = orjson.loads(line)
+        match, blind = header["match"], header["blind"]
+        return str(match), None if blind is None else bytes.fromhex(blind)
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def _revealed(raw: bytes) -> str | None:
+    try:
+        return parse(raw).secret
     except Unreadable:
         return None

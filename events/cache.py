@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from threading import Lock
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from cachetools import LRUCache
 
 from events.positions import Position
 from events.snapshots import pack, unpack
@@ -13,69 +14,75 @@ PACKED = 8
 
 
 class Cached(NamedTuple):
-    """A position to go on from, and what nobody outside events/ may see: the secret of the match and the key of its dice."""
+    """A position to go on from, with what nobody outside events/ may see: the secret, the key of the dice, and the key of the salts."""
 
     position: Position
     secret: bytes
-    key: bytes
+    dice: bytes
+    blind: bytes
+
+
+class _Spilling(LRUCache[str, Cached]):
+    """An LRU cache that hands over what it drops."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__(size)
+        self.dropped: list[Cached] = []
+
+    def popitem(self) -> tuple[str, Cached]:
+        match, cached = super().popitem()
+        self.dropped.append(cached)
+        return match, cached
 
 
 class Cache:
-    """A bounded number of matches, the least recently used goes first. A position that is behind costs a second look, nothing more.
+    """A bounded number of matches; the least recently used are dropped first. A position that is behind costs a second look, nothing more.
 
-    What goes is not gone at once: `PACKED` times as many are kept as bytes, a quarter of the size and read again in microseconds, so that
-    thousands of matches that take turns cost little more than a few.
+    Dropped positions are kept as bytes, a quarter of the size and read again in microseconds: `PACKED` times as many. So thousands of
+    matches that take turns cost little more than a few.
     """
 
     def __init__(self, size: int) -> None:
-        self._size = size
-        self._held: OrderedDict[str, Cached] = OrderedDict()
-        self._packed: OrderedDict[str, tuple[bytes, bytes, bytes]] = OrderedDict()
+        self._cached = _Spilling(size)
+        self._packed: LRUCache[str, tuple[bytes, Any]] = LRUCache(size * PACKED)
         self._lock = Lock()
 
     def get(self, match: str) -> Cached | None:
-        """What is held of a match."""
+        """Return what is cached of a match."""
         with self._lock:
-            held = self._held.get(match)
-            if held is not None:
-                self._held.move_to_end(match)
-                return held
+            cached = self._cached.get(match)
+            if cached is not None:
+                return cached
             packed = self._packed.get(match)
         if packed is None:
             return None
-        snapshot, secret, key = packed
-        position = unpack(snapshot)
+        position = unpack(packed[0])
         assert position is not None
-        held = Cached(position, secret, key)
-        self.put(held)
-        return held
+        cached = Cached(position, *packed[1])
+        self.put(cached)
+        return cached
 
-    def put(self, held: Cached) -> None:
-        """Hold a position, unless a newer one of the match is held already."""
-        match = held.position.match
-        gone = None
+    def put(self, cached: Cached) -> None:
+        """Cache a position, unless a newer one of the match is cached already."""
+        match = cached.position.match
         with self._lock:
-            older = self._held.get(match)
-            if older is None or older.position.version <= held.position.version:
-                self._held[match] = held
-            self._held.move_to_end(match)
+            older = self._cached.get(match)
+            if older is None or older.position.version <= cached.position.version:
+                self._cached[match] = cached
             self._packed.pop(match, None)
-            if len(self._held) > self._size:
-                gone = self._held.popitem(last=False)[1]
-        if gone is not None:
+            dropped, self._cached.dropped = self._cached.dropped, []
+        for gone in dropped:
             self._pack(gone)
 
     def drop(self, match: str) -> None:
         """Forget a match."""
         with self._lock:
-            self._held.pop(match, None)
+            self._cached.pop(match, None)
             self._packed.pop(match, None)
 
-    def _pack(self, held: Cached) -> None:
-        match = held.position.match
-        packed = (pack(held.position), held.secret, held.key)
+    def _pack(self, cached: Cached) -> None:
+        match = cached.position.match
+        packed = (pack(cached.position), cached[1:])
         with self._lock:
-            if match not in self._held:
+            if match not in self._cached:
                 self._packed[match] = packed
-            if len(self._packed) > self._size * PACKED:
-                self._packed.popitem(last=False)

@@ -1,6 +1,6 @@
-"""Dice: chance from the secret of a match, what the seats have added to it, and the version that is about to be written.
+"""Dice: chance from the secret of a match, the contributions of its seats, and the version that is about to be written.
 
-Everything here is told for other languages, with test vectors, in docs/auditing.md.
+docs/auditing.md describes all of this for other languages, with test vectors.
 """
 
 from __future__ import annotations
@@ -13,27 +13,28 @@ from hashlib import sha256
 from events.entries import canonical
 
 _SPACE = 1 << 256
+_BLOCKS = 1000  # at most half of all blocks are skipped, so that this many in a row have a chance of 2**-1000
 
 
 def new_secret() -> bytes:
-    """The 256 bits that a match keeps to itself until it is over."""
+    """Return 256 random bits, which stay secret until the match is over."""
     return secrets.token_bytes(32)
 
 
 def commitment(secret: bytes) -> str:
-    """The SHA-256 of the secret, in hex: published before anyone has joined."""
+    """Return the SHA-256 of the secret, in hex. It is published before anybody joins."""
     return sha256(secret).hexdigest()
 
 
 def dice_key(secret: bytes, match: str, contributions: Mapping[str, str]) -> bytes:
-    """The key of all draws of a match; it hangs on what every seat has contributed."""
+    """Return the key of all draws of a match. It depends on what every seat has contributed."""
     return hmac.digest(secret, canonical({"contributions": dict(contributions), "match": match}), "sha256")
 
 
 class Draws:
-    """The even numbers of one version; `games.chance.Drawn(draws.number)` makes chance of them.
+    """The uniform numbers of one version; `games.chance.Drawn(draws.number)` makes chance of them.
 
-    `blocks` counts the blocks used so far; 0 means that nothing was drawn.
+    `blocks` counts the blocks used so far. 0 means that nothing was drawn.
     """
 
     __slots__ = ("blocks", "_key", "_version")
@@ -44,12 +45,13 @@ class Draws:
         self.blocks = 0
 
     def number(self, below: int) -> int:
-        """The next number from 0 to below - 1. Blocks at or above the largest multiple of `below` are passed over: no modulo bias."""
+        """Return the next number from 0 to below - 1. Blocks at or above the largest multiple of `below` are skipped: no modulo bias."""
         assert 1 <= below <= _SPACE
         limit = _SPACE - _SPACE % below
-        while True:
+        for _ in range(_BLOCKS):
             block = hmac.digest(self._key, b"%d:%d" % (self._version, self.blocks), "sha256")
             self.blocks += 1
             drawn = int.from_bytes(block, "big")
             if drawn < limit:
                 return drawn % below
+        raise AssertionError("a source of random blocks gives a usable one within any of these bounds")

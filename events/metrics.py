@@ -1,20 +1,20 @@
-"""What the platform counts, for Prometheus: numbers and codes, never what is in a match."""
+"""The metrics of the platform, for Prometheus. They hold numbers and codes, never the content of a match."""
 
 from __future__ import annotations
 
 from prometheus_client import Counter, Gauge, Histogram
 
 appends = Counter("warledger_appends", "Entries appended, by game.", ["game"])
-conflicts = Counter("warledger_conflicts", "Appends that found the match at another version.")
+conflicts = Counter("warledger_conflicts", "Appends refused because the match was at another version.")
 refusals = Counter("warledger_refusals", "Actions refused, by game and code.", ["game", "code"])
 repeats = Counter("warledger_repeats", "Requests that had been carried out before.")
-queue_failures = Counter("warledger_queue_failures", "Jobs that could not be enqueued; the sweep makes good.")
-swept = Counter("warledger_swept", "Steps that the sweep had to ask for again.")
-queue_depth = Gauge("warledger_queue_depth", "Jobs that wait.", multiprocess_mode="mostrecent")
-due = Gauge("warledger_due", "Matches that wait for the system or an AI seat.", multiprocess_mode="mostrecent")
-overdue = Gauge("warledger_overdue", "Of these, matches that have waited for more than two seconds.", multiprocess_mode="mostrecent")
+queue_failures = Counter("warledger_queue_failures", "Jobs that could not be enqueued. The sweep enqueues them again.")
+swept = Counter("warledger_swept", "Steps that the sweep enqueued again.")
+queue_depth = Gauge("warledger_queue_depth", "Jobs in all queues.", multiprocess_mode="mostrecent")
+due = Gauge("warledger_due", "Steps that are due for the system or AI seats.", multiprocess_mode="mostrecent")
+overdue = Gauge("warledger_overdue", "Steps that have been due for more than two seconds.", multiprocess_mode="mostrecent")
 owed_seconds = Histogram(
     "warledger_owed_seconds",
-    "From a step's becoming due to its append.",
+    "Seconds from the moment that a step is due to its append.",
     buckets=(0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
 )

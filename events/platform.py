@@ -1,27 +1,24 @@
-"""The platform: the store, the queue and the games, opened from settings."""
+"""The platform: the store, the queues and the games, opened from settings."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from environs import Env, validate
+
 from events import embedded
 from events.cache import Cache
-from events.reactions import Jobs
+from events.due import Jobs
 from events.store import Store
-from events.wire import Wire
+from events.store.client import RedisClient
 from games.kernel import Game
 
 
-class WrongStore(Exception):
-    """The store was begun with other settings; the text says which."""
-
-
 class Settings(NamedTuple):
-    """What can be set from outside; each has an environment variable (docs/operating.md).
+    """The settings of the platform. Each has an environment variable (docs/operating.md).
 
     Without `store_url` the embedded servers run in the folder `data`. `fsync` is theirs: `always`, `everysec` or `no`.
     """
@@ -35,22 +32,23 @@ class Settings(NamedTuple):
     cached: int = 4096
 
 
-def settings_from(environment: Mapping[str, str] = os.environ) -> Settings:
-    """The settings that the environment gives: WARLEDGER_REDIS_URL, _QUEUE_URL, _DATA, _FSYNC, _CLUSTER, _PARTITIONS, _CACHED."""
+def settings_from_environment() -> Settings:
+    """Return the settings in the environment, and the defaults for the rest. Raise environs.EnvError for a value of the wrong kind."""
+    env, default = Env(), Settings()
     return Settings(
-        store_url=environment.get("WARLEDGER_REDIS_URL", ""),
-        queue_url=environment.get("WARLEDGER_QUEUE_URL", ""),
-        data=Path(environment.get("WARLEDGER_DATA", "data")),
-        fsync=environment.get("WARLEDGER_FSYNC", "always"),
-        cluster=environment.get("WARLEDGER_CLUSTER", "") in ("1", "true", "yes"),
-        partitions=int(environment.get("WARLEDGER_PARTITIONS", "16")),
-        cached=int(environment.get("WARLEDGER_CACHED", "4096")),
+        store_url=env.str("WARLEDGER_REDIS_URL", default.store_url),
+        queue_url=env.str("WARLEDGER_QUEUE_URL", default.queue_url),
+        data=env.path("WARLEDGER_DATA", default.data),
+        fsync=env.str("WARLEDGER_FSYNC", default.fsync, validate=validate.OneOf(["always", "everysec", "no"])),
+        cluster=bool(env.str("WARLEDGER_CLUSTER", "")) and env.bool("WARLEDGER_CLUSTER"),
+        partitions=env.int("WARLEDGER_PARTITIONS", default.partitions, validate=validate.Range(min=1)),
+        cached=env.int("WARLEDGER_CACHED", default.cached, validate=validate.Range(min=1)),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Platform:
-    """All that is needed to play: the first argument of nearly everything in events/. Shared by the threads of a process."""
+    """All that is needed to play: the first argument of most functions in events/. Shared by the threads of a process."""
 
     settings: Settings
     store: Store
@@ -59,16 +57,17 @@ class Platform:
     games: Mapping[str, Game]
 
     def close(self) -> None:
-        """Let go of every connection."""
-        self.store.wire.close()
+        """Close every connection."""
+        self.store.close()
         self.jobs.close()
 
 
 def open_platform(settings: Settings | None = None, games: Mapping[str, Game] | None = None) -> Platform:
-    """The platform that the settings describe. Starts the embedded servers, or attaches to those that run.
+    """Return the platform that the settings describe. Start the embedded servers, or attach to those that run.
 
-    Raises WrongStore, StoreUnavailable."""
-    settings = settings or settings_from()
+    Raises WrongStore, StoreUnavailable.
+    """
+    settings = settings or settings_from_environment()
     if games is None:
         from games import GAMES  # late, so that tests can bring games of their own
 
@@ -76,14 +75,6 @@ def open_platform(settings: Settings | None = None, games: Mapping[str, Game] | 
     store_url, queue_url = settings.store_url, settings.queue_url
     if not store_url:
         store_url, queue_url = embedded.both(settings.data, settings.fsync)
-    wire = Wire(store_url, settings.cluster)
-    _check(wire, settings.partitions)
-    return Platform(settings, Store(wire, settings.partitions), Jobs(queue_url or store_url), Cache(settings.cached), games)
-
-
-def _check(wire: Wire, partitions: int) -> None:
-    """Keep the number of partitions for good: with another one the streams would not be found."""
-    wire.ask("SET", "{store}:partitions", partitions, "NX")
-    begun_with = int(wire.ask("GET", "{store}:partitions"))
-    if begun_with != partitions:
-        raise WrongStore(f"this store was begun with {begun_with} partitions, not {partitions}")
+    store = Store(RedisClient(store_url, settings.cluster), settings.partitions)
+    store.check_partitions()
+    return Platform(settings, store, Jobs(queue_url or store_url), Cache(settings.cached), games)

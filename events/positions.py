@@ -7,143 +7,117 @@ from typing import Any, NamedTuple
 
 from events.entries import Entry
 from games.documents import clone, owned
-from games.kernel import SYSTEM, Game, Memory, State, fold, remembered
-
-Occupant = dict[str, Any]  # {"player": id}, {"ai": level} or {"open": True}
-
-CREATE = "create_match"
-CREATED = "match_created"
-TAKE = "take_seat"
-TAKEN = "seat_taken"
+from games.kernel import Game, Memory, State, remembered
+from table.document import Occupant, Table
+from table.session import evolve, fold_in_place
+from table.state import BLANK, OPEN, is_open, seats_of
 
 
 class Position(NamedTuple):
-    """A match as it stands after the entry of `version`, with everything hidden in it; treat all of it as frozen.
+    """A match after the entry of `version`, with everything hidden in it. Treat it as frozen.
 
-    `document` is the game's state document in full, `memory` what everybody who has watched knows beyond it.
-    `roster` says who holds each seat: {"player": id}, {"ai": level} or {"open": True}.
-    `secret`, in hex, is known only once the match is over. Times are in milliseconds since 1970.
+    `table` is the document of the table, `document` that of the game, `memory` what everybody who has watched knows beyond them.
+    `revision` and `rules` are those of the last entry. `secret`, in hex, is known only once the match is over. Times are in milliseconds
+    since 1970.
     """
 
     match: str
-    game: str
     version: int
     digest: str
     at: int
-    rules: int
     created: int
-    creator: str
-    commitment: str
-    contributions: Mapping[str, str]
-    roster: Mapping[str, Occupant]
+    revision: int
+    rules: str
+    table: Table
     document: State
     memory: Memory
     secret: str | None
+
+    @property
+    def game(self) -> str:
+        """The id of the game."""
+        return self.table["game"]
+
+    @property
+    def roster(self) -> Mapping[str, Occupant]:
+        """The roster: who has each seat."""
+        return self.table["roster"]
 
     @property
     def status(self) -> str:
         """`open` while a seat is free, then `playing`, at last `over`."""
         if self.document["outcome"] is not None:
             return "over"
-        return "open" if any("open" in holder for holder in self.roster.values()) else "playing"
+        return "open" if self.table["phase"] == OPEN else "playing"
 
     @property
     def to_act(self) -> list[str]:
-        """The actors who must decide now: seats or `system`; nobody while a seat is free."""
+        """The actors who must decide now: seats or `system`. Nobody while a seat is free."""
         to_act: list[str] = self.document["to_act"]
-        return [] if self.status == "open" else to_act
+        return [] if self.table["phase"] == OPEN else to_act
 
     def seats_of(self, player: str) -> list[str]:
-        """The seats that a player holds, in turn order."""
-        return [seat for seat in self.document["seats"] if self.roster[seat].get("player") == player]
+        """Return the seats of a player, in turn order."""
+        mine = seats_of(self.table, player)
+        return [seat for seat in self.document["seats"] if seat in mine] if len(mine) > 1 else mine
+
+    def open_seats(self) -> list[str]:
+        """Return the seats that nobody has yet, in the order of the document."""
+        return [seat for seat in self.document["seats"] if is_open(self.roster[seat])]
 
 
-def begun(entry: Entry) -> Position:
-    """The position after the first entry of a match."""
-    (event,) = entry.events
-    assert event["type"] == CREATED
+def follow(game: Game, position: Position | None, entry: Entry) -> Position:
+    """Return the position after the next entry, from None for the first. The old one is untouched."""
+    table, document, memory = (BLANK, {}, {}) if position is None else (position.table, position.document, position.memory)
+    for event in entry.events:
+        table, document = evolve(game, table, document, event)
+    return moved(position, entry, table, document, remembered(game, memory, entry.events))
+
+
+def moved(position: Position | None, entry: Entry, table: Table, document: State, memory: Memory) -> Position:
+    """Return the position after an entry that has led to these documents."""
     return Position(
-        match=entry.match,
-        game=event["game"],
-        version=entry.version,
-        digest=entry.digest,
-        at=entry.at,
-        rules=entry.rules,
-        created=entry.at,
-        creator=entry.actor,
-        commitment=event["commitment"],
-        contributions={},
-        roster=event["seats"],
-        document=event["document"],
-        memory={},
-        secret=entry.secret,
-    )
-
-
-def follow(game: Game, position: Position, entry: Entry) -> Position:
-    """The position after the next entry. The old one is untouched."""
-    if seats_somebody(position, entry):
-        return seated(position, entry)
-    return moved(position, entry, fold(game, position.document, entry.events), remembered(game, position.memory, entry.events))
-
-
-def seats_somebody(position: Position, entry: Entry) -> bool:
-    """Whether an entry is of the platform's own, by a player, and not of the game, by a seat or the system."""
-    return entry.actor not in position.roster and entry.actor != SYSTEM
-
-
-def moved(position: Position, entry: Entry, document: State, memory: Memory) -> Position:
-    """The position after an entry of the game that has led to `document`, and to what is remembered of it."""
-    return Position(
-        position.match,
-        position.game,
+        entry.match,
         entry.version,
         entry.digest,
         entry.at,
+        entry.at if position is None else position.created,
+        entry.revision,
         entry.rules,
-        position.created,
-        position.creator,
-        position.commitment,
-        position.contributions,
-        position.roster,
+        table,
         document,
         memory,
-        entry.secret or position.secret,
-    )
-
-
-def seated(position: Position, entry: Entry) -> Position:
-    """The position after a player has taken a seat."""
-    (event,) = entry.events
-    seat = event["seat"]
-    given = {} if event["contribution"] is None else {seat: event["contribution"]}
-    return moved(position, entry, position.document, position.memory)._replace(
-        roster={**position.roster, seat: {"player": event["player"]}},
-        contributions={**position.contributions, **given},
+        entry.secret or (None if position is None else position.secret),
     )
 
 
 def follow_all(game: Game, position: Position | None, entries: Iterable[Entry]) -> Position | None:
-    """The position after many entries, folded in place on a private copy; from the start of the match where `position` is None.
+    """Return the position after many entries, from None for the first; they are folded in place on a private copy.
 
-    Parts of the entries end up in the new document: the caller gives them away.
+    Parts of the entries end up in the new documents: the caller gives the entries away.
     """
-    document: State | None = None
-    memory: Memory = {} if position is None else position.memory
     last: Entry | None = None
+    table: Any = None
+    document: Any = None
+    memory: Memory = {} if position is None else position.memory
+    created = 0 if position is None else position.created
+    secret = None if position is None else position.secret
     facts = game.facts
     for entry in entries:
-        if position is None:
-            position = begun(entry)
-        elif seats_somebody(position, entry):
-            position = seated(position, entry)
-        else:
-            if document is None:
-                document = clone(position.document)
-            for event in entry.events:
-                facts[event["type"]](document, event, owned)
-            memory = remembered(game, memory, entry.events)
+        if last is None:
+            table = clone(BLANK if position is None else position.table)
+            document = {} if position is None else clone(position.document)
+            created = created or entry.at
+        for event in entry.events:
+            fact = facts.get(event["type"])
+            if fact is None:
+                fold_in_place(table, event, owned)
+            else:
+                fact(document, event, owned)
+        memory = remembered(game, memory, entry.events)
+        secret = entry.secret or secret
         last = entry
-    if document is not None and position is not None and last is not None:
-        position = moved(position, last, document, memory)
-    return position
+    if last is None:
+        return position
+    match, version, at = last.match, last.version, last.at
+    return Position(match, version, last.digest, at, created, last.revision, last.rules, table, document, memory, secret)

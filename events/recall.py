@@ -2,134 +2,153 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from events.cache import Cached
 from events.dice import dice_key
-from events.entries import Entry, parse
+from events.entries import Entry, Proof, blind_key, parse, prove
 from events.errors import NoGame, NoMatch, NoVersion
 from events.platform import Platform
 from events.positions import Position, follow_all
 from events.snapshots import unpack
 from games.kernel import Game
-
-MATCH_ID = re.compile(r"m[a-z2-7]{16}")
+from games.patterns import MATCH, matches
 
 
 def position(platform: Platform, match: str) -> Position:
-    """The match as it stands now: never older than what any append was answered with. Raises NoMatch, StoreUnavailable."""
-    held = platform.cache.get(match)
-    return (load(platform, match) if held is None else catch_up(platform, held)).position
+    """Return the match as it is now, never older than any append that was acknowledged. Raises NoMatch, StoreUnavailable."""
+    return newest(platform, match).position
+
+
+def newest(platform: Platform, match: str) -> Cached:
+    """Return the match as it is now, with its keys. Raises NoMatch, StoreUnavailable."""
+    found = platform.cache.get(match)
+    return load(platform, match) if found is None else catch_up(platform, found)
 
 
 def state_at(platform: Platform, match: str, version: int) -> Position:
-    """The match as it stood after the entry of `version`, 1 or later. Raises NoMatch, NoVersion, StoreUnavailable."""
-    held = platform.cache.get(match)
-    if held is not None and held.position.version == version:
-        return held.position
-    _guard(match)
+    """Return the match as it was after the entry of `version`, 1 or later. Raises NoMatch, NoVersion, StoreUnavailable."""
+    found = platform.cache.get(match)
+    if found is not None and found.position.version == version:
+        return found.position
+    check_id(match)
     if version >= 1:
-        loaded = platform.store.load(match, version)
+        loaded = platform.store.log.load(match, version)
         if not loaded.head:
             raise NoMatch(f"There is no match {match}.")
         if version <= loaded.head:
-            return _stand(platform, match, loaded.snapshot, loaded.tail, version)
-    now = platform.store.head(match)
+            return _build(platform, match, loaded.snapshot, loaded.tail, version)
+    now = platform.store.log.head(match)
     if not now:
         raise NoMatch(f"There is no match {match}.")
-    raise NoVersion(f"The match has the versions 1 to {now}; {version} is none of them.")
+    raise NoVersion(f"The match has the versions 1 to {now}; {version} is not one of them.")
 
 
 def game_of(platform: Platform, id: str) -> Game:
-    """A game of the platform. Raises NoGame."""
+    """Return a game of the platform. Raises NoGame."""
     game = platform.games.get(id)
     if game is None:
-        raise NoGame(f"There is no game {id!r}; there are {', '.join(sorted(platform.games))}.")
+        raise NoGame(f"There is no game {id!r}. The games are {', '.join(sorted(platform.games))}.")
     return game
 
 
-def hold(platform: Platform, match: str) -> Cached:
-    """What to decide on: what is in memory, perhaps behind, or else what is in the store. Raises NoMatch, StoreUnavailable."""
+def game_of_match(platform: Platform, match: str) -> Game:
+    """Return the game of a match. Raises NoMatch, StoreUnavailable."""
+    return platform.games[cached(platform, match).position.game]
+
+
+def cached(platform: Platform, match: str) -> Cached:
+    """Return what to decide on: the position in memory, which may be behind, or the one in the store. Raises NoMatch, StoreUnavailable."""
     return platform.cache.get(match) or load(platform, match)
 
 
+def prover(platform: Platform, match: str) -> Callable[[Entry, dict[str, Any]], Proof]:
+    """Return the function that proves entries of a match to viewers (entries.prove). It keeps the key of the salts to itself.
+
+    Raises NoMatch, StoreUnavailable.
+    """
+    blind = cached(platform, match).blind
+    return lambda entry, shown: prove(entry, shown, blind)
+
+
 def load(platform: Platform, match: str) -> Cached:
-    """The match from the store, by a snapshot if there is one. Raises NoMatch, StoreUnavailable."""
-    _guard(match)
-    loaded = platform.store.load(match)
+    """Return the match from the store, by a snapshot if there is one. Raises NoMatch, StoreUnavailable."""
+    check_id(match)
+    loaded = platform.store.log.load(match)
     if not loaded.head:
         raise NoMatch(f"There is no match {match}.")
-    position = _stand(platform, match, loaded.snapshot, loaded.tail, loaded.head)
+    position = _build(platform, match, loaded.snapshot, loaded.tail, loaded.head)
     assert loaded.secret is not None, f"the secret of {match} is lost"
-    held = _held(position, bytes.fromhex(loaded.secret))
-    platform.cache.put(held)
-    return held
+    secret = bytes.fromhex(loaded.secret)
+    found = Cached(position, secret, dice_key(secret, match, position.table["contributions"]), blind_key(secret))
+    platform.cache.put(found)
+    return found
 
 
-def catch_up(platform: Platform, held: Cached) -> Cached:
-    """The same match at the head. Raises StoreUnavailable."""
-    match, version = held.position.match, held.position.version
-    since = platform.store.since(match, version, digest=held.position.digest)
-    return extend(platform, held, since.head, since.tail)
+def catch_up(platform: Platform, found: Cached) -> Cached:
+    """Return the same match at the head. Raises StoreUnavailable."""
+    match, version = found.position.match, found.position.version
+    since = platform.store.log.since(match, version, digest=found.position.digest)
+    return extend(platform, found, since.head, since.tail)
 
 
-def extend(platform: Platform, held: Cached, head: int, tail: list[bytes]) -> Cached:
-    """The same match at `head`, by the first entries after the version held; more are fetched if need be. Raises StoreUnavailable."""
-    before = held.position
+def extend(platform: Platform, found: Cached, head: int, tail: list[bytes]) -> Cached:
+    """Return the same match at `head`, by the first entries after the cached one; more are fetched if needed. Raises StoreUnavailable."""
+    before = found.position
     if head == before.version:
-        return held
+        return found
     if head < before.version:
-        # The store has lost what it had answered (a power cut without fsync, a backup put back), and may have taken in other entries since:
-        # memory must not know better than the stream.
+        # The store has lost what it had acknowledged (a power cut without fsync, a restored backup), and may have other entries since.
+        # The log decides, not the memory of this process.
         platform.cache.drop(before.match)
         return load(platform, before.match)
-    after = _stand_on(platform, before, tail, head)
-    same_dice = after.contributions is before.contributions
-    newer = Cached(after, held.secret, held.key) if same_dice else _held(after, held.secret)
+    newer = step_to(found, _build_on(platform, before, tail, head))
     platform.cache.put(newer)
     return newer
 
 
-def _stand(platform: Platform, match: str, snapshot: bytes | None, tail: list[bytes], version: int) -> Position:
+def step_to(found: Cached, after: Position) -> Cached:
+    """Return the same match at a later position; the key of the dice is new if somebody has contributed to it."""
+    contributions = after.table["contributions"]
+    if contributions is found.position.table["contributions"] or contributions == found.position.table["contributions"]:
+        return found._replace(position=after)
+    return found._replace(position=after, dice=dice_key(found.secret, after.match, contributions))
+
+
+def check_id(match: str) -> None:
+    """Raise NoMatch for an id that no match can have."""
+    if not matches(MATCH, match):
+        raise NoMatch(f"There is no match {match}.")
+
+
+def _build(platform: Platform, match: str, snapshot: bytes | None, tail: list[bytes], version: int) -> Position:
     start = unpack(snapshot) if snapshot else None
     if snapshot and start is None:
         tail = []
     if start is None and not tail:
-        tail = platform.store.read(match)
-    return _stand_on(platform, start, tail, version) if start is None or start.version < version else start
+        tail = platform.store.log.read(match)
+    return _build_on(platform, start, tail, version) if start is None or start.version < version else start
 
 
-def _stand_on(platform: Platform, position: Position | None, tail: list[bytes], version: int) -> Position:
-    """The position at `version`, which is at or after the end of `tail`."""
-    while True:
+def _build_on(platform: Platform, position: Position | None, tail: list[bytes], version: int) -> Position:
+    """Return the position at `version`, which is at or after the end of `tail`."""
+    while position is None or position.version < version:  # each pass reads at least one entry
         if position is None:
             first = parse(tail[0])
-            game = game_of(platform, first.events[0]["game"])
-            match = first.match
+            game, match = game_of(platform, first.events[0]["game"]), first.match
         else:
-            game = game_of(platform, position.game)
-            match = position.match
+            game, match = game_of(platform, position.game), position.match
+            tail = tail or platform.store.log.read(match, position.version)
+        assert tail, f"the log of {match} ends before version {version}"
         position = follow_all(game, position, _until(tail, version))
-        assert position is not None
-        if position.version >= version:
-            return position
-        tail = platform.store.read(match, position.version)
-        assert tail, f"the stream of {match} ends before version {version}"
+        tail = []
+    return position
 
 
 def _until(tail: list[bytes], version: int) -> Iterator[Entry]:
-    for wire in tail:
-        entry = parse(wire)
+    for raw in tail:
+        entry = parse(raw)
         if entry.version > version:
             return
         yield entry
-
-
-def _held(position: Position, secret: bytes) -> Cached:
-    return Cached(position, secret, dice_key(secret, position.match, position.contributions))
-
-
-def _guard(match: str) -> None:
-    if not MATCH_ID.fullmatch(match):
-        raise NoMatch(f"There is no match {match}.")

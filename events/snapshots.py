@@ -1,6 +1,6 @@
-"""Snapshots: a position now and then, so that nobody has to fold a long stream from its start. Safe to lose.
+"""Snapshots: positions at some versions, so that loading a match need not fold its whole log. They can be lost and rebuilt.
 
-Which versions are kept hangs on the head alone: the last multiple of 64, and every multiple of 512.
+The head alone decides which versions have one: the last multiple of 64, and every multiple of 512.
 """
 
 from __future__ import annotations
@@ -15,34 +15,34 @@ from events.positions import Position
 EVERY = 64
 KEPT = 512
 
-_SHAPE = 2
+_SHAPE = 3
 
 
 def due(before: int, after: int) -> int | None:
-    """The version to keep a snapshot of when a match moves from one version to another."""
+    """Return the version to take a snapshot of when a match goes from version `before` to version `after`, or None."""
     version = after - after % EVERY
     return version if version > before else None
 
 
 def replaced(version: int) -> int | None:
-    """The version whose snapshot makes way for the one of `version`."""
+    """Return the version whose snapshot is replaced by the one of `version`, or None."""
     older = version - EVERY
     return older if older > 0 and older % KEPT else None
 
 
 def kept(head: int) -> list[int]:
-    """Every version of which a match at `head` has a snapshot."""
+    """Return the versions of which a match at `head` has snapshots."""
     last = head - head % EVERY
     return sorted({*range(KEPT, head + 1, KEPT), *([last] if last else [])})
 
 
 def pack(position: Position) -> bytes:
-    """A position as bytes."""
+    """Return a position as bytes."""
     return canonical({"shape": _SHAPE, **position._asdict()})
 
 
 def is_foreign(snapshot: bytes) -> bool:
-    """Whether another release has written a snapshot, so that it need not be what this one would write."""
+    """Return True if another release wrote the snapshot in another shape. Its bytes then differ from those of this release."""
     try:
         fields = orjson.loads(snapshot)
     except ValueError:
@@ -51,7 +51,7 @@ def is_foreign(snapshot: bytes) -> bool:
 
 
 def unpack(snapshot: bytes) -> Position | None:
-    """The position in a snapshot; None where another release has written it in a shape of its own, or something has spoilt it."""
+    """Return the position in a snapshot, or None if another release wrote it in another shape or if it is damaged."""
     try:
         fields: dict[str, Any] = orjson.loads(snapshot)
         return Position(**fields) if fields.pop("shape", None) == _SHAPE else None

@@ -1,7 +1,8 @@
-"""Choices: complete ones, and open ones whose counts are still to be chosen.
+"""Choices: complete ones, and open ones with counts that the actor chooses.
 
-An open choice holds `choose`, by field: `[low, high]` for one number, or `{"each": {key: [low, high]}, "total": [low, high]}` for counts
-of like things. Every combination inside the ranges is legal (CONVENTIONS, "Actions, and the list of legal ones").
+A complete choice is `{"action": {...}}`. An open choice also has `choose`, its ranges by field. A range is `[low, high]` for one number, or
+`{"each": {key: [low, high]}, "total": [low, high]}` for counts. Every combination in the ranges is legal. Anything else is refused
+(games/CONVENTIONS.md, "Actions, and the list of legal ones").
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ Action = dict[str, Any]
 
 
 class Outside(NamedTuple):
-    """A count of an open action that lies outside its range.
+    """A count of an open action that is outside its range.
 
-    `key` names the count within a field of counts. It is None where `field` is a single number, and where the sum is outside `total`.
+    `key` names the count in a field of counts. It is None if `field` is a single number, or if the sum is outside `total`.
     """
 
     field: str
@@ -29,19 +30,20 @@ class Outside(NamedTuple):
 
 
 def outside(ranges: Ranges, action: Action) -> Outside | None:
-    """Return the first count of an action that lies outside `ranges`, or None.
+    """Return the first count of an action that is outside `ranges`, or None. A field of counts that is left out is the same as no counts.
 
     Within a field of counts: first the keys that have no range (bounds 0 to 0) in alphabetical order, then each key in the order of the
     ranges, then the sum.
     """
     for field, chosen in ranges.items():
-        given = action[field]
         if isinstance(chosen, list):
-            if not chosen[0] <= given <= chosen[1]:
-                return Outside(field, None, given, *chosen)
+            if not chosen[0] <= action[field] <= chosen[1]:
+                return Outside(field, None, action[field], *chosen)
             continue
-        each = chosen["each"]
-        for key in sorted(given.keys() - each.keys()):
+        given, each = action.get(field, {}), chosen["each"]
+        unknown = [key for key in given if key not in each]
+        if unknown:
+            key = min(unknown)
             return Outside(field, key, given[key], 0, 0)
         for key, (low, high) in each.items():
             if not low <= given.get(key, 0) <= high:
@@ -53,27 +55,29 @@ def outside(ranges: Ranges, action: Action) -> Outside | None:
 
 
 def admits(choice: Choice, action: Action, sets: Collection[str] = ()) -> bool:
-    """Whether a choice allows an action; a count of 0 is the same as no entry, and of the fields named in `sets` (`type.field`) the order
-    is of no account, and an empty one is the same as none."""
+    """Return True if a choice allows an action.
+
+    A count of 0 is the same as no entry. `sets` names fields as `type.field`. Their lists are compared without order, and an empty list
+    is the same as no field. `type.field{}` names a field of counts in which no count is the same as no field.
+    """
     ranges = choice.get("choose", {})
     kind = choice["action"].get("type")
     fields = set(choice["action"]) | set(ranges)
-    given = {field for field, value in action.items() if field in fields or not _is_none(value, f"{kind}.{field}", sets)}
-    if given != fields:
+    if fields != {field for field, value in action.items() if field in fields or not _is_empty_set(value, f"{kind}.{field}", sets)}:
         return False
     for field, value in choice["action"].items():
-        told = action[field]
-        if f"{kind}.{field}" in sets and isinstance(told, list):
-            told, value = sorted(told), sorted(value)
-        if isinstance(told, dict):
-            told = {key: count for key, count in told.items() if isinstance(count, bool) or count != 0}
-        if told != value or isinstance(told, bool) != isinstance(value, bool):
+        given = action[field]
+        if f"{kind}.{field}" in sets and isinstance(given, list):
+            given, value = sorted(given), sorted(value)
+        if isinstance(given, dict):
+            given = {key: count for key, count in given.items() if isinstance(count, bool) or count != 0}
+        if given != value or isinstance(given, bool) != isinstance(value, bool):
             return False
     return all(_inside(chosen, action[field]) for field, chosen in ranges.items())
 
 
-def _is_none(value: Any, name: str, sets: Collection[str]) -> bool:
-    """Whether a field of a name holds an empty set: a list, or with `{}` behind its name an object of counts, where 0 is none."""
+def _is_empty_set(value: Any, name: str, sets: Collection[str]) -> bool:
+    """Return True if a field is an empty set: an empty list, or counts that are all 0 if `sets` has its name with `{}`."""
     if isinstance(value, dict) and f"{name}{{}}" in sets:
         return all(isinstance(count, int) and not isinstance(count, bool) and count == 0 for count in value.values())
     return value == [] and name in sets
@@ -94,7 +98,7 @@ def _inside(chosen: Any, value: Any) -> bool:
 
 
 def complete(action: Action, ranges: Ranges, number: Callable[[int], int]) -> Action:
-    """An open choice with its counts drawn by `number(below)`: the total first, then key by key."""
+    """Return an open action with counts drawn by `number(below)`: the total first, then key by key."""
     chosen = dict(action)
     for field, span in ranges.items():
         chosen[field] = span[0] + number(span[1] - span[0] + 1) if isinstance(span, list) else _drawn(span, number)
@@ -108,7 +112,7 @@ def _drawn(span: Any, number: Callable[[int], int]) -> dict[str, int]:
     low, high = max(span["total"][0], need), min(span["total"][1], room)
     left = low + number(high - low + 1)
     counts = {}
-    while each:
+    for _ in range(len(each)):
         key, (least, most) = each.pop(number(len(each)))
         room -= most
         need -= least
@@ -121,7 +125,7 @@ def _drawn(span: Any, number: Callable[[int], int]) -> dict[str, int]:
 
 
 def count(choice: Choice) -> int:
-    """How many complete actions a choice stands for."""
+    """Return the number of complete actions of a choice."""
     total = 1
     for span in choice.get("choose", {}).values():
         if isinstance(span, list):
@@ -139,7 +143,7 @@ def count(choice: Choice) -> int:
 
 
 def combinations(choice: Choice) -> Iterator[Action]:
-    """Every complete action that a choice stands for; count them first, there may be many."""
+    """Yield every complete action of a choice. There may be very many: `count` them first."""
     fields = list(choice.get("choose", {}).items())
     for values in product(*(list(_spread(span)) for _, span in fields)):
         yield {**choice["action"], **{field: value for (field, _), value in zip(fields, values, strict=True)}}

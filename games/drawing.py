@@ -1,25 +1,25 @@
-"""What boards are drawn with: a sheet of boxes and words, and paragraphs that keep to a width."""
+"""Parts of boards drawn as text: a sheet of boxes and words, and paragraphs of a fixed width."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-WIDTH = 120
-LINES = 60
+WIDTH = 120  # columns of a board, at most
+LINES = 60  # lines of a board, at most
 
 _UP, _RIGHT, _DOWN, _LEFT = 1, 2, 4, 8
-_STROKES = " ╵╶└╷│┌├╴┘─┴┐┤┬┼"  # by the sum of the directions in which a stroke leaves a place
+_STROKES = " ╵╶└╷│┌├╴┘─┴┐┤┬┼"  # the index is the sum of the directions of the strokes from a place
 
 
 class Sheet:
-    """Boxes and words by line and column; boxes that share an edge share its stroke, and words lie over strokes."""
+    """Boxes and words by line and column. Boxes with a common edge share its stroke. Words cover strokes."""
 
     def __init__(self) -> None:
         self._strokes: dict[tuple[int, int], int] = {}
         self._words: dict[tuple[int, int], str] = {}
 
     def box(self, top: int, left: int, bottom: int, right: int) -> None:
-        """A box with its strokes on these lines and columns."""
+        """Draw a box with its strokes on these lines and columns."""
         for column in range(left, right):
             for line in (top, bottom):
                 self._stroke(line, column, _RIGHT)
@@ -30,12 +30,12 @@ class Sheet:
                 self._stroke(line + 1, column, _UP)
 
     def write(self, line: int, column: int, text: str) -> None:
-        """Words, from a place on to the right."""
+        """Write words to the right, from a line and a column."""
         for place, letter in enumerate(text):
             self._words[line, column + place] = letter
 
     def lines(self) -> list[str]:
-        """The sheet from its first line to its last."""
+        """Return the lines of the sheet, from the first to the last."""
         drawn = {place: _STROKES[stroke] for place, stroke in self._strokes.items()} | self._words
         rows: dict[int, dict[int, str]] = {}
         for (line, column), letter in drawn.items():
@@ -51,7 +51,7 @@ class Sheet:
 
 
 def paragraph(label: str, parts: Iterable[str], gap: str = ", ", width: int = WIDTH) -> list[str]:
-    """A label and parts after it, broken between parts; later lines begin where the first part did. No part is broken."""
+    """Return a label and the parts after it, wrapped between parts. Later lines are indented to the first part."""
     lines, line, indent = [], label, " " * len(label)
     empty = True
     for part in parts:
@@ -64,22 +64,22 @@ def paragraph(label: str, parts: Iterable[str], gap: str = ", ", width: int = WI
 
 
 def apart(left: str, right: str, width: int = WIDTH) -> str:
-    """Words at both ends of a line."""
+    """Return a line with words at both ends."""
     return left + " " * max(2, width - len(left) - len(right)) + right
 
 
 def counted(number: int, thing: str, many: str = "") -> str:
-    """A number of things: `1 card`, `2 cards`."""
+    """Return a number with its noun: `1 card`, `2 cards`."""
     return f"{number} {thing}" if number == 1 else f"{number} {many or thing + 's'}"
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names as one reads them: `red, blue and green`."""
+    """Return names as a phrase: `red, blue and green`."""
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
 
 
 def tallied(names: Iterable[str]) -> list[str]:
-    """Names with how often each stands there, in the order of their first coming: `Reap x3`."""
+    """Return each name once with its number, in the order of first occurrence: `Reap x3`."""
     counts: dict[str, int] = {}
     for name in names:
         counts[name] = counts.get(name, 0) + 1
@@ -87,14 +87,14 @@ def tallied(names: Iterable[str]) -> list[str]:
 
 
 def legible(text: str) -> str:
-    """Somebody's words without what a terminal would take for more than words."""
+    """Return a text with a space for every character that is not printable, such as the escape of a terminal."""
     return "".join([letter if letter.isprintable() else " " for letter in text])
 
 
-def heading(title: str, view: dict[str, object], viewer: str) -> str:
-    """The first line of a board: the game, where the match stands, and through whose eyes one looks."""
+def heading(title: str, view: Mapping[str, object], viewer: str) -> str:
+    """Return the first line of a board: the game, the round, the phase, who must act, and the viewer."""
     to_act = view["to_act"]
     assert isinstance(to_act, list)
     phase = str(view["phase"]).replace("_", " ")
-    where = "over" if view["outcome"] is not None else f"{phase}, {listed(to_act)} to act"
-    return apart(f"{title}   round {view['round']}: {where}", f"seen by {viewer}")
+    progress = "over" if view["outcome"] is not None else f"{phase}, {listed(to_act)} to act"
+    return apart(f"{title}   round {view['round']}: {progress}", f"seen by {viewer}")

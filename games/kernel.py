@@ -1,7 +1,7 @@
-"""The kernel: how a game is put together from deeds and facts, and the four things one can do with it.
+"""The kernel: how a game is made of deeds and facts, and what can be done with it.
 
-`decide` carries out an action and gives its events, `evolve` folds one event, `legal` lists an actor's choices, `Scratch` plays on a
-private copy for search. Everything here is pure: a document comes in, a new one goes out.
+`decide` carries out an action and returns its events. `evolve` folds one event. `legal` lists the choices of an actor. `Scratch` plays on a
+private copy for search. Everything here is pure: functions take a document and return a new one.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ class Refusal(NamedTuple):
 
 
 def no(code: str, rule: str | None = None, **facts: Any) -> Refusal:
-    """A refusal by `rule`; `facts` fill the sentence that the game has for the code."""
+    """Return a refusal by `rule`. `facts` fill the sentence that the game has for the code."""
     return Refusal(code, rule, facts)
 
 
 class Refused(Exception):
-    """An action, or the options of a match, that the rules do not allow. Nothing has changed. `place`: which of a list, from 0."""
+    """The rules do not allow an action, or the options of a match. Nothing has changed. `place`: the action's place in a list, from 0."""
 
     def __init__(self, refusal: Refusal, place: int = 0) -> None:
         super().__init__(refusal.code)
@@ -60,7 +60,7 @@ class Refused(Exception):
 
     @property
     def code(self) -> str:
-        """The refusal's stable code."""
+        """The stable code of the refusal."""
         return self.refusal.code
 
 
@@ -82,38 +82,30 @@ class Deed(NamedTuple):
     offers: Callable[[State, Seat], Iterable[Action]]
     refusal: Callable[[State, Seat, Action], Refusal | None]
     act: Callable[[Match[Any], Seat, Action], None]
-    ranges: Callable[[State, Seat, Action], Ranges | None] | None = None
+    ranges: Callable[[State, Seat, Action], Ranges] | None = None
     outside: Callable[[State, Seat, Action, Outside], Refusal] | None = None
 
     def judge(self, state: State, seat: Seat, action: Action) -> Refusal | None:
         """Return the first rule that a complete action breaks: its fixed fields first, then its counts."""
         refusal = self.refusal(state, seat, action)
-        if refusal is not None or self.ranges is None or self.outside is None:
+        if refusal is not None or self.ranges is None:
             return refusal
-        found = outside(self.ranges(state, seat, action) or {}, action)
-        return None if found is None else self.outside(state, seat, action, found)
-
-    def choice(self, state: State, seat: Seat, action: Action) -> Choice | None:
-        """Return the choice for an action that `offers` gave, with its ranges if it is open; None if it is refused."""
-        if self.ranges is None:
-            return {"action": action} if self.refusal(state, seat, action) is None else None
-        if self.outside is not None and self.refusal(state, seat, action) is not None:
+        found = outside(self.ranges(state, seat, action), action)
+        if found is None:
             return None
-        ranges = self.ranges(state, seat, action)
-        if ranges is None:
-            return None
-        return {"action": action, "choose": ranges} if ranges else {"action": action}
+        assert self.outside is not None, "an open deed names the refusals of its counts"
+        return self.outside(state, seat, action, found)
 
 
 class Guess(Protocol):
-    """Fills what a viewer cannot see: a document that agrees with the view, and with what everybody has been shown before."""
+    """Fills in what a viewer cannot see: a document that agrees with the view, and with everything that was shown before."""
 
     def __call__(self, view: State, viewer: str, chance: Chance, memory: Memory | None = None) -> State:
-        """`memory` as `remembered` gives it; without one, nothing is known but the view."""
+        """Return the document. `memory` comes from `remembered`; without it only the view is known."""
 
 
 class Seats(NamedTuple):
-    """The seats that a game knows, and how many of them a match takes."""
+    """The seats of a game, and the least and the most that a match can have."""
 
     ids: tuple[Seat, ...]
     least: int
@@ -126,7 +118,7 @@ def admissible(state: State, action: Action) -> Refusal | None:
 
 
 class Game(NamedTuple):
-    """A whole game by name; see docs/adding-a-game.md for what each part must do."""
+    """A whole game. docs/adding-a-game.md says what each part must do."""
 
     id: str
     title: str
@@ -155,7 +147,7 @@ class Game(NamedTuple):
         return f"<Game {self.id}>"
 
     def deeds(self) -> dict[str, Deed]:
-        """Every deed by the type of its action; where several phases share a type, the first."""
+        """Return every deed by the type of its action. If several phases have a deed of one type, the first."""
         found: dict[str, Deed] = {}
         for deeds in self.phases.values():
             for kind, deed in deeds.items():
@@ -164,9 +156,10 @@ class Game(NamedTuple):
 
 
 class Match(Generic[S]):
-    """A match while one action is carried out: the state so far, the events so far, and chance."""
+    """A match while one action is carried out: the action as admitted, the state so far, the events so far, and chance."""
 
-    __slots__ = ("state", "events", "chance", "facts")
+    __slots__ = ("state", "events", "chance", "facts", "action")
+    action: Action
 
     def __init__(self, game: Game, state: S, chance: Chance) -> None:
         self.facts = game.facts
@@ -203,7 +196,7 @@ class Scratch(Match[State]):
 
 
 def admit(game: Game, action: Any) -> Action:
-    """The action as the rules want it: its shape checked, counts of 0 dropped. Raises Refused `bad_action`."""
+    """Return the action with its shape checked and counts of 0 dropped. Raises Refused `bad_action`."""
     kind = action.get("type") if isinstance(action, dict) else None
     shape = _shapes(game).get(kind) if isinstance(kind, str) else None
     if shape is None:
@@ -216,7 +209,7 @@ def admit(game: Game, action: Any) -> Action:
 
 
 def carry_out(game: Game, state: State, actor: Seat, action: Any, chance: Chance) -> Match[State]:
-    """The table after `actor` has done `action`, with its events and the state they lead to. Raises Refused; `state` is untouched."""
+    """Return the match after `actor` has done `action`, with its events and the new state. Raises Refused. `state` is untouched."""
     if state["outcome"] is not None:
         raise Refused(no("match_over"))
     action = admit(game, action)
@@ -233,32 +226,35 @@ def carry_out(game: Game, state: State, actor: Seat, action: Any, chance: Chance
     if refusal is not None:
         raise Refused(refusal)
     match = Match(game, state, chance)
+    match.action = action
     deed.act(match, actor, action)
     return match
 
 
 def decide(game: Game, state: State, actor: Seat, action: Any, chance: Chance) -> list[Event]:
-    """The events that follow from `action`. Raises Refused; `state` is untouched."""
+    """Return the events that follow from `action`. Raises Refused. `state` is untouched."""
     return carry_out(game, state, actor, action, chance).events
 
 
 def evolve(game: Game, state: State, event: Event) -> State:
-    """The state after a recorded event. Total, without rules or chance; `state` is untouched."""
+    """Return the state after a recorded event. This never fails and needs neither rules nor chance. `state` is untouched."""
     after = state.copy()
     game.facts[event["type"]](after, event, copied)
     return after
 
 
 def fold(game: Game, state: State, events: Iterable[Event]) -> State:
-    """The state after recorded events, in their order; `state` is untouched."""
+    """Return the state after recorded events, in their order. `state` is untouched."""
     for event in events:
         state = evolve(game, state, event)
     return state
 
 
 def remembered(game: Game, memory: Memory, events: Iterable[Event]) -> Memory:
-    """What everybody who has watched a match knows beyond the document, such as cards that went into a deck face up; `{}` at its start.
-    Made from what a spectator is shown; `memory` is untouched."""
+    """Return what everybody who has watched a match knows beyond the document, such as cards that went into a deck face up.
+
+    It is `{}` at the start, and follows from what a spectator is shown. `memory` is untouched.
+    """
     for event in events:
         note = game.remembers.get(event["type"])
         if note is not None:
@@ -267,20 +263,21 @@ def remembered(game: Game, memory: Memory, events: Iterable[Event]) -> Memory:
 
 
 def legal(game: Game, state: State, actor: Seat) -> list[Choice]:
-    """All choices of `actor`: what is offered and not refused. Empty for whoever is not to act."""
+    """Return all choices of an actor: everything that is offered and not refused. Empty for an actor who is not to act."""
     if actor not in state["to_act"]:
         return []
     listed: list[Choice] = []
     for deed in game.phases[state["phase"]].values():
+        refusal, ranges_of = deed.refusal, deed.ranges
         for action in deed.offers(state, actor):
-            choice = deed.choice(state, actor, action)
-            if choice is not None:
-                listed.append(choice)
+            if refusal(state, actor, action) is None:
+                ranges = ranges_of(state, actor, action) if ranges_of is not None else None
+                listed.append({"action": action, "choose": ranges} if ranges else {"action": action})
     return listed
 
 
 def any_action(game: Game, state: State, actor: Seat, number: Callable[[int], int]) -> Action | None:
-    """One legal action of `actor`, even over what is offered; None where nothing is legal."""
+    """Return one legal action of an actor, drawn uniformly over the offered actions, or None if nothing is legal."""
     deeds = game.phases[state["phase"]]
     offered: list[Action] = []
     for deed in deeds.values():
@@ -288,16 +285,17 @@ def any_action(game: Game, state: State, actor: Seat, number: Callable[[int], in
     while offered:
         place = number(len(offered))
         action = offered[place]
-        choice = deeds[action["type"]].choice(state, actor, action)
-        if choice is not None:
-            return complete(choice["action"], choice["choose"], number) if "choose" in choice else action
+        deed = deeds[action["type"]]
+        if deed.refusal(state, actor, action) is None:
+            ranges = deed.ranges(state, actor, action) if deed.ranges is not None else None
+            return complete(action, ranges, number) if ranges else action
         offered[place] = offered[-1]
         offered.pop()
     return None
 
 
 def sentence(game: Game, refusal: Refusal) -> str:
-    """A refusal in words, with the facts of the case."""
+    """Return a refusal in words, with the facts of the case."""
     return (game.refusals.get(refusal.code) or SHARED_REFUSALS[refusal.code]).format_map(dict(refusal.facts))
 
 
@@ -305,7 +303,7 @@ _SHAPES: dict[str, dict[str, Shape]] = {}
 
 
 def _shapes(game: Game) -> dict[str, Shape]:
-    """The shape of every action, by its type; made once for each game."""
+    """Return the shape of every action, by its type. It is made once for each game."""
     found = _SHAPES.get(game.id)
     if found is None:
         found = _SHAPES[game.id] = {kind: record({"type": always(kind), **deed.fields}) for kind, deed in game.deeds().items()}

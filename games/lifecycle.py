@@ -19,6 +19,7 @@ from games.documents import Own, clone
 from games.kernel import SYSTEM, Event, Fact
 from games.schema import Fields, Shape, ids, listing, mapping, nullable, whole
 
+PREPARED = "match_prepared"
 SETUP = "setup"
 ROUND_END = "round_end"
 OVER = "over"
@@ -33,7 +34,7 @@ def match_prepared(state: Any, event: Event, own: Own) -> None:
 
 
 def match_started(state: Any, event: Event, own: Own) -> None:
-    """Play begins. The seats stand in turn order."""
+    """Play begins. The seats are in turn order."""
     state["seats"] = list(event["seats"])
 
 
@@ -91,7 +92,7 @@ def lifecycle(
     seat, phase = ids(seats, "a seat"), ids(phases, "the kind of decision that is due")
     actors = listing(ids([*seats, SYSTEM]), about="who must decide now")
     shared: Lifecycle = {
-        "match_prepared": (match_prepared, {"document": document}),
+        PREPARED: (match_prepared, {"document": document}),
         "match_started": (match_started, {"seats": listing(seat, about="in turn order")}),
         "round_started": (round_started, {"round": whole(1)}),
         "turn_started": (turn_started, {"seat": seat, "phase": phase}),

@@ -1,7 +1,7 @@
-"""Shapes: what a JSON value may look like, said once and used twice.
+"""Shapes: what a JSON value may look like, as a JSON Schema (2020-12) and as a check.
 
-A shape holds the JSON Schema (2020-12) of a value and, for what comes in with an action, `clean`: the value as the rules want it, or
-`Malformed`. Most ids are checked for their type only; whether they name something is for the rules to say, with a code of their own.
+`clean` checks a value of an action. It returns the value in the form that the rules expect, or raises `Malformed`. Most ids are checked for
+their type only: if an id names nothing, the rules refuse it with a code of their own.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ Schema = dict[str, Any]
 
 
 class Malformed(Exception):
-    """A value that does not have the shape asked for; the text says where and why."""
+    """A value that does not have the expected shape. The text says where and why."""
 
 
 class Shape(NamedTuple):
     """One kind of JSON value.
 
-    `schema`: of the value in full. `seen`: of the value as a view or a shown event may hold it. `needed`: whether a record must have it.
+    `schema`: the schema of the full value. `seen`: the schema of the value in a view or a shown event. `needed`: True if a record must have
+    the field.
     """
 
     schema: Schema
@@ -36,12 +37,12 @@ def _plain(schema: Schema, clean: Callable[[Any], Any]) -> Shape:
 
 
 def text(pattern: str | None = None, about: str | None = None, longest: int | None = None) -> Shape:
-    """A string; the pattern is told, not checked, the number of characters is."""
+    """Return the shape of a string. The pattern is documented but not enforced. The length is enforced."""
 
     def clean(given: Any) -> str:
         cleaned = _clean_text(given)
         if longest is not None and len(cleaned) > longest:
-            raise Malformed(f"a text of at most {longest} characters belongs here")
+            raise Malformed(f"expected at most {longest} characters")
         return cleaned
 
     schema: Schema = {"type": "string", **({"pattern": pattern} if pattern else {}), **({"maxLength": longest} if longest else {})}
@@ -49,18 +50,18 @@ def text(pattern: str | None = None, about: str | None = None, longest: int | No
 
 
 def ids(values: Iterable[str], about: str | None = None) -> Shape:
-    """One of the strings `values`; that it is one of them is told, not checked."""
+    """Return the shape of one of the strings `values`. The values are documented but not enforced."""
     return _plain(_about({"type": "string", "enum": list(values)}, about), _clean_text)
 
 
 def known(values: Iterable[str], about: str) -> Shape:
-    """One of the strings `values`, each of which is `about`; that it is one of them is checked."""
+    """Return the shape of one of the strings `values`, which is enforced. `about` says what each is, such as `a seat`."""
     names = list(values)
-    among = frozenset(names)
+    allowed = frozenset(names)
 
     def clean(given: Any) -> str:
         cleaned = _clean_text(given)
-        if cleaned not in among:
+        if cleaned not in allowed:
             raise Malformed(f"{cleaned!r} is not {about}")
         return cleaned
 
@@ -68,16 +69,16 @@ def known(values: Iterable[str], about: str) -> Shape:
 
 
 def flag(about: str | None = None) -> Shape:
-    """True or false."""
+    """Return the shape of true or false."""
     return _plain(_about({"type": "boolean"}, about), _clean_flag)
 
 
 def always(value: Any) -> Shape:
-    """This value and no other."""
+    """Return the shape of one constant."""
 
     def clean(given: Any) -> Any:
         if type(given) is not type(value) or given != value:
-            raise Malformed(f"only {value!r} may stand here")
+            raise Malformed(f"expected {value!r}")
         return given
 
     kind = {bool: "boolean", str: "string", int: "integer"}[type(value)]
@@ -85,7 +86,7 @@ def always(value: Any) -> Shape:
 
 
 def whole(low: int | None = None, high: int | None = None, about: str | None = None) -> Shape:
-    """A whole number; a lower bound is checked, an upper one told only."""
+    """Return the shape of a whole number. The lower bound is enforced, the upper one only documented."""
     schema: Schema = {"type": "integer"}
     if low is not None:
         schema["minimum"] = low
@@ -96,50 +97,50 @@ def whole(low: int | None = None, high: int | None = None, about: str | None = N
         if isinstance(given, float) and given.is_integer():
             given = int(given)
         if not isinstance(given, int) or isinstance(given, bool):
-            raise Malformed("a whole number belongs here")
+            raise Malformed("expected a whole number")
         if low is not None and given < low:
-            raise Malformed(f"a number of at least {low} belongs here")
+            raise Malformed(f"expected a number of at least {low}")
         return given
 
     return _plain(_about(schema, about), clean)
 
 
 def counts(keys: Shape, low: int = 0, about: str | None = None) -> Shape:
-    """An object from ids to whole numbers; entries of 0 are the same as none and are dropped."""
-    one = whole(0)
+    """Return the shape of an object from ids to whole numbers. `clean` drops entries of 0."""
+    number = whole(0)
 
     def clean(given: Any) -> dict[str, int]:
         if not isinstance(given, dict):
-            raise Malformed("an object of counts belongs here")
+            raise Malformed("expected an object of counts")
         cleaned = {}
         for key, value in given.items():
             keys.clean(key)
-            number = _within(key, one, value)
-            if number:
-                cleaned[key] = number
+            count = _within(key, number, value)
+            if count:
+                cleaned[key] = count
         return cleaned
 
     return _plain(_about(_mapping_schema(keys.schema, {"type": "integer", "minimum": low}), about), clean)
 
 
 def mapping(keys: Shape, values: Shape, about: str | None = None) -> Shape:
-    """An object from ids to values of one shape."""
+    """Return the shape of an object from ids to values of one shape."""
 
     def clean(given: Any) -> dict[str, Any]:
         if not isinstance(given, dict):
-            raise Malformed("an object belongs here")
+            raise Malformed("expected an object")
         return {keys.clean(key): _within(key, values, value) for key, value in given.items()}
 
     return Shape(_about(_mapping_schema(keys.schema, values.schema), about), _about(_mapping_schema(keys.seen, values.seen), about), clean)
 
 
 def listing(items: Shape, low: int = 0, high: int | None = None, about: str | None = None) -> Shape:
-    """A list of values of one shape; its length is told, not checked."""
+    """Return the shape of a list of values of one shape. Its length is documented but not enforced."""
     size: Schema = {**({"minItems": low} if low else {}), **({"maxItems": high} if high is not None else {})}
 
     def clean(given: Any) -> list[Any]:
         if not isinstance(given, list):
-            raise Malformed("a list belongs here")
+            raise Malformed("expected a list")
         return [_within(str(place), items, item) for place, item in enumerate(given)]
 
     return Shape(
@@ -150,7 +151,7 @@ def listing(items: Shape, low: int = 0, high: int | None = None, about: str | No
 
 
 def record(fields: Fields, about: str | None = None) -> Shape:
-    """An object with exactly these fields, of which those that are `optional` may be missing."""
+    """Return the shape of an object with exactly these fields. Only those that are `optional` may be missing."""
 
     def schema(seen: bool) -> Schema:
         return _about(
@@ -167,30 +168,30 @@ def record(fields: Fields, about: str | None = None) -> Shape:
 
     def clean(given: Any) -> dict[str, Any]:
         if not isinstance(given, dict):
-            raise Malformed("an object belongs here")
+            raise Malformed("expected an object")
         for name in given:
             if name not in fields:
-                raise Malformed(f"it has no field {name!r}")
+                raise Malformed(f"unknown field {name!r}")
         for name in needed:
             if name not in given:
-                raise Malformed(f"the field {name!r} is missing")
+                raise Malformed(f"missing field {name!r}")
         return {name: _within(name, fields[name], value) for name, value in given.items()}
 
     return Shape(schema(False), schema(True), clean)
 
 
 def optional(shape: Shape) -> Shape:
-    """The same shape, for a field that may be missing."""
+    """Return the same shape for a field that may be missing."""
     return shape._replace(needed=False)
 
 
 def nullable(shape: Shape) -> Shape:
-    """The same shape, or null."""
+    """Return the shape of the same value or null."""
     return either(shape, Shape({"type": "null"}, {"type": "null"}, _clean_null))
 
 
 def either(*shapes: Shape, about: str | None = None) -> Shape:
-    """One of several shapes, the first that fits."""
+    """Return the shape of a value that has one of several shapes. `clean` takes the first that accepts the value."""
 
     def clean(given: Any) -> Any:
         reasons = []
@@ -207,16 +208,31 @@ def either(*shapes: Shape, about: str | None = None) -> Shape:
 
 
 def beyond(options: Mapping[str, Any], rows: Mapping[str, Mapping[str, Any]]) -> str | None:
-    """What is wrong with options above the `max` of their rows in data.json; None where nothing is."""
+    """Return the first option that is above the `max` of its row in data.json, as a sentence, or None."""
     for name, value in options.items():
         most = rows[name].get("max")
         if most is not None and value > most:
-            return f"{name}: a number of at most {most} belongs here"
+            return f"{name}: expected a number of at most {most}"
     return None
 
 
+def described(shape: Shape, about: str) -> Shape:
+    """Return the same shape with another description."""
+    return shape._replace(schema=_about(shape.schema, about), seen=_about(shape.seen, about))
+
+
+def unchecked(schema: Schema, about: str | None = None) -> Shape:
+    """Return a shape from a JSON Schema. Its values are documented, not checked."""
+    return _plain(_about(schema, about), _clean_nothing)
+
+
+def anything(about: str | None = None) -> Shape:
+    """Return the shape of an object with any fields."""
+    return unchecked({"type": "object", "additionalProperties": True}, about)
+
+
 def veiled(shape: Shape, as_: Schema) -> Shape:
-    """A shape that a view may replace by `as_`, such as a count or null."""
+    """Return a shape that a view may replace by `as_`, such as a count or null."""
     return Shape(shape.schema, {"anyOf": [shape.seen, as_]}, shape.clean, shape.needed)
 
 
@@ -242,17 +258,21 @@ def _within(place: str, shape: Shape, value: Any) -> Any:
 
 def _clean_text(given: Any) -> str:
     if not isinstance(given, str):
-        raise Malformed("a string belongs here")
+        raise Malformed("expected a string")
     return given
 
 
 def _clean_flag(given: Any) -> Any:
     if not isinstance(given, bool):
-        raise Malformed("true or false belongs here")
+        raise Malformed("expected true or false")
     return given
 
 
 def _clean_null(given: Any) -> Any:
     if given is not None:
-        raise Malformed("null belongs here")
+        raise Malformed("expected null")
     return None
+
+
+def _clean_nothing(given: Any) -> Any:
+    return given

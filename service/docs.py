@@ -1,4 +1,4 @@
-"""The pages for people: the API to read and to try, and its description for machines. Nothing in them is fetched from elsewhere."""
+"""The pages for people: the API to read and to try. Also its description for programs. The pages load nothing from other servers."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import flask_swagger_ui
 import orjson
 from flask import Flask, Response, abort, send_from_directory
 
+from service.openapi import in_yaml
 from service.responses import JSON
 
 ASSETS = Path(flask_swagger_ui.__file__).parent / "dist"
@@ -30,7 +31,7 @@ PAGE = """<!doctype html>
 <link rel="stylesheet" href="/docs/assets/swagger-ui.css">
 </head>
 <body>
-<noscript>This page needs JavaScript. The same is written in <a href="/openapi.yaml">openapi.yaml</a>.</noscript>
+<noscript>This page needs JavaScript. The same description is in <a href="/openapi.yaml">openapi.yaml</a>.</noscript>
 <div id="api"></div>
 <script src="/docs/assets/swagger-ui-bundle.js"></script>
 <script src="/docs/assets/start.js"></script>
@@ -50,14 +51,14 @@ START = """SwaggerUIBundle({
 """
 
 
-def mount(app: Flask, describe: Callable[[], dict[str, Any]], write: Callable[[dict[str, Any]], str]) -> None:
-    """Give Flask the pages. The description is made when it is first asked for: it takes longer than all the rest of a start."""
-    described = cache(describe)
-    in_json = cache(lambda: orjson.dumps(described()))
-    in_yaml = cache(lambda: write(described()))
+def mount(app: Flask, describe: Callable[[], dict[str, Any]]) -> None:
+    """Give Flask the pages. The description is made on first use, because it takes longer than the rest of a start."""
+    description = cache(describe)
+    as_json = cache(lambda: orjson.dumps(description()))
+    as_yaml = cache(lambda: in_yaml(description()))
 
     def page() -> Response:
-        return _guarded(Response(PAGE, mimetype="text/html"))
+        return _with_policy(Response(PAGE, mimetype="text/html"))
 
     def asset(name: str) -> Response:
         if name == "start.js":
@@ -68,12 +69,12 @@ def mount(app: Flask, describe: Callable[[], dict[str, Any]], write: Callable[[d
 
     app.add_url_rule("/docs", "docs", page)
     app.add_url_rule("/docs/assets/<name>", "docs_asset", asset)
-    app.add_url_rule("/openapi.json", "openapi_json", lambda: Response(in_json(), mimetype=JSON))
-    app.add_url_rule("/openapi.yaml", "openapi_yaml", lambda: Response(in_yaml(), mimetype="application/yaml"))
+    app.add_url_rule("/openapi.json", "openapi_json", lambda: Response(as_json(), mimetype=JSON))
+    app.add_url_rule("/openapi.yaml", "openapi_yaml", lambda: Response(as_yaml(), mimetype="application/yaml"))
 
 
-def _guarded(answer: Response) -> Response:
-    answer.headers["Content-Security-Policy"] = POLICY
-    answer.headers["X-Content-Type-Options"] = "nosniff"
-    answer.headers["Referrer-Policy"] = "no-referrer"
-    return answer
+def _with_policy(response: Response) -> Response:
+    response.headers["Content-Security-Policy"] = POLICY
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    response.headers["Referrer-Policy"] = "no-referrer"
+    return response

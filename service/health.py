@@ -1,4 +1,4 @@
-"""Health: whether the server lives, whether it can serve, and its numbers for Prometheus."""
+"""Health: whether the server is alive, whether it is ready, and its metrics for Prometheus."""
 
 from __future__ import annotations
 
@@ -17,58 +17,47 @@ from prometheus_client.samples import Sample
 
 from events import metrics
 from events.platform import Platform
+from service.context import Service
 from service.keys import ADMIN
-from service.operations import Answer, Asked, Operation
+from service.operations import TEXT_SCHEMA, Answer, Call, Operation, in_json
 from service.problems import CODES
-from service.responses import in_json
-from service.shapes import ref
+from service.responses import TEXT, json_response
+
+OVERDUE_MS = 2000
 
 
-def operations(platform: Platform) -> list[Operation]:
-    """What can be asked about the server itself."""
-
-    def get_health(asked: Asked) -> Response:
-        return in_json({"status": "ok"})
-
-    def get_readiness(asked: Asked) -> Response:
-        platform.store.wire.ask("PING")
-        return in_json({"status": "ok"})
-
-    def get_metrics(asked: Asked) -> Response:
-        _look(platform)
-        counted: Collector = REGISTRY
-        if folder := os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
-            _forget_the_dead(Path(folder))
-            counted = MultiProcessCollector(None)
-        registry = CollectorRegistry()
-        registry.register(counted if asked.caller == ADMIN else Discreet(counted))
-        return Response(generate_latest(registry), content_type=prometheus_client.CONTENT_TYPE_LATEST)
-
-    well = {200: Answer("All is well.", {"application/json": ref("Health")})}
-    return [
-        Operation("get_health", "GET", "/healthz", "server", "Ask whether the server lives", get_health, well),
-        Operation(
-            "get_readiness", "GET", "/readyz", "server", "Ask whether the server can serve", get_readiness, well, problems=("store_away",)
-        ),
-        Operation(
-            "get_metrics", "GET", "/metrics", "server", "Get the server's numbers, for Prometheus", get_metrics,
-            {200: Answer("The numbers.", {"text/plain": {"type": "string"}})},
-            "Which rule of a game has refused somebody could tell what he holds: the codes of the games are told to the admin key, and to "
-            "others as `against_the_rules`.",
-            key="optional",
-        ),
-    ]  # fmt: skip
+def get_health(service: Service, call: Call) -> Response:
+    """Answer, which shows that the server is alive."""
+    return json_response({"status": "ok"})
 
 
-class Discreet(Collector):
-    """What another collector has counted, with every code that is a game's own as `against_the_rules`."""
+def get_readiness(service: Service, call: Call) -> Response:
+    """Answer if the store answers."""
+    service.platform.store.ping()
+    return json_response({"status": "ok"})
 
-    def __init__(self, counted: Collector) -> None:
-        self._counted = counted
+
+def get_metrics(service: Service, call: Call) -> Response:
+    """Return the metrics of all processes."""
+    _measure_queues(service.platform)
+    collector: Collector = REGISTRY
+    if folder := os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
+        _forget_dead_processes(Path(folder))
+        collector = MultiProcessCollector(None)
+    registry = CollectorRegistry()
+    registry.register(collector if call.caller == ADMIN else WithoutGameCodes(collector))
+    return Response(generate_latest(registry), content_type=prometheus_client.CONTENT_TYPE_LATEST)
+
+
+class WithoutGameCodes(Collector):
+    """The metrics of another collector. Every refusal code of a game is counted as `against_the_rules`."""
+
+    def __init__(self, collector: Collector) -> None:
+        self._collector = collector
 
     def collect(self) -> Iterator[Metric]:
-        """The metrics, those by code with fewer codes."""
-        for metric in self._counted.collect():
+        """Yield the metrics."""
+        for metric in self._collector.collect():
             if metric.name in ("warledger_refusals", "warledger_problems"):
                 metric.samples = list(_merged(metric.samples))
             yield metric
@@ -83,15 +72,15 @@ def _merged(samples: Iterable[Sample]) -> Iterator[Sample]:
     yield from (Sample(name, dict(labels), value) for (name, labels), value in sums.items())
 
 
-def _forget_the_dead(folder: Path) -> None:
-    """Take away what processes that are gone held open just then, such as streams."""
+def _forget_dead_processes(folder: Path) -> None:
+    """Remove the gauges of processes that have ended, such as their open streams."""
     for file in folder.glob("gauge_live*_*.db"):
         pid = file.stem.rpartition("_")[2]
-        if pid.isdigit() and not _lives(int(pid)):
+        if pid.isdigit() and not _is_alive(int(pid)):
             mark_process_dead(int(pid), str(folder))
 
 
-def _lives(pid: int) -> bool:
+def _is_alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -101,16 +90,28 @@ def _lives(pid: int) -> bool:
     return True
 
 
-OVERDUE_MS = 2000
-
-
-def _look(platform: Platform) -> None:
-    """See how much waits just now."""
-    since = int(time.time() * 1000) - OVERDUE_MS
-    indexes = [f"{tag}:due" for tag in platform.store.tags()]
-    metrics.due.set(sum(platform.store.wire.ask_all([("ZCARD", index) for index in indexes])))
-    ahead = since + 2 * OVERDUE_MS  # by a clock that has gone wrong
-    waits = [("ZCOUNT", index, *span) for index in indexes for span in (("-inf", since), (ahead, "+inf"))]
-    metrics.overdue.set(sum(platform.store.wire.ask_all(waits)))
+def _measure_queues(platform: Platform) -> None:
+    """Set the gauges of what waits now."""
+    now = int(time.time() * 1000)
+    counts = platform.store.due.counts(now - OVERDUE_MS, now + OVERDUE_MS)
+    metrics.due.set(counts.all)
+    metrics.overdue.set(counts.before + counts.after)  # all work is due at once, so a moment in the future comes from a wrong clock
     depth = platform.jobs.depth()
     metrics.queue_depth.set(-1 if depth is None else depth)
+
+
+_OK = {200: in_json("All is well.", "Health")}
+
+OPERATIONS = (
+    Operation("get_health", "GET", "/healthz", "server", "Ask whether the server is alive", get_health, _OK),
+    Operation(
+        "get_readiness", "GET", "/readyz", "server", "Ask whether the server is ready", get_readiness, _OK, problems=("store_away",)
+    ),
+    Operation(
+        "get_metrics", "GET", "/metrics", "server", "Get the server's metrics for Prometheus", get_metrics,
+        {200: Answer("The metrics.", {TEXT: TEXT_SCHEMA})},
+        "The code of a refusal may reveal what the refused player has. So only the admin key sees the refusal codes of the games. Others "
+        "see `against_the_rules`.",
+        key="optional",
+    ),
+)  # fmt: skip

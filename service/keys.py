@@ -1,14 +1,16 @@
-"""Keys: who a request comes from.
+"""Keys: who sends a request.
 
-A player's key is looked up once and then remembered in this process for a short while; the store has only its hash.
+The store has only the hash of a player's key. A process looks a key up once and then remembers its owner for a short time.
 """
 
 from __future__ import annotations
 
 import hmac
-import time
+import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
+
+from cachetools import TTLCache
 
 from service.problems import Problem
 
@@ -18,7 +20,7 @@ REFEREES = ("referee", "admin")
 
 
 class Caller(NamedTuple):
-    """Who asks: a player, the holder of the admin key (who is no player), or somebody unknown."""
+    """The sender of a request: a player, the owner of the admin key (who is no player), or an anonymous caller."""
 
     id: str | None = None
     name: str | None = None
@@ -26,11 +28,11 @@ class Caller(NamedTuple):
 
     @property
     def referees(self) -> bool:
-        """Whether the caller may see everything."""
+        """True if the caller may see everything."""
         return self.role in REFEREES
 
     def player(self) -> str:
-        """The id of the player who asks. Raises Problem `no_player` for the admin key."""
+        """Return the id of the calling player. Raise Problem `no_player` for the admin key."""
         if self.id is None:
             raise Problem("no_player")
         return self.id
@@ -41,16 +43,19 @@ ADMIN = Caller(None, "admin", "admin")
 
 
 class Keys:
-    """Keys and their holders, as this process remembers them."""
+    """The owners of keys, as this process remembers them. Shared by the threads of a process."""
 
     def __init__(self, find: Callable[[str], Any], admin_key: str | None, seconds: float) -> None:
         self._find = find
         self._admin_key = admin_key.encode() if admin_key else None
-        self._seconds = seconds
-        self._known: dict[str, tuple[float, Caller]] = {}
+        self._callers: TTLCache[str, Caller] = TTLCache(REMEMBERED, seconds)
+        self._lock = threading.Lock()
 
     def caller(self, header: str | None, key: str) -> Caller:
-        """Who sent this Authorization header. Raises Problem `no_key` where one is needed, `bad_key` for a key that nobody has."""
+        """Return the caller who sent this Authorization header.
+
+        Raise Problem `no_key` if a key is needed and missing, `bad_key` if nobody has the key.
+        """
         if header is None:
             if key == "needed":
                 raise Problem("no_key")
@@ -59,16 +64,15 @@ class Keys:
         given = given.strip()
         if scheme.lower() != "bearer" or not given or not given.isascii() or len(given) > LONGEST_KEY:
             raise Problem("bad_key")
-        known = self._known.get(given)
-        if known is not None and known[0] > time.monotonic():
-            return known[1]
-        caller = self._looked_up(given)
-        if len(self._known) >= REMEMBERED:
-            self._known.clear()
-        self._known[given] = (time.monotonic() + self._seconds, caller)
+        with self._lock:
+            caller = self._callers.get(given)
+        if caller is None:
+            caller = self._look_up(given)
+            with self._lock:
+                self._callers[given] = caller
         return caller
 
-    def _looked_up(self, key: str) -> Caller:
+    def _look_up(self, key: str) -> Caller:
         if self._admin_key is not None and hmac.compare_digest(key.encode(), self._admin_key):
             return ADMIN
         player = self._find(key)

@@ -1,8 +1,7 @@
-"""openapi.yaml, made from the operations and the games: `python -m service.openapi > openapi.yaml`; a test compares the two."""
+"""The OpenAPI description, made from the operations and the games. `./run openapi` writes it to openapi.yaml; a test compares the two."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,30 +10,34 @@ from apispec import APISpec
 from apispec.ext.marshmallow import MarshmallowPlugin
 from apispec.ext.marshmallow.openapi import OpenAPIConverter
 
+from games import GAMES, patterns
 from games.kernel import Game
-from service.envelopes import platform as shared_components
+from games.schema import Schema, ids, text
+from service import game_components, shared_components
+from service.game_components import MATCH_ID, PLAYER_ID, SEAT, reference
 from service.operations import Answer, Operation
 from service.problems import CODES, MEDIA_TYPE, RETRY_AFTER
-from service.schemas import MATCH_ID, PLAYER_ID, PlayerBody, SeatBody
-from service.shapes import of_game, ref
+from service.request_schemas import PlayerBody, SeatBody
+from service.routes import OPERATIONS
+from table.data import LEVELS
 
 TITLE = "Warledger"
 VERSION = "1.0.0"
 ABOUT = """\
-Board games over HTTP: every match a ledger of actions and facts that can be replayed and audited.
+Board games over HTTP. Every match is a ledger of actions and events that can be replayed and audited.
 
 Get a key with `POST /v1/players`, create or join a match, read `state` and `choices`, submit an action, follow `entries` or `stream`.
-Reading what a spectator may see needs no key. Every failure is `application/problem+json` with a stable `code`.
+Everybody may read what a spectator may see, without a key. Every failure is `application/problem+json` with a stable `code`.
 """
 
-IDS: Mapping[str, dict[str, Any]] = {
-    "match": {"type": "string", "pattern": MATCH_ID},
-    "player": {"type": "string", "pattern": PLAYER_ID},
-    "seat": {"type": "string", "pattern": "^[a-z][a-z0-9_]{0,31}$"},
-    "rule": {"type": "string", "pattern": "^[A-Z]{2,4}-[A-Z]{2,4}-[0-9]{2}$"},
-    "code": {"type": "string", "pattern": "^[a-z][a-z_]{0,39}$"},
+ID_SCHEMAS: Mapping[str, Schema] = {
+    "match": MATCH_ID.schema,
+    "player": PLAYER_ID.schema,
+    "seat": SEAT.schema,
+    "rule": text(patterns.anchored(patterns.RULE)).schema,
+    "code": text(patterns.anchored(patterns.CODE)).schema,
 }
-ID_ABOUT = {
+ID_DESCRIPTIONS = {
     "match": "A match's id.",
     "game": "A game's id.",
     "seat": "A seat.",
@@ -42,47 +45,47 @@ ID_ABOUT = {
     "code": "A problem's code.",
 }
 
-HEADERS: Mapping[str, dict[str, Any]] = {
+REQUEST_HEADERS: Mapping[str, dict[str, Any]] = {
     "If-Match": {
-        "description": 'Only if the match is still at this version, as an ETag gives it: `"41"`. Otherwise 412.',
-        "schema": {"type": "string", "pattern": '^("[0-9]{1,15}"|[0-9]{1,15}|[*])$'},
+        "description": 'Act only if the match is still at this version, written as its ETag: `"41"`. Otherwise the answer is 412.',
+        "schema": text(patterns.anchored(f"{patterns.VERSION_TAG}|{patterns.VERSION}|[*]")).schema,
     },
     "If-None-Match": {
-        "description": "The ETag of what you have; if it is still so, the answer is 304.",
-        "schema": {"type": "string"},
+        "description": "The ETag of the answer that you have. If nothing has changed, the answer is 304.",
+        "schema": text().schema,
     },
     "Idempotency-Key": {
-        "description": "Yours to choose, new for each request. The same request sent again under it gets the first answer again.",
-        "schema": {"type": "string", "pattern": "^[A-Za-z0-9_.:-]{1,64}$"},
+        "description": "An id of your choice, new for each request. The same request sent again with it gets the first answer again.",
+        "schema": text(patterns.anchored(patterns.REQUEST)).schema,
     },
     "Last-Event-ID": {
-        "description": "The version of the last entry you have; the stream goes on after it.",
-        "schema": {"type": "string", "pattern": "^[0-9]{1,15}$"},
+        "description": "The version of the last entry that you have. The stream continues after it.",
+        "schema": text(patterns.anchored(patterns.VERSION)).schema,
     },
 }
 
-ANSWER_HEADERS: Mapping[str, dict[str, Any]] = {
-    "ETag": {"description": "The version, in quotation marks.", "schema": {"type": "string"}, "required": True},
-    "Location": {"description": "Where the match is.", "schema": {"type": "string"}, "required": True},
-    "RetryAfter": {"description": "After how many seconds to try again.", "schema": {"type": "string"}, "required": True},
-    "Authenticate": {"description": "How to send a key.", "schema": {"type": "string"}, "required": True},
+# By the name of the component. OpenAPI allows no hyphens there.
+RESPONSE_HEADERS: Mapping[str, tuple[str, str]] = {
+    "ETag": ("ETag", "The version, in quotation marks."),
+    "Location": ("Location", "The address of the match."),
+    "RetryAfter": ("Retry-After", "After how many seconds to try again."),
+    "Authenticate": ("WWW-Authenticate", "How to send a key."),
 }
-HEADER_NAMES = {"RetryAfter": "Retry-After", "Authenticate": "WWW-Authenticate"}
 
 TAGS = {
     "players": "Players and their keys.",
-    "games": "The games, their rules and what their JSON looks like.",
-    "matches": "Matches: creating, joining, finding.",
-    "play": "Playing: what is so, what may be done, doing it.",
-    "history": "What has happened, entry by entry, now and as it comes; and the audit.",
+    "games": "The games, their rules and their JSON Schemas.",
+    "matches": "Creating, joining and finding matches.",
+    "play": "Playing: the state of a match, the choices of a seat, and actions.",
+    "history": "The entries of a match, past and new, and its audit.",
     "server": "The server itself.",
 }
 
 
-def spec(operations: list[Operation], games: Mapping[str, Game], levels: list[str]) -> dict[str, Any]:
-    """The whole description of the API, OpenAPI 3.1."""
+def described(games: Mapping[str, Game] = GAMES) -> dict[str, Any]:
+    """Return the whole description of the API, in OpenAPI 3.1."""
     plugin = MarshmallowPlugin()
-    made = APISpec(
+    spec = APISpec(
         TITLE,
         VERSION,
         "3.1.0",
@@ -93,54 +96,66 @@ def spec(operations: list[Operation], games: Mapping[str, Game], levels: list[st
     )
     converter = plugin.converter
     assert converter is not None
-    components = shared_components(games, levels)
+    components = shared_components.components(games, LEVELS)
     for game in games.values():
-        components |= of_game(game)
-    made.components.schema("PlayerRequest", schema=PlayerBody)
-    made.components.schema("SeatRequestBody", schema=SeatBody)
+        components |= game_components.components(game)
+    spec.components.schema("PlayerRequest", schema=PlayerBody)
+    spec.components.schema("SeatRequestBody", schema=SeatBody)
     for name in sorted(components):
-        made.components.schema(name, component=components[name])
-    made.components.security_scheme("key", {"type": "http", "scheme": "bearer", "description": "The key of a player, or the admin key."})
-    for name, header in ANSWER_HEADERS.items():
-        made.components.header(name, header)
+        spec.components.schema(name, component=components[name])
+    spec.components.security_scheme("key", {"type": "http", "scheme": "bearer", "description": "The key of a player, or the admin key."})
+    for name, (_, about) in RESPONSE_HEADERS.items():
+        spec.components.header(name, {"description": about, "schema": text().schema, "required": True})
     paths: dict[str, dict[str, Any]] = {}
-    for operation in operations:
+    for operation in OPERATIONS:
         paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, converter, games)
     for path, methods in paths.items():
-        made.path(path, operations=methods)
-    written: dict[str, Any] = made.to_dict()
-    return written
+        spec.path(path, operations=methods)
+    description: dict[str, Any] = spec.to_dict()
+    return description
+
+
+def in_yaml(description: Mapping[str, Any]) -> str:
+    """Return the description as openapi.yaml contains it."""
+    return yaml.dump(description, Dumper=_WithoutAnchors, sort_keys=False, allow_unicode=True, width=140)
+
+
+class _WithoutAnchors(yaml.SafeDumper):
+    """YAML without anchors."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
 
 
 def _operation(operation: Operation, converter: OpenAPIConverter, games: Mapping[str, Game]) -> dict[str, Any]:
-    parameters = [_id(part[1:-1], operation, games) for part in operation.path.split("/") if part.startswith("{")]
+    parameters = [_path_parameter(part[1:-1], games) for part in operation.path.split("/") if part.startswith("{")]
     if operation.query is not None:
-        parameters += _query(operation, converter)
-    parameters += [{"name": name, "in": "header", "required": False, **HEADERS[name]} for name in operation.headers]
-    told: dict[str, Any] = {"operationId": operation.id, "summary": operation.summary, "tags": [operation.tag]}
+        parameters += _query_parameters(operation, converter)
+    parameters += [{"name": name, "in": "header", "required": False, **REQUEST_HEADERS[name]} for name in operation.headers]
+    row: dict[str, Any] = {"operationId": operation.id, "summary": operation.summary, "tags": [operation.tag]}
     if operation.about:
-        told["description"] = operation.about
+        row["description"] = operation.about
     if operation.key == "needed":
-        told["security"] = [{"key": []}]
+        row["security"] = [{"key": []}]
     elif operation.key == "optional":
-        told["security"] = [{}, {"key": []}]
+        row["security"] = [{}, {"key": []}]
     if parameters:
-        told["parameters"] = parameters
+        row["parameters"] = parameters
     if operation.body is not None:
-        content: dict[str, Any] = {"schema": operation.body.schema}
+        content: dict[str, Any] = {"schema": operation.body.documented}
         if operation.body.examples:
             content["examples"] = {name: {"value": value} for name, value in operation.body.examples.items()}
-        told["requestBody"] = {"required": operation.body.needed, "content": {"application/json": content}}
-    told["responses"] = {
+        row["requestBody"] = {"required": operation.body.required, "content": {"application/json": content}}
+    row["responses"] = {
         **{str(status): _answer(answer) for status, answer in operation.answers.items()},
         **_problems(operation),
     }
     for status, links in operation.links.items():
-        told["responses"][status]["links"] = links
-    return told
+        row["responses"][status]["links"] = links
+    return row
 
 
-def _query(operation: Operation, converter: OpenAPIConverter) -> list[dict[str, Any]]:
+def _query_parameters(operation: Operation, converter: OpenAPIConverter) -> list[dict[str, Any]]:
     assert operation.query is not None
     found = []
     for parameter in converter.schema2parameters(operation.query, location="query"):
@@ -149,55 +164,42 @@ def _query(operation: Operation, converter: OpenAPIConverter) -> list[dict[str, 
     return found
 
 
-def _id(name: str, operation: Operation, games: Mapping[str, Game]) -> dict[str, Any]:
-    schema = IDS.get(name) or {"type": "string", "enum": list(games)}
-    return {"name": name, "in": "path", "required": True, "description": ID_ABOUT[name], "schema": schema}
+def _path_parameter(name: str, games: Mapping[str, Game]) -> dict[str, Any]:
+    schema = ID_SCHEMAS.get(name) or ids(games).schema
+    return {"name": name, "in": "path", "required": True, "description": ID_DESCRIPTIONS[name], "schema": schema}
 
 
 def _answer(answer: Answer) -> dict[str, Any]:
-    told: dict[str, Any] = {"description": answer.about}
+    response: dict[str, Any] = {"description": answer.about}
     if answer.headers:
-        told["headers"] = {HEADER_NAMES.get(name, name): {"$ref": f"#/components/headers/{name}"} for name in answer.headers}
+        response["headers"] = dict(_header(name) for name in answer.headers)
     if answer.content:
-        told["content"] = {kind: {"schema": schema} for kind, schema in answer.content.items()}
-    return told
+        response["content"] = {kind: {"schema": schema} for kind, schema in answer.content.items()}
+    return response
+
+
+def _header(component: str) -> tuple[str, dict[str, Any]]:
+    """Return a response header's name with a reference to its component."""
+    return RESPONSE_HEADERS[component][0], {"$ref": f"#/components/headers/{component}"}
 
 
 def _problems(operation: Operation) -> dict[str, Any]:
-    """A response for each status of failure, with an example for each code that may come with it."""
+    """Return a response for each status of failure, with an example for each code."""
     found: dict[str, Any] = {}
     for code in operation.all_problems():
         status, title, detail = CODES[code]
-        told = found.setdefault(
+        response = found.setdefault(
             str(status),
-            {"description": "", "content": {MEDIA_TYPE: {"schema": ref("Problem"), "examples": {}}}},
+            {"description": "", "content": {MEDIA_TYPE: {"schema": reference("Problem"), "examples": {}}}},
         )
-        told["description"] = f"{told['description']}, `{code}`" if told["description"] else f"{title}: `{code}`"
-        kind = {"type": f"/v1/problems/{code}", "title": title, "status": status, "code": code, "detail": detail}
+        response["description"] = f"{response['description']}, `{code}`" if response["description"] else f"{title}: `{code}`"
+        example = {"type": f"/v1/problems/{code}", "title": title, "status": status, "code": code, "detail": detail}
         if code == "against_the_rules":
-            kind = {**kind, "code": "not_your_turn", "detail": "It is not for red to act now; blue must.", "rule": None}
-            kind["facts"] = {"actor": "red", "to_act": "blue"}
-        told["content"][MEDIA_TYPE]["examples"][code] = {"value": kind}
+            example = {**example, "code": "not_your_turn", "detail": "It is not for red to act now; blue must.", "rule": None}
+            example["facts"] = {"actor": "red", "to_act": "blue"}
+        response["content"][MEDIA_TYPE]["examples"][code] = {"value": example}
         if code in RETRY_AFTER:
-            told["headers"] = {"Retry-After": {"$ref": "#/components/headers/RetryAfter"}}
+            response["headers"] = dict([_header("RetryAfter")])
         if status == 401:
-            told["headers"] = {"WWW-Authenticate": {"$ref": "#/components/headers/Authenticate"}}
+            response["headers"] = dict([_header("Authenticate")])
     return {status: found[status] for status in sorted(found)}
-
-
-class _Plain(yaml.SafeDumper):
-    """YAML without anchors."""
-
-    def ignore_aliases(self, data: Any) -> bool:
-        return True
-
-
-def written(described: Mapping[str, Any]) -> str:
-    """The description as openapi.yaml holds it."""
-    return yaml.dump(described, Dumper=_Plain, sort_keys=False, allow_unicode=True, width=140)
-
-
-if __name__ == "__main__":
-    from service.app import described
-
-    sys.stdout.write(written(described()))

@@ -1,7 +1,7 @@
-"""Problems: every way in which a request can fail, as RFC 9457 wants it told.
+"""Problems: every way in which a request can fail, in the form of RFC 9457.
 
-`CODES` is the whole list. A problem's `type` leads to its entry there (`GET /v1/problems/{code}`). What the rules of a game refuse has
-the type of `against_the_rules` and the game's own code.
+`CODES` is the whole list. A problem's `type` is the address of its entry there (`GET /v1/problems/{code}`). A refusal by the rules of a
+game has the type of `against_the_rules` and the game's own code. A refusal by the table has an entry of its own.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ import orjson
 from flask import Response
 
 from events.errors import MustBeLast, PlatformError, Stale
-from games.kernel import Game, Refusal, sentence
+from games.kernel import Game, Refusal
+from table.rules import is_table_refusal, sentence
 
 MEDIA_TYPE = "application/problem+json"
 
 
 class Code(NamedTuple):
-    """One kind of failure: its status, a short title, and the sentence that tells of a case."""
+    """One kind of problem: its status, a short title, and a sentence with the facts of the case in braces."""
 
     status: int
     title: str
@@ -29,49 +30,53 @@ class Code(NamedTuple):
 
 CODES: Mapping[str, Code] = {
     "bad_json": Code(400, "Not JSON", "The body is not JSON: {reason}."),
-    "bad_body": Code(400, "Wrong shape", "The body does not have the shape asked for: {reason}."),
-    "bad_query": Code(400, "Wrong query", "The query does not have the shape asked for: {reason}."),
-    "bad_header": Code(400, "Wrong header", "The header {header} does not have the shape asked for: {reason}."),
+    "bad_body": Code(400, "Wrong body", "The body does not match its schema: {reason}."),
+    "bad_list": Code(400, "Wrong list", "An action of the table is sent alone, not in a list."),
+    "bad_query": Code(400, "Wrong query", "The query does not match its schema: {reason}."),
+    "bad_header": Code(400, "Wrong header", "The header {header} has the wrong form: {reason}."),
     "bad_request": Code(400, "Bad request", "The request could not be read."),
-    "no_key": Code(401, "Key needed", "This needs a key, sent as `Authorization: Bearer <key>`."),
+    "no_key": Code(401, "Key needed", "This needs a key. Send it as `Authorization: Bearer <key>`."),
     "bad_key": Code(401, "Unknown key", "No player has this key."),
-    "role_needed": Code(403, "Not allowed", "This is for {needed} only."),
-    "no_player": Code(403, "No player", "The admin key belongs to no player; use the key of a player here."),
-    "not_seated": Code(403, "Not seated", "You hold no seat in this match."),
+    "role_needed": Code(403, "Not allowed", "Only {needed} may do this."),
+    "no_player": Code(403, "No player", "The admin key belongs to no player. Use the key of a player here."),
+    "not_seated": Code(403, "Not seated", "You have no seat in this match."),
     "not_your_seat": Code(403, "Not your seat", "The seat {seat} is not yours."),
-    "hidden_view": Code(403, "Hidden", "While the match goes on, the view of {viewer} is not for you."),
-    "audit_closed": Code(403, "Hidden", "Referees may audit a match at any time, its players when it is over."),
+    "hidden_view": Code(403, "Hidden", "You may not see the view of {viewer} while the match goes on."),
+    "audit_closed": Code(403, "Hidden", "Referees may audit a match at any time. Its players may audit it when it is over."),
     "no_such_path": Code(404, "Not found", "There is nothing at this address."),
     "no_such_problem": Code(404, "Not found", "There is no problem with this code."),
     "no_such_game": Code(404, "No such game", "There is no game with this id."),
     "no_such_rule": Code(404, "No such rule", "The game has no rule with this id."),
     "no_such_match": Code(404, "No such match", "There is no match with this id."),
     "no_such_seat": Code(404, "No such seat", "The match has no such seat."),
-    "no_such_version": Code(404, "No such version", "The match has not come to this version."),
-    "wrong_method": Code(405, "Wrong method", "This address answers {allowed} only."),
-    "seat_taken": Code(409, "Seat taken", "Somebody holds the seat already."),
-    "not_started": Code(409, "Not started", "A seat of this match is still free."),
-    "stale": Code(412, "Stale", "The match has moved on to version {version}."),
-    "too_large": Code(413, "Too large", "A body may hold {limit} bytes at most."),
+    "no_such_version": Code(404, "No such version", "The match has not reached this version."),
+    "wrong_method": Code(405, "Wrong method", "This address only accepts {allowed}."),
+    "seat_taken": Code(409, "Seat taken", "The seat is already taken."),
+    "already_created": Code(409, "Already created", "The match exists already."),
+    "left_too_often": Code(409, "Left too often", "You have left {limit} seats of this match, so you can take no more of it."),
+    "already_started": Code(409, "Already started", "The match has started. Seats can be left before that only."),
+    "not_started": Code(409, "Not started", "A seat of this match is still open."),
+    "stale": Code(412, "Stale", "The match is now at version {version}."),
+    "too_large": Code(413, "Too large", "The body is larger than {limit} bytes."),
     "not_json": Code(415, "Wrong media type", "The body must be sent as application/json."),
-    "against_the_rules": Code(422, "Against the rules", "The rules of the game do not allow this; `code` and `rule` say why."),
+    "against_the_rules": Code(422, "Against the rules", "The rules of the game do not allow this. `code` and `rule` say why."),
     "must_be_last": Code(422, "Must be last", "An action of the list draws chance or reveals something, so nothing can follow it."),
-    "request_reused": Code(422, "Idempotency key reused", "This Idempotency-Key came before with another request."),
-    "bad_seats": Code(422, "Wrong seats", "The seats cannot be given like this."),
-    "busy": Code(503, "Busy", "Too many others are writing just now; ask again."),
-    "streams_full": Code(503, "Too many streams", "This server holds as many open streams as it can; try again."),
-    "store_away": Code(503, "Away", "The store cannot be reached just now; try again."),
-    "broken": Code(500, "Broken", "Something went wrong on our side; it has been noted."),
+    "request_reused": Code(422, "Idempotency key reused", "This Idempotency-Key was used before for another request."),
+    "bad_seats": Code(422, "Wrong seats", "The seats cannot be assigned like this."),
+    "busy": Code(503, "Busy", "Too many requests are writing now. Try again."),
+    "streams_full": Code(503, "Too many streams", "This server has as many open streams as it allows. Try again."),
+    "store_away": Code(503, "Store unavailable", "The store cannot be reached now. Try again."),
+    "broken": Code(500, "Broken", "Something went wrong in the server. It has been logged."),
 }
 
 RETRY_AFTER: Mapping[str, str] = {"busy": "1", "streams_full": "5", "store_away": "1"}
 
 
 class Problem(Exception):
-    """A request that fails as `CODES` says under `kind`.
+    """A request that fails. `kind` is its key in `CODES`.
 
-    `facts` fill the sentence there, or `detail` is it; `code` is the kind, but where a game refuses its own code; `more` are further
-    members of the answer.
+    `facts` fill the sentence of that entry, unless `detail` is given. `code` is the kind, or a game's own refusal code. `more` are
+    further members of the answer.
     """
 
     def __init__(
@@ -84,47 +89,50 @@ class Problem(Exception):
         self.detail = CODES[kind].detail.format_map(facts) if detail is None else detail
 
 
-def declined(reason: PlatformError) -> Problem:
-    """What the memory declines, as a problem: same code, same sentence."""
+def platform_problem(error: PlatformError) -> Problem:
+    """Return an error of the platform as a problem with the same code and sentence."""
     more: dict[str, Any] = {}
-    if isinstance(reason, Stale):
-        more["version"] = reason.version
-    if isinstance(reason, MustBeLast):
-        more["place"] = reason.place
-    return Problem(reason.code, more, detail=reason.sentence)
+    if isinstance(error, Stale):
+        more["version"] = error.version
+    if isinstance(error, MustBeLast):
+        more["place"] = error.place
+    return Problem(error.code, more, detail=error.sentence)
 
 
-def refused(game: Game, refusal: Refusal, place: int | None = None) -> Problem:
-    """What the rules of `game` do not allow, as a problem: the game's code and sentence, the rule, and the facts of the case; and `place`,
-    which of a list of actions it was."""
+def refusal_problem(game: Game, refusal: Refusal, place: int | None = None) -> Problem:
+    """Return a refusal of a game or its table as a problem: the code, the sentence, the rule, and the facts of the case.
+
+    `place`: which action of a list was refused.
+    """
     more: dict[str, Any] = {"game": game.id, "rule": refusal.rule, "facts": dict(refusal.facts)}
     if place is not None:
         more["place"] = place
-    return Problem("against_the_rules", more, code=refusal.code, detail=sentence(game, refusal))
+    kind = refusal.code if is_table_refusal(refusal) else "against_the_rules"
+    return Problem(kind, more, code=refusal.code, detail=sentence(game, refusal))
 
 
-class Told(Response):
-    """The answer that tells of a problem, with its code."""
+class ProblemResponse(Response):
+    """The response that describes a problem, with the problem's code."""
 
     code = ""
 
 
-def told(problem: Problem) -> Told:
-    """The answer that tells of a problem (RFC 9457)."""
+def problem_response(problem: Problem) -> ProblemResponse:
+    """Return the response that describes a problem (RFC 9457)."""
     status, title, _ = CODES[problem.kind]
     kind = f"/v1/problems/{problem.kind}"
-    body = {"type": kind, "title": title, "status": status, "code": problem.code, "detail": problem.detail, **problem.more}
+    members = {"type": kind, "title": title, "status": status, "code": problem.code, "detail": problem.detail, **problem.more}
     try:
-        written = orjson.dumps(body)
+        body = orjson.dumps(members)
     except TypeError:  # a number beyond 64 bits among the facts
-        written = json.dumps(body).encode()
-    answer = Told(written, status, mimetype=MEDIA_TYPE)
-    answer.code = problem.code
-    answer.headers["Cache-Control"] = "no-store"
+        body = json.dumps(members).encode()
+    response = ProblemResponse(body, status, mimetype=MEDIA_TYPE)
+    response.code = problem.code
+    response.headers["Cache-Control"] = "no-store"
     if "version" in problem.more:
-        answer.headers["ETag"] = f'"{problem.more["version"]}"'
+        response.headers["ETag"] = f'"{problem.more["version"]}"'
     if problem.kind in RETRY_AFTER:
-        answer.headers["Retry-After"] = RETRY_AFTER[problem.kind]
+        response.headers["Retry-After"] = RETRY_AFTER[problem.kind]
     if status == 401:
-        answer.headers["WWW-Authenticate"] = 'Bearer realm="warledger"'
-    return answer
+        response.headers["WWW-Authenticate"] = 'Bearer realm="warledger"'
+    return response

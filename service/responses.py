@@ -1,4 +1,4 @@
-"""Answers: bytes with their media type, made in one place."""
+"""Responses: the bytes of an answer, its media type and its cache headers."""
 
 from __future__ import annotations
 
@@ -13,61 +13,59 @@ from werkzeug.http import parse_accept_header, parse_etags
 JSON = "application/json"
 NDJSON = "application/x-ndjson"
 TEXT = "text/plain"
+EVENT_STREAM = "text/event-stream"
+
+_JSON_HEADERS = [("Content-Type", JSON)]
+_PRIVATE = ("Cache-Control", "private, no-cache")
 
 
-_IN_JSON = [("Content-Type", JSON)]
-
-
-def written(value: Any) -> bytes:
-    """JSON with its keys in order, so that the same always makes the same bytes, whatever way it came into memory."""
+def sorted_json(value: Any) -> bytes:
+    """Return JSON with sorted keys, so that equal values always give the same bytes."""
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 
-def in_json(value: Any, status: int = 200) -> Response:
-    """JSON."""
-    return Response(written(value), status, _IN_JSON)
+def json_response(value: Any, status: int = 200) -> Response:
+    """Return a response in JSON."""
+    return Response(sorted_json(value), status, _JSON_HEADERS)
 
 
-def in_markdown(text: str) -> Response:
-    """Markdown, in UTF-8."""
+def markdown_response(text: str) -> Response:
+    """Return a response in Markdown."""
     return Response(text, mimetype="text/markdown")
 
 
-def in_text(lines: Iterable[str]) -> Response:
-    """Lines of plain text, in UTF-8."""
+def text_response(lines: Iterable[str]) -> Response:
+    """Return a response of lines of plain text."""
     return Response("".join(f"{line}\n" for line in lines), mimetype=TEXT)
 
 
-def in_no_words(status: int) -> Response:
-    """A status alone."""
-    answer = Response(status=status)
-    del answer.headers["Content-Type"]
-    return answer
+def empty_response(status: int) -> Response:
+    """Return a response without a body."""
+    response = Response(status=status)
+    del response.headers["Content-Type"]
+    return response
 
 
 def prefers(accept: str | None, media_type: str) -> bool:
-    """Whether an Accept header would rather have a media type than JSON; what it says of both alike is JSON."""
+    """Return True if an Accept header prefers a media type to JSON."""
     if accept is None:
         return False
-    asked = MIMEAccept([(kind.partition(";")[0].strip(), quality) for kind, quality in parse_accept_header(accept, MIMEAccept)])
-    return bool(asked) and asked.quality(media_type) > asked.quality(JSON)
+    accepted = MIMEAccept([(kind.partition(";")[0].strip(), quality) for kind, quality in parse_accept_header(accept, MIMEAccept)])
+    return bool(accepted) and accepted.quality(media_type) > accepted.quality(JSON)
 
 
-def private(answer: Response, vary: str = "Authorization") -> Response:
-    """The answer for whoever asked alone: what it says hangs on who asks, so whoever keeps it must ask again, and by key."""
-    answer.headers.extend([("Vary", vary), _PRIVATE])
-    return answer
+def private(response: Response, vary: str = "Authorization") -> Response:
+    """Mark a response as one for its caller alone. Caches must revalidate it, for each key."""
+    response.headers.extend([("Vary", vary), _PRIVATE])
+    return response
 
 
-def tagged(answer: Response, tag: int | str, vary: str = "Authorization") -> Response:
-    """The answer, private, with the version as its ETag."""
-    answer.headers["ETag"] = f'"{tag}"'
-    return private(answer, vary)
+def tagged(response: Response, tag: int | str, vary: str = "Authorization") -> Response:
+    """Mark a response as private and set its ETag."""
+    response.headers["ETag"] = f'"{tag}"'
+    return private(response, vary)
 
 
-def has(if_none_match: str | None, tag: int | str) -> bool:
-    """Whether an If-None-Match header names the tag, so that a 304 will do."""
+def names_tag(if_none_match: str | None, tag: int | str) -> bool:
+    """Return True if an If-None-Match header names the tag, so that the answer is 304."""
     return if_none_match is not None and parse_etags(if_none_match).contains_weak(str(tag))
-
-
-_PRIVATE = ("Cache-Control", "private, no-cache")

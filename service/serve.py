@@ -1,4 +1,4 @@
-"""`./run serve`: the whole service on one machine. Starts the store, the web and the workers, and starts again what dies."""
+"""`./run serve`: the whole service on one machine. It starts the store, the web and the workers, and restarts those that die."""
 
 from __future__ import annotations
 
@@ -21,8 +21,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from environs import EnvError
+
 from events import embedded
+from events.due import ADVANCE, KINDS, queue_list
 from events.players import new_key
+from service.settings import settings_from_environment
 
 ROOT = Path(__file__).resolve().parent.parent
 STEADY = 10.0
@@ -32,12 +36,12 @@ SPARE_THREADS = 32
 
 
 class Unable(Exception):
-    """Why the service cannot run, in a sentence for whoever started it."""
+    """Why the service cannot run, in a sentence for the user."""
 
 
 @dataclass
 class Child:
-    """One process of the service: how it is started, and how it has fared since."""
+    """One process of the service: how to start it, and its state since then."""
 
     name: str
     command: list[str]
@@ -50,7 +54,7 @@ class Child:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Serve until told to stop; the exit status."""
+    """Serve until a signal says stop. Return the exit status."""
     options = parsed(arguments)
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -59,7 +63,7 @@ def main(arguments: list[str] | None = None) -> int:
     children: list[Child] = []
     try:
         run(options, servers, children, stop)
-    except (Unable, embedded.NoServer) as reason:
+    except (Unable, EnvError, embedded.NoServer) as reason:
         print(reason, file=sys.stderr)
         return 1
     finally:
@@ -69,26 +73,39 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def parsed(arguments: list[str] | None) -> argparse.Namespace:
-    """The command line."""
+    """Return the options of the command line."""
     parser = argparse.ArgumentParser(prog="./run serve", description="Run the whole service on this machine.")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
     parser.add_argument("--port", type=int, default=8000, help="port to listen on (8000); 0 takes a free one")
     parser.add_argument("--web", type=int, default=2, help="processes that answer HTTP (2)")
-    parser.add_argument("--workers", type=int, default=2, help="processes that play AI seats and the system (2)")
+    parser.add_argument("--workers", type=int, default=2, help="processes that do all kinds of work; one more only ends rounds (2)")
+    parser.add_argument(
+        "--queues",
+        type=queue_list,
+        action="append",
+        metavar="LIST",
+        help="instead of --workers: one process for each LIST, such as advance,think",
+    )
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("WARLEDGER_DATA", "data")), help="folder of the data (./data)")
     parser.add_argument("--verbose", action="store_true", help="show the logs here instead of keeping them in the data folder")
     options = parser.parse_args(arguments)
     if options.web < 1 or options.workers < 0 or not 0 <= options.port <= 65_535:
         parser.error("--web is at least 1, --workers at least 0, --port is 0 to 65535")
     options.data = options.data.resolve()
+    options.queues = options.queues or queues_of(options.workers)
     return options
 
 
+def queues_of(workers: int) -> list[tuple[str, ...]]:
+    """Return the queues of each worker: one for the system's steps, so that slow thinking never delays them, and that many for all."""
+    return [(ADVANCE,), *[tuple(KINDS)] * workers] if workers else []
+
+
 def run(options: argparse.Namespace, servers: dict[str, embedded.Server], children: list[Child], stop: threading.Event) -> None:
-    """Start everything in order, tell where it is, and keep it running until `stop`."""
+    """Start everything in order, print its address, and keep it running until `stop`."""
     lock(options.data, stop)
     port = free_port(options.host, options.port)
-    environment = surroundings(options)
+    environment = child_environment(options)
     logs = None if options.verbose else options.data / "logs"
     if logs is not None:
         logs.mkdir(exist_ok=True)
@@ -96,10 +113,11 @@ def run(options: argparse.Namespace, servers: dict[str, embedded.Server], childr
         for name, setting in ((embedded.STORE, "WARLEDGER_REDIS_URL"), (embedded.QUEUE, "WARLEDGER_QUEUE_URL")):
             servers[name] = embedded.start(options.data, name, fsync_of(name, environment))
             environment[setting] = servers[name].url
-    web = Child("web", web_command(options, port, environment), environment, log_of(logs, "web"))
+    web = Child("web", web_command(options, port), environment, log_of(logs, "web"))
+    worker = [sys.executable, "-m", "workers.run"]
     workers = [
-        Child(f"worker-{number}", [sys.executable, "-m", "workers.run"], environment, log_of(logs, f"worker-{number}"))
-        for number in range(1, options.workers + 1)
+        Child(f"worker-{number}", [*worker, "--queues", ",".join(kinds)], environment, log_of(logs, f"worker-{number}"))
+        for number, kinds in enumerate(options.queues, 1)
     ]
     for child in (web, *workers):
         children.append(child)
@@ -108,7 +126,7 @@ def run(options: argparse.Namespace, servers: dict[str, embedded.Server], childr
     wait_for(web, lambda: healthy(url), stop)
     if stop.is_set():
         return
-    tell(options.data, url, bool(os.environ.get("WARLEDGER_ADMIN_KEY")))
+    announce(options.data, url, bool(os.environ.get("WARLEDGER_ADMIN_KEY")))
     while not stop.wait(0.1):
         for name, server in servers.items():
             if not server.alive():
@@ -120,37 +138,37 @@ def run(options: argparse.Namespace, servers: dict[str, embedded.Server], childr
 
 
 def fsync_of(name: str, environment: dict[str, str]) -> str:
-    """How an embedded server keeps what it is told: the store by setting, the queue not at all."""
+    """Return how an embedded server writes to disk: the store as set, the queue not at all."""
     return environment.get("WARLEDGER_FSYNC", "always") if name == embedded.STORE else "off"
 
 
 def lock(folder: Path, stop: threading.Event) -> None:
-    """Keep the data folder for this process until it ends; raises Unable where another has it."""
+    """Lock the data folder for this process. Raise Unable if another one has it."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    held = os.open(folder / "serve.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    file = os.open(folder / "serve.lock", os.O_RDWR | os.O_CREAT, 0o600)
     deadline = time.monotonic() + 3 * GRACE
-    while not taken(held):
-        holder = os.pread(held, 20, 0).decode()
-        if alive(holder) or time.monotonic() > deadline:
-            told = f" (process {holder})" if alive(holder) else ""
-            raise Unable(f"The data folder {folder} is in use by another `serve`{told}; stop that one, or choose another with --data.")
-        if stop.wait(0.1):  # what a killed `serve` has left behind is just ending
+    while not try_lock(file):
+        owner = os.pread(file, 20, 0).decode()
+        if alive(owner) or time.monotonic() > deadline:
+            process = f" (process {owner})" if alive(owner) else ""
+            raise Unable(f"The data folder {folder} is in use by another `serve`{process}; stop that one, or choose another with --data.")
+        if stop.wait(0.1):  # the processes of a killed `serve` are still ending
             raise Unable("Stopped before it began.")
-    os.truncate(held, 0)
-    os.pwrite(held, str(os.getpid()).encode(), 0)
+    os.truncate(file, 0)
+    os.pwrite(file, str(os.getpid()).encode(), 0)
 
 
-def taken(held: int) -> bool:
-    """Whether this process has the lock now."""
+def try_lock(file: int) -> bool:
+    """Take the lock. Return False if another process has it."""
     try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True
 
 
 def alive(process: str) -> bool:
-    """Whether the process with this number runs."""
+    """Return True if the process with this number runs."""
     try:
         os.kill(int(process), 0)
     except (ValueError, ProcessLookupError):
@@ -161,7 +179,7 @@ def alive(process: str) -> bool:
 
 
 def free_port(host: str, port: int) -> int:
-    """The port to listen on, known to be free a moment ago."""
+    """Return the port to listen on. It was free a moment ago. Raise Unable if it is not."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -172,20 +190,20 @@ def free_port(host: str, port: int) -> int:
         return int(probe.getsockname()[1])
 
 
-def surroundings(options: argparse.Namespace) -> dict[str, str]:
-    """The environment of every child: what was set, this code, where its counts go, and the admin key."""
-    set_here = {"WARLEDGER_DATA": str(options.data), "PYTHONPATH": str(ROOT), "PYTHONSAFEPATH": "1", "PYTHONUNBUFFERED": "1"}
-    numbers = options.data / "metrics"  # where the processes keep their counts, so that /metrics tells the sum
-    shutil.rmtree(numbers, ignore_errors=True)
-    numbers.mkdir()
-    environment = {"PROMETHEUS_MULTIPROC_DIR": str(numbers), **os.environ, **set_here}
+def child_environment(options: argparse.Namespace) -> dict[str, str]:
+    """Return the environment of every child: that of this process, the place of the code and of the metrics, and the admin key."""
+    fixed = {"WARLEDGER_DATA": str(options.data), "PYTHONPATH": str(ROOT), "PYTHONSAFEPATH": "1", "PYTHONUNBUFFERED": "1"}
+    metrics = options.data / "metrics"  # shared by the processes, so that /metrics can sum them up
+    shutil.rmtree(metrics, ignore_errors=True)
+    metrics.mkdir()
+    environment = {"PROMETHEUS_MULTIPROC_DIR": str(metrics), **os.environ, **fixed}
     if not environment.get("WARLEDGER_ADMIN_KEY"):
         environment["WARLEDGER_ADMIN_KEY"] = admin_key(options.data / "admin.key")
     return environment
 
 
 def admin_key(file: Path) -> str:
-    """The admin key of this data folder, made on the first start and readable by its owner alone."""
+    """Return the admin key of this data folder. The first start makes it, and only the owner of the folder can read it."""
     if not file.exists():
         handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "w") as opened:
@@ -193,28 +211,28 @@ def admin_key(file: Path) -> str:
     return file.read_text().strip()
 
 
-def web_command(options: argparse.Namespace, port: int, environment: dict[str, str]) -> list[str]:
-    """Granian with a thread for every stream that the service may hold open, and some for everything else."""
-    threads = int(environment.get("WARLEDGER_STREAMS", "256")) + SPARE_THREADS
+def web_command(options: argparse.Namespace, port: int) -> list[str]:
+    """Return the command that starts granian, with a thread for every stream that may be open and some for everything else."""
+    threads = settings_from_environment().streams + SPARE_THREADS
     command = [sys.executable, "-m", "granian", "--interface", "wsgi", "--factory", "--host", options.host, "--port", str(port)]
     command += ["--workers", str(options.web), "--blocking-threads", str(threads), "--log-level", "error", "--no-ws", "--http", "1"]
     return [*command, "--respawn-failed-workers", "--respawn-interval", "0.2", "--workers-kill-timeout", "1", "service.app:create_app"]
 
 
 def log_of(folder: Path | None, name: str) -> Path | None:
-    """Where a child's output goes: a file, or the terminal."""
+    """Return the file for a child's output, or None for the terminal."""
     return None if folder is None else folder / f"{name}.log"
 
 
 def turn_over(log: Path | None) -> None:
-    """Begin a log anew that has grown large, and keep the one before; whoever writes to it goes on at its end."""
+    """Copy a log that has grown large to `.1` and empty it. A process that writes to it continues at its end."""
     if log is not None and log.exists() and log.stat().st_size > LOG_LIMIT:
         shutil.copyfile(log, log.with_suffix(".log.1"))
         os.truncate(log, 0)
 
 
 def start(child: Child) -> None:
-    """Start the process, in a group of its own, so that Ctrl-C reaches this one alone and a group can be ended as a whole."""
+    """Start the process in a group of its own. Then Ctrl-C reaches only this process, and a group can be ended as a whole."""
     output = None if child.log is None else child.log.open("ab")
     child.process = subprocess.Popen(
         child.command,
@@ -232,13 +250,13 @@ def start(child: Child) -> None:
 
 
 def ends_with_parent() -> None:
-    """In a child before it begins: Linux ends it when this process dies, however that comes about."""
+    """Let Linux end the child when this process dies in any way. Runs in the child before it starts."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(1, signal.SIGTERM)
 
 
 def look_after(child: Child) -> None:
-    """Start a dead child again: at once the first time, later and later while it keeps dying young."""
+    """Restart a dead child: at once the first time, with growing delays while it keeps dying early."""
     now = time.monotonic()
     turn_over(child.log)
     if child.process is not None:
@@ -256,12 +274,12 @@ def look_after(child: Child) -> None:
 
 
 def ending(status: int) -> str:
-    """How a process ended, in words."""
+    """Return how a process ended, in words."""
     return f"status {status}" if status >= 0 else signal.Signals(-status).name
 
 
 def wait_for(child: Child, ready: Callable[[], bool], stop: threading.Event) -> None:
-    """Wait until `ready`, or raise Unable when the child ends before."""
+    """Wait until `ready`. Raise Unable if the child ends before."""
     while not stop.is_set() and not ready():
         assert child.process is not None
         status = child.process.poll()
@@ -276,7 +294,7 @@ def wait_for(child: Child, ready: Callable[[], bool], stop: threading.Event) -> 
 
 
 def healthy(url: str) -> bool:
-    """Whether the web answers."""
+    """Return True if the web answers."""
     try:
         with urllib.request.urlopen(f"{url}/healthz", timeout=2) as answer:
             return bool(answer.status == 200)
@@ -284,8 +302,8 @@ def healthy(url: str) -> bool:
         return False
 
 
-def tell(folder: Path, url: str, key_given: bool) -> None:
-    """Say where everything is, to people here and to the other commands in a file beside the data."""
+def announce(folder: Path, url: str, key_given: bool) -> None:
+    """Print where everything is, and write the address to a file in the data folder for the other commands."""
     place = {"url": url, "pid": os.getpid()}
     draft = folder / "serve.json.new"
     draft.write_text(json.dumps(place) + "\n")
@@ -297,7 +315,7 @@ def tell(folder: Path, url: str, key_given: bool) -> None:
 
 
 def end(servers: dict[str, embedded.Server], children: list[Child]) -> None:
-    """End every process: first those that use the store, then the servers; what does not end in time is killed."""
+    """End every process, first those that use the store, then the servers. Kill those that do not end in time."""
     for child in children:
         group(child, signal.SIGTERM)
     deadline = time.monotonic() + GRACE
@@ -312,7 +330,7 @@ def end(servers: dict[str, embedded.Server], children: list[Child]) -> None:
 
 
 def group(child: Child, number: signal.Signals) -> None:
-    """Send a signal to the child and to whatever it has started."""
+    """Send a signal to the child and all processes that it has started."""
     if child.process is None:
         return
     with contextlib.suppress(ProcessLookupError):
@@ -320,7 +338,7 @@ def group(child: Child, number: signal.Signals) -> None:
 
 
 def shown_host(host: str) -> str:
-    """The host as a browser on this machine can open it."""
+    """Return the host in a form that a browser on this machine can open."""
     return {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
 
 

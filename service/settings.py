@@ -1,13 +1,14 @@
-"""What can be set from outside, read once from the environment; docs/operating.md lists every name."""
+"""The settings of the HTTP service, read once from the environment. docs/operating.md lists them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import NamedTuple
+
+from environs import Env, validate
 
 
 class Settings(NamedTuple):
-    """The settings of the HTTP service alone; the memory has its own (events/connect.py)."""
+    """The settings of the HTTP service alone. The platform has its own (events/platform.py)."""
 
     admin_key: str | None = None
     cors_origins: tuple[str, ...] = ()
@@ -20,17 +21,18 @@ class Settings(NamedTuple):
     log_requests: bool = True
 
 
-def settings_from(environment: Mapping[str, str]) -> Settings:
-    """The settings named in the environment, the rest as they stand here."""
-    blank = Settings()
+def settings_from_environment() -> Settings:
+    """Return the settings in the environment, and the defaults for the rest. Raise environs.EnvError for a value of the wrong kind."""
+    env, default, not_negative = Env(), Settings(), validate.Range(min=0)
+    origins: list[str] = env.list("WARLEDGER_CORS_ORIGINS", [])
     return Settings(
-        admin_key=environment.get("WARLEDGER_ADMIN_KEY") or None,
-        cors_origins=tuple(origin.strip() for origin in environment.get("WARLEDGER_CORS_ORIGINS", "").split(",") if origin.strip()),
-        body_limit=int(environment.get("WARLEDGER_BODY_LIMIT", blank.body_limit)),
-        streams=int(environment.get("WARLEDGER_STREAMS", blank.streams)),
-        stream_seconds=float(environment.get("WARLEDGER_STREAM_SECONDS", blank.stream_seconds)),
-        comment_seconds=float(environment.get("WARLEDGER_COMMENT_SECONDS", blank.comment_seconds)),
-        wait_limit=float(environment.get("WARLEDGER_WAIT_LIMIT", blank.wait_limit)),
-        key_seconds=float(environment.get("WARLEDGER_KEY_SECONDS", blank.key_seconds)),
-        log_requests=environment.get("WARLEDGER_LOG_REQUESTS", "1") not in ("0", "no", "false"),
+        admin_key=env.str("WARLEDGER_ADMIN_KEY", None) or None,
+        cors_origins=tuple(filter(None, map(str.strip, origins))),
+        body_limit=env.int("WARLEDGER_BODY_LIMIT", default.body_limit, validate=not_negative),
+        streams=env.int("WARLEDGER_STREAMS", default.streams, validate=not_negative),
+        stream_seconds=env.float("WARLEDGER_STREAM_SECONDS", default.stream_seconds, validate=not_negative),
+        comment_seconds=env.float("WARLEDGER_COMMENT_SECONDS", default.comment_seconds, validate=not_negative),
+        wait_limit=env.float("WARLEDGER_WAIT_LIMIT", default.wait_limit, validate=not_negative),
+        key_seconds=env.float("WARLEDGER_KEY_SECONDS", default.key_seconds, validate=not_negative),
+        log_requests=env.bool("WARLEDGER_LOG_REQUESTS", default.log_requests),
     )

@@ -1,31 +1,36 @@
-"""Sight: what leaves the server for a viewer is decided here and nowhere else.
+"""Sight: the one place that decides what a viewer gets.
 
-A viewer is a seat, `spectator` or `auditor`. What a viewer gets of a match is made by `view` and `shown` of its game, and by what stands
-here about the platform's own facts. Two positions that differ only in what a viewer may not know give that viewer the same bytes; so a
-digest, which covers what is hidden, and the secret are shown to nobody who could test a guess with them.
+A viewer is a seat, `spectator` or `auditor`. The rules of the table and of the game redact documents and events. This module redacts what
+is around them. Two positions that differ only in hidden information give the same bytes, except for digests and leaves. Those cover hidden
+information through salted hashes, so they reveal nothing. The secret of the dice is hidden from everybody until the match is over.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import orjson
 
-from events.entries import Entry
-from events.positions import CREATE, CREATED, TAKE, TAKEN, Position
+from events import recall
+from events.entries import FORMAT, Entry, Proof
+from events.platform import Platform
+from events.positions import Position
 from events.standings import standing
+from games.choices import Choice
 from games.kernel import AUDITOR, SPECTATOR, Game, legal
 from service.keys import Caller
 from service.problems import Problem
-from service.responses import written
-
-PLATFORM_ACTIONS = (CREATE, TAKE)
+from service.responses import sorted_json
+from table import rules as table_rules
+from table.rules import is_table_action
 
 
 def viewer_of(position: Position, caller: Caller, asked: str | None) -> str:
-    """Through whose eyes the caller may look: `asked`, or what suits the caller. Raises Problem `no_such_seat` or `hidden_view`.
+    """Return the viewer that the caller is: `asked`, or by default a seat of the caller or `spectator`.
 
-    `position` is the match as it stands now, whatever version is to be looked at: rights widen when it is over.
+    Raise Problem `no_such_seat` or `hidden_view`. `position` is the newest position, also if another version is shown,
+    since more viewers are allowed when the match is over.
     """
     if asked is None:
         seats = position.seats_of(caller.id) if caller.id is not None else []
@@ -38,21 +43,32 @@ def viewer_of(position: Position, caller: Caller, asked: str | None) -> str:
         return asked
     if asked not in position.roster:
         raise Problem("no_such_seat")
-    if not (position.status == "over" or referees(position, caller) or holds(position, caller, asked)):
+    if not (position.status == "over" or referees(position, caller) or has_seat(position, caller, asked)):
         raise Problem("hidden_view", viewer=asked)
     return asked
 
 
-def seat_of(position: Position, caller: Caller, asked: str | None) -> str:
-    """The caller's seat: `asked`, or the one that must act, or the first.
+def may_still_view(platform: Platform, caller: Caller, match: str, viewer: str) -> bool:
+    """Return True if the caller still is this viewer. A player may have left the seat since then, and a referee may have taken one."""
+    if viewer == SPECTATOR:
+        return True
+    try:
+        viewer_of(recall.position(platform, match), caller, viewer)
+    except Problem:
+        return False
+    return True
 
-    Raises Problem `no_such_seat`, `not_your_seat` or `not_seated`.
+
+def seat_of(position: Position, caller: Caller, asked: str | None) -> str:
+    """Return the caller's seat: `asked`, or the one that must act, or the first.
+
+    Raise Problem `no_such_seat`, `not_your_seat` or `not_seated`.
     """
     player = caller.player()
     if asked is not None:
         if asked not in position.roster:
             raise Problem("no_such_seat")
-        if not holds(position, caller, asked):
+        if not has_seat(position, caller, asked):
             raise Problem("not_your_seat", seat=asked)
         return asked
     seats = position.seats_of(player)
@@ -61,77 +77,86 @@ def seat_of(position: Position, caller: Caller, asked: str | None) -> str:
     return acting(position, seats)
 
 
+def seat_or_none(position: Position, caller: Caller, asked: str | None) -> str | None:
+    """Return the caller's seat as `seat_of` does, or None if the caller has no seat and the match still has open ones."""
+    if asked is None and position.status == "open" and not plays(position, caller):
+        return None
+    return seat_of(position, caller, asked)
+
+
 def acting(position: Position, seats: list[str]) -> str:
-    """Of several seats the one that must act, else the first."""
+    """Return the seat that must act, or else the first."""
     to_act = position.document["to_act"]
     return next((seat for seat in seats if seat in to_act), seats[0])
 
 
-def holds(position: Position, caller: Caller, seat: str) -> bool:
-    """Whether the caller sits there."""
+def has_seat(position: Position, caller: Caller, seat: str) -> bool:
+    """Return True if the seat is the caller's."""
     return caller.id is not None and position.roster[seat].get("player") == caller.id
 
 
 def plays(position: Position, caller: Caller) -> bool:
-    """Whether the caller holds a seat of the match."""
+    """Return True if the caller has a seat in the match."""
     return caller.id is not None and bool(position.seats_of(caller.id))
 
 
 def referees(position: Position, caller: Caller) -> bool:
-    """Whether the caller is a referee of this match: nobody is who plays in it."""
+    """Return True if the caller is a referee who does not play in the match."""
     return caller.referees and not plays(position, caller)
 
 
 def may_audit(position: Position, caller: Caller) -> bool:
-    """Referees at any time; the players of a match when it is over."""
+    """Return True for referees at any time, and for the players of a match when it is over."""
     return referees(position, caller) or (position.status == "over" and plays(position, caller))
 
 
 def view(game: Game, position: Position, viewer: str) -> dict[str, Any]:
-    """The document as its viewer may see it."""
+    """Return the document as its viewer may see it."""
     return game.view(position.document, viewer)
 
 
 def board(game: Game, position: Position, viewer: str) -> list[str]:
-    """The match as lines of text for people, drawn from what its viewer may see; from the same bytes always the same board."""
-    return game.board(orjson.loads(written(view(game, position, viewer))), viewer)
+    """Return the match as lines of text, drawn from the view of its viewer. Equal views give equal boards."""
+    return game.board(orjson.loads(sorted_json(view(game, position, viewer))), viewer)
 
 
-def choices(game: Game, position: Position, seat: str) -> list[dict[str, Any]]:
-    """What a seat may do; nothing while seats are open.
+def choices(game: Game, position: Position, seat: str | None, player: str) -> list[Choice]:
+    """Return what a player may do: as a seat in the game, if it is to act, and then at the table."""
+    at_table = table_rules.legal(game, position.table, position.document, player)
+    if seat is None or seat not in position.to_act:
+        return at_table
+    return legal(game, position.document, seat) + at_table
 
-    The rules list choices in the order of the document's keys, which differs between one folded in memory and one from a snapshot; so
-    they are asked about the document with its keys in order, and the same position always gives the same list.
+
+Prover = Callable[[Entry, dict[str, Any]], Proof]
+
+
+def shown(game: Game, entry: Entry, viewer: str, prover: Prover | None = None) -> dict[str, Any]:
+    """Return an entry as its viewer may see it, with its proof if a `prover` is given (docs/auditing.md).
+
+    If an event hides something from the viewer, the action might reveal it. Then everybody but its actor sees only the action's type.
     """
-    if position.status != "playing" or seat not in position.document["to_act"]:
-        return []
-    return legal(game, orjson.loads(written(position.document)), seat)
-
-
-def shown(game: Game, entry: Entry, viewer: str) -> dict[str, Any]:
-    """An entry as its viewer may see it; only an auditor sees its digest.
-
-    Where an event hides something from the viewer, the action might tell it: then only its type is shown, but to its own actor.
-    """
-    events = [event_shown(game, event, viewer) for event in entry.events]
+    events = [table_rules.shown(game, event, viewer) for event in entry.events]
     action = entry.action
-    if events != entry.events and viewer != entry.actor and action["type"] not in PLATFORM_ACTIONS:
+    redacted = any(seen is not event for seen, event in zip(events, entry.events, strict=True))
+    if redacted and viewer != entry.actor and not is_table_action(action):
         action = {"type": action["type"]}
-    told = {"version": entry.version, "actor": entry.actor, "action": action, "events": events, "rules": entry.rules, "at": entry.at}
-    if viewer == AUDITOR:
-        told["digest"] = entry.digest
-    return told
-
-
-def event_shown(game: Game, event: dict[str, Any], viewer: str) -> dict[str, Any]:
-    """A fact as its viewer may see it: the game says so, and for the platform's own facts the first document is a view too."""
-    if event["type"] == CREATED:
-        return {**event, "document": game.view(event["document"], viewer)}
-    if event["type"] == TAKEN:
-        return event
-    return game.shown(event, viewer)
+    visible = {
+        "version": entry.version,
+        "actor": entry.actor,
+        "action": action,
+        "events": events,
+        "revision": entry.revision,
+        "at": entry.at,
+        "digest": entry.digest,
+    }
+    if entry.secret is not None:
+        visible["secret"] = entry.secret
+    if prover is not None:
+        visible["proof"] = {"format": FORMAT, "rules": entry.rules, **prover(entry, visible)._asdict()}
+    return visible
 
 
 def match_shown(position: Position) -> dict[str, Any]:
-    """Where a match stands, for anybody: every bit of it is open; the secret of the dice is told once the match is over."""
-    return {**standing(position), "version": position.version, "rules": position.rules}
+    """Return the standing of a match, which everybody may see. It has the secret of the dice once the match is over."""
+    return {**standing(position), "version": position.version, "revision": position.revision, "rules": position.rules}

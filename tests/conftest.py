@@ -1,4 +1,4 @@
-"""What many tests stand on: a real store and a real queue for each test process, and a platform on them."""
+"""Fixtures that many tests share: a real store and a real queue for each test process, and a platform on them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import redis
 from events import embedded, play, players
 from events.platform import Platform, Settings, open_platform
 from events.store import Store
-from events.wire import Wire
+from events.store.client import RedisClient
 from games import GAMES
 from tests.tally import TALLY
 
@@ -24,7 +24,7 @@ ALL_GAMES = {**GAMES, TALLY.id: TALLY}
 
 
 class Servers(NamedTuple):
-    """The embedded servers of this test process, and a connection that may do everything to the store."""
+    """The embedded servers of this test process, and connections to both. `keeper` may do everything to the store."""
 
     data: Path
     store_url: str
@@ -46,7 +46,7 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
 
 @pytest.fixture
 def platform(servers: Servers) -> Iterator[Platform]:
-    """An empty platform with every game, and the test game besides."""
+    """An empty platform with every game and the test game."""
     servers.keeper.flushall()
     servers.queue.flushall()
     opened = open_platform(Settings(store_url=servers.store_url, queue_url=servers.queue_url), ALL_GAMES)
@@ -56,7 +56,7 @@ def platform(servers: Servers) -> Iterator[Platform]:
 
 @pytest.fixture
 def another_platform(servers: Servers, platform: Platform) -> Iterator[Callable[[], Platform]]:
-    """Houses on the same servers, as other processes would have them, with memories of their own."""
+    """Open more platforms on the same servers, each with a cache of its own, as other processes have them."""
     with contextlib.ExitStack() as stack:
 
         def opened() -> Platform:
@@ -79,7 +79,7 @@ def bob(platform: Platform) -> str:
 
 @pytest.fixture
 def begin(platform: Platform, ann: str) -> Callable[..., str]:
-    """Begin a match of the test game in which the first seat is to act; Ann holds the seats that are not named."""
+    """Begin a match of the test game in which the first seat is to act. Without `seats`, Ann has seats one and two."""
 
     def begun(target: int = 1_000_000, **seats: str) -> str:
         match = play.create(platform, ann, "tally", seats or {"one": "me", "two": "me"}, {"target": target}).match
@@ -118,19 +118,27 @@ def cluster_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(params=["single", "cluster"])
 def store(request: pytest.FixtureRequest) -> Iterator[Store]:
-    """The event store by itself, on one server and on a cluster."""
+    """A store without a platform, on one server and on a cluster."""
     if request.param == "single":
         servers: Servers = request.getfixturevalue("servers")
         servers.keeper.flushall()
-        wire = Wire(servers.store_url)
+        client = RedisClient(servers.store_url)
     else:
-        wire = Wire(request.getfixturevalue("cluster_url"), cluster=True)
-    yield Store(wire)
-    wire.close()
+        client = RedisClient(request.getfixturevalue("cluster_url"), cluster=True)
+    yield Store(client)
+    client.close()
+
+
+def take_seat(
+    platform: Platform, match: str, player: str, seat: str, contribution: str | None = None, request: str | None = None
+) -> play.Played:
+    """Let a player take a seat."""
+    action = {"type": "take_seat", "seat": seat} | ({} if contribution is None else {"contribution": contribution})
+    return play.act_at_table(platform, match, player, action, request=request)
 
 
 def within(seconds: float, true: Callable[[], Any]) -> Any:
-    """What `true` gives as soon as it gives something; AssertionError when the time is up."""
+    """Return what `true` returns as soon as that is true. Raises AssertionError when the time is up."""
     deadline = time.monotonic() + seconds
     while not (answer := true()):
         assert time.monotonic() < deadline, f"not so within {seconds} seconds"

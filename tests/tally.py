@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from games.chance import Chance
+from games.choices import Outside, Ranges
 from games.documents import Own
-from games.kernel import Action, Deed, Event, Game, Match, Memory, Refusal, Refused, Seat, Seats, State, no
-from games.schema import COUNTED, always, flag, ids, listing, mapping, nullable, record, veiled, whole
+from games.kernel import Action, Deed, Event, Fact, Game, Match, Memory, Refusal, Refused, Seat, Seats, State, no
+from games.lifecycle import lifecycle
+from games.schema import COUNTED, Fields, always, flag, ids, listing, mapping, nullable, record, veiled, whole
 
 SEATS = ("one", "two", "three", "four")
 PILE = tuple(range(1, 31))
@@ -45,27 +47,29 @@ def _never(state: State, actor: Seat, action: Action) -> Refusal | None:
 
 def _set_up(match: Match, actor: Seat, action: Action) -> None:
     match.emit("pile_built", pile=match.chance.shuffle(PILE))
-    match.emit("turn_started", seat=match.state["seats"][0])
+    match.emit("match_started", seats=match.state["seats"])
+    match.emit("round_started", round=1)
+    match.emit("turn_started", seat=match.state["seats"][0], phase="turn")
 
 
 def _open_round(match: Match, actor: Seat, action: Action) -> None:
     match.emit("round_started", round=match.state["round"] + 1)
-    match.emit("turn_started", seat=match.state["seats"][0])
+    match.emit("turn_started", seat=match.state["seats"][0], phase="turn")
 
 
 def _counted(match: Match, seat: Seat, by: int, stay: bool = False) -> None:
     match.emit("counted", seat=seat, by=by)
     if match.state["counts"][seat] >= match.state["options"]["target"]:
-        match.emit("match_ended", winners=[seat], scores=dict(match.state["counts"]))
+        match.emit("match_ended", winners=[seat], reason="target", scores=dict(match.state["counts"]))
         return
     if stay:
         return
     seats = match.state["seats"]
     place = seats.index(seat) + 1
     if place == len(seats):
-        match.emit("round_over")
+        match.emit("round_ended", round=match.state["round"])
     else:
-        match.emit("turn_started", seat=seats[place])
+        match.emit("turn_started", seat=seats[place], phase="turn")
 
 
 def _add_offers(state: State, seat: Seat) -> Iterator[Action]:
@@ -73,8 +77,12 @@ def _add_offers(state: State, seat: Seat) -> Iterator[Action]:
     yield {"type": "add", "stay": True}
 
 
-def _add_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    return None if 1 <= action["by"] <= 3 else no("too_much", "TAL-ADD-01", by=action["by"])
+def _add_ranges(state: State, seat: Seat, action: Action) -> Ranges:
+    return {"by": [1, 3]}
+
+
+def _add_outside(state: State, seat: Seat, action: Action, found: Outside) -> Refusal:
+    return no("too_much", "TAL-ADD-01", by=found.given)
 
 
 def _add(match: Match, seat: Seat, action: Action) -> None:
@@ -109,22 +117,6 @@ def _pile_built(state: State, event: Event, own: Own) -> None:
     state["pile"] = list(event["pile"])
 
 
-def _turn_started(state: State, event: Event, own: Own) -> None:
-    state["active"] = event["seat"]
-    state["to_act"] = [event["seat"]]
-    state["phase"] = "turn"
-
-
-def _round_started(state: State, event: Event, own: Own) -> None:
-    state["round"] = event["round"]
-
-
-def _round_over(state: State, event: Event, own: Own) -> None:
-    state["active"] = None
-    state["to_act"] = ["system"]
-    state["phase"] = "round_end"
-
-
 def _counted_fact(state: State, event: Event, own: Own) -> None:
     own(state, "counts")[event["seat"]] += event["by"]
 
@@ -135,13 +127,6 @@ def _rolled(state: State, event: Event, own: Own) -> None:
 
 def _drawn(state: State, event: Event, own: Own) -> None:
     own(state, "pile").remove(event["card"])
-
-
-def _match_ended(state: State, event: Event, own: Own) -> None:
-    state["outcome"] = {"winners": event["winners"], "reason": "target", "scores": event["scores"]}
-    state["active"] = None
-    state["to_act"] = []
-    state["phase"] = "over"
 
 
 def view(state: State, viewer: str) -> State:
@@ -160,7 +145,7 @@ def guess(seen: State, viewer: str, chance: Chance, memory: Memory | None = None
 
 
 def worth(state: State, seat: Seat) -> float:
-    """How far the seat is ahead of the best of the others."""
+    """Return the lead of a seat over the best of the others."""
     counts = state["counts"]
     return counts[seat] * 1.0 - max(count for other, count in counts.items() if other != seat)
 
@@ -171,7 +156,7 @@ def sound(state: State) -> Iterator[str]:
 
 
 def board(seen: State, viewer: str) -> list[str]:
-    """What each seat has counted."""
+    """The counts of each seat."""
     return [f"round {seen['round']}, {seen['phase']}", *[f"{seat} {count}" for seat, count in seen["counts"].items()]]
 
 
@@ -193,6 +178,13 @@ DOCUMENT = record(
         "pile": PILED,
     }
 )
+FACTS: Mapping[str, tuple[Fact, Fields]] = {
+    **lifecycle(SEATS, ["setup", "turn", "round_end", "over"], ["target"], DOCUMENT, _count),
+    "pile_built": (_pile_built, {"pile": PILED}),
+    "counted": (_counted_fact, {"seat": SEAT, "by": _count}),
+    "rolled": (_rolled, {"seat": SEAT, "face": _count}),
+    "drawn": (_drawn, {"seat": SEAT, "card": _count}),
+}
 
 TALLY = Game(
     id="tally",
@@ -204,34 +196,16 @@ TALLY = Game(
     phases={
         "setup": {"advance": _SYSTEM},
         "turn": {
-            "add": Deed({"by": whole(0), "stay": flag()}, _add_offers, _add_refusal, _add, lambda state, seat, action: {"by": [1, 3]}),
+            "add": Deed({"by": whole(0), "stay": flag()}, _add_offers, _never, _add, _add_ranges, _add_outside),
             "roll": Deed({}, _roll_offers, _never, _roll),
             "draw": Deed({}, _draw_offers, _draw_refusal, _draw),
         },
         "round_end": {"advance": _SYSTEM._replace(act=_open_round)},
         "over": {},
     },
-    facts={
-        "pile_built": _pile_built,
-        "turn_started": _turn_started,
-        "round_started": _round_started,
-        "round_over": _round_over,
-        "counted": _counted_fact,
-        "rolled": _rolled,
-        "drawn": _drawn,
-        "match_ended": _match_ended,
-    },
+    facts={name: fact for name, (fact, _) in FACTS.items()},
     document=DOCUMENT,
-    events={
-        "pile_built": {"pile": PILED},
-        "turn_started": {"seat": SEAT},
-        "round_started": {"round": _count},
-        "round_over": {},
-        "counted": {"seat": SEAT, "by": _count},
-        "rolled": {"seat": SEAT, "face": _count},
-        "drawn": {"seat": SEAT, "card": _count},
-        "match_ended": {"winners": listing(SEAT), "scores": mapping(SEAT, _count)},
-    },
+    events={name: fields for name, (_, fields) in FACTS.items()},
     refusals={"too_much": "{by} is not from 1 to 3.", "pile_empty": "The pile is empty."},
     reveals=frozenset({"drawn"}),
     view=view,

@@ -1,1 +1,1 @@
-"""The command line: what `./run` does besides serving."""
+"""The commands of `./run`, except `serve` and `bench`."""

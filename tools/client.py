@@ -1,77 +1,86 @@
-"""A client of the service, as short as one can be: JSON both ways, and the stream line by line."""
+"""A small client of the service: JSON in both directions, and the stream of a match."""
 
 from __future__ import annotations
 
 import json
-import urllib.error
-import urllib.parse
-import urllib.request
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
+from urllib.parse import quote
+
+import httpx
+from httpx_sse import EventSource
+
+PROBLEM_TEXT = 200  # characters of an error page that are kept
 
 
 class Problem(Exception):
-    """The service said no: the status, and the problem it told."""
+    """The service answered with an error. `problem` is the problem+json that came with it (RFC 9457)."""
 
-    def __init__(self, status: int, told: Mapping[str, Any]) -> None:
-        super().__init__(f"{status} {told.get('code', '')}: {told.get('detail', '')}")
+    def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
+        super().__init__(f"{status} {problem.get('code', '')}: {problem.get('detail', '')}")
         self.status = status
-        self.told = told
+        self.problem = problem
+
+
+class Unreachable(Exception):
+    """The service did not answer."""
 
 
 class Client:
-    """Calls to one service with one key, or none."""
+    """Calls to one service, with one API key or none. `timeout`: seconds until an answer must come.
 
-    def __init__(self, url: str, key: str | None = None, patience: float = 60.0) -> None:
+    Each request opens a connection and closes it, so that a client needs no closing.
+    """
+
+    def __init__(self, url: str, key: str | None = None, timeout: float = 60.0) -> None:
         self.url = url.rstrip("/")
         self.key = key
-        self.patience = patience
+        self._http = httpx.Client(timeout=timeout, limits=httpx.Limits(max_keepalive_connections=0))
 
     def get(self, path: str, **query: Any) -> Any:
-        """The JSON at a path. Raises Problem."""
-        return json.loads(self.fetched(path, **query))
+        """Return the JSON at a path. Raise Problem or Unreachable."""
+        return json.loads(self.fetch(path, **query))
 
     def post(self, path: str, body: Any = None) -> Any:
-        """The JSON that comes back for a body. Raises Problem."""
-        with self._opened("POST", path, json.dumps(body).encode() if body is not None else None) as answer:
+        """Return the JSON that answers a body. Raise Problem or Unreachable."""
+        with self._request("POST", path, body=body) as answer:
             return json.loads(answer.read())
 
-    def fetched(self, path: str, accept: str = "application/json", **query: Any) -> bytes:
-        """What stands at a path, as it is. Raises Problem."""
-        asked = "?" + urllib.parse.urlencode(query) if query else ""
-        with self._opened("GET", path + asked, accept=accept) as answer:
-            whole: bytes = answer.read()
-            return whole
+    def fetch(self, path: str, accept: str = "application/json", **query: Any) -> bytes:
+        """Return the bytes at a path in the media type `accept`. Raise Problem or Unreachable."""
+        with self._request("GET", path, accept, query) as answer:
+            return answer.read()
 
     def stream(self, match: str, after: int = 0) -> Iterator[dict[str, Any]]:
-        """The entries of a match as they come, until it is over or the server lets go. Raises Problem."""
-        with self._opened("GET", f"/v1/matches/{match}/stream?after={after}", accept="text/event-stream") as answer:
-            name = ""
-            for line in answer:
-                field, _, value = line.decode().rstrip("\n").partition(": ")
-                if field == "event":
-                    name = value
-                elif field == "data" and name == "entry":
-                    yield json.loads(value)
-                elif field == "data" and name == "over":
+        """Yield the entries of a match as they come, until the match is over or the server closes. Raise Problem or Unreachable."""
+        with self._request("GET", f"/v1/matches/{match}/stream", "text/event-stream", {"after": after}) as answer:
+            for event in EventSource(answer).iter_sse():
+                if event.event == "over":
                     return
+                if event.event == "entry":
+                    yield json.loads(event.data)
 
-    def _opened(self, method: str, path: str, body: bytes | None = None, accept: str = "application/json") -> Any:
-        request = urllib.request.Request(self.url + urllib.parse.quote(path, safe="/?&=%"), body, {"Accept": accept}, method=method)
-        if body is not None:
-            request.add_header("Content-Type", "application/json")
+    @contextmanager
+    def _request(
+        self, method: str, path: str, accept: str = "application/json", query: Mapping[str, Any] | None = None, body: Any = None
+    ) -> Iterator[httpx.Response]:
+        headers = {"Accept": accept}
         if self.key is not None:
-            request.add_header("Authorization", f"Bearer {self.key}")
+            headers["Authorization"] = f"Bearer {self.key}"
         try:
-            return urllib.request.urlopen(request, timeout=self.patience)
-        except urllib.error.HTTPError as failed:
-            raise Problem(failed.code, _told(failed.read())) from None
+            with self._http.stream(method, self.url + quote(path), params=query, json=body, headers=headers) as answer:
+                if not answer.is_success:
+                    raise Problem(answer.status_code, _problem(answer.read()))
+                yield answer
+        except (httpx.TransportError, httpx.InvalidURL) as reason:
+            raise Unreachable(f"{self.url} does not answer: {reason}") from None
 
 
-def _told(body: bytes) -> dict[str, Any]:
-    """The problem in an answer; of one that is no problem+json, its text."""
+def _problem(body: bytes) -> dict[str, Any]:
+    """Return the problem in the body of an error. The text of any other body becomes its `detail`."""
     try:
-        told: dict[str, Any] = json.loads(body)
+        problem = json.loads(body)
     except ValueError:
-        return {"detail": body.decode(errors="replace")[:200]}
-    return told
+        problem = None
+    return problem if isinstance(problem, dict) else {"detail": body.decode(errors="replace")[:PROBLEM_TEXT]}

@@ -1,118 +1,141 @@
-"""Write the typed state document of each game, from its shape: `./run documents`.
+"""Write the documents of each game and of the table as types, from their shapes: `./run documents`.
 
-`games/<game>/document.py` holds a TypedDict for every object in the document, so that mypy checks the rules against it. A test compares
-the files with what this module writes.
+`document.py` of each folder holds a TypedDict for every object in the document, so that mypy checks the rules against it. A test
+compares the files with what this module writes. The text is formatted as `ruff format` formats it.
 """
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from keyword import iskeyword
+from pathlib import Path
+from textwrap import wrap
 
+import table.state
 from games import GAMES
 from games.kernel import Game
 from games.schema import Schema
+from table.data import FOLDER
 
-HEAD = '''"""The state document of {title} as types. Written by `./run documents` from the shape in state.py; do not edit."""
+LINE = 140
+INDENT = " " * 4
+ROOT = "State"
+TABLE = "Table"
+HEAD = '''"""The {document} as types. `./run documents` writes this file from state.py."""
 
 from __future__ import annotations
 
 from typing import {names}
-
-import games.kernel
-
 '''
+KERNEL = "\nimport games.kernel\n"
+MATCH = f"\n\nMatch = games.kernel.Match[{ROOT}]\n"
 PLAIN = {"string": "str", "integer": "int", "boolean": "bool", "null": "None"}
 
 
 class Types:
-    """The TypedDicts of one document, as they are found."""
+    """The TypedDicts of one document. `classes`: by name the fields and the text of each, an inner one before the outer one."""
 
     def __init__(self) -> None:
-        self.classes: dict[str, str] = {}
+        self.classes: dict[str, tuple[Mapping[str, str], str]] = {}
 
-    def named(self, schema: Schema, name: str) -> str:
-        """Return the Python type of a value; `name` is for the TypedDict of an object with fixed fields."""
+    def named(self, schema: Schema, path: tuple[str, ...], name: str) -> str:
+        """Return the Python type of the value at `path`. `name` is for its TypedDict, if it is an object with fixed fields."""
+        if "anyOf" in schema and all("properties" in part for part in schema["anyOf"]):
+            return self.record(_merged(schema), path, schema.get("title", name))
         if "anyOf" in schema:
-            return " | ".join(dict.fromkeys(self.named(part, name) for part in schema["anyOf"]))
+            return " | ".join(dict.fromkeys(self.named(part, path, name) for part in schema["anyOf"]))
         if "const" in schema or "enum" in schema:
             values = schema.get("enum", [schema.get("const")])
             return " | ".join(sorted({type(value).__name__ for value in values}))
         if schema["type"] == "array":
-            return f"list[{self.named(schema['items'], singular(name))}]"
-        if schema["type"] == "object":
-            return self.record(schema, name) if "properties" in schema else f"dict[str, {self.values(schema, name)}]"
-        return PLAIN[schema["type"]]
+            return f"list[{self.named(schema['items'], (*path, '*'), singular(name))}]"
+        if schema["type"] != "object":
+            return PLAIN[schema["type"]]
+        if "properties" in schema:
+            return self.record(schema, path, name)
+        values = schema["additionalProperties"]
+        return f"dict[str, {'Any' if isinstance(values, bool) else self.named(values, (*path, '*'), singular(name))}]"
 
-    def values(self, schema: Schema, name: str) -> str:
-        """Return the type of the values of an object whose keys are ids."""
-        inner = schema["additionalProperties"]
-        return "Any" if isinstance(inner, bool) else self.named(inner, singular(name))
-
-    def record(self, schema: Schema, name: str) -> str:
-        """Return the name of the TypedDict for an object with fixed fields, and keep its text."""
+    def record(self, schema: Schema, path: tuple[str, ...], name: str) -> str:
+        """Add the TypedDict of an object with fixed fields, and return its name. Raise ValueError if no name is free."""
         fields = {}
         for key, value in schema["properties"].items():
-            kind = self.named(value, camel(key))
+            kind = self.named(value, (*path, key), camel(key))
             fields[key] = kind if key in schema["required"] else f"NotRequired[{kind}]"
-        if all(key.isidentifier() and key not in KEYWORDS for key in fields):
-            text = f"class {{}}(TypedDict):\n{comment(schema, name)}" + "".join(f"    {key}: {kind}\n" for key, kind in fields.items())
-        else:
-            pairs = ", ".join(f'"{key}": {quoted(kind)}' for key, kind in fields.items())
-            text = f'{{}} = TypedDict("{{}}", {{{{{pairs}}}}})\n'
-        return self.keep(name, text)
-
-    def keep(self, name: str, text: str) -> str:
-        """Keep the text of a TypedDict under a name that no other has."""
-        free = name
-        while self.classes.get(free, text) != text:
-            free += "_"
-        self.classes[free] = text
-        return free
+        about = schema.get("description", f"the object at `{'.'.join(path)}`")
+        qualified = "".join(camel(part) for part in path if part != "*")
+        for free in (name, qualified):
+            if free not in self.classes:
+                self.classes[free] = fields, typed_dict(free, fields, about)
+            if self.classes[free][0] == fields:
+                return free
+        raise ValueError(f"{'.'.join(path)}: {name} and {qualified} are taken")
 
 
-KEYWORDS = {"from", "class", "in", "is", "not", "and", "or"}
-
-
-def quoted(kind: str) -> str:
-    """Return a type as a string, for the functional form of a TypedDict."""
-    return f'"{kind}"'
-
-
-def comment(schema: Schema, name: str) -> str:
-    """Return the docstring of a TypedDict, from the description of its shape."""
-    about = schema.get("description", f"`{name}` in the state document")
-    return f'    """{about[0].upper()}{about[1:].rstrip(".")}."""\n\n'
+def typed_dict(name: str, fields: Mapping[str, str], about: str) -> str:
+    """Return the text of a TypedDict. A field whose key is a keyword, such as `from`, needs the functional form."""
+    about = about[0].upper() + about[1:] + ("" if about.endswith((".", "!")) else ".")
+    if all(key.isidentifier() and not iskeyword(key) for key in fields):
+        lines = wrap(f'"""{about}"""', LINE, initial_indent=INDENT, subsequent_indent=INDENT)
+        members = ["", *[f"{INDENT}{key}: {kind}" for key, kind in fields.items()]] if fields else []
+        return "\n".join([f"class {name}(TypedDict):", *lines, *members])
+    comment = "\n".join(wrap(about, LINE, initial_indent="# ", subsequent_indent="# "))
+    pairs = [f'"{key}": {kind}' for key, kind in fields.items()]
+    line = f'{name} = TypedDict("{name}", {{{", ".join(pairs)}}})'
+    if len(line) > LINE:
+        rows = "".join(f"{INDENT * 2}{pair},\n" for pair in pairs)
+        line = f'{name} = TypedDict(\n{INDENT}"{name}",\n{INDENT}{{\n{rows}{INDENT}}},\n)'
+    return f"{comment}\n{line}"
 
 
 def singular(name: str) -> str:
-    """`Regions` as `Region`: the name for one of many."""
+    """Return the name for one of many: `Regions` gives `Region`, `ScoreSheet` gives `ScoreSheetRow`."""
     return name[:-3] + "y" if name.endswith("ies") else name[:-1] if name.endswith("s") else f"{name}Row"
 
 
 def camel(key: str) -> str:
-    """`score_sheet` as `ScoreSheet`."""
+    """Return a key as the name of a class: `score_sheet` gives `ScoreSheet`."""
     return "".join(part.capitalize() for part in key.split("_"))
 
 
 def written(game: Game) -> str:
     """Return the text of a game's document.py."""
+    schema = {"description": f"the state of a match of {game.title}", **game.document.schema}
+    head, body = _text(schema, ROOT, f"state document of {game.title}")
+    return head + KERNEL + body + MATCH
+
+
+def table_written() -> str:
+    """Return the text of the table's document.py."""
+    return "".join(_text(table.state.DOCUMENT.schema, TABLE, "document of the table"))
+
+
+def _text(schema: Schema, root: str, document: str) -> tuple[str, str]:
+    """Return the head of a document.py, and its classes."""
     types = Types()
-    types.record(game.document.schema, "State")
-    body = "".join(f"\n{text.replace('{}', name).replace('{{', '{').replace('}}', '}')}\n" for name, text in types.classes.items())
-    used = [name for name in ("Any", "NotRequired", "TypedDict") if f"{name}" in body]
-    return f"{HEAD.format(title=game.title, names=', '.join(used))}{body}\nMatch = games.kernel.Match[State]\n"
+    types.record(schema, (), root)
+    body = "".join(f"\n\n{text}\n" for _, text in types.classes.values())
+    used = [name for name in ("Any", "NotRequired", "TypedDict") if re.search(rf"\b{name}\b", body)]
+    return HEAD.format(document=document, names=", ".join(used)), body
 
 
-def files() -> Iterator[tuple[Any, str]]:
-    """Yield the path of each game's document.py and the text that belongs there."""
+def _merged(schema: Schema) -> Schema:
+    """Return one object for a choice of several objects: every field may be missing."""
+    fields = {key: value for part in schema["anyOf"] for key, value in part["properties"].items()}
+    return {**schema, "properties": fields, "required": []}
+
+
+def files() -> Iterator[tuple[Path, str]]:
+    """Yield the path of each document.py and the text that belongs there."""
     for game in GAMES.values():
         yield game.folder / "document.py", written(game)
+    yield FOLDER / "document.py", table_written()
 
 
 def main() -> int:
-    """Write the document.py of every game."""
+    """Write the document.py of every game and of the table."""
     for path, text in files():
         path.write_text(text, encoding="utf-8")
         print(path)

@@ -5,15 +5,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from service.app import described
-from service.openapi import written
+from service.openapi import described, in_yaml
 
 FILE = Path(__file__).resolve().parent.parent / "openapi.yaml"
 
 
 def main() -> int:
-    """Write the description of the API beside the code."""
-    FILE.write_text(written(described()), encoding="utf-8")
+    """Write openapi.yaml. Return the exit status."""
+    FILE.write_text(in_yaml(described()), encoding="utf-8")
     print(f"{FILE.name} is written.")
     return 0
 

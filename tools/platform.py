@@ -1,4 +1,4 @@
-"""The memory for commands that work without HTTP: that of a running service, or a store started over the data folder."""
+"""The platform for commands that work without HTTP: over a running store, or over one that is started for the data folder."""
 
 from __future__ import annotations
 
@@ -8,34 +8,39 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from events.embedded import NoServer
-from events.platform import Platform, WrongStore, open_platform, settings_from
-from events.wire import StoreUnavailable
+from events.errors import StoreUnavailable
+from events.platform import Platform, open_platform, settings_from_environment
+from events.store import WrongStore
 
 
 class Unable(Exception):
-    """Why the memory cannot be opened, in a sentence."""
+    """The platform cannot be opened. The text says why, in a sentence."""
 
 
-def add_place(parser: argparse.ArgumentParser) -> None:
-    """Let a command be told which data folder."""
+def add_data_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option that names the data folder."""
     parser.add_argument("--data", type=Path, default=None, help="folder of the data ($WARLEDGER_DATA, or ./data)")
 
 
 @contextmanager
 def opened(data: Path | None) -> Iterator[Platform]:
-    """The platform of a data folder, or of WARLEDGER_REDIS_URL. Raises Unable."""
-    settings = settings_from()
+    """Open the platform of a data folder, or of WARLEDGER_REDIS_URL, for a block. Raise Unable."""
+    settings = settings_from_environment()
     if data is not None:
         settings = settings._replace(data=data)
     if not settings.store_url and not (settings.data / "store").is_dir():
-        raise Unable(f"There is no data in {settings.data}; name its folder with --data, or a server in WARLEDGER_REDIS_URL.")
+        raise Unable(f"There is no data in {settings.data}. Name its folder with --data, or a server in WARLEDGER_REDIS_URL.")
     try:
         platform = open_platform(settings)
     except (NoServer, StoreUnavailable, WrongStore) as reason:
-        raise Unable(f"The store cannot be opened: {reason}.") from None
+        raise Unable(f"The store cannot be opened: {_why(reason)}.") from None
     try:
         yield platform
     except StoreUnavailable as reason:
-        raise Unable(f"The store has gone away: {reason}.") from None
+        raise Unable(f"The store has become unavailable: {_why(reason)}.") from None
     finally:
         platform.close()
+
+
+def _why(reason: Exception) -> str:
+    return reason.reason if isinstance(reason, StoreUnavailable) else str(reason)

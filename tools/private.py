@@ -1,4 +1,4 @@
-"""A private service: the whole of `./run serve` on a free port with a folder of its own, for as long as a block lasts."""
+"""A private service: all of `./run serve` on a free port, over a data folder of its own, for one `with` block."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-PATIENCE = 60.0
+PATIENCE = 60.0  # seconds until the service must have started or stopped
+POLL = 0.02  # seconds between two looks at the file that says it has started
 
 
 class Place(NamedTuple):
-    """Where a running service is: its address, its admin key, its folder, and the process that looks after it."""
+    """A running service: its address, its admin key, its data folder, and its process."""
 
     url: str
     admin_key: str
@@ -28,7 +29,7 @@ class Place(NamedTuple):
 
 @contextmanager
 def service(data: Path, *options: str, environment: Mapping[str, str] | None = None) -> Iterator[Place]:
-    """A service over the data of a folder; it is stopped when the block ends, and the folder stays. Raises RuntimeError."""
+    """Start a service over a data folder and stop it when the block ends. The folder stays. Raise RuntimeError if it does not start."""
     place = started(data, *options, environment=environment)
     try:
         yield place
@@ -38,27 +39,27 @@ def service(data: Path, *options: str, environment: Mapping[str, str] | None = N
 
 
 def started(data: Path, *options: str, environment: Mapping[str, str] | None = None) -> Place:
-    """A service that goes on until it is stopped. Raises RuntimeError where it does not come up."""
-    told = data / "serve.json"
-    told.unlink(missing_ok=True)
+    """Start a service that runs until it is stopped. Raise RuntimeError if it does not start."""
+    address = data / "serve.json"
+    address.unlink(missing_ok=True)
     process = subprocess.Popen(
         [sys.executable, "-m", "service.serve", "--port", "0", "--data", str(data), *options],
-        env={**surroundings(), **(environment or {})},
+        env={**python_environment(), **(environment or {})},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         start_new_session=True,
     )
     deadline = time.monotonic() + PATIENCE
-    while not told.exists():
+    while not address.exists():
         if process.poll() is not None or time.monotonic() > deadline:
             process.kill()
-            raise RuntimeError("the service did not come up")
-        time.sleep(0.02)
+            raise RuntimeError("the service did not start")
+        time.sleep(POLL)
     set_key = (environment or os.environ).get("WARLEDGER_ADMIN_KEY")
     key = set_key or (data / "admin.key").read_text().strip()
-    return Place(json.loads(told.read_text())["url"], key, data, process)
+    return Place(json.loads(address.read_text())["url"], key, data, process)
 
 
-def surroundings() -> dict[str, str]:
-    """The environment in which a module of this project is found from any folder."""
+def python_environment() -> dict[str, str]:
+    """Return an environment in which Python finds the modules of this project from any folder."""
     return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONSAFEPATH": "1"}

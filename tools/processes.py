@@ -1,4 +1,4 @@
-"""The processes of this machine and their families: from /proc where there is one, else from `ps`."""
+"""The processes of this machine and their descendants, from /proc, or from `ps` if there is no /proc."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PROC = Path("/proc")
 
 
 class Process(NamedTuple):
-    """A process of the system: its number, its parent's, and its command line."""
+    """A process: its id, the id of its parent, and its command line."""
 
     number: int
     parent: int
@@ -19,24 +19,26 @@ class Process(NamedTuple):
 
 
 def processes() -> list[Process]:
-    """Every process but those that have ended and wait to be noticed."""
+    """Return every process, without zombies."""
     return list(_from_proc() if (PROC / "self/stat").exists() else _from_ps())
 
 
 def family(number: int) -> list[Process]:
-    """The descendants of a process, each after its parent."""
+    """Return the descendants of a process, each after its parent."""
     every = processes()
     found: list[Process] = []
     parents = {number}
-    while parents:
+    for _ in every:  # no process has more generations of descendants than there are processes
         children = [process for process in every if process.parent in parents]
+        if not children:
+            break
         found += children
         parents = {child.number for child in children}
     return found
 
 
 def lives(number: int) -> bool:
-    """Whether a process lives; one that has ended and waits to be noticed does not."""
+    """Return True if a process runs. A zombie does not run."""
     return any(process.number == number for process in processes())
 
 
@@ -46,7 +48,7 @@ def _from_proc() -> Iterator[Process]:
             state, parent = (folder / "stat").read_text().rpartition(")")[2].split()[:2]
             command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
         except OSError:
-            continue  # it has just ended
+            continue  # the process has just ended
         if state != "Z":
             yield Process(int(folder.name), int(parent), command)
 

@@ -1,4 +1,4 @@
-"""Throws every projection away and rebuilds it from the streams alone: `./run rebuild`."""
+"""Throw every projection away and derive it anew from the logs: `./run rebuild`."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ import argparse
 import sys
 import time
 
-from events.projections import rebuild
-from tools.platform import Unable, add_place, opened
+from events.rebuild import rebuild
+from tools.platform import Unable, add_data_option, opened
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Rebuild, and say what has been gone through; 1 where the store cannot be reached or a match cannot be replayed."""
-    parser = argparse.ArgumentParser(
-        prog="run rebuild", description="Works out every projection anew from the streams; a service may run on."
-    )
-    add_place(parser)
+    """Rebuild, and print what was done. Return 1 if the store cannot be reached or a match cannot be replayed."""
+    parser = argparse.ArgumentParser(prog="run rebuild", description="Derive every projection anew, also while a service runs.")
+    add_data_option(parser)
     options = parser.parse_args(arguments)
     began = time.perf_counter()
     try:
@@ -26,9 +24,9 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     seconds = time.perf_counter() - began
     print(f"{done.matches} matches rebuilt from {done.entries} entries in {seconds:.1f} s; {done.strays} keys of no match removed.")
-    for match in done.spoilt:
-        print(f"{match} cannot be replayed and was left alone; `./run audit {match}` says why.", file=sys.stderr)
-    return 1 if done.spoilt else 0
+    for match in done.unreadable:
+        print(f"{match} cannot be replayed and was left alone. `./run audit {match}` says why.", file=sys.stderr)
+    return 1 if done.unreadable else 0
 
 
 if __name__ == "__main__":

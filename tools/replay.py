@@ -1,35 +1,33 @@
-"""Steps through a match in a terminal, board by board: `./run replay MATCH [--as SEAT]`."""
+"""Step through a match in a terminal, board by board: `./run replay MATCH [--as SEAT]`."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from collections.abc import Iterator
-from typing import Any
-from urllib.error import URLError
 
-from tools.client import Client, Problem
-from tools.show import add_eyes, board, caller, eyes, speak_unicode
+from tools.client import Client, Problem, Unreachable
+from tools.show import add_service_options, board, client_from, replace_unprintable, viewer_query
 from tools.words import facts, move
 
 KEYS = "Enter or n: next   b: back   a number: that version   e: the end   q: quit"
-STRANGE = "That is none of them; no step is taken."
+UNKNOWN = "Unknown command; no step is taken."
 CLEAR = "\x1b[2J\x1b[H"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Step from version to version as told on the standard input; 1 where there is nothing to step through."""
-    parser = argparse.ArgumentParser(prog="run replay", description="Steps through a match in the terminal.", epilog=KEYS)
+    """Show version after version, as the standard input asks. Return 1 if the service gives no match."""
+    parser = argparse.ArgumentParser(prog="run replay", description="Step through a match in the terminal.", epilog=KEYS)
     parser.add_argument("match", metavar="MATCH")
-    parser.add_argument("--from", dest="start", type=int, default=1, metavar="N", help="the version to begin at (1)")
-    add_eyes(parser)
+    parser.add_argument("--from", dest="start", type=int, default=1, metavar="N", help="the version to begin at (default: 1)")
+    add_service_options(parser)
     options = parser.parse_args(arguments)
-    speak_unicode()
+    replace_unprintable()
     try:
-        client = caller(options)
+        client = client_from(options)
         for version in steps(client, options.match, options.start):
-            tell(client, options.match, version, options.viewer)
-    except (Problem, URLError, FileNotFoundError) as reason:
+            show(client, options.match, version, options.viewer)
+    except (Problem, Unreachable, FileNotFoundError) as reason:
         print(reason, file=sys.stderr)
         return 1
     except KeyboardInterrupt:
@@ -38,43 +36,43 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def steps(client: Client, match: str, start: int) -> Iterator[int]:
-    """The versions to look at, one after the other, as the reader asks for them. Raises Problem."""
+    """Yield the versions to show, as the reader asks for them. Raise Problem or Unreachable."""
     last = int(client.get(f"/v1/matches/{match}")["version"])
     version = max(1, min(start, last))
-    asked = "n"
-    while True:
-        if known(asked):
+    command = "n"
+    while True:  # until the reader quits or the input ends
+        if is_known(command):
             yield version
         else:
-            print(STRANGE)
+            print(UNKNOWN)
         print(f"\nversion {version} of {last}   {KEYS}", flush=True)
-        asked = sys.stdin.readline()
-        if not asked or asked.strip() == "q":
+        command = sys.stdin.readline()
+        if not command or command.strip() == "q":
             return
         last = int(client.get(f"/v1/matches/{match}")["version"])
-        version = max(1, min(after(version, asked.strip(), last), last))
+        version = max(1, min(after(version, command.strip(), last), last))
 
 
-def known(asked: str) -> bool:
-    """Whether a word says where to go."""
-    return asked.strip() in ("", "n", "b", "e") or asked.strip().isdecimal()
+def is_known(command: str) -> bool:
+    """Return True if a line names a version to go to."""
+    return command.strip() in ("", "n", "b", "e") or command.strip().isdecimal()
 
 
-def after(version: int, asked: str, last: int) -> int:
-    """The version that the reader asks for; this one where the word is not understood."""
-    if asked in ("", "n"):
+def after(version: int, command: str, last: int) -> int:
+    """Return the version that a command asks for. An unknown command stays at this one."""
+    if command in ("", "n"):
         return version + 1
-    if asked == "b":
+    if command == "b":
         return version - 1
-    if asked == "e":
+    if command == "e":
         return last
-    return int(asked[:15]) if asked.isdecimal() else version
+    return int(command[:15]) if command.isdecimal() else version
 
 
-def tell(client: Client, match: str, version: int, viewer: str | None) -> None:
-    """The board at a version, and what led to it in words. Raises Problem."""
-    asked: dict[str, Any] = {"after": version - 1, "limit": 1, **eyes(viewer)}
-    (entry,) = client.get(f"/v1/matches/{match}/entries", **asked)["entries"]
+def show(client: Client, match: str, version: int, viewer: str | None) -> None:
+    """Print the board at a version, and the entry that led to it in words. Raise Problem or Unreachable."""
+    query = {"after": version - 1, "limit": 1, **viewer_query(viewer)}
+    (entry,) = client.get(f"/v1/matches/{match}/entries", **query)["entries"]
     if sys.stdout.isatty():
         print(CLEAR, end="")
     print(board(client, match, version, viewer))

@@ -1,4 +1,4 @@
-"""Runs rule scenarios from files in the format of CONVENTIONS.md: `./run scenarios FILE...`."""
+"""Run scenarios from files in the format of games/CONVENTIONS.md: `./run scenarios FILE...`."""
 
 from __future__ import annotations
 
@@ -8,39 +8,45 @@ import random
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
+from json_merge_patch import merge
+from jsonpointer import EndOfList, JsonPointerException, resolve_pointer
 
 from games import GAMES
 from games.chance import Chance, Drawn, Scripted
-from games.choices import admits
-from games.documents import at, clone, merged
-from games.kernel import AUDITOR, Game, Refused, State, carry_out, legal
+from games.choices import Choice, admits
+from games.documents import clone
+from games.kernel import AUDITOR, Event, Game, Refused, State, carry_out, legal
+from table import rules as table_rules
+from table.session import Session
+from table.state import BLANK
 
 Scenario = dict[str, Any]
+MISSING = object()  # what `value_at` returns if nothing is at a pointer
 
 
-class Unfit(Exception):
-    """A scenario that does not have the format of CONVENTIONS.md; the text says what is wrong with it."""
+class BadScenario(Exception):
+    """A scenario or a file that does not have the format of games/CONVENTIONS.md. The text says why."""
 
 
 def load(path: Path) -> list[Scenario]:
-    """The scenarios of a file. Raises Unfit."""
+    """Return the scenarios of a file. Raise BadScenario."""
     try:
         found = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as reason:
-        raise Unfit(f"cannot be read: {reason}") from None
+        raise BadScenario(f"cannot be read: {reason}") from None
     if not isinstance(found, list) or not all(isinstance(scenario, dict) for scenario in found):
-        raise Unfit("is not a list of scenarios")
+        raise BadScenario("is not a list of scenarios")
     return found
 
 
 def game_of(scenario: Scenario, path: Path) -> Game:
-    """The game that a scenario is about: the one it names, of its id's or its rules' prefix, of its folder or file. Raises Unfit."""
+    """Return the game of a scenario: by its name, the prefix of its id or rules, or its folder or file. Raise BadScenario."""
     given, rules = scenario.get("given") or {}, scenario.get("rules") or []
     if not isinstance(given, dict) or not isinstance(given.get("patch") or {}, dict) or not isinstance(rules, list):
-        raise Unfit("`given` and its `patch` are objects, `rules` is a list")
+        raise BadScenario("`given` and its `patch` are objects, `rules` is a list")
     named = scenario.get("game") or given.get("game") or (given.get("patch") or {}).get("game")
     if isinstance(named, str) and named in GAMES:
         return GAMES[named]
@@ -51,138 +57,200 @@ def game_of(scenario: Scenario, path: Path) -> Game:
     for name in (path.resolve().parent.name, path.stem):
         if name in GAMES:
             return GAMES[name]
-    raise Unfit("no game known by the prefix of its id, its rules, its folder or its file")
+    raise BadScenario("no game has the prefix of its id or its rules, or the name of its folder or its file")
 
 
 def prefix(game: Game) -> str:
-    """What the ids of a game's rules begin with, such as `WAR-`."""
+    """Return the prefix of the ids of a game's rules, such as `WAR-`."""
     text = (game.folder / "RULES.md").read_text(encoding="utf-8")
     return text.split("- **", 1)[1].split("-", 1)[0] + "-"
 
 
-def position(game: Game, scenario: Scenario) -> State:
-    """The document that a scenario starts from. Raises Refused where its match cannot be created."""
+class GameRules(NamedTuple):
+    """The rules of a game, as scenarios use them. The state is the game's document; the actor of a step is its `seat`."""
+
+    game: Game
+
+    def start(self, given: Mapping[str, Any]) -> State:
+        """Return the document that a scenario starts from. Raise Refused if its match cannot be created."""
+        game = self.game
+        if "new_match" in given:
+            match = given["new_match"] or {}
+            return game.begin(list(match.get("seats") or []), {**(given.get("options") or {}), **(match.get("options") or {})})
+        blank = json.loads((game.folder / "blank.json").read_text(encoding="utf-8"))
+        document: State = merge(blank, clone(given.get("patch") or {}))
+        document["options"] = {**document["options"], **(given.get("options") or {})}
+        return _completed(document, game.document.schema)
+
+    def act(self, state: State, step: Mapping[str, Any], chance: Chance) -> tuple[list[Event], State]:
+        """Return the events of a step and the document afterwards. Raise Refused."""
+        match = carry_out(self.game, state, step["seat"], clone(step["do"]), chance)
+        return match.events, match.state
+
+    def choices(self, state: State, step: Mapping[str, Any]) -> list[Choice]:
+        """Return the choices of everybody who is to act."""
+        return [choice for actor in state["to_act"] for choice in legal(self.game, state, actor)]
+
+    def view(self, state: State, viewer: str) -> Any:
+        """Return the document as a viewer sees it."""
+        return self.game.view(state, viewer)
+
+
+class TableRules(NamedTuple):
+    """The rules of the table with a game. The state is `{"table", "game"}`, both documents; the actor of a step is its `player`."""
+
+    game: Game
+
+    def start(self, given: Mapping[str, Any]) -> State:
+        """Return the documents before the match is created, or of a match that `creator` has created with `seats`. Raise Refused."""
+        match = given["table"]
+        session = Session(self.game, commitment="0" * 64)
+        if "seats" in match:
+            create = {"type": "create_match", "game": self.game.id, "seats": match["seats"], "options": match.get("options") or {}}
+            table_rules.carry_out(session, match["creator"], create)
+        return {"table": session.table, "game": session.state}
+
+    def act(self, state: State, step: Mapping[str, Any], chance: Chance) -> tuple[list[Event], State]:
+        """Return the events of a step and the documents afterwards. Raise Refused."""
+        session = Session(self.game, state["table"], state["game"], "0" * 64)
+        table_rules.carry_out(session, step["player"], clone(step["do"]))
+        return session.events, {"table": session.table, "game": session.state}
+
+    def choices(self, state: State, step: Mapping[str, Any]) -> list[Choice]:
+        """Return the choices of the player of the step."""
+        return table_rules.legal(self.game, state["table"], state["game"], step["player"])
+
+    def view(self, state: State, viewer: str) -> Any:
+        """Return both documents as a viewer sees them."""
+        game = self.game.view(state["game"], viewer) if state["table"] is not BLANK else {}
+        return {"table": table_rules.view(state["table"], viewer), "game": game}
+
+
+Rules = GameRules | TableRules
+
+
+def rules_of(scenario: Scenario, path: Path) -> Rules:
+    """Return the rules that a scenario is about: those of the table if it is given a table, else those of its game. Raise BadScenario."""
     given = scenario.get("given") or {}
-    if "new_match" in given:
-        match = given["new_match"] or {}
-        return game.begin(list(match.get("seats") or []), {**(given.get("options") or {}), **(match.get("options") or {})})
-    blank = json.loads((game.folder / "blank.json").read_text(encoding="utf-8"))
-    document: State = merged(merged(blank, given.get("patch") or {}), {})
-    document["options"] = {**document["options"], **(given.get("options") or {})}
-    return _completed(document, game.document.schema)
+    if isinstance(given, dict) and isinstance(given.get("table"), dict):
+        game = GAMES.get(given["table"].get("game", ""))
+        if game is None:
+            raise BadScenario("`given.table` names no game")
+        return TableRules(game)
+    return GameRules(game_of(scenario, path))
 
 
 def _completed(value: Any, schema: Mapping[str, Any]) -> Any:
-    """The value with null under every key that the schema asks for and lets be null: a merge patch cannot set one."""
-    for one in schema.get("anyOf", ()):
-        value = _completed(value, one)
+    """Return the value with null under every missing key that must be there and may be null. A merge patch cannot set null."""
+    for option in schema.get("anyOf", ()):
+        value = _completed(value, option)
     if isinstance(value, dict):
-        told, others = schema.get("properties", {}), schema.get("additionalProperties") or {}
-        missing = [name for name in schema.get("required", ()) if name not in value and {"type": "null"} in told[name].get("anyOf", ())]
-        return {name: _completed(item, told.get(name, others)) for name, item in value.items()} | dict.fromkeys(missing)
+        named, others = schema.get("properties", {}), schema.get("additionalProperties") or {}
+        missing = [name for name in schema.get("required", ()) if name not in value and {"type": "null"} in named[name].get("anyOf", ())]
+        return {name: _completed(item, named.get(name, others)) for name, item in value.items()} | dict.fromkeys(missing)
     if isinstance(value, list) and "items" in schema:
         return [_completed(item, schema["items"]) for item in value]
     return value
 
 
-def failures(game: Game, scenario: Scenario) -> Iterator[str]:
-    """What a scenario expects and does not get, a line for each; none when it holds."""
+def failures(rules: Rules, scenario: Scenario) -> Iterator[str]:
+    """Yield a line for each expectation that fails. Nothing is yielded if the scenario passes."""
     steps = scenario.get("steps") or []
     try:
         try:
-            state = position(game, scenario)
+            state = rules.start(scenario.get("given") or {})
         except Refused as refused:
             if not steps or steps[0].get("refused") != refused.code:
                 yield f"its match cannot be created: {refused.code}"
             return
         chance = Scripted(clone(scenario.get("chance") or []), Drawn(random.Random(str(scenario.get("id"))).randrange))
         for number, step in enumerate(steps, 1):
-            state, wrong = _step(game, state, chance, step)
+            state, wrong = _step(rules, state, chance, step)
             if wrong:
                 yield f"step {number}: {wrong[0]}"
                 return
         for shown in scenario.get("views") or []:
             for pointer in shown.get("hidden") or []:
-                if not _hides(game, state, shown["seat"], pointer):
-                    yield f"view of {shown['seat']}: expected {pointer} hidden, came its content"
-    except (Unfit, ValueError) as reason:
+                if not _hides(rules, state, shown["seat"], pointer):
+                    yield f"view of {shown['seat']}: expected {pointer} hidden, got its content"
+            for pointer in shown.get("shows") or []:
+                if _text(value_at(rules.view(state, shown["seat"]), pointer)) != _text(value_at(rules.view(state, AUDITOR), pointer)):
+                    yield f"view of {shown['seat']}: expected {pointer} shown, got something else"
+    except (BadScenario, ValueError, JsonPointerException) as reason:
         yield str(reason)
     except (KeyError, TypeError, AttributeError) as reason:
-        yield f"does not fit the format, or breaks the rules' code: {type(reason).__name__}: {reason}"
+        yield f"has the wrong format, or the rules raise: {type(reason).__name__}: {reason}"
 
 
-def _step(game: Game, state: State, chance: Chance, step: Mapping[str, Any]) -> tuple[State, list[str]]:
+def _step(rules: Rules, state: State, chance: Chance, step: Mapping[str, Any]) -> tuple[State, list[str]]:
     before = _text(state)
-    refused, events, after = None, [], state
+    refused: str | None = None
+    events: list[Event] = []
+    after = state
     try:
-        match = carry_out(game, state, step["seat"], clone(step["do"]), chance)
-        events, after = match.events, match.state
+        events, after = rules.act(state, step, chance)
     except Refused as refusal:
         refused = refusal.code
     wrong = []
     if refused != step.get("refused"):
-        wrong.append(f"expected {step.get('refused') or 'acceptance'}, came {refused or 'acceptance'}")
+        wrong.append(f"expected {step.get('refused') or 'acceptance'}, got {refused or 'acceptance'}")
     if _text(state) != before:
-        wrong.append("expected the document before untouched, came another")
-    wrong += _values(game, after, step.get("then") or {})
+        wrong.append("expected the document before unchanged, got another")
+    wrong += _values(rules.game, after, step.get("then") or {})
     types = iter(event["type"] for event in events)
     if not all(kind in types for kind in step.get("events") or []):
-        wrong.append(f"expected the events {step['events']}, came {[event['type'] for event in events]}")
+        wrong.append(f"expected the events {step['events']}, got {[event['type'] for event in events]}")
     if "to_act" in step and step["to_act"] != after["to_act"]:
-        wrong.append(f"expected to_act {step['to_act']}, came {after['to_act']}")
-    return after, wrong + _legal(game, after, step)
+        wrong.append(f"expected to_act {step['to_act']}, got {after['to_act']}")
+    return after, wrong + _legal(rules, after, step)
 
 
 def _values(game: Game, state: State, then: Mapping[str, Any]) -> list[str]:
-    wrong = []
+    wrong: list[str] = []
     for pointer, expected in then.items():
-        try:
-            came = at(state, pointer)
-        except KeyError:
-            if expected is not None or not _holds(state, pointer.rpartition("/")[0]):
-                wrong.append(f"expected {pointer} {_text(expected)}, came nothing")
+        found = value_at(state, pointer)
+        if found is MISSING:
+            if expected is not None or value_at(state, pointer.rpartition("/")[0]) is MISSING:
+                wrong.append(f"expected {pointer} {_text(expected)}, got nothing")
             continue
-        if pointer in game.sets and isinstance(expected, list) and isinstance(came, list):
-            expected, came = sorted(expected, key=_text), sorted(came, key=_text)
-        if _text(came) != _text(expected):
-            wrong.append(f"expected {pointer} {_text(expected)}, came {_text(came)}")
+        if pointer in game.sets and isinstance(expected, list) and isinstance(found, list):
+            expected, found = sorted(expected, key=_text), sorted(found, key=_text)
+        if _text(found) != _text(expected):
+            wrong.append(f"expected {pointer} {_text(expected)}, got {_text(found)}")
     return wrong
 
 
-def _holds(state: State, pointer: str) -> bool:
-    try:
-        at(state, pointer)
-    except KeyError:
-        return False
-    return True
+def value_at(document: Any, pointer: str) -> Any:
+    """Return the value at a JSON Pointer (RFC 6901), or MISSING. Raise JsonPointerException if it is not a pointer."""
+    found = resolve_pointer(document, pointer, MISSING)
+    return MISSING if isinstance(found, EndOfList) else found
 
 
-def _legal(game: Game, state: State, step: Mapping[str, Any]) -> list[str]:
+def _legal(rules: Rules, state: State, step: Mapping[str, Any]) -> list[str]:
     if not step.get("legal_has") and not step.get("legal_lacks"):
         return []
-    choices = [choice for actor in state["to_act"] for choice in legal(game, state, actor)]
+    choices = rules.choices(state, step)
+    sets = rules.game.sets
     wrong = [
-        f"expected a choice that allows {_text(action)}, came none among {len(choices)}"
+        f"expected a choice that allows {_text(action)}, got none among {len(choices)}"
         for action in step.get("legal_has") or []
-        if not any(admits(choice, action, game.sets) for choice in choices)
+        if not any(admits(choice, action, sets) for choice in choices)
     ]
     wrong += [
-        f"expected no choice that allows {_text(action)}, came one"
+        f"expected no choice that allows {_text(action)}, got one"
         for action in step.get("legal_lacks") or []
-        if any(admits(choice, action, game.sets) for choice in choices)
+        if any(admits(choice, action, sets) for choice in choices)
     ]
     return wrong
 
 
-def _hides(game: Game, state: State, viewer: str, pointer: str) -> bool:
-    """Whether a view holds nothing of what stands at a pointer, if anything does: a count, null or nothing in its place."""
-    all_of_it, view = game.view(state, AUDITOR), game.view(state, viewer)
-    try:
-        whole, seen = at(all_of_it, pointer), at(view, pointer)
-    except KeyError:
-        return True
+def _hides(rules: Rules, state: State, viewer: str, pointer: str) -> bool:
+    """Return True if a view shows nothing of the value at a pointer: a count, null or no value replaces it, or there is none."""
+    whole, seen = value_at(rules.view(state, AUDITOR), pointer), value_at(rules.view(state, viewer), pointer)
     return (
-        seen is None
+        whole is MISSING
+        or seen is MISSING
+        or seen is None
         or (not isinstance(whole, int) and isinstance(seen, int))
         or not (set(_leaves(seen)) & set(_leaves(whole)) or seen == whole)
     )
@@ -205,21 +273,21 @@ def _text(value: Any) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run every scenario of the files named; 0 if all hold, 1 if one fails, 2 if a file cannot be read."""
-    parser = argparse.ArgumentParser(prog="run scenarios", description="Runs rule scenarios in the format of games/CONVENTIONS.md.")
+    """Run every scenario of the files. Return 0 if all pass, 1 if one fails, 2 if a file cannot be read."""
+    parser = argparse.ArgumentParser(prog="run scenarios", description="Run scenarios in the format of games/CONVENTIONS.md.")
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
     passed = failed = unread = 0
     for path in parser.parse_args(arguments).files:
         try:
             scenarios = load(path)
-        except Unfit as reason:
+        except BadScenario as reason:
             print(f"{path}: {reason}", file=sys.stderr)
             unread += 1
             continue
         for scenario in scenarios:
             try:
-                wrong = list(failures(game_of(scenario, path), scenario))
-            except Unfit as reason:
+                wrong = list(failures(rules_of(scenario, path), scenario))
+            except BadScenario as reason:
                 wrong = [str(reason)]
             passed += not wrong
             failed += bool(wrong)

@@ -1,4 +1,4 @@
-"""Plays matches between levels of play without HTTP, over all cores: `./run simulate GAME --seats LEVEL,LEVEL --matches N --seed S`."""
+"""Play matches between levels of artificial players, without HTTP, on all cores: `./run simulate GAME --seats LEVEL,LEVEL`."""
 
 from __future__ import annotations
 
@@ -17,17 +17,16 @@ from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
-from events.levels import LEVELS
 from games import GAMES
 from games.chance import Drawn
-from games.kernel import SYSTEM, Memory, Refused, carry_out, remembered
-from workers.search import choose
+from games.kernel import SYSTEM, Memory, Refused, carry_out, legal, remembered
+from players import LEVELS, choose
 
-LONGEST = 100_000
+LONGEST = 100_000  # actions of a match
 
 
 class Plan(NamedTuple):
-    """What is played, the same for every match of a run."""
+    """The parameters of a run, the same for every match. `shuffle`: draw the seats and their order for each match."""
 
     game: str
     levels: tuple[str, ...]
@@ -37,7 +36,7 @@ class Plan(NamedTuple):
 
 
 class Result(NamedTuple):
-    """How one match went."""
+    """The end of one match."""
 
     number: int
     seats: list[str]
@@ -48,10 +47,10 @@ class Result(NamedTuple):
 
 
 def play(plan: Plan, number: int) -> Result:
-    """The match of that number: its dice and its players' whims follow from the seed and the number alone."""
+    """Play the match of a number. Its dice and the choices of its players follow from the seed and the number alone."""
     game = GAMES[plan.game]
     dice = Drawn(random.Random(f"{plan.seed}/{number}/dice").randrange)
-    whim = Drawn(random.Random(f"{plan.seed}/{number}/whim").randrange)
+    players = Drawn(random.Random(f"{plan.seed}/{number}/players").randrange)
     seats = seats_of(plan, number)
     level = dict(zip(seats, plan.levels, strict=True))
     state = game.begin(seats, plan.options)
@@ -60,20 +59,24 @@ def play(plan: Plan, number: int) -> Result:
         if state["outcome"] is not None:
             return Result(number, seats, state["outcome"]["winners"], state["outcome"]["reason"], actions, state["round"])
         actor = state["to_act"][0]
-        action = {"type": "advance"} if actor == SYSTEM else choose(game, level[actor], state, actor, whim, memory)
+        if actor == SYSTEM:
+            (choice,) = legal(game, state, SYSTEM)
+            action = choice["action"]
+        else:
+            action = choose(game, level[actor], state, actor, players, memory)
         match = carry_out(game, state, actor, action, dice)
         state, memory = match.state, remembered(game, memory, match.events)
     raise AssertionError(f"match {number} of seed {plan.seed} does not end")
 
 
 def seats_of(plan: Plan, number: int) -> list[str]:
-    """The seats of a match in their order: the game's first ones, or drawn out of all."""
+    """Return the seats of a match in turn order: the first ones of the game, or with `shuffle` any, drawn for this match."""
     ids, count = GAMES[plan.game].seats.ids, len(plan.levels)
     return random.Random(f"{plan.seed}/{number}/seats").sample(ids, count) if plan.shuffle else list(ids[:count])
 
 
 def results(plan: Plan, matches: int, cores: int) -> Iterator[Result]:
-    """Every match of a run, as they end."""
+    """Yield the result of every match of a run, as they end."""
     with multiprocessing.Pool(cores) as pool:
         yield from pool.imap_unordered(
             _one, [(plan, number) for number in range(matches)], chunksize=max(1, min(16, matches // (cores * 8)))
@@ -85,7 +88,7 @@ def _one(task: tuple[Plan, int]) -> Result:
 
 
 def interval(wins: int, matches: int) -> tuple[float, float]:
-    """The Wilson interval of 95 % for a share of wins."""
+    """Return the 95 % Wilson score interval for a share of wins."""
     z = 1.959964
     share = wins / matches
     centre = share + z * z / (2 * matches)
@@ -95,7 +98,7 @@ def interval(wins: int, matches: int) -> tuple[float, float]:
 
 
 def summary(plan: Plan, played: list[Result]) -> dict[str, Any]:
-    """Wins by side with their intervals, lengths and endings; the same for the same seed, however many cores."""
+    """Return wins with their intervals, lengths and endings. They are the same for the same seed on any number of cores."""
     played = sorted(played)
     sides: list[dict[str, Any]] = []
     for place, level in enumerate(plan.levels):
@@ -120,60 +123,62 @@ def summary(plan: Plan, played: list[Result]) -> dict[str, Any]:
 
 
 def tally(won: list[bool]) -> dict[str, Any]:
-    """How many of so many matches were won, and the share of wins with its interval; a victory that is shared counts for each."""
+    """Return the number and the share of wins, with its interval. A shared victory is a win for each winner."""
     wins = sum(won)
     low, high = interval(wins, len(won)) if won else (0.0, 1.0)
     return {"matches": len(won), "wins": wins, "share": wins / len(won) if won else 0.0, "low": low, "high": high}
 
 
 def spread(values: list[int]) -> dict[str, float]:
-    """The least, the median and the most."""
+    """Return the least, the median and the most of some values."""
     return {"least": min(values), "median": statistics.median(values), "most": max(values)}
 
 
-def told(found: dict[str, Any]) -> str:
-    """The summary as a table for people."""
+def table(found: dict[str, Any]) -> str:
+    """Return a summary as a table."""
     lines = [f"{found['matches']} matches of {found['game']}, seed {found['seed']}", ""]
     lines.append(f"{'side':<12}{'level':<12}{'matches':>8}{'wins':>8}{'share':>9}   95 % interval")
     lines += [row(side["seat"], side["level"], side) for side in found["sides"]]
-    lines += [row(seat, "", told) for seat, told in found["seats"].items()]
-    lines += ["", f"victories shared {found['shared']}, without a winner {found['without_winner']}"]
+    lines += [row(seat, "", tallied) for seat, tallied in found["seats"].items()]
+    lines += ["", f"shared victories {found['shared']}, without a winner {found['without_winner']}"]
     lines.append("endings  " + ", ".join(f"{reason} {count}" for reason, count in found["endings"].items()))
     for name in ("actions", "rounds"):
-        of = found[name]
-        lines.append(f"{name:<8} {of['least']:g} to {of['most']:g}, median {of['median']:g}")
+        values = found[name]
+        lines.append(f"{name:<8} {values['least']:g} to {values['most']:g}, median {values['median']:g}")
     return "\n".join(lines)
 
 
-def row(name: str, level: str, of: dict[str, Any]) -> str:
-    """A line of the table."""
-    return f"{name:<12}{level:<12}{of['matches']:>8}{of['wins']:>8}{of['share']:>9.1%}   {of['low']:.1%} to {of['high']:.1%}"
+def row(name: str, level: str, wins: dict[str, Any]) -> str:
+    """Return a line of the table."""
+    return f"{name:<12}{level:<12}{wins['matches']:>8}{wins['wins']:>8}{wins['share']:>9.1%}   {wins['low']:.1%} to {wins['high']:.1%}"
 
 
 def parsed(arguments: list[str] | None) -> argparse.Namespace:
-    """The command line, checked against the games and levels that there are."""
-    parser = argparse.ArgumentParser(prog="run simulate", description="Plays matches between levels of play, without HTTP, over all cores.")
+    """Return the options of the command line. Exit with 2 if a game, a level or the number of seats is wrong."""
+    parser = argparse.ArgumentParser(
+        prog="run simulate", description="Play matches between levels of artificial players, without HTTP, on all cores."
+    )
     parser.add_argument("game", choices=sorted(GAMES), metavar="GAME", help=", ".join(sorted(GAMES)))
     parser.add_argument("--seats", required=True, metavar="LEVEL,LEVEL", help=f"a level for each seat: {', '.join(LEVELS)}")
     parser.add_argument("--matches", type=int, default=100, metavar="N")
-    parser.add_argument("--seed", default="1", metavar="S", help="the same seed plays the same matches")
+    parser.add_argument("--seed", default="1", metavar="S", help="the seed; the same seed plays the same matches")
     parser.add_argument(
-        "--shuffle", action="store_true", help="draw the seats and their order for each match; wins are told by place and by seat"
+        "--shuffle", action="store_true", help="draw the seats and their order for each match; count wins by place and by seat"
     )
-    parser.add_argument("--options", type=json.loads, default={}, metavar="JSON", help="the options of every match")
+    parser.add_argument("--options", type=json.loads, default={}, metavar="JSON", help="the match options, as a JSON object")
     parser.add_argument("--cores", type=int, default=os.cpu_count() or 1, metavar="N")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
     options = parser.parse_args(arguments)
     options.levels = tuple(options.seats.split(","))
     if unknown := [level for level in options.levels if level not in LEVELS]:
-        parser.error(f"there is no level {unknown[0]!r}; there are {', '.join(LEVELS)}")
+        parser.error(f"unknown level {unknown[0]!r}; the levels are {', '.join(LEVELS)}")
     if options.matches < 1 or options.cores < 1:
-        parser.error("--matches and --cores are at least 1")
+        parser.error("--matches and --cores must be at least 1")
     game = GAMES[options.game]
     if not game.seats.least <= len(options.levels) <= game.seats.most:
         parser.error(f"{game.title} takes {game.seats.least} to {game.seats.most} seats, not {len(options.levels)}")
     if not isinstance(options.options, dict):
-        parser.error("--options is a JSON object")
+        parser.error("--options must be a JSON object")
     try:
         game.begin(list(game.seats.ids[: len(options.levels)]), options.options)
     except Refused as refused:
@@ -182,14 +187,14 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Play the matches and print what came of them."""
+    """Play the matches and print a summary."""
     options = parsed(arguments)
     plan = Plan(options.game, options.levels, options.seed, options.options, options.shuffle)
     began = time.perf_counter()
     played = list(tqdm(results(plan, options.matches, options.cores), total=options.matches, unit="match", leave=False))
     rate = options.matches / (time.perf_counter() - began)
     found = summary(plan, played)
-    print(json.dumps({**found, "matches_per_second": rate}) if options.json else f"{told(found)}\n{rate:.1f} matches a second")
+    print(json.dumps({**found, "matches_per_second": rate}) if options.json else f"{table(found)}\n{rate:.1f} matches a second")
     return 0
 
 

@@ -1,35 +1,38 @@
-"""Entries in words, for people: who did what, and what followed. Nothing here knows a game; an event's type and fields say it all."""
+"""Entries in words, for people. The words come from the types and the field names alone, so this module knows no game."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from textwrap import wrap
 from typing import Any
 
 from games.drawing import legible
 
-LONG = 100
-BIG = 48
+LONG = 100  # characters of a line
+BIG = 48  # characters of a value; of a longer one only the size is given
 LINKS = {"from": "from", "to": "to", "by": "by", "region": "in", "tile": "on", "target": "against", "place": "at", "location": "in"}
 
 
 def move(entry: Mapping[str, Any]) -> str:
-    """An entry in one line: its version, its actor, what was done."""
+    """Return an entry in one line: its version, its actor, its action."""
     return f"{entry['version']:>5}  {entry['actor']:<10.10}  {cut(phrase(entry['action']))}"
 
 
 def facts(entry: Mapping[str, Any]) -> Iterator[str]:
-    """The facts that followed, each in a line or more; a seat is named where it is not the actor."""
+    """Yield the events of an entry, each in one or more lines. The seat of an event is named if it is not the actor."""
     for event in entry["events"]:
         seat = event.get("seat")
         whose = f"{plain(seat)}: " if seat is not None and seat != entry["actor"] else ""
-        told = whose + phrase({name: what for name, what in event.items() if name != "seat"})
-        yield from wrap(told, LONG, subsequent_indent="    ")
+        text = whose + phrase({name: what for name, what in event.items() if name != "seat"})
+        yield from wrap(text, LONG, subsequent_indent="    ")
 
 
 def phrase(fact: Mapping[str, Any]) -> str:
-    """An action or an event in words: `unit moved: tripod 1 from cumbria to yorkshire`. What is empty or not so is left out, and so
-    is the name of a field that the type has named already."""
+    """Return an action or an event in words: `unit moved: tripod 1 from cumbria to yorkshire`.
+
+    Fields that are null, false or empty are left out. So is the name of a field if the type contains it.
+    """
     kind = plain(fact["type"])
     text, named = kind, False
     for name, what in fact.items():
@@ -44,7 +47,7 @@ def phrase(fact: Mapping[str, Any]) -> str:
 
 
 def field(kind: str, name: str, what: Any) -> str:
-    """A field in words: its value alone where the type has named it, its name alone where it is so, its size where it is big."""
+    """Return a field in words: the name and the value. The value alone if the type contains the name, the name alone if it is true."""
     word = plain(name)
     if what is True:
         return word
@@ -56,32 +59,32 @@ def field(kind: str, name: str, what: Any) -> str:
 
 
 def named_in(word: str, kind: str) -> bool:
-    """Whether a type names a field, in the singular or the plural."""
+    """Return True if a type contains the name of a field, in the singular or the plural."""
     return word.rstrip("s") in [part.rstrip("s") for part in kind.split()]
 
 
 def big(what: Any) -> bool:
-    """Whether a value holds too much to be told in full."""
+    """Return True if a value is too long to be written in full."""
     return isinstance(what, (Mapping, list)) and len(value(what)) > BIG and (isinstance(what, Mapping) or len(set(map(str, what))) > 5)
 
 
 def value(what: Any) -> str:
-    """A value in words; what stands several times in a list is told once, with how often."""
+    """Return a value in words. Equal items of a list are written once, with their number."""
     if isinstance(what, Mapping):
         return ", ".join(f"{plain(name)} {value(inner)}" for name, inner in what.items() if inner is not None)
     if isinstance(what, list):
-        told = [value(inner) for inner in what]
-        return ", ".join(each if told.count(each) == 1 else f"{each} x{told.count(each)}" for each in dict.fromkeys(told))
+        items = [value(inner) for inner in what]
+        return ", ".join(item if number == 1 else f"{item} x{number}" for item, number in Counter(items).items())
     return plain(what)
 
 
 def plain(what: Any) -> str:
-    """An id or a number as one would say it; of what somebody has written, only what can do nothing to a terminal."""
+    """Return an id or a number as people say it. Control characters are replaced, since players write some texts themselves."""
     if isinstance(what, bool):
         return "yes" if what else "no"
     return legible(str(what)).replace("_", " ")
 
 
 def cut(text: str) -> str:
-    """A text that keeps to a line."""
+    """Return a text, cut to one line."""
     return text if len(text) <= LONG else text[: LONG - 1] + "…"

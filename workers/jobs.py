@@ -1,4 +1,4 @@
-"""Jobs: what the queue may ask for, and nothing else. Each names a match and a version, and does nothing if the match is past it."""
+"""Jobs: what the queues may ask for, and nothing else. Each names a match and a version, and does nothing if the match has moved on."""
 
 from __future__ import annotations
 
@@ -8,77 +8,91 @@ import time
 import structlog
 
 from events import metrics
+from events.due import ADVANCE, KINDS, THINK, Owed, owed
 from events.errors import NoMatch, Stale
 from events.platform import Platform
-from events.play import play_on
-from events.reactions import ADVANCE, THINK, Owed, owed
-from events.recall import hold
-from games.chance import Drawn
-from games.choices import Choice
-from games.kernel import SYSTEM, Action, Memory, State
-from workers.search import PLAY
+from events.play import Draft, Played
+from games.chance import Chance, Drawn
+from games.kernel import SYSTEM, Action, legal
+from players import LEVELS
 
-ALLOWED = frozenset({ADVANCE, THINK})
+ALLOWED = frozenset(kind.function for kind in KINDS.values())
 
 STEPS = 50  # appends of one job, at most
 SECONDS = 0.25  # after which a job leaves the rest to the next one, so that other matches get their turn
 
 log = structlog.get_logger(__name__)
 _platform: Platform | None = None
+_kinds: frozenset[str] = frozenset(KINDS)
 
 
-def at(platform: Platform) -> None:
-    """Work for this platform from now on."""
-    global _platform
-    _platform = platform
+def bind(platform: Platform, kinds: frozenset[str] = frozenset(KINDS)) -> None:
+    """Let the jobs of this process work for a platform. They go on by themselves with work of these kinds only."""
+    global _platform, _kinds
+    _platform, _kinds = platform, kinds
 
 
 def advance(match: str, version: int) -> None:
-    """Do what the system owes to a match at `version`."""
-    _carry_out(Owed(match, version, SYSTEM))
+    """Do the step of the system that is due for a match at `version`."""
+    _carry_out(Owed(ADVANCE, match, version, "", 0))
 
 
 def think(match: str, version: int, seat: str) -> None:
     """Play for an AI seat of a match at `version`."""
-    _carry_out(Owed(match, version, seat))
+    _carry_out(Owed(THINK, match, version, seat, 0))
 
 
-def _carry_out(step: Owed) -> None:
-    """Do a step, and those that it leads to; the rest is asked for again."""
-    assert _platform is not None, "a worker works for a platform"
+def _carry_out(work: Owed) -> None:
+    """Do a step, and the steps that it leads to. The rest is enqueued."""
+    assert _platform is not None, "the jobs are bound to a platform before a worker starts"
     platform = _platform
-    enough = time.monotonic() + SECONDS
-    following: Owed | None = step
+    deadline = time.monotonic() + SECONDS
+    following: tuple[Owed, ...] = (work,)
     for _ in range(STEPS):
-        if following is None or time.monotonic() > enough:
+        if not following or following[0].kind not in _kinds or time.monotonic() > deadline:
             break
-        step = following
+        work = following[0]
         try:
-            following = one(platform, step)
+            following = do_step(platform, work, deadline)
         except (Stale, NoMatch) as reason:
-            # Delivered twice, or late: somebody has done it, and has seen to what follows.
-            log.info("step_past", match=step.match, version=step.version, actor=step.actor, code=reason.code)
+            # The job came twice or late: the step is done, and the job that did it has enqueued what follows.
+            log.info("step_past", match=work.match, version=work.version, kind=work.kind, code=reason.code)
             return
-    if following is not None:
-        platform.jobs.enqueue(following)
+    platform.jobs.enqueue_all(following)
 
 
-def one(platform: Platform, step: Owed) -> Owed | None:
-    """Do one step, all of it in one append, and say what is owed next. Raises Stale, NoMatch, StoreUnavailable, Refused."""
+def do_step(platform: Platform, work: Owed, deadline: float) -> tuple[Owed, ...]:
+    """Do one step in one append, and return what is due next.
+
+    An AI seat thinks before anything is written, and nothing is retried: it goes on with its turn in the same step until `deadline`
+    (time.monotonic), then writes what it has. Raises Stale if the match has moved on; NoMatch, StoreUnavailable, Refused.
+    """
     began = time.perf_counter()
-    position = hold(platform, step.match).position
-    game = platform.games[position.game]
-    # Chance of its own: were it the dice of the match, an AI seat would know them beforehand.
+    draft = Draft(platform, work.match, work.target or SYSTEM, work.version)
+    waited_since = draft.position.at
+    # This chance is not the dice of the match: with those, an AI seat would know them beforehand.
     chance = Drawn(random.Random().randrange)
-
-    def choose(view: State, choices: list[Choice], memory: Memory) -> Action:
-        if step.actor == SYSTEM:
-            return choices[0]["action"]
-        return PLAY[position.roster[step.actor]["ai"]](game, view, choices, step.actor, chance, memory)
-
-    played = play_on(platform, step.match, step.actor, choose, expected=step.version, follow_up=False)
-    if position.version == step.version:
-        metrics.owed_seconds.observe((played.entries[0].at - position.at) / 1000)
-    took = round((time.perf_counter() - began) * 1000, 2)
-    log.info("step_done", match=step.match, actor=step.actor, first=played.first, last=played.last, ms=took)
+    draft.play(_decide(platform, draft, work, chance))
+    while draft.goes_on and time.monotonic() < deadline:  # bounded by the length of a list
+        draft.play(_decide(platform, draft, work, chance))
+    played = draft.write()
+    _note(work, played, waited_since, began)
     return owed(played.position)
+
+
+def _decide(platform: Platform, draft: Draft, work: Owed, chance: Chance) -> Action:
+    """Return what the actor does: the system's only choice, or what an AI seat decides from its view alone."""
+    position = draft.position
+    game = platform.games[position.game]
+    if work.kind == ADVANCE:
+        system: Action = legal(game, position.document, SYSTEM)[0]["action"]
+        return system
+    seat = work.target
+    decide = LEVELS[position.roster[seat]["ai"]]
+    return decide(game, game.view(position.document, seat), legal(game, position.document, seat), seat, chance, position.memory)
+
+
+def _note(work: Owed, played: Played, waited_since: int, began: float) -> None:
+    metrics.owed_seconds.observe((played.entries[0].at - waited_since) / 1000)
+    took = round((time.perf_counter() - began) * 1000, 2)
+    log.info("step_done", match=work.match, kind=work.kind, actor=work.target or SYSTEM, first=played.first, last=played.last, ms=took)

@@ -1,8 +1,8 @@
-"""The worker: RQ, with JSON only, a list of what it may call, and timings that notice a dead one within seconds."""
+"""The worker: RQ, with JSON only, a list of what it may call, and timings that notice a dead worker within seconds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import structlog
@@ -10,15 +10,17 @@ from rq import Queue, SimpleWorker
 from rq.job import Job
 from rq.serializers import JSONSerializer
 
-from events.reactions import JOB_SECONDS, QUEUE
-from events.wire import queue_client
+from events.due import KINDS
+from events.store.client import queue_client
 from workers.jobs import ALLOWED
 
 log = structlog.get_logger(__name__)
 
+_LONGEST = max(kind.seconds for kind in KINDS.values())
+
 
 class AllowedJob(Job):
-    """A job that calls what it may call. JSON alone is no sandbox: without this, whoever can enqueue could call anything."""
+    """A job that may only call the functions in ALLOWED. JSON alone is no sandbox: anybody who can enqueue could call anything."""
 
     @property
     def func(self) -> Callable[..., Any]:
@@ -29,23 +31,23 @@ class AllowedJob(Job):
 
 
 class Worker(SimpleWorker):
-    """A worker in one process, without a fork for each job. It hands over safely, having one queue only."""
+    """A worker in one process, without a fork for each job."""
 
     def get_heartbeat_ttl(self, job: Job, working_time: float = 0.0) -> int:
-        """How long a job counts as alive without a sign of life; RQ's own minute is far too long."""
-        return int(job.timeout or JOB_SECONDS) + 3
+        """Return how many seconds a job counts as alive without a heartbeat. RQ's own minute is far too long."""
+        return int(job.timeout or _LONGEST) + 3
 
     def handle_exception(self, job: Job, *exc_info: Any) -> None:
-        """Tell that a job has failed and by which kind of error; RQ's own lines would hold its text, and so perhaps what is hidden."""
+        """Log that a job has failed, with the type of the error only: its text may hold secrets."""
         log.error("job_failed", job=job.id, error=exc_info[0].__name__)
 
 
-def worker(url: str) -> Worker:
-    """A worker on the queue at `url`, with connections of its own."""
+def worker(url: str, kinds: Sequence[str]) -> Worker:
+    """Return a worker on the queues of these kinds at `url`, with connections of its own. It empties the first queue before the next."""
     connection = queue_client(url, patient=True)
-    queue = Queue(QUEUE, connection=connection, serializer=JSONSerializer, job_class=AllowedJob)
+    queues = [Queue(kind, connection=connection, serializer=JSONSerializer, job_class=AllowedJob) for kind in kinds]
     return Worker(
-        [queue],
+        queues,
         connection=connection,
         serializer=JSONSerializer,
         job_class=AllowedJob,

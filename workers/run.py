@@ -1,14 +1,14 @@
-"""One worker process with its sweep: `python -m workers.run`."""
+"""One worker process with its sweep: `python -m workers.run --queues advance,think`."""
 
 from __future__ import annotations
 
-import logging
+import argparse
 import secrets
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-import structlog
-
+from events import logs
+from events.due import KINDS, queue_list
 from events.platform import Platform, Settings, open_platform
 from games.kernel import Game
 from workers import jobs
@@ -16,33 +16,27 @@ from workers.queues import worker
 from workers.sweep import Sweep, sweep
 
 
-def main(settings: Settings | None = None, games: Mapping[str, Game] | None = None) -> int:
-    """Work until told to stop by SIGTERM or SIGINT; the exit status."""
-    logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
-    structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            structlog.processors.JSONRenderer(),
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+def main(arguments: Sequence[str] | None = None, settings: Settings | None = None, games: Mapping[str, Game] | None = None) -> int:
+    """Work until SIGTERM or SIGINT. Return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m workers.run", description="Run one worker until SIGTERM or SIGINT.")
+    parser.add_argument(
+        "--queues", type=queue_list, default=tuple(KINDS), metavar="LIST", help=f"which queues to take, by priority ({','.join(KINDS)})"
     )
+    kinds = parser.parse_args(arguments).queues
+    logs.configure("stderr")
     platform = open_platform(settings, games)
-    work(platform)
+    work(platform, kinds)
     platform.close()
     return 0
 
 
-def work(platform: Platform) -> None:
-    """Carry out jobs for a platform until a signal ends it."""
-    jobs.at(platform)
-    sweep(platform, anew=f"-{secrets.token_hex(4)}")  # this worker may stand in for one that died over a step it had asked for
+def work(platform: Platform, kinds: Sequence[str] = tuple(KINDS)) -> None:
+    """Carry out jobs of these kinds until a signal ends it."""
+    jobs.bind(platform, frozenset(kinds))
+    sweep(platform, anew=f"-{secrets.token_hex(4)}")  # this worker may replace one that died during a step
     beside = Sweep(platform)
     beside.start()
-    worker(platform.jobs.url).work(logging_level="WARNING")
+    worker(platform.jobs.url, kinds).work(logging_level="WARNING")
     beside.stop()
     beside.join(5)
 

@@ -1,4 +1,4 @@
-"""The sweep: what is owed and has waited too long is asked for again. The queue may lose everything; this is why nothing is lost."""
+"""The sweep: enqueue again what is due and has waited too long. The queues may lose everything; because of the sweep nothing is lost."""
 
 from __future__ import annotations
 
@@ -8,54 +8,63 @@ from threading import Event, Thread
 import structlog
 
 from events import metrics
+from events.due import KINDS, owed, split
+from events.errors import StoreUnavailable
 from events.platform import Platform
-from events.reactions import owed
 from events.recall import position
-from events.wire import StoreUnavailable
 
 EVERY = 1.0
-PATIENCE_MS = 2000
-AT_ONCE = 50  # of a partition
-DEEP = 1000  # with so many jobs waiting the queue is not empty but long, and more would not help
+AT_ONCE = 50  # members of a partition
+DEEP = 1000  # with this many jobs waiting a queue is not empty but long, and more jobs would not help
 
 log = structlog.get_logger(__name__)
 
 
-def overdue(platform: Platform, now: int) -> list[tuple[str, int]]:
-    """The matches that have waited too long, and since when, in milliseconds. Raises StoreUnavailable."""
-    tags = platform.store.tags()
-    late: list[tuple[str | int, ...]] = [
-        ("ZRANGE", f"{tag}:due", "-inf", now - PATIENCE_MS, "BYSCORE", "LIMIT", 0, AT_ONCE, "WITHSCORES") for tag in tags
-    ]
-    # What no attempt helps stays at the front; so some are taken from anywhere, among them what a clock gone wrong has put in the future.
-    anywhere = [("ZRANDMEMBER", f"{tag}:due", AT_ONCE, "WITHSCORES") for tag in tags]
-    found = {match.decode(): int(since) for answer in platform.store.wire.ask_all([*late, *anywhere]) for match, since in answer}
-    return [(match, since) for match, since in found.items() if abs(now - since) >= PATIENCE_MS]
+def overdue(platform: Platform, now: int) -> dict[str, int]:
+    """Return the members of the index of what is due that need a job, with their moments in ms. Raises StoreUnavailable.
+
+    Work that is due at once needs a job again if its moment is further from `now` than the patience of its kind: in the past because the
+    job is lost, in the future because a clock is wrong. Other work has a deadline as its moment: it needs a job from then on, not before.
+    """
+    found = platform.store.due.earliest(now, AT_ONCE)
+    # Work that fails again and again stays at the front. So some of any moment is examined too, also what a wrong clock put in the future.
+    found |= platform.store.due.sample(AT_ONCE)
+    return {member: moment for member, moment in found.items() if _needs_job(member, now - moment)}
 
 
 def sweep(platform: Platform, now: int | None = None, anew: str = "") -> int:
-    """Ask again for what is overdue, and say for how many. Raises StoreUnavailable."""
+    """Enqueue what is overdue, and return how many jobs that made. Raises StoreUnavailable."""
     now = time.time_ns() // 1_000_000 if now is None else now
-    late = overdue(platform, now)
-    depth = platform.jobs.depth() if late else 0
-    if depth is None or depth > DEEP:
-        return 0
-    asked = 0
-    for match, since in late:
+    depths = {kind: platform.jobs.depth(kind) for kind in KINDS}
+    enqueued = 0
+    for member, moment in overdue(platform, now).items():
+        kind, match, _ = split(member)
+        depth = depths[kind]
+        if depth is None or depth > DEEP:
+            continue
         try:
-            step = owed(position(platform, match))
+            works = owed(position(platform, match))
         except StoreUnavailable:
             raise
-        except Exception as reason:  # noqa: BLE001 - it is told
-            # One match that cannot be read must not keep all others waiting. Of the error its kind alone: its text may hold what is hidden.
+        except Exception as reason:  # noqa: BLE001 - it is logged
+            # One match that cannot be read must not delay the others. Only the type of the error is logged: its text may hold secrets.
             log.error("match_unreadable", match=match, error=type(reason).__name__)
             continue
-        # Attempts are numbered by how often the waiting time has doubled: sweeps side by side ask once, and what fails is left ever longer.
-        if step is not None and platform.jobs.enqueue(step, again=f"{(abs(now - since) // PATIENCE_MS).bit_length()}{anew}"):
-            asked += 1
-            log.info("swept", match=match, version=step.version, actor=step.actor, waited_ms=now - since)
-    metrics.swept.inc(asked)
-    return asked
+        for work in works:
+            # Attempts are numbered by how often the waiting time has doubled. Several sweeps enqueue once, and what fails waits longer.
+            again = f"{(abs(now - moment) // KINDS[kind].patience_ms).bit_length()}{anew}"
+            if work.member == member and platform.jobs.enqueue(work, again=again):
+                enqueued += 1
+                log.info("swept", match=match, version=work.version, kind=kind, target=work.target, waited_ms=now - moment)
+    metrics.swept.inc(enqueued)
+    return enqueued
+
+
+def _needs_job(member: str, waited: int) -> bool:
+    kind = KINDS.get(member.partition("|")[0])
+    if kind is None or member.count("|") < 2:
+        return False
+    return abs(waited) >= kind.patience_ms if kind.at_once else waited >= 0
 
 
 class Sweep(Thread):
@@ -67,14 +76,14 @@ class Sweep(Thread):
         self._stop_it = Event()
 
     def run(self) -> None:
-        """Sweep until stopped; a store that is down now is asked again in a second."""
+        """Sweep until stopped. After an error, sweep again a second later."""
         while not self._stop_it.wait(EVERY):
             try:
                 sweep(self._platform)
             except StoreUnavailable as reason:
                 log.warning("sweep_failed", error=type(reason).__name__)
-            except Exception as reason:  # noqa: BLE001 - it is told
-                # A sweep that ends for good would be noticed only when a job is lost, much later.
+            except Exception as reason:  # noqa: BLE001 - it is logged
+                # A sweep that ended for good would be noticed only when a job is lost, much later.
                 log.error("sweep_failed", error=type(reason).__name__)
 
     def stop(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from games.kernel import Game, Seats
 from games.war.board import board
-from games.war.data import FOLDER, LEAST_SEATS, MOST_SEATS, SEATS
+from games.war.data import FOLDER, ID, LEAST_SEATS, MOST_SEATS, SEATS
 from games.war.facts import FACTS
 from games.war.guess import guess
 from games.war.invariants import broken
@@ -17,9 +17,9 @@ from games.war.worth import worth
 REFUSALS = {
     "unknown_tile": "There is no tile {tile} on this map.",
     "not_brown": "The first units go on brown tiles; {tile} bears {face}.",
-    "tile_taken": "A unit of {holder} stands on {tile} already.",
+    "tile_taken": "A unit of {owner} stands on {tile} already.",
     "next_to_own": "{tile} touches a tile that you have chosen, and others are free.",
-    "not_your_tile": "{tile} is not yours; it belongs to {holder}.",
+    "not_your_tile": "{tile} is not yours; it belongs to {owner}.",
     "card_not_in_hand": "{card} is not in your hand.",
     "reinforcement_limit": "You have played {limit} cards as reinforcements this turn; there is no more.",
     "nothing_to_place": "{card} would bring no unit: you have none in reserve, or no room on a tile of yours with {symbol}.",
@@ -32,14 +32,14 @@ REFUSALS = {
     "no_such_attack": "No attack on {tile} is open.",
     "must_roll_first": "The attack on {tile} needs at least one roll before it may stop.",
     "wrong_card_count": "{number} different cards are named; it must be {needed}.",
-    "card_not_in_row": "{card} does not lie in the row ({row}).",
+    "card_not_in_row": "{card} is not in the row ({row}).",
     "must_take_lowest": "One of the cards must have the lowest value in the row, which is {value}.",
 }
 
 GAME = Game(
-    id="war",
+    id=ID,
     title="War!",
-    revision=1,
+    revision=2,
     seats=Seats(SEATS, LEAST_SEATS, MOST_SEATS),
     options=OPTIONS,
     begin=begin,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import cast
 
 from games.drawing import WIDTH, Sheet, apart, counted, heading, listed, paragraph
-from games.kernel import Seat, State
+from games.kernel import Seat
 from games.war.data import BROWN, COLUMNS, COMBAT_CARDS, MOVES, REINFORCEMENTS, SYMBOL, SYMBOLS, VALUE
+from games.war.document import State
 from games.war.outcome import points
-from games.war.state import on_board
+from games.war.state import PLACEMENT, on_board
 
 Places = dict[tuple[int, int], str]
 MARGIN = 3
@@ -17,7 +19,7 @@ WIDE, HIGH = 9, 3
 
 
 def board(view: State, viewer: str) -> list[str]:
-    """What a viewer sees of a match, drawn."""
+    """Return the lines that draw what a viewer sees of a match."""
     return [
         heading("War!", view, viewer),
         "",
@@ -32,7 +34,7 @@ def board(view: State, viewer: str) -> list[str]:
 
 
 def _map(view: State) -> list[str]:
-    """The tiles where they lie, as boxes with words where there is room, else as one line a row with letters (WAR-MAP-01)."""
+    """Draw the tiles in their places, as boxes with words if there is room, else as one line a row with letters (WAR-MAP-01)."""
     places = {(COLUMNS.index(tile[0]), int(tile[1:])): tile for tile in view["tiles"]}
     if not places:
         return []
@@ -44,7 +46,7 @@ def _map(view: State) -> list[str]:
 
 
 def _boxes(view: State, places: Places, columns: range, rows: range) -> list[str]:
-    """Each tile a box: its symbol in capitals, and below it who stands there; `B 3<R 5` is an open attack."""
+    """Draw each tile as a box: its symbol in capitals, and below it the units; `B 3<R 5` is an open attack."""
     sheet = Sheet()
     for column in columns:
         sheet.write(0, MARGIN + (column - columns[0]) * WIDE + WIDE // 2, COLUMNS[column])
@@ -63,14 +65,16 @@ def _garrison(view: State, tile: str) -> str:
     here, attack = view["tiles"][tile], view["attacks"].get(tile)
     if here["seat"] is None:
         return ""
-    held = f"{_letter(here['seat'])}{here['units']:>2}"
+    units = f"{_letter(here['seat'])}{here['units']:>2}"
     if attack is None:
-        return held
-    return f"{held}<{_letter(view['tiles'][attack['from']]['seat'])}{attack['units']:>2}"
+        return units
+    attacker = view["tiles"][attack["from"]]["seat"]
+    assert attacker is not None, "attackers stand on the tile they came from"
+    return f"{units}<{_letter(attacker)}{attack['units']:>2}"
 
 
 def _letters(view: State, places: Places, columns: range, rows: range) -> list[str]:
-    """Each tile a few letters: its symbol, who stands there, and how many."""
+    """Draw each tile as a few letters: its symbol, its seat and its units."""
     pitch = 5 if len(columns) * 5 + MARGIN <= WIDTH else 4
     sheet = Sheet()
     for column in columns:
@@ -79,9 +83,9 @@ def _letters(view: State, places: Places, columns: range, rows: range) -> list[s
         sheet.write(row - rows[0] + 1, 0, f"{row:>2}")
     for (column, row), tile in places.items():
         here = view["tiles"][tile]
-        held = f"{_letter(here['seat'])}{here['units']:<2}" if here["seat"] is not None else ""
+        units = f"{_letter(here['seat'])}{here['units']:<2}" if here["seat"] is not None else ""
         face = "-" if here["face"] == BROWN else _letter(here["face"])
-        sheet.write(row - rows[0] + 1, MARGIN + (column - columns[0]) * pitch, face + held)
+        sheet.write(row - rows[0] + 1, MARGIN + (column - columns[0]) * pitch, face + units)
     faces = [f"{_letter(symbol)} {symbol}" for symbol in view["symbols"]]
     return [*sheet.lines(), *paragraph("   ", [*faces, f"- {BROWN}", *[f"{_letter(seat)} {seat}" for seat in view["seats"]]], "   ")]
 
@@ -91,7 +95,7 @@ def _letter(name: str) -> str:
 
 
 def _seats(view: State) -> Iterator[str]:
-    """A row for each seat in turn order: its score as it stands, its units, and its cards, which are open to all (WAR-SET-10)."""
+    """Yield a row for each seat in turn order: its score so far, its units, and its cards, which are open to all (WAR-SET-10)."""
     yield "  seat    tiles symbols sets  score   on board reserve   combat     hand"
     for seat in view["seats"]:
         score = (view["score_sheet"] or {}).get(seat) or points(view, seat)
@@ -115,35 +119,36 @@ def _card(card: str) -> str:
 
 
 def _middle(view: State) -> Iterator[str]:
-    """The cards that lie open, the piles, and what the seats' order is at the end."""
-    deck = view["deck"] if isinstance(view["deck"], int) else len(view["deck"])
+    """Yield the open cards and the piles; an auditor sees the deck in full."""
+    deck = cast("list[str] | int", view["deck"])
+    size = deck if isinstance(deck, int) else len(deck)
     row = "   ".join(map(_card, view["row"])) or "-"
-    yield apart(f"row   {row}", f"deck {deck}, discard {len(view['discard'])}")
-    if not isinstance(view["deck"], int) and view["deck"]:
-        yield from paragraph("deck, top first   ", map(_card, view["deck"]))
+    yield apart(f"row   {row}", f"deck {size}, discard {len(view['discard'])}")
+    if not isinstance(deck, int) and deck:
+        yield from paragraph("deck, top first   ", map(_card, deck))
 
 
 def _turn(view: State) -> Iterator[str]:
-    """What the active seat has done this turn, and the attacks that are open."""
+    """Yield what the active seat has done this turn, and the open attacks."""
     turn = view["turn"]
-    if view["active"] is not None and view["phase"] != "placement":
+    if view["active"] is not None and view["phase"] != PLACEMENT:
         done = [
             f"{turn['reinforcements']} of {REINFORCEMENTS} reinforcements",
-            *[f"+{units} on {tile}" for tile, units in turn["placed"].items()],
+            *[f"+{units} on {tile}" for tile, units in sorted(turn["placed"].items())],
             f"{int(turn['combat_card'])} of {COMBAT_CARDS} combat cards",
             f"{turn['moves']} of {MOVES} moves",
         ]
         yield from paragraph(f"turn  {view['active']}: ", done)
     fights = [
         f"{attack['units']} from {attack['from']} on {tile}, where {view['tiles'][tile]['units']} stand, {counted(attack['rolls'], 'roll')}"
-        for tile, attack in view["attacks"].items()
+        for tile, attack in sorted(view["attacks"].items())
     ]
     if fights:
         yield from paragraph("open  ", fights, "; ")
 
 
 def _end(view: State) -> Iterator[str]:
-    """The final turns that are still to come, or who has won."""
+    """Yield the final turns that are still to come, or the winners."""
     if view["final_turns"]:
         yield f"Final turns are still to be finished by {listed(view['final_turns'])}."
     if view["outcome"] is not None:

@@ -11,7 +11,7 @@ _DATA: dict[str, Any] = json.loads((FOLDER / "data.json").read_text(encoding="ut
 
 
 class Card(NamedTuple):
-    """A card: the symbol it speaks of, the part of the deck it belongs to, and its value (WAR-CMP-07, WAR-CMP-08)."""
+    """A card: its symbol, its background, which is its part of the deck, and its value (WAR-CMP-07, WAR-CMP-08)."""
 
     symbol: str
     background: str
@@ -19,7 +19,7 @@ class Card(NamedTuple):
 
 
 class Box(NamedTuple):
-    """What is in play for a number of seats (WAR-CMP-10, WAR-CMP-11, WAR-CMP-12, WAR-CMP-13)."""
+    """The components in play for a number of seats (WAR-CMP-10, WAR-CMP-11, WAR-CMP-12, WAR-CMP-13)."""
 
     removed_symbols: int
     symbol_tiles: int
@@ -34,13 +34,32 @@ class Generator(NamedTuple):
     modulus: int
     warm_up: int
     symbol_offsets: tuple[int, ...]
-    symbols_per_region: int
     entries: tuple[int, int]
     origins: dict[int, list[tuple[int, int]]]
     shapes: list[str]
 
 
+class Weights(NamedTuple):
+    """The weights of `worth`, in points of the final score if data.json says nothing else. data.json explains each."""
+
+    won: float
+    unit: float
+    card: float
+    near_set: float
+    threat: float
+    prize_tile: float
+    prize_symbol: float
+    even: float
+    edge: float
+    odds: tuple[float, float]
+    fallen: float
+    best_rival: float
+
+
+ID: str = _DATA["game"]
 BROWN = "brown"
+RANDOM = "random"
+GENERATED = "generated"
 SEATS: tuple[str, ...] = tuple(_DATA["seats"]["ids"])
 LEAST_SEATS: int = _DATA["seats"]["min"]
 MOST_SEATS: int = _DATA["seats"]["max"]
@@ -78,11 +97,13 @@ GENERATOR = Generator(
     _DATA["generator"]["random"]["modulus"],
     _DATA["generator"]["random"]["warm_up"],
     tuple(_DATA["generator"]["symbol_offsets"]),
-    _DATA["generator"]["symbol_tiles_per_region"],
     (_DATA["generator"]["entry_tiles"][0], _DATA["generator"]["entry_tiles"][1]),
     {int(seats): [(column, row) for column, row in places] for seats, places in _DATA["generator"]["block_origins"].items()},
     _DATA["generator"]["shapes"],
 )
+
+
+WEIGHTS = Weights(*[_DATA["worth"][name]["value"] for name in Weights._fields])
 
 
 def _beside(column: int, row: int) -> tuple[str, ...]:

@@ -1,24 +1,24 @@
-"""The state document of War! as types. Written by `./run documents` from the shape in state.py; do not edit."""
+"""The state document of War! as types. `./run documents` writes this file from state.py."""
 
 from __future__ import annotations
 
-from typing import NotRequired, TypedDict
+from typing import TypedDict
 
 import games.kernel
 
 
 class Options(TypedDict):
-    """`Options` in the state document."""
+    """The options of the match, defaults filled in."""
 
-    first_seat: NotRequired[str]
-    removed_symbols: NotRequired[str | list[str]]
-    map: NotRequired[str | dict[str, str]]
-    map_number: NotRequired[int | None]
-    starting_cards: NotRequired[bool]
+    first_seat: str
+    removed_symbols: str | list[str]
+    map: str | dict[str, str]
+    map_number: int | None
+    starting_cards: bool
 
 
 class Outcome(TypedDict):
-    """`Outcome` in the state document."""
+    """The object at `outcome`."""
 
     winners: list[str]
     reason: str
@@ -26,7 +26,7 @@ class Outcome(TypedDict):
 
 
 class ScoreSheetRow(TypedDict):
-    """`ScoreSheetRow` in the state document."""
+    """The object at `score_sheet.*`."""
 
     tiles: int
     symbols: int
@@ -35,7 +35,7 @@ class ScoreSheetRow(TypedDict):
 
 
 class Tile(TypedDict):
-    """`Tile` in the state document."""
+    """The object at `tiles.*`."""
 
     face: str
     region: int | None
@@ -44,7 +44,7 @@ class Tile(TypedDict):
 
 
 class Turn(TypedDict):
-    """What the active seat has done this turn."""
+    """The record of the active seat's turn so far."""
 
     reinforcements: int
     combat_card: bool
@@ -52,11 +52,12 @@ class Turn(TypedDict):
     moves: int
 
 
-Attack = TypedDict("Attack", {"from": "str", "units": "int", "rolls": "int"})
+# The object at `attacks.*`.
+Attack = TypedDict("Attack", {"from": str, "units": int, "rolls": int})
 
 
 class State(TypedDict):
-    """The state of a match of War!."""
+    """The state of a match of War!"""
 
     game: str
     options: Options

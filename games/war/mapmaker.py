@@ -1,17 +1,28 @@
 """The map: generated from its number alone, or given and checked.
 
-An attempt is tested on bit boards, one bit a place: its shapes first, for which the draws of its symbols are leapt over if the shapes
-will not do.
+An attempt is tested on bit boards, one bit a place. Its shapes are tested first: if they fail, the draws of its symbols are skipped.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TypedDict, TypeVar
 
 from games.war.data import BESIDE, BOX, BROWN, COLUMNS, GENERATOR, SYMBOLS, TILES_PER_SYMBOL
 
-Map = dict[str, dict[str, Any]]
+T = TypeVar("T")
+
+
+class Ground(TypedDict):
+    """A tile as the map has it: its face, and its region on a generated map."""
+
+    face: str
+    region: int | None
+
+
+Map = dict[str, Ground]
+
+ATTEMPTS = 100_000  # About one attempt in 100 is accepted; the most that 4,500 map numbers took was 814.
 
 _SHAPE_SQUARES = [[(place % 3, place // 3) for place, mark in enumerate(shape) if mark == "#"] for shape in GENERATOR.shapes]
 _WIDTH = {seats: max(column for column, _ in origins) + 4 for seats, origins in GENERATOR.origins.items()}  # one column of sea on the right
@@ -22,7 +33,7 @@ def _board(width: int, squares: Sequence[tuple[int, int]], origin: tuple[int, in
 
 
 def _grown(board: int, width: int) -> int:
-    """Every place beside a place of the board; what runs over the edge falls on sea."""
+    """Return every place beside a place of the board; over the edge there is sea."""
     return board << 1 | board >> 1 | board << width | board >> width
 
 
@@ -37,7 +48,7 @@ _MULTIPLIER, _INCREMENT, _MODULUS = GENERATOR.multiplier, GENERATOR.increment, G
 
 
 class Draws:
-    """The generator's row of random numbers: a linear congruence, warmed up by some steps (WAR-MAP-05)."""
+    """The generator's sequence of random numbers: a linear congruence, warmed up by some steps (WAR-MAP-05)."""
 
     __slots__ = ("x",)
 
@@ -46,12 +57,12 @@ class Draws:
         self.leap(GENERATOR.warm_up)
 
     def draw(self, below: int) -> int:
-        """The next number from 0 to below - 1."""
+        """Return the next number from 0 to below - 1."""
         self.x = x = (_MULTIPLIER * self.x + _INCREMENT) % _MODULUS
         return x * below // _MODULUS
 
-    def shuffle(self, items: Sequence[Any]) -> list[Any]:
-        """All items in a new order, swapped from the end (WAR-MAP-06)."""
+    def shuffle(self, items: Sequence[T]) -> list[T]:
+        """Return all items in a new order, swapped from the end (WAR-MAP-06)."""
         order = list(items)
         for i in range(len(order) - 1, 0, -1):
             j = self.draw(i + 1)
@@ -59,7 +70,7 @@ class Draws:
         return order
 
     def leap(self, steps: int) -> None:
-        """Pass over so many numbers at once."""
+        """Skip so many numbers at once."""
         factor, term = _LEAPS.get(steps) or _LEAPS.setdefault(steps, _leap(steps))
         self.x = (factor * self.x + term) % _MODULUS
 
@@ -76,7 +87,7 @@ def _leap(steps: int) -> tuple[int, int]:
 
 
 def _good_shapes(regions: Sequence[int], shores: Sequence[int], width: int) -> bool:
-    """Whether every region has as many entry tiles as it should, and all land hangs together (WAR-MAP-10 a and b)."""
+    """Return True if every region has a right number of entry tiles, and all land is connected (WAR-MAP-10 a and b)."""
     least, most = GENERATOR.entries
     for g, region in enumerate(regions):
         beyond = 0
@@ -88,15 +99,17 @@ def _good_shapes(regions: Sequence[int], shores: Sequence[int], width: int) -> b
     land = 0
     for region in regions:
         land |= region
-    reached, before = regions[0], 0
-    while reached != before:
-        before = reached
-        reached |= _grown(reached, width) & land
+    reached = regions[0]
+    for _ in range(land.bit_count()):  # each step reaches at least one tile more, or no more can be reached
+        grown = reached | _grown(reached, width) & land
+        if grown == reached:
+            break
+        reached = grown
     return reached == land
 
 
 def _good_faces(regions: Sequence[int], faces: Sequence[int], width: int) -> bool:
-    """Whether every brown tile has a symbol beside it, and no symbol itself (WAR-MAP-10 c and d)."""
+    """Return True if every brown tile has a symbol beside it, and no symbol has the same one (WAR-MAP-10 c and d)."""
     bearing = 0
     for board in faces:
         if board & _grown(board, width):
@@ -109,13 +122,13 @@ def _good_faces(regions: Sequence[int], faces: Sequence[int], width: int) -> boo
 
 
 def attempts(seats: int, symbols: Sequence[str], number: int) -> Iterator[Map | None]:
-    """One attempt after another from one row of numbers: the map, or None where it is not accepted. First the shapes, then the order of the
-    symbols, then the tiles of each region, of which the first three bear the symbols g, g+1 and g+3 (WAR-MAP-03, WAR-MAP-04, WAR-MAP-07,
-    WAR-MAP-08, WAR-MAP-09, WAR-MAP-11)."""
+    """Yield one attempt after another from one sequence of numbers: the map, or None if it is not accepted. Each draws the shapes, then the
+    order of the symbols, then the tiles of each region, of which the first three bear the symbols g, g+1 and g+3 (WAR-MAP-03, WAR-MAP-04,
+    WAR-MAP-07, WAR-MAP-08, WAR-MAP-09, WAR-MAP-11)."""
     draws, width, origins = Draws(number), _WIDTH[seats], GENERATOR.origins[seats]
     blocks, number_of_shapes = list(zip(_BOARDS[seats], _SHORES[seats], strict=True)), len(GENERATOR.shapes)
     rest = len(symbols) - 1 + len(origins) * (len(_SHAPE_SQUARES[0]) - 1)
-    while True:
+    for _ in range(ATTEMPTS):
         shapes, regions, shores = [], [], []
         for boards, banks in blocks:
             draws.x = x = (_MULTIPLIER * draws.x + _INCREMENT) % _MODULUS  # draw() itself, in the one loop that is run very often
@@ -139,27 +152,28 @@ def attempts(seats: int, symbols: Sequence[str], number: int) -> Iterator[Map | 
                 found[place] = (symbol, g + 1)
                 faces[symbol] |= 1 << place
         good = _good_faces(regions, list(faces.values()), width)
-        yield _laid({_tile(place, width): _blank(*here) for place, here in found.items()}) if good else None
+        yield _sorted({_tile(place, width): {"face": face, "region": region} for place, (face, region) in found.items()}) if good else None
+    raise AssertionError(f"no attempt of {ATTEMPTS} is accepted for map number {number}")
 
 
 def generated(seats: int, symbols: Sequence[str], number: int) -> Map:
-    """The map of a number: the first attempt that is accepted (WAR-MAP-03, WAR-MAP-10, WAR-MAP-11, WAR-OPT-04)."""
+    """Return the map of a number: the first attempt that is accepted (WAR-MAP-03, WAR-MAP-10, WAR-MAP-11, WAR-OPT-04)."""
     return next(tiles for tiles in attempts(seats, symbols, number) if tiles is not None)
 
 
 def given(faces: Mapping[str, str]) -> Map:
-    """The map that the players built; it has no regions (WAR-MAP-16, WAR-OPT-03)."""
-    return _laid({tile: _blank(face, None) for tile, face in faces.items()})
+    """Return the map that the players built; it has no regions (WAR-MAP-16, WAR-OPT-03)."""
+    return _sorted({tile: {"face": face, "region": None} for tile, face in faces.items()})
 
 
 def symbols_on(faces: Mapping[str, str]) -> list[str]:
-    """The symbols that a given map puts in play, in their order (WAR-MAP-14, WAR-CMP-04)."""
+    """Return the symbols that a given map puts in play, in their order (WAR-MAP-14, WAR-CMP-04)."""
     return [symbol for symbol in SYMBOLS if symbol in faces.values()]
 
 
 def flaw(faces: Mapping[str, str], seats: int) -> tuple[str, str] | None:
-    """What is wrong with a given map, as the rule and a sentence: a tile or face that does not exist, a wrong number of tiles, or land that
-    does not hang together (WAR-MAP-01, WAR-MAP-12, WAR-MAP-13, WAR-CMP-05, WAR-CMP-06)."""
+    """Return what is wrong with a given map, as the rule and a sentence: a tile or face that does not exist, a wrong number of tiles, or
+    land that is not connected (WAR-MAP-01, WAR-MAP-12, WAR-MAP-13, WAR-CMP-05, WAR-CMP-06)."""
     for tile, face in faces.items():
         if tile not in BESIDE:
             return "WAR-MAP-01", f"{tile!r} is no tile id: a column letter a to z and a row number 1 to 36 make one"
@@ -172,23 +186,16 @@ def flaw(faces: Mapping[str, str], seats: int) -> tuple[str, str] | None:
             return "WAR-MAP-12", f"the map has {shown.count(symbol)} tiles with {symbol} instead of {TILES_PER_SYMBOL}"
     if len(shown) - shown.count(BROWN) != box.symbol_tiles or shown.count(BROWN) != box.brown_tiles:
         return "WAR-MAP-12", f"a map for {seats} seats has {box.symbol_tiles} tiles with symbols and {box.brown_tiles} brown ones"
-    reached, edge = set(), [next(iter(faces))]
-    while edge:
-        tile = edge.pop()
-        if tile not in reached:
-            reached.add(tile)
-            edge += [other for other in BESIDE[tile] if other in faces]
-    return None if len(reached) == len(faces) else ("WAR-MAP-13", "the tiles of the map do not all hang together")
+    reached = {next(iter(faces))}
+    for _ in faces:  # each step reaches at least one tile more, or no more can be reached
+        reached.update([other for tile in reached for other in BESIDE[tile] if other in faces])
+    return None if len(reached) == len(faces) else ("WAR-MAP-13", "the tiles of the map are not all connected")
 
 
-def _laid(tiles: Map) -> Map:
-    """A map with its tiles in the order of their ids, as canonical JSON has them: choices then come in the same order everywhere."""
+def _sorted(tiles: Map) -> Map:
+    """Return a map with its tiles in the order of their ids, as in canonical JSON."""
     return dict(sorted(tiles.items()))
 
 
 def _tile(place: int, width: int) -> str:
     return f"{COLUMNS[place % width]}{place // width + 1}"
-
-
-def _blank(face: str, region: int | None) -> dict[str, Any]:
-    return {"face": face, "region": region, "seat": None, "units": 0}

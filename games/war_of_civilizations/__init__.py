@@ -5,7 +5,7 @@ from __future__ import annotations
 from games.kernel import Game, Seats
 from games.war_of_civilizations.actions import inadmissible
 from games.war_of_civilizations.board import board
-from games.war_of_civilizations.data import FOLDER, LEAST_SEATS, MOST_SEATS, SEATS
+from games.war_of_civilizations.data import FOLDER, ID, LEAST_SEATS, MOST_SEATS, SEATS
 from games.war_of_civilizations.facts import FACTS
 from games.war_of_civilizations.guess import REMEMBERS, guess
 from games.war_of_civilizations.invariants import broken
@@ -23,12 +23,12 @@ REFUSALS = {
     "bonus_closed": "The main part of the action {action} has begun, so its bonus is over.",
     "forecast_first": "A disaster card must be drawn before anything is collected.",
     "already_done": "{what} can be done only once.",
-    "bad_choice": "The parts of the choice do not fit together: {reason}.",
-    "nothing_to_collect": "There is no location to collect from: one that you control, with a gunboat, and not barren.",
+    "bad_choice": "The parts of the choice contradict each other: {reason}.",
+    "nothing_to_collect": "There is no location to collect from. It must be under your control, with a gunboat, and not barren.",
     "not_barren": "{at} is not barren.",
     "not_your_continent": "{at} is not on your continent.",
     "enemy_there": "Ships of {seat} are in {at}.",
-    "card_not_there": "{card} is not in {where}, which holds {there}.",
+    "card_not_there": "{card} is not in {where}. There: {there}.",
     "card_limit": "You have bought {limit} cards this turn; there can be no more.",
     "hand_full": "You have {limit} cards in hand; discard one first.",
     "wrong_moment": "{what} belongs to another moment: {when}.",
@@ -40,15 +40,15 @@ REFUSALS = {
     "no_teleporter": "No token can be taken from {source} now.",
     "not_dockable": "{at} is not a dockable island.",
     "already_there": "{what} is in {at} already.",
-    "no_ships": "{wanted} cannot go from {at}; what can is {there}.",
-    "no_steps": "This Move cannot go on so: {reason}.",
+    "no_ships": "{wanted} cannot go from {at}. Ships that can: {there}.",
+    "no_steps": "This Move cannot go on like this: {reason}.",
     "not_adjacent": "{to} is neither adjacent to {at} nor linked with it.",
     "already_controlled": "You control {at} already; a Move goes to places that you do not control.",
     "blocked": "The privateer of {seat} blocks {at}.",
     "capital_first": "The first entry of the central continent, here of {to}, needs your capital ship.",
     "not_connected": "{at} and {to} are not on the connected trail.",
     "no_crystal": "There is no crystal for this: {reason}.",
-    "mount_or_dismount": "You have {use} crystals this turn; one does one or the other.",
+    "mount_or_dismount": "You have {use} crystals this turn; only one of the two is possible.",
     "too_soon": "{what}.",
     "max_level": "Your ability is at level {level} already.",
     "no_ability": "Your ability does not destroy a {ship} here.",
@@ -60,9 +60,9 @@ REFUSALS = {
 }
 
 GAME = Game(
-    id="war_of_civilizations",
+    id=ID,
     title="War of Civilizations",
-    revision=1,
+    revision=2,
     seats=Seats(SEATS, LEAST_SEATS, MOST_SEATS),
     options=OPTIONS,
     begin=begin,
@@ -71,9 +71,7 @@ GAME = Game(
     document=DOCUMENT,
     events={name: fields for name, (_, fields) in FACTS.items()},
     refusals=REFUSALS,
-    reveals=frozenset(
-        {"match_started", "card_revealed", "expedition_seen", "expedition_recovered", "dice_rolled", "bids_revealed", "disaster_drawn"}
-    ),
+    reveals=frozenset({"card_revealed", "expedition_seen", "expedition_recovered", "dice_rolled", "bids_revealed", "disaster_drawn"}),
     view=view,
     shown=shown,
     guess=guess,

@@ -1,25 +1,26 @@
-"""Deeds of the frame: deploying, active actions and turns, power cards out of the hand, and the system's end of the round."""
+"""Deeds of the turn: deploying, active actions, the end of a turn, power cards in hand, and the system's end of the round."""
 
 from __future__ import annotations
 
-from games.choices import Ranges
-from games.kernel import Action, Deed, Match, Refusal, Seat, State, no
+from games.choices import Outside, Ranges
+from games.kernel import Action, Deed, Refusal, Seat, no
 from games.schema import counts, optional
-from games.war_of_civilizations.checks import lacks, listed, never_refused
+from games.war_of_civilizations.checks import never_refused
 from games.war_of_civilizations.crystals import misconverted
-from games.war_of_civilizations.data import ACTIONS, BATTLE_CARDS, CARDS, FREE_SHIPS, LANDINGS
+from games.war_of_civilizations.data import ACTIONS, BATTLE_CARDS, CARDS, DEPLOY_PHASE, FREE_SHIPS, LANDINGS
+from games.war_of_civilizations.document import Match, State
 from games.war_of_civilizations.effects import VERBS
-from games.war_of_civilizations.flow import begin_action, end_action, end_turn, may_begin, pass_to, start_turn
+from games.war_of_civilizations.flow import begin_action, end_action, end_turn, may_begin, pass_to, start_round
 from games.war_of_civilizations.setup import set_up, setup_offers, setup_refusal
-from games.war_of_civilizations.state import ACTIVE_ACTION, CARD, LOCATION, SHIP, in_play
+from games.war_of_civilizations.state import ACTIVE_ACTION, CARD, LOCATION, SHIP, in_play, in_words, turn_of
 from games.war_of_civilizations.upkeep import end_round
 
 # ---------------------------------------------------------------- any action
 
 
 def inadmissible(state: State, action: Action) -> Refusal | None:
-    """What can be an action in no position of this match, whoever sends it: it names a location that is not on the board, or its fields
-    contradict each other (WOC-MAP-01, WOC-CNV-01, WOC-PWR-29, WOC-PWR-31)."""
+    """An action names locations of the board only, and its fields do not contradict each other. Otherwise it is refused in every position
+    of the match (WOC-MAP-01, WOC-CNV-01, WOC-PWR-29, WOC-PWR-31)."""
     board = in_play(state)
     for location in (action.get("at"), action.get("from"), action.get("to"), *action.get("skip", ())):
         if location is not None and location not in board:
@@ -37,21 +38,27 @@ def deploy_offers(state: State, seat: Seat) -> list[Action]:
     return [{"type": "deploy", "at": location} for location in LANDINGS[seat]]
 
 
-def deploy_ranges(state: State, seat: Seat, action: Action) -> Ranges | None:
-    """Any of the free ships; the others go to the other island (WOC-SET-08)."""
+def deploy_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """Ships are deployed on the two islands only (WOC-SET-08)."""
+    return None if action["at"] in LANDINGS[seat] else _misdeployed(seat)
+
+
+def deploy_ranges(state: State, seat: Seat, action: Action) -> Ranges:
+    """Any of the free ships. The others go to the other island (WOC-SET-08)."""
     return {"ships": {"each": {ship: [0, number] for ship, number in FREE_SHIPS.items()}, "total": [0, sum(FREE_SHIPS.values())]}}
 
 
-def deploy_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """Only the free ships, and only on the two islands (WOC-SET-08)."""
-    at, ships = action["at"], action["ships"]
-    if at not in LANDINGS[seat] or lacks(FREE_SHIPS, ships):
-        return no("bad_choice", "WOC-SET-08", reason=f"{listed(FREE_SHIPS)} are split over {' and '.join(LANDINGS[seat])}")
-    return None
+def deploy_outside(state: State, seat: Seat, action: Action, found: Outside) -> Refusal:
+    """Only the free ships are deployed (WOC-SET-08)."""
+    return _misdeployed(seat)
+
+
+def _misdeployed(seat: Seat) -> Refusal:
+    return no("bad_choice", "WOC-SET-08", reason=f"{in_words(FREE_SHIPS)} are split over {' and '.join(LANDINGS[seat])}")
 
 
 def deploy(match: Match, seat: Seat, action: Action) -> None:
-    """The free ships are placed, and the next seat follows; after the last one round 1 begins (WOC-SET-08, WOC-SET-11)."""
+    """Place the free ships and let the next seat follow. After the last one round 1 begins (WOC-SET-08, WOC-SET-11)."""
     ships = action["ships"]
     rest = {ship: number - ships.get(ship, 0) for ship, number in FREE_SHIPS.items() if number > ships.get(ship, 0)}
     other = next(location for location in LANDINGS[seat] if location != action["at"])
@@ -61,9 +68,9 @@ def deploy(match: Match, seat: Seat, action: Action) -> None:
     seats = match.state["seats"]
     following = seats[seats.index(seat) + 1 :]
     if following:
-        pass_to(match, "deploy", [following[0]], following[0])
+        pass_to(match, DEPLOY_PHASE, [following[0]], following[0])
     else:
-        start_turn(match, seats[0])
+        start_round(match, 1, seats[0])
 
 
 # ---------------------------------------------------------------- active actions and turns
@@ -71,52 +78,55 @@ def deploy(match: Match, seat: Seat, action: Action) -> None:
 
 def begin_offers(state: State, seat: Seat) -> list[Action]:
     """All five kinds, whenever an action is left; the same one twice as well (WOC-TRN-02, WOC-TRN-03)."""
-    if state["turn"]["action"] is not None or not may_begin(state, seat):
+    turn = state["turn"]
+    if turn is None or turn["action"] is not None or not may_begin(state, seat):
         return []
     return [{"type": "begin", "action": action} for action in ACTIONS]
 
 
 def begin_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """One action after the other, as many as are left (WOC-TRN-02, WOC-TRN-04, WOC-TRN-05)."""
-    turn = state["turn"]
+    turn = turn_of(state)
     if turn["action"] is not None:
         return no("action_under_way", "WOC-TRN-05", action=turn["action"])
     return None if may_begin(state, seat) else no("no_actions_left", "WOC-TRN-02", used=turn["actions_used"])
 
 
 def begin(match: Match, seat: Seat, action: Action) -> None:
-    """An active action is under way (WOC-TRN-05)."""
+    """Begin an active action (WOC-TRN-05)."""
     begin_action(match, seat, action["action"])
 
 
 def end_action_offers(state: State, seat: Seat) -> list[Action]:
     """The action under way can be ended at any time (WOC-TRN-09, WOC-LIM-01)."""
-    return [] if state["turn"]["action"] is None else [{"type": "end_action"}]
+    turn = state["turn"]
+    return [] if turn is None or turn["action"] is None else [{"type": "end_action"}]
 
 
 def end_action_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """Only what has begun can end (WOC-TRN-09)."""
-    return no("no_action", "WOC-TRN-09", wanted="of any kind") if state["turn"]["action"] is None else None
+    """Only an action under way can be ended (WOC-TRN-09)."""
+    return no("no_action", "WOC-TRN-09", wanted="of any kind") if turn_of(state)["action"] is None else None
 
 
 def stop(match: Match, seat: Seat, action: Action) -> None:
-    """The active action is over (WOC-TRN-09, WOC-TRN-10)."""
+    """End the active action (WOC-TRN-09, WOC-TRN-10)."""
     end_action(match)
 
 
 def end_turn_offers(state: State, seat: Seat) -> list[Action]:
     """Between actions the turn can be ended (WOC-TRN-09, WOC-LIM-01)."""
-    return [{"type": "end_turn"}] if state["turn"]["action"] is None else []
+    turn = state["turn"]
+    return [{"type": "end_turn"}] if turn is None or turn["action"] is None else []
 
 
 def end_turn_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """An action under way is ended first (WOC-TRN-09)."""
-    under_way = state["turn"]["action"]
+    under_way = turn_of(state)["action"]
     return None if under_way is None else no("action_under_way", "WOC-TRN-09", action=under_way)
 
 
 def finish_turn(match: Match, seat: Seat, action: Action) -> None:
-    """The turn passes on (WOC-TRN-01, WOC-TRN-09)."""
+    """End the turn (WOC-TRN-01, WOC-TRN-09)."""
     end_turn(match, seat)
 
 
@@ -148,7 +158,7 @@ def misplaced(action: Action) -> Refusal | None:
 
 
 def play_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """The card is in hand, is meant for the turn, and can do what it says (WOC-TRN-11, WOC-PWR-06)."""
+    """The card is in hand, is a turn card, and its effect is possible (WOC-TRN-11, WOC-PWR-06)."""
     card = CARDS[action["card"]]
     hand = state["players"][seat]["cards"]
     if card.id not in hand:
@@ -160,7 +170,7 @@ def play_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
 
 
 def play(match: Match, seat: Seat, action: Action) -> None:
-    """A card is used once and discarded (WOC-PWR-04, WOC-TRN-11)."""
+    """Use a card once and discard it (WOC-PWR-04, WOC-TRN-11)."""
     card = CARDS[action["card"]]
     match.emit("card_spent", seat=seat, card=card.id, reason="played")
     VERBS[card.verb].act(match, seat, card, action.get("at", ""))
@@ -180,7 +190,7 @@ def discard_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
 
 
 def discard(match: Match, seat: Seat, action: Action) -> None:
-    """A card goes to the discard pile unused (WOC-PWR-05, WOC-TRN-11)."""
+    """Discard a card unused (WOC-PWR-05, WOC-TRN-11)."""
     match.emit("card_spent", seat=seat, card=action["card"], reason="discarded")
 
 
@@ -193,12 +203,12 @@ def end_round_offers(state: State, seat: Seat) -> list[Action]:
 
 
 def finish_round(match: Match, seat: Seat, action: Action) -> None:
-    """The round ends, and perhaps the match (WOC-RND-01)."""
+    """End the round, and perhaps the match (WOC-RND-01)."""
     end_round(match)
 
 
 SET_UP = Deed({}, setup_offers, setup_refusal, set_up)
-DEPLOY = Deed({"at": LOCATION, "ships": counts(SHIP)}, deploy_offers, deploy_refusal, deploy, deploy_ranges)
+DEPLOY = Deed({"at": LOCATION, "ships": counts(SHIP)}, deploy_offers, deploy_refusal, deploy, deploy_ranges, deploy_outside)
 BEGIN = Deed({"action": ACTIVE_ACTION}, begin_offers, begin_refusal, begin)
 END_ACTION = Deed({}, end_action_offers, end_action_refusal, stop)
 END_TURN = Deed({}, end_turn_offers, end_turn_refusal, finish_turn)

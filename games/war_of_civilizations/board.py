@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from games.drawing import Sheet, apart, counted, heading, legible, listed, paragraph, tallied
-from games.kernel import Seat, State
-from games.war_of_civilizations.data import CONTINENT_OF, COUNTDOWN, EXPEDITIONS, ISLE, MAX_LEVEL, RESOURCES, RING, SHIPS
+from games.kernel import Seat
+from games.war_of_civilizations.data import CONTINENT_OF, COUNTDOWN, EXPEDITIONS, ISLE, MAX_LEVEL, RESERVE, RESOURCES, RING, SHIPS
+from games.war_of_civilizations.sight import View
 from games.war_of_civilizations.state import crystals_of, option, reserve
 
 WIDE = 18
@@ -28,8 +29,8 @@ LEGEND = (
 )
 
 
-def board(view: State, viewer: str) -> list[str]:
-    """What a viewer sees of a match, drawn."""
+def board(view: View, viewer: str) -> list[str]:
+    """Return a match as a viewer sees it, in lines of text."""
     return [
         heading("War of Civilizations", view, viewer),
         _tracks(view),
@@ -43,16 +44,16 @@ def board(view: State, viewer: str) -> list[str]:
     ]
 
 
-def _tracks(view: State) -> str:
-    """How far the match has come (WOC-RND-09, WOC-RND-10)."""
+def _tracks(view: View) -> str:
+    """Return the countdown, the round limit and the supply (WOC-RND-09, WOC-RND-10)."""
     countdown = view["countdown"]
     left = f"countdown {countdown} of {COUNTDOWN}" if countdown is not None else "no countdown yet"
     return apart(f"{left}, at most {option(view, 'round_limit')} rounds", f"{view['crystals']['supply']} crystals in the supply")
 
 
-def _map(view: State) -> list[str]:
-    """The Isle of Myth above the ring of apex islands, which closes from right to left; below each the continent next to it, the home base
-    at the bottom (WOC-MAP-06, WOC-MAP-07, WOC-MAP-09)."""
+def _map(view: View) -> list[str]:
+    """Return the map: the Isle of Myth above the ring of apex islands, which closes from right to left. Below each is the continent next to
+    it, with the home base at the bottom (WOC-MAP-06, WOC-MAP-07, WOC-MAP-09)."""
     sheet = Sheet()
     _cell(sheet, 0, 0, len(RING), [_isle(view)])
     for column, island in enumerate(RING):
@@ -76,17 +77,17 @@ def _cell(sheet: Sheet, top: int, column: int, columns: int, lines: list[str]) -
         sheet.write(top + line, left + 1, text)
 
 
-def _isle(view: State) -> str:
-    """Who is on the Isle of Myth, who holds it, and the crystals there."""
-    held = view[ISLE]
+def _isle(view: View) -> str:
+    """Return the fleets, the holder and the crystals of the Isle of Myth."""
+    isle = view[ISLE]
     parts = ["ISLE OF MYTH", counted(view["crystals"][ISLE], "crystal"), *_fleets(view, ISLE)]
-    if held["holder"] is not None:
-        parts.append(f"held by {held['holder']} since round {held['since']}, {counted(held['full_rounds'], 'full round')}")
+    if isle["holder"] is not None:
+        parts.append(f"held by {isle['holder']} since round {isle['since']}, {counted(isle['full_rounds'], 'full round')}")
     return " " + "   ".join(parts)
 
 
-def _place(view: State, location: str) -> list[str]:
-    """A location in two lines: the fleets; teleporters, privateers, a crystal and forecasts."""
+def _place(view: View, location: str) -> list[str]:
+    """Return a location in two lines: the fleets; teleporters, privateers, a crystal and forecasts."""
     players = view["players"]
     tokens = "".join([_letter(seat) for seat in view["seats"] if location in players[seat]["teleporters"]])
     guests = "".join([_letter(seat) for seat in view["seats"] if players[seat]["privateer"] == location])
@@ -100,8 +101,8 @@ def _place(view: State, location: str) -> list[str]:
     return [" " + " ".join(_fleets(view, location)), " " + " ".join(filter(None, things))]
 
 
-def _fleets(view: State, location: str) -> list[str]:
-    """The fleets on a location, such as `F:CD2` for the capital ship and two destroyers of fox."""
+def _fleets(view: View, location: str) -> list[str]:
+    """Return the fleets on a location, such as `F:CD2` for the capital ship and two destroyers of fox."""
     players = view["players"]
     return [f"{_letter(seat)}:{_ships(players[seat]['fleets'][location])}" for seat in view["seats"] if location in players[seat]["fleets"]]
 
@@ -110,8 +111,8 @@ def _ships(fleet: dict[str, int]) -> str:
     return "".join([_letter(ship) + (str(fleet[ship]) if fleet[ship] > 1 else "") for ship in SHIPS if fleet.get(ship)])
 
 
-def _token(view: State, island: str) -> str:
-    """A pirate and a lost expedition; what it costs for those who know it (WOC-EXP-01, WOC-PIR-01)."""
+def _token(view: View, island: str) -> str:
+    """Return the pirate and the lost expedition of an apex island, with its price for viewers who know it (WOC-EXP-01, WOC-PIR-01)."""
     here = view["apex"][island]
     if island in view["covered"]:
         return " covered"
@@ -131,8 +132,8 @@ def _words(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _seat(view: State, seat: Seat) -> list[str]:
-    """What a seat has besides its pieces on the map; hands are open to all (WOC-GEN-05)."""
+def _seat(view: View, seat: Seat) -> list[str]:
+    """Return what a seat has besides its pieces on the map. Hands are open to all (WOC-GEN-05)."""
     player = view["players"][seat]
     mark = "x" if player["eliminated"] else ">" if seat in view["to_act"] else " "
     left = "".join([f"{_letter(ship)}{number}" for ship in SHIPS if (number := reserve(view, seat, ship))])
@@ -141,14 +142,14 @@ def _seat(view: State, seat: Seat) -> list[str]:
         counted(crystals_of(view, seat), "crystal") + (f" ({len(player['mounted'])} mounted)" if player["mounted"] else ""),
         f"level {player['ability']} of {MAX_LEVEL}",
         *([f"reserve {left}"] if left else []),
-        *(["privateer in reserve"] if player["privateer"] == "reserve" else []),
+        *(["privateer in reserve"] if player["privateer"] == RESERVE else []),
         *[_words(card) for card in player["cards"]],
     ]
     return paragraph(f"{mark} {seat:<9}", parts)
 
 
-def _cards(view: State) -> Iterator[str]:
-    """The display, and how many cards lie elsewhere; an auditor sees the deck itself."""
+def _cards(view: View) -> Iterator[str]:
+    """Yield the display and the number of cards elsewhere. An auditor also sees the deck."""
     power = view["power"]
     deck = power["deck"]
     number = deck if isinstance(deck, int) else len(deck)
@@ -157,8 +158,8 @@ def _cards(view: State) -> Iterator[str]:
         yield from paragraph("next cards ", [_words(card) for card in deck[:10]])
 
 
-def _turn(view: State) -> Iterator[str]:
-    """What the active seat has done this turn."""
+def _turn(view: View) -> Iterator[str]:
+    """Yield what the active seat has done this turn."""
     turn = view["turn"]
     if turn is None:
         return
@@ -172,13 +173,13 @@ def _turn(view: State) -> Iterator[str]:
     yield from paragraph(f"turn       {view['active']}: ", done)
 
 
-def _open(view: State) -> Iterator[str]:
-    """The battle, the blockade and the offer that wait for somebody."""
+def _open(view: View) -> Iterator[str]:
+    """Yield the battle, the blockade and the offer that wait for a decision."""
     battle, blockade, ransom = view["battle"], view["blockade"], view["ransom"]
     if battle is not None:
         yield from paragraph("BATTLE     ", _battle(battle))
     if blockade is not None:
-        yield f"BLOCKADE   the privateer of {blockade['owner']} lies before {blockade['occupant']} on {_words(blockade['at'])}"
+        yield f"BLOCKADE   the privateer of {blockade['owner']} waits for {blockade['occupant']} on {_words(blockade['at'])}"
     if ransom is not None:
         offer = listed([f"{number} {name}" for name, number in ransom["offer"].items()]) or "nothing"
         yield f"RANSOM     {ransom['from']} offers {ransom['to']} {offer} for {_words(ransom['at'])}"
@@ -186,7 +187,7 @@ def _open(view: State) -> Iterator[str]:
 
 
 def _battle(battle: dict[str, Any]) -> Iterator[str]:
-    """Who fights where, and the bids as far as they are seen (WOC-BAT-05)."""
+    """Yield the sides and the location, and the bids that the viewer sees (WOC-BAT-05)."""
     yield f"{battle['attacker']} against {battle['defender']} on {_words(battle['at'])}"
     if battle["privateer"] is not None:
         yield f"the {battle['privateer']} is a privateer"
@@ -204,8 +205,8 @@ def _battle(battle: dict[str, Any]) -> Iterator[str]:
         yield f"{battle['retreat']['seat']} sends {counted(battle['retreat']['count'], 'ship')} home"
 
 
-def _end(view: State) -> Iterator[str]:
-    """Who has won."""
+def _end(view: View) -> Iterator[str]:
+    """Yield the winners and the scores."""
     outcome = view["outcome"]
     if outcome is not None:
         scores = [f"{seat} {number}" for seat, number in outcome["scores"].items()]

@@ -1,16 +1,17 @@
-"""What the refusals of several deeds ask."""
+"""Questions that the refusals of several deeds ask."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from games.kernel import Action, Refusal, Seat, State, no
+from games.kernel import Action, Refusal, Seat, no
 from games.war_of_civilizations.data import BONUS_OF
-from games.war_of_civilizations.state import can_pay, option, room
+from games.war_of_civilizations.document import State
+from games.war_of_civilizations.state import can_pay, goods, in_words, option, room, turn_of
 
 
 def never_refused(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """In its phase this can always be done."""
+    """Return None. In its phase such a deed is always possible."""
     return None
 
 
@@ -21,7 +22,8 @@ def played_without(state: State, name: str) -> Refusal | None:
 
 def no_step(state: State, *actions: str) -> Refusal | None:
     """A step belongs to an active action that is under way (WOC-TRN-02)."""
-    if state["turn"]["action"] in actions:
+    turn = state["turn"]
+    if turn is not None and turn["action"] in actions:
         return None
     return no("no_action", "WOC-TRN-05", wanted=" or ".join(actions))
 
@@ -29,36 +31,27 @@ def no_step(state: State, *actions: str) -> Refusal | None:
 def no_bonus(state: State, step: str) -> Refusal | None:
     """A bonus step belongs to its active action and comes before its first main step (WOC-TRN-06, WOC-TRN-07)."""
     refusal = no_step(state, *BONUS_OF[step])
-    if refusal is not None or state["turn"]["bonus_open"]:
+    turn = turn_of(state)
+    if refusal is not None or turn["bonus_open"]:
         return refusal
-    return no("bonus_closed", "WOC-TRN-07", action=state["turn"]["action"])
+    return no("bonus_closed", "WOC-TRN-07", action=turn["action"])
 
 
 def bonus_open(state: State, step: str) -> bool:
-    """Whether a bonus step may still be done."""
+    """Return True if a bonus step is still possible."""
     turn = state["turn"]
-    return turn["bonus_open"] and turn["action"] in BONUS_OF[step]
-
-
-def listed(goods: Mapping[str, int]) -> str:
-    """Goods or ships in words."""
-    return " and ".join(f"{number} {name}" for name, number in goods.items()) or "nothing"
+    return turn is not None and turn["bonus_open"] and turn["action"] in BONUS_OF[step]
 
 
 def cannot_pay(state: State, seat: Seat, price: Mapping[str, int], rule: str | None = None) -> Refusal | None:
     """A seat pays with what it has (WOC-GEN-04)."""
     if can_pay(state, seat, price):
         return None
-    player = state["players"][seat]
-    return no("cannot_pay", rule, price=listed(price), stock=listed({name: player[name] for name in price}))
+    stock = goods(state["players"][seat])
+    return no("cannot_pay", rule, price=in_words(price), stock=in_words({name: stock[name] for name in price}))
 
 
 def no_room(state: State, location: str, number: int) -> Refusal | None:
     """A full location takes no further ship, for any reason (WOC-MAP-13)."""
     left = room(state, location)
     return None if number <= left else no("capacity_full", "WOC-MAP-13", at=location, wanted=number, room=left)
-
-
-def lacks(fleet: Mapping[str, int], ships: Mapping[str, int]) -> bool:
-    """Whether some of the ships are not in a fleet."""
-    return any([number > fleet.get(ship, 0) for ship, number in ships.items()])  # noqa: C419 - a list is faster here

@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
-from games.choices import Ranges
-from games.kernel import Action, Deed, Match, Refusal, Seat, State, no
-from games.schema import counts
-from games.war_of_civilizations.checks import bonus_open, cannot_pay, no_bonus, no_step
-from games.war_of_civilizations.data import CONTINENT, CONTINENT_OF, MAX_LEVEL, MOUNT_PRICE, RESOURCES, UPGRADE_PRICE, YIELDS, Counts
-from games.war_of_civilizations.flow import change_resources, change_turn, move_crystals, pay
-from games.war_of_civilizations.state import LOCATION, RESOURCE, can_pay, controls
+from collections.abc import Mapping
 
-POWDER = "ammo"
+from games.choices import Outside, Ranges
+from games.documents import Own
+from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, no
+from games.schema import Fields, counts, whole
+from games.war_of_civilizations.checks import bonus_open, cannot_pay, no_bonus, no_step
+from games.war_of_civilizations.data import (
+    CONTINENT,
+    CONTINENT_OF,
+    CONVERTING,
+    DISMOUNTING,
+    MAX_LEVEL,
+    MOUNT_PRICE,
+    MOUNTING,
+    POWDER,
+    RESOURCES,
+    SUPPLY,
+    UPGRADE_PRICE,
+    YIELDS,
+    Counts,
+)
+from games.war_of_civilizations.document import Match, State
+from games.war_of_civilizations.flow import change_resources, move_crystals, pay
+from games.war_of_civilizations.state import LOCATION, RESOURCE, ROUND, SEAT, can_pay, controls, goods, own_player, own_turn, turn_of
 
 # ---------------------------------------------------------------- convert
 
 
 def convertible(state: State, seat: Seat) -> list[str]:
-    """The resources into which a seat's mounted crystals convert: what their locations yield, if it controls them; neither a gunboat nor a
-    fertile island is needed (WOC-CNV-01, WOC-CNV-02, WOC-CNV-06)."""
+    """Return the resources into which a seat's mounted crystals convert: those that their locations yield, if it controls them. Neither a
+    gunboat nor a fertile island is needed (WOC-CNV-01, WOC-CNV-02, WOC-CNV-06)."""
     mounted = state["players"][seat]["mounted"]
     if not mounted:
         return []
@@ -26,53 +42,62 @@ def convertible(state: State, seat: Seat) -> list[str]:
 
 
 def payable(state: State, seat: Seat, into: str) -> Counts:
-    """What a seat can convert into a resource: its other resources, never crystals (WOC-CNV-01, WOC-CNV-04)."""
-    player = state["players"][seat]
-    return {name: player[name] for name in RESOURCES if name != into and player[name]}
+    """Return what a seat can convert into a resource: its other resources, never crystals (WOC-CNV-01, WOC-CNV-04)."""
+    stock = goods(state["players"][seat])
+    return {name: stock[name] for name in RESOURCES if name != into and stock[name]}
 
 
 def convert_offers(state: State, seat: Seat) -> list[Action]:
     """Each resource once in an action (WOC-CNV-03)."""
     turn = state["turn"]
-    if turn["action"] != "convert":
+    if turn is None or turn["action"] != CONVERTING:
         return []
     return [{"type": "convert", "into": into} for into in convertible(state, seat) if into not in turn["converted"]]
 
 
-def convert_ranges(state: State, seat: Seat, action: Action) -> Ranges | None:
+def convert_ranges(state: State, seat: Seat, action: Action) -> Ranges:
     """Any mix of the other resources (WOC-CNV-01)."""
     stock = payable(state, seat, action["into"])
-    return {"pay": {"each": {name: [0, number] for name, number in stock.items()}, "total": [1, sum(stock.values())]}} if stock else None
+    return {"pay": {"each": {name: [0, number] for name, number in stock.items()}, "total": [1, sum(stock.values())]}}
+
+
+def convert_outside(state: State, seat: Seat, action: Action, found: Outside) -> Refusal:
+    """A seat converts no more of a resource than it has (WOC-CNV-01)."""
+    return no("cannot_pay", "WOC-CNV-01", price=f"{found.given} {found.key}", stock=f"{found.high} {found.key}")
+
+
+def _nothing_to_pay(state: State, seat: Seat, into: str) -> Refusal | None:
+    return None if payable(state, seat, into) else no("cannot_pay", "WOC-CNV-01", price="another resource", stock="nothing")
 
 
 def misconverted(action: Action) -> Refusal | None:
-    """What is converted is something, and something else (WOC-CNV-01)."""
+    """Something is converted, and into another resource (WOC-CNV-01)."""
     if action["pay"] and action["into"] not in action["pay"]:
         return None
-    return no("bad_action", "WOC-CNV-01", reason="convert: `pay` must hold other resources than `into`")
+    return no("bad_action", "WOC-CNV-01", reason="convert: `pay` must name other resources than `into`")
 
 
 def convert_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """The first rule that a conversion breaks (WOC-CNV-01, WOC-CNV-02, WOC-CNV-03)."""
     into = action["into"]
-    refusal = no_step(state, "convert")
+    refusal = no_step(state, CONVERTING)
     if refusal is not None:
         return refusal
     if into not in convertible(state, seat):
         return no("no_crystal", "WOC-CNV-02", reason=f"none is mounted where you control {into}")
-    if into in state["turn"]["converted"]:
+    if into in turn_of(state)["converted"]:
         return no("already_done", "WOC-CNV-03", what=f"Converting into {into} in one action")
-    return cannot_pay(state, seat, action["pay"], "WOC-CNV-01")
+    return _nothing_to_pay(state, seat, into)
 
 
 def convert(match: Match, seat: Seat, action: Action) -> None:
-    """Resources become others, one for one (WOC-CNV-01, WOC-CNV-03)."""
+    """Convert resources, once into each in an action (WOC-CNV-01, WOC-CNV-03)."""
     exchange(match, seat, action)
-    change_turn(match, bonus_open=False, converted=[*match.state["turn"]["converted"], action["into"]])
+    match.emit("resource_converted", seat=seat, into=action["into"])
 
 
 def exchange(match: Match, seat: Seat, action: Action) -> None:
-    """One for one (WOC-CNV-01)."""
+    """Exchange resources one for one (WOC-CNV-01)."""
     given = action["pay"]
     paid = {name: -given[name] for name in RESOURCES if name in given}
     change_resources(match, seat, {**paid, action["into"]: sum(given.values())}, "convert")
@@ -90,7 +115,7 @@ def powder_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
         return no("no_crystal", "WOC-CNV-02", reason=f"none is mounted where you control {into}")
     if into != POWDER:
         return no("wrong_moment", "WOC-CNV-05", what=f"Converting into {into}", when="in your own turn")
-    return cannot_pay(state, seat, action["pay"], "WOC-CNV-01")
+    return _nothing_to_pay(state, seat, into)
 
 
 # ---------------------------------------------------------------- mount and dismount
@@ -98,7 +123,7 @@ def powder_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
 
 def mount_offers(state: State, seat: Seat) -> list[Action]:
     """Every location of the own continent (WOC-MNT-01)."""
-    if not bonus_open(state, "mount") or not state["players"][seat]["crystals"] or not can_pay(state, seat, MOUNT_PRICE):
+    if not bonus_open(state, MOUNTING) or not state["players"][seat]["crystals"] or not can_pay(state, seat, MOUNT_PRICE):
         return []
     return [{"type": "mount", "at": location} for location in CONTINENT_OF[seat]]
 
@@ -106,11 +131,11 @@ def mount_offers(state: State, seat: Seat) -> list[Action]:
 def mount_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """One crystal a location, under control on the own continent, and no dismounting in the same turn (WOC-MNT-01, WOC-MNT-03)."""
     at = action["at"]
-    refusal = no_bonus(state, "mount")
+    refusal = no_bonus(state, MOUNTING)
     if refusal is not None:
         return refusal
     player = state["players"][seat]
-    if state["turn"]["crystal_use"] == "dismount":
+    if turn_of(state)["crystal_use"] == DISMOUNTING:
         return no("mount_or_dismount", "WOC-MNT-03", use="dismounted")
     if not player["crystals"]:
         return no("no_crystal", "WOC-MNT-01", reason="you have none in stock")
@@ -124,16 +149,15 @@ def mount_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
 
 
 def mount(match: Match, seat: Seat, action: Action) -> None:
-    """A crystal is mounted; from now on it cannot be spent (WOC-MNT-01, WOC-MNT-05)."""
+    """Mount a crystal. From now on it cannot be spent (WOC-MNT-01, WOC-MNT-05)."""
     pay(match, seat, MOUNT_PRICE, "mount")
     match.emit("crystal_mounted", seat=seat, at=action["at"], round=match.state["round"])
-    change_turn(match, crystal_use="mount")
 
 
 def dismount_offers(state: State, seat: Seat) -> list[Action]:
     """Every mounted crystal (WOC-MNT-02)."""
     mounted = state["players"][seat]["mounted"]
-    if not mounted or not bonus_open(state, "dismount"):
+    if not mounted or not bonus_open(state, DISMOUNTING):
         return []
     return [{"type": "dismount", "at": location} for location in CONTINENT_OF[seat] if location in mounted]
 
@@ -141,11 +165,11 @@ def dismount_offers(state: State, seat: Seat) -> list[Action]:
 def dismount_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """Not in the round of mounting, only under control, and no mounting in the same turn (WOC-MNT-02, WOC-MNT-03)."""
     at = action["at"]
-    refusal = no_bonus(state, "dismount")
+    refusal = no_bonus(state, DISMOUNTING)
     if refusal is not None:
         return refusal
     mounted = state["players"][seat]["mounted"]
-    if state["turn"]["crystal_use"] == "mount":
+    if turn_of(state)["crystal_use"] == MOUNTING:
         return no("mount_or_dismount", "WOC-MNT-03", use="mounted")
     if at not in mounted:
         return no("no_crystal", "WOC-MNT-02", reason=f"none of yours is mounted in {at}")
@@ -157,16 +181,15 @@ def dismount_refusal(state: State, seat: Seat, action: Action) -> Refusal | None
 
 
 def dismount(match: Match, seat: Seat, action: Action) -> None:
-    """A crystal comes back into the stock, free (WOC-MNT-02)."""
+    """Take a crystal back into the stock, free of charge (WOC-MNT-02)."""
     match.emit("crystal_dismounted", seat=seat, at=action["at"])
-    change_turn(match, crystal_use="dismount")
 
 
 # ---------------------------------------------------------------- abilities
 
 
 def upgrade_offers(state: State, seat: Seat) -> list[Action]:
-    """Whenever a seat has a decision to make (WOC-ABL-01)."""
+    """A seat may upgrade at each of its decisions (WOC-ABL-01)."""
     player = state["players"][seat]
     return [{"type": "upgrade_ability"}] if player["ability"] < MAX_LEVEL and player["crystals"] >= UPGRADE_PRICE else []
 
@@ -182,14 +205,54 @@ def upgrade_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
 
 
 def upgrade(match: Match, seat: Seat, action: Action) -> None:
-    """A crystal goes to the supply and the ability up by a level; what was fixed before does not change (WOC-ABL-01, WOC-LIM-02)."""
-    move_crystals(match, seat, "supply", UPGRADE_PRICE, "upgrade")
+    """Return a crystal to the supply and raise the ability by a level. What was fixed before does not change (WOC-ABL-01, WOC-LIM-02)."""
+    move_crystals(match, seat, SUPPLY, UPGRADE_PRICE, "upgrade")
     match.emit("ability_upgraded", seat=seat, level=match.state["players"][seat]["ability"] + 1)
 
 
+# ---------------------------------------------------------------- facts
+
+
+def resource_converted(state: State, event: Event, own: Own) -> None:
+    """The seat has converted into a resource in this action."""
+    turn = own_turn(state, own)
+    own(turn, "converted").append(event["into"])
+    turn["bonus_open"] = False
+
+
+def crystal_mounted(state: State, event: Event, own: Own) -> None:
+    """A crystal goes from the stock on a location."""
+    player = own_player(state, event["seat"], own)
+    player["crystals"] -= 1
+    own(player, "mounted")[event["at"]] = event["round"]
+    own_turn(state, own)["crystal_use"] = MOUNTING
+
+
+def crystal_dismounted(state: State, event: Event, own: Own) -> None:
+    """A mounted crystal comes back."""
+    player = own_player(state, event["seat"], own)
+    player["crystals"] += 1
+    del own(player, "mounted")[event["at"]]
+    own_turn(state, own)["crystal_use"] = DISMOUNTING
+
+
+def ability_upgraded(state: State, event: Event, own: Own) -> None:
+    """A seat can do more."""
+    own_player(state, event["seat"], own)["ability"] = event["level"]
+
+
+FACTS: Mapping[str, tuple[Fact, Fields]] = {
+    "resource_converted": (resource_converted, {"seat": SEAT, "into": RESOURCE}),
+    "crystal_mounted": (crystal_mounted, {"seat": SEAT, "at": LOCATION, "round": ROUND}),
+    "crystal_dismounted": (crystal_dismounted, {"seat": SEAT, "at": LOCATION}),
+    "ability_upgraded": (ability_upgraded, {"seat": SEAT, "level": whole(1, MAX_LEVEL)}),
+}
+
+# ---------------------------------------------------------------- deeds
+
 _EXCHANGE = {"into": RESOURCE, "pay": counts(RESOURCE)}
-CONVERT = Deed(_EXCHANGE, convert_offers, convert_refusal, convert, convert_ranges)
-CONVERT_TO_POWDER = Deed(_EXCHANGE, powder_offers, powder_refusal, exchange, convert_ranges)
+CONVERT = Deed(_EXCHANGE, convert_offers, convert_refusal, convert, convert_ranges, convert_outside)
+CONVERT_TO_POWDER = Deed(_EXCHANGE, powder_offers, powder_refusal, exchange, convert_ranges, convert_outside)
 MOUNT = Deed({"at": LOCATION}, mount_offers, mount_refusal, mount)
 DISMOUNT = Deed({"at": LOCATION}, dismount_offers, dismount_refusal, dismount)
 UPGRADE = Deed({}, upgrade_offers, upgrade_refusal, upgrade)

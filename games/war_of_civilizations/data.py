@@ -1,7 +1,7 @@
 """data.json as typed constants, with tables worked out from them once; nothing else opens the file.
 
 What is in the boxes is counted there (WOC-CMP-01, WOC-CMP-02, WOC-CMP-03): a clan's ships with strength and price (WOC-CMP-05,
-WOC-CMP-06), the cards, and all six clans whatever the edition (WOC-CMP-04). Combat cards, pirate cards and markers do nothing
+WOC-CMP-06), the cards, and all six clans of every edition (WOC-CMP-04). Combat cards, pirate cards and markers do nothing
 (WOC-CMP-07), and tokens of disasters never run out (WOC-CMP-08).
 """
 
@@ -21,11 +21,98 @@ ISLE: str = next(location for location, row in _PLACES.items() if row["capacity"
 Counts = dict[str, int]
 
 
+# ---------------------------------------------------------------- words of the document
+
+ATTACKER, DEFENDER = "attacker", "defender"
+OTHER_SIDE: dict[str, str] = {ATTACKER: DEFENDER, DEFENDER: ATTACKER}
+
+PIRATE = "pirate"
+"""The defender of a battle against a pirate, and the kind of that battle."""
+
+FLEET = "fleet"
+PRIVATEER = "privateer"
+"""A battle between fleets, and one with a privateer. `privateer` is also the ware that is bought."""
+
+RESERVE = "reserve"
+"""The place of a beaten privateer."""
+
+BARREN = "barren"
+"""The mark of an island that was laid waste."""
+
+SUPPLY, EXPEDITION = "supply", "expedition"
+"""The source of crystals besides seats and the Isle."""
+
+DEPLOY_PHASE, TURN_PHASE, PIRATE_PHASE, BLOCKADE_PHASE = "deploy", "turn", "pirate", "blockade"
+RANSOM_PHASE, REINFORCE_PHASE, BIDS_PHASE, RETREAT_PHASE = "ransom", "reinforce", "bids", "retreat"
+
+COLLECTING, BUYING, MOVING, REDISTRIBUTING, CONVERTING = "collect", "buy", "move", "redistribute", "convert"
+"""The active actions."""
+
+REBUILDING, CARD_BUYING, BUILDING, MOUNTING, DISMOUNTING = "rebuild", "buy_card", "build_teleporter", "mount", "dismount"
+"""The bonus steps. The last two are also the uses of crystals in a turn."""
+
+DESTROY_ADJACENT, EXTRA_STEPS, ATTACK_BONUS = "destroy_adjacent", "extra_steps", "attack_bonus"
+DEFENCE_BONUS, COLLECT_EXTRA, SHIP_DISCOUNT = "defence_bonus", "collect_extra", "ship_discount"
+"""The kinds of ability (WOC-ABL-01)."""
+
+CRYSTAL_WIN, ISLE_WIN, ROUND_LIMIT_WIN, SURVIVOR_WIN = "crystals", "isle_held", "round_limit", "last_survivor"
+"""The reasons why a match ends."""
+
+# ---------------------------------------------------------------- rows
+
+
 class Ability(NamedTuple):
-    """What a clan can do: the kind of its ability, and its figures by level, from 0 (WOC-ABL-01)."""
+    """The ability of a clan: its kind, and by level, from 0, a figure or the ships that it destroys (WOC-ABL-01)."""
 
     kind: str
-    levels: tuple[Any, ...]
+    figures: tuple[int, ...]
+    targets: tuple[tuple[str, ...], ...]
+
+
+class Weights(NamedTuple):
+    """The weights of `worth`. Most are in crystals times `crystal`."""
+
+    won: float
+    crystal: float
+    level: float  # a level of an ability, which has cost a crystal
+    stock: list[list[float]]  # a resource: up to so many of a kind each has this worth
+    strength: float  # a point of strength
+    collector: float  # in addition, a ship that collects
+    card: float
+    place: float  # a location that the seat occupies alone
+    income: float  # each resource of a collection
+    continent: float  # all of the own continent, which brings an action
+    towards: float  # a step of the capital ship towards the Isle
+    escort: float  # a step of another fighting ship towards the Isle, for each point of strength
+    isle: list[float]  # the Isle, by full rounds
+    unpaid: float  # the share of that without the upkeep
+    exposed: float  # the share of that if a stronger fleet is sure to come
+    at_risk: float  # the loss of a capital ship to a stronger fleet next to it
+    home: float  # the danger to a home base with a stronger fleet next to it
+    home_least: float  # the least share of that danger
+    home_spread: float  # the lead in strength that makes the danger certain, twice over
+    token: float  # a teleporter on the board
+    privateer: float
+    extra: float  # one more action or step in this turn
+    promised: float  # the most that a step not yet made is worth
+    bold: float  # the share of its ammo that a side is expected to bid
+    rival: float  # the share of the best rival's worth that is taken off
+    spoils: float  # the elimination of a seat, besides its crystals
+    ruin: float  # the loss of the own home base
+    offered: float  # the share of an offered ransom that is taken off
+    card_taken: float  # what a card takes from the opponent, as a share of a bonus
+    card_doubled: float  # ammo that a card doubles, as a share of a bonus
+    rival_cards: float  # the share of its cards that a rival is expected to bid
+    bid_spent: float  # a point of ammo that was bid
+    beaten_strength: float  # the share of a beaten fleet that is lost
+    beaten_crystals: float  # the crystals that a defeat costs
+    won_strength: float  # the share of a beaten opponent's fleet that counts
+    attack_strength: float  # each point of strength that a lost attack costs
+    pirate_crystals: float  # the crystals of a pirate and its island
+    expedition_means: float  # the chance to pay an expedition, for each resource of the scarcest material
+    odds_least: float
+    odds_most: float
+    odds_lead: float  # the share of the opponent's spread that is certain
 
 
 class Card(NamedTuple):
@@ -49,6 +136,7 @@ class Card(NamedTuple):
     returns: bool
 
 
+ID: str = _DATA["game"]
 SEATS: tuple[str, ...] = tuple(_DATA["clans"])
 LEAST_SEATS: int = _DATA["seat_count"]["min"]
 MOST_SEATS: int = _DATA["seat_count"]["max"]
@@ -69,13 +157,21 @@ WEAKEST_FIRST: tuple[str, ...] = tuple(sorted(SHIPS, key=lambda ship: STRENGTH[s
 MATERIALS: tuple[str, ...] = tuple(name for name in RESOURCES if any(name in cost for cost in PRICE.values()))
 """The resources that ships are built of."""
 
+MONEY: str = next(name for name in _DATA[ISLE]["upkeep"][0] if name != "strength")
+"""The resource that pays upkeep, and from which a discount is taken off."""
+
+POWDER: str = next(name for name in RESOURCES if name not in MATERIALS)
+"""The resource that is bid in battles."""
+
 PIRATE_STRENGTH: int = _DATA["pirate"]["strength"]
 PIRATE_DICE: int = _DATA["pirate"]["dice"]
 PIRATE_FACES: int = _DATA["pirate"]["faces"]
 PRIVATEER_STRENGTH: int = _DATA["privateer"]["strength"]
 PRIVATEER_PRICE: Counts = _DATA["privateer"]["cost"]
 
-START: Counts = {name: _DATA["start"][name] for name in (*RESOURCES, "crystals", "ability")}
+START: Counts = {name: _DATA["start"][name] for name in RESOURCES}
+START_CRYSTALS: int = _DATA["start"]["crystals"]
+START_LEVEL: int = _DATA["start"]["ability"]
 HOME_SHIPS: Counts = _DATA["start"]["home_ships"]
 FREE_SHIPS: Counts = _DATA["start"]["deploy_ships"]
 
@@ -106,18 +202,18 @@ EXPEDITION_CRYSTALS: int = _DATA["crystals"]["per_expedition"]
 ISLE_REWARD: int = _DATA[ISLE]["reward"]
 ROUNDS_TO_WIN: int = _DATA[ISLE]["win_full_rounds"]
 COUNTDOWN: int = _DATA[ISLE]["countdown"]
-UPKEEP: tuple[tuple[int, int], ...] = tuple(sorted((row["strength"], row["oc"]) for row in _DATA[ISLE]["upkeep"]))
+UPKEEP: tuple[tuple[int, int], ...] = tuple(sorted((row["strength"], row[MONEY]) for row in _DATA[ISLE]["upkeep"]))
 OFFERS_A_MOMENT: int = _DATA["ransom"]["offers_per_moment"]
 NOTE_LENGTH: int = _DATA["ransom"]["note_max_length"]
 FORECAST_TOKENS: int = _DATA["disaster"]["forecast_tokens"]
 
 LOCATIONS: tuple[str, ...] = tuple(_PLACES)
 PLACE: dict[str, int] = {location: place for place, location in enumerate(LOCATIONS)}
-"""Where a location stands in map order."""
+"""The rank of each location in map order."""
 
 FLEET_LIMIT: int = sum(LIMIT.values()) * MOST_SEATS
 CAPACITY: dict[str, int] = {location: row["capacity"] or FLEET_LIMIT for location, row in _PLACES.items()}
-"""How many ships a location takes; the Isle of Myth as many as there are (WOC-MAP-02, WOC-MAP-04, WOC-MAP-08)."""
+"""The capacity of each location in ships. The Isle of Myth takes any number (WOC-MAP-02, WOC-MAP-04, WOC-MAP-08)."""
 
 RING: tuple[str, ...] = tuple(_DATA["map"]["clockwise"])
 """The apex islands, clockwise (WOC-MAP-07)."""
@@ -126,11 +222,11 @@ APEX: frozenset[str] = frozenset(RING)
 CENTRAL: frozenset[str] = frozenset((ISLE, *RING))
 CONTINENT: dict[str, str] = {location: row["continent"] for location, row in _PLACES.items()}
 DOCKABLE: frozenset[str] = frozenset(location for location, row in _PLACES.items() if row["dockable"])
-"""Where teleporter tokens stand and privateers land: not on home bases, shield islands and the Isle (WOC-MAP-02, WOC-MAP-03,
+"""The locations for teleporter tokens and privateers: not home bases, shield islands and the Isle (WOC-MAP-02, WOC-MAP-03,
 WOC-MAP-04, WOC-MAP-12)."""
 
 YIELDS: dict[str, Counts] = {location: row["yields"] for location, row in _PLACES.items()}
-"""What a location gives; the Isle of Myth nothing (WOC-MAP-15, WOC-COL-04)."""
+"""The yield of each location. The Isle of Myth yields nothing (WOC-MAP-15, WOC-COL-04)."""
 
 BESIDE: dict[str, tuple[str, ...]] = {location: tuple(row["adjacent"]) for location, row in _PLACES.items()}
 """The links printed on the boards; inland places have none to the outside (WOC-MAP-06, WOC-MAP-07, WOC-MAP-11)."""
@@ -157,12 +253,17 @@ STRUCK: dict[str, dict[str, str]] = {
     seat: {card: f"{seat}_{island}" for card, island in DISASTERS.items() if island is not None} for seat in SEATS
 }
 EXPEDITIONS: dict[str, Counts] = {row["id"]: row["cost"] for row in _DATA["expeditions"]}
-"""What each lost expedition costs (WOC-EXP-05)."""
+"""The cost of each lost expedition (WOC-EXP-05)."""
+
+
+WEIGHTS = Weights(**_DATA["worth"])
 
 
 def _ability(row: dict[str, Any]) -> Ability:
-    levels = [tuple(level) if isinstance(level, list) else level for level in row["levels"]]
-    return Ability(row["kind"], (() if isinstance(levels[0], tuple) else 0, *levels))
+    levels = row["levels"]
+    if row["kind"] == DESTROY_ADJACENT:
+        return Ability(row["kind"], (0,) * (len(levels) + 1), ((), *map(tuple, levels)))
+    return Ability(row["kind"], (0, *levels), ((),) * (len(levels) + 1))
 
 
 ABILITY: dict[str, Ability] = {seat: _ability(row["ability"]) for seat, row in _DATA["clans"].items()}
@@ -182,8 +283,8 @@ def _card(row: dict[str, Any]) -> Card:
         fleet=-effect.get("opponent_fleet", 0),
         ammo=-effect.get("opponent_ammo", 0),
         bonus={
-            "attacker": anyhow + effect.get("bonus_if_attacker", 0),
-            "defender": anyhow + effect.get("bonus_if_defender", 0),
+            ATTACKER: anyhow + effect.get("bonus_if_attacker", 0),
+            DEFENDER: anyhow + effect.get("bonus_if_defender", 0),
         },
         doubles=effect.get("double_ammo_up_to", 0),
         cancels=effect.get("cancel_opponent_cards", False),
@@ -203,7 +304,7 @@ def deck(seats: int) -> list[str]:
     return [card.id for card in CARDS.values() for _ in range(card.copies if seats >= ALL_COPIES_FROM else 1)]
 
 
-TURN: dict[str, Any] = {
+BLANK_TURN: dict[str, Any] = {
     "actions_used": 0,
     "extra_actions": 0,
     "action": None,
@@ -223,15 +324,27 @@ TURN: dict[str, Any] = {
     "laid_waste": [],
     "teleporters_lost": 0,
 }
-"""The record of a turn not yet used."""
+"""The record of a turn that has just begun."""
 
-OF_AN_ACTION: tuple[str, ...] = (
-    "teleporter_to",
-    "mover",
-    "trail",
-    "arrived",
-    "discount_left",
-    "converted",
-    "forecast_drawn",
-)
-"""What of a turn's record belongs to the active action under way."""
+BLANK_ACTION: dict[str, Any] = {
+    name: BLANK_TURN[name]
+    for name in ("action", "bonus_open", "teleporter_to", "mover", "trail", "arrived", "discount_left", "converted", "forecast_drawn")
+}
+"""The part of the turn record that belongs to the active action, while none is under way."""
+
+BLANK_BATTLE: dict[str, Any] = {"bids": {}, "ability_used": [], "dice": None, "result": None, "retreat": None}
+"""The part of the battle record that is filled in during the battle."""
+
+BLANK_ISLE: dict[str, Any] = {"holder": None, "since": None, "full_rounds": 0}
+"""The record of the Isle of Myth while it has no holder."""
+
+ELIMINATED: dict[str, Any] = {
+    **dict.fromkeys((*RESOURCES, "crystals"), 0),
+    "cards": [],
+    "fleets": {},
+    "mounted": {},
+    "teleporters": [],
+    "privateer": None,
+    "eliminated": True,
+}
+"""The part of a player record that an elimination sets (WOC-ELM-03)."""

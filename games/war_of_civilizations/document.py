@@ -1,4 +1,4 @@
-"""The state document of War of Civilizations as types. Written by `./run documents` from the shape in state.py; do not edit."""
+"""The state document of War of Civilizations as types. `./run documents` writes this file from state.py."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import games.kernel
 
 
 class Options(TypedDict):
-    """`Options` in the state document."""
+    """The object at `options`."""
 
     pirates: NotRequired[bool]
     disasters: NotRequired[bool]
@@ -16,7 +16,7 @@ class Options(TypedDict):
 
 
 class Outcome(TypedDict):
-    """`Outcome` in the state document."""
+    """The object at `outcome`."""
 
     winners: list[str]
     reason: str
@@ -24,7 +24,7 @@ class Outcome(TypedDict):
 
 
 class Player(TypedDict):
-    """`Player` in the state document."""
+    """The object at `players.*`."""
 
     oc: int
     alwood: int
@@ -41,7 +41,7 @@ class Player(TypedDict):
 
 
 class ApexRow(TypedDict):
-    """`ApexRow` in the state document."""
+    """The object at `apex.*`."""
 
     explored: bool
     expedition: str | None
@@ -50,33 +50,27 @@ class ApexRow(TypedDict):
 
 
 class Isle(TypedDict):
-    """`Isle` in the state document."""
+    """The object at `isle`."""
 
     holder: str | None
     since: int | None
     full_rounds: int
 
 
-class Crystals(TypedDict):
-    """`Crystals` in the state document."""
-
-    supply: int
-    isle: int
-
-
 class Power(TypedDict):
-    """`Power` in the state document."""
+    """The object at `power`."""
 
     display: list[str]
     deck: list[str]
     discard: list[str]
 
 
-Mover = TypedDict("Mover", {"from": "str", "at": "str", "ships": "dict[str, int]", "steps_left": "int"})
+# The object at `turn.mover`.
+Mover = TypedDict("Mover", {"from": str, "at": str, "ships": dict[str, int], "steps_left": int})
 
 
 class Turn(TypedDict):
-    """What the active seat has done this turn."""
+    """The record of the active seat's turn so far."""
 
     actions_used: int
     extra_actions: int
@@ -99,56 +93,57 @@ class Turn(TypedDict):
 
 
 class Bid(TypedDict):
-    """`Bid` in the state document."""
+    """The object at `battle.bids.*`."""
 
     ammo: int
     cards: list[str]
 
 
-class Attacker(TypedDict):
-    """`Attacker` in the state document."""
+class Side(TypedDict):
+    """The object at `battle.result.sides.*`."""
 
     fleet: int
     ammo: int
     bonus: int
     total: int
-
-
-class Defender(TypedDict):
-    """`Defender` in the state document."""
-
-    fleet: int
-    ammo: int
-    bonus: int
-    total: int
-
-
-class Sides(TypedDict):
-    """`Sides` in the state document."""
-
-    attacker: Attacker
-    defender: Defender
 
 
 class Result(TypedDict):
-    """`Result` in the state document."""
+    """The object at `battle.result`."""
 
     winner: str
-    sides: Sides
+    sides: dict[str, Side]
 
 
 class Retreat(TypedDict):
-    """`Retreat` in the state document."""
+    """The object at `battle.retreat`."""
 
     seat: str
     count: int
 
 
-Battle = TypedDict("Battle", {"at": "str", "kind": "str", "attacker": "str", "defender": "str", "privateer": "str | None", "from": "str | None", "hostages": "dict[str, int]", "bids": "dict[str, Bid]", "ability_used": "list[str]", "dice": "list[int] | None", "result": "Result | None", "retreat": "Retreat | None"})
+# The object at `battle`.
+Battle = TypedDict(
+    "Battle",
+    {
+        "at": str,
+        "kind": str,
+        "attacker": str,
+        "defender": str,
+        "privateer": str | None,
+        "from": str | None,
+        "hostages": dict[str, int],
+        "bids": dict[str, Bid],
+        "ability_used": list[str],
+        "dice": list[int] | None,
+        "result": Result | None,
+        "retreat": Retreat | None,
+    },
+)
 
 
 class Blockade(TypedDict):
-    """`Blockade` in the state document."""
+    """The object at `blockade`."""
 
     at: str
     owner: str
@@ -156,7 +151,8 @@ class Blockade(TypedDict):
     offers: NotRequired[int]
 
 
-Ransom = TypedDict("Ransom", {"from": "str", "to": "str", "at": "str", "offer": "dict[str, int]", "note": "str | None"})
+# The object at `ransom`.
+Ransom = TypedDict("Ransom", {"from": str, "to": str, "at": str, "offer": dict[str, int], "note": str | None})
 
 
 class State(TypedDict):
@@ -175,7 +171,7 @@ class State(TypedDict):
     covered: list[str]
     apex: dict[str, ApexRow]
     isle: Isle
-    crystals: Crystals
+    crystals: dict[str, int]
     countdown: int | None
     power: Power
     marks: dict[str, int | str]

@@ -1,4 +1,4 @@
-"""What a seat cannot see, filled in for search; and what is worth remembering for that."""
+"""Guesses of what a seat cannot see, for search; and what a guess remembers."""
 
 from __future__ import annotations
 
@@ -6,22 +6,24 @@ from collections.abc import Iterable
 from typing import Any
 
 from games.chance import Chance
-from games.kernel import Event, Memory, State
+from games.kernel import Event, Memory
 from games.war_of_civilizations.data import BATTLE_CARDS, EXPEDITIONS, deck
+from games.war_of_civilizations.document import State
+from games.war_of_civilizations.sight import View
 
 
 def expedition_recovered(memory: Memory, event: Event) -> Memory:
-    """A token that was recovered has left the game; the document does not tell which it was (WOC-EXP-02)."""
+    """Remember a token that was recovered. The document does not say which tokens have left the game (WOC-EXP-02)."""
     return {**memory, "recovered": [*memory.get("recovered", ()), event["expedition"]]}
 
 
 REMEMBERS = {"expedition_recovered": expedition_recovered}
 
 
-def guess(view: State, viewer: str, chance: Chance, memory: Memory | None = None) -> State:
-    """A document that agrees with a view and with the tokens that everybody saw leave: a deck of the cards that lie nowhere else, tokens
-    on the islands where one lies unseen, and bids that could have been sealed (WOC-GEN-05, WOC-BAT-05)."""
-    guessed = {**view}
+def guess(view: View, viewer: str, chance: Chance, memory: Memory | None = None) -> State:
+    """Return a document that agrees with a view and with the tokens that everybody saw leave: a deck of the cards that are nowhere else,
+    tokens on the islands with an unseen one, and bids that could have been sealed (WOC-GEN-05, WOC-BAT-05)."""
+    guessed: Any = {**view}
     if isinstance(view["power"]["deck"], int):
         guessed["power"] = {**view["power"], "deck": _deck(view, chance)}
         guessed["apex"] = _tokens(view, chance, (memory or {}).get("recovered", ()))
@@ -29,18 +31,19 @@ def guess(view: State, viewer: str, chance: Chance, memory: Memory | None = None
     if battle is not None and None in battle["bids"].values():
         bids = {seat: _bid(view["players"][seat], chance) if bid is None else bid for seat, bid in battle["bids"].items()}
         guessed["battle"] = {**battle, "bids": bids}
-    return guessed
+    state: State = guessed
+    return state
 
 
-def _deck(view: State, chance: Chance) -> list[str]:
-    """The cards in use that are neither on display nor discarded nor in a hand, in any order (WOC-SET-02, WOC-PWR-03)."""
+def _deck(view: View, chance: Chance) -> list[str]:
+    """Return the cards in use that are neither on display nor discarded nor in a hand, in any order (WOC-SET-02, WOC-PWR-03)."""
     power, size = view["power"], view["power"]["deck"]
     piles = [power["display"], power["discard"], *[player["cards"] for player in view["players"].values()]]
     return _drawn(deck(len(view["seats"])), [card for pile in piles for card in pile], size, chance)
 
 
-def _tokens(view: State, chance: Chance, recovered: Iterable[str]) -> dict[str, Any]:
-    """The apex islands with the tokens that may lie there: none that was recovered, none that lies where the viewer has looked
+def _tokens(view: View, chance: Chance, recovered: Iterable[str]) -> dict[str, Any]:
+    """Return the apex islands with tokens that may be there: none that was recovered, and none that the viewer has seen elsewhere
     (WOC-SET-03, WOC-EXP-04)."""
     unseen = [island for island, here in view["apex"].items() if not here["explored"] and here["expedition"] is None]
     seen = [here["expedition"] for here in view["apex"].values() if here["expedition"] is not None]
@@ -50,7 +53,8 @@ def _tokens(view: State, chance: Chance, recovered: Iterable[str]) -> dict[str, 
 
 
 def _drawn(whole: list[str], gone: Iterable[str], size: int, chance: Chance) -> list[str]:
-    """So many of a whole, less what is gone. A position that was never played can hide more than is left; then others stand in."""
+    """Return so many of `whole`, without those that are gone. A position that was never played can hide more than is left; then others
+    take their place."""
     left = whole.copy()
     for one in gone:
         if one in left:
@@ -61,6 +65,6 @@ def _drawn(whole: list[str], gone: Iterable[str], size: int, chance: Chance) -> 
 
 
 def _bid(player: dict[str, Any], chance: Chance) -> dict[str, Any]:
-    """A bid that a seat could have sealed: some of its ammo, rather much than little, and any of its battle cards (WOC-BAT-04)."""
+    """Return a bid that a seat could have sealed: more often much of its ammo than little, and any of its battle cards (WOC-BAT-04)."""
     cards = [card for card in player["cards"] if card in BATTLE_CARDS and chance.number(2)]
     return {"ammo": max(chance.number(player["ammo"] + 1), chance.number(player["ammo"] + 1)), "cards": cards}

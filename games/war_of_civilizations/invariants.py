@@ -1,17 +1,24 @@
-"""What holds in every document of a match that was played from its set-up."""
+"""The invariants of every document of a match that was played from its set-up."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
 
-from games.kernel import SYSTEM, Seat, State
+from games.kernel import SYSTEM, Seat
+from games.lifecycle import OVER, ROUND_END, SETUP
+from games.war_of_civilizations.battle.record import waiting
 from games.war_of_civilizations.data import (
     APEX,
+    BARREN,
+    BIDS_PHASE,
+    BLANK_ACTION,
+    BLOCKADE_PHASE,
     CAPACITY,
     CONTINENT,
     COUNTDOWN,
     CRYSTALS,
+    DEPLOY_PHASE,
     DISPLAY_SIZE,
     DOCKABLE,
     EXPEDITION_CRYSTALS,
@@ -24,26 +31,40 @@ from games.war_of_civilizations.data import (
     LIMIT,
     LOCATIONS,
     MAX_LEVEL,
-    OF_AN_ACTION,
     OFFERS_A_MOMENT,
+    RANSOM_PHASE,
+    REINFORCE_PHASE,
+    RESERVE,
     RESOURCES,
+    RETREAT_PHASE,
     RING,
     ROUNDS_TO_WIN,
     TELEPORTERS,
-    TURN,
     deck,
 )
-from games.war_of_civilizations.state import PHASES, crystals_of, in_play, occupants, option
+from games.war_of_civilizations.document import State
+from games.war_of_civilizations.state import (
+    PHASES,
+    battle_of,
+    blockade_of,
+    crystals_of,
+    goods,
+    in_play,
+    isle_of,
+    occupants,
+    option,
+)
 
-_RESTS = ("setup", "round_end", "over")  # phases in which it is nobody's turn
-_BATTLE = ("reinforce", "bids", "retreat")
+_RESTS = (SETUP, ROUND_END, OVER)  # phases in which no seat is active
+_NO_TURN = (*_RESTS, DEPLOY_PHASE)
+_BATTLE = (REINFORCE_PHASE, BIDS_PHASE, RETREAT_PHASE)
 
 
 def broken(state: State) -> Iterator[str]:
-    """A sentence for each thing that does not hold: crystals, ships, cards and tokens are conserved (WOC-CMP-01, WOC-CMP-02, WOC-LIM-02,
-    WOC-LIM-03), and what waits belongs to its phase."""
+    """Yield a sentence for each broken invariant: crystals, ships, cards and tokens are conserved (WOC-CMP-01, WOC-CMP-02, WOC-LIM-02,
+    WOC-LIM-03), and records that wait belong to their phase."""
     yield from _broken_phase(state)
-    if state["phase"] != "setup":
+    if state["phase"] != SETUP:
         yield from _broken_crystals(state)
         yield from _broken_cards(state)
         yield from _broken_board(state)
@@ -52,17 +73,17 @@ def broken(state: State) -> Iterator[str]:
 
 
 def _broken_phase(state: State) -> Iterator[str]:
-    """What waits, and who acts."""
+    """The records that wait, and the actors."""
     phase, active = state["phase"], state["active"]
-    if (state["outcome"] is not None) != (phase == "over"):
+    if (state["outcome"] is not None) != (phase == OVER):
         yield f"the outcome is {state['outcome']} in phase {phase}"
-    if (active is None) != (phase in _RESTS) or (state["turn"] is None) != (phase in _RESTS):
+    if (active is None) != (phase in _RESTS) or (state["turn"] is None) != (phase in _NO_TURN):
         yield f"{active} is active in phase {phase}, the turn is {state['turn']}"
     if (state["battle"] is not None) != (phase in _BATTLE):
         yield f"the battle is {state['battle']} in phase {phase}"
-    if (state["ransom"] is not None) != (phase == "ransom"):
+    if (state["ransom"] is not None) != (phase == RANSOM_PHASE):
         yield f"the ransom is {state['ransom']} in phase {phase}"
-    if phase not in (("blockade", "ransom", *_BATTLE) if state["blockade"] is not None else set(PHASES) - {"blockade"}):
+    if phase not in ((BLOCKADE_PHASE, RANSOM_PHASE, *_BATTLE) if state["blockade"] is not None else set(PHASES) - {BLOCKADE_PHASE}):
         yield f"the blockade is {state['blockade']} in phase {phase}"
     acting = _acting(state)
     if state["to_act"] != acting:
@@ -73,45 +94,48 @@ def _broken_phase(state: State) -> Iterator[str]:
         yield f"{state['offers']} offers were made"
     turn = state["turn"]
     if turn is not None and turn["action"] is None:
-        left = [name for name in OF_AN_ACTION if turn[name] != TURN[name]]
-        if left or turn["bonus_open"]:
+        left = [name for name, value in turn.items() if value != BLANK_ACTION.get(name, value)]
+        if left:
             yield f"{left} is left of an action that is over"
 
 
 def _acting(state: State) -> list[str]:
-    """Who must decide now."""
-    phase, battle = state["phase"], state["battle"]
-    if phase in ("setup", "round_end"):
+    """Return the actors who must decide now."""
+    phase, ransom = state["phase"], state["ransom"]
+    if phase in (SETUP, ROUND_END):
         return [SYSTEM]
-    if phase == "over":
+    if phase == OVER:
         return []
-    if phase == "blockade":
-        return [state["blockade"]["occupant"]]
-    if phase == "ransom":
-        return [state["ransom"]["to"]]
-    if phase == "reinforce":
-        return [battle["defender"]]
-    if phase == "bids":
-        return [seat for seat in state["seats"] if seat in (battle["attacker"], battle["defender"]) and seat not in battle["bids"]]
-    return [battle["retreat"]["seat"]] if phase == "retreat" else [state["active"]]
+    if phase == BLOCKADE_PHASE:
+        return [blockade_of(state)["occupant"]]
+    if phase == RANSOM_PHASE:
+        return [ransom["to"]] if ransom is not None else []
+    if phase == REINFORCE_PHASE:
+        return [battle_of(state)["defender"]]
+    if phase == BIDS_PHASE:
+        return waiting(state)
+    if phase == RETREAT_PHASE:
+        order = battle_of(state)["retreat"]
+        return [order["seat"]] if order is not None else []
+    return [state["active"] or SYSTEM]
 
 
 def _broken_crystals(state: State) -> Iterator[str]:
     """Crystals, the Isle and the tracks (WOC-LIM-02)."""
-    crystals, isle = state["crystals"], state[ISLE]
+    crystals, isle = state["crystals"], isle_of(state)
     lying = EXPEDITION_CRYSTALS * sum([not here["explored"] for here in state["apex"].values()])
     total = sum(crystals.values()) + lying + sum([crystals_of(state, seat) for seat in state["seats"]])
     if total != CRYSTALS or min(crystals.values()) < 0:
         yield f"there are {total} crystals, {crystals} of them unowned"
     holder = isle["holder"]
     if (holder is None) != (isle["since"] is None) or not 0 <= isle["full_rounds"] <= (ROUNDS_TO_WIN if holder else 0):
-        yield f"the Isle is held so: {isle}"
+        yield f"the record of the Isle is {isle}"
     if holder is not None and holder != state["active"] and FLAGSHIP not in state["players"][holder]["fleets"].get(ISLE, ()):
-        yield f"{holder} holds the Isle without its capital ship"
+        yield f"{holder} is holder of the Isle without its capital ship"
     if state["countdown"] is not None and not 1 <= state["countdown"] <= COUNTDOWN:
         yield f"the countdown is {state['countdown']}"
     if holder is not None and state["countdown"] is None:
-        yield "the Isle is held and the countdown does not run"
+        yield "the Isle has a holder and the countdown does not run"
     if not 1 <= state["round"] <= option(state, "round_limit"):
         yield f"this is round {state['round']}"
 
@@ -119,11 +143,16 @@ def _broken_crystals(state: State) -> Iterator[str]:
 def _broken_cards(state: State) -> Iterator[str]:
     """Power cards and lost expeditions (WOC-SET-02, WOC-PWR-02)."""
     power = state["power"]
-    cards = [card for pile in power.values() for card in pile] + [card for player in state["players"].values() for card in player["cards"]]
+    cards = [
+        *power["display"],
+        *power["deck"],
+        *power["discard"],
+        *[card for player in state["players"].values() for card in player["cards"]],
+    ]
     if Counter(cards) != Counter(deck(len(state["seats"]))):
         yield f"there are {len(cards)} power cards"
     if len(power["display"]) > DISPLAY_SIZE or (len(power["display"]) < DISPLAY_SIZE and power["deck"]):
-        yield f"the display holds {len(power['display'])} cards"
+        yield f"the display has {len(power['display'])} cards"
     tokens = [here["expedition"] for here in state["apex"].values() if here["expedition"] is not None]
     if len(set(tokens)) != len(tokens) or not set(tokens) <= set(EXPEDITIONS):
         yield f"the lost expeditions are {tokens}"
@@ -135,7 +164,7 @@ def _broken_cards(state: State) -> Iterator[str]:
 
 
 def _broken_board(state: State) -> Iterator[str]:
-    """Where ships, privateers and marks are, and how many fit (WOC-MAP-13, WOC-CTL-04, WOC-RET-03)."""
+    """Ships, privateers and marks, and the room of locations (WOC-MAP-13, WOC-CTL-04, WOC-RET-03)."""
     battle, board = state["battle"], in_play(state).difference(state["covered"])
     for location in LOCATIONS:
         there = occupants(state, location)
@@ -150,13 +179,13 @@ def _broken_board(state: State) -> Iterator[str]:
         if ships > CAPACITY[location] + len(welcome):
             yield f"{ships} ships are on {location}"
     for location, mark in state["marks"].items():
-        if location not in board or CONTINENT[location] not in state["seats"] or mark not in (*range(1, FORECAST_TOKENS + 1), "barren"):
+        if location not in board or CONTINENT[location] not in state["seats"] or mark not in (*range(1, FORECAST_TOKENS + 1), BARREN):
             yield f"{location} is marked {mark}"
     if state["marks"] and not option(state, "disasters"):
         yield "islands are marked in a match without disasters"
     privateers = [player["privateer"] for player in state["players"].values() if player["privateer"] is not None]
     pirates = sum([here["pirate"] for here in state["apex"].values()])
-    abroad = [location for location in privateers if location != "reserve"]
+    abroad = [location for location in privateers if location != RESERVE]
     if pirates + len(privateers) > len(RING) * option(state, "pirates") or len(set(abroad)) != len(abroad):
         yield f"there are {pirates} pirates, and privateers at {privateers}"
 
@@ -177,10 +206,10 @@ def _broken_player(state: State, seat: Seat) -> Iterator[str]:
         yield f"{seat} has teleporters on {tokens}"
     if any(CONTINENT[location] != seat for location in player["mounted"]):
         yield f"{seat} has crystals mounted on {player['mounted']}"
-    if min([player[name] for name in (*RESOURCES, "crystals")]) < 0 or not 0 <= player["ability"] <= MAX_LEVEL:
+    if min([goods(player)[name] for name in (*RESOURCES, "crystals")]) < 0 or not 0 <= player["ability"] <= MAX_LEVEL:
         yield f"{seat} has {player}"
     if len(player["cards"]) > HAND_LIMIT:
-        yield f"{seat} holds {player['cards']}"
+        yield f"{seat} has the cards {player['cards']}"
     if not player["entered_central"] and any(location in APEX or location == ISLE for location in fleets):
         yield f"{seat} is on the central continent without having entered it"
     if player["eliminated"] and (fleets or tokens or player["mounted"] or player["cards"] or player["privateer"] or player["crystals"]):

@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-from games.choices import Ranges
-from games.kernel import Action, Deed, Match, Refusal, Seat, State, no
-from games.schema import counts, nullable
-from games.war_of_civilizations.battle import land, start_countdown, take_control
-from games.war_of_civilizations.checks import bonus_open, cannot_pay, lacks, listed, no_bonus, no_room, no_step
+from collections.abc import Mapping, Sequence
+
+from games.choices import Outside, Ranges
+from games.documents import Own
+from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, no
+from games.schema import Fields, counts, listing, nullable, whole
+from games.war_of_civilizations.battle.resolve import land
+from games.war_of_civilizations.checks import bonus_open, cannot_pay, no_bonus, no_room, no_step
 from games.war_of_civilizations.data import (
-    CENTRAL,
+    BUILDING,
     DOCKABLE,
+    EXTRA_STEPS,
     FLAGSHIP,
     HOME,
     ISLE,
     LOCATIONS,
+    MOVING,
+    PIRATE_PHASE,
     PLACE,
+    REDISTRIBUTING,
     RING,
-    SHIPS,
     TELEPORTER_PRICE,
     TELEPORTERS,
     Counts,
 )
-from games.war_of_civilizations.flow import change_turn, move_ships, pass_to, pay
+from games.war_of_civilizations.document import Match, State
+from games.war_of_civilizations.flow import WAY, add_ships, count_ships, pass_to, pay, start_countdown, take_control, take_ships
 from games.war_of_civilizations.state import (
     LOCATION,
+    SEAT,
     SHIP,
     ability,
     can_pay,
@@ -31,21 +39,30 @@ from games.war_of_civilizations.state import (
     controls,
     foreign_privateer,
     in_play,
+    in_words,
     linked,
+    needs_flagship,
     neighbours,
     occupants,
+    own_player,
+    own_turn,
     points,
     room,
     ships_at,
+    some_ships,
+    trails,
+    turn_of,
 )
-from games.war_of_civilizations.trails import trails, usable
+
+FURTHER = "a further step is made by ships that made the last, as long as steps are left"
 
 # ---------------------------------------------------------------- Move
 
 
 def movable(state: State, seat: Seat, source: str) -> Counts:
-    """The ships on a location that may make the next step: any before the first, then those that made the last (WOC-MOV-01, WOC-ABL-03)."""
-    mover = state["turn"]["mover"]
+    """Return the ships on a location that may make the next step: any for the first, then those that made the last one
+    (WOC-MOV-01, WOC-ABL-03)."""
+    mover = turn_of(state)["mover"]
     there = ships_at(state, seat, source)
     if mover is None:
         return there
@@ -55,72 +72,49 @@ def movable(state: State, seat: Seat, source: str) -> Counts:
 
 
 def blocked_by(state: State, seat: Seat, location: str) -> Seat | None:
-    """The other seat whose privateer keeps hostages on a location, so that nobody may enter (WOC-PRV-07, WOC-MOV-08)."""
+    """Return the other seat whose privateer keeps hostages on a location, so that nobody may enter (WOC-PRV-07, WOC-MOV-08)."""
     owner = foreign_privateer(state, seat, location)
     return owner if owner is not None and occupants(state, location) else None
-
-
-def needs_flagship(state: State, seat: Seat, source: str, goal: str) -> bool:
-    """Whether the capital ship must be among the ships of a step: into the central continent for the first time (WOC-MOV-03)."""
-    return goal in CENTRAL and source not in CENTRAL and not state["players"][seat]["entered_central"]
 
 
 def move_offers(state: State, seat: Seat) -> list[Action]:
     """From every location with ships that may go to every other that is adjacent or linked and not under the seat's control (WOC-MOV-01,
     WOC-MOV-02)."""
     turn = state["turn"]
-    if turn["action"] != "move":
+    if turn is None or turn["action"] != MOVING:
         return []
     mover = turn["mover"]
     fleets = state["players"][seat]["fleets"]
     sources = sorted(fleets, key=PLACE.__getitem__) if mover is None else [mover["at"]]
     own = set(controlled(state, seat))
-    doors = points(state, seat)
+    teleporters = points(state, seat)
     near = neighbours(state)
     board = in_play(state)
     offers: list[Action] = []
     for source in sources:
         if foreign_privateer(state, seat, source) is None:
             goals = near[source]
-            if source in doors:
-                goals = (*goals, *[door for door in doors if door != source and door not in goals])
+            if source in teleporters:
+                goals = (*goals, *[point for point in teleporters if point != source and point not in goals])
             offers += [{"type": "move", "from": source, "to": goal} for goal in goals if goal not in own and goal in board]
     return offers
 
 
-def move_ranges(state: State, seat: Seat, action: Action) -> Ranges | None:
-    """The ships that may go: at least one, as many as there is room for, and with the capital ship where it must come along (WOC-MOV-03,
-    WOC-MOV-04)."""
-    source, goal = action["from"], action["to"]
-    ships = movable(state, seat, source)
-    flagship = needs_flagship(state, seat, source, goal)
-    if (flagship and not ships.get(FLAGSHIP)) or blocked_by(state, seat, goal) is not None:
-        return None
-    return fleet_ranges(ships, room(state, goal), flagship)
-
-
-def fleet_ranges(ships: Counts, most: int, flagship: bool = False) -> Ranges | None:
-    """Some ships of a fleet, at least one and at most so many."""
-    each = {ship: [1 if flagship and ship == FLAGSHIP else 0, ships[ship]] for ship in SHIPS if ships.get(ship)}
-    total = min(most, sum([high for _, high in each.values()]))
-    return {"ships": {"each": each, "total": [1, total]}} if total > 0 else None
-
-
 def move_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """The first rule that a step breaks (WOC-MOV-01, WOC-MOV-02, WOC-MOV-03, WOC-MOV-04, WOC-MOV-08, WOC-PRV-07, WOC-ABL-03,
-    WOC-TEL-07)."""
-    source, goal, ships = action["from"], action["to"], action["ships"]
-    refusal = no_step(state, "move")
+    """The first rule that a step breaks with any ships (WOC-MOV-01, WOC-MOV-02, WOC-MOV-03, WOC-MOV-04, WOC-MOV-08, WOC-PRV-07,
+    WOC-ABL-03, WOC-TEL-07)."""
+    source, goal = action["from"], action["to"]
+    refusal = no_step(state, MOVING)
     if refusal is not None:
         return refusal
-    there = ships_at(state, seat, source)
-    if not ships or lacks(there, ships):
-        return no("no_ships", "WOC-MOV-01", at=source, wanted=listed(ships), there=listed(there))
+    if not ships_at(state, seat, source):
+        return no("no_ships", "WOC-MOV-01", at=source, wanted="a ship", there="nothing")
     keeper = foreign_privateer(state, seat, source)
     if keeper is not None:
         return no("blocked", "WOC-MOV-08", at=source, seat=keeper)
-    if lacks(movable(state, seat, source), ships):
-        return no("no_steps", "WOC-ABL-03", reason="a further step is made by ships that made the last, as long as steps are left")
+    ships = movable(state, seat, source)
+    if not ships:
+        return no("no_steps", "WOC-ABL-03", reason=FURTHER)
     if goal not in neighbours(state)[source] and not linked(state, seat, source, goal):
         return no("not_adjacent", "WOC-MOV-02", at=source, to=goal)
     if controls(state, seat, goal):
@@ -128,30 +122,46 @@ def move_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     keeper = blocked_by(state, seat, goal)
     if keeper is not None:
         return no("blocked", "WOC-PRV-07", at=goal, seat=keeper)
-    if needs_flagship(state, seat, source, goal) and FLAGSHIP not in ships:
+    if FLAGSHIP not in ships and needs_flagship(state, seat, source, goal):
         return no("capital_first", "WOC-MOV-03", to=goal)
-    return no_room(state, goal, sum(ships.values()))
+    return no_room(state, goal, 1)
+
+
+def move_ranges(state: State, seat: Seat, action: Action) -> Ranges:
+    """Choose at least one ship, as many as there is room for, and the capital ship where it must come along (WOC-MOV-03, WOC-MOV-04)."""
+    source, goal = action["from"], action["to"]
+    return some_ships(movable(state, seat, source), room(state, goal), needs_flagship(state, seat, source, goal))
+
+
+def move_outside(state: State, seat: Seat, action: Action, found: Outside) -> Refusal:
+    """Too few or too many ships, or others than those that may make the step (WOC-MOV-01, WOC-MOV-03, WOC-MOV-04, WOC-ABL-03)."""
+    source, goal = action["from"], action["to"]
+    if found.key is None and found.given > found.high:
+        return no("capacity_full", "WOC-MAP-13", at=goal, wanted=found.given, room=found.high)
+    if found.key is not None and found.given < found.low:
+        return no("capital_first", "WOC-MOV-03", to=goal)
+    there = ships_at(state, seat, source)
+    if found.key is not None and found.given <= there.get(found.key, 0):
+        return no("no_steps", "WOC-ABL-03", reason=FURTHER)
+    return no("no_ships", "WOC-MOV-01", at=source, wanted=in_words(action["ships"]), there=in_words(there))
 
 
 def move(match: Match, seat: Seat, action: Action) -> None:
-    """Ships make a step; on arrival comes first what concerns the entry, then who stands in the way, then the prize (WOC-MOV-01,
-    WOC-MOV-03, WOC-MOV-05, WOC-MOV-06, WOC-MOV-07, WOC-ABL-03, WOC-PWR-27, WOC-PIR-01, WOC-PRV-07, WOC-PRV-12, WOC-TEL-10)."""
+    """Make a step with ships. On arrival the entry comes first, then an opponent, then the prize (WOC-MOV-01, WOC-MOV-03,
+    WOC-MOV-05, WOC-MOV-06, WOC-MOV-07, WOC-ABL-03, WOC-PWR-27, WOC-PIR-01, WOC-PRV-07, WOC-PRV-12, WOC-TEL-10)."""
     source, goal, ships = action["from"], action["to"], action["ships"]
     state = match.state
-    turn = state["turn"]
+    turn = turn_of(state)
     last = turn["mover"]
-    left = ability(state, seat, "extra_steps") + turn["extra_steps"] if last is None else last["steps_left"] - 1
-    mover = {"from": source, "at": goal, "ships": ships, "steps_left": left}
-    change_turn(match, bonus_open=False, mover=mover, extra_steps=turn["extra_steps"] if last else 0)
-    move_ships(match, seat, source, goal, ships, "move")
+    left = ability(state, seat, EXTRA_STEPS) + turn["extra_steps"] if last is None else last["steps_left"] - 1
+    match.emit("step_made", seat=seat, **{"from": source}, to=goal, ships=ships, steps_left=left)
     if goal in RING and not match.state["players"][seat]["entered_central"]:
         match.emit("central_entered", seat=seat)
     start_countdown(match, goal, ships)
     if match.state["players"][seat]["privateer"] == goal != HOME[seat]:
         match.emit("privateer_moved", seat=seat, to=HOME[seat])
-    island = match.state["apex"].get(goal)
-    if island is not None and island["pirate"]:
-        pass_to(match, "pirate", [seat])
+    if goal in RING and match.state["apex"][goal]["pirate"]:
+        pass_to(match, PIRATE_PHASE, [seat])
     else:
         land(match, seat, met=False)
 
@@ -160,58 +170,70 @@ def move(match: Match, seat: Seat, action: Action) -> None:
 
 
 def at_rest(state: State, seat: Seat, source: str) -> Counts:
-    """The ships on a location that have not moved in this Redistribute (WOC-RED-03)."""
+    """Return the ships on a location that have not moved in this Redistribute (WOC-RED-03)."""
     there = ships_at(state, seat, source)
-    arrived = state["turn"]["arrived"].get(source)
-    return {ship: number - arrived.get(ship, 0) for ship, number in there.items()} if arrived else there
+    turn = state["turn"]
+    if turn is None or source not in turn["arrived"]:
+        return there
+    arrived = turn["arrived"][source]
+    return {ship: number - arrived[ship] if ship in arrived else number for ship, number in there.items()}
+
+
+def usable(state: State, seat: Seat) -> Sequence[Sequence[str]]:
+    """Return the trails for the next step of a Redistribute: all for the first, then only the fixed one (WOC-RED-02)."""
+    turn = state["turn"]
+    return trails(state, seat) if turn is None or turn["trail"] is None else [turn["trail"]]
 
 
 def redistribute_offers(state: State, seat: Seat) -> list[Action]:
-    """From every location of a trail to every other of it (WOC-RED-01, WOC-RED-02)."""
-    if state["turn"]["action"] != "redistribute":
+    """From every location of a trail with ships to every other of it with room (WOC-RED-01, WOC-RED-02)."""
+    turn = state["turn"]
+    if turn is None or turn["action"] != REDISTRIBUTING:
         return []
-    fleets = state["players"][seat]["fleets"]
-    return [
-        {"type": "redistribute", "from": source, "to": goal}
-        for trail in usable(state, seat)
-        for source in trail
-        if source in fleets
-        for goal in trail
-        if goal != source
-    ]
-
-
-def redistribute_ranges(state: State, seat: Seat, action: Action) -> Ranges | None:
-    """The ships that have not moved yet, as many as there is room for (WOC-RED-03, WOC-RED-04)."""
-    return fleet_ranges(at_rest(state, seat, action["from"]), room(state, action["to"]))
+    offers: list[Action] = []
+    for trail in usable(state, seat):
+        sources = [source for source in trail if any(at_rest(state, seat, source).values())]
+        goals = [goal for goal in trail if room(state, goal)]
+        offers += [{"type": "redistribute", "from": source, "to": goal} for source in sources for goal in goals if goal != source]
+    return offers
 
 
 def redistribute_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """The first rule that a step along a trail breaks (WOC-RED-01, WOC-RED-02, WOC-RED-03, WOC-RED-04, WOC-RED-06)."""
-    source, goal, ships = action["from"], action["to"], action["ships"]
-    refusal = no_step(state, "redistribute")
+    """The first rule that a step along a trail breaks with any ships (WOC-RED-01, WOC-RED-02, WOC-RED-03, WOC-RED-04,
+    WOC-RED-06)."""
+    source, goal = action["from"], action["to"]
+    refusal = no_step(state, REDISTRIBUTING)
     if refusal is not None:
         return refusal
-    there = at_rest(state, seat, source)
-    if not ships or lacks(there, ships):
-        return no("no_ships", "WOC-RED-03", at=source, wanted=listed(ships), there=listed(there))
-    if source == goal or not any(source in trail and goal in trail for trail in usable(state, seat)):
-        return no("not_connected", "WOC-RED-02", at=source, to=goal)
-    return no_room(state, goal, sum(ships.values()))
+    if not any(at_rest(state, seat, source).values()):
+        return no("no_ships", "WOC-RED-03", at=source, wanted="a ship", there="nothing")
+    for trail in usable(state, seat):
+        if source in trail and goal in trail and source != goal:
+            return no_room(state, goal, 1)
+    return no("not_connected", "WOC-RED-02", at=source, to=goal)
+
+
+def redistribute_ranges(state: State, seat: Seat, action: Action) -> Ranges:
+    """Choose ships that have not moved yet, as many as there is room for (WOC-RED-03, WOC-RED-04)."""
+    return some_ships(at_rest(state, seat, action["from"]), room(state, action["to"]))
+
+
+def redistribute_outside(state: State, seat: Seat, action: Action, found: Outside) -> Refusal:
+    """No ship, ships that are not there or have moved already, or more than there is room for (WOC-RED-03, WOC-RED-04)."""
+    if found.key is None and found.given > found.high:
+        return no("capacity_full", "WOC-MAP-13", at=action["to"], wanted=found.given, room=found.high)
+    there = at_rest(state, seat, action["from"])
+    return no("no_ships", "WOC-RED-03", at=action["from"], wanted=in_words(action["ships"]), there=in_words(there))
 
 
 def redistribute(match: Match, seat: Seat, action: Action) -> None:
-    """Ships go to another place of the trail, which is fixed from now on; the capital ship may as well (WOC-RED-01, WOC-RED-02, WOC-RED-03,
-    WOC-RED-05, WOC-RED-06, WOC-MOV-06, WOC-ISL-02, WOC-ISL-04)."""
+    """Move ships to another location of the trail, which is fixed from now on. The capital ship may move as well (WOC-RED-01, WOC-RED-02,
+    WOC-RED-03, WOC-RED-05, WOC-RED-06, WOC-MOV-06, WOC-ISL-02, WOC-ISL-04)."""
     source, goal, ships = action["from"], action["to"], action["ships"]
-    state = match.state
-    turn = state["turn"]
-    trail = turn["trail"] or next(trail for trail in trails(state, seat) if source in trail and goal in trail)
-    arrived = dict(turn["arrived"])
-    here = arrived.get(goal, {})
-    arrived[goal] = {ship: here.get(ship, 0) + ships.get(ship, 0) for ship in SHIPS if ship in here or ship in ships}
-    change_turn(match, bonus_open=False, trail=trail, arrived=arrived)
-    move_ships(match, seat, source, goal, ships, "redistribute")
+    if turn_of(match.state)["trail"] is None:
+        trail = next(trail for trail in trails(match.state, seat) if source in trail and goal in trail)
+        match.emit("trail_fixed", seat=seat, trail=list(trail))
+    match.emit("ships_redistributed", seat=seat, **{"from": source}, to=goal, ships=ships)
     start_countdown(match, goal, ships)
     if goal == ISLE:
         take_control(match, seat, goal)
@@ -221,21 +243,21 @@ def redistribute(match: Match, seat: Seat, action: Action) -> None:
 
 
 def tokens_on_mat(state: State, seat: Seat) -> int:
-    """The tokens that a seat may place from its mat: not those lost in this turn (WOC-TEL-01, WOC-TEL-10)."""
-    left: int = TELEPORTERS - len(state["players"][seat]["teleporters"]) - state["turn"]["teleporters_lost"]
-    return left
+    """Return how many tokens a seat may place from its mat. Those lost in this turn do not count (WOC-TEL-01, WOC-TEL-10)."""
+    return TELEPORTERS - len(state["players"][seat]["teleporters"]) - turn_of(state)["teleporters_lost"]
 
 
 def token_price(state: State) -> Counts:
-    """What the next token costs: the first of an action the same for one and two, the second nothing; nothing either with the card for it
+    """Return the price of the next token. The first of an action has the price for one and two, the second is free; the first is free with
+    the card for it
     (WOC-TEL-02, WOC-TRN-08, WOC-PWR-30)."""
-    turn = state["turn"]
+    turn = turn_of(state)
     return {} if turn["teleporter_to"] or turn["free_teleporter"] else TELEPORTER_PRICE
 
 
 def token_sources(state: State, seat: Seat) -> list[str | None]:
-    """Where the next token may come from: the mat, or a place where it was not put in this action (WOC-TEL-05)."""
-    placed = state["turn"]["teleporter_to"]
+    """Return where the next token may come from: the mat (None), or a location where it was not placed in this action (WOC-TEL-05)."""
+    placed = turn_of(state)["teleporter_to"]
     if len(placed) >= TELEPORTERS:
         return []
     sources: list[str | None] = [None] if tokens_on_mat(state, seat) > 0 else []
@@ -244,7 +266,7 @@ def token_sources(state: State, seat: Seat) -> list[str | None]:
 
 def build_offers(state: State, seat: Seat) -> list[Action]:
     """Every token to every dockable island on the board, if one can be paid for (WOC-TEL-03, WOC-TEL-04)."""
-    if not bonus_open(state, "build_teleporter") or not can_pay(state, seat, token_price(state)):
+    if not bonus_open(state, BUILDING) or not can_pay(state, seat, token_price(state)):
         return []
     own = set(controlled(state, seat))
     tokens = state["players"][seat]["teleporters"]
@@ -264,7 +286,7 @@ def build_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """The first rule that a teleporter breaks (WOC-TEL-01, WOC-TEL-02, WOC-TEL-03, WOC-TEL-04, WOC-TEL-05, WOC-TEL-10, WOC-MAP-03,
     WOC-MAP-10)."""
     source, goal = action["from"], action["to"]
-    refusal = no_bonus(state, "build_teleporter")
+    refusal = no_bonus(state, BUILDING)
     if refusal is not None:
         return refusal
     tokens = state["players"][seat]["teleporters"]
@@ -280,15 +302,74 @@ def build_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
 
 
 def build_teleporter(match: Match, seat: Seat, action: Action) -> None:
-    """A token is placed; the first of an action is paid for (WOC-TEL-02, WOC-TRN-08)."""
+    """Place a token. The first of an action is paid for, or free with a card (WOC-TEL-02, WOC-TRN-08, WOC-PWR-30)."""
+    turn = turn_of(match.state)
     pay(match, seat, token_price(match.state), "teleporter")
+    if turn["free_teleporter"] and not turn["teleporter_to"]:
+        match.emit("grant_used", seat=seat)
     match.emit("teleporter_placed", seat=seat, **{"from": action["from"]}, to=action["to"])
-    turn = match.state["turn"]
-    placed = turn["teleporter_to"]
-    change_turn(match, teleporter_to=[*placed, action["to"]], free_teleporter=turn["free_teleporter"] and bool(placed))
 
+
+# ---------------------------------------------------------------- facts
+
+
+def step_made(state: State, event: Event, own: Own) -> None:
+    """Ships have made a step of a Move. Steps that a card has granted are used with the first."""
+    player = own_player(state, event["seat"], own)
+    take_ships(player, event["from"], event["ships"], own)
+    add_ships(player, event["to"], event["ships"], own)
+    turn = own_turn(state, own)
+    turn["bonus_open"] = False
+    turn["extra_steps"] = 0
+    turn["mover"] = {"from": event["from"], "at": event["to"], "ships": dict(event["ships"]), "steps_left": event["steps_left"]}
+
+
+def trail_fixed(state: State, event: Event, own: Own) -> None:
+    """The rest of this Redistribute goes along one trail."""
+    own_turn(state, own)["trail"] = list(event["trail"])
+
+
+def ships_redistributed(state: State, event: Event, own: Own) -> None:
+    """Ships are elsewhere on their trail, and do not move again in this action."""
+    player = own_player(state, event["seat"], own)
+    take_ships(player, event["from"], event["ships"], own)
+    add_ships(player, event["to"], event["ships"], own)
+    turn = own_turn(state, own)
+    turn["bonus_open"] = False
+    count_ships(own(turn, "arrived"), event["to"], event["ships"], own)
+
+
+def teleporter_placed(state: State, event: Event, own: Own) -> None:
+    """A token is placed, from the mat or from another location, and noted for this action."""
+    tokens = own(own_player(state, event["seat"], own), "teleporters")
+    if event["from"] is not None:
+        tokens.remove(event["from"])
+    tokens.append(event["to"])
+    own(own_turn(state, own), "teleporter_to").append(event["to"])
+
+
+def grant_used(state: State, event: Event, own: Own) -> None:
+    """The free teleporter bonus is used."""
+    own_turn(state, own)["free_teleporter"] = False
+
+
+def central_entered(state: State, event: Event, own: Own) -> None:
+    """A seat has entered the central continent."""
+    own_player(state, event["seat"], own)["entered_central"] = True
+
+
+FACTS: Mapping[str, tuple[Fact, Fields]] = {
+    "step_made": (step_made, {**WAY, "steps_left": whole(0)}),
+    "trail_fixed": (trail_fixed, {"seat": SEAT, "trail": listing(LOCATION, about="in map order")}),
+    "ships_redistributed": (ships_redistributed, WAY),
+    "teleporter_placed": (teleporter_placed, {"seat": SEAT, "from": nullable(LOCATION), "to": LOCATION}),
+    "grant_used": (grant_used, {"seat": SEAT}),
+    "central_entered": (central_entered, {"seat": SEAT}),
+}
+
+# ---------------------------------------------------------------- deeds
 
 _STEP = {"from": LOCATION, "to": LOCATION, "ships": counts(SHIP)}
-MOVE = Deed(_STEP, move_offers, move_refusal, move, move_ranges)
-REDISTRIBUTE = Deed(_STEP, redistribute_offers, redistribute_refusal, redistribute, redistribute_ranges)
+MOVE = Deed(_STEP, move_offers, move_refusal, move, move_ranges, move_outside)
+REDISTRIBUTE = Deed(_STEP, redistribute_offers, redistribute_refusal, redistribute, redistribute_ranges, redistribute_outside)
 BUILD_TELEPORTER = Deed({"from": nullable(LOCATION), "to": LOCATION}, build_offers, build_refusal, build_teleporter)

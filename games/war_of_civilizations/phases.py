@@ -1,13 +1,24 @@
-"""Which deeds each phase allows: every decision of the game on one screen (CONTRACT section 2)."""
+"""The deeds that each phase allows: every decision of the game on one screen (CONTRACT section 2)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from games.kernel import Deed
+from games.lifecycle import OVER, ROUND_END, SETUP
 from games.war_of_civilizations.actions import BEGIN, DEPLOY, DISCARD_CARD, END_ACTION, END_ROUND, END_TURN, PLAY_CARD, SET_UP
-from games.war_of_civilizations.bidding import BID, READY, REINFORCE, RETREAT, USE_ABILITY
+from games.war_of_civilizations.battle.deeds import BID, READY, REINFORCE, RETREAT, USE_ABILITY
 from games.war_of_civilizations.crystals import CONVERT, CONVERT_TO_POWDER, DISMOUNT, MOUNT, UPGRADE
+from games.war_of_civilizations.data import (
+    BIDS_PHASE,
+    BLOCKADE_PHASE,
+    DEPLOY_PHASE,
+    PIRATE_PHASE,
+    RANSOM_PHASE,
+    REINFORCE_PHASE,
+    RETREAT_PHASE,
+    TURN_PHASE,
+)
 from games.war_of_civilizations.economy import BUY_CARD, BUY_SHIPS, COLLECT, FORECAST, REBUILD
 from games.war_of_civilizations.movement import BUILD_TELEPORTER, MOVE, REDISTRIBUTE
 from games.war_of_civilizations.privateers import (
@@ -22,9 +33,9 @@ from games.war_of_civilizations.privateers import (
 )
 
 PHASES: Mapping[str, Mapping[str, Deed]] = {
-    "setup": {"advance": SET_UP},
-    "deploy": {"deploy": DEPLOY},
-    "turn": {
+    SETUP: {"advance": SET_UP},
+    DEPLOY_PHASE: {"deploy": DEPLOY},
+    TURN_PHASE: {
         "begin": BEGIN,
         "forecast": FORECAST,
         "collect": COLLECT,
@@ -46,12 +57,12 @@ PHASES: Mapping[str, Mapping[str, Deed]] = {
         "end_action": END_ACTION,
         "end_turn": END_TURN,
     },
-    "pirate": {"fight": FIGHT_PIRATE, "hire_pirate": HIRE_PIRATE, "upgrade_ability": UPGRADE},
-    "blockade": {"fight": FIGHT_ARRIVAL, "offer_ransom": OFFER_RANSOM, "yield": YIELD, "upgrade_ability": UPGRADE},
-    "ransom": {"answer_ransom": ANSWER_RANSOM},
-    "reinforce": {"redistribute": REINFORCE, "ready": READY, "upgrade_ability": UPGRADE},
-    "bids": {"bid": BID, "convert": CONVERT_TO_POWDER, "use_ability": USE_ABILITY, "upgrade_ability": UPGRADE},
-    "retreat": {"retreat": RETREAT},
-    "round_end": {"advance": END_ROUND},
-    "over": {},
+    PIRATE_PHASE: {"fight": FIGHT_PIRATE, "hire_pirate": HIRE_PIRATE, "upgrade_ability": UPGRADE},
+    BLOCKADE_PHASE: {"fight": FIGHT_ARRIVAL, "offer_ransom": OFFER_RANSOM, "yield": YIELD, "upgrade_ability": UPGRADE},
+    RANSOM_PHASE: {"answer_ransom": ANSWER_RANSOM},
+    REINFORCE_PHASE: {"redistribute": REINFORCE, "ready": READY, "upgrade_ability": UPGRADE},
+    BIDS_PHASE: {"bid": BID, "convert": CONVERT_TO_POWDER, "use_ability": USE_ABILITY, "upgrade_ability": UPGRADE},
+    RETREAT_PHASE: {"retreat": RETREAT},
+    ROUND_END: {"advance": END_ROUND},
+    OVER: {},
 }

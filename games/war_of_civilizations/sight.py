@@ -1,18 +1,22 @@
-"""Who may see what (CONTRACT section 9)."""
+"""The views: the parts of the document and of events that each viewer may see (CONTRACT section 9)."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from games.kernel import AUDITOR, Event, State
+from games.kernel import AUDITOR, Event
+from games.war_of_civilizations.document import ApexRow, State
+
+View = Any
+"""A state document as a viewer sees it: with counts or null for hidden parts."""
 
 
-def view(state: State, viewer: str) -> State:
-    """The document as a viewer may see it: the deck by nobody but an auditor, a token by those who have looked at it, a sealed bid by
-    who made it, everything else by all (WOC-GEN-05, WOC-BAT-05, WOC-EXP-01)."""
+def view(state: State, viewer: str) -> View:
+    """Return the document as a viewer may see it: the deck only for an auditor, a token for the seats that have looked at it, a sealed bid
+    for its own seat, everything else for all (WOC-GEN-05, WOC-BAT-05, WOC-EXP-01)."""
     if viewer == AUDITOR:
         return state
-    seen = {
+    seen: dict[str, Any] = {
         **state,
         "power": {**state["power"], "deck": len(state["power"]["deck"])},
         "apex": {island: _token(here, viewer) for island, here in state["apex"].items()},
@@ -23,14 +27,14 @@ def view(state: State, viewer: str) -> State:
     return seen
 
 
-def _token(here: dict[str, Any], viewer: str) -> dict[str, Any]:
-    """An apex island, with its token for those who know it."""
+def _token(here: ApexRow, viewer: str) -> ApexRow:
+    """Return an apex island, with its token for the seats that know it."""
     return here if viewer in here["known_to"] else {**here, "expedition": None}
 
 
 def shown(event: Event, viewer: str) -> Event:
-    """An event as a viewer may see it: a bid and a token that was looked at are for their own seat, a shuffled deck for nobody
-    (WOC-BAT-05, WOC-EXP-01, WOC-PWR-31)."""
+    """Return an event as a viewer may see it. A bid, and a token that was looked at, are for their own seat. Tokens on the board and a deck
+    are for no seat (WOC-BAT-05, WOC-EXP-01, WOC-PWR-31, WOC-SET-02, WOC-SET-03)."""
     if viewer == AUDITOR:
         return event
     kind = event["type"]
@@ -38,8 +42,8 @@ def shown(event: Event, viewer: str) -> Event:
         return {**event, "ammo": None, "cards": None}
     if kind == "expedition_seen" and event["seat"] != viewer:
         return {**event, "expedition": None}
-    if kind == "deck_reshuffled":
+    if kind in ("deck_built", "deck_reshuffled"):
         return {**event, "deck": len(event["deck"])}
-    if kind == "match_started":
-        return {**event, "state": view(event["state"], viewer)}
+    if kind == "tokens_placed":
+        return {**event, "tokens": dict.fromkeys(event["tokens"])}
     return event

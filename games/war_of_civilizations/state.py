@@ -7,12 +7,14 @@ A seat wins by holding the Isle of Myth, or by magic crystals, which are gained 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
+from games.choices import Ranges
 from games.documents import Document, Own
-from games.kernel import Seat, State
+from games.kernel import SYSTEM, Seat
+from games.lifecycle import OVER, ROUND_END, SETUP
 from games.schema import (
     BLANK,
     COUNTED,
@@ -35,37 +37,67 @@ from games.schema import (
 from games.war_of_civilizations.data import (
     ABILITY,
     ACTIONS,
+    ATTACKER,
+    BARREN,
     BESIDE,
+    BIDS_PHASE,
+    BLOCKADE_PHASE,
     CAPACITY,
     CARDS,
     CENTRAL,
+    COLLECTOR,
     CONTINENT,
+    CONTINENT_OF,
     COUNTDOWN,
+    CRYSTAL_WIN,
     CRYSTALS,
     DEFAULTS,
+    DEFENDER,
+    DEPLOY_PHASE,
+    DISMOUNTING,
     EXPEDITIONS,
     FLAGSHIP,
+    FLEET,
     FORECAST_TOKENS,
     HAND_LIMIT,
     HOME,
+    ID,
     ISLE,
+    ISLE_WIN,
     LEAST_SEATS,
     LIMIT,
     LOCATIONS,
     MAX_LEVEL,
     MOST_SEATS,
+    MOUNTING,
     NORTH,
     OFFERS_A_MOMENT,
     OPTIONS,
+    OWNER_OF_HOME,
+    PIRATE,
+    PIRATE_PHASE,
     PLACE,
+    PRIVATEER,
+    RANSOM_PHASE,
+    REINFORCE_PHASE,
+    RESERVE,
     RESOURCES,
+    RETREAT_PHASE,
     RING,
+    ROUND_LIMIT_WIN,
     ROUNDS_TO_WIN,
     SEATS,
     SHIPS,
+    STRENGTH,
+    SUPPLY,
+    SURVIVOR_WIN,
     TELEPORTERS,
+    TURN_PHASE,
+    UPKEEP,
+    YIELDS,
     Counts,
 )
+from games.war_of_civilizations.document import Battle, Blockade, Isle, Player, State, Turn
 
 SEAT = ids(SEATS, "a seat, named after its clan")
 LOCATION = known(LOCATIONS, "a location of the map")
@@ -76,17 +108,28 @@ GOODS = known([*RESOURCES, "crystals"], "a resource, or crystals")
 CARD = known(CARDS, "a power card")
 TOKEN = ids(EXPEDITIONS, "a lost expedition")
 ACTIVE_ACTION = known(ACTIONS, "an active action")
-SIDE = ids(["attacker", "defender"])
-FLEET = counts(SHIP, 1, "ships by kind")
+SIDE = ids([ATTACKER, DEFENDER])
+SHIP_MAP = counts(SHIP, 1, "ships by kind")
 CHANGES = mapping(RESOURCE, whole(), "what is added, or taken where negative")
 OFFER = counts(GOODS, 1)
-REASON = ids(["isle_held", "crystals", "round_limit", "last_survivor"])
-OUTCOME = record({"winners": listing(SEAT), "reason": REASON, "scores": mapping(SEAT, whole(0))})
-PHASES = ("setup", "deploy", "turn", "pirate", "blockade", "ransom", "reinforce", "bids", "retreat", "round_end", "over")
-PHASE = ids(PHASES)
-ACTORS = listing(ids([*SEATS, "system"]), about="who must decide now")
-DECK = veiled(listing(CARD, about="top card first; a view holds the number of cards instead"), COUNTED)
-MARK = either(whole(1, FORECAST_TOKENS), always("barren"), about="forecast tokens, or barren")
+REASONS = (ISLE_WIN, CRYSTAL_WIN, ROUND_LIMIT_WIN, SURVIVOR_WIN)
+SCORE = whole(0)
+OUTCOME = record({"winners": listing(SEAT), "reason": ids(REASONS), "scores": mapping(SEAT, SCORE)})
+PHASES = (
+    SETUP,
+    DEPLOY_PHASE,
+    TURN_PHASE,
+    PIRATE_PHASE,
+    BLOCKADE_PHASE,
+    RANSOM_PHASE,
+    REINFORCE_PHASE,
+    BIDS_PHASE,
+    RETREAT_PHASE,
+    ROUND_END,
+    OVER,
+)
+DECK = veiled(listing(CARD, about="top card first; a view has the number of cards instead"), COUNTED)
+MARK = either(whole(1, FORECAST_TOKENS), always(BARREN), about="forecast tokens, or barren")
 ROUND = whole(1)
 
 TURN_RECORD = record(
@@ -96,13 +139,13 @@ TURN_RECORD = record(
         "action": nullable(ACTIVE_ACTION),
         "bonus_open": flag("whether bonus steps of the action are still allowed"),
         "cards_bought": whole(0),
-        "crystal_use": nullable(ids(["mount", "dismount"])),
+        "crystal_use": nullable(ids([MOUNTING, DISMOUNTING])),
         "teleporter_to": listing(LOCATION, about="where tokens were placed in this action"),
         "free_teleporter": flag(),
         "extra_steps": whole(0),
-        "mover": nullable(record({"from": LOCATION, "at": LOCATION, "ships": FLEET, "steps_left": whole(0)})),
+        "mover": nullable(record({"from": LOCATION, "at": LOCATION, "ships": SHIP_MAP, "steps_left": whole(0)})),
         "trail": nullable(listing(LOCATION, about="in map order")),
-        "arrived": mapping(LOCATION, FLEET),
+        "arrived": mapping(LOCATION, SHIP_MAP),
         "discount_left": whole(0),
         "converted": listing(RESOURCE),
         "forecast_drawn": flag(),
@@ -110,42 +153,45 @@ TURN_RECORD = record(
         "laid_waste": listing(LOCATION),
         "teleporters_lost": whole(0),
     },
-    about="what the active seat has done this turn",
+    about="the record of the active seat's turn so far",
 )
 BID = record({"ammo": whole(0), "cards": listing(CARD)})
 SIDE_RECORD = record({"fleet": whole(0), "ammo": whole(0), "bonus": whole(0), "total": whole(0)})
-SIDES = record({"attacker": SIDE_RECORD, "defender": SIDE_RECORD})
+SIDES = mapping(SIDE, SIDE_RECORD)
 DICE = listing(whole(1))
+KIND = ids([FLEET, PIRATE, PRIVATEER], "who fights")
 BATTLE = record(
     {
         "at": LOCATION,
-        "kind": ids(["fleet", "pirate", "privateer"]),
+        "kind": KIND,
         "attacker": SEAT,
-        "defender": ids([*SEATS, "pirate"]),
+        "defender": ids([*SEATS, PIRATE]),
         "privateer": nullable(SIDE),
         "from": nullable(LOCATION),
-        "hostages": FLEET,
-        "bids": mapping(SEAT, veiled(BID, BLANK), about="as far as sealed; before they are revealed a view holds null for another's"),
+        "hostages": SHIP_MAP,
+        "bids": mapping(SEAT, veiled(BID, BLANK), about="those sealed so far; before the reveal a view has null for others' bids"),
         "ability_used": listing(SEAT),
         "dice": nullable(DICE),
         "result": nullable(record({"winner": SIDE, "sides": SIDES})),
         "retreat": nullable(record({"seat": SEAT, "count": whole(1)})),
     }
 )
-BLOCKADE = record({"at": LOCATION, "owner": SEAT, "occupant": SEAT, "offers": optional(whole(1, OFFERS_A_MOMENT))})
+BLOCKADE = record(
+    {"at": LOCATION, "owner": SEAT, "occupant": SEAT, "offers": optional(whole(1, OFFERS_A_MOMENT, "the owner's, earlier in the turn"))}
+)
 RANSOM = record({"from": SEAT, "to": SEAT, "at": LOCATION, "offer": OFFER, "note": nullable(text())})
-HELD = record({"holder": nullable(SEAT), "since": nullable(ROUND), "full_rounds": whole(0, ROUNDS_TO_WIN)})
+ISLE_RECORD = record({"holder": nullable(SEAT), "since": nullable(ROUND), "full_rounds": whole(0, ROUNDS_TO_WIN)})
 PLAYER = record(
     {
         **{name: whole(0) for name in RESOURCES},
         "crystals": whole(0, CRYSTALS),
         "ability": whole(0, MAX_LEVEL),
         "cards": listing(CARD, 0, HAND_LIMIT, "oldest first"),
-        "fleets": mapping(LOCATION, FLEET),
+        "fleets": mapping(LOCATION, SHIP_MAP),
         "teleporters": listing(LOCATION, 0, TELEPORTERS, "in order of placing"),
         "mounted": mapping(LOCATION, ROUND, "the round in which a crystal was mounted"),
         "entered_central": flag(),
-        "privateer": nullable(either(LOCATION, always("reserve"))),
+        "privateer": nullable(either(LOCATION, always(RESERVE))),
         "eliminated": flag(),
     }
 )
@@ -155,13 +201,13 @@ OPTION_SHAPES: dict[str, Shape] = {
 
 DOCUMENT = record(
     {
-        "game": always("war_of_civilizations"),
+        "game": always(ID),
         "options": record({name: shape._replace(needed=False) for name, shape in OPTION_SHAPES.items()}),
         "seats": listing(SEAT, LEAST_SEATS, MOST_SEATS, "clockwise, in turn order"),
         "round": ROUND,
-        "phase": PHASE,
+        "phase": ids(PHASES),
         "active": nullable(SEAT),
-        "to_act": ACTORS,
+        "to_act": listing(ids([*SEATS, SYSTEM]), about="who must decide now"),
         "outcome": nullable(OUTCOME),
         "players": mapping(SEAT, PLAYER),
         "attached": mapping(SEAT, APEX_ISLAND, "the apex island next to each north island"),
@@ -177,8 +223,8 @@ DOCUMENT = record(
                 }
             ),
         ),
-        ISLE: HELD,
-        "crystals": record({"supply": whole(0, CRYSTALS), ISLE: whole(0, CRYSTALS)}),
+        ISLE: ISLE_RECORD,
+        "crystals": mapping(ids([SUPPLY, ISLE]), whole(0, CRYSTALS), "those that no seat has"),
         "countdown": nullable(whole(1, COUNTDOWN)),
         "power": record({"display": listing(CARD, about="oldest first"), "deck": DECK, "discard": listing(CARD, about="oldest first")}),
         "marks": mapping(LOCATION, MARK),
@@ -192,37 +238,89 @@ DOCUMENT = record(
 )
 
 
+# ---------------------------------------------------------------- parts of the document
+
+
 def option(state: State, name: str) -> Any:
-    """An option of the match; one that is absent has its default."""
+    """Return an option of the match, or its default if it is absent."""
     return state["options"].get(name, DEFAULTS[name])
+
+
+def turn_of(state: State) -> Turn:
+    """Return the turn record. It is only called where a turn is under way."""
+    turn = state["turn"]
+    assert turn is not None, "a turn is under way"
+    return turn
+
+
+def battle_of(state: State) -> Battle:
+    """Return the battle record. It is only called where a battle is under way."""
+    battle = state["battle"]
+    assert battle is not None, "a battle is under way"
+    return battle
+
+
+def blockade_of(state: State) -> Blockade:
+    """Return the blockade record. It is only called where a privateer waits for an answer."""
+    blockade = state["blockade"]
+    assert blockade is not None, "a privateer waits for an answer"
+    return blockade
+
+
+def isle_of(state: State) -> Isle:
+    """Return the record of the Isle of Myth."""
+    record: Isle = cast("dict[str, Any]", state)[ISLE]
+    return record
+
+
+def goods(player: Player) -> Mapping[str, int]:
+    """Return a player record as a mapping from resources and crystals to their numbers (WOC-GEN-03, WOC-GEN-04)."""
+    return cast("Mapping[str, int]", player)
+
+
+def own_player(state: State, seat: str, own: Own) -> Document:
+    """Return a seat's record, for a fact to change."""
+    player: Document = own(own(state, "players"), seat)
+    return player
+
+
+def own_turn(state: State, own: Own) -> Document:
+    """Return the turn record, for a fact to change."""
+    turn: Document = own(state, "turn")
+    return turn
 
 
 # ---------------------------------------------------------------- the map
 
 
+Links = tuple[tuple[str, ...], tuple[tuple[str, str], ...], tuple[str, ...]]
+"""The variable parts of the map: the seats, the apex island next to each north island, and the covered islands."""
+
+
 @lru_cache(maxsize=256)
-def _map(links: tuple[tuple[str, str], ...], covered: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+def _map(links: Links) -> dict[str, tuple[str, ...]]:
+    seats, attached, covered = links
     near: dict[str, tuple[str, ...]] = {
         place: () if place in covered else tuple(other for other in others if other not in covered) for place, others in BESIDE.items()
     }
-    for seat, apex in links:
-        if apex not in covered:
+    beside = dict(attached)
+    for seat in seats:
+        apex = beside.get(seat)
+        if apex is not None and apex not in covered:
             near[NORTH[seat]] = (*near[NORTH[seat]], apex)
             near[apex] = (*near[apex], NORTH[seat])
     return near
 
 
+def links_of(state: State) -> Links:
+    """Return what of the map changes from match to match (WOC-MAP-09, WOC-MAP-10)."""
+    return tuple(state["seats"]), tuple(state["attached"].items()), tuple(state["covered"])
+
+
 def neighbours(state: State) -> Mapping[str, tuple[str, ...]]:
-    """The locations adjacent to each: as printed, without covered islands, and each north island next to one apex island (WOC-MAP-06,
-    WOC-MAP-07, WOC-MAP-09, WOC-MAP-10)."""
-    attached = state["attached"]
-    return _map(tuple([(seat, attached[seat]) for seat in state["seats"] if seat in attached]), tuple(state["covered"]))
-
-
-def own_player(state: State, seat: str, own: Own) -> Document:
-    """A seat's record, for a fact to change."""
-    player: Document = own(own(state, "players"), seat)
-    return player
+    """Return the locations adjacent to each location: as printed, without covered islands, and each north island next to one apex island
+    (WOC-MAP-06, WOC-MAP-07, WOC-MAP-09, WOC-MAP-10)."""
+    return _map(links_of(state))
 
 
 @lru_cache(maxsize=16)
@@ -231,60 +329,72 @@ def _in_play(seats: tuple[str, ...]) -> frozenset[str]:
 
 
 def in_play(state: State) -> frozenset[str]:
-    """The locations of the board: the centre and the continents of the clans in the match (WOC-MAP-01)."""
+    """Return the locations of the board: the centre and the continents of the clans in the match (WOC-MAP-01)."""
     return _in_play(tuple(state["seats"]))
 
 
 def room(state: State, location: str) -> int:
-    """How many more ships a location takes: its capacity less all ships there, whoever owns them; pirates, privateers and teleporters
-    take no room, hostages do (WOC-MAP-08, WOC-MAP-13, WOC-MAP-14)."""
+    """Return how many more ships a location takes: its capacity less all ships there, of any seat. Pirates, privateers and teleporters
+    take no room; hostages do (WOC-MAP-08, WOC-MAP-13, WOC-MAP-14)."""
     left = CAPACITY[location]
     for player in state["players"].values():
-        fleet = player["fleets"].get(location)
-        if fleet is not None:
-            left -= sum(fleet.values())
+        fleets = player["fleets"]
+        if location in fleets:
+            left -= sum(fleets[location].values())
     return max(0, left)
 
 
+def distances(near: Mapping[str, Collection[str]]) -> dict[str, int]:
+    """Return the steps on the map from the Isle to each location. Ships in between do not count, nor do teleporters (WOC-RND-04)."""
+    found, edge = {ISLE: 0}, [ISLE]
+    for step in range(1, len(LOCATIONS)):
+        edge = [other for here in edge for other in near[here] if other not in found]
+        found.update(dict.fromkeys(edge, step))
+    return {location: found.get(location, len(LOCATIONS)) for location in LOCATIONS}
+
+
 def points(state: State, seat: Seat) -> list[str]:
-    """A seat's teleporters: its home base and its tokens; an eliminated seat has none (WOC-TEL-01, WOC-TEL-06, WOC-ELM-05)."""
+    """Return a seat's teleporters: its home base and its tokens. An eliminated seat has none (WOC-TEL-01, WOC-TEL-06, WOC-ELM-05)."""
     player = state["players"][seat]
     return [] if player["eliminated"] else [HOME[seat], *player["teleporters"]]
 
 
 def linked(state: State, seat: Seat, one: str, other: str) -> bool:
-    """Whether two locations are different teleporters of a seat (WOC-TEL-06, WOC-TEL-07)."""
+    """Return True if two locations are different teleporters of a seat (WOC-TEL-06, WOC-TEL-07)."""
     own = points(state, seat)
     return one != other and one in own and other in own
 
 
-# ---------------------------------------------------------------- who is where
+# ---------------------------------------------------------------- ships and privateers
 
 
 def ships_at(state: State, seat: Seat, location: str) -> Counts:
-    """A seat's ships on a location."""
-    fleet: Counts = state["players"][seat]["fleets"].get(location) or {}
-    return fleet
+    """Return a seat's ships on a location."""
+    return state["players"][seat]["fleets"].get(location) or {}
 
 
-def occupants(state: State, location: str, but: Seat | None = None) -> list[Seat]:
-    """The seats with ships on a location, in seat order, but for one."""
+def fleet_strength(fleet: Mapping[str, int]) -> int:
+    """Return the strength of some ships (WOC-BAT-07)."""
+    return sum([STRENGTH[ship] * number for ship, number in fleet.items()])
+
+
+def occupants(state: State, location: str, excluded: Seat | None = None) -> list[Seat]:
+    """Return the seats with ships on a location, in seat order, without the seat `excluded`."""
     players = state["players"]
-    return [seat for seat in state["seats"] if seat != but and location in players[seat]["fleets"]]
+    return [seat for seat in state["seats"] if seat != excluded and location in players[seat]["fleets"]]
 
 
 def foreign_privateer(state: State, seat: Seat, location: str) -> Seat | None:
-    """The other seat whose privateer is on a location, unless it is at home there (WOC-PRV-01, WOC-PRV-05)."""
+    """Return the other seat whose privateer is on a location, unless it is at home there (WOC-PRV-01, WOC-PRV-05)."""
     players = state["players"]
     for other in state["seats"]:
         if players[other]["privateer"] == location and other != seat and HOME[other] != location:
-            found: Seat = other
-            return found
+            return other
     return None
 
 
 def hostages(state: State, seat: Seat) -> list[str]:
-    """The locations where another seat's privateer keeps ships of a seat, in map order (WOC-PRV-06)."""
+    """Return the locations where another seat's privateer keeps ships of a seat, in map order (WOC-PRV-06)."""
     fleets = state["players"][seat]["fleets"]
     players = state["players"]
     found = [
@@ -295,21 +405,58 @@ def hostages(state: State, seat: Seat) -> list[str]:
     return sorted(found, key=PLACE.__getitem__) if len(found) > 1 else found
 
 
-def held(state: State, seat: Seat) -> list[str]:
-    """The locations where a seat has ships, no other seat has and no other seat's privateer is, in map order; any ship will do
-    (WOC-CTL-01, WOC-CTL-03, WOC-CTL-08, WOC-PRV-05)."""
-    mine = state["players"][seat]["fleets"]
-    taken = set()
-    for other, player in state["players"].items():
+def opponent(state: State, seat: Seat, at: str) -> Seat | None:
+    """Return the opponent that a seat meets on a location: the owner of a privateer, the seat with ships there, or the seat whose home base
+    it is, even an empty one (WOC-CTL-04, WOC-PRV-12, WOC-BAT-01, WOC-BAT-11, WOC-ELM-05)."""
+    owner = foreign_privateer(state, seat, at)
+    if owner is not None:
+        return owner
+    there = occupants(state, at, seat)
+    if there:
+        return there[0]
+    controller = OWNER_OF_HOME.get(at)
+    if controller is None or controller == seat or controller not in state["players"] or state["players"][controller]["eliminated"]:
+        return None
+    return controller
+
+
+def reserve(state: State, seat: Seat, ship: str) -> int:
+    """Return the number of ships of a kind that a seat may still buy: the limit less those on the board; never the capital ship
+    (WOC-BUY-03, WOC-BUY-04, WOC-LIM-03)."""
+    if ship == FLAGSHIP:
+        return 0
+    left = LIMIT[ship]
+    for fleet in state["players"][seat]["fleets"].values():
+        left -= fleet.get(ship, 0)
+    return max(0, left)
+
+
+def needs_flagship(state: State, seat: Seat, source: str, goal: str) -> bool:
+    """Return True if the capital ship must be among the ships of a step: into the central continent for the first time (WOC-MOV-03)."""
+    return goal in CENTRAL and source not in CENTRAL and not state["players"][seat]["entered_central"]
+
+
+# ---------------------------------------------------------------- who holds and controls what
+
+
+def occupied(state: State, seat: Seat) -> list[str]:
+    """Return the locations that a seat holds, in map order: it has any ship there, no other seat has, and no other seat's privateer is
+    there (WOC-CTL-01, WOC-CTL-03, WOC-CTL-08, WOC-PRV-05)."""
+    players = state["players"]
+    taken: set[str] = set()
+    for other, player in players.items():
         if other != seat:
             taken.update(player["fleets"])
-            if player["privateer"] != HOME[other]:
-                taken.add(player["privateer"])
-    return sorted([location for location in mine if location not in taken], key=PLACE.__getitem__)
+            where = player["privateer"]
+            if where is not None and where != HOME[other]:
+                taken.add(where)
+    own = [location for location in players[seat]["fleets"] if location not in taken]
+    own.sort(key=PLACE.__getitem__)
+    return own
 
 
-def holds(state: State, seat: Seat, location: str) -> bool:
-    """Whether a seat holds a location (WOC-CTL-01)."""
+def occupies(state: State, seat: Seat, location: str) -> bool:
+    """Return True if a seat holds a location (WOC-CTL-01)."""
     players = state["players"]
     if location not in players[seat]["fleets"]:
         return False
@@ -320,59 +467,144 @@ def holds(state: State, seat: Seat, location: str) -> bool:
 
 
 def controls(state: State, seat: Seat, location: str) -> bool:
-    """Whether a seat controls a location: it holds it, and on the Isle of Myth has its capital ship (WOC-CTL-02, WOC-ISL-01)."""
-    if not holds(state, seat, location):
+    """Return True if a seat controls a location: it holds it, and on the Isle of Myth has its capital ship (WOC-CTL-02, WOC-ISL-01)."""
+    if not occupies(state, seat, location):
         return False
     return location != ISLE or FLAGSHIP in state["players"][seat]["fleets"][location]
 
 
 def controlled(state: State, seat: Seat) -> list[str]:
-    """The locations that a seat controls, in map order (WOC-CTL-02, WOC-MOV-06)."""
-    here = held(state, seat)
+    """Return the locations that a seat controls, in map order (WOC-CTL-02, WOC-MOV-06)."""
+    here = occupied(state, seat)
     if here and here[0] == ISLE and FLAGSHIP not in state["players"][seat]["fleets"][ISLE]:
         return here[1:]
     return here
 
 
-def reserve(state: State, seat: Seat, ship: str) -> int:
-    """The ships of a kind that a seat may still buy: the limit less those on the board; never the capital ship (WOC-BUY-03, WOC-BUY-04,
-    WOC-LIM-03)."""
-    if ship == FLAGSHIP:
-        return 0
-    left = LIMIT[ship]
-    for fleet in state["players"][seat]["fleets"].values():
-        left -= fleet.get(ship, 0)
-    return max(0, left)
+def controls_continent(state: State, seat: Seat) -> bool:
+    """Return True if a seat controls all locations of its own continent (WOC-TRN-04)."""
+    return all(controls(state, seat, location) for location in CONTINENT_OF[seat])
+
+
+# ---------------------------------------------------------------- connected trails
+
+
+def reached(near: Mapping[str, tuple[str, ...]], teleporters: Collection[str], start: str, inside: Collection[str]) -> set[str]:
+    """Return the locations reached from `start` through those `inside` that are adjacent or linked by teleporters, on any continent. The
+    Isle of Myth may be an end of a trail but is never passed (WOC-CTL-05, WOC-CTL-06, WOC-TEL-08)."""
+    joined = [point for point in teleporters if point == start or point in inside]
+    found = {start}
+    todo = [start]
+    for here in todo:  # a location is appended once, when it is found
+        if here == ISLE != start:
+            continue
+        beside = [other for other in near[here] if other in inside]
+        for other in [*beside, *joined] if here in joined else beside:
+            if other not in found:
+                found.add(other)
+                todo.append(other)
+    return found
+
+
+Trail = tuple[str, ...]
+
+
+@lru_cache(maxsize=1024)
+def _trails(links: Links, teleporters: tuple[str, ...], own: tuple[str, ...]) -> tuple[Trail, ...]:
+    near, inside = _map(links), frozenset(own)
+    found: list[Trail] = []
+    seen: set[str] = set()
+    for location in own:
+        if location != ISLE and location not in seen:
+            trail = reached(near, teleporters, location, inside)
+            seen |= trail
+            if len(trail) > 1:
+                found.append(tuple(sorted(trail, key=PLACE.__getitem__)))
+    return tuple(found)
+
+
+def trails(state: State, seat: Seat) -> tuple[Trail, ...]:
+    """Return a seat's connected trails of two locations and more, each in map order. It is enough to hold a location; the Isle may be an
+    end of several trails (WOC-CTL-05, WOC-CTL-06, WOC-CTL-07, WOC-RED-06)."""
+    own = occupied(state, seat)
+    return _trails(links_of(state), tuple(points(state, seat)), tuple(own)) if len(own) > 1 else ()
+
+
+def reinforcements(state: State, seat: Seat, battle: str) -> list[str]:
+    """Return the locations from which a defender may bring ships into a battle, in map order: those on one trail with it, as if it were
+    the defender's own (WOC-BAT-02)."""
+    own = occupied(state, seat)
+    if not own:
+        return []
+    found = reached(neighbours(state), points(state, seat), battle, set(own))
+    found.discard(battle)
+    return sorted(found, key=PLACE.__getitem__)
+
+
+# ---------------------------------------------------------------- seats
 
 
 def still_in(state: State) -> list[Seat]:
-    """The seats not eliminated, in turn order."""
+    """Return the seats not eliminated, in turn order."""
     players = state["players"]
     return [seat for seat in state["seats"] if not players[seat]["eliminated"]]
 
 
-def on_board(state: State, seat: Seat) -> int:
-    """How many ships a seat has."""
-    return sum([sum(fleet.values()) for fleet in state["players"][seat]["fleets"].values()])
-
-
-# ---------------------------------------------------------------- what can be paid, and abilities
-
-
 def can_pay(state: State, seat: Seat, price: Mapping[str, int]) -> bool:
-    """Whether a seat has what something costs; resources and crystals are plain numbers (WOC-GEN-04)."""
-    player = state["players"][seat]
-    return all([player[name] >= number for name, number in price.items()])  # noqa: C419 - a list is faster here
+    """Return True if a seat has what something costs. Resources and crystals are plain numbers (WOC-GEN-04)."""
+    stock = goods(state["players"][seat])
+    return all([stock[name] >= number for name, number in price.items()])  # noqa: C419 - a list is faster here
 
 
-def ability(state: State, seat: Seat, kind: str) -> Any:
-    """The figure of a seat's ability, if it is of a kind; what level 0 has otherwise (WOC-ABL-01, WOC-SET-06)."""
+def ability(state: State, seat: Seat, kind: str) -> int:
+    """Return the figure of a seat's ability, or 0 if its ability is of another kind (WOC-ABL-01, WOC-SET-06)."""
     row = ABILITY[seat]
-    return row.levels[state["players"][seat]["ability"]] if row.kind == kind else 0
+    return row.figures[state["players"][seat]["ability"]] if row.kind == kind else 0
+
+
+def targets(state: State, seat: Seat) -> tuple[str, ...]:
+    """Return the kinds of ship that a seat's ability destroys (WOC-ABL-02)."""
+    return ABILITY[seat].targets[state["players"][seat]["ability"]]
 
 
 def crystals_of(state: State, seat: Seat) -> int:
-    """A seat's magic crystals, mounted ones included (WOC-MNT-05, WOC-END-01)."""
+    """Return a seat's magic crystals, mounted ones included (WOC-MNT-05, WOC-END-01)."""
     player = state["players"][seat]
-    total: int = player["crystals"] + len(player["mounted"])
+    return player["crystals"] + len(player["mounted"])
+
+
+def collected_from(state: State, seat: Seat, places: list[str]) -> list[str]:
+    """Return those of a seat's locations from which it can collect: with a gunboat, not barren, and with something to give
+    (WOC-COL-01, WOC-COL-02, WOC-COL-04, WOC-DIS-07)."""
+    fleets, marks = state["players"][seat]["fleets"], state["marks"]
+    return [place for place in places if COLLECTOR in fleets[place] and YIELDS[place] and marks.get(place) != BARREN]
+
+
+def harvest(locations: Collection[str]) -> Counts:
+    """Return what some locations give together, each once (WOC-COL-02, WOC-COL-03, WOC-MAP-15)."""
+    total: Counts = {}
+    for name in RESOURCES:
+        number = sum([YIELDS[location].get(name, 0) for location in locations])
+        if number:
+            total[name] = number
     return total
+
+
+def upkeep(fleet: Mapping[str, int]) -> int:
+    """Return what a fleet on the Isle costs, by its strength (WOC-RND-02)."""
+    strength = fleet_strength(fleet)
+    return max([price for least, price in UPKEEP if least <= strength], default=0)
+
+
+# ---------------------------------------------------------------- choices and words
+
+
+def some_ships(ships: Mapping[str, int], most: int, flagship: bool = False) -> Ranges:
+    """Return the ranges for some ships of a fleet: at least one and at most `most`, with the capital ship if it must come along."""
+    each = {ship: [1 if flagship and ship == FLAGSHIP else 0, ships[ship]] for ship in SHIPS if ships.get(ship)}
+    return {"ships": {"each": each, "total": [1, min(most, sum(ships.values()))]}}
+
+
+def in_words(counts: Mapping[str, int]) -> str:
+    """Return ships or goods in words."""
+    return " and ".join([f"{counts[name]} {name}" for name in (*SHIPS, *RESOURCES, "crystals") if counts.get(name)]) or "nothing"

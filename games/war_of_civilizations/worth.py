@@ -1,107 +1,105 @@
-"""What a position is worth to a seat, for search."""
+"""The worth of a position for a seat, for search. The weights are in data.json."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Mapping
 
-from games.kernel import Seat, State
+from games.kernel import Seat
+from games.war_of_civilizations.battle.record import on_side, prize, strength, support
 from games.war_of_civilizations.data import (
+    ATTACKER,
     BATTLE_CARDS,
     BESIDE,
+    BUYING,
     CARDS,
+    COLLECTING,
     COLLECTOR,
-    CONTINENT,
-    CONTINENT_OF,
+    DEFENDER,
     FLAGSHIP,
-    FLAGSHIP_CRYSTALS,
     HOME,
-    HOME_DEFENCE,
     ISLE,
     MATERIALS,
+    MONEY,
+    MOVING,
     NORTH,
-    OWNER_OF_HOME,
+    OTHER_SIDE,
+    PIRATE,
     PIRATE_DICE,
     PIRATE_FACES,
     PIRATE_STRENGTH,
     PRICE,
     PRIVATEER_STRENGTH,
+    REDISTRIBUTING,
     RESOURCES,
     RING,
     ROUNDS_TO_WIN,
     STRENGTH,
-    UPKEEP,
-    WIN_CRYSTALS,
+    SUPPLY,
+    WEIGHTS,
     YIELDS,
+    Counts,
 )
-from games.war_of_civilizations.state import ability, foreign_privateer, held, linked, neighbours, reserve
-
-_WON = 1000.0
-_CRYSTAL = 6.0
-_LEVEL = 2.0  # a level of an ability, for which a crystal was spent
-_STOCK = ((8, 0.3), (20, 0.12), (10**9, 0.02))  # a resource: up to so many of a kind each is worth this
-_SHIP = 0.8  # a point of strength
-_GUNBOAT = 0.2  # and more, for what collects
-_CARD = 0.8
-_PLACE = 0.8  # a location held
-_INCOME = 0.6  # what a location gives in one collection, each, where a gunboat is
-_CONTINENT = 2.0  # all of the own continent, which brings an action
-_TOWARDS = 1.6  # a step of the capital ship on its way to the Isle
-_ESCORT = 0.06  # a step of another fighting ship, for each point of strength
-_ISLE = (10.0, 18.0, 32.0, 32.0)  # holding the Isle, by full rounds held
-_UNPAID = 0.3  # what is left of that if the upkeep is not there
-_EXPOSED = 0.5  # and if a stronger fleet is sure to come
-_AT_RISK = 2.0  # what a capital ship stands to lose to a stronger fleet next to it
-_HOME = 30.0  # the danger to a home base next to which a stronger fleet stands
-_TOKEN = 0.3  # a teleporter on the board
-_PRIVATEER = 3.0
-_EXTRA = 1.0  # one more action, or step, in this turn
-_PROMISED = 3.0  # what a step not yet done may be worth at most
-_BOLD = 0.7  # how much of its ammo a side is thought to bid
-_RIVAL = 0.5  # how much the best of the others counts against one's own
-_SPOILS = 25.0  # what eliminating a seat is worth besides its crystals
-_RUIN = 200.0  # what losing the own home base costs
+from games.war_of_civilizations.document import Battle, Player, Ransom, State
+from games.war_of_civilizations.state import (
+    collected_from,
+    controls_continent,
+    crystals_of,
+    distances,
+    fleet_strength,
+    foreign_privateer,
+    goods,
+    harvest,
+    isle_of,
+    needs_flagship,
+    neighbours,
+    occupied,
+    opponent,
+    reserve,
+    ships_at,
+    trails,
+    turn_of,
+    upkeep,
+)
 
 
-def _steps() -> dict[str, int]:
-    """Steps from each location to the Isle of Myth; any apex island is one away, so it matters little which one a continent is next to."""
-    near = {location: set(others) for location, others in BESIDE.items()}
+def _away() -> dict[str, int]:
+    """Return the steps from each location to the Isle of Myth. Any apex island is one step away, so every continent is put next to the
+    first."""
+    near = {location: list(others) for location, others in BESIDE.items()}
     for north in NORTH.values():
-        near[north].add(RING[0])
-        near[RING[0]].add(north)
-    steps, edge = {ISLE: 0}, [ISLE]
-    for location in edge:
-        for other in sorted(near[location]):
-            if other not in steps:
-                steps[other] = steps[location] + 1
-                edge.append(other)
-    return steps
+        near[north].append(RING[0])
+        near[RING[0]].append(north)
+    return distances(near)
 
 
-_AWAY = _steps()
+_AWAY = _away()
 _FAR = max(_AWAY.values())
-_FRUIT: dict[str, float] = {location: _INCOME * sum(row.values()) for location, row in YIELDS.items()}
+_FRUIT: dict[str, float] = {location: WEIGHTS.income * sum(row.values()) for location, row in YIELDS.items()}
 _BONUS: dict[str, dict[str, float]] = {
     card: {
-        side: CARDS[card].bonus[side] + 0.7 * (CARDS[card].fleet + CARDS[card].ammo) + 0.4 * CARDS[card].doubles
-        for side in ("attacker", "defender")
+        side: CARDS[card].bonus[side]
+        + WEIGHTS.card_taken * (CARDS[card].fleet + CARDS[card].ammo)
+        + WEIGHTS.card_doubled * CARDS[card].doubles
+        for side in OTHER_SIDE
     }
     for card in BATTLE_CARDS
 }
 
 
 def worth(state: State, seat: Seat) -> float:
-    """Crystals, about: what the seat has and holds, what its turn and its battle promise, less the best of the others."""
+    """Return about so many crystals, times a weight: what the seat has and holds, and what its turn and its battle promise, less the best
+    of the others."""
     outcome = state["outcome"]
     if outcome is not None:
-        return (_WON if seat in outcome["winners"] else -_WON) + float(outcome["scores"][seat])
+        return (WEIGHTS.won if seat in outcome["winners"] else -WEIGHTS.won) + float(outcome["scores"][seat])
     players = state["players"]
     if players[seat]["eliminated"]:
-        return -_WON / 2
+        return -WEIGHTS.won / 2
     best = 0.0
     for other in state["seats"]:
         if other != seat and not players[other]["eliminated"]:
-            best = max(best, _standing(state, other))
-    total = _standing(state, seat) - _RIVAL * best
+            best = max(best, _position(state, other))
+    total = _position(state, seat) - WEIGHTS.rival * best
     battle = state["battle"]
     if battle is not None and battle["result"] is None and seat in (battle["attacker"], battle["defender"]):
         total += _battle(state, seat, battle)
@@ -109,16 +107,22 @@ def worth(state: State, seat: Seat) -> float:
         total += _turn(state, seat)
     ransom = state["ransom"]
     if ransom is not None and ransom["from"] == seat:
-        total -= 0.5 * (sum(ransom["offer"].values()) * _STOCK[0][1] + ransom["offer"].get("crystals", 0) * _CRYSTAL)
+        total -= _offered(ransom)
     return total
 
 
-def _stock(player: dict[str, Any]) -> float:
-    """What a seat's resources are worth: the first of each kind most."""
+def _offered(ransom: Ransom) -> float:
+    """Return the expected price of an offer."""
+    offer = ransom["offer"]
+    return WEIGHTS.offered * (sum(offer.values()) * WEIGHTS.stock[0][1] + offer.get("crystals", 0) * WEIGHTS.crystal)
+
+
+def _stock(stock: Mapping[str, int]) -> float:
+    """Return the worth of resources. The first of each kind are worth most."""
     value = 0.0
     for name in RESOURCES:
-        number, least = player[name], 0
-        for most, each in _STOCK:
+        number, least = stock[name], 0.0
+        for most, each in WEIGHTS.stock:
             if number <= least:
                 break
             value += each * (min(number, most) - least)
@@ -126,57 +130,50 @@ def _stock(player: dict[str, Any]) -> float:
     return value
 
 
-def _strength(fleet: dict[str, int]) -> int:
-    return sum([STRENGTH[ship] * number for ship, number in fleet.items()])
-
-
-def _standing(state: State, seat: Seat) -> float:
-    """What a seat has: crystals, means, ships and where they are, and the Isle."""
+def _position(state: State, seat: Seat) -> float:
+    """Return the worth of what a seat has: crystals, means, ships and where they are, and the Isle."""
     player = state["players"][seat]
-    marks = state["marks"]
-    value: float = _CRYSTAL * (player["crystals"] + len(player["mounted"])) + _LEVEL * player["ability"] + _stock(player)
-    value += _CARD * len(player["cards"]) + _TOKEN * len(player["teleporters"])
+    value = WEIGHTS.crystal * crystals_of(state, seat) + WEIGHTS.level * player["ability"] + _stock(goods(player))
+    value += WEIGHTS.card * len(player["cards"]) + WEIGHTS.token * len(player["teleporters"])
     if player["privateer"] is not None:
-        value += _PRIVATEER
-    own = held(state, seat)
+        value += WEIGHTS.privateer
     for location, fleet in player["fleets"].items():
         nearer = _FAR - _AWAY[location]
         for ship, number in fleet.items():
             if ship == FLAGSHIP:
-                value += _TOWARDS * nearer
+                value += WEIGHTS.towards * nearer
+            elif ship == COLLECTOR:
+                value += number * (STRENGTH[ship] * WEIGHTS.strength + WEIGHTS.collector)
             else:
-                value += number * STRENGTH[ship] * (_SHIP if ship == COLLECTOR else _SHIP + _ESCORT * nearer)
-        value += _GUNBOAT * fleet.get(COLLECTOR, 0)
-    home = 0
-    for location in own:
-        value += _PLACE
-        if COLLECTOR in player["fleets"][location] and marks.get(location) != "barren":
-            value += _FRUIT[location]
-        home += CONTINENT[location] == seat
-    if home == len(CONTINENT_OF[seat]):
-        value += _CONTINENT
+                value += number * STRENGTH[ship] * (WEIGHTS.strength + WEIGHTS.escort * nearer)
+    own = occupied(state, seat)
+    value += WEIGHTS.place * len(own)
+    for location in collected_from(state, seat, own):
+        value += _FRUIT[location]
+    if controls_continent(state, seat):
+        value += WEIGHTS.continent
     return value + _flagship(state, seat, player) - _danger(state, seat, player)
 
 
-def _flagship(state: State, seat: Seat, player: dict[str, Any]) -> float:
-    """What the capital ship has in view: the Isle of Myth if it holds it and can pay, a defeat if a stronger fleet stands next to it."""
+def _flagship(state: State, seat: Seat, player: Player) -> float:
+    """Return what the capital ship promises: the Isle of Myth if its seat is the holder and can pay, a defeat if a stronger fleet is next
+    to it."""
     at = next((location for location, fleet in player["fleets"].items() if FLAGSHIP in fleet), HOME[seat])
-    fleet = player["fleets"].get(at, {})
     if at == HOME[seat]:
         return 0.0
-    mine = _strength(fleet)
-    odds = _odds(_menace(state, seat, at) - mine, 2 * _BOLD * player["ammo"])
-    if at != ISLE or state[ISLE]["holder"] != seat:
-        return -_AT_RISK * odds
-    value = _ISLE[min(state[ISLE]["full_rounds"], ROUNDS_TO_WIN)]
-    price = max([oc for least, oc in UPKEEP if mine >= least], default=0)
-    if player[MATERIALS[0]] < price:
-        value *= _UNPAID
-    return value * (1 - (1 - _EXPOSED) * odds) - _AT_RISK * odds
+    fleet = player["fleets"][at]
+    odds = _odds(_menace(state, seat, at) - fleet_strength(fleet), 2 * WEIGHTS.bold * player["ammo"])
+    isle = isle_of(state)
+    if at != ISLE or isle["holder"] != seat:
+        return -WEIGHTS.at_risk * odds
+    value = WEIGHTS.isle[min(isle["full_rounds"], ROUNDS_TO_WIN)]
+    if goods(player)[MONEY] < upkeep(fleet):
+        value *= WEIGHTS.unpaid
+    return value * (1 - (1 - WEIGHTS.exposed) * odds) - WEIGHTS.at_risk * odds
 
 
 def _menace(state: State, seat: Seat, location: str) -> float:
-    """The strength of the strongest fleet of another seat next to a location, with its ammo."""
+    """Return the strength of the strongest fleet of another seat next to a location, with its ammo."""
     most = 0.0
     near = neighbours(state)[location]
     for other, player in state["players"].items():
@@ -185,161 +182,141 @@ def _menace(state: State, seat: Seat, location: str) -> float:
         fleets = player["fleets"]
         for place in near:
             if place in fleets:
-                most = max(most, float(_strength(fleets[place]) + _BOLD * player["ammo"]))
+                most = max(most, fleet_strength(fleets[place]) + WEIGHTS.bold * player["ammo"])
     return most
 
 
-def _danger(state: State, seat: Seat, player: dict[str, Any]) -> float:
-    """What a fleet next to the home base puts in doubt."""
-    menace = _menace(state, seat, HOME[seat])
+def _danger(state: State, seat: Seat, player: Player) -> float:
+    """Return the danger of a fleet next to the home base."""
+    home = HOME[seat]
+    menace = _menace(state, seat, home)
     if not menace:
         return 0.0
-    guard: float = HOME_DEFENCE + _strength(player["fleets"].get(HOME[seat], {})) + _BOLD * player["ammo"]
-    if player["privateer"] == HOME[seat]:
-        guard += PRIVATEER_STRENGTH
-    return _HOME * min(1.0, max(0.1, 0.5 + (menace - guard) / 12))
+    guard = fleet_strength(ships_at(state, seat, home)) + support(state, seat, DEFENDER, home) + WEIGHTS.bold * player["ammo"]
+    return WEIGHTS.home * min(1.0, max(WEIGHTS.home_least, 0.5 + (menace - guard) / WEIGHTS.home_spread))
 
 
-def _battle(state: State, seat: Seat, battle: dict[str, Any]) -> float:
-    """A battle not yet fought: what it may bring and cost at the chance there is; what has been sealed is as good as spent."""
-    mine = "attacker" if battle["attacker"] == seat else "defender"
-    other = "defender" if mine == "attacker" else "attacker"
+# ---------------------------------------------------------------- battles
+
+
+def _battle(state: State, seat: Seat, battle: Battle) -> float:
+    """Return what a battle not yet fought may bring and cost, at its chances. A bid counts as spent."""
+    mine = ATTACKER if battle["attacker"] == seat else DEFENDER
+    other = OTHER_SIDE[mine]
+    foe, at = on_side(battle, other), battle["at"]
     player = state["players"][seat]
     bid = battle["bids"].get(seat)
-    own = _force(state, battle, mine)
+    own = float(strength(state, battle, mine) + support(state, seat, mine, at))
     spent = 0.0
     if bid is None:
-        own += _BOLD * player["ammo"] + sum([_BONUS[card][mine] for card in player["cards"] if card in BATTLE_CARDS])
+        own += WEIGHTS.bold * player["ammo"] + _cards(player["cards"], mine)
     else:
-        own += bid["ammo"] + sum([_BONUS[card][mine] for card in bid["cards"]])
-        spent = 0.25 * bid["ammo"] + _CARD * len(bid["cards"])
-    foe = _force(state, battle, other)
-    if battle["kind"] == "pirate":
+        own += bid["ammo"] + _cards(bid["cards"], mine)
+        spent = WEIGHTS.bid_spent * bid["ammo"] + WEIGHTS.card * len(bid["cards"])
+    edge = own - strength(state, battle, other) - support(state, foe, other, at)
+    if foe == PIRATE:
         spread = float(PIRATE_DICE * PIRATE_FACES)
     else:
-        rival = state["players"][battle[other]]
-        spread = rival["ammo"] + 0.8 * sum([_BONUS[card][other] for card in rival["cards"] if card in BATTLE_CARDS])
-    return _stakes(state, seat, battle["at"], battle[other], _odds(own - foe, spread)) - spent
+        rival = state["players"][foe]
+        spread = rival["ammo"] + WEIGHTS.rival_cards * _cards(rival["cards"], other)
+    return _stakes(state, seat, at, foe, _odds(edge, spread)) - spent
+
+
+def _cards(cards: list[str], role: str) -> float:
+    """Return what the battle cards among some cards add on a side."""
+    return sum([_BONUS[card][role] for card in cards if card in BATTLE_CARDS])
 
 
 def _odds(edge: float, spread: float) -> float:
-    """The chance to win with a lead of `edge` before the other side adds up to `spread`, rather much than little."""
-    return min(0.97, max(0.03, (edge + 1 - 0.1 * spread) / (0.9 * spread + 2)))
-
-
-def _force(state: State, battle: dict[str, Any], side: str) -> float:
-    """A side's strength before bids."""
-    at = battle["at"]
-    if battle["kind"] == "pirate" and side == "defender":
-        return PIRATE_STRENGTH
-    if battle["privateer"] == side:
-        return PRIVATEER_STRENGTH
-    seat = battle[side]
-    player = state["players"][seat]
-    force: float = _strength(player["fleets"].get(at, {})) - (_strength(battle["hostages"]) if side == "defender" else 0)
-    if side == "attacker":
-        return force + float(ability(state, seat, "attack_bonus"))
-    force += ability(state, seat, "defence_bonus")
-    if at == HOME[seat]:
-        force += HOME_DEFENCE + PRIVATEER_STRENGTH * (player["privateer"] == at)
-    return force
+    """Return the chance to win with a lead of `edge` before the other side adds up to `spread`, more often much than little."""
+    sure = WEIGHTS.odds_lead
+    return min(WEIGHTS.odds_most, max(WEIGHTS.odds_least, (edge + 1 - sure * spread) / ((1 - sure) * spread + 2)))
 
 
 def _stakes(state: State, seat: Seat, at: str, foe: str, odds: float) -> float:
-    """What a battle at a location brings on average: crystals and what the other loses, against what is lost."""
-    players = state["players"]
-    fleet = players[seat]["fleets"].get(at, {})
-    lost = 0.5 * _SHIP * _strength(fleet) + 0.5 * _CRYSTAL
+    """Return what a battle at a location brings on average: crystals and the other's loss, against the own loss."""
+    fleet = ships_at(state, seat, at)
+    lost = WEIGHTS.beaten_strength * WEIGHTS.strength * fleet_strength(fleet) + WEIGHTS.beaten_crystals * WEIGHTS.crystal
     if FLAGSHIP in fleet:
-        lost += _TOWARDS * (_FAR - _AWAY[at]) + 0.5 * _CRYSTAL
+        lost += WEIGHTS.towards * (_FAR - _AWAY[at]) + WEIGHTS.beaten_crystals * WEIGHTS.crystal
     if at == HOME[seat]:
-        lost += _RUIN
-    won = WIN_CRYSTALS * _CRYSTAL
-    if foe in players:
-        other = players[foe]["fleets"].get(at, {})
-        won = min(state["crystals"]["supply"], FLAGSHIP_CRYSTALS if FLAGSHIP in other else WIN_CRYSTALS) * _CRYSTAL
-        won += 0.25 * _SHIP * _strength(other)
-        if OWNER_OF_HOME.get(at) == foe:
-            won += _SPOILS
+        lost += WEIGHTS.ruin
+    other = ships_at(state, foe, at) if foe != PIRATE else {}
+    won = min(state["crystals"][SUPPLY], prize(other)) * WEIGHTS.crystal
+    won += WEIGHTS.won_strength * WEIGHTS.strength * fleet_strength(other)
+    if foe != PIRATE and HOME[foe] == at:
+        won += WEIGHTS.spoils
     if at == ISLE and FLAGSHIP in fleet:
-        won += _ISLE[0]
+        won += WEIGHTS.isle[0]
     return odds * won - (1 - odds) * lost
 
 
+# ---------------------------------------------------------------- the turn under way
+
+
 def _turn(state: State, seat: Seat) -> float:
-    """What the turn under way still promises: the best step of the action begun, and what cards have granted."""
-    turn = state["turn"]
-    if turn is None:
+    """Return what the turn under way still promises: the best step of the action begun, and what cards have granted."""
+    if state["turn"] is None:
         return 0.0
-    promise: float = _EXTRA * (turn["extra_actions"] + turn["extra_steps"]) + _EXTRA * turn["free_teleporter"]
+    turn = turn_of(state)
+    promise: float = WEIGHTS.extra * (turn["extra_actions"] + turn["extra_steps"] + turn["free_teleporter"])
     action = turn["action"]
-    if action == "move" and turn["mover"] is None:
-        promise += _likely(_best_move(state, seat))
-    elif action in _PROMISE:
+    if action is not None and action in _PROMISE and turn["mover"] is None:
         promise += _likely(_PROMISE[action](state, seat))
     return promise
 
 
 def _likely(gain: float) -> float:
-    """A gain that is only promised: the more the better, but never so much that one would pay a crystal to keep it open."""
-    return _PROMISED * gain / (_PROMISED + gain) if gain > 0 else 0.0
+    """Return the worth of a gain that is only promised. It grows with the gain, but is never worth a crystal."""
+    return WEIGHTS.promised * gain / (WEIGHTS.promised + gain) if gain > 0 else 0.0
 
 
 def _collection(state: State, seat: Seat) -> float:
-    """What a collection brings."""
-    player = {name: state["players"][seat][name] for name in RESOURCES}
-    before = _stock(player)
-    for location in held(state, seat):
-        if COLLECTOR in state["players"][seat]["fleets"][location] and location not in state["marks"]:
-            for name, number in YIELDS[location].items():
-                player[name] += number
-    return _stock(player) - before
+    """Return what a collection brings, without the islands that it would lay waste."""
+    before = goods(state["players"][seat])
+    safe = [location for location in collected_from(state, seat, occupied(state, seat)) if location not in state["marks"]]
+    found = harvest(safe)
+    return _stock({name: before[name] + found.get(name, 0) for name in RESOURCES}) - _stock(before)
 
 
 def _purchase(state: State, seat: Seat) -> float:
-    """What buying ships brings, the dearest first that can be paid."""
-    player = state["players"][seat]
-    left = {name: player[name] for name in RESOURCES}
+    """Return what buying ships brings, the dearest first that can be paid."""
+    stock = goods(state["players"][seat])
+    left = {name: stock[name] for name in RESOURCES}
     before = _stock(left)
     gain = 0.0
     for ship, price in PRICE.items():
         number = min(reserve(state, seat, ship), *[left[name] // each for name, each in price.items()])
         for name, each in price.items():
             left[name] -= number * each
-        gain += number * (_SHIP * STRENGTH[ship] + _GUNBOAT * (ship == COLLECTOR))
+        gain += number * (WEIGHTS.strength * STRENGTH[ship] + WEIGHTS.collector * (ship == COLLECTOR))
     return max(0.0, gain + _stock(left) - before)
 
 
 def _regrouping(state: State, seat: Seat) -> float:
-    """What a redistribution brings: the ships of one trail nearer to the Isle."""
+    """Return what a redistribution brings: the ships of one trail nearer to the Isle."""
     fleets = state["players"][seat]["fleets"]
-    arrived = state["turn"]["arrived"]
-    near, best = neighbours(state), 0.0
-    left = set(held(state, seat)) - {ISLE}
-    while left:
-        trail = [left.pop()]
-        for location in trail:
-            joined = [other for other in left if other in near[location] or linked(state, seat, location, other)]
-            left.difference_update(joined)
-            trail += joined
-        goal = min([_AWAY[location] for location in trail])
+    arrived = turn_of(state)["arrived"]
+    best = 0.0
+    for trail in trails(state, seat):
+        places = [location for location in trail if location != ISLE]
+        goal = min([_AWAY[location] for location in places])
         gain = 0.0
-        for location in trail:
+        for location in places:
             for ship, number in fleets[location].items():
-                fresh = number - arrived.get(location, {}).get(ship, 0)
-                gain += (
-                    fresh * (_AWAY[location] - goal) * (_TOWARDS if ship == FLAGSHIP else _ESCORT * STRENGTH[ship] * (ship != COLLECTOR))
-                )
+                if ship != COLLECTOR:
+                    fresh = number - arrived.get(location, {}).get(ship, 0)
+                    each = WEIGHTS.towards if ship == FLAGSHIP else WEIGHTS.escort * STRENGTH[ship]
+                    gain += fresh * (_AWAY[location] - goal) * each
         best = max(best, gain)
     return best
 
 
 def _best_move(state: State, seat: Seat) -> float:
-    """What the best first step of a Move brings."""
-    player = state["players"][seat]
-    near, own = neighbours(state), set(held(state, seat))
+    """Return what the best first step of a Move brings."""
+    near, own = neighbours(state), set(occupied(state, seat))
     best = 0.0
-    for location, fleet in player["fleets"].items():
+    for location, fleet in state["players"][seat]["fleets"].items():
         if foreign_privateer(state, seat, location) is not None:
             continue
         for goal in near[location]:
@@ -348,46 +325,52 @@ def _best_move(state: State, seat: Seat) -> float:
     return best
 
 
-def _step(state: State, seat: Seat, start: str, fleet: dict[str, int], goal: str) -> float:
-    """What a step of a whole fleet, or of one ship of it, brings."""
-    players, player = state["players"], state["players"][seat]
+def _step(state: State, seat: Seat, start: str, fleet: Counts, goal: str) -> float:
+    """Return what a step of a whole fleet, or of one ship of it, brings."""
+    player = state["players"][seat]
     leads = FLAGSHIP in fleet
-    here = state["apex"].get(goal)
-    if (goal == ISLE or here is not None) and not leads and not player["entered_central"]:
+    if not leads and needs_flagship(state, seat, start, goal):
         return 0.0
-    gain = _TOWARDS * (_AWAY[start] - _AWAY[goal]) if leads else 0.0
-    foes = [other for other in state["seats"] if other != seat and goal in players[other]["fleets"]]
-    owner = OWNER_OF_HOME.get(goal)
-    if not foes and owner not in (None, seat) and owner in players and not players[owner]["eliminated"]:
-        foes = [owner]
-    if foes:
-        return _assault(state, seat, fleet, goal, foes[0]) + max(0.0, gain)
+    gain = WEIGHTS.towards * (_AWAY[start] - _AWAY[goal]) if leads else 0.0
+    foe = opponent(state, seat, goal)
+    if foe is not None:
+        return _assault(state, seat, fleet, goal, foe) + max(0.0, gain)
+    here = state["apex"].get(goal)
     if here is not None and here["pirate"]:
-        odds = _odds(_strength(fleet) + _BOLD * player["ammo"] - PIRATE_STRENGTH, PIRATE_DICE * PIRATE_FACES)
-        return odds * (2 * _CRYSTAL + gain) - (1 - odds) * (0.25 * _strength(fleet) + _TOWARDS * (_FAR - _AWAY[goal]) * leads)
+        odds = _odds(fleet_strength(fleet) + WEIGHTS.bold * player["ammo"] - PIRATE_STRENGTH, PIRATE_DICE * PIRATE_FACES)
+        return odds * (WEIGHTS.pirate_crystals * WEIGHTS.crystal + gain) - (1 - odds) * _repelled(fleet, goal)
     if here is not None and not here["explored"]:
-        means: int = min([player[name] for name in MATERIALS])
-        return _CRYSTAL * min(1.0, 0.3 * means) + gain
+        means = min([goods(player)[name] for name in MATERIALS])
+        return WEIGHTS.crystal * min(1.0, WEIGHTS.expedition_means * means) + gain
     if goal == ISLE and leads:
-        return gain + _ISLE[0] * (1.0 if player[MATERIALS[0]] >= UPKEEP[0][1] else _UNPAID)
+        return gain + WEIGHTS.isle[0] * (1.0 if goods(player)[MONEY] >= upkeep({FLAGSHIP: 1}) else WEIGHTS.unpaid)
     spare = sum(fleet.values()) > 1
-    gain = max(gain, 0.0) + _PLACE * spare
+    gain = max(gain, 0.0) + WEIGHTS.place * spare
     if COLLECTOR in fleet and (fleet[COLLECTOR] > 1 or not YIELDS[start]):
         gain += _FRUIT[goal]
     return gain
 
 
-def _assault(state: State, seat: Seat, fleet: dict[str, int], goal: str, foe: Seat) -> float:
-    """What an attack with a whole fleet brings, as far as one can tell."""
+def _repelled(fleet: Counts, goal: str) -> float:
+    """Return what a lost attack costs."""
+    return WEIGHTS.attack_strength * fleet_strength(fleet) + WEIGHTS.towards * (_FAR - _AWAY[goal]) * (FLAGSHIP in fleet)
+
+
+def _assault(state: State, seat: Seat, fleet: Counts, goal: str, foe: Seat) -> float:
+    """Return what an attack with a whole fleet is expected to bring."""
     player, other = state["players"][seat], state["players"][foe]
-    edge = _strength(fleet) + _BOLD * player["ammo"] + ability(state, seat, "attack_bonus") - _strength(other["fleets"].get(goal, {}))
-    if goal == HOME[foe]:
-        edge -= HOME_DEFENCE + PRIVATEER_STRENGTH * (other["privateer"] == goal)
-    edge -= ability(state, foe, "defence_bonus")
-    odds = _odds(edge, float(other["ammo"]))
-    won = (FLAGSHIP_CRYSTALS if FLAGSHIP in other["fleets"].get(goal, {}) else WIN_CRYSTALS) * _CRYSTAL + _SPOILS * (goal == HOME[foe])
-    lost = 0.25 * _strength(fleet) + _TOWARDS * (_FAR - _AWAY[goal]) * (FLAGSHIP in fleet)
-    return odds * won - (1 - odds) * lost
+    lone = foreign_privateer(state, seat, goal) == foe
+    there = {} if lone else ships_at(state, foe, goal)
+    defence = PRIVATEER_STRENGTH if lone else fleet_strength(there)
+    attack = fleet_strength(fleet) + support(state, seat, ATTACKER, goal) + WEIGHTS.bold * player["ammo"]
+    odds = _odds(attack - defence - support(state, foe, DEFENDER, goal), float(other["ammo"]))
+    won = prize(there) * WEIGHTS.crystal + WEIGHTS.spoils * (goal == HOME[foe])
+    return odds * won - (1 - odds) * _repelled(fleet, goal)
 
 
-_PROMISE = {"collect": _collection, "buy": _purchase, "redistribute": _regrouping}
+_PROMISE: Mapping[str, Callable[[State, Seat], float]] = {
+    COLLECTING: _collection,
+    BUYING: _purchase,
+    MOVING: _best_move,
+    REDISTRIBUTING: _regrouping,
+}

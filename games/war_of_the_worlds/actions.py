@@ -1,20 +1,92 @@
-"""A deed for every other action that a seat or the system may choose: playing a card, ending the turn, Evacuate's second civilian, the
-round."""
+"""Playing a card and ending a turn: a verb for every option of every card, and the deeds that carry them out."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from typing import Any
 
-from games.kernel import Action, Deed, Match, Refusal, Seat, State, no
+from games.kernel import Action, Deed, Refusal, Seat, no
 from games.schema import flag, optional, whole
-from games.war_of_the_worlds.civilians import civilian_move_refusal, civilian_moves, move_civilian
-from games.war_of_the_worlds.data import CARDS, FIGURES, KEPT, REGIONS, TERMS
-from games.war_of_the_worlds.effects import VERBS
-from games.war_of_the_worlds.flow import end_round, end_turn
-from games.war_of_the_worlds.setup import set_up, setup_offers, setup_refusal
-from games.war_of_the_worlds.state import CARD, FIGURE, REGION, option
-from games.war_of_the_worlds.verb import Verb, malformed
+from games.war_of_the_worlds import civilians, figures
+from games.war_of_the_worlds.data import (
+    ALIENS,
+    CARDS,
+    CIVILIAN_ATTACK,
+    COAST,
+    DESTROY_CIVILIAN,
+    DISCARD,
+    DISTANT_ATTACK,
+    FIGURES,
+    GAIN,
+    KEPT,
+    MOVE_CIVILIANS,
+    REGION_ATTACK,
+    REGIONS,
+    REMOVED,
+    TERMS,
+    UNIT_ATTACK,
+    UNIT_MOVE,
+    UNIT_PLACE,
+    Terms,
+)
+from games.war_of_the_worlds.document import Match, State
+from games.war_of_the_worlds.flow import end_turn, gain, next_round
+from games.war_of_the_worlds.outcome import check_damage, deal_damage
+from games.war_of_the_worlds.state import CARD, FIGURE, REGION, kind_of, must_play
+from games.war_of_the_worlds.strike.deeds import BEAM, FIGURE_ATTACK, PUSH, SPECIAL
+from games.war_of_the_worlds.verb import Verb, malformed, never_refused, play_of
+
+# ---------------------------------------------------------------- a verb for every option
+
+
+def plain_offers(state: State, seat: Seat, terms: Terms) -> list[Action]:
+    """Return the play of an option that needs nothing on the board."""
+    return [play_of(terms)]
+
+
+def plain_refusal(state: State, seat: Seat, terms: Terms, action: Action) -> Refusal | None:
+    """Refuse nothing. An attack without a region always has the Invasion Ship as its target (WOW-HUM-06, WOW-BLD-09)."""
+    return None
+
+
+def gain_resources(match: Match, seat: Seat, terms: Terms, action: Action) -> None:
+    """Gain coins or energy for this turn (WOW-HUM-01, WOW-HUM-03, WOW-ALN-01, WOW-ALN-02, WOW-ALN-08)."""
+    gain(match, seat, terms.amount, terms.card)
+
+
+def distant_attack(match: Match, seat: Seat, terms: Terms, action: Action) -> None:
+    """Deal damage to the alien forces, wherever they are (WOW-HUM-06)."""
+    deal_damage(match, terms.damage, terms.card, None)
+    check_damage(match)
+
+
+BY_EFFECT: dict[str, Verb] = {
+    GAIN: Verb((), plain_offers, plain_refusal, gain_resources),
+    DISTANT_ATTACK: Verb((), plain_offers, plain_refusal, distant_attack),
+    MOVE_CIVILIANS: civilians.MOVES,
+    CIVILIAN_ATTACK: civilians.ATTACK,
+    DESTROY_CIVILIAN: civilians.DESTRUCTION,
+    UNIT_MOVE: figures.UNIT_MOVE,
+}
+
+
+def verb(terms: Terms) -> Verb:
+    """Return the verb that carries out an option of a card."""
+    if terms.effect == UNIT_PLACE:
+        return figures.PLACE_WITH_CIVILIANS if kind_of(terms.kind).placed_at is None else figures.UNIT_PLACE
+    if terms.effect == UNIT_ATTACK:
+        if kind_of(terms.kind).side == ALIENS:
+            return FIGURE_ATTACK
+        return figures.COAST_ATTACK if terms.at == COAST else figures.HUMAN_ATTACK
+    if terms.effect == REGION_ATTACK:
+        return PUSH if terms.push else SPECIAL if terms.influence else BEAM
+    return BY_EFFECT[terms.effect]
+
+
+VERBS: dict[tuple[str, int], Verb] = {key: verb(terms) for key, terms in TERMS.items()}
+
+
+# ---------------------------------------------------------------- playing a card
 
 _OPTIONS: dict[str, tuple[int, ...]] = {name: tuple(terms.option for terms in card.options) for name, card in CARDS.items()}
 _ALWAYS = ("type", "card", "option")
@@ -22,11 +94,8 @@ _KNOWN: dict[str, Collection[Any]] = {"unit": FIGURES, "region": REGIONS, "from"
 _CALLED = {"unit": "figure", "region": "region", "from": "region", "to": "region", "strike": "declaration of a strike"}
 
 
-# ---------------------------------------------------------------- playing a card
-
-
 def play_offers(state: State, seat: Seat) -> list[Action]:
-    """What each different card in hand can do, option by option; in an open strike only what can add to it (WOW-TRN-03, WOW-TRN-07,
+    """Return the plays of each different card in hand, option by option. During a strike only attacks are offered (WOW-TRN-03, WOW-TRN-07,
     WOW-STR-06)."""
     gathering = state["strike"] is not None
     offers: list[Action] = []
@@ -39,25 +108,26 @@ def play_offers(state: State, seat: Seat) -> list[Action]:
 
 
 def play_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """The card is in hand, it has the option, the fields are those of the option, it adds to the strike that is open, and the effect can
-    happen (WOW-CRD-02, WOW-CRD-05, WOW-CRD-06, WOW-STR-06, WOW-UNT-14)."""
+    """Refuse a card that is not in hand, an option or fields that it does not have, a play that does not add to the open strike, and an
+    effect that cannot happen (WOW-CRD-02, WOW-CRD-05, WOW-CRD-06, WOW-STR-06, WOW-UNT-14)."""
     card, number = action["card"], action["option"]
     if card not in state["sides"][seat]["hand"]:
         return malformed(action, "card", CARDS, "card") or no("not_in_hand", "WOW-TRN-03", card=card)
     verb = VERBS.get((card, number))
     if verb is None:
         return no("bad_option", "WOW-CRD-02", card=card, option=number, options=", ".join(map(str, _OPTIONS[card])))
-    refusal = inadmissible(action, verb)
+    refusal = fields_refusal(action, verb)
     if refusal is not None:
         return refusal
     terms = TERMS[card, number]
-    if state["strike"] is not None and (verb.adds is None or not verb.adds(state, terms, action)):
-        return no("strike_pending", "WOW-STR-06", **state["strike"])
+    strike = state["strike"]
+    if strike is not None and (verb.adds is None or not verb.adds(state, terms, action)):
+        return no("strike_pending", "WOW-STR-06", **strike)
     return verb.refusal(state, seat, terms, action)
 
 
-def inadmissible(action: Action, verb: Verb) -> Refusal | None:
-    """A play holds the fields of its option and no others, and each names something."""
+def fields_refusal(action: Action, verb: Verb) -> Refusal | None:
+    """Refuse a play whose fields are not those of its option, or name nothing that exists."""
     fields = verb.fields
     for field in fields:
         if field not in action:
@@ -76,18 +146,12 @@ def inadmissible(action: Action, verb: Verb) -> Refusal | None:
 
 
 def play(match: Match, seat: Seat, action: Action) -> None:
-    """The card goes to its pile, a unit card marks its figure, and the effect follows (WOW-TRN-04, WOW-TRN-09, WOW-CRD-04, WOW-UNT-07,
-    WOW-UNT-08)."""
+    """Put the card on its pile, mark the figure of a unit card, and carry out the option, one option a play (WOW-TRN-04, WOW-TRN-09,
+    WOW-CRD-02, WOW-CRD-03, WOW-CRD-04, WOW-UNT-07, WOW-UNT-08)."""
     key = action["card"], action["option"]
     terms = TERMS[key]
-    match.emit(
-        "card_played",
-        seat=seat,
-        card=terms.card,
-        option=terms.option,
-        unit=action["unit"] if terms.uses_figure else None,
-        to="removed" if terms.removes else "discard",
-    )
+    used = {"unit": action["unit"]} if terms.uses_figure else {}
+    match.emit("card_played", seat=seat, card=terms.card, option=terms.option, to=REMOVED if terms.removes else DISCARD, **used)
     VERBS[key].act(match, seat, terms, action)
 
 
@@ -95,10 +159,9 @@ def play(match: Match, seat: Seat, action: Action) -> None:
 
 
 def playable(state: State, seat: Seat) -> str | None:
-    """A card in hand that has a legal play which counts for the duty to play: one that neither removes the card nor opens a strike
-    (WOW-TRN-05, WOW-TRN-06, WOW-UNT-14, WOW-EDN-05)."""
-    hand: list[str] = state["sides"][seat]["hand"]
-    for card in dict.fromkeys(hand):
+    """Return a card in hand with a legal play that counts for the duty to play, or None. A play that removes the card or opens a strike
+    does not count (WOW-TRN-05, WOW-TRN-06, WOW-UNT-14, WOW-EDN-05)."""
+    for card in dict.fromkeys(state["sides"][seat]["hand"]):
         for terms in KEPT[card]:
             verb = VERBS[card, terms.option]
             for action in verb.offers(state, seat, terms):
@@ -108,70 +171,35 @@ def playable(state: State, seat: Seat) -> str | None:
 
 
 def end_turn_offers(state: State, seat: Seat) -> list[Action]:
-    """A turn can be ended."""
+    """Return the action that ends the turn."""
     return [{"type": "end_turn"}]
 
 
 def end_turn_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """Every card in hand must be played if it can be, unless the match goes without that duty (WOW-TRN-05, WOW-TRN-06, WOW-TRN-08,
+    """Refuse to end the turn while a card must be played, unless the match goes without that duty (WOW-TRN-05, WOW-TRN-06, WOW-TRN-08,
     WOW-OPT-02)."""
-    if not option(state, "must_play"):
+    if not must_play(state):
         return None
     card = playable(state, seat)
     return None if card is None else no("cards_left", "WOW-TRN-05", card=card)
 
 
 def finish_turn(match: Match, seat: Seat, action: Action) -> None:
-    """The turn passes on (WOW-TRN-01, WOW-TRN-10, WOW-TRN-11)."""
+    """End the turn (WOW-TRN-01, WOW-TRN-10, WOW-TRN-11)."""
     end_turn(match, seat)
-
-
-# ---------------------------------------------------------------- the second civilian of Evacuate
-
-
-def move_civilian_offers(state: State, seat: Seat) -> list[Action]:
-    """Every step of a civilian but the one that moved first (WOW-HUM-04)."""
-    return [{"type": "move_civilian", "from": a, "to": b} for a, b in civilian_moves(state, state["evacuation"])]
-
-
-def move_civilian_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """As for the first civilian, which stays where it is now (WOW-HUM-04)."""
-    bad = malformed(action, "from", REGIONS, "region") or malformed(action, "to", REGIONS, "region")
-    return bad or civilian_move_refusal(state, action["from"], action["to"], state["evacuation"])
-
-
-def move_second_civilian(match: Match, seat: Seat, action: Action) -> None:
-    """The second civilian moves and Evacuate is over (WOW-HUM-03, WOW-HUM-04)."""
-    move_civilian(match, action["from"], action["to"], match.state["evacuation"])
-    match.emit("evacuation_changed", evacuation=None)
-
-
-def end_moves_offers(state: State, seat: Seat) -> list[Action]:
-    """The second move is free to be left out (WOW-HUM-04)."""
-    return [{"type": "end_moves"}]
-
-
-def end_moves(match: Match, seat: Seat, action: Action) -> None:
-    """Evacuate ends with one civilian moved (WOW-HUM-04)."""
-    match.emit("evacuation_changed", evacuation=None)
 
 
 # ---------------------------------------------------------------- the system
 
 
-def end_round_offers(state: State, seat: Seat) -> list[Action]:
-    """The system's only action."""
+def advance_offers(state: State, seat: Seat) -> list[Action]:
+    """Return the only action of the system."""
     return [{"type": "advance"}]
 
 
-def never_refused(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """In its phase this can always be done."""
-    return None
-
-
-def finish_round(match: Match, seat: Seat, action: Action) -> None:
-    """The next round, or the end of the match (WOW-TRN-18, WOW-END-06)."""
-    end_round(match)
+def advance(match: Match, seat: Seat, action: Action) -> None:
+    """Start the next round, or end the match (WOW-TRN-18, WOW-END-06)."""
+    next_round(match)
 
 
 PLAY = Deed(
@@ -189,7 +217,4 @@ PLAY = Deed(
     play,
 )
 END_TURN = Deed({}, end_turn_offers, end_turn_refusal, finish_turn)
-MOVE_CIVILIAN = Deed({"from": REGION, "to": REGION}, move_civilian_offers, move_civilian_refusal, move_second_civilian)
-END_MOVES = Deed({}, end_moves_offers, never_refused, end_moves)
-END_ROUND = Deed({}, end_round_offers, never_refused, finish_round)
-SET_UP = Deed({}, setup_offers, setup_refusal, set_up)
+NEXT_ROUND = Deed({}, advance_offers, never_refused, advance)

@@ -6,27 +6,31 @@ from collections.abc import Iterator
 from typing import Any
 
 from games.drawing import Sheet, apart, counted, heading, listed, paragraph, tallied
-from games.kernel import AUDITOR, Seat, State
+from games.kernel import AUDITOR, Seat
 from games.war_of_the_worlds.data import (
     BALLOONS,
     BESIDE,
     CARDS,
     CIVILIANS,
     DAMAGE_TO_WIN,
+    DISCARD,
     KINDS,
     LAND,
     NAMES,
+    OFFER_DECK,
+    REMOVED,
     SEA,
     SHORT,
     SKETCH,
 )
+from games.war_of_the_worlds.sight import View
 from games.war_of_the_worlds.state import civilians_left, income
 
 HIGH = 4
 
 
-def board(view: State, viewer: str) -> list[str]:
-    """What a viewer sees of a match, drawn."""
+def board(view: View, viewer: str) -> list[str]:
+    """Return the drawing of a match for a viewer, as lines."""
     return [
         heading("War of the Worlds", view, viewer),
         *_map(view),
@@ -37,9 +41,8 @@ def board(view: State, viewer: str) -> list[str]:
     ]
 
 
-def _map(view: State) -> list[str]:
-    """Great Britain: boxes that touch are regions that border on each other; beside the seas stand their coasts (WOW-MAP-01,
-    WOW-MAP-02)."""
+def _map(view: View) -> list[str]:
+    """Return the map of Great Britain. Boxes that touch are adjacent regions. Each sea names its coast (WOW-MAP-01, WOW-MAP-02)."""
     sheet = Sheet()
     for region in LAND:
         place = SKETCH[region]
@@ -55,8 +58,8 @@ def _map(view: State) -> list[str]:
     return [*drawn[:-1], "* has acted this turn".ljust(len(drawn[-1]) - len(drawn[-1].lstrip())) + drawn[-1].lstrip()]
 
 
-def _land(view: State, region: str, width: int) -> list[str]:
-    """What stands in a land region, in three lines; `*` marks what has acted this turn."""
+def _land(view: View, region: str, width: int) -> list[str]:
+    """Return three lines for a land region. `*` marks pieces that have acted this turn."""
     land = view["regions"][region]
     people = counted(land["civilians"], "civilian") if land["civilians"] else ""
     if land["fought"]:
@@ -69,8 +72,8 @@ def _land(view: State, region: str, width: int) -> list[str]:
     ]
 
 
-def _tokens(view: State, region: str, land: dict[str, Any]) -> tuple[str, str]:
-    """The tokens in a region by name, and in short words; what influence there is stands in brackets."""
+def _tokens(view: View, region: str, land: dict[str, Any]) -> tuple[str, str]:
+    """Return the tokens in a region by name, and in short words. Influence is in brackets."""
     standing = [*([land["building"]] if land["building"] else []), *([BALLOONS.id] if land["balloons"] else [])]
     marks = ["*" if name == land["building"] and region in view["fired"] else "" for name in standing]
     laid = [SHORT[name] for name in land["influence"]]
@@ -79,8 +82,8 @@ def _tokens(view: State, region: str, land: dict[str, Any]) -> tuple[str, str]:
     return " + ".join([*full, *([f"({', '.join(laid)})"] if laid else [])]), " ".join([*short, *laid])
 
 
-def _figures(view: State, region: str) -> str:
-    """The figures in a region by kind and number; `*` marks one that has taken a unit card this turn."""
+def _figures(view: View, region: str) -> str:
+    """Return the figures in a region by kind and number. `*` marks a figure that has taken a unit card this turn."""
     found = []
     for kind in KINDS.values():
         here = [
@@ -93,8 +96,8 @@ def _figures(view: State, region: str) -> str:
     return " ".join(found)
 
 
-def _tracks(view: State) -> str:
-    """How near either side is to its goal (WOW-END-01, WOW-END-02)."""
+def _tracks(view: View) -> str:
+    """Return the two tracks that lead to the goals (WOW-END-01, WOW-END-02)."""
     left = civilians_left(view)
     return apart(
         f"damage     {_bar(view['damage'], DAMAGE_TO_WIN)}  {view['damage']} of {DAMAGE_TO_WIN}",
@@ -106,18 +109,18 @@ def _bar(number: int, whole: int) -> str:
     return ("#" * number).ljust(whole, ".")
 
 
-def _open(view: State) -> Iterator[str]:
-    """A strike that gathers damage, or a civilian that may move once more."""
+def _open(view: View) -> Iterator[str]:
+    """Yield a line for an open strike or evacuation."""
     strike, evacuation = view["strike"], view["evacuation"]
     if strike is not None:
         yield f"STRIKE on {SKETCH[strike['region']].short}: {strike['damage']} gathered, {strike['need']} needed"
     if evacuation is not None:
         fought = ", and has fought" if evacuation["fought"] else ""
-        yield f"EVACUATION: the civilian moved first stands in {SKETCH[evacuation['region']].short}{fought}; one more may move"
+        yield f"EVACUATION: the civilian that moved first is in {SKETCH[evacuation['region']].short}{fought}; one more may move"
 
 
-def _side(view: State, seat: Seat, viewer: str) -> Iterator[str]:
-    """A side's cards, as far as they are seen: counts of what is hidden, names of what is open (WOW-VIS-01, WOW-VIS-02, WOW-VIS-03)."""
+def _side(view: View, seat: Seat, viewer: str) -> Iterator[str]:
+    """Yield the lines for the cards of a side: names of open cards, counts of hidden ones (WOW-VIS-01, WOW-VIS-02, WOW-VIS-03)."""
     side = view["sides"][seat]
     sizes = [f"{_size(side['supply'])} in supply", f"{_size(side['offer_deck'])} in the offer deck", f"income {income(view, seat)}"]
     if seat == view["active"]:
@@ -129,11 +132,11 @@ def _side(view: State, seat: Seat, viewer: str) -> Iterator[str]:
     else:
         yield from paragraph("  hand     ", tallied([NAMES[card] for card in hand]) or ["-"])
     yield from paragraph("  offer    ", [f"{NAMES[card]} {CARDS[card].cost}" for card in side["offer"]] or ["-"])
-    for pile in ("discard", "removed"):
+    for pile in (DISCARD, REMOVED):
         if side[pile]:
             yield from paragraph(f"  {pile:<9}", tallied([NAMES[card] for card in side[pile]]))
     if viewer == AUDITOR:
-        for label, pile in (("supply", "supply"), ("to come", "offer_deck")):
+        for label, pile in (("supply", "supply"), ("to come", OFFER_DECK)):
             if side[pile]:
                 yield from paragraph(f"  {label:<9}", [NAMES[card] for card in side[pile]])
 
@@ -142,8 +145,8 @@ def _size(pile: Any) -> int:
     return pile if isinstance(pile, int) else len(pile)
 
 
-def _end(view: State) -> Iterator[str]:
-    """Who has won, and why."""
+def _end(view: View) -> Iterator[str]:
+    """Yield a line for the outcome."""
     outcome = view["outcome"]
     if outcome is not None:
         scores = ", ".join(f"{seat} {score}" for seat, score in outcome["scores"].items())

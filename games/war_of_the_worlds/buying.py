@@ -1,19 +1,20 @@
-"""Deeds of the market: buying from the offer pool, and swapping a card of it."""
+"""The deeds of the offer pool: buying a card, and swapping one."""
 
 from __future__ import annotations
 
-from games.kernel import Action, Deed, Match, Refusal, Seat, State, no
+from games.kernel import Action, Deed, Refusal, Seat, no
 from games.schema import optional
-from games.war_of_the_worlds.data import BUILDINGS, CARDS, REGIONS
-from games.war_of_the_worlds.flow import gain
+from games.war_of_the_worlds.data import BUILDINGS, CARDS, DISCARD, OFFER_DECK, REGIONS, REMOVED
+from games.war_of_the_worlds.document import Match, State
+from games.war_of_the_worlds.flow import fill_offer, gain
 from games.war_of_the_worlds.sites import build, building_refusal, place, places, placing_refusal, sites
-from games.war_of_the_worlds.state import CARD, REGION, free_figure, kind_of, option
+from games.war_of_the_worlds.state import CARD, REGION, expert_swap, free_figure, kind_of
 from games.war_of_the_worlds.verb import malformed
 
 
 def region_for(state: State, seat: Seat, name: str) -> list[str] | None:
-    """The regions of which a purchase must name one; None where it names none. Every building needs one, and so does a figure that is
-    placed where civilians stand, if one is free and some region is fit for it (WOW-BLD-06, WOW-UNT-01, WOW-UNT-05)."""
+    """Return the regions of which a purchase must name one, or None if it names none. Every building needs a region. A figure that is
+    placed among civilians needs one if a figure is free and can be placed (WOW-BLD-06, WOW-UNT-01, WOW-UNT-05)."""
     card = CARDS[name]
     if card.building is not None:
         return sites(state, BUILDINGS[card.building])
@@ -26,7 +27,7 @@ def region_for(state: State, seat: Seat, name: str) -> list[str] | None:
 
 
 def buy_offers(state: State, seat: Seat) -> list[Action]:
-    """Every card on offer that the seat can pay, with every region for what it brings."""
+    """Return a purchase of every card on offer that the seat can pay, for every region that it may name."""
     offers: list[Action] = []
     for name in dict.fromkeys(state["sides"][seat]["offer"]):
         if CARDS[name].cost <= state["resources"]:
@@ -39,7 +40,7 @@ def buy_offers(state: State, seat: Seat) -> list[Action]:
 
 
 def buy_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """The card is in the seat's own pool and can be paid in full, and its token or figure has a place (WOW-OFR-01, WOW-OFR-03,
+    """Refuse a card that is not on offer or too expensive, and a wrong region for its token or figure (WOW-OFR-01, WOW-OFR-03,
     WOW-OFR-12, WOW-BLD-06, WOW-UNT-05)."""
     name, region = action["card"], action.get("region")
     bad = malformed(action, "card", CARDS, "card") or malformed(action, "region", REGIONS, "region")
@@ -64,12 +65,12 @@ def buy_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
 
 
 def buy(match: Match, seat: Seat, action: Action) -> None:
-    """The cost is paid; a building card leaves the game and its token is built, other cards are discarded without effect, and a unit
-    card brings a figure if it can; the pool is filled up (WOW-OFR-02, WOW-OFR-04, WOW-OFR-05, WOW-OFR-06, WOW-OFR-07, WOW-BLD-01,
-    WOW-UNT-01, WOW-UNT-05, WOW-UNT-12)."""
+    """Pay the cost, move the card and fill the pool. A building card leaves the game and its token is placed. A unit card places a figure
+    if possible. No option of the card is carried out (WOW-OFR-02, WOW-OFR-04, WOW-OFR-05, WOW-OFR-06, WOW-OFR-07, WOW-BLD-01, WOW-UNT-01,
+    WOW-UNT-05, WOW-UNT-12)."""
     card = CARDS[action["card"]]
     gain(match, seat, -card.cost, card.id)
-    match.emit("card_bought", seat=seat, card=card.id, to="removed" if card.building else "discard")
+    match.emit("card_bought", seat=seat, card=card.id, to=REMOVED if card.building else DISCARD)
     if card.building is not None:
         build(match, card.building, action["region"])
     elif card.figure is not None:
@@ -80,22 +81,15 @@ def buy(match: Match, seat: Seat, action: Action) -> None:
     fill_offer(match, seat)
 
 
-def fill_offer(match: Match, seat: Seat) -> None:
-    """The top card of the offer deck joins the pool, as long as there is one (WOW-OFR-06, WOW-OFR-07)."""
-    deck = match.state["sides"][seat]["offer_deck"]
-    if deck:
-        match.emit("offer_filled", seat=seat, card=deck[0])
-
-
 def swap_offers(state: State, seat: Seat) -> list[Action]:
-    """Every different card on offer, once a turn and as long as the offer deck lasts (WOW-OFR-08, WOW-OFR-10)."""
+    """Return a swap of each different card on offer, once a turn, if the offer deck has a card (WOW-OFR-08, WOW-OFR-10)."""
     if state["swapped"] or not state["sides"][seat]["offer_deck"]:
         return []
     return [{"type": "swap", "card": card} for card in dict.fromkeys(state["sides"][seat]["offer"])]
 
 
 def swap_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """One swap a turn, of a card in the pool, and only while the offer deck has a card to put in its place (WOW-OFR-08, WOW-OFR-10)."""
+    """Refuse a second swap in a turn, a card that is not on offer, and any swap with an empty offer deck (WOW-OFR-08, WOW-OFR-10)."""
     card = action["card"]
     if card not in CARDS:
         return malformed(action, "card", CARDS, "card")
@@ -110,9 +104,9 @@ def swap_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
 
 
 def swap(match: Match, seat: Seat, action: Action) -> None:
-    """The card goes under the offer deck, or with the expert swap out of the game, and the top card takes its place; it is free
+    """Put the card under the offer deck, or out of the game with the expert swap. The top card of the deck takes its place. A swap is free
     (WOW-OFR-08, WOW-OFR-09, WOW-OFR-11, WOW-OFR-13, WOW-OPT-01)."""
-    goes_to = "removed" if option(match.state, "expert_swap") else "offer_deck"
+    goes_to = REMOVED if expert_swap(match.state) else OFFER_DECK
     match.emit("card_swapped", seat=seat, card=action["card"], to=goes_to)
     fill_offer(match, seat)
 

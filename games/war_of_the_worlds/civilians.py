@@ -1,28 +1,40 @@
-"""What cards do with civilians: moving, fighting, being taken."""
+"""Verbs for civilians: moving, fighting and being destroyed; and the second move of Evacuate."""
 
 from __future__ import annotations
 
-from games.kernel import Action, Match, Refusal, Seat, State, no
-from games.war_of_the_worlds.data import BESIDE, LAND, Terms
-from games.war_of_the_worlds.outcome import check_damage, deal_damage, destroy_civilians
-from games.war_of_the_worlds.state import Evacuation, closed, movable, next_has_fought, open_to_attack, protected, sealed
-from games.war_of_the_worlds.strike import in_place
-from games.war_of_the_worlds.verb import Verb, held, nothing_to_attack, play_of, wants_land
+from games.kernel import Action, Deed, Refusal, Seat, no
+from games.war_of_the_worlds.data import BESIDE, HUMANS, LAND, REGIONS, Terms
+from games.war_of_the_worlds.document import Evacuation, Match, State
+from games.war_of_the_worlds.outcome import check_damage, check_extinction, deal_damage
+from games.war_of_the_worlds.state import (
+    EVACUATING,
+    PLAYING,
+    REGION,
+    entry_closed,
+    exit_closed,
+    movable,
+    next_has_fought,
+    open_to_attack,
+)
+from games.war_of_the_worlds.strike.damage import in_place, protected
+from games.war_of_the_worlds.verb import Verb, malformed, never_refused, nothing_to_attack, play_of, regions_of, wants_land
+
+# ---------------------------------------------------------------- one step of a civilian
 
 
 def civilian_moves(state: State, evacuation: Evacuation | None) -> list[tuple[str, str]]:
-    """Where a civilian can go from and to, the one that Evacuate moved first left out (WOW-MOV-10, WOW-HUM-04)."""
+    """Return every step of a civilian, as two regions. The civilian that Evacuate moved first stays (WOW-MOV-10, WOW-HUM-04)."""
     regions = state["regions"]
-    moves = []
+    moves: list[tuple[str, str]] = []
     for source in LAND:
-        if regions[source]["civilians"] and movable(state, source, evacuation) and not sealed(state, source):
-            moves += [(source, goal) for goal in BESIDE[source] if not regions[goal]["influence"] or not closed(state, goal)]
+        if regions[source]["civilians"] and movable(state, source, evacuation) and not exit_closed(state, source):
+            moves += [(source, goal) for goal in BESIDE[source] if not regions[goal]["influence"] or not entry_closed(state, goal)]
     return moves
 
 
 def civilian_move_refusal(state: State, source: str, goal: str, evacuation: Evacuation | None) -> Refusal | None:
-    """A civilian goes to an adjacent land region, hostile or not, unless the aliens have sealed the one or closed the other (WOW-MOV-09,
-    WOW-MOV-10, WOW-INF-01, WOW-INF-02, WOW-HUM-04)."""
+    """Refuse a step without a civilian to move, to a region that is not adjacent land, or stopped by a condition. The goal may be hostile
+    (WOW-MOV-09, WOW-MOV-10, WOW-INF-01, WOW-INF-02, WOW-HUM-04)."""
     refusal = wants_land(state, source, goal)
     if refusal is not None:
         return refusal
@@ -32,51 +44,84 @@ def civilian_move_refusal(state: State, source: str, goal: str, evacuation: Evac
         return no("no_civilian", "WOW-MOV-10", region=source, wanted="no civilian")
     if goal not in BESIDE[source]:
         return no("not_adjacent", "WOW-MOV-10", source=source, goal=goal, wanted="adjacent to")
-    if sealed(state, source):
+    if exit_closed(state, source):
         return no("sealed", "WOW-INF-02", region=source)
-    if closed(state, goal):
+    if entry_closed(state, goal):
         return no("closed", "WOW-INF-01", region=goal)
     return None
 
 
 def move_civilian(match: Match, source: str, goal: str, evacuation: Evacuation | None) -> bool:
-    """One civilian moves, one that has not fought if there is any; returns whether it has fought (WOW-MOV-11, WOW-BLD-10)."""
+    """Move a civilian, if possible one that has not fought, and return True if it has fought (WOW-MOV-11, WOW-BLD-10)."""
     fought = next_has_fought(match.state, source, evacuation)
     match.emit("civilian_moved", **{"from": source, "to": goal, "fought": fought})
     return fought
 
 
+# ---------------------------------------------------------------- cards that move civilians
+
+
 def move_civilians_offers(state: State, seat: Seat, terms: Terms) -> list[Action]:
-    """Every step of a civilian."""
+    """Return a play for every step of a civilian."""
     card, option = terms.card, terms.option
     return [{"type": "play", "card": card, "option": option, "from": a, "to": b} for a, b in civilian_moves(state, None)]
 
 
 def move_civilians_refusal(state: State, seat: Seat, terms: Terms, action: Action) -> Refusal | None:
-    """As for any step of a civilian (WOW-HUM-01, WOW-HUM-03, WOW-HUM-05)."""
+    """Refuse a step that no civilian can take (WOW-HUM-01, WOW-HUM-03, WOW-HUM-05)."""
     return civilian_move_refusal(state, action["from"], action["to"], None)
 
 
 def move_civilians(match: Match, seat: Seat, terms: Terms, action: Action) -> None:
-    """A civilian moves; a card for two waits for the second as long as another one could move (WOW-HUM-03, WOW-HUM-04, WOW-TRN-04)."""
-    fought = move_civilian(match, action["from"], action["to"], None)
-    if terms.moves > 1:
-        evacuation: Evacuation = {"region": action["to"], "fought": fought}
-        if civilian_moves(match.state, evacuation):
-            match.emit("evacuation_changed", evacuation=evacuation)
+    """Move a civilian. A card for two waits for the second, if any other could move (WOW-HUM-03, WOW-HUM-04, WOW-TRN-04)."""
+    goal = action["to"]
+    fought = move_civilian(match, action["from"], goal, None)
+    if terms.moves > 1 and civilian_moves(match.state, {"region": goal, "fought": fought}):
+        match.emit("evacuation_started", region=goal, fought=fought)
+        match.emit("phase_changed", phase=EVACUATING, active=HUMANS, to_act=[HUMANS])
+
+
+def second_move_offers(state: State, seat: Seat) -> list[Action]:
+    """Return every step of another civilian than the one that moved first (WOW-HUM-04)."""
+    return [{"type": "move_civilian", "from": a, "to": b} for a, b in civilian_moves(state, state["evacuation"])]
+
+
+def second_move_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """Refuse a step that no other civilian can take (WOW-HUM-04)."""
+    bad = malformed(action, "from", REGIONS, "region") or malformed(action, "to", REGIONS, "region")
+    return bad or civilian_move_refusal(state, action["from"], action["to"], state["evacuation"])
+
+
+def second_move(match: Match, seat: Seat, action: Action) -> None:
+    """Move the second civilian, which ends Evacuate (WOW-HUM-03, WOW-HUM-04)."""
+    move_civilian(match, action["from"], action["to"], match.state["evacuation"])
+    end_moves(match, seat, action)
+
+
+def end_moves_offers(state: State, seat: Seat) -> list[Action]:
+    """Return the action that leaves the second move out (WOW-HUM-04)."""
+    return [{"type": "end_moves"}]
+
+
+def end_moves(match: Match, seat: Seat, action: Action) -> None:
+    """End Evacuate (WOW-HUM-04)."""
+    match.emit("evacuation_ended")
+    match.emit("phase_changed", phase=PLAYING, active=HUMANS, to_act=[HUMANS])
+
+
+# ---------------------------------------------------------------- civilians that fight
 
 
 def civilian_attack_offers(state: State, seat: Seat, terms: Terms) -> list[Action]:
-    """Every region where a civilian has not fought and something can be attacked."""
+    """Return a play for every region with a target and a civilian that has not fought."""
+    regions = state["regions"]
     return [
-        {**play_of(terms), "region": region}
-        for region, land in state["regions"].items()
-        if land["civilians"] > land["fought"] and open_to_attack(state, region)
+        {**play_of(terms), "region": region} for region in open_to_attack(state) if regions[region]["civilians"] > regions[region]["fought"]
     ]
 
 
 def civilian_attack_refusal(state: State, seat: Seat, terms: Terms, action: Action) -> Refusal | None:
-    """A civilian attacks its own region, once a turn (WOW-HUM-02, WOW-ATK-02, WOW-ATK-07)."""
+    """Refuse a region without a target, or without a civilian that has not fought this turn (WOW-HUM-02, WOW-ATK-02, WOW-ATK-07)."""
     region = action["region"]
     land = state["regions"].get(region)
     if land is None:
@@ -87,20 +132,23 @@ def civilian_attack_refusal(state: State, seat: Seat, terms: Terms, action: Acti
 
 
 def civilian_attack(match: Match, seat: Seat, terms: Terms, action: Action) -> None:
-    """A civilian is marked and deals its damage (WOW-HUM-02, WOW-ATK-07)."""
+    """Mark a civilian and deal its damage (WOW-HUM-02, WOW-ATK-07)."""
     match.emit("civilian_fought", region=action["region"])
     deal_damage(match, terms.damage, terms.card, action["region"])
     check_damage(match)
 
 
+# ---------------------------------------------------------------- cards that destroy a civilian
+
+
 def destroy_civilian_offers(state: State, seat: Seat, terms: Terms) -> list[Action]:
-    """Every region where a figure of the card's kind stands with civilians."""
-    return [{**play_of(terms), "region": region} for region in held(state, terms) if region in state["regions"]]
+    """Return a play for every land region with a figure of the card's kind."""
+    return [{**play_of(terms), "region": region} for region in regions_of(state, terms) if region in state["regions"]]
 
 
 def destroy_civilian_refusal(state: State, seat: Seat, terms: Terms, action: Action) -> Refusal | None:
-    """The civilian stands where a figure of the card's kind does; where the card says so it must be unprotected (WOW-ALN-01, WOW-ALN-10,
-    WOW-DMG-12)."""
+    """Refuse a region without a figure of the card's kind or without a civilian. Some cards also need it to be unprotected (WOW-ALN-01,
+    WOW-ALN-10, WOW-DMG-12)."""
     region = action["region"]
     land = state["regions"].get(region)
     if land is None:
@@ -115,10 +163,13 @@ def destroy_civilian_refusal(state: State, seat: Seat, terms: Terms, action: Act
 
 
 def destroy_civilian(match: Match, seat: Seat, terms: Terms, action: Action) -> None:
-    """One civilian is destroyed, which is no damage (WOW-ALN-17)."""
-    destroy_civilians(match, action["region"], 1)
+    """Destroy one civilian. This is not damage (WOW-ALN-17)."""
+    match.emit("civilians_destroyed", region=action["region"], count=1)
+    check_extinction(match)
 
 
-MOVE_CIVILIANS = Verb(("from", "to"), move_civilians_offers, move_civilians_refusal, move_civilians)
-CIVILIAN_ATTACK = Verb(("region",), civilian_attack_offers, civilian_attack_refusal, civilian_attack)
-DESTROY_CIVILIAN = Verb(("region",), destroy_civilian_offers, destroy_civilian_refusal, destroy_civilian)
+MOVES = Verb(("from", "to"), move_civilians_offers, move_civilians_refusal, move_civilians)
+ATTACK = Verb(("region",), civilian_attack_offers, civilian_attack_refusal, civilian_attack)
+DESTRUCTION = Verb(("region",), destroy_civilian_offers, destroy_civilian_refusal, destroy_civilian)
+MOVE_CIVILIAN = Deed({"from": REGION, "to": REGION}, second_move_offers, second_move_refusal, second_move)
+END_MOVES = Deed({}, end_moves_offers, never_refused, end_moves)

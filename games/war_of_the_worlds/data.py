@@ -1,29 +1,64 @@
-"""data.json as typed constants, with tables worked out from them once; nothing else opens the file.
+"""data.json as typed constants, and tables made from them once. No other module opens the file.
 
-What is in the box is counted there: a board of 15 land and 6 sea regions (WOW-CMP-02), 35 cards a side in the copies of WOW-CMP-04 and
+The file counts what is in the box: a board of 15 land and 6 sea regions (WOW-CMP-02), 35 cards a side in the copies of WOW-CMP-04 and
 WOW-CMP-05 at the costs of WOW-CMP-12, the tokens of WOW-CMP-06 and WOW-CMP-07, 30 civilians and a damage marker (WOW-CMP-08), and ten
-figures (WOW-CMP-09, WOW-EDN-02). Ages are kept there too and have no effect (WOW-EDN-01).
+figures (WOW-CMP-09, WOW-EDN-02). It also keeps the ages, which have no effect (WOW-EDN-01).
 """
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 FOLDER = Path(__file__).parent
 _DATA: dict[str, Any] = json.loads((FOLDER / "data.json").read_text(encoding="utf-8"))
 _MAP: dict[str, dict[str, Any]] = _DATA["map"]["regions"]
 _SETUP: dict[str, Any] = _DATA["setup"]
 
+Slot = Literal["building", "balloons"]
+"""A place for a token in a land region: a key of the region in the state document."""
+
+Pile = Literal["hand", "supply", "discard", "removed", "offer", "offer_deck"]
+"""A pile of cards: a key of a side in the state document."""
+
+BUILDING_SLOT: Final = "building"
+BALLOONS_SLOT: Final = "balloons"
+DISCARD: Final = "discard"
+REMOVED: Final = "removed"
+OFFER_DECK: Final = "offer_deck"
+PILES: tuple[Pile, ...] = ("hand", "supply", "discard", "removed", "offer", "offer_deck")
+IN_PLAY: tuple[Pile, ...] = ("hand", "supply", "discard")
+"""The piles through which the cards of a deck go round."""
+
+UNIT = "unit"
+"""The type of card that belongs to a kind of figure."""
+
+GAIN = "gain"
+DISTANT_ATTACK = "distant_attack"
+MOVE_CIVILIANS = "move_civilians"
+CIVILIAN_ATTACK = "civilian_attack"
+DESTROY_CIVILIAN = "destroy_civilian"
+UNIT_PLACE = "unit_place"
+UNIT_MOVE = "unit_move"
+UNIT_ATTACK = "unit_attack"
+REGION_ATTACK = "region_attack"
+COAST = "coast"
+"""A card works in a coastal region of the figure's sea region."""
+
+ADJACENT = "adjacent"
+"""A card works in a region adjacent to the figure."""
+
 _LONGEST_MOVE: int = max(row.get("steps", 0) for cards in _DATA["cards"].values() for card in cards.values() for row in card["options"])
 
 
 class Kind(NamedTuple):
-    """A kind of figure: where it may stand, the regions a step away from each of them, and what it does there (WOW-MOV-01, WOW-MOV-02).
+    """A kind of figure: where it may be, how it moves and what it does there (WOW-MOV-01, WOW-MOV-02).
 
-    `within` gives for a number of steps the regions at most so far away, each region without itself. `placed_at` is the one region in
-    which its figures are placed, None for those that are placed where civilians stand."""
+    `beside`: the regions one step away from each region that the kind may enter. `within`: by number of steps, the regions that are at
+    most so far away, without the region itself. `placed_at`: the only region in which its figures are placed. It is None for a kind that
+    is placed among civilians. `barred_by`: the slots whose tokens keep the kind out.
+    """
 
     id: str
     side: str
@@ -33,31 +68,43 @@ class Kind(NamedTuple):
     defence: int
     blocks: bool
     attackable: bool
-    barred_by: tuple[str, ...]
+    barred_by: tuple[Slot, ...]
     placed_at: str | None
 
 
-class Building(NamedTuple):
-    """A building token: its place in a region (`building` or `balloons`), what it withstands, gives and does.
+class Work(NamedTuple):
+    """The action of a building, once a turn: a repair for energy, or a shot.
 
-    A `defence` of 0 takes no damage (WOW-DMG-09). An `action` of None, or the numbers of what it may do once a turn.
+    A `repair` of 0 means that the building shoots. A `damage_adjacent` of 0 means that it shoots in its own region only.
+    """
+
+    energy: int
+    repair: int
+    damage_own_region: int
+    damage_adjacent: int
+
+
+class Building(NamedTuple):
+    """A building token: its slot in a region, its Defence, its income and its action.
+
+    A `defence` of 0 means that the token takes no damage (WOW-DMG-09).
     """
 
     id: str
     side: str
     tokens: int
-    slot: str
+    slot: Slot
     defence: int
     income: int
-    action: dict[str, int] | None
+    action: Work | None
     trigger_damage: int
     triggered_by: tuple[str, ...]
 
 
 class Terms(NamedTuple):
-    """One option of a card: the verb that carries it out, and the numbers for it (WOW-CRD-02).
+    """One option of a card: its effect, and the numbers of that effect (WOW-CRD-02).
 
-    Option 0, to place a figure, belongs to every unit card and stands in no row of its own (WOW-UNT-09).
+    Every unit card has option 0, which places a figure. data.json has no row for it (WOW-UNT-09).
     """
 
     card: str
@@ -77,7 +124,7 @@ class Terms(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where the sketch of the map has a region: its first line, its first column, and how many columns it takes."""
+    """A region in the sketch of the map: its first line, its first column, and its width in columns."""
 
     short: str
     line: int
@@ -86,7 +133,7 @@ class Place(NamedTuple):
 
 
 class Card(NamedTuple):
-    """A card of one of three kinds: action, building, unit (WOW-CRD-01). Starting cards have no cost (WOW-OFR-12)."""
+    """A card of one of three types: action, building, unit (WOW-CRD-01). Starting cards have no cost (WOW-OFR-12)."""
 
     id: str
     side: str
@@ -113,12 +160,12 @@ CIVILIAN_DEFENCE: int = _DATA["civilians"]["defence"]
 SKETCH: dict[str, Place] = {
     region: Place(row["short"], row["line"], row["column"], row["width"]) for region, row in _DATA["sketch"]["places"].items()
 }
-"""The map as the text board draws it: land regions that touch are those that share a border."""
+"""The map as the text board draws it. Two land regions touch if they share a border."""
 
 NAMES: dict[str, str] = {
     name: row["name"] for rows in (*_DATA["cards"].values(), _DATA["units"], _DATA["buildings"]) for name, row in rows.items()
 }
-"""What cards, kinds of figures and buildings are called."""
+"""The names of cards, kinds of figures and buildings."""
 
 SHORT: dict[str, str] = _DATA["sketch"]["tokens"]
 """A short word for each token."""
@@ -127,10 +174,10 @@ LAND: tuple[str, ...] = tuple(sorted(region for region, row in _MAP.items() if r
 SEA: tuple[str, ...] = tuple(sorted(region for region, row in _MAP.items() if row["terrain"] == "sea"))
 REGIONS: frozenset[str] = frozenset(_MAP)
 BESIDE: dict[str, tuple[str, ...]] = {region: tuple(row["land"]) for region, row in _MAP.items()}
-"""The land regions that share a border with a region; of a sea region, its coast (WOW-MAP-01, WOW-MAP-02, WOW-MAP-10)."""
+"""The land regions that share a border with a region. Those of a sea region are its coast (WOW-MAP-01, WOW-MAP-02, WOW-MAP-10)."""
 
 ARRIVALS: dict[str, int] = dict.fromkeys(_SETUP["civilian_regions"], _SETUP["civilians_per_region"])
-"""The civilians of the set-up, by region (WOW-SET-02, WOW-MAP-05)."""
+"""The civilians of the set-up by region (WOW-SET-02, WOW-MAP-05)."""
 
 STARTING_BUILDINGS: dict[str, str] = _SETUP["buildings"]
 STARTING_FIGURES: dict[str, str] = _SETUP["figures"]
@@ -141,6 +188,10 @@ def _within(beside: dict[str, tuple[str, ...]], steps: int) -> dict[str, tuple[s
     for _ in range(steps):
         found = {region: near.union(*(beside[one] for one in near)) for region, near in found.items()}
     return {region: tuple(sorted(near - {region})) for region, near in found.items()}
+
+
+def _work(row: dict[str, int]) -> Work:
+    return Work(row.get("energy", 0), row.get("repair", 0), row.get("damage_own_region", 0), row.get("damage_adjacent", 0))
 
 
 def _kind(name: str, row: dict[str, Any]) -> Kind:
@@ -168,7 +219,7 @@ def _building(name: str, row: dict[str, Any]) -> Building:
         slot=row["slot"],
         defence=row["defence"] or 0,
         income=row["income"],
-        action=row.get("action"),
+        action=_work(row["action"]) if "action" in row else None,
         trigger_damage=row.get("trigger_damage", 0),
         triggered_by=tuple(row.get("triggered_by", ())),
     )
@@ -185,7 +236,7 @@ def _figures(side: str, blocking: bool = False) -> tuple[str, ...]:
 
 
 def _stopping(what: str) -> str:
-    """The influence that stops something: entering, leaving or the attacks of buildings."""
+    """Return the influence that stops something: entering, leaving or the attacks of buildings."""
     return next(name for name in INFLUENCE if _DATA["influence"][name]["stops"] == what)
 
 
@@ -193,21 +244,28 @@ FIGURES_OF: dict[str, tuple[str, ...]] = {side: _figures(side) for side in SEATS
 LAND_FIGURES_OF: dict[str, tuple[str, ...]] = {side: _figures(side, blocking=True) for side in SEATS}
 ATTACKABLE: tuple[str, ...] = tuple(figure for figure, kind in FIGURES.items() if kind.attackable)
 BUILDINGS_OF: dict[str, frozenset[str]] = {side: frozenset(row.id for row in BUILDINGS.values() if row.side == side) for side in SEATS}
-ACTING_OF: dict[str, frozenset[str]] = {side: frozenset(name for name in BUILDINGS_OF[side] if BUILDINGS[name].action) for side in SEATS}
-BALLOONS: Building = next(row for row in BUILDINGS.values() if row.slot == "balloons")
-HIT_FIRST: dict[str | None, int] = {row.id: row.defence for row in BUILDINGS.values() if row.defence and row.slot == "building"}
-"""The Defence of the buildings that damage hits before anything else (WOW-STR-02, WOW-HUM-09)."""
+ACTING_OF: dict[str, dict[str, Work]] = {
+    side: {row.id: row.action for row in BUILDINGS.values() if row.side == side and row.action} for side in SEATS
+}
+"""By side, the buildings with an action of their own, and that action."""
+
+BALLOONS: Building = next(row for row in BUILDINGS.values() if row.slot == BALLOONS_SLOT)
+HIT_FIRST: dict[str | None, int] = {row.id: row.defence for row in BUILDINGS.values() if row.defence and row.slot == BUILDING_SLOT}
+"""The Defence of the buildings that damage hits before any other piece (WOW-STR-02, WOW-HUM-09)."""
 
 INCOME: dict[str | None, int] = {row.id: row.income for row in BUILDINGS.values() if row.income}
-"""What a standing token brings its owner each turn (WOW-HUM-11, WOW-ALN-13, WOW-ALN-14, WOW-EDN-08)."""
+"""The income of a token each turn (WOW-HUM-11, WOW-ALN-13, WOW-ALN-14, WOW-EDN-08)."""
 
-CLOSED: str = _stopping("entering")
-SEALED: str = _stopping("leaving")
-FOGGED: str = _stopping("building_attacks")
+MINES: dict[str | None, Building] = {row.id: row for row in BUILDINGS.values() if row.triggered_by}
+"""The tokens that go off when a figure of some kind enters their region."""
+
+NO_ENTRY: str = _stopping("entering")
+NO_EXIT: str = _stopping("leaving")
+NO_SHOTS: str = _stopping("building_attacks")
 
 
 def _named(ending: str) -> dict[str, tuple[str, int]]:
-    """The building that changes a number of a kind of figure, and that number: a key such as `army_defence` names the kind."""
+    """Return, by kind of figure, the building that changes a number of the kind, and that number. The key `army_defence` names the kind."""
     rows = _DATA["buildings"].items()
     return {kind: (name, row[kind + ending]) for name, row in rows for kind in KINDS if kind + ending in row}
 
@@ -226,7 +284,7 @@ def _terms(card: str, row: dict[str, Any]) -> Terms:
         effect=row["effect"],
         removes=row["removes"],
         kind=row.get("unit"),
-        uses_figure=row.get("uses_unit", row["effect"] == "unit_attack"),
+        uses_figure=row.get("uses_unit", row["effect"] == UNIT_ATTACK),
         at=row.get("at", ""),
         damage=row.get("damage", 0),
         amount=row.get("amount", 0),
@@ -239,8 +297,8 @@ def _terms(card: str, row: dict[str, Any]) -> Terms:
 
 
 def _card(side: str, name: str, row: dict[str, Any]) -> Card:
-    placing = {"option": 0, "effect": "unit_place", "unit": row.get("unit"), "removes": False}
-    rows = [*([placing] if row["kind"] == "unit" else []), *row["options"]]
+    placing = {"option": 0, "effect": UNIT_PLACE, "unit": row.get("unit"), "removes": False}
+    rows = [*([placing] if row["kind"] == UNIT else []), *row["options"]]
     return Card(
         id=name,
         side=side,
@@ -260,20 +318,65 @@ CARD_OF: dict[str, str] = {card.figure: card.id for card in CARDS.values() if ca
 """The unit card of each kind of figure."""
 
 KEPT: dict[str, tuple[Terms, ...]] = {
-    card.id: tuple(sorted([terms for terms in card.options if not terms.removes], key=lambda terms: terms.effect != "gain"))
+    card.id: tuple(sorted([terms for terms in card.options if not terms.removes], key=lambda terms: terms.effect != GAIN))
     for card in CARDS.values()
 }
-"""The options that leave a card in the match, those that always can be played first (WOW-TRN-06)."""
+"""The options that do not remove the card. Options that can always be played come first (WOW-TRN-06)."""
 
 STRONGEST: dict[str, Terms] = {
     card.id: max(attacks, key=lambda terms: terms.damage)
     for card in CARDS.values()
-    if card.side == ALIENS and (attacks := [terms for terms in card.options if terms.effect in ("unit_attack", "region_attack")])
+    if card.side == ALIENS and (attacks := [terms for terms in card.options if terms.effect in (UNIT_ATTACK, REGION_ATTACK)])
 }
-"""The largest attack of each alien card that has one (WOW-STR-09)."""
+"""The largest attack of each alien card that can attack (WOW-STR-09)."""
 
 
 def pile(side: str, starting: bool) -> list[str]:
-    """A side's starting cards, or its other cards, in the order of their names; the former are never on offer (WOW-CMP-03, WOW-OFR-12)."""
+    """Return a side's starting cards, or its other cards, ordered by name. Starting cards are never on offer (WOW-CMP-03, WOW-OFR-12)."""
     rows = sorted(card for card in CARDS.values() if card.side == side and card.starting == starting)
     return [card.id for card in rows for _ in range(card.copies)]
+
+
+class Weights(NamedTuple):
+    """The weights of `worth`, in points of the score.
+
+    `won`: a match that is won. `spare`: a coin or a unit of energy that is not spent yet. `turns`: the turns for which a better deck or an
+    income counts. `lean`: the size below which a smaller deck is no better. `other_use`: the part of a card's second best option that
+    counts. `figure`: a figure on the board. `token`: a building, for each coin of its price. `income`: a coin or unit of energy each turn.
+    `enough`: civilians in one region that can be used soon. `prey`: a civilian in the region of an alien land figure. `shielded`: the part
+    of that if the civilian is protected. `near_prey`: a civilian one step away. `flown`: the part of it that a flying figure counts.
+    `far`: each step to the nearest civilians. `fighters`: the civilians that are wanted near a target. `fighter`: one of them, by steps to
+    the target. `ready`: a human figure, by steps to the target. `shelter`: a civilian behind a building, for each point of Defence.
+    `menace`: a mine next to a figure that sets it off. `move_civilian`, `move_step`: one move of a card. `uses`: by effect, each point of
+    its damage or amount.
+    """
+
+    won: float
+    spare: float
+    turns: float
+    lean: int
+    other_use: float
+    figure: float
+    token: float
+    income: float
+    enough: int
+    prey: float
+    shielded: float
+    near_prey: float
+    flown: float
+    far: float
+    fighters: int
+    fighter: tuple[float, ...]
+    ready: tuple[float, ...]
+    shelter: float
+    menace: float
+    move_civilian: float
+    move_step: float
+    uses: dict[str, float]
+
+
+def _weights(row: dict[str, Any]) -> Weights:
+    return Weights(**{**row, "fighter": tuple(row["fighter"]), "ready": tuple(row["ready"])})
+
+
+WEIGHTS: Weights = _weights(_DATA["worth"]["weights"])

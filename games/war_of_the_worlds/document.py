@@ -1,4 +1,4 @@
-"""The state document of War of the Worlds: The New Wave as types. Written by `./run documents` from the shape in state.py; do not edit."""
+"""The state document of War of the Worlds: The New Wave as types. `./run documents` writes this file from state.py."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import games.kernel
 
 
 class Options(TypedDict):
-    """`Options` in the state document."""
+    """The object at `options`."""
 
     expert_swap: NotRequired[bool]
     must_play: NotRequired[bool]
@@ -16,7 +16,7 @@ class Options(TypedDict):
 
 
 class Outcome(TypedDict):
-    """`Outcome` in the state document."""
+    """The object at `outcome`."""
 
     winners: list[str]
     reason: str
@@ -24,7 +24,7 @@ class Outcome(TypedDict):
 
 
 class Strike(TypedDict):
-    """Damage gathered against a region, and what it needs."""
+    """An open strike."""
 
     region: str
     damage: int
@@ -32,14 +32,14 @@ class Strike(TypedDict):
 
 
 class Evacuation(TypedDict):
-    """Where the civilian moved first stands, and whether it has fought."""
+    """The region and the mark of the civilian that moved first."""
 
     region: str
     fought: bool
 
 
 class Region(TypedDict):
-    """`Region` in the state document."""
+    """The object at `regions.*`."""
 
     civilians: int
     fought: int
@@ -49,14 +49,14 @@ class Region(TypedDict):
 
 
 class Unit(TypedDict):
-    """`Unit` in the state document."""
+    """The object at `units.*`."""
 
     region: str | None
     used: bool
 
 
 class Side(TypedDict):
-    """`Side` in the state document."""
+    """The object at `sides.*`."""
 
     hand: list[str]
     supply: list[str]

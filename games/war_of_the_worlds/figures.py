@@ -1,17 +1,28 @@
-"""What cards do with figures: placing them, moving them, and the humans' attacks."""
+"""Verbs for figures: placing them, moving them, and the attacks of the humans."""
 
 from __future__ import annotations
 
-from games.kernel import Action, Match, Refusal, Seat, State, no
-from games.war_of_the_worlds.data import BESIDE, BUILDINGS, FIGURES, HUMANS, Terms
+from games.kernel import Action, Refusal, Seat, no
+from games.war_of_the_worlds.data import BESIDE, COAST, FIGURES, HUMANS, MINES, Terms
+from games.war_of_the_worlds.document import Match, State
 from games.war_of_the_worlds.outcome import check_damage, deal_damage
 from games.war_of_the_worlds.sites import place, places, placing_refusal
-from games.war_of_the_worlds.state import barred, closed, free_figure, fresh_figures, has_way, kind_of, open_to_attack, pinned, sealed
-from games.war_of_the_worlds.verb import Verb, attackers, nothing_to_attack, play_of, unusable
+from games.war_of_the_worlds.state import (
+    barred,
+    entry_closed,
+    exit_closed,
+    free_figure,
+    fresh_figures,
+    has_way,
+    kind_of,
+    open_to_attack,
+    pinned,
+)
+from games.war_of_the_worlds.verb import Verb, attackers, nothing_to_attack, place_of, play_of, unusable
 
 
 def unit_place_offers(state: State, seat: Seat, terms: Terms) -> list[Action]:
-    """Every region where the figure may be placed, named only where there is more than one."""
+    """Return a play for every region in which the figure may be placed. A kind with a region of its own names none."""
     kind = kind_of(terms.kind)
     if free_figure(state, kind) is None:
         return []
@@ -19,8 +30,8 @@ def unit_place_offers(state: State, seat: Seat, terms: Terms) -> list[Action]:
 
 
 def unit_place_refusal(state: State, seat: Seat, terms: Terms, action: Action) -> Refusal | None:
-    """A unit card places a figure instead of acting only when the cards of its kind in hand outnumber the figures of its kind that took
-    none this turn (WOW-UNT-09, WOW-UNT-10, WOW-UNT-13, WOW-EDN-03, WOW-CMP-10)."""
+    """Refuse a unit card that must act. It places a figure only if the hand has more cards of its kind than there are figures of the kind
+    that took none this turn (WOW-UNT-09, WOW-UNT-10, WOW-UNT-13, WOW-EDN-03, WOW-CMP-10)."""
     kind = kind_of(terms.kind)
     cards, fresh = state["sides"][seat]["hand"].count(terms.card), fresh_figures(state, kind)
     if cards <= fresh:
@@ -31,13 +42,13 @@ def unit_place_refusal(state: State, seat: Seat, terms: Terms, action: Action) -
 
 
 def unit_place(match: Match, seat: Seat, terms: Terms, action: Action) -> None:
-    """The new figure has taken its unit card for this turn (WOW-UNT-10, WOW-UNT-11)."""
+    """Place a figure. It has taken its unit card for this turn (WOW-UNT-10, WOW-UNT-11)."""
     kind = kind_of(terms.kind)
     place(match, kind, kind.placed_at or action["region"], used=True)
 
 
 def unit_move_offers(state: State, seat: Seat, terms: Terms) -> list[Action]:
-    """Every figure of the card's kind that may leave, to every region near enough."""
+    """Return a play for every figure of the card's kind that is not pinned, and for every region near enough."""
     kind = kind_of(terms.kind)
     units = state["units"]
     card, option, within = terms.card, terms.option, kind.within[terms.steps]
@@ -51,8 +62,8 @@ def unit_move_offers(state: State, seat: Seat, terms: Terms) -> list[Action]:
 
 
 def unit_move_refusal(state: State, seat: Seat, terms: Terms, action: Action) -> Refusal | None:
-    """A figure goes over its own terrain to a region in reach, by a way on which nothing pins, seals, closes or bars it (WOW-MOV-01,
-    WOW-MOV-03, WOW-MOV-05, WOW-MOV-06, WOW-MOV-12, WOW-HUM-05, WOW-HUM-07, WOW-HUM-08, WOW-ALN-01, WOW-ALN-10, WOW-ALN-11, WOW-ALN-12)."""
+    """Refuse a region that is not of the figure's terrain, not in reach, or without an allowed way (WOW-MOV-01, WOW-MOV-03,
+    WOW-MOV-05, WOW-MOV-06, WOW-MOV-12, WOW-HUM-05, WOW-HUM-07, WOW-HUM-08, WOW-ALN-01, WOW-ALN-10, WOW-ALN-11, WOW-ALN-12)."""
     figure, goal = action["unit"], action["to"]
     refusal = unusable(state, terms, figure)
     if refusal is not None:
@@ -60,7 +71,7 @@ def unit_move_refusal(state: State, seat: Seat, terms: Terms, action: Action) ->
     kind = FIGURES[figure]
     if goal not in kind.beside:
         return no("wrong_terrain", "WOW-MOV-01", region=goal, wanted=f"a region for {kind.id}")
-    start = state["units"][figure]["region"]
+    start = place_of(state, figure)
     if goal not in kind.within[terms.steps][start]:
         if terms.steps > 1:
             return no("not_adjacent", "WOW-MOV-03", source=start, goal=goal, wanted=f"another region within {terms.steps} of")
@@ -70,9 +81,9 @@ def unit_move_refusal(state: State, seat: Seat, terms: Terms, action: Action) ->
     if pinned(state, figure, start):
         return no("unit_blocked", "WOW-MOV-05", unit=figure, region=start)
     if kind.side == HUMANS:
-        if sealed(state, start):
+        if exit_closed(state, start):
             return no("sealed", "WOW-INF-02", region=start)
-        if closed(state, goal):
+        if entry_closed(state, goal):
             return no("closed", "WOW-INF-01", region=goal)
     if barred(state, kind, goal):
         return no("balloons", "WOW-MOV-12", unit=figure, region=goal)
@@ -80,12 +91,12 @@ def unit_move_refusal(state: State, seat: Seat, terms: Terms, action: Action) ->
 
 
 def unit_move(match: Match, seat: Seat, terms: Terms, action: Action) -> None:
-    """The figure moves; a Tripod sets off Landmines, whatever card moved it (WOW-HUM-16, WOW-HUM-17, WOW-INF-07, WOW-END-04,
+    """Move the figure. A Tripod sets off Landmines, with every card that moves it (WOW-HUM-16, WOW-HUM-17, WOW-INF-07, WOW-END-04,
     WOW-ATK-04)."""
     figure, goal = action["unit"], action["to"]
-    match.emit("unit_moved", **{"unit": figure, "from": match.state["units"][figure]["region"], "to": goal})
+    match.emit("unit_moved", **{"unit": figure, "from": place_of(match.state, figure), "to": goal})
     land = match.state["regions"].get(goal)
-    mine = BUILDINGS.get(land["building"]) if land is not None else None
+    mine = MINES.get(land["building"]) if land is not None else None
     if mine is not None and FIGURES[figure].id in mine.triggered_by:
         deal_damage(match, mine.trigger_damage, mine.id, goal)
         match.emit("building_destroyed", building=mine.id, slot=mine.slot, region=goal)
@@ -93,25 +104,27 @@ def unit_move(match: Match, seat: Seat, terms: Terms, action: Action) -> None:
 
 
 def human_attack_offers(state: State, seat: Seat, terms: Terms) -> list[Action]:
-    """Every Army whose region can be attacked; every Navy with every such coast."""
-    if terms.at == "coast":
+    """Return a play for every Army whose region can be attacked, or for every Navy and every coastal region that can be attacked."""
+    opened = open_to_attack(state)
+    if terms.at == COAST:
         return [
             {**play_of(terms), "unit": figure, "region": coast}
             for figure, here in attackers(state, terms)
             for coast in BESIDE[here]
-            if open_to_attack(state, coast)
+            if coast in opened
         ]
-    return [{**play_of(terms), "unit": figure} for figure, here in attackers(state, terms) if open_to_attack(state, here)]
+    return [{**play_of(terms), "unit": figure} for figure, here in attackers(state, terms) if here in opened]
 
 
 def human_attack_refusal(state: State, seat: Seat, terms: Terms, action: Action) -> Refusal | None:
-    """An Army attacks its own region, a Navy a coastal region of its sea (WOW-ATK-05, WOW-ATK-06, WOW-MAP-10, WOW-HUM-07, WOW-HUM-08)."""
+    """Refuse an attack on a region that the figure does not reach or that cannot be attacked. An Army attacks its own region, a Navy a
+    coastal region of its sea region (WOW-ATK-05, WOW-ATK-06, WOW-MAP-10, WOW-HUM-07, WOW-HUM-08)."""
     figure = action["unit"]
     refusal = unusable(state, terms, figure)
     if refusal is not None:
         return refusal
-    here = state["units"][figure]["region"]
-    if terms.at != "coast":
+    here = place_of(state, figure)
+    if terms.at != COAST:
         return nothing_to_attack(state, here)
     region = action["region"]
     if region not in state["regions"]:
@@ -122,8 +135,8 @@ def human_attack_refusal(state: State, seat: Seat, terms: Terms, action: Action)
 
 
 def human_attack(match: Match, seat: Seat, terms: Terms, action: Action) -> None:
-    """The damage of the attack is dealt (WOW-ATK-03, WOW-HUM-07, WOW-HUM-08)."""
-    region = action.get("region") or match.state["units"][action["unit"]]["region"]
+    """Deal the damage of the attack (WOW-ATK-03, WOW-HUM-07, WOW-HUM-08)."""
+    region = action.get("region") or place_of(match.state, action["unit"])
     deal_damage(match, terms.damage, terms.card, region)
     check_damage(match)
 

@@ -1,46 +1,62 @@
-"""What a seat cannot see, filled in for search; and what is worth remembering for that."""
+"""A guess at the hidden cards, for search, and the memory of the cards that everybody has seen."""
 
 from __future__ import annotations
 
 from collections import Counter
 
 from games.chance import Chance
-from games.kernel import Event, Memory, Seat, State
-from games.war_of_the_worlds.data import CARD_OF, CARDS, KINDS, SEATS, STARTING_FIGURES, pile
+from games.kernel import Event, Memory, Seat
+from games.war_of_the_worlds.data import CARD_OF, CARDS, DISCARD, KINDS, OFFER_DECK, SEATS, STARTING_FIGURES, pile
+from games.war_of_the_worlds.document import Side, State
+from games.war_of_the_worlds.sight import View
+
+BOUGHT = "bought"
+"""Remembered cards that were bought and went to the discard pile."""
+
+GONE = "gone"
+"""Remembered cards that left the game when they were bought or swapped."""
+
+UNDER = "under"
+"""Remembered cards that were put under the offer deck."""
 
 _ALL: dict[Seat, list[str]] = {seat: pile(seat, starting=True) + pile(seat, starting=False) for seat in SEATS}
 
 
 def card_bought(memory: Memory, event: Event) -> Memory:
-    """A card that was bought has left the offer deck for good; it may be reshuffled out of sight (WOW-OFR-04, WOW-TRN-12)."""
-    return _noted(memory, event, "bought" if event["to"] == "discard" else "gone")
+    """Remember a card that was bought. It never returns to the offer deck, and it may be shuffled into the supply (WOW-OFR-04,
+    WOW-TRN-12)."""
+    return _noted(memory, event, BOUGHT if event["to"] == DISCARD else GONE)
 
 
 def card_swapped(memory: Memory, event: Event) -> Memory:
-    """A swapped card lies at the bottom of the offer deck, or has left the match (WOW-OFR-08, WOW-OFR-09)."""
-    return _noted(memory, event, "under" if event["to"] == "offer_deck" else "gone")
+    """Remember a card that was swapped. It is at the bottom of the offer deck, or has left the game (WOW-OFR-08, WOW-OFR-09)."""
+    return _noted(memory, event, UNDER if event["to"] == OFFER_DECK else GONE)
 
 
 def _noted(memory: Memory, event: Event, what: str) -> Memory:
-    name = f"{event['seat']} {what}"
+    name = _key(event["seat"], what)
     return {**memory, name: [*memory.get(name, ()), event["card"]]}
+
+
+def _key(seat: Seat, what: str) -> str:
+    return f"{seat} {what}"
 
 
 REMEMBERS = {"card_bought": card_bought, "card_swapped": card_swapped}
 
 
-def guess(view: State, viewer: str, chance: Chance, memory: Memory | None = None) -> State:
-    """A document that agrees with a view and with the purchases and swaps that everybody saw: each side's unseen cards dealt to the
-    piles in which they can be (WOW-VIS-03, WOW-VIS-04)."""
-    sides = {
-        seat: _filled(view, seat, chance, memory or {}) if isinstance(side["supply"], int) else side for seat, side in view["sides"].items()
-    }
-    return {**view, "sides": sides}
+def guess(view: View, viewer: str, chance: Chance, memory: Memory | None = None) -> State:
+    """Return a document that agrees with a view and with the purchases and swaps that everybody has seen. The unseen cards of each side are
+    dealt to piles in which they can be (WOW-VIS-03, WOW-VIS-04)."""
+    seen = view["sides"]
+    sides = {seat: _filled(view, seat, chance, memory or {}) if isinstance(seen[seat]["supply"], int) else seen[seat] for seat in SEATS}
+    guessed: State = view | {"sides": sides}
+    return guessed
 
 
-def _filled(view: State, seat: Seat, chance: Chance, memory: Memory) -> dict[str, list[str]]:
-    """A side with its hidden piles dealt, those cards that must have left the offer deck to hand and supply before others, and those
-    that were put under it at its bottom."""
+def _filled(view: View, seat: Seat, chance: Chance, memory: Memory) -> Side:
+    """Return a side with its hidden piles dealt. Cards that must have left the offer deck go to hand and supply first. Cards that were put
+    under the offer deck go to its bottom."""
     side = view["sides"][seat]
     own = isinstance(side["hand"], list)
     hand = 0 if own else side["hand"]
@@ -49,29 +65,29 @@ def _filled(view: State, seat: Seat, chance: Chance, memory: Memory) -> dict[str
     for card in [*side["discard"], *side["removed"], *side["offer"], *(side["hand"] if own else ())]:
         if card in unseen:
             unseen.remove(card)
-    # A position that was never played can hide more cards than its side has left; then others stand in.
+    # A position that was never played can hide more cards than the side has left. Then other cards take their place.
     missing = max(0, size + left - len(unseen))
     unseen += (_ALL[seat] * (missing // len(_ALL[seat]) + 1))[:missing]
     ranked = _ranked(chance.shuffle(unseen), _bought(view, seat, memory))
     cycle = chance.shuffle(ranked[:size])
-    return {
-        **side,
+    dealt: Side = side | {
         "hand": side["hand"] if own else cycle[:hand],
         "supply": cycle[hand:],
-        "offer_deck": _stacked(chance.shuffle(ranked[len(ranked) - left :]), memory.get(f"{seat} under", [])),
+        "offer_deck": _stacked(chance.shuffle(ranked[len(ranked) - left :]), memory.get(_key(seat, UNDER), [])),
     }
+    return dealt
 
 
-def _bought(view: State, seat: Seat, memory: Memory) -> Counter[str]:
-    """The cards that were bought and are in a hidden hand or supply: what was seen to be bought, less what lies open; and, where a
-    figure stands whose purchase nobody remembers, one card of its kind (WOW-UNT-01)."""
+def _bought(view: View, seat: Seat, memory: Memory) -> Counter[str]:
+    """Return the cards that were bought and are in a hidden hand or supply: the remembered purchases without the cards that lie open.
+    Without memory, a figure on the board stands for one card of its kind (WOW-UNT-01)."""
     side, units = view["sides"][seat], view["units"]
-    bought: Counter[str] = Counter(memory.get(f"{seat} bought", ()))
-    bought -= Counter(side["removed"]) - Counter(memory.get(f"{seat} gone", ()))
+    bought: Counter[str] = Counter(memory.get(_key(seat, BOUGHT), ()))
+    bought -= Counter(side["removed"]) - Counter(memory.get(_key(seat, GONE), ()))
     bought -= Counter(side["discard"])
     if isinstance(side["hand"], list):
         bought -= Counter(side["hand"])
-    if f"{seat} bought" not in memory:
+    if _key(seat, BOUGHT) not in memory:
         lying = {*side["discard"], *side["removed"], *side["offer"], *(side["hand"] if isinstance(side["hand"], list) else ())}
         for kind in KINDS.values():
             if CARD_OF[kind.id] not in lying and any(units[one]["region"] and one not in STARTING_FIGURES for one in kind.figures):
@@ -80,8 +96,8 @@ def _bought(view: State, seat: Seat, memory: Memory) -> Counter[str]:
 
 
 def _ranked(unseen: list[str], bought: Counter[str]) -> list[str]:
-    """Unseen cards, those first that cannot be in the offer deck and those last that can be nowhere else: starting cards are never
-    there, nor is what was bought; a building card that was bought is seen (WOW-OFR-04, WOW-OFR-12, WOW-CRD-06)."""
+    """Return the unseen cards, first those that cannot be in the offer deck, last those that must be there. Starting cards and bought cards
+    are never there. An unseen building card always is (WOW-OFR-04, WOW-OFR-12, WOW-CRD-06)."""
     starting, sure, either, built = [], [], [], []
     for card in unseen:
         if CARDS[card].starting:
@@ -97,7 +113,7 @@ def _ranked(unseen: list[str], bought: Counter[str]) -> list[str]:
 
 
 def _stacked(deck: list[str], under: list[str]) -> list[str]:
-    """An offer deck with the cards at its bottom that were put there (WOW-OFR-08)."""
+    """Return an offer deck with the cards at its bottom that were put there (WOW-OFR-08)."""
     bottom: list[str] = []
     for card in reversed(under[-len(deck) :] if deck else []):
         if card not in deck:

@@ -1,10 +1,11 @@
-"""What holds in every document of a match that was played from its set-up."""
+"""The invariants of every document of a match that was played from its set-up."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from games.kernel import SYSTEM, State
+from games.kernel import SYSTEM
+from games.lifecycle import OVER, ROUND_END, SETUP
 from games.war_of_the_worlds.data import (
     ARRIVALS,
     BALLOONS,
@@ -14,39 +15,44 @@ from games.war_of_the_worlds.data import (
     DAMAGE_TO_WIN,
     FIGURES,
     HAND_SIZE,
+    IN_PLAY,
     INFLUENCE,
     LAND,
     OFFER_SIZE,
+    PILES,
     SEATS,
+    Pile,
     pile,
 )
-from games.war_of_the_worlds.state import civilians_left
+from games.war_of_the_worlds.document import State
+from games.war_of_the_worlds.state import EVACUATING, STRIKING, civilians_left
 
+_ON_OFFER: tuple[Pile, ...] = ("offer", "offer_deck")
 _CARDS = {seat: sorted(pile(seat, starting=True) + pile(seat, starting=False)) for seat in SEATS}
 
 
 def broken(state: State) -> Iterator[str]:
-    """A sentence for each thing that does not hold: cards are conserved, pieces stay within what the box holds, and what waits belongs
-    to its phase (WOW-CMP-03, WOW-CMP-06, WOW-CMP-07, WOW-CMP-08, WOW-CMP-10)."""
+    """Yield a sentence for each invariant that is broken. Cards are conserved, there are no more pieces than in the box, and an open strike
+    or evacuation belongs to its phase (WOW-CMP-03, WOW-CMP-06, WOW-CMP-07, WOW-CMP-08, WOW-CMP-10)."""
     yield from _broken_phase(state)
     yield from _broken_board(state)
-    if state["phase"] != "setup":
+    if state["phase"] != SETUP:
         yield from _broken_piles(state)
 
 
 def _broken_phase(state: State) -> Iterator[str]:
-    """What waits, who acts, and the tracks."""
+    """Yield what is wrong with the phase, the actors and the tracks."""
     phase = state["phase"]
-    if (state["strike"] is not None) != (phase == "strike"):
+    if (state["strike"] is not None) != (phase == STRIKING):
         yield f"the strike is {state['strike']} in phase {phase}"
-    if (state["evacuation"] is not None) != (phase == "evacuate"):
+    if (state["evacuation"] is not None) != (phase == EVACUATING):
         yield f"the evacuation is {state['evacuation']} in phase {phase}"
-    if (state["outcome"] is not None) != (phase == "over"):
+    if (state["outcome"] is not None) != (phase == OVER):
         yield f"the outcome is {state['outcome']} in phase {phase}"
-    acting = {"setup": [SYSTEM], "round_end": [SYSTEM], "over": []}.get(phase, [state["active"]])
+    acting = {SETUP: [SYSTEM], ROUND_END: [SYSTEM], OVER: []}.get(phase, [state["active"]])
     if state["to_act"] != acting:
         yield f"{state['to_act']} act in phase {phase} with {state['active']} active"
-    if state["active"] is None and (state["resources"] or state["fired"] or state["swapped"]) and phase != "over":
+    if state["active"] is None and (state["resources"] or state["fired"] or state["swapped"]) and phase != OVER:
         yield "marks of a turn are left when it is nobody's"
     if not 0 <= state["damage"] <= DAMAGE_TO_WIN:
         yield f"the damage is {state['damage']}"
@@ -55,7 +61,7 @@ def _broken_phase(state: State) -> Iterator[str]:
 
 
 def _broken_board(state: State) -> Iterator[str]:
-    """Civilians, tokens and figures."""
+    """Yield what is wrong with civilians, tokens and figures."""
     lands = state["regions"]
     left = civilians_left(state)
     if left > sum(ARRIVALS.values()) or left > CIVILIANS:
@@ -72,20 +78,20 @@ def _broken_board(state: State) -> Iterator[str]:
             yield f"{lying} tokens of {building.id} are on the board"
     for figure, unit in state["units"].items():
         if unit["region"] is not None and unit["region"] not in FIGURES[figure].beside:
-            yield f"{figure} stands in {unit['region']}"
+            yield f"{figure} is in {unit['region']}"
         if unit["used"] and unit["region"] is None:
             yield f"{figure} is marked off the board"
 
 
 def _broken_piles(state: State) -> Iterator[str]:
-    """Each side's cards, and where they may not be."""
+    """Yield what is wrong with the cards of each side."""
     for seat, side in state["sides"].items():
-        cards = [card for name in ("hand", "supply", "discard", "removed", "offer", "offer_deck") for card in side[name]]
+        cards = [card for name in PILES for card in side[name]]
         if sorted(cards) != _CARDS[seat]:
             yield f"{seat} has {len(cards)} cards instead of its {len(_CARDS[seat])}"
         if len(side["hand"]) > HAND_SIZE or len(side["offer"]) > OFFER_SIZE:
-            yield f"{seat} holds {len(side['hand'])} cards and is offered {len(side['offer'])}"
-        if any(CARDS[card].building for name in ("hand", "supply", "discard") for card in side[name]):
+            yield f"{seat} has {len(side['hand'])} cards in hand and {len(side['offer'])} on offer"
+        if any(CARDS[card].building for name in IN_PLAY for card in side[name]):
             yield f"a building card of {seat} is in its hand, supply or discard pile"
-        if any(CARDS[card].starting for name in ("offer", "offer_deck") for card in side[name]):
+        if any(CARDS[card].starting for name in _ON_OFFER for card in side[name]):
             yield f"a starting card of {seat} is on offer"

@@ -1,50 +1,50 @@
-"""When the match is over, who has won and why."""
+"""The end of the match: when it is over, who has won, and why."""
 
 from __future__ import annotations
 
-from games.kernel import Match, Seat, State
+from games.kernel import Seat
 from games.war_of_the_worlds.data import ALIENS, CIVILIANS, DAMAGE_TO_WIN, HUMANS
-from games.war_of_the_worlds.state import civilians_left, option
+from games.war_of_the_worlds.document import Match, State
+from games.war_of_the_worlds.state import BY_DAMAGE, BY_EXTINCTION, BY_ROUNDS, civilians_left, round_limit
 
 
 def scores(state: State) -> dict[Seat, int]:
-    """The aliens count the civilians that are missing, the humans the damage (WOW-END-06)."""
+    """Return the score of each seat: the missing civilians for the aliens, the damage for the humans (WOW-END-06)."""
     return {ALIENS: CIVILIANS - civilians_left(state), HUMANS: state["damage"]}
 
 
 def deal_damage(match: Match, amount: int, source: str, region: str | None) -> None:
-    """The humans' damage moves the marker, which stops at the end of its track (WOW-ATK-03, WOW-ATK-04)."""
+    """Move the damage marker. It stops at the end of its track (WOW-ATK-03, WOW-ATK-04)."""
     total = min(DAMAGE_TO_WIN, match.state["damage"] + amount)
     match.emit("damage_changed", amount=amount, total=total, source=source, region=region)
 
 
 def check_damage(match: Match) -> None:
-    """At the end of the damage track the humans win at once (WOW-END-01, WOW-END-03)."""
+    """End the match if the damage is at the end of its track: the humans win (WOW-END-01, WOW-END-03)."""
     if match.state["damage"] >= DAMAGE_TO_WIN:
-        _end(match, HUMANS, "damage")
+        _end(match, HUMANS, BY_DAMAGE)
 
 
-def destroy_civilians(match: Match, region: str, count: int) -> None:
-    """Civilians leave the board; with the last one the aliens win at once, and only here is it looked at (WOW-END-02, WOW-END-03,
+def check_extinction(match: Match) -> None:
+    """End the match if no civilian is left: the aliens win. Call this only where civilians were destroyed (WOW-END-02, WOW-END-03,
     WOW-END-05)."""
-    match.emit("civilians_destroyed", region=region, count=count)
     if not civilians_left(match.state):
-        _end(match, ALIENS, "extinction")
+        _end(match, ALIENS, BY_EXTINCTION)
 
 
 def ends_by_rounds(state: State) -> bool:
-    """Whether the round that ends now is the last one (WOW-END-06, WOW-OPT-03)."""
-    return bool(state["round"] >= option(state, "round_limit"))
+    """Return True if this round is the last one (WOW-END-06, WOW-OPT-03)."""
+    return state["round"] >= round_limit(state)
 
 
 def end_by_rounds(match: Match) -> None:
-    """The higher score wins, and an equal one is a win for the humans (WOW-END-06)."""
+    """End the match for the higher score. If the scores are equal the humans win (WOW-END-06)."""
     points = scores(match.state)
-    _end(match, ALIENS if points[ALIENS] > points[HUMANS] else HUMANS, "round_limit")
+    _end(match, ALIENS if points[ALIENS] > points[HUMANS] else HUMANS, BY_ROUNDS)
 
 
 def is_over(match: Match) -> bool:
-    """Whether a goal has been reached: the rest of a card then does not happen (WOW-END-03)."""
+    """Return True if a seat has reached its goal. The rest of a card then does not happen (WOW-END-03)."""
     return match.state["outcome"] is not None
 
 

@@ -1,19 +1,18 @@
-"""Options checked, the first document, and the set-up that the system carries out."""
+"""The options of a match, its first document, and the set-up that the system carries out."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from games.documents import clone
-from games.kernel import SYSTEM, Action, Match, Refusal, Refused, Seat, State, no
+from games.kernel import SYSTEM, Action, Deed, Refusal, Refused, Seat, no
+from games.lifecycle import SETUP
 from games.schema import Malformed, beyond, optional, record
 from games.war_of_the_worlds.data import (
-    ALIENS,
     ARRIVALS,
+    BUILDINGS,
     DEFAULTS,
     FIGURES,
-    HAND_SIZE,
     LAND,
     OFFER_SIZE,
     SEATS,
@@ -22,6 +21,8 @@ from games.war_of_the_worlds.data import (
     pile,
 )
 from games.war_of_the_worlds.data import OPTIONS as OPTION_ROWS
+from games.war_of_the_worlds.document import Match, Options, State
+from games.war_of_the_worlds.flow import draw_hand, fill_offer, shuffle_supply, start_round
 from games.war_of_the_worlds.state import OPTION_SHAPES
 
 OPTIONS = record(
@@ -30,20 +31,20 @@ OPTIONS = record(
 
 
 def begin(seats: Sequence[Seat], options: Mapping[str, Any]) -> State:
-    """The first document of a match: an empty board and empty piles, the aliens written first whoever was named first. Raises Refused
-    `bad_options` (WOW-CMP-01, WOW-SET-01, WOW-SET-10, WOW-OPT-01, WOW-OPT-02, WOW-OPT-03)."""
+    """Return the first document of a match: an empty board and empty piles, with the aliens as the first seat. Raise Refused `bad_options`
+    (WOW-CMP-01, WOW-SET-01, WOW-SET-05, WOW-SET-10, WOW-OPT-01, WOW-OPT-02, WOW-OPT-03)."""
     if sorted(seats) != sorted(SEATS):
         raise Refused(no("bad_options", "WOW-CMP-01", reason=f"the seats are {' and '.join(SEATS)}"))
     refusal = options_refusal(options)
     if refusal is not None:
         raise Refused(refusal)
-    chosen = {**DEFAULTS, **OPTIONS.clean(dict(options))}
+    chosen: Options = DEFAULTS | OPTIONS.clean(dict(options))
     return {
         "game": "war_of_the_worlds",
         "options": chosen,
         "seats": list(SEATS),
         "round": 1,
-        "phase": "setup",
+        "phase": SETUP,
         "active": None,
         "to_act": [SYSTEM],
         "outcome": None,
@@ -60,7 +61,7 @@ def begin(seats: Sequence[Seat], options: Mapping[str, Any]) -> State:
 
 
 def options_refusal(options: Mapping[str, Any]) -> Refusal | None:
-    """Options are those that the game knows, each of its type and within its range (WOW-OPT-01, WOW-OPT-02, WOW-OPT-03)."""
+    """Refuse options that the game does not know, or of a wrong type or range (WOW-OPT-01, WOW-OPT-02, WOW-OPT-03)."""
     try:
         chosen = OPTIONS.clean(dict(options))
     except Malformed as reason:
@@ -70,40 +71,40 @@ def options_refusal(options: Mapping[str, Any]) -> Refusal | None:
 
 
 def setup_offers(state: State, seat: Seat) -> list[Action]:
-    """The set-up is one action of the system."""
+    """Return the only action of the set-up."""
     return [{"type": "advance"}]
 
 
 def setup_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """Bad options do not start a match."""
+    """Refuse to set up a match with bad options."""
     return options_refusal(state["options"])
 
 
 def set_up(match: Match, seat: Seat, action: Action) -> None:
-    """Civilians, ship and first figures on the board, the piles shuffled and dealt, and the aliens' first turn begun (WOW-SET-02,
-    WOW-SET-03, WOW-SET-04, WOW-SET-05, WOW-SET-09, WOW-SET-10, WOW-SET-11, WOW-MAP-03, WOW-MAP-05)."""
-    state = clone(match.state)
-    for region, civilians in ARRIVALS.items():
-        state["regions"][region]["civilians"] = civilians
-    for region, building in STARTING_BUILDINGS.items():
-        state["regions"][region]["building"] = building
+    """Place civilians, the ship and the first figures, deal the piles of both sides, and start the first round (WOW-SET-02, WOW-SET-03,
+    WOW-SET-04, WOW-SET-09, WOW-SET-10, WOW-SET-11, WOW-MAP-03, WOW-MAP-05)."""
+    for region, count in ARRIVALS.items():
+        match.emit("civilians_placed", region=region, count=count)
+    for region, name in STARTING_BUILDINGS.items():
+        building = BUILDINGS[name]
+        match.emit("building_placed", seat=building.side, building=name, slot=building.slot, region=region)
     for figure, region in STARTING_FIGURES.items():
-        state["units"][figure]["region"] = region
+        match.emit("unit_placed", unit=figure, region=region, used=False)
     for side in SEATS:
-        state["sides"][side] = dealt(match, side)
-    match.emit("match_started", state={**state, "phase": "play", "active": ALIENS, "to_act": [ALIENS]})
+        deal(match, side)
+    match.emit("match_started", seats=list(SEATS))
+    start_round(match, 1)
 
 
-def dealt(match: Match, seat: Seat) -> dict[str, list[str]]:
-    """A seat's piles: its starting cards shuffled and a hand drawn from them, its other cards shuffled and five turned up (WOW-SET-06,
-    WOW-SET-07, WOW-SET-08, WOW-SET-09)."""
-    supply = match.chance.shuffle(pile(seat, starting=True))
-    offers = match.chance.shuffle(pile(seat, starting=False))
-    return {
-        "hand": supply[:HAND_SIZE],
-        "supply": supply[HAND_SIZE:],
-        "discard": [],
-        "removed": [],
-        "offer": offers[:OFFER_SIZE],
-        "offer_deck": offers[OFFER_SIZE:],
-    }
+def deal(match: Match, seat: Seat) -> None:
+    """Deal a seat's piles. Its starting cards are shuffled and a hand is drawn from them. Its other cards are shuffled and five of them
+    turned up (WOW-SET-06, WOW-SET-07, WOW-SET-08, WOW-SET-09)."""
+    shuffle_supply(match, seat, pile(seat, starting=True))
+    draw_hand(match, seat)
+    deck = match.chance.shuffle(pile(seat, starting=False))
+    match.emit("offer_deck_shuffled", seat=seat, count=len(deck), cards=deck)
+    for _ in range(OFFER_SIZE):
+        fill_offer(match, seat)
+
+
+SET_UP = Deed({}, setup_offers, setup_refusal, set_up)

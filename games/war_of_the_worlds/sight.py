@@ -1,13 +1,21 @@
-"""Who may see what (CONTRACT section 2)."""
+"""The views: the parts of the document and of events that each viewer may see (CONTRACT section 2)."""
 
 from __future__ import annotations
 
-from games.kernel import AUDITOR, Event, State
+from typing import Any
+
+from games.kernel import AUDITOR, Event
+from games.war_of_the_worlds.document import State
+
+View = Any
+"""The state document, with the number of cards in place of a pile that the viewer may not see."""
+
+SHUFFLED = frozenset({"supply_shuffled", "offer_deck_shuffled"})
 
 
-def view(state: State, viewer: str) -> State:
-    """The document as a viewer may see it: a hand is seen by its owner, decks by nobody but an auditor, everything else by all (WOW-VIS-01,
-    WOW-VIS-02, WOW-VIS-03, WOW-VIS-04)."""
+def view(state: State, viewer: str) -> View:
+    """Return the document as a viewer may see it. A seat sees its own hand. Only an auditor sees decks. Everybody sees the rest
+    (WOW-VIS-01, WOW-VIS-02, WOW-VIS-03, WOW-VIS-04)."""
     if viewer == AUDITOR:
         return state
     sides = {
@@ -23,12 +31,11 @@ def view(state: State, viewer: str) -> State:
 
 
 def shown(event: Event, viewer: str) -> Event:
-    """An event as a viewer may see it: drawn cards are seen by who drew them, a shuffled deck by nobody (WOW-VIS-03, WOW-VIS-04)."""
+    """Return an event as a viewer may see it. A seat sees the cards that it draws. Only an auditor sees a shuffled deck (WOW-VIS-03,
+    WOW-VIS-04)."""
     if viewer == AUDITOR:
         return event
     kind = event["type"]
-    if kind == "supply_shuffled" or (kind == "cards_drawn" and event["seat"] != viewer):
+    if kind in SHUFFLED or (kind == "cards_drawn" and event["seat"] != viewer):
         return {**event, "cards": None}
-    if kind == "match_started":
-        return {**event, "state": view(event["state"], viewer)}
     return event

@@ -1,42 +1,53 @@
-"""The document of a match, and the questions asked of it.
+"""The shape of the state document, and questions about it.
 
-Exactly two seats play (WOW-CMP-01). Nothing in the document stands for the other seat's turn: nobody reacts there (WOW-TRN-17).
+Exactly two seats play (WOW-CMP-01). The document has no field for reactions, because nobody reacts in the other seat's turn (WOW-TRN-17).
 """
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
-
-from games.kernel import Seat, State
+from games.kernel import SYSTEM, Seat
+from games.lifecycle import OVER, ROUND_END, SETUP
 from games.schema import COUNTED, Shape, always, flag, ids, listing, mapping, nullable, record, veiled, whole
 from games.war_of_the_worlds.data import (
     ALIENS,
-    ARMOUR,
     ATTACKABLE,
-    BALLOONS,
+    BALLOONS_SLOT,
+    BUILDING_SLOT,
     BUILDINGS,
     BUILDINGS_OF,
     CARDS,
-    CIVILIAN_DEFENCE,
     CIVILIANS,
-    CLOSED,
     DAMAGE_TO_WIN,
     DEFAULTS,
+    DISCARD,
     FIGURES,
     FIGURES_OF,
-    HIT_FIRST,
     HUMANS,
     INCOME,
     INFLUENCE,
     KINDS,
     LAND,
     LAND_FIGURES_OF,
+    NO_ENTRY,
+    NO_EXIT,
+    OFFER_DECK,
     OPTIONS,
+    REMOVED,
     SEA,
-    SEALED,
     SEATS,
     Kind,
 )
+from games.war_of_the_worlds.document import Evacuation, State
+
+PLAYING = "play"
+STRIKING = "strike"
+EVACUATING = "evacuate"
+PHASE_IDS = (SETUP, PLAYING, STRIKING, EVACUATING, ROUND_END, OVER)
+
+BY_DAMAGE = "damage"
+BY_EXTINCTION = "extinction"
+BY_ROUNDS = "round_limit"
+REASONS = (BY_DAMAGE, BY_EXTINCTION, BY_ROUNDS)
 
 SEAT = ids(SEATS, "a seat, named after its side")
 REGION = ids([*LAND, *SEA], "a region of the map")
@@ -44,21 +55,18 @@ LAND_REGION = ids(LAND, "a land region")
 CARD = ids(CARDS, "a card")
 FIGURE = ids(FIGURES, "a figure")
 BUILDING = ids(BUILDINGS, "a building token")
-SLOT = ids(["building", "balloons"], "where a token lies in its region")
-PILE = ids(["discard", "removed", "offer_deck"])
+SLOT = ids([BUILDING_SLOT, BALLOONS_SLOT], "the place of a token in its region")
+PLAYED_TO = ids([DISCARD, REMOVED])
+SWAPPED_TO = ids([OFFER_DECK, REMOVED])
 KIND_OF_INFLUENCE = ids(INFLUENCE, "a condition on a region")
 DAMAGE = whole(0, DAMAGE_TO_WIN, "the damage dealt to the aliens")
-REASON = ids(["damage", "extinction", "round_limit"])
-SCORES = mapping(SEAT, whole(0))
-PHASE = ids(["setup", "play", "strike", "evacuate", "round_end", "over"])
-ACTORS = listing(ids([*SEATS, "system"]), about="who must decide now")
-HIDDEN_CARDS = veiled(listing(CARD, about="top card first; a view holds the number of cards instead"), COUNTED)
-STRIKE = nullable(
-    record({"region": REGION, "damage": whole(0), "need": whole(0)}, about="damage gathered against a region, and what it needs")
-)
-EVACUATION = nullable(
-    record({"region": LAND_REGION, "fought": flag()}, about="where the civilian moved first stands, and whether it has fought")
-)
+SCORE = whole(0)
+GATHERED = whole(1, about="damage gathered so far")
+NEED = whole(0, about="damage that the strike needs")
+FOUGHT = flag("whether the civilian has attacked this turn")
+HIDDEN_CARDS = veiled(listing(CARD, about="top card first; a view has the number of cards instead"), COUNTED)
+STRIKE = record({"region": REGION, "damage": GATHERED, "need": NEED}, about="an open strike")
+EVACUATION = record({"region": LAND_REGION, "fought": FOUGHT}, about="the region and the mark of the civilian that moved first")
 
 OPTION_SHAPES: dict[str, Shape] = {
     name: flag() if row["type"] == "boolean" else whole(row["min"], row["max"]) for name, row in OPTIONS.items()
@@ -70,16 +78,16 @@ DOCUMENT = record(
         "options": record({name: shape._replace(needed=False) for name, shape in OPTION_SHAPES.items()}),
         "seats": listing(SEAT, 2, 2, about="in turn order"),
         "round": whole(1),
-        "phase": PHASE,
+        "phase": ids(PHASE_IDS),
         "active": nullable(SEAT),
-        "to_act": ACTORS,
-        "outcome": nullable(record({"winners": listing(SEAT), "reason": REASON, "scores": SCORES})),
+        "to_act": listing(ids([*SEATS, SYSTEM]), about="who must decide now"),
+        "outcome": nullable(record({"winners": listing(SEAT), "reason": ids(REASONS), "scores": mapping(SEAT, SCORE)})),
         "damage": DAMAGE,
-        "resources": whole(0, about="coins or energy that the active seat has left this turn"),
+        "resources": whole(0, about="coins or energy of the active seat, for this turn"),
         "swapped": flag("whether the active seat has made its swap this turn"),
         "fired": listing(LAND_REGION, about="regions whose building was used this turn"),
-        "strike": STRIKE,
-        "evacuation": EVACUATION,
+        "strike": nullable(STRIKE),
+        "evacuation": nullable(EVACUATION),
         "regions": mapping(
             LAND_REGION,
             record(
@@ -95,13 +103,13 @@ DOCUMENT = record(
         "units": mapping(
             FIGURE,
             record({"region": nullable(REGION), "used": flag("whether it has taken a unit card this turn")}),
-            about="the ten figures; off the board where the region is null",
+            about="the ten figures; a figure without a region is off the board",
         ),
         "sides": mapping(
             SEAT,
             record(
                 {
-                    "hand": veiled(listing(CARD, about="only its own seat sees it; other views hold its size"), COUNTED),
+                    "hand": veiled(listing(CARD, about="only its own seat sees it; other views have its size"), COUNTED),
                     "supply": HIDDEN_CARDS,
                     "discard": listing(CARD, about="oldest first"),
                     "removed": listing(CARD, about="oldest first"),
@@ -115,20 +123,23 @@ DOCUMENT = record(
 )
 
 
-class Evacuation(TypedDict):
-    """Where the civilian that Evacuate moved first stands, and whether it has fought."""
-
-    region: str
-    fought: bool
+def must_play(state: State) -> bool:
+    """Return True if every card that can be played must be played (WOW-OPT-02)."""
+    return bool(state["options"].get("must_play", DEFAULTS["must_play"]))
 
 
-def option(state: State, name: str) -> Any:
-    """An option of the match; one that is absent has its default (WOW-OPT-01, WOW-OPT-02, WOW-OPT-03)."""
-    return state["options"].get(name, DEFAULTS[name])
+def expert_swap(state: State) -> bool:
+    """Return True if a swapped card leaves the game (WOW-OPT-01)."""
+    return bool(state["options"].get("expert_swap", DEFAULTS["expert_swap"]))
+
+
+def round_limit(state: State) -> int:
+    """Return the number of the last round (WOW-OPT-03)."""
+    return int(state["options"].get("round_limit", DEFAULTS["round_limit"]))
 
 
 def standing(state: State, figures: tuple[str, ...], region: str) -> int:
-    """How many of some figures stand in a region; any number may (WOW-MAP-09)."""
+    """Return how many of some figures are in a region. Any number may be there (WOW-MAP-09)."""
     units = state["units"]
     number = 0
     for figure in figures:
@@ -138,8 +149,8 @@ def standing(state: State, figures: tuple[str, ...], region: str) -> int:
 
 
 def hostile(state: State, region: str) -> bool:
-    """Whether an alien figure or alien building is in a region, over the sea a UFO; influence alone does not count (WOW-MAP-06, WOW-MAP-07,
-    WOW-MAP-08)."""
+    """Return True if an alien figure or an alien building is in a region. A UFO makes a sea region hostile too. Influence alone does not
+    count (WOW-MAP-06, WOW-MAP-07, WOW-MAP-08)."""
     land = state["regions"].get(region)
     if land is not None and land["building"] in BUILDINGS_OF[ALIENS]:
         return True
@@ -147,18 +158,17 @@ def hostile(state: State, region: str) -> bool:
     return any([units[figure]["region"] == region for figure in FIGURES_OF[ALIENS]])  # noqa: C419 - a list is faster here
 
 
-def open_to_attack(state: State, region: str) -> bool:
-    """Whether humans may attack a region: a Tripod or an alien building is there, for UFOs can never be attacked (WOW-ATK-01,
+def open_to_attack(state: State) -> list[str]:
+    """Return the regions that humans may attack: those with a Tripod or an alien building. Nobody can attack a UFO (WOW-ATK-01,
     WOW-ATK-02)."""
-    land = state["regions"].get(region)
-    if land is not None and land["building"] in BUILDINGS_OF[ALIENS]:
-        return True
-    return standing(state, ATTACKABLE, region) > 0
+    regions, units = state["regions"], state["units"]
+    targets, buildings = [units[figure]["region"] for figure in ATTACKABLE], BUILDINGS_OF[ALIENS]
+    return [region for region in LAND if region in targets or regions[region]["building"] in buildings]
 
 
 def pinned(state: State, figure: str, region: str) -> bool:
-    """Whether a land figure could not leave a region in which it stands: one enemy land figure pins one of its side, whatever card moves
-    it. UFOs, Navies and civilians neither pin nor are pinned (WOW-MOV-05, WOW-MOV-06, WOW-MOV-07, WOW-MOV-08)."""
+    """Return True if a figure in a region could not leave it, by any card: each enemy land figure pins one land figure. UFOs, Navies and
+    civilians neither pin nor are pinned (WOW-MOV-05, WOW-MOV-06, WOW-MOV-07, WOW-MOV-08)."""
     kind = FIGURES[figure]
     if not kind.blocks:
         return False
@@ -166,44 +176,44 @@ def pinned(state: State, figure: str, region: str) -> bool:
     if not foes:
         return False
     friends = standing(state, LAND_FIGURES_OF[kind.side], region)
-    return bool(friends + (state["units"][figure]["region"] != region) <= foes)
+    return friends + (state["units"][figure]["region"] != region) <= foes
 
 
-def sealed(state: State, region: str) -> bool:
-    """Whether nothing human may leave a region; over the sea nothing hinders (WOW-INF-02, WOW-INF-04)."""
+def exit_closed(state: State, region: str) -> bool:
+    """Return True if nothing human may leave a region. Conditions exist on land only (WOW-INF-02, WOW-INF-04)."""
     land = state["regions"].get(region)
-    return land is not None and SEALED in land["influence"]
+    return land is not None and NO_EXIT in land["influence"]
 
 
-def closed(state: State, region: str) -> bool:
-    """Whether nothing human may enter a region, by a move or by being placed (WOW-INF-01, WOW-INF-04, WOW-UNT-17)."""
+def entry_closed(state: State, region: str) -> bool:
+    """Return True if nothing human may enter a region, neither by a move nor by being placed (WOW-INF-01, WOW-INF-04, WOW-UNT-17)."""
     land = state["regions"].get(region)
-    return land is not None and CLOSED in land["influence"]
+    return land is not None and NO_ENTRY in land["influence"]
 
 
 def may_leave(state: State, figure: str, region: str) -> bool:
-    """Whether a figure may take a step out of a region; conditions bind humans only."""
+    """Return True if a figure may take a step out of a region. Conditions bind humans only."""
     if pinned(state, figure, region):
         return False
-    return FIGURES[figure].side != HUMANS or not sealed(state, region)
+    return FIGURES[figure].side != HUMANS or not exit_closed(state, region)
 
 
 def barred(state: State, kind: Kind, region: str) -> bool:
-    """Whether a token in a region keeps a kind of figure out: Barrage Balloons stop UFOs (WOW-MOV-12, WOW-HUM-13)."""
+    """Return True if a token in a region keeps a kind of figure out: Barrage Balloons stop UFOs (WOW-MOV-12, WOW-HUM-13)."""
     land = state["regions"].get(region)
     return land is not None and any([bool(land[slot]) for slot in kind.barred_by])  # noqa: C419 - a list is faster here
 
 
 def may_enter(state: State, kind: Kind, region: str) -> bool:
-    """Whether a kind of figure may take a step into a region; a hostile one is no hindrance (WOW-MOV-09)."""
+    """Return True if a kind of figure may take a step into a region. It may be hostile (WOW-MOV-09)."""
     if kind.barred_by:
         return not barred(state, kind, region)
-    return kind.side != HUMANS or not closed(state, region)
+    return kind.side != HUMANS or not entry_closed(state, region)
 
 
 def has_way(state: State, figure: str, start: str, goal: str, steps: int) -> bool:
-    """Whether a figure can come from one region to another in some steps or fewer, each step allowed by itself (WOW-MOV-01, WOW-MOV-02,
-    WOW-MOV-03, WOW-MOV-04)."""
+    """Return True if a figure can go from one region to another in at most so many steps, each of them allowed by itself (WOW-MOV-01,
+    WOW-MOV-02, WOW-MOV-03, WOW-MOV-04)."""
     if not may_leave(state, figure, start):
         return False
     kind = FIGURES[figure]
@@ -218,82 +228,55 @@ def has_way(state: State, figure: str, start: str, goal: str, steps: int) -> boo
 
 
 def movable(state: State, region: str, evacuation: Evacuation | None) -> int:
-    """How many civilians of a region may move; the one that Evacuate moved first stays (WOW-HUM-04)."""
-    civilians: int = state["regions"][region]["civilians"]
+    """Return how many civilians of a region may move. The civilian that Evacuate moved first stays (WOW-HUM-04)."""
+    civilians = state["regions"][region]["civilians"]
     return civilians - 1 if evacuation is not None and evacuation["region"] == region else civilians
 
 
 def next_has_fought(state: State, region: str, evacuation: Evacuation | None) -> bool:
-    """Whether the next civilian to move has fought this turn: those that have not go first (WOW-MOV-11, WOW-ATK-08)."""
+    """Return True if the next civilian to move has fought this turn. Civilians that have not fought move first (WOW-MOV-11, WOW-ATK-08)."""
     land = state["regions"][region]
     fresh = land["civilians"] - land["fought"]
     if evacuation is not None and evacuation["region"] == region and not evacuation["fought"]:
         fresh -= 1
-    return bool(fresh <= 0)
+    return fresh <= 0
 
 
 def civilians_left(state: State) -> int:
-    """How many civilians are on the board."""
+    """Return how many civilians are on the board."""
     return sum([land["civilians"] for land in state["regions"].values()])
 
 
-def stands_anywhere(state: State, building: str) -> bool:
-    """Whether a building token is on the board."""
-    return any([land["building"] == building for land in state["regions"].values()])  # noqa: C419 - a list is faster here
-
-
-def armour(state: State, kind: Kind) -> int:
-    """The Defence of a kind of human figure, higher while the building that gives it stands anywhere (WOW-DMG-03, WOW-HUM-10)."""
-    raised = ARMOUR.get(kind.id)
-    return raised[1] if raised is not None and stands_anywhere(state, raised[0]) else kind.defence
-
-
-def first_defence(state: State, region: str) -> int:
-    """The Defence of the first piece that damage hits in a region, 0 if nothing can be hit: buildings but Landmines, Balloons, figures,
-    civilians; over the sea the Navies (WOW-STR-01, WOW-DMG-02, WOW-DMG-07, WOW-DMG-08, WOW-DMG-09, WOW-DMG-10)."""
-    land = state["regions"].get(region)
-    if land is not None:
-        if land["building"] in HIT_FIRST:
-            return HIT_FIRST[land["building"]]
-        if land["balloons"]:
-            return BALLOONS.defence
-    units = state["units"]
-    for figure in FIGURES_OF[HUMANS]:
-        if units[figure]["region"] == region:
-            return armour(state, FIGURES[figure])
-    return CIVILIAN_DEFENCE if land is not None and land["civilians"] else 0
-
-
-def protected(state: State, region: str) -> bool:
-    """Whether a piece before the civilians in the damage order stands in their region (WOW-DMG-12)."""
-    land = state["regions"][region]
-    return land["building"] in HIT_FIRST or land["balloons"] or standing(state, FIGURES_OF[HUMANS], region) > 0
+def stands_anywhere(state: State, building: str, except_in: str | None = None) -> bool:
+    """Return True if a building is on the board, in any region but one."""
+    return building in [land["building"] for region, land in state["regions"].items() if region != except_in]
 
 
 def fresh_figures(state: State, kind: Kind) -> int:
-    """How many figures of a kind are on the board and took no unit card this turn, pinned or idle ones too (WOW-UNT-09, WOW-UNT-13)."""
+    """Return how many figures of a kind are on the board and took no unit card this turn. Pinned and idle figures count (WOW-UNT-09,
+    WOW-UNT-13)."""
     units = state["units"]
     return sum([units[figure]["region"] is not None and not units[figure]["used"] for figure in kind.figures])
 
 
 def free_figure(state: State, kind: Kind) -> str | None:
-    """The figure that is placed next: the lowest number off the board, destroyed ones included; None if all are on it (WOW-CMP-10,
-    WOW-UNT-15, WOW-UNT-16)."""
+    """Return the figure that is placed next: the lowest number off the board, destroyed figures included. None if all are on the board
+    (WOW-CMP-10, WOW-UNT-15, WOW-UNT-16)."""
     units = state["units"]
     return next((figure for figure in kind.figures if units[figure]["region"] is None), None)
 
 
 def income(state: State, seat: Seat) -> int:
-    """What a seat's standing buildings bring it each turn (WOW-BLD-08, WOW-HUM-11, WOW-ALN-13, WOW-ALN-14)."""
+    """Return the income of a seat's buildings each turn (WOW-BLD-08, WOW-HUM-11, WOW-ALN-13, WOW-ALN-14)."""
     total = 0
     for land in state["regions"].values():
-        brought = INCOME.get(land["building"])
-        if brought and BUILDINGS[land["building"]].side == seat:
-            total += brought
+        name = land["building"]
+        if name is not None and name in INCOME and BUILDINGS[name].side == seat:
+            total += INCOME[name]
     return total
 
 
 def kind_of(name: str | None) -> Kind:
-    """The kind of figure that a card speaks of."""
+    """Return the kind of figure that a card names."""
     assert name is not None
     return KINDS[name]

@@ -1,16 +1,17 @@
-"""docs/operating.md names every setting, metric and option that the code has, and none that it has not."""
+"""docs/operating.md names exactly the settings, metrics and options that the code has."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
+import pytest
 from prometheus_client import REGISTRY
 
 import events.platform
 import service.settings
-from events import metrics  # noqa: F401 - registers what the memory counts
-from service import numbers  # noqa: F401 - registers what the service counts
+from events import metrics  # noqa: F401 - registers the metrics of the platform
+from service import metrics as http_metrics  # noqa: F401 - registers the metrics of the service
 from service.serve import parsed
 from tools import private
 
@@ -18,33 +19,35 @@ OPERATING = (private.ROOT / "docs/operating.md").read_text()
 RUN = (private.ROOT / "run").read_text()
 
 
-def told(prefix: str) -> set[str]:
-    """The names with a prefix that stand in the document in code."""
+def documented(prefix: str) -> set[str]:
+    """Return the names with a prefix that the document has in backquotes."""
     return set(re.findall(rf"`({prefix}\w+)", OPERATING))
 
 
-def test_every_setting_is_told_and_every_told_setting_is_read() -> None:
+def test_every_setting_is_documented_and_every_documented_setting_is_read() -> None:
     code = "\n".join(file.read_text() for place in ("events", "service", "workers") for file in Path(private.ROOT, place).glob("*.py"))
-    assert told("WARLEDGER_") == set(re.findall(r"\bWARLEDGER_[A-Z_]+\b", code + RUN))
+    assert documented("WARLEDGER_") == set(re.findall(r"\bWARLEDGER_[A-Z_]+\b", code + RUN))
 
 
-def test_the_defaults_are_those_of_the_code() -> None:
+def test_the_defaults_are_those_of_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in documented("WARLEDGER_"):
+        monkeypatch.delenv(name, raising=False)
     written = dict(re.findall(r"^\| `(WARLEDGER_\w+)` \| `?([^`|]*?)`? \|", OPERATING, re.MULTILINE))
-    memory, http = events.platform.settings_from({}), service.settings.settings_from({})
-    assert written["WARLEDGER_DATA"] == str(memory.data)
-    assert written["WARLEDGER_FSYNC"] == memory.fsync
-    assert written["WARLEDGER_PARTITIONS"] == str(memory.partitions)
-    assert written["WARLEDGER_CACHED"] == str(memory.cached)
+    platform, http = events.platform.settings_from_environment(), service.settings.settings_from_environment()
+    assert written["WARLEDGER_DATA"] == str(platform.data)
+    assert written["WARLEDGER_FSYNC"] == platform.fsync
+    assert written["WARLEDGER_PARTITIONS"] == str(platform.partitions)
+    assert written["WARLEDGER_CACHED"] == str(platform.cached)
     for name in ("body_limit", "streams", "stream_seconds", "comment_seconds", "wait_limit", "key_seconds"):
         assert float(written[f"WARLEDGER_{name.upper()}"]) == getattr(http, name), name
 
 
-def test_every_metric_is_told_and_every_told_metric_is_counted() -> None:
+def test_every_metric_is_documented_and_every_documented_metric_is_counted() -> None:
     counted = {sample.name + ("_total" if sample.type == "counter" else "") for sample in REGISTRY.collect()}
-    assert told("warledger_") == {name for name in counted if name.startswith("warledger_")}
+    assert documented("warledger_") == {name for name in counted if name.startswith("warledger_")}
 
 
-def test_every_option_of_serve_is_told() -> None:
+def test_every_option_of_serve_is_documented() -> None:
     for option in vars(parsed([])):
         assert f"`--{option}" in OPERATING, option
 

@@ -1,4 +1,4 @@
-"""The README's match in curl is played, line by line, against a real service."""
+"""The match in curl of the README is played line by line against a real service."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def test_the_match_in_curl_is_about_fifteen_lines() -> None:
 
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """What every line of the block says, each answer on a line of its own."""
+    """The output of every line of the block, each answer on a line of its own."""
     with private.service(tmp_path_factory.mktemp("readme")) as place:
         script = BLOCK[0].replace("http://127.0.0.1:8000", place.url)
-        # Answers of whole JSON end without a line's end; `curl -w` puts one there.
+        # JSON answers have no newline at their end; `curl -w` adds one.
         ended = subprocess.run(
             ["sh", "-eu", "-c", f'N=0; curl() {{ command curl -w "\\n" "$@"; }}\n{script}'], capture_output=True, text=True, timeout=120
         )
@@ -57,6 +57,6 @@ def test_every_link_leads_somewhere(target: str) -> None:
     assert (private.ROOT / target).exists()
 
 
-@pytest.mark.parametrize("place", sorted(set(re.findall(r"`([a-z]+)/`", README))))
-def test_every_place_exists(place: str) -> None:
-    assert Path(private.ROOT / place).is_dir()
+@pytest.mark.parametrize("folder", sorted(set(re.findall(r"`([a-z]+)/`", README))))
+def test_every_folder_exists(folder: str) -> None:
+    assert Path(private.ROOT / folder).is_dir()

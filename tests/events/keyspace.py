@@ -1,24 +1,24 @@
-"""Everything that a store holds beside its streams, for comparisons."""
+"""Everything that is in a store beside its streams, for comparisons."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from events.wire import Wire
+from events.store.client import RedisClient
 
 
-def projections(wire: Wire) -> dict[str, Any]:
-    """The content of every key that is worked out from streams."""
+def projections(client: RedisClient) -> dict[str, Any]:
+    """Return the content of every key that is derived from streams."""
     found = {}
-    for key in sorted(set(wire.keys("{p*}:*"))):
+    for key in sorted(set(client.keys("{p*}:*"))):
         if ":s:" in key or ":x:" in key or key.startswith("{players}"):
             continue
-        kind = wire.ask("TYPE", key)
+        kind = client.ask("TYPE", key)
         kind = kind.decode() if isinstance(kind, bytes) else kind
         command: tuple[str | int, ...] = {
             "string": ("GET", key),
             "hash": ("HGETALL", key),
             "zset": ("ZRANGE", key, 0, -1, "WITHSCORES"),
         }[kind]
-        found[key] = wire.ask(*command)
+        found[key] = client.ask(*command)
     return found

@@ -1,4 +1,4 @@
-"""A stretch of wire between a client and a server that breaks when it is told to: real sockets, so that nothing of ours is replaced."""
+"""A proxy between a client and a server that breaks on command. It uses real sockets, so nothing of ours is replaced."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 
 
 class Proxy:
-    """Passes everything on between its own socket and the server's, and breaks at the n-th call counted from `arm`.
+    """Pass everything on between its own socket and the server's, and break at the n-th call counted from `arm`.
 
-    `request`: the connection is lost before the server hears of the call. `reply`: the server carries the call out, and its answer is lost.
+    `request`: the connection is lost before the server gets the call. `reply`: the server carries the call out, and its answer is lost.
     """
 
     def __init__(self, path: Path, server: str) -> None:
@@ -33,7 +33,7 @@ class Proxy:
             self._calls, self._what, self._breaks = 0, what, frozenset(calls)
 
     def disarm(self) -> bool:
-        """Break no more; whether it ever came to that."""
+        """Break no more. Return True if a call was broken."""
         with self._lock:
             broke = any(self._calls >= call for call in self._breaks)
             self._breaks = frozenset()

@@ -1,4 +1,4 @@
-"""A store that fails at its n-th call, for every n: before it has heard, or after it has done what was asked."""
+"""A store that fails at its n-th call, for every n: before it gets the call, or after it has carried it out."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ import pytest
 
 from events import play, recall
 from events.audit import audit
+from events.due import ADVANCE
 from events.entries import parse
+from events.errors import StoreUnavailable
 from events.platform import Platform, Settings, open_platform
-from events.projections import rebuild
-from events.wire import StoreUnavailable
-from tests.conftest import ALL_GAMES, Servers
+from events.rebuild import rebuild
+from tests.conftest import ALL_GAMES, Servers, take_seat
 from tests.events.keyspace import projections
 from tests.events.proxy import Proxy
 
@@ -29,17 +30,17 @@ PLAYED = ["create_match", "take_seat", "advance", "add", "add", "roll", "add", "
 @pytest.fixture
 def proxy(servers: Servers) -> Iterator[Proxy]:
     with tempfile.TemporaryDirectory() as folder:
-        between = Proxy(Path(folder) / "wire", servers.store_url)
+        between = Proxy(Path(folder) / "proxy", servers.store_url)
         yield between
         between.close()
 
 
 def a_short_match(platform: Platform, ask: Callable[[Callable[[], T]], T]) -> str:
-    """Everything that a match can ask of the store; `ask` asks until there is an answer."""
+    """Play a match that uses every call to the store. `ask` makes a call until it is answered. Return the id of the match."""
     match: str = ask(
         lambda: play.create(platform, "p" + "a" * 16, "tally", {"one": "me", "two": "open"}, {"target": 50}, request="c")
     ).match
-    ask(lambda: play.join(platform, match, "p" + "b" * 16, "two", "00ff", request="j"))
+    ask(lambda: take_seat(platform, match, "p" + "b" * 16, "two", "00ff", request="j"))
     ask(lambda: play.play(platform, match, "system", [{"type": "advance"}], request="s1"))
     ask(lambda: play.play(platform, match, "one", [ADD, ADD], request="1"))
     platform.cache.drop(match)
@@ -54,17 +55,17 @@ def a_short_match(platform: Platform, ask: Callable[[Callable[[], T]], T]) -> st
 
 
 def check(platform: Platform, match: str) -> None:
-    """Each was done once and in its order, and nothing that follows from it is missing."""
-    entries = [parse(wire) for wire in platform.store.read_all(match)]
+    """Check that each action was carried out once, in order, with everything that follows from it."""
+    entries = [parse(raw) for raw in platform.store.log.read_all(match)]
     assert [entry.action["type"] for entry in entries] == PLAYED
     assert audit(platform, match).ok
-    kept = projections(platform.store.wire)
+    kept = projections(platform.store.client)
     rebuild(platform)
-    assert projections(platform.store.wire) == kept
+    assert projections(platform.store.client) == kept
 
 
 @pytest.mark.parametrize("what", ["request", "reply"])
-def test_one_lost_call_is_made_good_without_anybody_noticing(platform: Platform, servers: Servers, proxy: Proxy, what: str) -> None:
+def test_one_lost_call_is_repeated_without_an_error(platform: Platform, servers: Servers, proxy: Proxy, what: str) -> None:
     for n in count(1):
         servers.keeper.flushall()
         proxy.arm(what, [n])
@@ -80,10 +81,10 @@ def test_one_lost_call_is_made_good_without_anybody_noticing(platform: Platform,
 
 
 @pytest.mark.parametrize("what", ["request", "reply"])
-def test_when_the_store_stays_away_whoever_asks_again_is_told_what_became_of_it(
+def test_after_an_outage_the_same_request_gets_its_answer(
     platform: Platform, servers: Servers, proxy: Proxy, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("events.wire._PAUSES", (0.0, 0.0, 0.0))
+    monkeypatch.setattr("events.store.client._PAUSES", (0.0, 0.0, 0.0))
     for n in count(8):
         servers.keeper.flushall()
         proxy.disarm()
@@ -101,10 +102,10 @@ def test_when_the_store_stays_away_whoever_asks_again_is_told_what_became_of_it(
 
 @pytest.mark.soak
 @pytest.mark.parametrize("what", ["request", "reply"])
-def test_whatever_calls_are_lost_each_action_is_done_once(
+def test_each_action_is_done_once_whichever_calls_are_lost(
     platform: Platform, servers: Servers, proxy: Proxy, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("events.wire._PAUSES", (0.0, 0.0, 0.0))
+    monkeypatch.setattr("events.store.client._PAUSES", (0.0, 0.0, 0.0))
     for seed in range(500):
         servers.keeper.flushall()
         behind = open_platform(Settings(store_url=proxy.url, queue_url=servers.queue_url), ALL_GAMES)
@@ -117,19 +118,19 @@ def test_whatever_calls_are_lost_each_action_is_done_once(
         check(platform, match)
 
 
-def test_a_store_that_is_gone_is_said_to_be_down(
+def test_a_store_that_does_not_answer_is_unavailable(
     servers: Servers, platform: Platform, begin: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("events.wire._PAUSES", (0.0, 0.0, 0.0))
+    monkeypatch.setattr("events.store.client._PAUSES", (0.0, 0.0, 0.0))
     match = begin()
     with tempfile.TemporaryDirectory() as folder:
-        between = Proxy(Path(folder) / "wire", servers.store_url)
+        between = Proxy(Path(folder) / "proxy", servers.store_url)
         behind = open_platform(Settings(store_url=between.url, queue_url=servers.queue_url), ALL_GAMES)
         between.arm("request", range(1, 1000))
         asks: list[Callable[[], Any]] = [
             lambda: play.play(behind, match, "one", [ADD]),
             lambda: recall.position(behind, match),
-            lambda: behind.store.read(match),
+            lambda: behind.store.log.read(match),
         ]
         for ask in asks:
             with pytest.raises(StoreUnavailable):
@@ -140,14 +141,14 @@ def test_a_store_that_is_gone_is_said_to_be_down(
         between.close()
 
 
-def test_a_store_that_has_forgotten_its_last_entries_is_believed(platform: Platform, begin: Callable[..., str], servers: Servers) -> None:
+def test_the_log_decides_after_the_store_has_lost_its_last_entries(platform: Platform, begin: Callable[..., str], servers: Servers) -> None:
     match = begin()
     play.play(platform, match, "one", [ADD, ADD, ADD])
-    keys = platform.store.keys(match)
-    first = platform.store.items(match, 0, 3)
+    keys = platform.store.keys.of(match)
+    first = list(platform.store.log.items(match))[:3]
     servers.keeper.delete(keys.stream)
-    for id, fields in first:
-        servers.keeper.xadd(keys.stream, dict(fields), id=id)
+    for id, raw in first:
+        servers.keeper.xadd(keys.stream, {"e": raw, "m": b"mark"}, id=id)
     assert recall.position(platform, match).version == 3
     assert play.play(platform, match, "one", [ADD]).last == 4
 
@@ -156,9 +157,8 @@ def test_a_queue_that_is_gone_does_not_stop_play(platform: Platform, servers: Se
     lonely = open_platform(Settings(store_url=servers.store_url, queue_url="unix:///nowhere.sock"), ALL_GAMES)
     position = play.create(lonely, ann, "tally", {"one": "ai:random", "two": "me"}, {})
     assert lonely.jobs.depth() is None
-    assert platform.store.wire.ask("ZSCORE", platform.store.keys(position.match).due, position.match) == position.at, (
-        "but it is noted what is owed"
-    )
+    member = f"{ADVANCE}|{position.match}|"
+    assert platform.store.client.ask("ZSCORE", platform.store.keys.of(position.match).due, member) == position.at, "the index still has it"
     lonely.close()
 
 

@@ -1,4 +1,4 @@
-"""What a process keeps in memory: bounded, never older than it was, and the same after it was packed away."""
+"""The cache of a process: it is bounded, never goes back to an older version, and restores what it has packed."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from events import play, recall
 from events.audit import audit
 from events.cache import PACKED, Cache
 from events.platform import Platform
-from events.projections import rebuild
+from events.rebuild import rebuild
 from tests.conftest import Servers
 
 Begin = Callable[..., str]
 
 
-def test_a_position_that_was_packed_away_comes_back_the_same(platform: Platform, begin: Begin) -> None:
+def test_a_packed_position_is_restored_unchanged(platform: Platform, begin: Begin) -> None:
     cache = Cache(2)
-    held = [platform.cache.get(begin()) for _ in range(2 + 2 * PACKED + 5)]
-    for one in held:
+    begun = [platform.cache.get(begin()) for _ in range(2 + 2 * PACKED + 5)]
+    for one in begun:
         assert one is not None
         cache.put(one)
-    kept = [cache.get(one.position.match) for one in held if one]
+    kept = [cache.get(one.position.match) for one in begun if one]
     assert kept[:5] == [None] * 5, "the least recently used are gone"
-    assert kept[7:] == held[7:]
+    assert kept[7:] == begun[7:]
 
 
 def test_an_older_position_does_not_replace_a_newer_one(platform: Platform, begin: Begin) -> None:
@@ -38,12 +38,12 @@ def test_an_older_position_does_not_replace_a_newer_one(platform: Platform, begi
 
 
 @pytest.mark.parametrize("more", [0, 2])
-def test_memory_of_entries_that_others_have_taken_the_place_of_is_given_up(
+def test_a_cached_position_is_dropped_when_other_entries_have_replaced_its_own(
     platform: Platform, another_platform: Callable[[], Platform], begin: Begin, servers: Servers, more: int
 ) -> None:
-    """As after a power cut without fsync, a failover, or a backup that was put back while processes went on."""
+    """This happens after a power cut without fsync, a failover, or a backup that is restored while processes run."""
     match, stale = begin(), another_platform()
-    stream = platform.store.keys(match).stream
+    stream = platform.store.keys.of(match).stream
     backup = servers.keeper.dump(stream)
     for _ in range(2):
         play.play(stale, match, "one", [{"type": "add", "by": 3, "stay": True}])

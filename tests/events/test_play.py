@@ -1,4 +1,4 @@
-"""The one writer: what it accepts, what it declines, and what it says to whoever asks twice."""
+"""The only writer: what it accepts, what it refuses, and what it answers to the same request again."""
 
 from __future__ import annotations
 
@@ -11,28 +11,17 @@ from events import play, recall
 from events.audit import audit
 from events.dice import Draws, commitment, dice_key
 from events.entries import canonical
-from events.errors import (
-    BadContribution,
-    BadList,
-    BadSeats,
-    MustBeLast,
-    NoGame,
-    NoMatch,
-    NoSeat,
-    NotSeated,
-    NotStarted,
-    NoVersion,
-    Reused,
-    SeatTaken,
-    Stale,
-)
+from events.errors import BadList, MustBeLast, NoGame, NoMatch, NoSeat, NotSeated, NotStarted, NoVersion, Reused, Stale
 from events.platform import Platform
 from events.positions import Position
+from events.rules import content_hash
 from events.snapshots import kept
 from games.kernel import Refused, fold
+from table import rules as table_rules
+from tests.conftest import Servers, take_seat
 
 Begin = Callable[..., str]
-Houses = Callable[[], Platform]
+More = Callable[[], Platform]
 
 
 def add(by: int, stay: bool = True) -> dict[str, Any]:
@@ -42,74 +31,133 @@ def add(by: int, stay: bool = True) -> dict[str, Any]:
 ROLL, DRAW = {"type": "roll"}, {"type": "draw"}
 
 
-# Beginning
+# ---------------------------------------------------------------- creating a match, and taking its seats
 
 
 def test_a_match_is_open_until_every_seat_is_taken_and_then_waits_for_the_system(platform: Platform, ann: str, bob: str) -> None:
     position = play.create(platform, ann, "tally", {"two": "me", "one": "open", "three": "ai:random"}, {})
     assert (position.version, position.status, position.to_act) == (1, "open", [])
-    assert position.document["seats"] == ["two", "one", "three"], "the order round the table is the order asked for"
-    position = play.join(platform, position.match, bob, "one", "c0ffee")
+    assert position.document["seats"] == ["two", "one", "three"], "the order around the board is the order of the request"
+    with pytest.raises(NotStarted):
+        play.play(platform, position.match, "system", [{"type": "advance"}])
+    played = take_seat(platform, position.match, bob, "one", "c0ffee")
+    (entry,), position = played.entries, played.position
+    assert (entry.actor, entry.action) == (bob, {"type": "take_seat", "seat": "one", "contribution": "c0ffee"})
+    assert [event["type"] for event in entry.events] == ["seat_taken", "seats_filled"]
     assert (position.version, position.status, position.to_act) == (2, "playing", ["system"])
     assert position.roster == {"two": {"player": ann}, "one": {"player": bob}, "three": {"ai": "random"}}
-    assert position.contributions == {"one": "c0ffee"}
+    assert position.table["contributions"] == {"one": "c0ffee"}
     assert recall.position(platform, position.match) == position
 
 
 @pytest.mark.parametrize(
-    ("seats", "game", "declined"),
+    ("seats", "game", "error", "code"),
     [
-        ({"one": "me", "two": "ai:genius"}, "tally", BadSeats),
-        ({"one": "me", "two": "somebody"}, "tally", BadSeats),
-        ({"one": "me", "two": "open"}, "chess", NoGame),
-        ({"one": "me"}, "tally", Refused),
-        ({"one": "me", "nine": "me"}, "tally", Refused),
+        ({"one": "me", "two": "ai:genius"}, "tally", Refused, "bad_seats"),
+        ({"one": "me", "two": "ai:"}, "tally", Refused, "bad_seats"),
+        ({"one": "me", "two": "somebody"}, "tally", Refused, "bad_seats"),
+        ({"one": "me", "two": 7}, "tally", Refused, "bad_action"),
+        ({"one": "me", "two": "open"}, "chess", NoGame, "no_such_game"),
+        ({"one": "me"}, "tally", Refused, "bad_options"),
+        ({"one": "me", "nine": "me"}, "tally", Refused, "bad_options"),
     ],
 )
-def test_a_match_that_cannot_be_is_not_begun(
-    platform: Platform, ann: str, seats: dict[str, str], game: str, declined: type[Exception]
+def test_a_match_that_is_not_allowed_is_not_created(
+    platform: Platform, ann: str, seats: Any, game: str, error: type[Refused | NoGame], code: str
 ) -> None:
-    with pytest.raises(declined):
-        play.create(platform, ann, game, seats, {})
-    assert list(platform.store.matches()) == []
+    with pytest.raises(error) as refused:
+        play.create(platform, ann, game, seats, {}, request="r")
+    assert refused.value.code == code
+    assert list(platform.store.log.matches()) == []
 
 
-def test_the_same_request_of_a_player_begins_one_match_only(platform: Platform, ann: str, bob: str) -> None:
+def test_the_same_request_of_a_player_creates_one_match_only(platform: Platform, ann: str, bob: str) -> None:
     seats = {"one": "me", "two": "open"}
     first = play.create(platform, ann, "tally", seats, {}, request="r")
-    play.join(platform, first.match, bob, "two")
-    assert play.create(platform, ann, "tally", seats, {}, request="r") == first, "the same answer, whatever has happened since"
+    take_seat(platform, first.match, bob, "two")
+    assert play.create(platform, ann, "tally", seats, {}, request="r") == first, "the same answer, even if the match has moved on"
     assert play.create(platform, bob, "tally", seats, {}, request="r").match != first.match
     assert play.create(platform, ann, "tally", seats, {}).match != first.match
     with pytest.raises(Reused):
         play.create(platform, ann, "tally", seats, {"target": 7}, request="r")
 
 
-def test_a_seat_is_taken_once(platform: Platform, ann: str, bob: str, another_platform: Houses) -> None:
+def test_a_seat_is_taken_once(platform: Platform, ann: str, bob: str, another_platform: More) -> None:
     match = play.create(platform, ann, "tally", {"one": "me", "two": "open", "three": "open"}, {}).match
     other = another_platform()
     recall.position(other, match)
-    joined = play.join(platform, match, bob, "two", request="r")
-    with pytest.raises(SeatTaken):
-        play.join(other, match, ann, "two")
-    assert play.join(other, match, bob, "two", request="r") == joined, "whose answer was lost is told the same"
-    with pytest.raises(SeatTaken):
-        play.join(platform, match, bob, "one")
-    with pytest.raises(NoSeat):
-        play.join(platform, match, bob, "nine")
+    taken = take_seat(platform, match, bob, "two", request="r")
+    with pytest.raises(Refused, match="seat_taken") as refused:
+        take_seat(other, match, ann, "two")
+    assert table_rules.sentence(platform.games["tally"], refused.value.refusal) == "The seat two is taken."
+    assert take_seat(other, match, bob, "two", request="r") == taken._replace(repeated=True), "a lost answer is given again"
+    with pytest.raises(Refused, match="seat_taken"):
+        take_seat(platform, match, bob, "one")
+    with pytest.raises(Refused, match="no_such_seat"):
+        take_seat(platform, match, bob, "nine")
     with pytest.raises(Reused):
-        play.join(platform, match, bob, "three", request="r")
+        take_seat(platform, match, bob, "three", request="r")
     assert recall.position(platform, match).version == 2
 
 
-@pytest.mark.parametrize("contribution", ["", "0", "zz", "AB", "00" * 65, "0x00", "00\n"])
-def test_a_contribution_is_bytes_in_hex(platform: Platform, ann: str, contribution: str) -> None:
+def test_a_seat_is_left_and_taken_again_until_the_match_starts(platform: Platform, ann: str, bob: str, another_platform: More) -> None:
+    match = play.create(platform, ann, "tally", {"one": "me", "two": "open", "three": "open"}, {}).match
+    take_seat(platform, match, bob, "two", "c0ffee")
+    leave = {"type": "leave_seat", "seat": "two"}
+    with pytest.raises(Refused, match="not_your_seat"):
+        play.act_at_table(platform, match, ann, leave)
+    left = play.act_at_table(platform, match, bob, leave, request="r")
+    assert left.position.roster["two"] == {"open": True}
+    assert left.position.table["contributions"] == {}
+    assert left.position.open_seats() == ["two", "three"]
+    take_seat(platform, match, bob, "three", "00")
+    started = take_seat(platform, match, ann, "two", "ab").position
+    assert (started.version, started.status) == (5, "playing")
+    assert started.seats_of(ann) == ["one", "two"]
+    assert recall.position(another_platform(), match) == started
+    with pytest.raises(Refused, match="already_started"):
+        play.act_at_table(platform, match, ann, leave)
+    assert play.act_at_table(platform, match, bob, leave, request="r") == left._replace(repeated=True)
+    assert audit(platform, match).ok
+
+
+def test_an_action_of_the_table_may_expect_a_version(platform: Platform, ann: str, bob: str, another_platform: More) -> None:
+    match = play.create(platform, ann, "tally", {"one": "me", "two": "open", "three": "open"}, {}).match
+    behind = another_platform()
+    recall.position(behind, match)
+    take = {"type": "take_seat", "seat": "two"}
+    for expected in (0, 2, 99):
+        with pytest.raises(Stale) as stale:
+            play.act_at_table(platform, match, bob, take, expected=expected)
+        assert stale.value.version == 1
+    taken = play.act_at_table(platform, match, bob, take, expected=1, request="r")
+    with pytest.raises(Stale) as stale:
+        play.act_at_table(behind, match, ann, {"type": "take_seat", "seat": "three"}, expected=1)
+    assert stale.value.version == 2
+    assert play.act_at_table(behind, match, bob, take, expected=1, request="r") == taken._replace(repeated=True)
+    assert play.act_at_table(behind, match, ann, {"type": "take_seat", "seat": "three"}, expected=2).last == 3
+
+
+def test_an_action_of_the_table_is_no_action_of_the_game(platform: Platform, begin: Begin, ann: str) -> None:
+    match = begin()
+    with pytest.raises(Refused, match="bad_action"):
+        play.play(platform, match, "one", [{"type": "leave_seat", "seat": "one"}], player=ann)
+    with pytest.raises(Refused, match="already_created"):
+        play.act_at_table(platform, match, ann, {"type": "create_match", "game": "tally", "seats": {"one": "me"}, "options": {}})
+    assert recall.position(platform, match).version == 2
+
+
+@pytest.mark.parametrize("contribution", ["", "0", "zz", "AB", "00" * 65, "0x00", "00\n", 7, None, {}])
+def test_a_contribution_is_bytes_in_hex(platform: Platform, ann: str, contribution: Any) -> None:
     match = play.create(platform, ann, "tally", {"one": "me", "two": "open"}, {}).match
-    with pytest.raises(BadContribution):
-        play.join(platform, match, ann, "two", contribution)
+    action = {"type": "take_seat", "seat": "two", "contribution": contribution}
+    with pytest.raises(Refused, match="bad_action"):
+        play.act_at_table(platform, match, ann, action, request="r")
+    assert recall.position(platform, match).version == 1
+    assert take_seat(platform, match, ann, "two", "00" * 64, request="r").position.status == "playing"
 
 
-# Playing
+# ---------------------------------------------------------------- playing
 
 
 def test_an_action_is_one_entry_with_all_its_facts(platform: Platform, begin: Begin, ann: str) -> None:
@@ -120,12 +168,13 @@ def test_an_action_is_one_entry_with_all_its_facts(platform: Platform, begin: Be
     assert (played.first, played.last, entry.version, played.repeated) == (3, 3, 3, False)
     assert entry.action == add(3, stay=False)
     assert [event["type"] for event in entry.events] == ["counted", "turn_started"]
-    assert (entry.actor, entry.rules, entry.request, entry.secret) == ("one", 1, None, None)
+    assert (entry.actor, entry.revision, entry.request, entry.secret) == ("one", 1, None, None)
+    assert entry.rules == content_hash(platform.games["tally"])
     assert played.position.document == fold(platform.games["tally"], before.document, entry.events)
     assert recall.position(platform, match) == played.position
 
 
-def test_counts_of_zero_and_whole_fractions_are_kept_as_the_rules_have_them(platform: Platform, begin: Begin) -> None:
+def test_an_action_is_kept_as_the_rules_admit_it(platform: Platform, begin: Begin) -> None:
     (entry,) = play.play(platform, begin(), "one", [{"type": "add", "by": 2.0, "stay": True}]).entries
     assert canonical(entry.action) == b'{"by":2,"stay":true,"type":"add"}'
 
@@ -136,16 +185,16 @@ def test_a_list_is_carried_out_all_or_none(platform: Platform, begin: Begin) -> 
     assert [entry.version for entry in played.entries] == [3, 4, 5]
     with pytest.raises(Refused) as refused:
         play.play(platform, match, "two", [add(1), add(9)])
-    assert refused.value.code == "too_much"
+    assert (refused.value.code, refused.value.place) == ("too_much", 1)
     assert recall.position(platform, match).version == 5
 
 
 @pytest.mark.parametrize("peek", [ROLL, DRAW])
-def test_nothing_follows_in_a_list_what_draws_chance_or_reveals(platform: Platform, begin: Begin, peek: dict[str, Any]) -> None:
+def test_an_action_that_draws_or_reveals_is_the_last_of_its_list(platform: Platform, begin: Begin, peek: dict[str, Any]) -> None:
     match = begin()
-    with pytest.raises(MustBeLast) as declined:
+    with pytest.raises(MustBeLast) as error:
         play.play(platform, match, "one", [add(1), peek, {"type": "no_such_action"}])
-    assert declined.value.place == 1, "said before the later action is looked at"
+    assert error.value.place == 1, "before the later action is examined"
     assert recall.position(platform, match).version == 2
     assert play.play(platform, match, "one", [add(1), peek]).last == 4
 
@@ -156,10 +205,10 @@ def test_a_list_has_bounds(platform: Platform, begin: Begin, number: int) -> Non
         play.play(platform, begin(), "one", [add(1)] * number)
 
 
-def test_only_who_holds_a_seat_plays_it(platform: Platform, begin: Begin, bob: str) -> None:
+def test_only_the_player_who_has_a_seat_plays_it(platform: Platform, begin: Begin, bob: str) -> None:
     match = begin()
-    for player, actor, declined in [(bob, "one", NotSeated), (bob, "nine", NoSeat), (bob, "system", NoSeat)]:
-        with pytest.raises(declined):
+    for player, actor, error in [(bob, "one", NotSeated), (bob, "nine", NoSeat), (bob, "system", NoSeat)]:
+        with pytest.raises(error):
             play.play(platform, match, actor, [add(1)], player=player)
 
 
@@ -172,18 +221,20 @@ def test_nobody_plays_before_every_seat_is_taken(platform: Platform, ann: str) -
 
 
 @pytest.mark.parametrize("match", ["maaaaaaaaaaaaaaaa", "m", "", "../x", "m" + "A" * 16, "maaaaaaaaaaaaaaaa\n"])
-def test_a_match_that_is_not_there_is_said_to_be_so(platform: Platform, match: str) -> None:
+def test_a_match_that_does_not_exist_is_not_found(platform: Platform, match: str) -> None:
     for ask in (
         lambda: recall.position(platform, match),
         lambda: recall.state_at(platform, match, 1),
         lambda: play.play(platform, match, "one", [add(1)]),
+        lambda: play.act_at_table(platform, match, "p" + "a" * 16, {"type": "take_seat", "seat": "one"}),
+        lambda: play.Draft(platform, match, "one", 1),
     ):
         with pytest.raises(NoMatch):
             ask()
 
 
 @pytest.mark.parametrize("expected", [0, 1, 3, 4, 99])
-def test_an_action_for_another_version_is_stale_and_told_the_version(platform: Platform, begin: Begin, expected: int) -> None:
+def test_an_action_for_another_version_is_stale(platform: Platform, begin: Begin, expected: int) -> None:
     match = begin()
     with pytest.raises(Stale) as stale:
         play.play(platform, match, "one", [add(1)], expected=expected)
@@ -191,14 +242,14 @@ def test_an_action_for_another_version_is_stale_and_told_the_version(platform: P
     assert play.play(platform, match, "one", [add(1)], expected=2).last == 3
 
 
-def test_what_is_in_memory_may_be_behind(platform: Platform, begin: Begin, another_platform: Houses) -> None:
+def test_a_cached_position_may_be_behind(platform: Platform, begin: Begin, another_platform: More) -> None:
     match = begin()
     other = another_platform()
     recall.position(other, match)
     play.play(platform, match, "one", [add(1, stay=False)])
-    assert play.play(other, match, "two", [add(1)]).last == 4, "a refusal decided on an old version is not believed"
+    assert play.play(other, match, "two", [add(1)]).last == 4, "a refusal is confirmed at the head"
     play.play(platform, match, "two", [add(1)])
-    assert play.play(other, match, "two", [add(1)], expected=5).last == 6, "nor is staleness"
+    assert play.play(other, match, "two", [add(1)], expected=5).last == 6, "and so is staleness"
     play.play(platform, match, "two", [add(1)])
     assert play.play(other, match, "two", [add(1)]).last == 8
     play.play(other, match, "two", [add(1)])
@@ -207,23 +258,23 @@ def test_what_is_in_memory_may_be_behind(platform: Platform, begin: Begin, anoth
     assert stale.value.version == 9
 
 
-def test_the_secret_is_told_by_the_entry_that_ends_the_match_and_no_other(platform: Platform, begin: Begin) -> None:
+def test_only_the_entry_that_ends_the_match_reveals_the_secret(platform: Platform, begin: Begin) -> None:
     match = begin(target=5)
     position = play.play(platform, match, "one", [add(3)]).position
     assert position.secret is None
     ended = play.play(platform, match, "one", [add(3)])
     assert ended.position.status == "over"
     assert ended.entries[0].secret == ended.position.secret is not None
-    assert commitment(bytes.fromhex(ended.position.secret)) == ended.position.commitment
+    assert commitment(bytes.fromhex(ended.position.secret)) == ended.position.table["commitment"]
     with pytest.raises(Refused, match="match_over"):
         play.play(platform, match, "one", [add(1)])
 
 
-# Asking again
+# ---------------------------------------------------------------- the same request again
 
 
-def test_the_same_request_is_carried_out_once_and_answered_alike(
-    platform: Platform, begin: Begin, ann: str, another_platform: Houses
+def test_the_same_request_is_carried_out_once_and_gets_the_same_answer(
+    platform: Platform, begin: Begin, ann: str, another_platform: More
 ) -> None:
     match = begin()
     first = play.play(platform, match, "one", [add(1), add(2, stay=False)], request="r", player=ann)
@@ -235,7 +286,7 @@ def test_the_same_request_is_carried_out_once_and_answered_alike(
     assert recall.position(platform, match).version == 7
 
 
-def test_a_request_under_an_old_version_or_against_the_rules_by_now_is_still_known(platform: Platform, begin: Begin, ann: str) -> None:
+def test_a_request_is_known_even_if_its_version_is_past_or_the_rules_refuse_it_by_now(platform: Platform, begin: Begin, ann: str) -> None:
     match = begin(target=3)
     first = play.play(platform, match, "one", [add(3)], expected=2, request="r", player=ann)
     assert play.play(platform, match, "one", [add(3)], expected=2, request="r", player=ann) == first._replace(repeated=True)
@@ -243,7 +294,7 @@ def test_a_request_under_an_old_version_or_against_the_rules_by_now_is_still_kno
 
 
 @pytest.mark.parametrize("other", [("one", [add(2)]), ("one", [add(1), add(1)]), ("two", [add(1)])])
-def test_another_request_under_the_same_id_is_declined(platform: Platform, begin: Begin, ann: str, other: tuple[str, list]) -> None:
+def test_another_request_with_the_same_id_is_an_error(platform: Platform, begin: Begin, ann: str, other: tuple[str, list]) -> None:
     match = begin()
     play.play(platform, match, "one", [add(1)], request="r", player=ann)
     with pytest.raises(Reused):
@@ -258,45 +309,45 @@ def test_a_refused_request_leaves_no_trace(platform: Platform, begin: Begin, ann
     assert not play.play(platform, match, "one", [add(1)], request="r", player=ann).repeated
 
 
-def test_players_do_not_get_in_the_way_of_each_others_request_ids(platform: Platform, ann: str, bob: str) -> None:
+def test_two_players_may_use_the_same_request_id(platform: Platform, ann: str, bob: str) -> None:
     match = play.create(platform, ann, "tally", {"one": "me", "two": "open"}, {}).match
-    play.join(platform, match, bob, "two", request="r")
+    take_seat(platform, match, bob, "two", request="r")
     play.play(platform, match, "system", [{"type": "advance"}])
     assert not play.play(platform, match, "one", [add(1, stay=False)], request="r", player=ann).repeated
     with pytest.raises(Reused):
         play.play(platform, match, "two", [add(1)], request="r", player=bob)
 
 
-# Dice
+# ---------------------------------------------------------------- dice
 
 
-def test_dice_hang_on_the_secret_and_the_version_alone_and_every_match_has_its_own(platform: Platform, begin: Begin) -> None:
+def test_every_match_has_dice_of_its_own(platform: Platform, begin: Begin) -> None:
     def piles() -> list[int]:
         return recall.position(platform, begin()).document["pile"]
 
     assert len({tuple(piles()) for _ in range(5)}) == 5
 
 
-def test_what_was_tried_in_vain_does_not_change_the_dice(platform: Platform, begin: Begin, another_platform: Houses) -> None:
+def test_refused_attempts_do_not_change_the_dice(platform: Platform, begin: Begin, another_platform: More) -> None:
     match = begin()
     for _ in range(3):
         with pytest.raises(MustBeLast):
             play.play(platform, match, "one", [ROLL, ROLL])
     (entry,) = play.play(platform, match, "one", [ROLL]).entries
-    secret = platform.store.secret(match)
+    secret = platform.store.log.load(match, 1).secret
     assert secret is not None
     draws = Draws(dice_key(bytes.fromhex(secret), match, {}), 3)
     assert entry.events[0]["face"] == draws.number(6) + 1
 
 
-# Going back
+# ---------------------------------------------------------------- earlier versions
 
 
-def test_every_version_can_be_stood_at_again(platform: Platform, begin: Begin, another_platform: Houses) -> None:
+def test_every_version_can_be_recalled(platform: Platform, begin: Begin, another_platform: More) -> None:
     match = begin()
     seen: list[Position] = [recall.state_at(platform, match, version) for version in (1, 2)]
     for place in range(1100):
-        actor = recall.hold(platform, match).position.document["active"]
+        actor = recall.cached(platform, match).position.document["active"]
         seen.append(play.play(platform, match, actor, [add(1, stay=place % 50 < 48)]).position)
         if seen[-1].to_act == ["system"]:
             seen.append(play.play(platform, match, "system", [{"type": "advance"}]).position)
@@ -310,15 +361,13 @@ def test_every_version_can_be_stood_at_again(platform: Platform, begin: Begin, a
             recall.state_at(platform, match, version)
 
 
-def test_snapshots_are_kept_of_the_newest_stretch_and_of_every_512th_version_and_may_be_lost(
-    platform: Platform, begin: Begin, another_platform: Houses, servers: Any
-) -> None:
+def test_snapshots_are_kept_as_planned_and_may_be_lost(platform: Platform, begin: Begin, another_platform: More, servers: Servers) -> None:
     match = begin()
-    while recall.hold(platform, match).position.version < 1100:
+    while recall.cached(platform, match).position.version < 1100:
         play.play(platform, match, "one", [add(1)] * 7)
-    keys = platform.store.keys(match)
+    keys = platform.store.keys.of(match)
     assert (
-        sorted(map(int, platform.store.wire.ask("HKEYS", keys.snapshots)))
+        sorted(map(int, platform.store.client.ask("HKEYS", keys.snapshots)))
         == kept(recall.position(platform, match).version)
         == [512, 1024, 1088]
     )
@@ -328,54 +377,105 @@ def test_snapshots_are_kept_of_the_newest_stretch_and_of_every_512th_version_and
     assert recall.state_at(another_platform(), match, 700).version == 700
 
 
-def test_a_snapshot_of_another_release_is_passed_over(platform: Platform, begin: Begin, another_platform: Houses, servers: Any) -> None:
+def test_a_snapshot_of_another_release_is_ignored(platform: Platform, begin: Begin, another_platform: More, servers: Servers) -> None:
     match = begin()
     play.play(platform, match, "one", [add(1)] * 50)
     play.play(platform, match, "one", [add(1)] * 50)
-    servers.keeper.hset(platform.store.keys(match).snapshots, "64", b'{"shape":0,"else":1}')
+    servers.keeper.hset(platform.store.keys.of(match).snapshots, "64", b'{"shape":0,"else":1}')
     assert recall.position(another_platform(), match) == recall.position(platform, match)
     assert recall.state_at(another_platform(), match, 70).version == 70
 
 
-# An AI seat's run
+# ---------------------------------------------------------------- a draft
 
 
-def test_an_ai_seat_plays_on_as_long_as_it_is_to_act_in_one_append(platform: Platform, begin: Begin) -> None:
+def test_a_draft_writes_a_run_in_one_append(platform: Platform, begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
     match = begin(one="ai:random", two="me")
-    todo = [add(1), DRAW, ROLL]
+    appends: list[int] = []
+    append = platform.store.log.append
 
-    def choose(view: Any, choices: list[Any], memory: Any) -> Any:
-        assert isinstance(view["pile"], int), "it sees what its seat sees"
-        assert choices
-        return todo.pop(0)
+    def counted(match: str, expected: int, entries: Any, *others: Any) -> Any:
+        appends.append(len(entries))
+        return append(match, expected, entries, *others)
 
-    played = play.play_on(platform, match, "one", choose, expected=2)
-    assert (played.first, played.last) == (3, 5)
-    assert played.position.to_act == ["two"]
-    with pytest.raises(Stale):
-        play.play_on(platform, match, "one", choose, expected=2)
+    monkeypatch.setattr(platform.store.log, "append", counted)
+    draft = play.Draft(platform, match, "one", 2)
+    for action in (add(1), DRAW, ROLL):
+        assert draft.goes_on
+        draft.play(action)
+    assert not draft.goes_on
+    assert (draft.position.version, draft.position.to_act) == (5, ["two"])
+    assert (appends, platform.store.log.head(match)) == ([], 2), "nothing is written before `write`"
+    played = draft.write()
+    assert (appends, platform.store.log.head(match)) == ([3], 5)
+    assert (played.first, played.last, played.repeated, played.position) == (3, 5, False, draft.position)
+    assert [entry.action for entry in played.entries] == [add(1), DRAW, ROLL]
+    assert recall.position(platform, match) == played.position
+    assert audit(platform, match).ok
 
 
-def test_an_ai_seat_that_never_stops_is_stopped(platform: Platform, begin: Begin) -> None:
-    assert play.play_on(platform, begin(one="ai:random", two="me"), "one", lambda view, choices, memory: add(1), limit=5).last == 7
+def test_a_draft_whose_match_has_moved_on_writes_nothing(platform: Platform, begin: Begin, another_platform: More) -> None:
+    match = begin()
+    for elsewhere in (platform, another_platform()):
+        before = recall.position(platform, match).version
+        draft = play.Draft(platform, match, "one", before)
+        draft.play(add(2))
+        play.play(elsewhere, match, "one", [add(1)])
+        draft.play(add(2))
+        with pytest.raises(Stale) as stale:
+            draft.write()
+        assert (stale.value.version, platform.store.log.head(match)) == (before + 1, before + 1)
+        with pytest.raises(Stale):
+            play.Draft(platform, match, "one", before)
+    assert recall.position(platform, match).document["counts"]["one"] == 2
+    assert audit(platform, match).ok
 
 
-def test_an_ai_seat_that_chooses_what_is_not_legal_changes_nothing(platform: Platform, begin: Begin) -> None:
+def test_a_draft_begins_at_the_expected_version_only(platform: Platform, begin: Begin, another_platform: More, ann: str) -> None:
+    match = begin()
+    behind = another_platform()
+    recall.position(behind, match)
+    play.play(platform, match, "one", [add(1)])
+    assert play.Draft(behind, match, "one", 3).position.version == 3, "the cache of that process was behind"
+    for expected in (0, 2, 4, 99):
+        with pytest.raises(Stale) as stale:
+            play.Draft(platform, match, "one", expected)
+        assert stale.value.version == 3
+    for actor in ("two", "nine"):
+        draft = play.Draft(platform, match, actor, 3)
+        assert not draft.goes_on
+        with pytest.raises(Refused, match="not_your_turn"):
+            draft.play(add(1))
+    waiting = play.create(platform, ann, "tally", {"one": "me", "two": "open"}, {}).match
+    with pytest.raises(NotStarted):
+        play.Draft(platform, waiting, "one", 1)
+
+
+def test_a_draft_is_no_longer_than_a_list(platform: Platform, begin: Begin) -> None:
+    draft = play.Draft(platform, begin(), "one", 2)
+    while draft.goes_on:
+        draft.play(add(1))
+    assert draft.write().last == 2 + play.LONGEST_LIST
+
+
+def test_an_action_that_is_not_legal_cannot_be_added_to_a_draft(platform: Platform, begin: Begin) -> None:
     match = begin(one="ai:random", two="me")
-    todo = [add(1), add(9)]
-    with pytest.raises(Refused):
-        play.play_on(platform, match, "one", lambda view, choices, memory: todo.pop(0))
+    draft = play.Draft(platform, match, "one", 2)
+    draft.play(add(1))
+    with pytest.raises(Refused, match="too_much"):
+        draft.play(add(9))
     assert recall.position(platform, match).version == 2
+    assert draft.write().last == 3, "the draft is as it was before"
 
 
-# What nobody should send
+# ---------------------------------------------------------------- malformed requests
 
 
 @pytest.mark.parametrize(
     "action",
     [None, 7, "roll", [], {}, {"type": 7}, {"type": "roll", "by": 10**30}, {"type": "add", "by": 10**30, "stay": True}, {"type": "\ud800"}],
 )
-def test_anything_can_be_sent_and_is_refused(platform: Platform, begin: Begin, ann: str, action: Any) -> None:
+def test_malformed_actions_are_refused(platform: Platform, begin: Begin, ann: str, action: Any) -> None:
     match = begin()
     with pytest.raises(Refused):
         play.play(platform, match, "one", [action], request="r", player=ann)
@@ -383,7 +483,7 @@ def test_anything_can_be_sent_and_is_refused(platform: Platform, begin: Begin, a
 
 
 @pytest.mark.parametrize("options", [{"target": 1.5}, {"target": 2**60}, {"target": "\ud800"}, {"target": {}}])
-def test_options_that_cannot_be_kept_are_refused(platform: Platform, ann: str, options: dict[str, Any]) -> None:
+def test_options_without_canonical_json_are_refused(platform: Platform, ann: str, options: dict[str, Any]) -> None:
     with pytest.raises(Refused, match="bad_options"):
         play.create(platform, ann, "tally", {"one": "me", "two": "me"}, options, request="r")
 

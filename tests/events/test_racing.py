@@ -1,4 +1,4 @@
-"""Writers at once, in threads and in processes: no version is lost, doubled or reordered, and everybody is told the truth."""
+"""Concurrent writers, in threads and in processes: no version is lost, doubled or reordered, and every answer is true."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from events.audit import audit
 from events.entries import parse
 from events.errors import Reused, Stale
 from events.platform import Platform
+from games.kernel import Refused
 from tests.events.racers import race
 
 Begin = Callable[..., str]
@@ -23,15 +24,15 @@ ADD = {"type": "add", "by": 1, "stay": True}
 
 
 def entries(platform: Platform, match: str) -> list[Any]:
-    return [parse(wire) for wire in platform.store.read_all(match)]
+    return [parse(raw) for raw in platform.store.log.read_all(match)]
 
 
 @pytest.mark.parametrize("guarded", [False, True])
-def test_processes_that_race_are_each_told_their_own_versions(platform: Platform, begin: Begin, guarded: bool) -> None:
+def test_processes_that_race_each_get_their_own_versions(platform: Platform, begin: Begin, guarded: bool) -> None:
     match = begin()
     with ProcessPoolExecutor(3, multiprocessing.get_context("spawn")) as pool:
-        told = [pool.submit(race, platform.settings, match, name, 40, guarded) for name in "abc"]
-        versions = [one.result() for one in told]
+        races = [pool.submit(race, platform.settings, match, name, 40, guarded) for name in "abc"]
+        versions = [one.result() for one in races]
     assert sorted(version for mine in versions for version in mine) == list(range(3, 123))
     assert all(mine == sorted(mine) for mine in versions)
     found = {entry.request["id"]: entry.version for entry in entries(platform, match) if entry.request}
@@ -45,19 +46,19 @@ def test_of_a_thousand_requests_for_one_version_one_is_carried_out(
 ) -> None:
     match = begin()
     platforms = [platform, another_platform(), another_platform()]
-    told: set[int] = set()
+    heads: set[int] = set()
 
     def ask(place: int) -> bool:
         try:
             play.play(platforms[place % 3], match, "one", [ADD], expected=2)
         except Stale as stale:
-            told.add(stale.version)
+            heads.add(stale.version)
             return False
         return True
 
     with ThreadPoolExecutor(16) as pool:
         assert sum(pool.map(ask, range(1000))) == 1
-    assert told == {recall.position(platform, match).version} == {3}
+    assert heads == {recall.position(platform, match).version} == {3}
 
 
 def test_a_thousand_actions_at_once_are_a_thousand_versions(
@@ -66,8 +67,8 @@ def test_a_thousand_actions_at_once_are_a_thousand_versions(
     match = begin()
     platforms = [platform, another_platform()]
     with ThreadPoolExecutor(16) as pool:
-        told = list(pool.map(lambda place: play.play(platforms[place % 2], match, "one", [ADD]).first, range(1000)))
-    assert sorted(told) == list(range(3, 1003))
+        versions = list(pool.map(lambda place: play.play(platforms[place % 2], match, "one", [ADD]).first, range(1000)))
+    assert sorted(versions) == list(range(3, 1003))
     assert audit(platform, match).ok
 
 
@@ -75,10 +76,10 @@ def test_the_same_request_at_once_is_carried_out_once(platform: Platform, begin:
     match = begin()
     platforms = [platform, another_platform(), another_platform()]
     with ThreadPoolExecutor(12) as pool:
-        told = list(pool.map(lambda place: play.play(platforms[place % 3], match, "one", [ADD, ADD], request="r"), range(60)))
-    assert {(played.first, played.last) for played in told} == {(3, 4)}
-    assert [played.repeated for played in told].count(False) == 1
-    assert len({played.entries[0].digest for played in told}) == 1
+        answers = list(pool.map(lambda place: play.play(platforms[place % 3], match, "one", [ADD, ADD], request="r"), range(60)))
+    assert {(played.first, played.last) for played in answers} == {(3, 4)}
+    assert [played.repeated for played in answers].count(False) == 1
+    assert len({played.entries[0].digest for played in answers}) == 1
 
 
 requests = st.tuples(
@@ -93,7 +94,7 @@ requests = st.tuples(
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(requests, max_size=25))
-def test_whatever_is_asked_of_whichever_process_the_match_is_what_a_plain_model_says(
+def test_requests_to_several_processes_are_answered_as_a_simple_model_answers_them(
     platform: Platform, begin: Begin, another_platform: Callable[[], Platform], asked: list[Any]
 ) -> None:
     _check(platform, begin(), _three(platform, another_platform), asked)
@@ -102,7 +103,7 @@ def test_whatever_is_asked_of_whichever_process_the_match_is_what_a_plain_model_
 @pytest.mark.soak
 @settings(max_examples=5000, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(requests, max_size=60))
-def test_thousands_of_matches_are_what_a_plain_model_says(
+def test_thousands_of_matches_are_answered_as_a_simple_model_answers_them(
     platform: Platform, begin: Begin, another_platform: Callable[[], Platform], asked: list[Any]
 ) -> None:
     _check(platform, begin(), _three(platform, another_platform), asked)
@@ -112,14 +113,14 @@ def test_thousands_of_matches_are_what_a_plain_model_says(
 def test_a_long_race_of_processes_loses_nothing(platform: Platform, begin: Begin) -> None:
     match = begin()
     with ProcessPoolExecutor(4, multiprocessing.get_context("spawn")) as pool:
-        told = [pool.submit(race, platform.settings, match, name, 1000, name in "ab") for name in "abcd"]
-        versions = [one.result() for one in told]
+        races = [pool.submit(race, platform.settings, match, name, 1000, name in "ab") for name in "abcd"]
+        versions = [one.result() for one in races]
     assert sorted(version for mine in versions for version in mine) == list(range(3, 4003))
     assert audit(platform, match).ok
 
 
 def _check(platform: Platform, match: str, platforms: list[Platform], asked: list[Any]) -> None:
-    """Ask, and compare each answer with what a match without processes, memory or store would say."""
+    """Send the requests, and compare each answer with that of a match without processes, cache or store."""
     version, counts, known = 2, {"one": 0, "two": 0}, {}
     for process, actor, by, number, request, distance in asked:
         actions = [{"type": "add", "by": by, "stay": True}] * number
@@ -133,7 +134,7 @@ def _check(platform: Platform, match: str, platforms: list[Platform], asked: lis
             outcome = ("stale", stale.version)
         except Reused:
             outcome = "reused"
-        except play.Refused as refused:
+        except Refused as refused:
             outcome = refused.code
         if request and request in known:
             first, last, was, counted = known[request]
@@ -154,12 +155,12 @@ def _check(platform: Platform, match: str, platforms: list[Platform], asked: lis
     assert audit(platform, match).ok
 
 
-_HOUSES: dict[int, list[Platform]] = {}
+_PLATFORMS: dict[int, list[Platform]] = {}
 
 
 def _three(platform: Platform, another_platform: Callable[[], Platform]) -> list[Platform]:
     """Three platforms for all examples of a test, not three for each."""
-    if id(platform) not in _HOUSES:
-        _HOUSES.clear()
-        _HOUSES[id(platform)] = [platform, another_platform(), another_platform()]
-    return _HOUSES[id(platform)]
+    if id(platform) not in _PLATFORMS:
+        _PLATFORMS.clear()
+        _PLATFORMS[id(platform)] = [platform, another_platform(), another_platform()]
+    return _PLATFORMS[id(platform)]

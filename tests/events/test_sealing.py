@@ -1,4 +1,4 @@
-"""Choices that several seats make at the same time and in secret: nobody's makes another's stale."""
+"""Simultaneous secret choices of several seats: none makes another stale."""
 
 from __future__ import annotations
 
@@ -12,76 +12,11 @@ from events import play, recall
 from events.audit import audit
 from events.errors import Stale
 from events.platform import Platform, open_platform
-from games.documents import Own
-from games.kernel import AUDITOR, Action, Deed, Event, Match, Refusal, Seat, State
-from games.schema import BLANK, flag, nullable, veiled, whole
-from tests.conftest import Servers
-from tests.tally import TALLY
-
-
-def _offers(state: State, seat: Seat) -> list[Action]:
-    return [{"type": "seal", "by": 1}, {"type": "seal", "by": 2}, {"type": "call"}]
-
-
-def _free(state: State, seat: Seat, action: Action) -> Refusal | None:
-    return None
-
-
-def _begin_sealing(match: Match, actor: Seat, action: Action) -> None:
-    match.emit("sealing_began")
-
-
-def _seal(match: Match, seat: Seat, action: Action) -> None:
-    match.emit("sealed", seat=seat, by=action["by"])
-    if not match.state["to_act"]:
-        match.emit("match_ended", winners=[match.state["seats"][0]], scores=dict(match.state["counts"]))
-
-
-def _call(match: Match, seat: Seat, action: Action) -> None:
-    match.emit("called", seat=seat)
-
-
-def sealing_began(state: State, event: Event, own: Own) -> None:
-    state["phase"] = "sealing"
-    state["to_act"] = list(state["seats"])
-
-
-def sealed(state: State, event: Event, own: Own) -> None:
-    own(state, "counts")[event["seat"]] = event["by"]
-    own(state, "to_act").remove(event["seat"])
-
-
-def called(state: State, event: Event, own: Own) -> None:
-    state["round"] += 1
-
-
-def view(state: State, viewer: str) -> State:
-    if viewer == AUDITOR:
-        return state
-    return {**state, "pile": 0, "counts": {seat: count if seat == viewer else None for seat, count in state["counts"].items()}}
-
-
-def shown(event: Event, viewer: str) -> Event:
-    return {**event, "by": None} if event["type"] == "sealed" and viewer not in (AUDITOR, event["seat"]) else event
-
-
-SEALING = TALLY._replace(
-    id="sealing",
-    begin=lambda seats, options: {**TALLY.begin(seats, options), "game": "sealing"},
-    phases={
-        "setup": {"advance": Deed({}, lambda state, seat: [{"type": "advance"}], _free, _begin_sealing)},
-        "sealing": {"seal": Deed({"by": whole(1)}, _offers, _free, _seal), "call": Deed({}, lambda state, seat: [], _free, _call)},
-        "over": {},
-    },
-    facts={**TALLY.facts, "sealing_began": sealing_began, "sealed": sealed, "called": called},
-    events={**TALLY.events, "sealing_began": {}, "sealed": {"seat": nullable(flag()), "by": veiled(whole(1), BLANK)}, "called": {}},
-    view=view,
-    shown=shown,
-)
+from tests.events.sealing import SEALING
 
 
 @pytest.fixture
-def sealing(platform: Platform, servers: Servers) -> Iterator[Platform]:
+def sealing(platform: Platform) -> Iterator[Platform]:
     with_sealing = open_platform(platform.settings, {**platform.games, SEALING.id: SEALING})
     yield with_sealing
     with_sealing.close()
@@ -105,7 +40,7 @@ def test_sealed_choices_of_others_do_not_make_a_choice_stale(sealing: Platform, 
     assert audit(sealing, begun).ok
 
 
-def test_two_choices_at_the_same_moment_are_both_taken(sealing: Platform, begun: str, servers: Servers) -> None:
+def test_two_choices_at_the_same_moment_are_both_taken(sealing: Platform, begun: str) -> None:
     platforms = [open_platform(sealing.settings, sealing.games) for _ in range(3)]
     together = threading.Barrier(3)
     done: list[int] = []
@@ -124,7 +59,7 @@ def test_two_choices_at_the_same_moment_are_both_taken(sealing: Platform, begun:
         platform.close()
 
 
-def test_what_is_open_makes_a_choice_stale_as_ever(sealing: Platform, begun: str) -> None:
+def test_an_open_choice_makes_others_stale(sealing: Platform, begun: str) -> None:
     play.play(sealing, begun, "two", [{"type": "call"}])
     with pytest.raises(Stale):
         play.play(sealing, begun, "one", seal(1), expected=2)
@@ -135,7 +70,7 @@ def test_what_is_open_makes_a_choice_stale_as_ever(sealing: Platform, begun: str
             play.play(sealing, begun, "three", seal(1), expected=expected)
 
 
-def test_ones_own_choice_makes_ones_next_stale(sealing: Platform, begun: str) -> None:
+def test_a_choice_makes_the_next_of_the_same_seat_stale(sealing: Platform, begun: str) -> None:
     play.play(sealing, begun, "one", [{"type": "call"}])
     with pytest.raises(Stale):
         play.play(sealing, begun, "one", seal(1), expected=2)

@@ -1,4 +1,4 @@
-"""Matches played at random, for the laws that hold in every game."""
+"""Matches played at random, for the laws of every game."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BOUND = 20_000  # actions; a match that takes more does not end
 
 
 class Start(NamedTuple):
-    """What a random match begins with."""
+    """The start of a random match: its game, its seats, its options and its seed."""
 
     game: Game
     seats: list[str]
@@ -40,16 +40,23 @@ class Step(NamedTuple):
 
 
 def chance(seed: object) -> Chance:
-    """Chance from a seed."""
+    """Return chance from a seed."""
     return Drawn(random.Random(str(seed)).randrange)
 
 
+def will_of(start: Start) -> random.Random:
+    """Return the random source by which the actors of a match choose."""
+    return random.Random(start.seed)
+
+
 def walk(start: Start) -> Iterator[Step]:
-    """A match from its creation to its end, every actor choosing at random."""
-    game = start.game
-    state = game.begin(start.seats, start.options)
-    dice, will = chance(("dice", start.seed)), random.Random(start.seed)
-    for number in range(BOUND):
+    """Play a match from its creation to its end. Every actor chooses at random."""
+    return walk_on(start.game, start.game.begin(start.seats, start.options), chance(("dice", start.seed)), will_of(start), 0)
+
+
+def walk_on(game: Game, state: State, dice: Chance, will: random.Random, first: int) -> Iterator[Step]:
+    """Play a match from a position to its end. `first` is the number of the first step."""
+    for number in range(first, BOUND):
         if not state["to_act"]:
             return
         actor = will.choice(state["to_act"])
@@ -58,11 +65,11 @@ def walk(start: Start) -> Iterator[Step]:
         match = carry_out(game, state, actor, action, dice)
         yield Step(number, state, actor, action, match.events, match.state)
         state = match.state
-    raise AssertionError(f"{start.seats} with seed {start.seed} did not end within {BOUND} actions")
+    raise AssertionError(f"the match of {state['seats']} did not end within {BOUND} actions")
 
 
 def sampled(start: Start, about: int) -> Iterator[Step]:
-    """Some steps of a match, the first and the last among them, `about` as many as asked for."""
+    """Yield some steps of a match in order: the first, the last, and up to `about` drawn ones."""
     steps = list(walk(start))
     picked = random.Random(start.seed).sample(range(len(steps)), min(about, len(steps)))
     for number in sorted({0, len(steps) - 1, *picked}):
@@ -70,7 +77,7 @@ def sampled(start: Start, about: int) -> Iterator[Step]:
 
 
 def starts(game: Game) -> st.SearchStrategy[Start]:
-    """Matches of a game with any number of its seats, any options it allows, and any dice."""
+    """Return a strategy for starts of a game: any number of seats, any options that it accepts, any seed."""
     seats = st.permutations(game.seats.ids).flatmap(
         lambda order: st.integers(game.seats.least, game.seats.most).map(lambda number: list(order[:number]))
     )
@@ -78,27 +85,27 @@ def starts(game: Game) -> st.SearchStrategy[Start]:
 
 
 def options(game: Game, seats: list[str]) -> st.SearchStrategy[dict[str, Any]]:
-    """Options of a match, from tests/games/<game>/options.yaml: by name the values to try."""
-    listed: dict[str, list[Any]] = yaml.safe_load((HERE / game.id / "options.yaml").read_text(encoding="utf-8"))
+    """Return a strategy for options of a match. tests/games/<game>/options.yaml lists the values to try by name."""
+    tried: dict[str, list[Any]] = yaml.safe_load((HERE / game.id / "options.yaml").read_text(encoding="utf-8"))
 
-    def fits(chosen: dict[str, Any]) -> bool:
+    def accepted(chosen: dict[str, Any]) -> bool:
         try:
             game.begin(seats, chosen)
         except Refused:
             return False
         return True
 
-    values = {name: st.sampled_from(tried) for name, tried in listed.items()}
-    return st.fixed_dictionaries({}, optional=values).filter(fits)
+    values = {name: st.sampled_from(few) for name, few in tried.items()}
+    return st.fixed_dictionaries({}, optional=values).filter(accepted)
 
 
 def same(value: Any) -> str:
-    """A JSON value as text, equal for equal values."""
+    """Return a JSON value as text that is equal for equal values."""
     return json.dumps(value, sort_keys=True)
 
 
 def scenarios(game: Game) -> list[dict[str, Any]]:
-    """The scenarios of a game."""
+    """Return the scenarios of a game."""
     found: list[dict[str, Any]] = yaml.safe_load((game.folder / "scenarios.yaml").read_text(encoding="utf-8"))
     return found
 

@@ -1,27 +1,48 @@
-"""Counts of positions and whole playthroughs, recorded as data: `python -m tests.games.recording GAME` writes them anew.
+"""Counts of positions and whole playthroughs, recorded as data. `python -m tests.games.recording GAME` records them again.
 
-They change only when the rules of play change; the game's rules revision then rises.
+They change only when the rules of play change. The game's rules revision then rises.
+
+A playthrough is a text file. Its first line is the start as JSON. Then each action stands on a line of its own, with its events below it.
+The state document at the end follows as YAML. Recording again plays the recorded actions again, so that a changed rule shows as a few
+changed lines. From the first action that has become illegal, the rest is played at random. A file with its first line alone is played at
+random from the start.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
 from games import GAMES
 from games.choices import combinations
-from games.kernel import Game, State, carry_out, legal
-from tests.games.matches import HERE, Start, chance, same, walk
+from games.kernel import Action, Event, Game, Refused, State, carry_out, legal
+from games.schema import Fields
+from tests.games.matches import HERE, Start, Step, chance, walk, walk_on, will_of
+
+WIDTH = 140
+INDENT = " " * 4
+END = "end of the match"
+
+
+class Playthrough(NamedTuple):
+    """A recorded playthrough: its options and seats, and its actions with their actors."""
+
+    start: Start
+    actions: list[tuple[str, Action]]
+
+
+# ---------------------------------------------------------------- counts of positions
 
 
 def tally(game: Game, state: State, depth: int) -> int:
-    """How many rows of `depth` actions lead on from a position, every open choice spread out; draws are those of the seed `perft`."""
+    """Return the number of sequences of `depth` actions from a position. Each combination of an open choice counts.
+    The seed is `perft`."""
     if depth == 0:
         return 1
     total = 0
@@ -33,37 +54,101 @@ def tally(game: Game, state: State, depth: int) -> int:
 
 
 def positions(game: Game) -> Iterator[tuple[str, State, list[int]]]:
-    """The positions whose rows are counted: the name, the document, and the counts by depth."""
-    listed = yaml.safe_load((HERE / game.id / "counts.yaml").read_text(encoding="utf-8"))
-    for row in listed:
+    """Yield the counted positions of a game: the name, the document, and the counts by depth."""
+    rows = yaml.safe_load((HERE / game.id / "counts.yaml").read_text(encoding="utf-8"))
+    for row in rows:
         steps = walk(Start(game, row["seats"], row["options"], row["seed"]))
-        yield f"{len(row['seats'])} seats, seed {row['seed']}, action {row['action']}", _before(steps, row["action"]), row["counts"]
+        state = next(step.before for step in steps if step.number == row["action"])
+        yield f"{len(row['seats'])} seats, seed {row['seed']}, action {row['action']}", state, row["counts"]
 
 
-def _before(steps: Iterator[Any], number: int) -> State:
-    return next(step.before for step in steps if step.number == number)
-
-
-def digest(value: Any) -> str:
-    """Sixteen hex digits that stand for a JSON value."""
-    return hashlib.sha256(same(value).encode()).hexdigest()[:16]
-
-
-def told(start: Start) -> Iterator[str]:
-    """A playthrough as lines: what it begins with, each action with a digest of its events, and the document at its end."""
-    yield json.dumps({"seats": start.seats, "options": start.options, "seed": start.seed})
-    for step in walk(start):
-        yield json.dumps([step.actor, step.action, digest(step.events)])
-    yield json.dumps(step.after)
+# ---------------------------------------------------------------- playthroughs
 
 
 def playthroughs(game: Game) -> list[Path]:
-    """The files of a game's recorded playthroughs."""
-    return sorted((HERE / game.id / "playthroughs").glob("*.ndjson"))
+    """Return the files of a game's recorded playthroughs."""
+    return sorted((HERE / game.id / "playthroughs").glob("*.txt"))
+
+
+def read(game: Game, text: str) -> Playthrough:
+    """Return the start and the actions of a recorded playthrough."""
+    first, *lines = text.split(f"\n{END}\n")[0].splitlines()
+    actions = [parsed(line) for line in lines if not line.startswith(" ")]
+    return Playthrough(Start(game, **json.loads(first)), actions)
+
+
+def replay(recorded: Playthrough) -> Iterator[Step]:
+    """Play the recorded actions as long as they are legal, and go on at random to the end of the match."""
+    start = recorded.start
+    game, dice = start.game, chance(("dice", start.seed))
+    state, number = game.begin(start.seats, start.options), 0
+    for actor, action in recorded.actions:
+        try:
+            match = carry_out(game, state, actor, action, dice)
+        except Refused:
+            break
+        yield Step(number, state, actor, action, match.events, match.state)
+        state, number = match.state, number + 1
+    yield from walk_on(game, state, dice, will_of(start), number)
+
+
+def written(start: Start, steps: Iterable[Step]) -> Iterator[str]:
+    """Yield the lines of a playthrough."""
+    actions = {kind: deed.fields for kind, deed in start.game.deeds().items()}
+    after: State = None
+    yield json.dumps({"seats": start.seats, "options": start.options, "seed": start.seed})
+    for step in steps:
+        yield f"{step.actor}: {phrase(step.action, actions)}"
+        for event in step.events:
+            yield from paragraph(event, start.game.events)
+        after = step.after
+    yield END
+    yield from block(after)
+
+
+def paragraph(event: Event, shapes: dict[str, Fields]) -> Iterator[str]:
+    """Yield the lines of an event: one, or where that is too long, its type and its fields as YAML."""
+    line = INDENT + phrase(event, shapes)
+    if len(line) <= WIDTH:
+        yield line
+        return
+    yield INDENT + event["type"]
+    yield from (2 * INDENT + text for text in block({name: event[name] for name in shapes[event["type"]] if name in event}))
+
+
+def block(given: Any) -> list[str]:
+    """Return the lines of a JSON value as YAML, key by key. Its innermost lists and objects stand on one line each."""
+    return yaml.safe_dump(given, default_flow_style=None, allow_unicode=True, width=WIDTH - len(2 * INDENT)).splitlines()
+
+
+def phrase(fact: Action | Event, shapes: dict[str, Fields]) -> str:
+    """Return an action or an event in one line, its fields in the order of its shape: `turn_started seat=red phase=moves`."""
+    fields = [f"{name}={value(fact[name])}" for name in shapes[fact["type"]] if name in fact]
+    return " ".join([fact["type"], *fields])
+
+
+def parsed(line: str) -> tuple[str, Action]:
+    """Return the actor and the action of a line that `phrase` has written."""
+    actor, _, text = line.partition(": ")
+    kind, *fields = re.split(r" (?=\w+=)", text)
+    return actor, {"type": kind, **{name: yaml.safe_load(given) for name, _, given in (field.partition("=") for field in fields)}}
+
+
+def value(given: Any) -> str:
+    """Return a JSON value as flow YAML: plain ids without quotes, keys in order. A `=` inside quotes is escaped for `parsed`."""
+    if isinstance(given, dict):
+        return "{" + ", ".join(f"{value(key)}: {value(given[key])}" for key in sorted(given)) + "}"
+    if isinstance(given, list):
+        return "[" + ", ".join(map(value, given)) + "]"
+    if isinstance(given, str) and re.fullmatch(r"(?!(?i:true|false|null|yes|no|on|off)$)[A-Za-z_]\w*", given, re.ASCII):
+        return given
+    if isinstance(given, str):
+        return yaml.safe_dump(given, default_style='"', width=sys.maxsize).strip().replace("=", "\\x3d")
+    return json.dumps(given)
 
 
 def main() -> None:
-    """Record the counts and the playthroughs of a game anew, at the same starts."""
+    """Record the counts and the playthroughs of a game again."""
     game = GAMES[sys.argv[1]]
     path = HERE / game.id / "counts.yaml"
     rows = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -71,8 +156,8 @@ def main() -> None:
         row["counts"] = [tally(game, state, depth) for depth in range(1, len(counts) + 1)]
     path.write_text("".join(f"- {json.dumps(row)}\n" for row in rows), encoding="utf-8")
     for path in playthroughs(game):
-        start = json.loads(path.read_text(encoding="utf-8").splitlines()[0])
-        path.write_text("".join(f"{line}\n" for line in told(Start(game, **start))), encoding="utf-8")
+        recorded = read(game, path.read_text(encoding="utf-8"))
+        path.write_text("".join(f"{line}\n" for line in written(recorded.start, replay(recorded))), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The boards of every game, by random play: they fit, they tell no more than the view, and they work on any document."""
+"""The boards of every game, by random play: their size, no hidden state in them, and any document can be drawn."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GAMES = [pytest.param(game, id=game.id) for game in ALL]
 
 
 def drawn(game: Game, view: Any, viewer: str) -> list[str]:
-    """A board that fits, drawn from a view that is left as it was."""
+    """Return the board of a view. Check that its size is right and that the view is unchanged."""
     before = same(view)
     lines = game.board(view, viewer)
     assert same(view) == before
@@ -33,23 +33,23 @@ def drawn(game: Game, view: Any, viewer: str) -> list[str]:
 
 
 def every_match(check: Any) -> Any:
-    """A check held in random matches of every game."""
+    """Run a check in random matches of every game."""
 
     @pytest.mark.parametrize("game", GAMES)
     def test(game: Game) -> None:
         @settings(max_examples=MATCHES, derandomize=True, database=None, **LAW)
         @given(starts(game))
-        def held(start: Start) -> None:
+        def every(start: Start) -> None:
             check(start)
 
-        held()
+        every()
 
     test.__name__, test.__doc__ = check.__name__, check.__doc__
     return test
 
 
 @every_match
-def test_a_board_fits_in_every_position_for_every_viewer(start: Start) -> None:
+def test_a_board_has_the_right_size_in_every_position_for_every_viewer(start: Start) -> None:
     for step in sampled(start, 8):
         for state in (step.before, step.after):
             for viewer in (*start.seats, SPECTATOR, AUDITOR):
@@ -57,7 +57,7 @@ def test_a_board_fits_in_every_position_for_every_viewer(start: Start) -> None:
 
 
 @every_match
-def test_positions_that_differ_in_hidden_things_alone_give_the_same_board(start: Start) -> None:
+def test_positions_that_differ_only_in_hidden_state_give_the_same_board(start: Start) -> None:
     game = start.game
     for step in sampled(start, 4):
         for viewer in (*start.seats, SPECTATOR):
@@ -67,7 +67,7 @@ def test_positions_that_differ_in_hidden_things_alone_give_the_same_board(start:
 
 
 @every_match
-def test_a_board_changes_when_something_open_does(start: Start) -> None:
+def test_a_board_changes_with_the_phase(start: Start) -> None:
     game = start.game
     for step in sampled(start, 4):
         before, after = (game.board(game.view(state, AUDITOR), AUDITOR) for state in (step.before, step.after))
@@ -75,7 +75,7 @@ def test_a_board_changes_when_something_open_does(start: Start) -> None:
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_a_board_is_drawn_of_a_blank_document_and_of_a_match_that_has_not_begun(game: Game) -> None:
+def test_a_blank_document_and_a_new_match_can_be_drawn(game: Game) -> None:
     blank = json.loads((game.folder / "blank.json").read_text(encoding="utf-8"))
     for number in range(game.seats.least, game.seats.most + 1):
         for state in (blank, game.begin(list(game.seats.ids[:number]), {})):

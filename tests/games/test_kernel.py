@@ -1,4 +1,4 @@
-"""What the games are built on: documents, chance, choices, shapes, and the kernel's own refusals."""
+"""The shared modules of the games: documents, chance, choices, shapes, and the refusals of the kernel."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 from games import schema
 from games.chance import Drawn, Scripted
-from games.choices import admits, combinations, complete, count
-from games.documents import at, clone, copied, merged, owned
+from games.choices import Outside, admits, combinations, complete, count, outside
+from games.documents import clone, copied, owned
 from games.kernel import Refused, carry_out, legal, sentence
 from games.war import GAME as WAR
 
 # ---------------------------------------------------------------- documents
 
 
-def test_what_is_copied_leaves_the_old_document_as_it_was():
+def test_copied_leaves_the_old_document_unchanged():
     old = {"a": {"b": [1, 2]}, "c": {}}
     new = old.copy()
     copied(copied(new, "a"), "b").append(3)
@@ -28,7 +28,7 @@ def test_what_is_copied_leaves_the_old_document_as_it_was():
     assert new["c"] is old["c"]
 
 
-def test_what_is_owned_is_changed_where_it_lies():
+def test_owned_changes_the_document_in_place():
     document = {"a": {"b": [1]}}
     owned(owned(document, "a"), "b").append(2)
     assert document == {"a": {"b": [1, 2]}}
@@ -42,7 +42,7 @@ JSON = st.recursive(
 
 
 @given(JSON)
-def test_a_clone_is_equal_and_shares_nothing_that_can_change(value):
+def test_a_clone_is_equal_and_shares_no_dict_and_no_list(value):
     def parts(inner):
         if isinstance(inner, (dict, list)):
             yield id(inner)
@@ -54,35 +54,10 @@ def test_a_clone_is_equal_and_shares_nothing_that_can_change(value):
     assert not set(parts(other)) & set(parts(value))
 
 
-def test_a_merge_patch_does_what_rfc_7396_says():
-    target = {"title": "Goodbye!", "author": {"givenName": "John", "familyName": "Doe"}, "tags": ["example", "sample"], "content": "x"}
-    patch = {"title": "Hello!", "phoneNumber": "+01", "author": {"familyName": None}, "tags": ["example"]}
-    assert merged(target, patch) == {
-        "title": "Hello!",
-        "author": {"givenName": "John"},
-        "tags": ["example"],
-        "content": "x",
-        "phoneNumber": "+01",
-    }
-    assert merged({"a": "b"}, ["c"]) == ["c"]
-    assert merged({"e": None}, {"a": 1}) == {"e": None, "a": 1}
-    assert merged([1, 2], {"a": "b", "c": None}) == {"a": "b"}
-    assert merged({}, {"a": {"bb": {"ccc": None}}}) == {"a": {"bb": {}}}
-
-
-def test_a_pointer_leads_into_objects_and_lists():
-    document = {"a": [{"b/c": 1, "m~n": 2}]}
-    assert at(document, "") == document
-    assert (at(document, "/a/0/b~1c"), at(document, "/a/0/m~0n")) == (1, 2)
-    for nowhere in ("/x", "/a/1", "/a/-1", "/a/0/b~1c/d"):
-        with pytest.raises(KeyError):
-            at(document, nowhere)
-
-
 # ---------------------------------------------------------------- chance
 
 
-def test_every_order_of_a_shuffle_is_as_likely_as_another():
+def test_every_order_of_a_shuffle_has_the_same_probability():
     chance = Drawn(random.Random(5).randrange)
     orders = collections.Counter("".join(chance.shuffle("abc")) for _ in range(6000))
     assert len(orders) == 6
@@ -94,7 +69,7 @@ def test_a_sample_takes_different_places():
     assert all(len(set(chance.sample("abcdef", 4))) == 4 for _ in range(50))
 
 
-def test_a_script_is_followed_and_then_chance_goes_on():
+def test_a_script_is_followed_to_its_end_and_then_chance_draws():
     chance = Scripted([6, "b", ["z", "x"], ["q"], 41], Drawn(random.Random(1).randrange))
     assert chance.roll(6) == 6
     assert chance.pick(["a", "b"]) == "b"
@@ -115,7 +90,7 @@ def test_a_script_is_followed_and_then_chance_goes_on():
         (10, lambda chance: chance.number(10)),
     ],
 )
-def test_a_script_that_does_not_fit_says_so(entry, draw):
+def test_an_impossible_entry_of_a_script_is_an_error(entry, draw):
     with pytest.raises(ValueError, match="the chance list gives"):
         draw(Scripted([entry], Drawn(random.Random(1).randrange)))
 
@@ -128,7 +103,7 @@ OPEN = {
 }
 
 
-def test_the_combinations_of_an_open_choice_are_as_many_as_counted():
+def test_count_is_the_number_of_combinations():
     every = list(combinations(OPEN))
     assert len(every) == count(OPEN) == len({str(action) for action in every})
     assert all(admits(OPEN, action) for action in every)
@@ -139,7 +114,7 @@ def test_a_completed_choice_is_one_of_its_combinations(seed):
     assert complete(OPEN["action"], OPEN["choose"], random.Random(seed).randrange) in list(combinations(OPEN))
 
 
-def test_every_combination_can_be_completed_to():
+def test_complete_reaches_every_combination():
     number = random.Random(1).randrange
     reached = {tuple(sorted(complete(OPEN["action"], OPEN["choose"], number)["ships"].items())) for _ in range(3000)}
     assert reached == {tuple(sorted(action["ships"].items())) for action in combinations(OPEN)}
@@ -160,8 +135,24 @@ def test_every_combination_can_be_completed_to():
         ({"type": "sent", "ships": {"a": 1, "c": 1}, "speed": 1}, False),
     ],
 )
-def test_an_open_choice_allows_what_lies_in_its_ranges(action, allowed):
+def test_an_open_choice_admits_the_counts_in_its_ranges(action, allowed):
     assert admits(OPEN, action) is allowed
+
+
+@pytest.mark.parametrize(
+    ("action", "found"),
+    [
+        ({"ships": {"a": 1, "c": 1}, "speed": 1}, None),
+        ({"ships": {"z": 1, "d": 2, "a": 9}, "speed": 9}, Outside("ships", "d", 2, 0, 0)),
+        ({"ships": {"a": 4, "b": 2, "c": 1}, "speed": 1}, Outside("ships", "a", 4, 0, 3)),
+        ({"ships": {"a": 1}, "speed": 1}, Outside("ships", "c", 0, 1, 2)),
+        ({"ships": {"a": 3, "c": 2}, "speed": 1}, Outside("ships", None, 5, 2, 4)),
+        ({"speed": 1}, Outside("ships", "c", 0, 1, 2)),
+        ({"ships": {"a": 1, "c": 1}, "speed": 3}, Outside("speed", None, 3, 1, 2)),
+    ],
+)
+def test_the_first_count_outside_its_range_is_found(action, found):
+    assert outside(OPEN["choose"], action) == found
 
 
 def test_true_is_not_1():
@@ -170,13 +161,13 @@ def test_true_is_not_1():
     assert not admits(choice, {"type": "play", "option": True})
 
 
-def test_the_order_of_a_set_is_of_no_account():
+def test_the_order_of_a_set_does_not_matter():
     choice = {"action": {"type": "take", "cards": ["a", "b"]}}
     assert admits(choice, {"type": "take", "cards": ["b", "a"]}, {"take.cards"})
     assert not admits(choice, {"type": "take", "cards": ["b", "a"]})
 
 
-def test_a_count_of_zero_is_none_where_a_field_may_be_left_out():
+def test_a_count_of_zero_is_no_count_if_the_field_is_optional():
     for more, allowed in (({}, True), ({"ammo": 0}, True), ({"ammo": 1}, False), ({"ammo": False}, False), ([], False)):
         assert admits({"action": {"type": "take"}}, {"type": "take", "extra": more}, {"take.extra{}"}) is allowed
         assert admits({"action": {"type": "take", "extra": {}}}, {"type": "take", "extra": more}) is allowed
@@ -196,7 +187,7 @@ def test_a_count_of_zero_is_none_where_a_field_may_be_left_out():
         (schema.either(schema.always("x"), schema.whole()), 4, 4),
     ],
 )
-def test_a_shape_cleans_what_fits(shape, value, cleaned):
+def test_a_shape_cleans_a_value(shape, value, cleaned):
     result = shape.clean(value)
     assert result == cleaned
     assert type(result) is type(cleaned)
@@ -223,7 +214,7 @@ def test_a_shape_cleans_what_fits(shape, value, cleaned):
         (schema.nullable(schema.flag()), 0),
     ],
 )
-def test_a_shape_refuses_what_does_not_fit(shape, value):
+def test_a_shape_refuses_a_malformed_value(shape, value):
     with pytest.raises(schema.Malformed):
         shape.clean(value)
 
@@ -231,7 +222,7 @@ def test_a_shape_refuses_what_does_not_fit(shape, value):
 # ---------------------------------------------------------------- the kernel
 
 
-def test_the_refusals_that_every_game_shares_come_in_their_order():
+def test_the_shared_refusals_come_in_order():
     state = WAR.begin(["red", "blue"], {})
     chance = Drawn(random.Random(1).randrange)
 
@@ -250,7 +241,7 @@ def test_the_refusals_that_every_game_shares_come_in_their_order():
     assert code("red", None) == "match_over"
 
 
-def test_nobody_but_who_is_to_act_has_a_choice():
+def test_only_an_actor_that_must_act_has_choices():
     state = WAR.begin(["red", "blue"], {})
     assert legal(WAR, state, "system") == [{"action": {"type": "advance"}}]
     assert legal(WAR, state, "red") == legal(WAR, state, "spectator") == []

@@ -1,40 +1,57 @@
-"""The rules still give what they gave: counts of positions, and whole playthroughs."""
+"""The rules give the recorded results: the counts of positions, and whole playthroughs."""
 
 from __future__ import annotations
 
-import json
+from difflib import unified_diff
+from itertools import islice
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from games.documents import clone
-from games.kernel import carry_out, fold
-from tests.games.matches import ALL, Start, chance, same
-from tests.games.recording import digest, playthroughs, positions, tally
+from games.kernel import fold
+from games.schema import text
+from tests.games.matches import ALL
+from tests.games.recording import parsed, phrase, playthroughs, positions, read, replay, tally, written
 
 COUNTED = [pytest.param(game, state, counts, id=f"{game.id}: {name}") for game in ALL for name, state, counts in positions(game)]
 PLAYED = [pytest.param(game, path, id=f"{game.id}: {path.stem}") for game in ALL for path in playthroughs(game)]
+DIFFERENCE = 60  # lines of a difference that are shown
 
 
 @pytest.mark.parametrize(("game", "state", "counts"), COUNTED)
-def test_as_many_rows_of_actions_lead_on_as_were_counted(game, state, counts):
+def test_the_number_of_sequences_of_actions_is_as_recorded(game, state, counts):
     assert [tally(game, state, depth) for depth in range(1, len(counts) + 1)] == counts
 
 
 @pytest.mark.parametrize(("game", "path"), PLAYED)
 def test_a_recorded_match_goes_the_same_way_again(game, path):
-    start, *played, end = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
-    state = game.begin(start["seats"], start["options"])
-    dice = chance(("dice", start["seed"]))
-    for number, (actor, action, expected) in enumerate(played, 1):
-        match = carry_out(game, state, actor, clone(action), dice)
-        assert digest(match.events) == expected, f"action {number}: {action} by {actor}"
-        assert fold(game, state, match.events) == match.state
-        state = match.state
-    assert same(state) == same(end)
-    assert state["outcome"] is not None
+    before = path.read_text(encoding="utf-8")
+    recorded = read(game, before)
+    steps = list(replay(recorded))
+    difference = unified_diff(before.splitlines(), list(written(recorded.start, steps)), "recorded", "played", lineterm="")
+    assert "\n".join(islice(difference, DIFFERENCE)) == ""
+    assert all(fold(game, step.before, step.events) == step.after for step in steps)
+    assert steps[-1].after["outcome"] is not None
 
 
 @pytest.mark.parametrize("game", [pytest.param(game, id=game.id) for game in ALL])
 def test_three_matches_are_recorded(game):
-    assert len(playthroughs(game)) >= 3
-    assert len({Start(game, **json.loads(path.read_text().splitlines()[0])).seed for path in playthroughs(game)}) >= 3
+    assert len({read(game, path.read_text(encoding="utf-8")).start.seed for path in playthroughs(game)}) >= 3
+
+
+NAMES = st.sampled_from(["seat", "to", "ships", "note_"])
+WORDS = st.sampled_from(["fox", "a1", "no", "1", "", "yes", "Null", "a b=c", "-", "~", "é", 'x" y=1']) | st.text()
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | WORDS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(st.dictionaries(NAMES, VALUES))
+def test_a_recorded_action_is_read_as_it_was_written(fields):
+    action = {"type": "go", **fields}
+    line = phrase(action, {"go": dict.fromkeys(fields, text())})
+    assert len(line.splitlines()) == 1
+    assert parsed(f"red: {line}") == ("red", action)

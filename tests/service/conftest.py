@@ -1,4 +1,4 @@
-"""The service over a real store: in this process for most tests, under its own server where sockets matter."""
+"""The service over a real store: in this process for most tests, in a server of its own where sockets matter."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from games.kernel import any_action
 from service.app import create_app
 from service.settings import Settings
 from tests.conftest import Servers, within
-from tests.service import exact
+from tests.service import conformance
 
 ADMIN = "the-admin-key"
 ROOT = Path(__file__).parents[2]
 
 
 class Caller:
-    """Somebody who asks the service, with a key or without."""
+    """A client of the service, with a key or without."""
 
     def __init__(self, client: FlaskClient, key: str | None = None, id: str = "") -> None:
         self.client = client
@@ -40,7 +40,7 @@ class Caller:
         self.id = id
 
     def ask(self, method: str, path: str, body: Any = None, /, data: bytes | None = None, **headers: str) -> TestResponse:
-        """One request, whose answer is as openapi.yaml says; a header's name is written with underscores."""
+        """Send a request, and check the answer against openapi.yaml. Names of headers have underscores here."""
         given = {name.replace("_", "-"): value for name, value in headers.items()}
         if self.key is not None:
             given.setdefault("Authorization", f"Bearer {self.key}")
@@ -49,7 +49,7 @@ class Caller:
         if data is not None:
             given.setdefault("Content-Type", "application/json")
         answer = self.client.open(path, method=method, data=data, headers=given)
-        exact.hold(method, path, answer)
+        conformance.check(method, path, answer)
         return answer
 
     def get(self, path: str, **headers: str) -> TestResponse:
@@ -84,7 +84,7 @@ def admin(app: Flask) -> Caller:
 
 @pytest.fixture
 def join(app: Flask, admin: Caller) -> Callable[..., Caller]:
-    """Make a player, or a referee."""
+    """Create a player, or a referee."""
 
     def joined(name: str = "Ada", role: str = "player") -> Caller:
         made = admin.post("/v1/players", {"name": name, "role": role})
@@ -116,7 +116,7 @@ def referee(join: Callable[..., Caller]) -> Caller:
 
 @pytest.fixture
 def tally(platform: Platform, ada: Caller, ben: Caller) -> str:
-    """A match of the test game between Ada (one) and Ben (two), in which Ada is to act."""
+    """A match of the test game between Ada (one) and Ben (two). Ada is to act."""
     match = ada.post("/v1/matches", {"game": "tally", "seats": {"one": "me", "two": "open"}, "options": {"target": 30}}).json["id"]
     assert ben.post(f"/v1/matches/{match}/seats/two").status_code == 200
     play.play(platform, match, "system", [{"type": "advance"}])
@@ -124,7 +124,7 @@ def tally(platform: Platform, ada: Caller, ben: Caller) -> str:
 
 
 def played_on(platform: Platform, match: str, dice: random.Random, steps: int) -> None:
-    """Play any legal actions, those of the system too."""
+    """Play random legal actions, including those of the system."""
     for _ in range(steps):
         position = recall.position(platform, match)
         if not position.to_act:
@@ -135,7 +135,7 @@ def played_on(platform: Platform, match: str, dice: random.Random, steps: int) -
 
 
 class Live(NamedTuple):
-    """A server of its own process."""
+    """A server in a process of its own."""
 
     url: str
     process: subprocess.Popen[bytes]
@@ -152,7 +152,7 @@ def serve(servers: Servers) -> Iterator[Callable[..., Live]]:
             port = probe.getsockname()[1]
         command = [sys.executable, "-m", "granian", "--interface", "wsgi", "--factory", "--host", "127.0.0.1", "--port", str(port)]
         command += ["--workers", "1", "--blocking-threads", "24", "--log-level", "error", "--no-ws", "--http", "1"]
-        told = {
+        settings = {
             "WARLEDGER_REDIS_URL": servers.store_url,
             "WARLEDGER_QUEUE_URL": servers.queue_url,
             "WARLEDGER_ADMIN_KEY": ADMIN,
@@ -161,7 +161,7 @@ def serve(servers: Servers) -> Iterator[Callable[..., Live]]:
             **environment,
         }
         command += ["--workers-kill-timeout", "1", app]
-        process = subprocess.Popen(command, env={**os.environ, **told}, cwd=ROOT, start_new_session=True)
+        process = subprocess.Popen(command, env={**os.environ, **settings}, cwd=ROOT, start_new_session=True)
         started.append(process)
         url = f"http://127.0.0.1:{port}"
         within(20, lambda: _up(url))

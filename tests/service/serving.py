@@ -1,4 +1,4 @@
-"""The service with the test game besides, for a server of its own process."""
+"""The service with the test game in addition, for a server in a process of its own."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ from tests.conftest import ALL_GAMES
 
 
 def create() -> Flask:
-    """What granian serves."""
+    """Return the application for granian."""
     return create_app(open_platform(games=ALL_GAMES))

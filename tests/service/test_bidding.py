@@ -1,4 +1,4 @@
-"""Undisclosed bids over HTTP: both seats bid at once, neither waits for the other, and nobody can tell what was sealed."""
+"""Undisclosed bids over HTTP: both seats bid at the same time, and nobody else can see a sealed bid before the reveal."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from events import play, players
 from events.audit import audit
 from events.entries import Entry, parse
 from events.platform import Platform
-from events.projections import rebuild
+from events.rebuild import rebuild
 from games.kernel import State
 from service.app import create_app
 from service.settings import Settings
-from tests.conftest import Servers
+from tests.conftest import Servers, take_seat
 from tests.prepared import begun, position
 from tests.service.conftest import Caller, Live
-from tests.service.test_secrecy import Houses, acts, answers, callers, retold, told
+from tests.service.test_secrecy import Opener, acts, answers, callers, comparable, replace_entries
 
 SEATS = ("fox", "rhino", "tiger")
 RICH = {"oc": 9, "alwood": 9, "ammo": 9, "crystals": 2}
@@ -53,10 +53,10 @@ def bid(ammo: int, cards: list[str] | None = None) -> dict[str, Any]:
 
 
 def laid(platform: Platform, fox: Caller, rhino: Caller, tiger: Caller) -> tuple[Platform, str]:
-    """A match in which bids are awaited from fox, who attacks, and from rhino, while tiger looks on; and the platform in which it holds."""
+    """Return a platform with a match in which fox, who attacks, and rhino must bid. The seat tiger takes no part."""
     prepared, match = begun(platform, MEETING, fox.id, rhino="open", tiger="open")
-    play.join(platform, match, rhino.id, "rhino")
-    play.join(platform, match, tiger.id, "tiger")
+    take_seat(platform, match, rhino.id, "rhino")
+    take_seat(platform, match, tiger.id, "tiger")
     assert play.play(platform, match, "fox", MOVE).last == BEGAN
     return prepared, match
 
@@ -69,10 +69,8 @@ def match(platform: Platform, ada: Caller, ben: Caller, cleo: Caller) -> str:
 # Two at once
 
 
-def test_two_bids_at_the_same_moment_are_both_taken_without_a_second_try(
-    serve: Callable[..., Live], live: Live, platform: Platform
-) -> None:
-    """Through two servers, as two processes would be, and through one; under no version and under that at which the bidding began."""
+def test_two_bids_at_the_same_moment_are_both_accepted_at_the_first_try(serve: Callable[..., Live], live: Live, platform: Platform) -> None:
+    """Through two servers and through one. With no If-Match, and with the version at which the bidding began."""
     urls = [live.url, serve().url]
     made = {seat: players.register(platform, seat) for seat in SEATS[:2]}
     ids = {seat: player.id for seat, (player, _) in made.items()}
@@ -89,7 +87,7 @@ def test_two_bids_at_the_same_moment_are_both_taken_without_a_second_try(
     with ThreadPoolExecutor(2) as pool:
         for number in range(AT_ONCE):
             prepared, match = begun(platform, MEETING, ids["fox"], rhino="open")
-            play.join(platform, match, ids["rhino"], "rhino")
+            take_seat(platform, match, ids["rhino"], "rhino")
             began = play.play(platform, match, "fox", MOVE).last
             where = [urls[0], urls[number % 2]]
             under = [began if number & 2 else None, began if number & 4 else None]
@@ -100,19 +98,19 @@ def test_two_bids_at_the_same_moment_are_both_taken_without_a_second_try(
             assert (first["to_act"], first["phase"], first["choices"]) == ([second["seat"]], "bids", [])
             revealed = [event for event in second["entries"][0]["events"] if event["type"] == "bids_revealed"]
             assert revealed == [{"type": "bids_revealed", "bids": {seat: {"ammo": 3, "cards": hand(seat, 1)} for seat in SEATS[:2]}}]
-            assert platform.store.head(match) == began + 2
+            assert platform.store.log.head(match) == began + 2
             assert audit(prepared, match).ok
-    assert sum(conflicts(url) for url in urls) > before, "some have met"
+    assert sum(conflicts(url) for url in urls) > before, "some bids collided"
 
 
 def conflicts(url: str) -> float:
-    """How often a server has found that another was quicker."""
+    """Return how many appends of a server were too late."""
     (count,) = re.findall(r"^warledger_conflicts_total ([0-9.]+)$", requests.get(f"{url}/metrics", timeout=5).text, re.MULTILINE)
     return float(count)
 
 
 @pytest.mark.parametrize("order", [("fox", "rhino"), ("rhino", "fox")])
-def test_the_seats_bid_in_any_order_and_each_once(ada: Caller, ben: Caller, match: str, order: tuple[str, str]) -> None:
+def test_seats_bid_in_any_order_and_only_once(ada: Caller, ben: Caller, match: str, order: tuple[str, str]) -> None:
     people = {"fox": ada, "rhino": ben}
     first, second = (people[seat] for seat in order)
     assert {tuple(caller.get(f"/v1/matches/{match}/choices").json["to_act"]) for caller in (ada, ben)} == {("fox", "rhino")}
@@ -123,7 +121,7 @@ def test_the_seats_bid_in_any_order_and_each_once(ada: Caller, ben: Caller, matc
     assert (last["phase"], last["to_act"], last["version"]) == ("retreat", ["rhino"], BEGAN + 2)
 
 
-def test_what_is_done_openly_while_bids_are_sealed_makes_the_others_bid_stale(ada: Caller, ben: Caller, match: str) -> None:
+def test_an_open_action_during_the_bidding_makes_the_other_bid_stale(ada: Caller, ben: Caller, match: str) -> None:
     assert ben.act(match, UPGRADE).status_code == 200
     refused = ada.act(match, bid(1), If_Match=f'"{BEGAN}"')
     assert (refused.status_code, refused.json["code"], refused.json["version"]) == (412, "stale", BEGAN + 1)
@@ -131,14 +129,14 @@ def test_what_is_done_openly_while_bids_are_sealed_makes_the_others_bid_stale(ad
     assert ben.act(match, bid(1), If_Match=f'"{BEGAN + 1}"').status_code == 200
 
 
-# What nobody can tell
+# What nobody can see
 
 
 def worlds(servers: Servers, platform: Platform, match: str, bids: list[dict[str, Any]]) -> Iterator[None]:
-    """The match with each of these bids in turn in the place of the one that was sealed: nothing else differs, no id and no time."""
-    entries = [parse(wire) for wire in platform.store.read_all(match)]
+    """Replace the sealed bid by each of these in turn. Ids and times stay the same."""
+    entries = [parse(stored) for stored in platform.store.log.read_all(match)]
     for number, other in enumerate(bids):
-        retold(servers, platform, match, [rebid(entry, other, f"{number:032x}") for entry in entries])
+        replace_entries(servers, platform, match, [rebid(entry, other, f"{number:032x}") for entry in entries])
         rebuild(platform)
         yield
 
@@ -151,27 +149,27 @@ def rebid(entry: Entry, other: dict[str, Any], fingerprint: str) -> Entry:
 
 
 def everything(caller: Caller, match: str, sealed: str, bids: bool) -> Iterator[Any]:
-    """What somebody is told by every route, and of every refusal; of one who is still to bid also what was answered before."""
+    """Yield the answers of every route and of refused actions. `bids`: also those for a caller who still has to bid."""
     base, last = f"/v1/matches/{match}", BEGAN + 1
     yield from answers(caller, match, BEGAN + 3, *SEATS)
     for query in ("to_act=me", "player=me", "status=playing", "game=war_of_civilizations", "status=playing&to_act=me&player=me"):
-        yield query, told(caller.get(f"/v1/matches?{query}"))
+        yield query, comparable(caller.get(f"/v1/matches?{query}"))
     for path in (f"{base}/entries?after={last}&wait=1", f"{base}/stream?seconds=0&after={last}"):
-        yield path, told(caller.get(path))
-    yield "resumed", told(caller.get(f"{base}/stream?seconds=0", Last_Event_ID=str(last)))
+        yield path, comparable(caller.get(path))
+    yield "resumed", comparable(caller.get(f"{base}/stream?seconds=0", Last_Event_ID=str(last)))
     for action in (bid(99), bid(-1), bid(0, ["none"]), bid(0, hand(sealed)), UPGRADE):
-        yield action, told(caller.act(match, action))
+        yield action, comparable(caller.act(match, action))
     for action in (bid(0), bid(3, hand(sealed)), bid(99), UPGRADE):
-        yield f"as {sealed}", told(caller.act(match, action, f"?seat={sealed}", Idempotency_Key=SEALED))
+        yield f"as {sealed}", comparable(caller.act(match, action, f"?seat={sealed}", Idempotency_Key=SEALED))
     if bids:
         yield from acts(caller, match, [bid(0), bid(9), bid(10), UPGRADE])
         for key in ("before", "after"):
-            yield key, told(caller.act(match, UPGRADE, Idempotency_Key=key))
-            yield f"another under {key}", told(caller.act(match, bid(1), Idempotency_Key=key))
+            yield key, comparable(caller.act(match, UPGRADE, Idempotency_Key=key))
+            yield f"another under {key}", comparable(caller.act(match, bid(1), Idempotency_Key=key))
 
 
 def sealed_between(match: str, sealer: Caller, other: Caller, cards: list[str]) -> list[dict[str, Any]]:
-    """One seat seals a bid while the other does this and that; the bids that it could have been as well."""
+    """Seal a bid between two actions of the other seat. Return the bids that it could also have been."""
     assert other.act(match, UPGRADE, Idempotency_Key="before").status_code == 200
     assert sealer.act(match, bid(3), Idempotency_Key=SEALED).status_code == 200
     assert other.act(match, UPGRADE, Idempotency_Key="after").status_code == 200
@@ -179,26 +177,33 @@ def sealed_between(match: str, sealer: Caller, other: Caller, cards: list[str]) 
 
 
 @pytest.mark.parametrize("sealed", SEATS[:2])
-def test_what_was_sealed_shows_nowhere_but_to_its_seat_and_a_referee(
-    platform: Platform, another_platform: Houses, servers: Servers, settings: Settings, join: Callable[..., Caller], sealed: str
+def test_only_its_seat_and_a_referee_can_see_a_sealed_bid(
+    platform: Platform, another_platform: Opener, servers: Servers, settings: Settings, join: Callable[..., Caller], sealed: str
 ) -> None:
-    """The other seat cannot tell, though its holder is a referee elsewhere; nor can whoever looks on, from a seat or from none."""
+    """The other seat cannot see it, although its player is a referee elsewhere. Nor can onlookers with or without a seat."""
     sealer, other, tiger, stranger, rex = (join(role, role) for role in ("player", "referee", "player", "player", "referee"))
     prepared, match = laid(platform, *((sealer, other) if sealed == "fox" else (other, sealer)), tiger)
     bids = sealed_between(match, sealer, other, hand(sealed))
     hidden, open_to = [], []
     for _ in worlds(servers, prepared, match, bids):
-        assert audit(prepared, match).ok, "each of them could have been"
+        assert audit(prepared, match).ok, "each of these bids is possible"
         nobody, *known = callers(create_app(another_platform(), settings), other, tiger, stranger, sealer, rex)
         hidden.append([list(everything(caller, match, sealed, caller.key == other.key)) for caller in (nobody, *known[:3])])
-        open_to.append([told(caller.get(f"/v1/matches/{match}/state?viewer={sealed}")) for caller in known[3:]])
+        open_to.append([comparable(caller.get(f"/v1/matches/{match}/state?viewer={sealed}")) for caller in known[3:]])
     assert hidden[1:] == hidden[:1] * (len(bids) - 1)
     for seen in zip(*open_to, strict=True):
-        assert all(seen.count(one) == 1 for one in seen), "to these it must show, or nothing was compared"
+        assert all(seen.count(one) == 1 for one in seen), "these callers must see it, or the test compares nothing"
 
 
-def test_numbers_and_log_lines_tell_nothing_of_what_was_sealed(
-    platform: Platform, another_platform: Houses, servers: Servers, ada: Caller, ben: Caller, cleo: Caller, match: str, capfdbinary: Any
+def test_metrics_and_log_lines_reveal_nothing_of_a_sealed_bid(
+    platform: Platform,
+    another_platform: Opener,
+    servers: Servers,
+    ada: Caller,
+    ben: Caller,
+    cleo: Caller,
+    match: str,
+    capfdbinary: Any,
 ) -> None:
     bids = sealed_between(match, ada, ben, hand("fox"))
     lines, numbers = [], []
@@ -217,6 +222,6 @@ def test_numbers_and_log_lines_tell_nothing_of_what_was_sealed(
 
 
 def counted(caller: Caller) -> dict[str, float]:
-    """What is counted, but for how long things took."""
+    """Return every metric except times."""
     samples = re.findall(r"^(warledger_\S+) ([0-9.e+-]+)$", caller.get("/metrics").text, re.MULTILINE)
     return {name: float(number) for name, number in samples if "_seconds" not in name and "_created" not in name}

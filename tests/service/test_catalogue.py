@@ -5,11 +5,15 @@ import re
 import pytest
 from jsonschema import Draft202012Validator
 
-from events.levels import LEVELS
 from events.platform import Platform
 from games import GAMES
 from games.kernel import SHARED_REFUSALS
+from games.lifecycle import PREPARED
 from service.problems import CODES
+from table.data import FOLDER, LEVELS
+from table.deeds import CREATE, DEEDS
+from table.facts import FACTS
+from table.rules import REFUSALS
 from tests.service.conftest import Caller
 
 
@@ -18,19 +22,20 @@ def test_every_game_is_listed(anybody: Caller) -> None:
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_a_game_tells_its_seats_options_levels_and_refusals(anybody: Caller, game: str) -> None:
-    told = anybody.get(f"/v1/games/{game}").json
-    assert (told["seats"], told["revision"]) == (list(GAMES[game].seats.ids), GAMES[game].revision)
-    Draft202012Validator.check_schema(told["options"])
-    assert [level["id"] for level in told["levels"]] == list(LEVELS)
-    assert set(told["refusals"]) == {*SHARED_REFUSALS, *GAMES[game].refusals}
+def test_a_game_lists_its_seats_options_levels_and_refusals(anybody: Caller, game: str) -> None:
+    found = anybody.get(f"/v1/games/{game}").json
+    assert (found["seats"], found["revision"]) == (list(GAMES[game].seats.ids), GAMES[game].revision)
+    Draft202012Validator.check_schema(found["options"])
+    assert [level["id"] for level in found["levels"]] == list(LEVELS)
+    assert set(found["refusals"]) == {*SHARED_REFUSALS, *GAMES[game].refusals, *REFUSALS}
 
 
 @pytest.mark.parametrize("game", GAMES)
 def test_every_rule_can_be_read_by_its_id(anybody: Caller, game: str) -> None:
     rules = anybody.get(f"/v1/games/{game}/rules").json["rules"]
-    written = re.findall(r"^- \*\*([A-Z0-9-]+)\*\*", (GAMES[game].folder / "RULES.md").read_text("utf-8"), re.MULTILINE)
-    assert [rule["id"] for rule in rules] == written
+    written = [re.findall(r"^- \*\*([A-Z0-9-]+)\*\*", text, re.MULTILINE) for text in rulebooks(game)]
+    assert [rule["id"] for rule in rules] == [id for ids in written for id in ids]
+    assert all(written), "the rules of the table come after those of the game"
     for rule in rules:
         assert anybody.get(f"/v1/games/{game}/rules/{rule['id']}").json == rule
         assert rule["section"]
@@ -38,9 +43,21 @@ def test_every_rule_can_be_read_by_its_id(anybody: Caller, game: str) -> None:
         assert len(rule["text"]) > 10
 
 
+def rulebooks(game: str) -> list[str]:
+    """Return RULES.md of the game and of the table."""
+    return [(folder / "RULES.md").read_text("utf-8") for folder in (GAMES[game].folder, FOLDER)]
+
+
+@pytest.mark.parametrize(("path", "file"), [("rulebook", "RULES.md"), ("contract", "CONTRACT.md")])
+def test_the_rulebook_and_the_contract_of_the_table_are_served_unchanged(anybody: Caller, path: str, file: str) -> None:
+    answer = anybody.get(f"/v1/table/{path}")
+    assert answer.mimetype == "text/markdown"
+    assert answer.text == (FOLDER / file).read_text("utf-8")
+
+
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize(("path", "file"), [("rulebook", "RULES.md"), ("contract", "CONTRACT.md")])
-def test_the_rulebook_and_the_contract_are_served_as_they_are(anybody: Caller, game: str, path: str, file: str) -> None:
+def test_the_rulebook_and_the_contract_are_served_unchanged(anybody: Caller, game: str, path: str, file: str) -> None:
     answer = anybody.get(f"/v1/games/{game}/{path}")
     assert answer.mimetype == "text/markdown"
     assert answer.text == (GAMES[game].folder / file).read_text("utf-8")
@@ -48,12 +65,17 @@ def test_the_rulebook_and_the_contract_are_served_as_they_are(anybody: Caller, g
 
 @pytest.mark.parametrize("game", GAMES)
 def test_the_schemas_of_a_game_are_json_schemas(anybody: Caller, game: str) -> None:
-    told = anybody.get(f"/v1/games/{game}/schema").json
+    schemas = anybody.get(f"/v1/games/{game}/schema").json
     for name in ("document", "view", "options"):
-        Draft202012Validator.check_schema(told[name])
-    for kind in (*told["actions"].values(), *told["events"].values()):
+        Draft202012Validator.check_schema(schemas[name])
+    for kind in (*schemas["actions"].values(), *schemas["events"].values()):
         Draft202012Validator.check_schema(kind)
-        assert kind["properties"]["type"]["const"] in (*told["actions"], *told["events"])
+        assert kind["properties"]["type"]["const"] in (*schemas["actions"], *schemas["events"])
+    assert set(schemas["actions"]) == {*GAMES[game].deeds(), *DEEDS} - {CREATE}
+    assert set(schemas["events"]) == {*GAMES[game].events, *FACTS}
+    assert PREPARED in schemas["events"]
+    for one, all_kinds in (("action", "actions"), ("event", "events")):
+        assert sorted(part["$ref"] for part in schemas[one]["oneOf"]) == sorted(f"#/{all_kinds}/{kind}" for kind in schemas[all_kinds])
 
 
 @pytest.mark.parametrize(
@@ -68,12 +90,12 @@ def test_the_schemas_of_a_game_are_json_schemas(anybody: Caller, game: str) -> N
         ("/v1/games/%FF", "no_such_game"),
     ],
 )
-def test_what_is_not_there_is_404(anybody: Caller, path: str, code: str) -> None:
+def test_unknown_things_are_404(anybody: Caller, path: str, code: str) -> None:
     refused = anybody.get(path)
     assert (refused.status_code, refused.json["code"]) == (404, code)
 
 
-def test_every_kind_of_problem_is_explained_where_its_type_says(anybody: Caller, platform: Platform) -> None:
+def test_every_kind_of_problem_is_explained_at_the_address_in_its_type(anybody: Caller, platform: Platform) -> None:
     assert [kind["code"] for kind in anybody.get("/v1/problems").json["problems"]] == list(CODES)
     refused = anybody.get("/v1/games/chess").json
     assert anybody.get(refused["type"]).json["title"] == refused["title"]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hmac
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -9,9 +10,10 @@ import pytest
 
 from events import play
 from events.audit import audit_entries
+from events.errors import StoreUnavailable
 from events.platform import Platform
-from events.wire import StoreUnavailable
 from games import GAMES
+from service.shown_entries import ShownEntries
 from tests.conftest import within
 from tests.service.conftest import Caller
 from tests.service.test_matches import played_out
@@ -30,7 +32,7 @@ def test_entries_come_in_order_page_by_page(ada: Caller, anybody: Caller, tally:
     assert [entry["action"]["type"] for entry in found[:4]] == ["create_match", "take_seat", "advance", "add"]
 
 
-def test_ndjson_holds_the_same_entries_one_a_line(ada: Caller, anybody: Caller, tally: str) -> None:
+def test_ndjson_has_the_same_entries_one_a_line(ada: Caller, anybody: Caller, tally: str) -> None:
     ada.act(tally, ADD)
     in_json = anybody.get(f"/v1/matches/{tally}/entries")
     in_lines = anybody.get(f"/v1/matches/{tally}/entries", Accept="application/x-ndjson")
@@ -39,24 +41,24 @@ def test_ndjson_holds_the_same_entries_one_a_line(ada: Caller, anybody: Caller, 
     assert "Accept" in in_lines.headers["Vary"]
 
 
-def test_after_the_last_entry_there_is_none(anybody: Caller, tally: str) -> None:
-    told = anybody.get(f"/v1/matches/{tally}/entries?after=3").json
-    assert (told["after"], told["version"], told["entries"]) == (3, 3, [])
+def test_there_is_no_entry_after_the_last(anybody: Caller, tally: str) -> None:
+    page = anybody.get(f"/v1/matches/{tally}/entries?after=3").json
+    assert (page["after"], page["version"], page["entries"]) == (3, 3, [])
     assert anybody.get(f"/v1/matches/{tally}/entries?after=99").json["version"] == 99
     assert anybody.get(f"/v1/matches/{tally}/entries?after=3", Accept="application/x-ndjson").data == b""
 
 
 def test_a_long_poll_ends_with_the_next_entry(ada: Caller, anybody: Caller, tally: str) -> None:
-    told: list[Any] = []
-    waiting = threading.Thread(target=lambda: told.append(anybody.get(f"/v1/matches/{tally}/entries?after=3&wait=5").json))
+    answers: list[Any] = []
+    waiting = threading.Thread(target=lambda: answers.append(anybody.get(f"/v1/matches/{tally}/entries?after=3&wait=5").json))
     waiting.start()
     within(5, lambda: _waits(anybody))
     ada.act(tally, ADD)
     waiting.join(4)
-    assert [entry["version"] for entry in told[0]["entries"]] == [4]
+    assert [entry["version"] for entry in answers[0]["entries"]] == [4]
 
 
-def test_a_long_poll_in_vain_ends_when_the_time_is_up(anybody: Caller, tally: str) -> None:
+def test_a_long_poll_without_a_new_entry_ends_when_the_time_is_up(anybody: Caller, tally: str) -> None:
     assert anybody.get(f"/v1/matches/{tally}/entries?after=3&wait=1").json["entries"] == []
 
 
@@ -67,11 +69,11 @@ def test_a_long_poll_does_not_wait_when_the_match_is_over(
     assert anybody.get(f"/v1/matches/{tally}/entries?after={version}&wait=60").json["entries"] == []
 
 
-def test_a_stream_tells_what_there_is_and_goes_on_after_the_last_event(ada: Caller, anybody: Caller, tally: str) -> None:
+def test_a_stream_sends_the_entries_that_exist_and_resumes_after_the_last_event(ada: Caller, anybody: Caller, tally: str) -> None:
     ada.act(tally, ADD)
-    told = events(anybody.get(f"/v1/matches/{tally}/stream?seconds=0").text)
-    assert [event["id"] for event in told] == ["1", "2", "3", "4"]
-    assert [orjson.loads(event["data"]) for event in told] == anybody.get(f"/v1/matches/{tally}/entries").json["entries"]
+    streamed = events(anybody.get(f"/v1/matches/{tally}/stream?seconds=0").text)
+    assert [event["id"] for event in streamed] == ["1", "2", "3", "4"]
+    assert [orjson.loads(event["data"]) for event in streamed] == anybody.get(f"/v1/matches/{tally}/entries").json["entries"]
     later = anybody.get(f"/v1/matches/{tally}/stream?seconds=0", Last_Event_ID="3")
     assert [event["id"] for event in events(later.text)] == ["4"]
     assert later.mimetype == "text/event-stream"
@@ -79,12 +81,12 @@ def test_a_stream_tells_what_there_is_and_goes_on_after_the_last_event(ada: Call
     assert [event["id"] for event in events(both.text)] == ["4"]
 
 
-def test_a_stream_of_a_match_that_is_over_ends_and_need_not_be_asked_for_again(
+def test_a_stream_of_a_match_that_is_over_ends_and_tells_clients_to_stop(
     platform: Platform, ada: Caller, ben: Caller, anybody: Caller, tally: str
 ) -> None:
     version = played_out(platform, ada, ben, tally)["version"]
-    told = events(anybody.get(f"/v1/matches/{tally}/stream").text)
-    assert [told[-2]["id"], told[-1]["event"]] == [str(version), "over"]
+    streamed = events(anybody.get(f"/v1/matches/{tally}/stream").text)
+    assert [streamed[-2]["id"], streamed[-1]["event"]] == [str(version), "over"]
     assert anybody.get(f"/v1/matches/{tally}/stream", Last_Event_ID=str(version)).status_code == 204
 
 
@@ -94,14 +96,17 @@ def test_a_last_event_id_that_is_no_version_is_400(anybody: Caller, tally: str, 
     assert (refused.status_code, refused.json["code"]) == (400, "bad_header")
 
 
-def test_entries_are_seen_through_the_eyes_one_has(anybody: Caller, ada: Caller, referee: Caller, tally: str) -> None:
+def test_entries_are_shown_as_the_caller_may_see_them(anybody: Caller, ada: Caller, referee: Caller, tally: str) -> None:
     def pile(caller: Caller, query: str = "") -> Any:
         entries = caller.get(f"/v1/matches/{tally}/entries{query}").json["entries"]
-        return entries[2]["events"][0]["pile"], "digest" in entries[2]
+        assert all("proof" not in entry for entry in entries)
+        return entries[2]["events"][0]["pile"], entries[2]["digest"]
 
-    assert pile(anybody) == pile(ada) == pile(referee) == (30, False)
-    hidden, sealed = pile(referee, "?viewer=auditor")
-    assert (len(hidden), sealed) == (30, True)
+    shown, digest = pile(anybody)
+    assert shown == 30
+    assert pile(anybody) == pile(ada) == pile(referee) == (30, digest)
+    hidden, same_digest = pile(referee, "?viewer=auditor")
+    assert (len(hidden), same_digest) == (30, digest)
     for caller in (anybody, ada):
         assert caller.get(f"/v1/matches/{tally}/entries?viewer=auditor").status_code == 403
         assert caller.get(f"/v1/matches/{tally}/stream?viewer=auditor").status_code == 403
@@ -131,11 +136,11 @@ def test_a_referee_who_plays_in_a_match_is_a_player_there_until_it_is_over(platf
     assert referee.get(f"/v1/matches/{match}/audit").status_code == 200
 
 
-def test_a_referee_who_takes_a_seat_loses_the_eyes_of_a_stream_that_is_open(platform: Platform, ada: Caller, referee: Caller) -> None:
+def test_a_referee_who_takes_a_seat_gets_nothing_more_from_an_open_stream(platform: Platform, ada: Caller, referee: Caller) -> None:
     match = ada.post("/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open"}}).json["id"]
     stream = referee.get(f"/v1/matches/{match}/stream?viewer=auditor&after=1&seconds=9").response
-    told = iter(stream)
-    assert next(told) == b"retry: 1000\n\n"
+    chunks = iter(stream)
+    assert next(chunks) == b"retry: 1000\n\n"
     waited: list[Any] = []
     poll = threading.Thread(
         target=lambda: waited.append(referee.get(f"/v1/matches/{match}/entries?viewer=auditor&after=1&wait=9")), daemon=True
@@ -143,12 +148,12 @@ def test_a_referee_who_takes_a_seat_loses_the_eyes_of_a_stream_that_is_open(plat
     poll.start()
     assert referee.post(f"/v1/matches/{match}/seats/blue").status_code == 200
     play.play(platform, match, "system", [{"type": "advance"}])
-    assert list(told) == []
+    assert list(chunks) == []
     poll.join(10)
     assert waited[0].json["code"] == "hidden_view"
 
 
-def test_a_record_that_cannot_be_read_to_its_end_is_none(
+def test_a_record_that_cannot_be_read_to_its_end_is_not_sent(
     platform: Platform, ada: Caller, ben: Caller, tally: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     played_out(platform, ada, ben, tally)
@@ -157,13 +162,13 @@ def test_a_record_that_cannot_be_read_to_its_end_is_none(
         yield b"{}"
         raise StoreUnavailable("gone")
 
-    monkeypatch.setattr("events.store.Store.read_all", broken)
+    monkeypatch.setattr("events.store.log.RedisLog.read_all", broken)
     for accept in ("application/json", "application/x-ndjson"):
         refused = ada.get(f"/v1/matches/{tally}/record", Accept=accept)
         assert (refused.status_code, refused.json["code"]) == (503, "store_away")
 
 
-def test_the_audit_of_a_match_that_went_well_finds_nothing(platform: Platform, ada: Caller, ben: Caller, tally: str) -> None:
+def test_the_audit_of_a_sound_match_finds_nothing(platform: Platform, ada: Caller, ben: Caller, tally: str) -> None:
     version = played_out(platform, ada, ben, tally)["version"]
     report = ada.get(f"/v1/matches/{tally}/audit").json
     assert (report["ok"], report["findings"], report["versions"], report["commitment"], report["dice"]) == (
@@ -182,7 +187,10 @@ def test_the_record_is_enough_for_an_audit_elsewhere(platform: Platform, ada: Ca
     assert report.ok
     assert report.dice == "verified"
     in_json = ada.get(f"/v1/matches/{tally}/record").json
-    assert in_json == {"match": tally, "entries": [orjson.loads(line) for line in record.splitlines()]}
+    header, *entries = (orjson.loads(line) for line in record.splitlines())
+    secret = bytes.fromhex(ada.get(f"/v1/matches/{tally}").json["secret"])
+    assert header == {"match": tally, "blind": hmac.new(secret, b"blind", "sha256").hexdigest()}
+    assert in_json == {**header, "entries": entries}
 
 
 @pytest.mark.parametrize("path", ["", "/state", "/choices", "/entries", "/stream", "/audit", "/record"])
@@ -194,27 +202,44 @@ def test_an_unknown_match_is_404_by_every_route(ada: Caller, referee: Caller, pa
     assert refused.json["code"] in ("no_such_match", "no_such_path")
 
 
-def test_more_streams_than_the_budget_allows_are_sent_away(ada: Caller, anybody: Caller, tally: str) -> None:
-    held = [anybody.client.get(f"/v1/matches/{tally}/stream") for _ in range(8)]
+def test_more_streams_than_allowed_are_refused(ada: Caller, anybody: Caller, tally: str) -> None:
+    streams = [anybody.client.get(f"/v1/matches/{tally}/stream") for _ in range(8)]
     refused = anybody.get(f"/v1/matches/{tally}/stream")
     assert (refused.status_code, refused.json["code"], refused.headers["Retry-After"]) == (503, "streams_full", "5")
     assert anybody.get(f"/v1/matches/{tally}/entries?after=3&wait=1").json["code"] == "streams_full"
     assert ada.act(tally, ADD).status_code == 200
-    held[0].close()
-    assert anybody.client.get(f"/v1/matches/{tally}/stream").status_code == 200
-    for answer in held:
+    streams[0].close()
+    streams.append(anybody.client.get(f"/v1/matches/{tally}/stream"))
+    assert streams[-1].status_code == 200
+    for answer in streams:
         answer.close()
 
 
-def test_the_system_is_seen_to_act(platform: Platform, ada: Caller, ben: Caller, anybody: Caller, tally: str) -> None:
+def test_actions_of_the_system_are_visible(platform: Platform, ada: Caller, ben: Caller, anybody: Caller, tally: str) -> None:
     ada.act(tally, {**ADD, "stay": False})
     ben.act(tally, {**ADD, "stay": False})
     play.play(platform, tally, "system", [{"type": "advance"}])
     assert anybody.get(f"/v1/matches/{tally}/entries?after=5").json["entries"][0]["actor"] == "system"
 
 
+def test_new_entries_that_another_viewer_has_read_come_from_the_cache(
+    platform: Platform, ada: Caller, tally: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada.act(tally, ADD)
+    game, entries = platform.games["tally"], ShownEntries(platform)
+    first = entries.read_new(game, tally, 1, 4, "spectator", False)
+    assert [entry.version for entry in first] == [2, 3, 4]
+    ada.act(tally, ADD)
+    assert [entry.version for entry in entries.read_new(game, tally, 3, 5, "spectator", False)] == [4, 5]
+    monkeypatch.setattr(entries, "read", None)
+    assert entries.read_new(game, tally, 1, 4, "spectator", False) == first
+    for viewer, proof in (("auditor", False), ("spectator", True)):
+        with pytest.raises(TypeError):
+            entries.read_new(game, tally, 1, 4, viewer, proof)
+
+
 def events(text: str) -> list[dict[str, str]]:
-    """The server-sent events in a text."""
+    """Return the server-sent events in a text."""
     found = []
     for block in text.split("\n\n"):
         fields = dict(line.split(": ", 1) for line in block.split("\n") if line and not line.startswith(":"))

@@ -1,4 +1,4 @@
-"""Whatever comes, the answer is the right 4xx as a problem, never a 5xx, and nothing has changed."""
+"""The answer to any malformed request is the right 4xx as a problem, never a 5xx. Nothing changes."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_a_malformed_action_is_refused_and_changes_nothing(ada: Caller, anybody:
 
 @pytest.mark.parametrize("path", ["/v1/players", "/v1/matches", "/v1/matches/{}/actions", "/v1/matches/{}/seats/two"])
 @pytest.mark.parametrize("body", [b"[" * 30 + b"]" * 30, b"[1e400]", b"{", b'{"\\u0000": 1}', b'{"a": 1}', b"[]", b'"x"', b"1"])
-def test_every_body_is_guarded_alike(ada: Caller, tally: str, path: str, body: bytes) -> None:
+def test_every_operation_refuses_malformed_bodies(ada: Caller, tally: str, path: str, body: bytes) -> None:
     refused = ada.ask("POST", path.format(tally), data=body)
     assert refused.status_code in (400, 422)
     assert refused.json["code"] in ("bad_json", "bad_body", "bad_action")
@@ -93,7 +93,7 @@ def test_a_body_over_the_limit_is_413(ada: Caller, tally: str, path: str, settin
     assert (refused.status_code, refused.json["code"]) == (413, "too_large")
 
 
-def test_a_wrong_method_is_405_and_says_which_are_right(ada: Caller, tally: str) -> None:
+def test_a_wrong_method_is_405_and_the_answer_lists_the_right_ones(ada: Caller, tally: str) -> None:
     for method, path, allowed in (
         ("DELETE", f"/v1/matches/{tally}", "GET, HEAD, OPTIONS"),
         ("PUT", f"/v1/matches/{tally}/state", "GET, HEAD, OPTIONS"),
@@ -137,7 +137,7 @@ def test_a_malformed_query_is_400(anybody: Caller, tally: str, query: str) -> No
     assert (refused.status_code, refused.json["code"]) == (400, "bad_query")
 
 
-def test_a_line_end_after_what_is_right_is_wrong(ada: Caller, ben: Caller) -> None:
+def test_a_line_end_after_a_correct_text_is_refused(ada: Caller, ben: Caller) -> None:
     match = ada.post("/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open"}}).json["id"]
     seat = f"/v1/matches/{match}/seats/blue"
     for refused in (ben.post(seat, {"contribution": "c0ffee\n"}), ben.post("/v1/players", {"name": "Ada\n"})):
@@ -145,19 +145,19 @@ def test_a_line_end_after_what_is_right_is_wrong(ada: Caller, ben: Caller) -> No
     assert ben.post(seat, {"contribution": "c0ffee"}).status_code == 200
 
 
-def test_digits_of_other_scripts_are_no_numbers(anybody: Caller, tally: str) -> None:
+def test_digits_of_other_scripts_are_refused(anybody: Caller, tally: str) -> None:
     assert anybody.get(f"/v1/matches/{tally}/state?at=\u0663").status_code == 400
 
 
 def test_every_problem_has_the_members_of_rfc_9457_and_a_code_of_the_list(anybody: Caller, ada: Caller, tally: str) -> None:
     for refused in (anybody.get("/nothing"), anybody.get("/v1/players/me"), ada.get(f"/v1/matches/{tally}/audit"), ada.act(tally, [])):
-        told = refused.json
-        assert {"type", "title", "status", "code", "detail"} <= set(told)
-        assert told["code"] in CODES
-        assert told["status"] == refused.status_code == CODES[told["code"]].status
+        problem = refused.json
+        assert {"type", "title", "status", "code", "detail"} <= set(problem)
+        assert problem["code"] in CODES
+        assert problem["status"] == refused.status_code == CODES[problem["code"]].status
 
 
-def test_while_the_store_is_away_the_answer_is_503_and_then_it_goes_on(tmp_path: Path, settings: Settings) -> None:
+def test_while_the_store_is_unavailable_the_answer_is_503_and_service_resumes_afterwards(tmp_path: Path, settings: Settings) -> None:
     store = embedded.start(tmp_path, embedded.STORE, "always")
     platform = open_platform(Stored(store_url=store.url, queue_url=store.url))
     client = create_app(platform, settings).test_client()
@@ -175,7 +175,7 @@ def test_while_the_store_is_away_the_answer_is_503_and_then_it_goes_on(tmp_path:
 
 
 RAW = {
-    "a length that lies": b"POST /v1/players HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{",
+    "a length that is wrong": b"POST /v1/players HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{",
     "a length below zero": b"POST /v1/players HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: -1\r\n\r\n",
     "no length": b"POST /v1/players HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n\r\n",
     "a path of bytes": b"GET /v1/\xff\xfe HTTP/1.1\r\nHost: x\r\n\r\n",
@@ -187,7 +187,7 @@ RAW = {
 
 
 @pytest.mark.parametrize("name", RAW)
-def test_raw_nonsense_is_no_server_error(live: Live, platform: Platform, name: str) -> None:
+def test_raw_nonsense_causes_no_server_error(live: Live, platform: Platform, name: str) -> None:
     parts = urlsplit(live.url)
     with socket.create_connection((parts.hostname, parts.port), 5) as line:
         line.sendall(RAW[name])

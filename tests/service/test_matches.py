@@ -53,7 +53,7 @@ def test_the_same_request_makes_one_match(ada: Caller, ben: Caller) -> None:
     other = ada.post("/v1/matches", {**body, "seats": {"red": "open", "blue": "me"}}, Idempotency_Key="k1")
     assert (other.status_code, other.json["code"]) == (422, "request_reused")
     turned = ada.post("/v1/matches", {**body, "seats": dict(reversed(body["seats"].items()))}, Idempotency_Key="k1")
-    assert (turned.status_code, turned.json["code"]) == (422, "request_reused"), "their order is their order round the table"
+    assert (turned.status_code, turned.json["code"]) == (422, "request_reused"), "the order of the seats is part of the request"
     assert ben.post("/v1/matches", body, Idempotency_Key="k1").json["id"] != first.json["id"]
 
 
@@ -76,13 +76,13 @@ def test_the_same_request_makes_one_match(ada: Caller, ben: Caller) -> None:
         ({"game": "war", "seats": {"red": "me", "blue": "open"}, "options": {"map_number": 2**32}}, 422, "bad_options"),
     ],
 )
-def test_a_match_that_cannot_be_is_refused(ada: Caller, anybody: Caller, body: object, status: int, code: str) -> None:
+def test_an_invalid_match_is_refused(ada: Caller, anybody: Caller, body: object, status: int, code: str) -> None:
     refused = ada.post("/v1/matches", body)
     assert (refused.status_code, refused.json["code"]) == (status, code)
     assert anybody.get("/v1/matches").json["matches"] == []
 
 
-def test_a_number_with_a_point_is_the_number_without(ada: Caller) -> None:
+def test_a_whole_number_with_a_point_equals_the_number_without(ada: Caller) -> None:
     body = b'{"game": "war", "seats": {"red": "me", "blue": "open"}, "options": {"map_number": 7.0}}'
     assert ada.ask("POST", "/v1/matches", data=body).json["options"]["map_number"] == 7
 
@@ -104,7 +104,7 @@ def test_matches_are_found_by_game_status_player_and_who_must_act(ada: Caller, b
     assert found(anybody, "game=chess") == []
 
 
-def test_a_list_goes_on_from_its_cursor(ada: Caller, anybody: Caller) -> None:
+def test_a_list_continues_from_its_cursor(ada: Caller, anybody: Caller) -> None:
     made = [ada.post("/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open"}}).json["id"] for _ in range(5)]
     found, cursor = [], ""
     for _ in range(4):
@@ -144,7 +144,7 @@ def test_a_query_of_the_wrong_shape_is_400(anybody: Caller, query: str) -> None:
     assert (refused.status_code, refused.json["code"]) == (400, "bad_query")
 
 
-def test_the_secret_is_told_when_the_match_is_over_and_fits_its_commitment(
+def test_the_secret_is_published_when_the_match_is_over_and_matches_its_commitment(
     platform: Platform, ada: Caller, ben: Caller, anybody: Caller, tally: str
 ) -> None:
     commitment = anybody.get(f"/v1/matches/{tally}").json["commitment"]
@@ -154,7 +154,7 @@ def test_the_secret_is_told_when_the_match_is_over_and_fits_its_commitment(
 
 
 def played_out(platform: Platform, ada: Caller, ben: Caller, match: str) -> dict:
-    """Count up to the target."""
+    """Play the match to its end. Return its standing."""
     for _ in range(60):
         standing = ada.get(f"/v1/matches/{match}").json
         if standing["status"] == "over":
@@ -167,7 +167,7 @@ def played_out(platform: Platform, ada: Caller, ben: Caller, match: str) -> dict
     raise AssertionError("it does not end")
 
 
-def test_callers_of_other_kinds_see_the_same_standing(join: Callable[..., Caller], anybody: Caller, referee: Caller, tally: str) -> None:
+def test_all_callers_see_the_same_standing(join: Callable[..., Caller], anybody: Caller, referee: Caller, tally: str) -> None:
     assert (
         anybody.get(f"/v1/matches/{tally}").data == referee.get(f"/v1/matches/{tally}").data == join("Dan").get(f"/v1/matches/{tally}").data
     )

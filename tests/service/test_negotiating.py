@@ -1,4 +1,4 @@
-"""Notes between seats: whatever is written comes back as it was, and does nothing to whoever reads it."""
+"""Notes between seats: any text comes back unchanged and harms no reader."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from games.drawing import LINES, WIDTH
 from games.kernel import State
 from service.app import create_app
 from service.settings import Settings
+from tests.conftest import take_seat
 from tests.prepared import begun, position
 from tests.service.conftest import Caller, Live
 from tools.replay import main as replay
@@ -57,11 +58,11 @@ NOTES = {
 
 @pytest.fixture
 def kept(platform: Platform, ada: Caller, ben: Caller) -> Callable[[], str]:
-    """Begin a match in which ships of Ada (fox) are kept by Ben's (rhino's) privateer, and it is her turn."""
+    """Begin a match in which Ben's (rhino's) privateer keeps ships of Ada (fox). It is her turn."""
 
     def laid() -> str:
         match = begun(platform, KEPT, ada.id, rhino="open")[1]
-        play.join(platform, match, ben.id, "rhino")
+        take_seat(platform, match, ben.id, "rhino")
         return match
 
     return laid
@@ -76,17 +77,17 @@ def answer(note: str) -> dict[str, Any]:
 
 
 def negotiated(platform: Platform, match: str, note: str) -> None:
-    """An offer with a note, and an answer with the same."""
+    """Play an offer and an answer with the same note."""
     play.play(platform, match, "fox", [offer(note)])
     play.play(platform, match, "rhino", [answer(note)])
 
 
-# As it was
+# Unchanged
 
 
 @pytest.mark.parametrize("letter", ["x", "\n", "\u00e9", "\u202e", "\U0001f98a"])
 def test_a_note_has_280_characters_and_no_more(ada: Caller, ben: Caller, anybody: Caller, kept: Callable[[], str], letter: str) -> None:
-    """Characters are counted, not bytes; a longer note is refused, and nothing has changed."""
+    """The limit counts characters, not bytes. A longer note is refused and nothing changes."""
     match = kept()
     for caller, action in ((ada, offer), (ben, answer)):
         before = [anybody.get(f"/v1/matches/{match}{path}").data for path in ("", "/state", "/entries")]
@@ -100,10 +101,10 @@ def test_a_note_has_280_characters_and_no_more(ada: Caller, ben: Caller, anybody
 
 
 @pytest.mark.parametrize("note", NOTES.values(), ids=NOTES)
-def test_a_note_comes_back_as_it_was(
+def test_a_note_comes_back_unchanged(
     platform: Platform, ada: Caller, ben: Caller, anybody: Caller, kept: Callable[[], str], note: str
 ) -> None:
-    """In JSON, in lines and in the stream, to everybody, and in the same bytes."""
+    """In JSON, in NDJSON and in the stream, for every caller, in the same bytes."""
     match = kept()
     base = f"/v1/matches/{match}"
     assert ada.act(match, offer(note)).json["entries"][0]["events"][0]["note"] == note
@@ -113,9 +114,9 @@ def test_a_note_comes_back_as_it_was(
     for caller in (ada, ben, anybody):
         in_lines = caller.get(f"{base}/entries", Accept="application/x-ndjson").data
         lines = in_lines.removesuffix(b"\n").split(b"\n")
-        told = [json.loads(line) for line in lines]
-        assert [entry["version"] for entry in told] == [1, 2, 3, 4]
-        assert [(entry["action"]["note"], entry["events"][0]["note"]) for entry in told[2:]] == [(note, note)] * 2
+        entries = [json.loads(line) for line in lines]
+        assert [entry["version"] for entry in entries] == [1, 2, 3, 4]
+        assert [(entry["action"]["note"], entry["events"][0]["note"]) for entry in entries[2:]] == [(note, note)] * 2
         assert b'"entries":[' + b",".join(lines) + b"]" in caller.get(f"{base}/entries").data
         assert streamed(caller.get(f"{base}/stream?seconds=0").data) == [
             {"id": b"%d" % version, "event": b"entry", "data": line} for version, line in enumerate(lines, 1)
@@ -123,7 +124,7 @@ def test_a_note_comes_back_as_it_was(
 
 
 def streamed(body: bytes) -> list[dict[str, bytes]]:
-    """What a browser makes of a stream: events, by the fields of their lines, whichever way these end."""
+    """Return the events of a stream as a browser parses it, with any kind of line end."""
     blocks = re.split(rb"(?:\r\n|\n|\r){2}", body)
     events = [dict(field(line) for line in re.split(rb"\r\n|\n|\r", block)) for block in blocks if block]
     return [event for event in events if set(event) != {"retry"}]
@@ -134,7 +135,7 @@ def field(line: bytes) -> tuple[str, bytes]:
     return name.decode(), value
 
 
-def test_a_match_with_such_notes_is_audited_like_any_other(platform: Platform, ada: Caller, ben: Caller) -> None:
+def test_a_match_with_such_notes_passes_its_audit(platform: Platform, ada: Caller, ben: Caller) -> None:
     for note in NOTES.values():
         prepared, match = begun(platform, KEPT, ada.id)
         negotiated(platform, match, note)
@@ -142,12 +143,12 @@ def test_a_match_with_such_notes_is_audited_like_any_other(platform: Platform, a
         assert audit(prepared, match).ok
 
 
-# Only words
+# Harmless
 
 
 @pytest.mark.parametrize("note", NOTES.values(), ids=NOTES)
-def test_a_board_with_a_note_is_a_board(ada: Caller, anybody: Caller, kept: Callable[[], str], note: str) -> None:
-    """The note has lines of its own below the offer, all else stands as without it, and nothing in it moves a cursor."""
+def test_a_note_does_not_change_the_rest_of_a_board(ada: Caller, anybody: Caller, kept: Callable[[], str], note: str) -> None:
+    """The note has lines of its own below the offer. Nothing in it moves the cursor."""
     bare, noted = kept(), kept()
     ada.act(bare, offer())
     ada.act(noted, offer(note))
@@ -162,14 +163,14 @@ def test_a_board_with_a_note_is_a_board(ada: Caller, anybody: Caller, kept: Call
 
 
 def columns(line: str) -> int:
-    """How much of a terminal's width a line takes; some letters are twice as wide as others."""
+    """Return how many columns of a terminal a line takes. Some letters take two."""
     return sum(2 if unicodedata.east_asian_width(letter) in ("F", "W") else 1 for letter in line)
 
 
-def test_a_replay_in_a_terminal_is_not_steered_by_a_note(
+def test_a_note_cannot_control_the_terminal_of_a_replay(
     platform: Platform, live: Live, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is printed of it are lines of letters, whatever the note."""
+    """A replay prints only lines of printable characters."""
     for note in NOTES.values():
         match = begun(platform, KEPT, players.register(platform, "Ann")[0].id)[1]
         negotiated(platform, match, note)
@@ -182,7 +183,7 @@ def test_a_replay_in_a_terminal_is_not_steered_by_a_note(
         assert printed.count("offer ransom") == printed.count("answer ransom") == 1
 
 
-def test_a_stream_over_a_socket_is_not_cut_by_a_note(platform: Platform, live: Live) -> None:
+def test_a_note_does_not_break_a_stream_over_a_socket(platform: Platform, live: Live) -> None:
     for note in NOTES.values():
         match = begun(platform, KEPT, players.register(platform, "Ann")[0].id)[1]
         negotiated(platform, match, note)
@@ -191,8 +192,8 @@ def test_a_stream_over_a_socket_is_not_cut_by_a_note(platform: Platform, live: L
         assert {json.loads(event["data"])["events"][0].get("note") for event in events[1:]} == {note}
 
 
-def test_no_log_line_holds_a_note(platform: Platform, ada: Caller, ben: Caller, kept: Callable[[], str], capfdbinary: Any) -> None:
-    """A line is the same whatever the note, also where it is too long."""
+def test_no_log_line_contains_a_note(platform: Platform, ada: Caller, ben: Caller, kept: Callable[[], str], capfdbinary: Any) -> None:
+    """The log lines are the same for every note, also for one that is too long."""
     app = create_app(platform, Settings(log_requests=True))
     fox, rhino = (Caller(app.test_client(), caller.key) for caller in (ada, ben))
     lines = []

@@ -22,23 +22,23 @@ def test_an_action_is_answered_with_what_followed(ada: Caller, tally: str) -> No
     played = ada.act(tally, {"type": "add", "by": 2, "stay": True})
     assert played.status_code == 200
     assert played.headers["ETag"] == '"4"'
-    told = played.json
-    assert (told["seat"], told["first"], told["version"], told["to_act"], told["phase"]) == ("one", 4, 4, ["one"], "turn")
-    assert [event["type"] for event in told["entries"][0]["events"]] == ["counted"]
-    assert told["choices"] == ada.get(f"/v1/matches/{tally}/choices").json["choices"]
+    body = played.json
+    assert (body["seat"], body["first"], body["version"], body["to_act"], body["phase"]) == ("one", 4, 4, ["one"], "turn")
+    assert [event["type"] for event in body["entries"][0]["events"]] == ["counted"]
+    assert body["choices"] == ada.get(f"/v1/matches/{tally}/choices").json["choices"]
 
 
 def test_a_list_is_carried_out_as_one_entry_each(ada: Caller, tally: str) -> None:
-    told = ada.act(tally, [{"type": "add", "by": 1, "stay": True}, {"type": "add", "by": 2, "stay": True}, ADD]).json
-    assert [entry["version"] for entry in told["entries"]] == [4, 5, 6]
-    assert (told["first"], told["version"], told["to_act"], told["choices"]) == (4, 6, ["two"], [])
+    body = ada.act(tally, [{"type": "add", "by": 1, "stay": True}, {"type": "add", "by": 2, "stay": True}, ADD]).json
+    assert [entry["version"] for entry in body["entries"]] == [4, 5, 6]
+    assert (body["first"], body["version"], body["to_act"], body["choices"]) == (4, 6, ["two"], [])
 
 
 def test_a_list_is_carried_out_whole_or_not_at_all(ada: Caller, anybody: Caller, tally: str) -> None:
     before = anybody.get(f"/v1/matches/{tally}/state").data
     refused = ada.act(tally, [{"type": "add", "by": 1, "stay": True}, {"type": "add", "by": 9, "stay": True}])
-    told = refused.json
-    assert (refused.status_code, told["code"], told["rule"], told["place"]) == (422, "too_much", "TAL-ADD-01", 1)
+    body = refused.json
+    assert (refused.status_code, body["code"], body["rule"], body["place"]) == (422, "too_much", "TAL-ADD-01", 1)
     assert "place" not in ada.act(tally, {"type": "add", "by": 9, "stay": True}).json
     assert anybody.get(f"/v1/matches/{tally}/state").data == before
 
@@ -59,10 +59,10 @@ def test_a_refusal_names_the_code_the_rule_and_the_facts_in_a_sentence(ada: Call
     refused = ada.act(match, {"type": "place_unit", "tile": "z36"})
     assert refused.status_code == 422
     assert refused.mimetype == "application/problem+json"
-    told = refused.json
-    assert (told["code"], told["game"], told["type"]) == ("unknown_tile", "war", "/v1/problems/against_the_rules")
-    assert told["detail"] == "There is no tile z36 on this map."
-    assert told["facts"] == {"tile": "z36"}
+    body = refused.json
+    assert (body["code"], body["game"], body["type"]) == ("unknown_tile", "war", "/v1/problems/against_the_rules")
+    assert body["detail"] == "There is no tile z36 on this map."
+    assert body["facts"] == {"tile": "z36"}
 
 
 @pytest.mark.parametrize(
@@ -80,13 +80,13 @@ def test_a_refusal_names_the_code_the_rule_and_the_facts_in_a_sentence(ada: Call
         ({"type": "advance"}, "wrong_phase"),
     ],
 )
-def test_what_the_rules_do_not_know_is_refused_by_them(ada: Caller, anybody: Caller, tally: str, action: object, code: str) -> None:
+def test_malformed_actions_are_refused_by_the_game(ada: Caller, anybody: Caller, tally: str, action: object, code: str) -> None:
     refused = ada.act(tally, action)
     assert (refused.status_code, refused.json["code"]) == (422, code)
     assert anybody.get(f"/v1/matches/{tally}").json["version"] == 3
 
 
-def test_a_stale_action_is_refused_with_the_version_that_holds(ada: Caller, ben: Caller, tally: str) -> None:
+def test_a_stale_action_is_refused_with_the_current_version(ada: Caller, ben: Caller, tally: str) -> None:
     assert ada.act(tally, ADD, If_Match='"3"').status_code == 200
     refused = ben.act(tally, ADD, If_Match='"3"')
     assert (refused.status_code, refused.json["code"], refused.json["version"]) == (412, "stale", 4)
@@ -118,7 +118,7 @@ def test_the_same_request_gets_the_same_answer_to_the_byte(ada: Caller, ben: Cal
 def test_another_process_gives_a_repeated_request_the_same_bytes(
     ada: Caller, platform: Platform, another_platform: Callable[[], Platform], settings: Settings
 ) -> None:
-    """In War! a long way, so that snapshots, tails and memories of every kind take part."""
+    """A long match of War!, so that snapshots, tails and caches all take part."""
     match = ada.post("/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "me"}}).json["id"]
     dice = random.Random(4)
     played_on(platform, match, dice, 20)
@@ -156,7 +156,7 @@ def test_an_idempotency_key_of_the_wrong_shape_is_400(ada: Caller, tally: str, k
     assert (refused.status_code, refused.json["code"]) == (400, "bad_header")
 
 
-def test_who_holds_several_seats_acts_for_the_one_that_must(ada: Caller, platform: Platform) -> None:
+def test_a_player_with_several_seats_acts_for_the_one_that_must(ada: Caller, platform: Platform) -> None:
     match = ada.post("/v1/matches", {"game": "tally", "seats": {"one": "me", "two": "me"}}).json["id"]
     play.play(platform, match, "system", [{"type": "advance"}])
     assert [ada.act(match, ADD).json["seat"] for _ in range(2)] == ["one", "two"]
@@ -169,7 +169,7 @@ def test_a_repeated_request_finds_the_seat_it_was_for(ada: Caller, platform: Pla
     assert ada.act(match, ADD, Idempotency_Key="k").data == first.data
 
 
-def test_a_seat_is_named_where_it_matters(ada: Caller, platform: Platform) -> None:
+def test_a_request_may_name_its_seat(ada: Caller, platform: Platform) -> None:
     match = ada.post("/v1/matches", {"game": "tally", "seats": {"one": "me", "two": "me"}}).json["id"]
     play.play(platform, match, "system", [{"type": "advance"}])
     refused = ada.act(match, ADD, "?seat=two")
@@ -200,7 +200,7 @@ def test_a_process_that_is_behind_knows_who_has_just_joined(
 
 
 @pytest.mark.parametrize(("path", "method"), [("choices", "GET"), ("actions", "POST")])
-def test_a_seat_of_somebody_else_is_not_for_use(anybody: Caller, ada: Caller, cleo: Caller, tally: str, path: str, method: str) -> None:
+def test_a_seat_of_another_player_cannot_be_used(anybody: Caller, ada: Caller, cleo: Caller, tally: str, path: str, method: str) -> None:
     body = ADD if method == "POST" else None
     cases = [(ada, "?seat=two", 403, "not_your_seat"), (ada, "?seat=nine", 404, "no_such_seat"), (cleo, "", 403, "not_seated")]
     for caller, query, status, code in [*cases, (cleo, "?seat=one", 403, "not_your_seat"), (anybody, "", 401, "no_key")]:
@@ -212,10 +212,12 @@ def test_nothing_is_played_before_every_seat_is_taken(ada: Caller) -> None:
     match = ada.post("/v1/matches", {"game": "tally", "seats": {"one": "me", "two": "open"}}).json["id"]
     refused = ada.act(match, ADD)
     assert (refused.status_code, refused.json["code"]) == (409, "not_started")
-    assert ada.get(f"/v1/matches/{match}/choices").json["choices"] == []
+    found = ada.get(f"/v1/matches/{match}/choices").json
+    assert (found["seat"], found["to_act"]) == ("one", [])
+    assert [choice["action"]["type"] for choice in found["choices"]] == ["take_seat", "leave_seat"], "all of them at the table"
 
 
-def test_the_state_is_seen_through_the_eyes_one_has(
+def test_the_state_is_shown_as_the_caller_may_see_it(
     anybody: Caller, ada: Caller, ben: Caller, cleo: Caller, referee: Caller, tally: str
 ) -> None:
     def viewer(caller: Caller, query: str = "") -> str:
@@ -231,7 +233,7 @@ def test_the_state_is_seen_through_the_eyes_one_has(
     assert viewer(referee, "?viewer=nine") == "no_such_seat"
 
 
-def test_when_it_is_over_everything_is_open_to_those_who_played(
+def test_when_it_is_over_its_players_may_see_everything(
     platform: Platform, anybody: Caller, ada: Caller, ben: Caller, cleo: Caller, tally: str
 ) -> None:
     played_out(platform, ada, ben, tally)
@@ -257,7 +259,7 @@ def test_the_state_can_be_seen_at_every_version(platform: Platform, anybody: Cal
     assert (refused.status_code, refused.json["code"]) == (404, "no_such_version")
 
 
-def test_what_has_not_changed_is_304(anybody: Caller, ada: Caller, tally: str) -> None:
+def test_an_unchanged_state_is_304(anybody: Caller, ada: Caller, tally: str) -> None:
     path = f"/v1/matches/{tally}/state"
     tag = anybody.get(path).headers["ETag"]
     for given in (tag, f"W/{tag}", f'"1", {tag}', "*"):
@@ -268,25 +270,25 @@ def test_what_has_not_changed_is_304(anybody: Caller, ada: Caller, tally: str) -
     assert anybody.get(path, If_None_Match=tag).status_code == 200
 
 
-def test_nothing_can_be_done_when_it_is_over(platform: Platform, ada: Caller, ben: Caller, tally: str) -> None:
+def test_no_action_is_accepted_when_it_is_over(platform: Platform, ada: Caller, ben: Caller, tally: str) -> None:
     played_out(platform, ada, ben, tally)
     refused = ada.act(tally, ADD)
     assert (refused.status_code, refused.json["code"]) == (422, "match_over")
 
 
-def test_the_short_way_of_an_action_leads_where_flask_leads(ada: Caller, tally: str, app: Flask) -> None:
-    """The door sends an action straight to its operation; without the door, Flask finds the same one."""
-    by_door = ada.act(tally, {"type": "fly"})
+def test_the_middleware_answers_an_action_as_flask_does(ada: Caller, tally: str, app: Flask) -> None:
+    """The middleware calls the operation directly. Without the middleware, Flask calls the same one."""
+    by_middleware = ada.act(tally, {"type": "fly"})
     app.wsgi_app = app.wsgi_app._inner  # type: ignore[method-assign, attr-defined]
     by_flask = ada.act(tally, {"type": "fly"})
-    assert (by_door.status, by_door.data) == (by_flask.status, by_flask.data)
-    told = {name: value for name, value in by_door.headers if name != "X-Request-Id"}
-    assert told == dict(by_flask.headers)
+    assert (by_middleware.status, by_middleware.data) == (by_flask.status, by_flask.data)
+    headers = {name: value for name, value in by_middleware.headers if name != "X-Request-Id"}
+    assert headers == dict(by_flask.headers)
 
 
 @pytest.fixture
 def wars(platform: Platform, ada: Caller, ben: Caller) -> str:
-    """A match of the game with hidden hands, some way on: Ada has the first seat, Ben the second."""
+    """A match of the game with hidden hands after some actions. Ada has the first seat, Ben the second."""
     first, second = GAMES["war_of_the_worlds"].seats.ids
     match: str = ada.post("/v1/matches", {"game": "war_of_the_worlds", "seats": {first: "me", second: "open"}}).json["id"]
     assert ben.post(f"/v1/matches/{match}/seats/{second}").status_code == 200
@@ -294,7 +296,7 @@ def wars(platform: Platform, ada: Caller, ben: Caller) -> str:
     return match
 
 
-def test_a_board_comes_as_text_to_whoever_prefers_it(platform: Platform, ada: Caller, anybody: Caller, wars: str) -> None:
+def test_a_caller_who_prefers_text_gets_a_board(platform: Platform, ada: Caller, anybody: Caller, wars: str) -> None:
     path = f"/v1/matches/{wars}/state"
     answer = ada.get(path, Accept="text/plain")
     assert (answer.status_code, answer.headers["Content-Type"]) == (200, "text/plain; charset=utf-8")
@@ -304,13 +306,13 @@ def test_a_board_comes_as_text_to_whoever_prefers_it(platform: Platform, ada: Ca
     assert answer.text == "\n".join(drawn) + "\n"
     assert answer.headers["ETag"] == f'"{position.version}-text"'
     assert anybody.get(path, Accept="text/plain").text != answer.text
-    assert ada.get(path, Accept="text/plain", If_None_Match=ada.get(path).headers["ETag"]).status_code == 200, "it is not the same"
+    assert ada.get(path, Accept="text/plain", If_None_Match=ada.get(path).headers["ETag"]).status_code == 200, "the tags differ"
     assert anybody.get(path, Accept="text/plain", If_None_Match=answer.headers["ETag"]).status_code == 304
     for headers in (answer.headers, ada.get(path).headers, ada.get(path, If_None_Match="*").headers):
         assert headers["Vary"] == "Authorization, Accept"
 
 
-def test_whoever_has_the_match_or_the_choices_of_this_version_is_told_so(ada: Caller, tally: str) -> None:
+def test_an_unchanged_match_or_list_of_choices_is_304(ada: Caller, tally: str) -> None:
     for path in (f"/v1/matches/{tally}", f"/v1/matches/{tally}/choices"):
         tag = ada.get(path).headers["ETag"]
         for given in (tag, f"W/{tag}", f'"1", {tag}', "*"):
@@ -337,7 +339,7 @@ def test_whoever_has_the_match_or_the_choices_of_this_version_is_told_so(ada: Ca
         (None, "application/json"),
     ],
 )
-def test_json_comes_unless_text_is_preferred(anybody: Caller, tally: str, accept: str | None, comes: str) -> None:
+def test_the_answer_is_json_unless_text_is_preferred(anybody: Caller, tally: str, accept: str | None, comes: str) -> None:
     answer = anybody.get(f"/v1/matches/{tally}/state", **({} if accept is None else {"Accept": accept}))
     assert (answer.status_code, answer.mimetype) == (200, comes)
 

@@ -1,4 +1,4 @@
-"""Many at once, over real sockets."""
+"""Many simultaneous requests, over real sockets."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from tests.service.conftest import Live
 STAY = {"type": "add", "by": 1, "stay": True}
 
 
-def test_of_a_thousand_racing_requests_each_version_has_one_winner(serve: Callable[..., Live], live: Live, platform: Platform) -> None:
-    """Through two servers, as two processes would be; nobody is told more or less than what stands in the stream."""
+def test_of_a_thousand_racing_requests_one_wins_each_version(serve: Callable[..., Live], live: Live, platform: Platform) -> None:
+    """Through two servers. The answers agree exactly with the stream."""
     key = requests.post(f"{live.url}/v1/players", json={"name": "Ann"}, timeout=5).json()["key"]
     me = {"Authorization": f"Bearer {key}"}
     body = {"game": "tally", "seats": {"one": "me", "two": "me"}, "options": {"target": 1000000}}
@@ -32,16 +32,16 @@ def test_of_a_thousand_racing_requests_each_version_has_one_winner(serve: Callab
         return version, answer.status_code, answer.json()
 
     with ThreadPoolExecutor(16) as pool:
-        told = list(pool.map(shoot, range(1000)))
-    assert {status for _, status, _ in told} <= {200, 412}
-    won = [answer["version"] for _, status, answer in told if status == 200]
+        answers = list(pool.map(shoot, range(1000)))
+    assert {status for _, status, _ in answers} <= {200, 412}
+    won = [answer["version"] for _, status, answer in answers if status == 200]
     assert max(Counter(won).values()) == 1
     entries = requests.get(f"{live.url}/v1/matches/{match}/entries?after=2&limit=1000", timeout=5).json()["entries"]
     assert sorted(won) == [entry["version"] for entry in entries]
-    assert all(answer["version"] >= version for version, status, answer in told if status == 412)
+    assert all(answer["version"] >= version for version, status, answer in answers if status == 412)
     with ThreadPoolExecutor(16) as pool:
         again = list(pool.map(shoot, range(0, 1000, 50)))
-    first = {number: told[number] for number in range(0, 1000, 50)}
+    first = {number: answers[number] for number in range(0, 1000, 50)}
     for number, answer in zip(range(0, 1000, 50), again, strict=True):
         if first[number][1] == 200:
             assert answer == first[number]

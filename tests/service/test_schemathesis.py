@@ -1,4 +1,4 @@
-"""Schemathesis reads openapi.yaml and looks for anything that is not so: a few examples here, hundreds in `./run soak`."""
+"""Schemathesis looks for differences between openapi.yaml and the service: a few examples here, hundreds in `./run soak`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.service.conftest import ADMIN, ROOT, Live
 
 @pytest.fixture(scope="module")
 def public(serve: Callable[..., Live]) -> Live:
-    """The service as it is, without the test game, whose views have no schema."""
+    """The service without the test game, whose views have no schema."""
     return serve("service.app:create_app")
 
 
@@ -43,7 +43,7 @@ def test_nothing_is_found_in_any_operation(public: Live, platform: Platform, tmp
     found_nothing(public, tmp_path, "--max-examples", "12", "--exclude-path-regex", "stream$", "--phases", "examples,coverage,fuzzing")
 
 
-def test_nothing_is_found_by_going_from_one_operation_to_another(public: Live, platform: Platform, tmp_path: Path) -> None:
+def test_nothing_is_found_in_sequences_of_operations(public: Live, platform: Platform, tmp_path: Path) -> None:
     found_nothing(public, tmp_path, "--max-examples", "15", "--exclude-path-regex", "stream$", "--phases", "stateful")
 
 

@@ -1,4 +1,4 @@
-"""Streams over real sockets, under the server that is used."""
+"""Streams over real sockets, in the server that production uses."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ADD = {"type": "add", "by": 1, "stay": True}
 
 
 class Ear:
-    """A stream that is listened to, line by line, with the time at which each line came."""
+    """A reader of a stream: its lines, each with the time of its arrival."""
 
     def __init__(self, url: str, **headers: str) -> None:
         self.answer = requests.get(url, headers=headers, stream=True, timeout=30)
@@ -44,7 +44,7 @@ class Ear:
         self.ended.set()
 
     def next(self, beginning: str, seconds: float = 10) -> tuple[float, str]:
-        """The next line that begins so."""
+        """Return the next line with this beginning, and its time."""
         deadline = time.monotonic() + seconds
         while True:
             try:
@@ -95,18 +95,18 @@ def test_a_silent_stream_comments(live: Live, match: str) -> None:
         assert second - first < 15
 
 
-def test_a_silent_stream_comments_also_where_it_looks_more_often_than_it_speaks(
+def test_a_silent_stream_comments_also_if_it_looks_for_entries_more_often(
     platform: Platform, match: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("service.hub.LOOK_SECONDS", 0.05)
     client = create_app(platform, Settings(comment_seconds=0.3, log_requests=False)).test_client()
-    told = client.get(f"/v1/matches/{match}/stream?after=2&seconds=1").data
-    assert told.startswith(b"retry: 1000\n\n: still here\n\n")
-    assert 2 <= told.count(b": still here") <= 3
+    body = client.get(f"/v1/matches/{match}/stream?after=2&seconds=1").data
+    assert body.startswith(b"retry: 1000\n\n: still here\n\n")
+    assert 2 <= body.count(b": still here") <= 3
 
 
-def test_slow_senders_hold_up_nobody_who_only_asks(live: Live) -> None:
-    """More of them than the server has threads."""
+def test_slow_senders_do_not_delay_requests_without_a_body(live: Live) -> None:
+    """There are more slow senders than the server has threads."""
     address = urlsplit(live.url)
     slow = [socket.create_connection((address.hostname, address.port)) for _ in range(40)]
     try:
@@ -131,7 +131,7 @@ def test_a_body_that_breaks_off_is_not_carried_out(live: Live) -> None:
         assert b" 201 " not in line.recv(4096)
 
 
-def test_a_stream_resumes_after_the_last_event_without_gap_or_double(live: Live, platform: Platform, match: str) -> None:
+def test_a_stream_resumes_after_the_last_event_without_gaps_or_duplicates(live: Live, platform: Platform, match: str) -> None:
     seen: list[str] = []
     done = threading.Event()
 
@@ -151,20 +151,20 @@ def test_a_stream_resumes_after_the_last_event_without_gap_or_double(live: Live,
 
 
 def test_a_long_poll_wakes_with_the_entry(live: Live, platform: Platform, match: str) -> None:
-    told: list[Any] = []
+    answers: list[Any] = []
     waiting = threading.Thread(
-        target=lambda: told.append(requests.get(f"{live.url}/v1/matches/{match}/entries?after=2&wait=8", timeout=20).json())
+        target=lambda: answers.append(requests.get(f"{live.url}/v1/matches/{match}/entries?after=2&wait=8", timeout=20).json())
     )
     began = time.monotonic()
     waiting.start()
     within(5, lambda: streams(live) >= 1)
     play.play(platform, match, "one", [ADD])
     waiting.join(5)
-    assert [entry["version"] for entry in told[0]["entries"]] == [3]
+    assert [entry["version"] for entry in answers[0]["entries"]] == [3]
     assert time.monotonic() - began < 6
 
 
-def test_whoever_has_gone_leaves_a_place(live: Live, match: str) -> None:
+def test_a_client_that_disconnects_frees_its_place(live: Live, match: str) -> None:
     before = streams(live)
     ears = [Ear(f"{live.url}/v1/matches/{match}/stream") for _ in range(4)]
     within(5, lambda: streams(live) >= before + 4)
@@ -190,7 +190,7 @@ def test_head_does_not_open_a_stream(live: Live, match: str) -> None:
 
 
 def streams(live: Live) -> float:
-    """How many streams the server says are open."""
+    """Return the number of open streams, by the server's metrics."""
     for line in requests.get(f"{live.url}/metrics", timeout=5).text.splitlines():
         if line.startswith("warledger_streams "):
             return float(line.split()[1])

@@ -1,4 +1,4 @@
-"""The commands of `./run`, run as people run them."""
+"""The commands of `./run`, run as processes."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from tests.whole.conftest import Client, until
 from tools import private
 
 
-def run(*words: str, told: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
-    """A command, run to its end in a folder that is not the project's."""
+def run(*words: str, typed: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end, in a folder that is not the project's."""
     command = [sys.executable, "-m", f"tools.{words[0]}", *words[1:]]
     return subprocess.run(
-        command, cwd="/", env={**private.surroundings(), **environment}, input=told, capture_output=True, text=True, timeout=120
+        command, cwd="/", env={**private.python_environment(), **environment}, input=typed, capture_output=True, text=True, timeout=120
     )
 
 
@@ -48,10 +48,10 @@ def match(client: Client) -> str:
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_the_demo_plays_a_match_of_every_game_and_everything_holds(game: str) -> None:
+def test_the_demo_plays_a_match_of_every_game_and_every_check_passes(game: str) -> None:
     ended = run("demo", "--game", game)
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert "All of it held" in ended.stdout
+    assert "Every check passed" in ended.stdout
     assert "Traceback" not in ended.stderr
 
 
@@ -66,7 +66,7 @@ def test_a_simulation_with_the_same_seed_plays_the_same_matches_on_any_number_of
     assert sum(side["wins"] for side in one["sides"]) >= one["matches"] - one["without_winner"]
 
 
-def test_a_simulation_with_shuffled_seats_tells_wins_by_place_and_by_seat() -> None:
+def test_a_simulation_with_shuffled_seats_counts_wins_by_place_and_by_seat() -> None:
     words = [
         "simulate",
         "war_of_civilizations",
@@ -78,15 +78,15 @@ def test_a_simulation_with_shuffled_seats_tells_wins_by_place_and_by_seat() -> N
         "12",
         "--shuffle",
     ]
-    told = json.loads(run(*words, "--json").stdout)
-    assert [side["seat"] for side in told["sides"]] == ["1.", "2."]
-    assert sum(seat["matches"] for seat in told["seats"].values()) == 2 * told["matches"]
-    assert sum(seat["wins"] for seat in told["seats"].values()) == sum(side["wins"] for side in told["sides"])
-    assert sum(seat["matches"] > 0 for seat in told["seats"].values()) > 2
+    report = json.loads(run(*words, "--json").stdout)
+    assert [side["seat"] for side in report["sides"]] == ["1.", "2."]
+    assert sum(seat["matches"] for seat in report["seats"].values()) == 2 * report["matches"]
+    assert sum(seat["wins"] for seat in report["seats"].values()) == sum(side["wins"] for side in report["sides"])
+    assert sum(seat["matches"] > 0 for seat in report["seats"].values()) > 2
     assert "squirrel" in run(*words).stdout
 
 
-def test_a_simulation_of_no_level_or_game_or_number_of_seats_says_so() -> None:
+def test_a_simulation_with_an_unknown_game_or_level_or_a_wrong_number_of_seats_is_refused() -> None:
     two = ["war", "--seats", "random,random", "--options"]
     for words in (["chess", *two[1:3]], ["war", "--seats", "random,clever"], ["war", "--seats", "random"], [*two, "5"], [*two, "[]"]):
         ended = run("simulate", *words)
@@ -122,21 +122,22 @@ def test_audit_takes_a_match_or_an_exported_record_and_names_what_was_changed(
     assert run("audit", "m" + "a" * 16, "--data", str(place.data)).returncode == 2
 
 
-def test_a_forged_record_cannot_draw_over_what_the_audit_says_of_it(tmp_path: Path) -> None:
-    steers = "\x1b[2J\x1b[Hm: 9 entries; the record holds.\n\x9b8m"
-    fields = {"match": steers, "version": 1, "actor": "", "action": {}, "events": [{"type": steers}], "rules": 1, "at": 1, "request": None}
+def test_a_forged_record_cannot_send_control_characters_to_the_terminal(tmp_path: Path) -> None:
+    control = "\x1b[2J\x1b[Hm: 9 entries; the record holds.\n\x9b8m"
+    fields = {"match": control, "version": 1, "actor": "", "action": {}, "events": [{"type": control}], "at": 1, "request": None}
+    fields |= {"format": 2, "revision": 1, "rules": control}
     record = tmp_path / "record.ndjson"
-    record.write_text(json.dumps({**fields, "digest": steers}))
+    record.write_text(json.dumps({**fields, "digest": control}))
     ended = run("audit", str(record))
     assert ended.returncode == 1
     lines = ended.stdout.removesuffix("\n").split("\n")
     assert [line for line in lines if not line.isprintable()] == []
     assert lines[0].endswith("DOES NOT HOLD.")
-    assert [line.split()[0] for line in lines[1:4]] == ["digest", "committed", "version"]
+    assert [line.split()[0] for line in lines[1:5]] == ["digest", "committed", "decided", "version"]
 
 
 @pytest.mark.parametrize("record", ['{"entries": [{"at": 1.5}, 5]}', '{"entries": 5}', "5", "[" * 5000, '{"entries": [{"at": 1e400}]}', ""])
-def test_what_is_no_record_does_not_hold(tmp_path: Path, record: str) -> None:
+def test_a_file_that_is_no_record_fails_the_audit(tmp_path: Path, record: str) -> None:
     file = tmp_path / "record.json"
     file.write_text(record)
     ended = run("audit", str(file))
@@ -157,8 +158,8 @@ def test_show_prints_the_board_that_the_service_draws(place: private.Place, clie
 def test_show_takes_the_service_and_the_key_from_options_or_the_environment(place: private.Place, client: Client, match: str) -> None:
     by_option = run("show", match, "--as", "auditor", "--url", place.url, "--key", place.admin_key)
     assert (by_option.returncode, "seen by auditor" in by_option.stdout) == (0, True), by_option.stderr
-    told = {"WARLEDGER_URL": place.url, "WARLEDGER_KEY": place.admin_key}
-    assert run("show", match, "--as", "auditor", **told).stdout == by_option.stdout
+    environment = {"WARLEDGER_URL": place.url, "WARLEDGER_KEY": place.admin_key}
+    assert run("show", match, "--as", "auditor", **environment).stdout == by_option.stdout
     refused = run("show", match, "--as", "auditor", "--url", place.url)
     assert (refused.returncode, "hidden_view" in refused.stderr) == (1, True)
 
@@ -172,26 +173,26 @@ def test_show_says_why_there_is_nothing_to_show(place: private.Place, tmp_path: 
 
 
 @pytest.mark.parametrize("match", ["a b", "m\u00e9", "m/../x", "?at=1", ""])
-def test_a_match_that_cannot_be_is_not_found(place: private.Place, match: str) -> None:
+def test_an_impossible_match_id_is_not_found(place: private.Place, match: str) -> None:
     ended = run("show", match, "--url", place.url, "--key", place.admin_key)
     assert (ended.returncode, "Traceback" in ended.stderr) == (1, False), ended.stderr
 
 
 def test_replay_steps_through_the_match(place: private.Place, match: str) -> None:
-    stepped = run("replay", match, "--data", str(place.data), told="n\n40\nb\nwhat\n9999999\nn\n0\nq\n")
+    stepped = run("replay", match, "--data", str(place.data), typed="n\n40\nb\nwhat\n9999999\nn\n0\nq\n")
     assert stepped.returncode == 0, stepped.stderr
     lines = stepped.stdout.splitlines()
     asked = [line.split() for line in lines if line.startswith("version ")]
     last = asked[0][3]
     assert [words[1] for words in asked] == ["1", "2", "40", "39", "39", last, last, "1"]
-    assert lines.count("That is none of them; no step is taken.") == 1
+    assert lines.count("Unknown command; no step is taken.") == 1
     assert sum("seen by spectator" in line for line in lines) == 7
 
 
 def test_replay_works_in_a_terminal(place: private.Place, match: str) -> None:
     parent, child = pty.openpty()
     command = [sys.executable, "-m", "tools.replay", match, "--as", "red", "--from", "20", "--data", str(place.data)]
-    process = subprocess.Popen(command, cwd="/", env=private.surroundings(), stdin=child, stdout=child, stderr=child)
+    process = subprocess.Popen(command, cwd="/", env=private.python_environment(), stdin=child, stdout=child, stderr=child)
     os.close(child)
     try:
         for typed, version in ((None, 20), ("", 21), ("n", 22), ("b", 21), ("7", 7)):
@@ -209,7 +210,7 @@ def test_replay_works_in_a_terminal(place: private.Place, match: str) -> None:
 
 
 def read_until(terminal: int, wanted: str) -> str:
-    """What a terminal shows up to some words. AssertionError when they do not come."""
+    """Return the output of a terminal up to some words. AssertionError if they do not come."""
     shown = ""
     while wanted not in shown:
         ready, _, _ = select.select([terminal], [], [], 20)
@@ -219,7 +220,7 @@ def read_until(terminal: int, wanted: str) -> str:
 
 
 def as_admin(place: private.Place, client: Client) -> Client:
-    """The same client with the admin key."""
+    """Return a client of the same service with the admin key."""
     admin = Client.__new__(Client)
     admin.url, admin.key = client.url, place.admin_key
     return admin
@@ -231,7 +232,7 @@ def test_openapi_is_written_from_the_code(tmp_path: Path) -> None:
     assert (private.ROOT / "openapi.yaml").read_text() == before
 
 
-def test_run_says_what_there_is_and_what_there_is_not() -> None:
+def test_run_lists_the_commands_and_refuses_others() -> None:
     helped = subprocess.run([private.ROOT / "run"], capture_output=True, text=True)
     assert helped.returncode == 0
     assert "./run serve" in helped.stdout

@@ -1,4 +1,4 @@
-"""No container engine is needed to see that what the Dockerfile and compose.yaml name exists."""
+"""Everything that the Dockerfile and compose.yaml name exists. This needs no container engine."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ CODE = "\n".join(file.read_text() for place in ("events", "service", "workers") 
 
 
 def commands() -> list[list[str]]:
-    """Every command of ours: that of the image, and those of the composed services that are built from it."""
+    """Return our commands: that of the image, and those of the services in compose.yaml that are built from it."""
     image = [json.loads(listed) for listed in re.findall(r"^CMD (\[.*\])$", DOCKERFILE, re.MULTILINE)]
     return image + [service["command"] for service in SERVICES.values() if "build" in service]
 
 
 def settings() -> set[str]:
-    """Every setting that the two files give."""
+    """Return every setting that the two files name."""
     named = set(re.findall(r"WARLEDGER_\w+", DOCKERFILE))
     return named.union(*(service.get("environment", {}) for service in SERVICES.values()))
 
 
-def test_the_image_holds_every_package_that_runs_and_nothing_that_is_missing() -> None:
+def test_the_image_copies_every_package_that_it_runs_and_nothing_that_is_missing() -> None:
     copied = {source for line in re.findall(r"^COPY (.*) \S+$", DOCKERFILE, re.MULTILINE) for source in line.split()}
     assert [source for source in copied if not (ROOT / source).exists()] == []
     assert copied >= {"games", "events", "service", "workers", "requirements.txt"}
@@ -51,7 +51,7 @@ def test_every_setting_is_read_by_the_code(setting: str) -> None:
     assert setting in CODE
 
 
-def test_nothing_runs_as_root_and_the_image_tells_whether_it_is_well() -> None:
+def test_nothing_runs_as_root_and_the_image_has_a_health_check() -> None:
     assert re.search(r"^USER (?!root)\w+", DOCKERFILE, re.MULTILINE)
     assert "HEALTHCHECK" in DOCKERFILE
 
@@ -63,12 +63,12 @@ def test_the_ledger_is_durable_and_the_queue_is_not() -> None:
     assert "volumes" not in SERVICES["queue"]
 
 
-def test_every_part_waits_for_services_that_are_composed_here() -> None:
+def test_every_part_depends_only_on_services_of_the_same_file() -> None:
     for service in SERVICES.values():
         assert set(service.get("depends_on", {})) <= set(SERVICES)
 
 
 def option(service: dict[str, Any], name: str) -> str:
-    """What follows an option in a service's command."""
+    """Return the value of an option in the command of a service."""
     command: list[str] = service["command"]
     return command[command.index(name) + 1]

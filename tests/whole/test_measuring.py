@@ -1,4 +1,4 @@
-"""What measures and counts: `./run bench` runs and tells its targets, and the figures of `./run simulate` are right."""
+"""Measurements: `./run bench` runs and compares with its targets, and the figures of `./run simulate` are right."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ from tools.simulate import interval
 from tools.words import phrase
 
 
-def test_bench_tells_every_figure_with_its_spread_and_its_target(tmp_path: Path) -> None:
-    told = tmp_path / "bench.json"
+def test_bench_prints_every_figure_with_its_spread_and_its_target(tmp_path: Path) -> None:
+    output = tmp_path / "bench.json"
     small = ["--pairs", "1", "--seconds", "0.2", "--matches", "250", "--turns", "2", "--only", "memory", "http", "turns", "--json"]
-    command = [sys.executable, "-m", "benchmarks", *small, str(told)]
-    ended = subprocess.run(command, cwd="/", env=private.surroundings(), capture_output=True, text=True)
-    assert told.exists(), ended.stderr
-    report = json.loads(told.read_text())
+    command = [sys.executable, "-m", "benchmarks", *small, str(output)]
+    ended = subprocess.run(command, cwd="/", env=private.python_environment(), capture_output=True, text=True)
+    assert output.exists(), ended.stderr
+    report = json.loads(output.read_text())
     assert report["machine"]["cores"] >= 1
-    for one in report["figures"]:
-        assert one["low"] <= one["median"] <= one["high"]
-        assert one["name"] in ended.stdout
-    targets = {one["name"]: one["target"] for one in report["figures"] if one["target"]}
+    for line in report["figures"]:
+        assert line["low"] <= line["median"] <= line["high"]
+        assert line["name"] in ended.stdout
+    targets = {line["name"]: line["target"] for line in report["figures"] if line["target"]}
     assert targets["POST actions / bare endpoint"] == ">= 0.6"
     assert targets["a greedy turn, due to appended"] == "<= 25"
 
 
 def test_pairs_are_interleaved_and_each_begins_with_the_other_side() -> None:
-    told: list[str] = []
+    calls: list[str] = []
 
     def side(name: str) -> float:
-        told.append(name)
-        return len(told)
+        calls.append(name)
+        return len(calls)
 
     mine, other = interleaved(lambda: side("ours"), lambda: side("theirs"), 3)
-    assert told == ["ours", "theirs", "theirs", "ours", "ours", "theirs"]
+    assert calls == ["ours", "theirs", "theirs", "ours", "ours", "theirs"]
     assert (mine, other) == ([1, 4, 5], [2, 3, 6])
 
 
-def test_a_figure_is_the_median_held_against_its_target() -> None:
+def test_a_figure_compares_its_median_with_its_target() -> None:
     assert figure("rate", [3, 1, 2], "1/s", least=2).met is True
     assert figure("rate", [3, 1, 2], "1/s", least=2.5).met is False
     assert figure("time", [3, 1, 2], "s", most=1.5).met is False
@@ -55,6 +55,6 @@ def test_intervals_are_those_of_wilson(wins: int, matches: int, low: float, high
     assert interval(wins, matches) == pytest.approx((low, high), abs=5e-5)
 
 
-def test_a_fact_in_words_names_what_it_holds() -> None:
+def test_a_fact_in_words_names_its_fields() -> None:
     assert phrase({"type": "units_placed", "seat": "red", "units": {"f1": 1}, "card": None}) == "units placed: seat red, f1 1"
     assert phrase({"type": "end_moves"}) == "end moves"

@@ -1,4 +1,4 @@
-"""`./run serve`: what it does when its parts are killed, when it is told to stop, and when it cannot start."""
+"""`./run serve` when its parts are killed, when it is stopped, and when it cannot start."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ RECOVERY = 10.0
 
 
 class Playing(threading.Thread):
-    """Somebody who keeps creating matches and playing, and writes down everything that was promised."""
+    """A player who creates matches and plays without end, and records every action that the service has acknowledged."""
 
     def __init__(self, url: str, seed: int) -> None:
         super().__init__(daemon=True)
         self.client = Client(url)
         self.dice = random.Random(seed)
-        self.promised: dict[tuple[str, int], dict[str, Any]] = {}
+        self.acknowledged: dict[tuple[str, int], dict[str, Any]] = {}
         self.enough = threading.Event()
         self.failed: str | None = None
 
     def run(self) -> None:
-        """Play until there is enough."""
+        """Play until `enough` is set."""
         try:
             while not self.enough.is_set():
                 self.play_one()
@@ -55,36 +55,36 @@ class Playing(threading.Thread):
             self.failed = repr(reason)
 
     def play_one(self) -> None:
-        """A match with itself, for a while."""
+        """Play up to 40 actions of a match against itself."""
         match = self.client.insist("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "me"}})["id"]
-        self.promised[(match, 1)] = {"type": "create_match"}
+        self.acknowledged[(match, 1)] = {"type": "create_match"}
         for number in range(40):
             choices = until(lambda: self.client.insist("GET", f"/v1/matches/{match}/choices")["choices"], RECOVERY)
             choice = self.dice.choice(choices)
             action = complete(choice["action"], choice.get("choose", {}), self.dice.randrange)
             # The same key for every attempt: an attempt whose answer was lost must not be carried out twice.
             answer = self.client.insist("POST", f"/v1/matches/{match}/actions", action, {"Idempotency-Key": f"{match}-{number}"})
-            self.promised[(match, answer["version"])] = action
+            self.acknowledged[(match, answer["version"])] = action
             if self.enough.is_set() or answer["outcome"] is not None:
                 return
 
 
-def check(client: Client, promised: dict[tuple[str, int], dict[str, Any]]) -> None:
-    """Everything that was promised stands in the entries, once."""
-    assert promised
-    for match in {match for match, _ in promised}:
+def check(client: Client, acknowledged: dict[tuple[str, int], dict[str, Any]]) -> None:
+    """Check that every acknowledged action is in the entries exactly once."""
+    assert acknowledged
+    for match in {match for match, _ in acknowledged}:
         entries = client.insist("GET", f"/v1/matches/{match}/entries?limit=500")["entries"]
         assert [entry["version"] for entry in entries] == list(range(1, len(entries) + 1))
-        stands = {entry["version"]: entry["action"] for entry in entries}
-        for (where, version), action in promised.items():
+        stored = {entry["version"]: entry["action"] for entry in entries}
+        for (where, version), action in acknowledged.items():
             if where == match:
-                assert stands[version]["type"] == action["type"], (match, version)
+                assert stored[version]["type"] == action["type"], (match, version)
         own = [entry for entry in entries if entry["actor"] in GAMES["war"].seats.ids]
-        assert len(own) <= sum(where == match for where, _ in promised), "an action was carried out twice"
+        assert len(own) <= sum(where == match for where, _ in acknowledged), "an action was carried out twice"
 
 
 def part(place: private.Place, name: str) -> list[Process]:
-    """The processes of one part, the one to kill first."""
+    """Return the processes of a part, with the one to kill first."""
     mark = PARTS[name]
     if mark in (embedded.STORE, embedded.QUEUE):
         mark = str(embedded.socket_of(place.data.resolve() / mark))
@@ -93,37 +93,37 @@ def part(place: private.Place, name: str) -> list[Process]:
 
 
 @pytest.mark.parametrize("name", PARTS)
-def test_what_was_answered_survives_kill_9_of(name: str, place: private.Place) -> None:
-    somebody = Playing(place.url, 1)
-    somebody.start()
-    until(lambda: len(somebody.promised) > 10)
+def test_acknowledged_actions_survive_kill_9_of(name: str, place: private.Place) -> None:
+    player = Playing(place.url, 1)
+    player.start()
+    until(lambda: len(player.acknowledged) > 10)
     for _ in range(2):
         victims = until(lambda: part(place, name), RECOVERY, f"{name} does not come back")
         os.kill(victims[0].number, signal.SIGKILL)
-        before = len(somebody.promised)
-        until(lambda before=before: len(somebody.promised) > before + 10 or somebody.failed, RECOVERY, f"nothing goes on without {name}")
-    somebody.enough.set()
-    somebody.join(30)
-    assert somebody.failed is None
-    check(somebody.client, somebody.promised)
+        before = len(player.acknowledged)
+        until(lambda before=before: len(player.acknowledged) > before + 10 or player.failed, RECOVERY, f"nothing goes on without {name}")
+    player.enough.set()
+    player.join(30)
+    assert player.failed is None
+    check(player.client, player.acknowledged)
     until(lambda: len(part(place, name)) >= len(victims), RECOVERY, f"{name} is not all there again")
 
 
-def test_what_was_answered_survives_kill_9_of_everything_at_once(tmp_path: Path) -> None:
+def test_acknowledged_actions_survive_kill_9_of_everything_at_once(tmp_path: Path) -> None:
     place = private.started(tmp_path)
-    somebody = Playing(place.url, 2)
-    somebody.start()
-    until(lambda: len(somebody.promised) > 10)
+    player = Playing(place.url, 2)
+    player.start()
+    until(lambda: len(player.acknowledged) > 10)
     for process in [*family(place.process.pid), Process(place.process.pid, 0, "")]:
         os.kill(process.number, signal.SIGKILL)
     place.process.wait()
-    promised = dict(somebody.promised)
-    somebody.enough.set()
+    acknowledged = dict(player.acknowledged)
+    player.enough.set()
     with private.service(tmp_path) as again:
         client = Client(again.url)
-        for match in {match for match, _ in promised}:
+        for match in {match for match, _ in acknowledged}:
             entries = client.insist("GET", f"/v1/matches/{match}/entries?limit=500")["entries"]
-            assert len(entries) >= max(version for where, version in promised if where == match)
+            assert len(entries) >= max(version for where, version in acknowledged if where == match)
 
 
 def test_a_killed_supervisor_leaves_no_process_and_the_next_one_has_the_data(tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_a_killed_supervisor_leaves_no_process_and_the_next_one_has_the_data(tmp
     until(lambda: not [number for number in children if lives(number)], 5, "the children of a killed supervisor live on")
 
 
-def test_told_to_stop_it_ends_within_three_seconds_streams_or_not(tmp_path: Path) -> None:
+def test_on_sigterm_it_ends_within_three_seconds_even_with_open_streams(tmp_path: Path) -> None:
     place = private.started(tmp_path)
     client = Client(place.url)
     match = client.insist("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open"}})["id"]
@@ -171,7 +171,7 @@ def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
     assert "Traceback" not in ended.stderr
 
 
-def test_the_admin_key_is_made_once_and_for_its_owner_alone(tmp_path: Path) -> None:
+def test_the_admin_key_is_made_once_and_only_its_owner_can_read_it(tmp_path: Path) -> None:
     keys = set()
     for _ in range(2):
         with private.service(tmp_path, "--workers", "0") as place:
@@ -188,7 +188,7 @@ def test_the_admin_key_is_made_once_and_for_its_owner_alone(tmp_path: Path) -> N
     assert len(keys) == 1
 
 
-def test_a_log_that_has_grown_large_begins_anew_under_whoever_writes_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_log_is_rotated_while_a_process_writes_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("service.serve.LOG_LIMIT", 10)
     log = tmp_path / "web.log"
     with log.open("ab", buffering=0) as writer:
@@ -204,6 +204,6 @@ def test_a_log_that_has_grown_large_begins_anew_under_whoever_writes_to_it(tmp_p
 
 
 def serve(*options: str) -> subprocess.CompletedProcess[str]:
-    """A `serve` that is expected to end by itself."""
+    """Run a `serve` that is expected to end by itself."""
     command = [sys.executable, "-m", "service.serve", *options]
     return subprocess.run(command, cwd=private.ROOT, capture_output=True, text=True, timeout=60)

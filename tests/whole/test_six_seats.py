@@ -1,4 +1,4 @@
-"""A whole match of War of Civilizations with six people and both expansions, over HTTP, from its creation to its audit."""
+"""A whole match of War of Civilizations with six players and both expansions, over HTTP, from its creation to its audit."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from tools import private
 SEATS = GAME.seats.ids
 OPTIONS = {"pirates": True, "disasters": True, "round_limit": 5}
 DULL = {"end_action", "end_turn"}
-LIVELY = 0.6  # how often these are left out where there is more to do
+LIVELY = 0.6  # the share of decisions that leave these out if there are others
 PATIENCE = 60.0
 
 
 class Seat(threading.Thread):
-    """A player who does any of the listed choices whenever it is to act, and writes down what it has seen."""
+    """A player who takes a random choice whenever the seat must act, and records every state it has seen."""
 
     def __init__(self, url: str, seat: str) -> None:
         super().__init__(daemon=True)
@@ -47,7 +47,7 @@ class Seat(threading.Thread):
                 self.call("GET", f"{base}/entries?after={asked['version']}&wait=5")
 
     def look_back(self, base: str) -> None:
-        """See the match as it is, and again as it was at some version before."""
+        """Get the newest state, and compare the state at an earlier version with the one seen then."""
         state = self.call("GET", f"{base}/state")
         self.seen[state.json()["version"]] = state.content
         version = self.will.choice(list(self.seen))
@@ -55,7 +55,7 @@ class Seat(threading.Thread):
             self.changed.append(version)
 
     def choose(self, choices: list[dict[str, Any]]) -> dict[str, Any]:
-        """Any kind of action first, then any of that kind, so that rare kinds come as often as common ones."""
+        """Draw a kind of action, then an action of that kind, so that rare kinds are as frequent as common ones."""
         kinds = list(dict.fromkeys(choice["action"]["type"] for choice in choices))
         lively = [kind for kind in kinds if kind not in DULL]
         kind = self.will.choice(lively if lively and self.will.random() < LIVELY else kinds)
@@ -66,7 +66,7 @@ class Seat(threading.Thread):
         return self.client.call(method, path, body, headers)
 
 
-def test_six_people_play_a_match_to_its_end_and_it_holds(place: private.Place) -> None:
+def test_six_players_play_a_match_to_its_end_and_the_audit_passes(place: private.Place) -> None:
     seats = [Seat(place.url, seat) for seat in SEATS]
     asked = {"game": GAME.id, "seats": dict.fromkeys(SEATS, "open") | {SEATS[0]: "me"}, "options": OPTIONS}
     match = seats[0].client.insist("POST", "/v1/matches", asked)["id"]

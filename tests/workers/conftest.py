@@ -15,14 +15,16 @@ import pytest
 from events import embedded, recall
 from events.audit import audit
 from events.entries import parse
+from events.errors import StoreUnavailable
 from events.platform import Platform, Settings, open_platform
-from events.wire import StoreUnavailable
 from games import GAMES
 from tests.workers.toy import TOYS
 
 ROOT = Path(__file__).parents[2]
 TEN_SECONDS = 10.0
 ANN = "p" + "a" * 16
+LOGGED = {"match", "version", "kind", "target", "actor", "first", "last", "ms", "event", "level", "at", "code", "waited_ms"}
+"""The names that a worker may log."""
 
 Worker = subprocess.Popen[bytes]
 Hire = Callable[..., Worker]
@@ -55,7 +57,7 @@ def log(tmp_path: Path) -> Iterator[IO[bytes]]:
 
 @pytest.fixture
 def hire(lonely: Platform, tmp_path: Path, log: IO[bytes]) -> Iterator[Hire]:
-    """Start a worker process: the module that is run, and the words that it is told."""
+    """Start a worker process: a module, and its arguments."""
     hired: list[Worker] = []
     environment = {
         **os.environ,
@@ -65,8 +67,8 @@ def hire(lonely: Platform, tmp_path: Path, log: IO[bytes]) -> Iterator[Hire]:
         "WARLEDGER_QUEUE_URL": lonely.settings.queue_url,
     }
 
-    def one(module: str = "tests.workers.toy", *words: str) -> Worker:
-        hired.append(subprocess.Popen([sys.executable, "-m", module, *words], cwd=ROOT, env=environment, stderr=log))
+    def one(module: str = "tests.workers.toy", *arguments: str) -> Worker:
+        hired.append(subprocess.Popen([sys.executable, "-m", module, *arguments], cwd=ROOT, env=environment, stderr=log))
         return hired[-1]
 
     yield one
@@ -82,8 +84,14 @@ def version(platform: Platform, match: str) -> int:
 
 
 def check(platform: Platform, match: str) -> None:
-    """The match was played by the rules, each version once, and nothing is owed to it."""
+    """Check that the match was played by the rules, each version once, and that nothing is due."""
     report = audit(platform, match)
     assert report.ok, report.findings
-    assert [parse(wire).version for wire in platform.store.read_all(match)] == list(range(1, report.versions + 1))
-    assert platform.store.wire.ask("ZSCORE", platform.store.keys(match).due, match) is None
+    assert [parse(raw).version for raw in platform.store.log.read_all(match)] == list(range(1, report.versions + 1))
+    assert members(platform, match) == {}
+
+
+def members(platform: Platform, match: str) -> dict[str, int]:
+    """Return the members of the index of what is due that name the match, with their moments."""
+    found = platform.store.client.ask("ZRANGE", platform.store.keys.of(match).due, 0, -1, "WITHSCORES")
+    return {member.decode(): int(moment) for member, moment in found if member.decode().split("|")[1] == match}

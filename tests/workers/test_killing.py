@@ -1,4 +1,4 @@
-"""What goes wrong with workers, queues and stores, done for real: the match goes on within ten seconds, and no turn is played twice."""
+"""Real failures of workers, queues and stores: the match goes on within ten seconds, and no turn is played twice."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ import redis
 
 from events import embedded, play, recall
 from events.audit import audit
+from events.due import owed
+from events.errors import StoreUnavailable
 from events.platform import Platform, open_platform
-from events.reactions import owed
-from events.wire import StoreUnavailable
 from tests.conftest import within
-from tests.workers.conftest import ANN, TEN_SECONDS, Hire, check, version
+from tests.workers.conftest import ANN, LOGGED, TEN_SECONDS, Hire, check, version
 from tests.workers.toy import TOYS
 
 
 def alone(platform: Platform, game: str = "tally", target: int = 60, level: str = "greedy") -> str:
-    """A match of AI seats only."""
+    """Create a match of AI seats only, and return its id."""
     return play.create(platform, ANN, game, {"one": f"ai:{level}", "two": "ai:random"}, {"target": target}).match
 
 
@@ -41,7 +41,7 @@ def test_a_match_of_ai_seats_plays_itself_to_the_end(lonely: Platform, hire: Hir
         check(lonely, match)
 
 
-def test_a_worker_killed_in_the_middle_of_a_turn_is_made_good_by_another(lonely: Platform, hire: Hire, tmp_path: Path) -> None:
+def test_after_a_worker_is_killed_in_a_turn_another_plays_it(lonely: Platform, hire: Hire, tmp_path: Path) -> None:
     doomed = hire()
     match = alone(lonely, "slow")
     within(TEN_SECONDS, (tmp_path / "thinking").exists)
@@ -88,17 +88,16 @@ def test_workers_killed_for_minutes_lose_no_turn(lonely: Platform, hire: Hire) -
 
 def test_a_job_delivered_twice_is_done_once(lonely: Platform, hire: Hire) -> None:
     match = alone(lonely)
-    step = owed(recall.position(lonely, match))
-    assert step is not None
+    (work,) = owed(recall.position(lonely, match))
     for again in range(8):
-        lonely.jobs.enqueue(step, again=again)
+        assert lonely.jobs.enqueue(work, again=str(again))
     hire()
     hire()
     within(TEN_SECONDS, lambda: is_over(lonely, match))
     check(lonely, match)
 
 
-def test_a_lost_job_is_asked_for_again(lonely: Platform, hire: Hire, place: tuple[Platform, dict[str, embedded.Server]]) -> None:
+def test_a_lost_job_is_enqueued_again(lonely: Platform, hire: Hire, place: tuple[Platform, dict[str, embedded.Server]]) -> None:
     hire()
     within(TEN_SECONDS, lambda: redis.Redis.from_url(lonely.settings.queue_url).scard("rq:workers"))
     nowhere = open_platform(lonely.settings._replace(queue_url="unix:///nowhere"), TOYS)
@@ -120,7 +119,7 @@ def test_a_queue_that_is_flushed_is_filled_again(lonely: Platform, hire: Hire) -
 
 
 @pytest.mark.parametrize("name", [embedded.QUEUE, embedded.STORE])
-def test_a_server_that_is_killed_and_started_again_is_found_again(
+def test_a_worker_finds_a_server_that_was_killed_and_started_again(
     lonely: Platform, hire: Hire, place: tuple[Platform, dict[str, embedded.Server]], tmp_path: Path, name: str
 ) -> None:
     _, servers = place
@@ -138,19 +137,18 @@ def test_a_server_that_is_killed_and_started_again_is_found_again(
     assert audit(lonely, match).ok
 
 
-def test_a_worker_ends_when_it_is_told_to(lonely: Platform, hire: Hire) -> None:
+def test_a_worker_ends_on_sigterm(lonely: Platform, hire: Hire) -> None:
     worker = hire()
     queue = redis.Redis.from_url(lonely.settings.queue_url)
-    within(TEN_SECONDS, lambda: [queue.hget(name, "state") for name in queue.smembers("rq:workers")] == [b"idle"])  # and so listens
+    within(TEN_SECONDS, lambda: [queue.hget(name, "state") for name in queue.smembers("rq:workers")] == [b"idle"])
     worker.terminate()
     assert worker.wait(TEN_SECONDS) == 0
 
 
-def test_what_a_worker_logs_are_ids_versions_and_times(lonely: Platform, hire: Hire, tmp_path: Path) -> None:
+def test_a_worker_logs_ids_versions_and_times_only(lonely: Platform, hire: Hire, tmp_path: Path) -> None:
     hire()
     match = alone(lonely)
     within(TEN_SECONDS, lambda: is_over(lonely, match))
     lines = [json.loads(line) for line in (tmp_path / "worker.log").read_text().splitlines()]
     assert any(line["event"] == "step_done" for line in lines)
-    allowed = {"match", "version", "actor", "first", "last", "ms", "event", "level", "timestamp", "code", "waited_ms"}
-    assert all(set(line) <= allowed for line in lines)
+    assert all(set(line) <= LOGGED for line in lines)

@@ -1,4 +1,4 @@
-"""The end of a round in War of Civilizations is the system's: whatever becomes of its worker, it is done once and whole."""
+"""The system ends a round of War of Civilizations: exactly once and completely, even if its worker is killed."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pytest
 
 from events import play, recall
 from events.dice import Draws
+from events.due import ADVANCE, Owed
 from events.entries import parse
 from events.platform import Platform
-from events.reactions import Owed
 from games.chance import Drawn
 from games.kernel import SYSTEM, Event, State, carry_out, fold
 from games.war_of_civilizations import GAME
@@ -40,7 +40,7 @@ def on_the_isle(oc: int, **ships: int) -> dict[str, Any]:
     return {"oc": oc, "fleets": {"fox_home": {"capital": None, "gunboat": 1}, "isle": {"capital": 1, **ships}}}
 
 
-NEXT = ["round_ended", "turn_started", "phase_changed"]
+NEXT = ["round_started", "turn_started"]
 ENDS: dict[str, tuple[State, list[str]]] = {
     "ships that cannot be paid for sail home, and marks grow weaker": (
         ending(
@@ -68,13 +68,13 @@ ENDS: dict[str, tuple[State, list[str]]] = {
 
 
 @pytest.mark.parametrize("where", ["before", "after"])
-def test_a_worker_killed_at_the_end_of_a_round_leaves_it_done_once_and_whole(
+def test_a_round_ends_once_and_completely_if_a_worker_is_killed_while_ending_it(
     lonely: Platform, hire: Hire, tmp_path: Path, where: str
 ) -> None:
-    """Killed before its append there is nothing yet, killed right after it there is all; the next worker makes it good in both."""
+    """Before its append nothing has happened; right after it everything has. The next worker goes on in both cases."""
     laid = {name: begun(lonely, state, ANN) for name, (state, _) in ENDS.items()}
     laid["an AI seat comes next"] = begun(lonely, ENDS["the countdown goes on"][0], ANN, fox="ai:random")
-    doomed = [hire("tests.workers.held", where) for _ in laid]
+    doomed = [hire("tests.workers.halting", where) for _ in laid]
     for _, match in laid.values():
         play.play(lonely, match, "rhino", END_TURN)
     within(2 * TEN_SECONDS, lambda: len(list(tmp_path.glob(f"{where}-*"))) == len(laid))
@@ -85,7 +85,7 @@ def test_a_worker_killed_at_the_end_of_a_round_leaves_it_done_once_and_whole(
     hire(REAL)
     for name, (_, match) in laid.items():
         within(TEN_SECONDS, lambda match=match: version(lonely, match) >= ENDED)
-        ended = parse(lonely.store.read(match, ENDED - 1)[0])
+        ended = parse(lonely.store.log.read(match, ENDED - 1)[0])
         assert (ended.actor, ended.action) == (SYSTEM, END_ROUND)
         assert same(ended.events) == same(decided(lonely, match, ENDED))
         document = fold(GAME, recall.state_at(lonely, match, ENDED - 1).document, ended.events)
@@ -101,16 +101,16 @@ def test_a_worker_killed_at_the_end_of_a_round_leaves_it_done_once_and_whole(
 
 
 def decided(platform: Platform, match: str, at: int) -> list[Event]:
-    """What the rules give for the end of the round at a version, with the position before it and the dice of that version."""
-    before, dice = recall.state_at(platform, match, at - 1), Draws(recall.hold(platform, match).key, at)
+    """Return the events that the rules give for the end of the round at a version, with the dice of that version."""
+    before, dice = recall.state_at(platform, match, at - 1), Draws(recall.cached(platform, match).dice, at)
     return carry_out(GAME, before.document, SYSTEM, END_ROUND, Drawn(dice.number)).events
 
 
 def delivered_again(platform: Platform, matches: list[str]) -> None:
-    """Ask twice more for what has been done, and wait until a worker has had a look at each."""
-    for again in (90, 91):
+    """Enqueue twice more what has been done, and wait until a worker has taken all of it."""
+    for again in ("90", "91"):
         for match in matches:
-            assert platform.jobs.enqueue(Owed(match, ENDED - 1, SYSTEM), again=again)
+            assert platform.jobs.enqueue(Owed(ADVANCE, match, ENDED - 1, "", 0), again=again)
     _, last = begun(platform, ENDS["the countdown goes on"][0], ANN)
     play.play(platform, last, "rhino", END_TURN)
     within(TEN_SECONDS, lambda: version(platform, last) == ENDED)
@@ -124,11 +124,11 @@ def test_the_countdown_runs_down_by_one_a_round_until_the_match_is_over(lonely: 
             within(TEN_SECONDS, lambda at=position.version: version(lonely, match) > at)
         else:
             play.play(lonely, match, position.to_act[0], END_TURN, expected=position.version)
-    ends = [entry for entry in map(parse, lonely.store.read_all(match)) if entry.actor == SYSTEM]
-    told = [
+    ends = [entry for entry in map(parse, lonely.store.log.read_all(match)) if entry.actor == SYSTEM]
+    countdown = [
         event.get("value", event["type"]) for entry in ends for event in entry.events if event["type"] in ("countdown_set", "match_ended")
     ]
-    assert told == [4, 3, 2, 1, "match_ended"]
+    assert countdown == [4, 3, 2, 1, "match_ended"]
     for entry in ends:
         assert same(entry.events) == same(decided(lonely, match, entry.version))
     assert position.document["outcome"]["reason"] == "crystals"

@@ -1,6 +1,6 @@
-"""A worker as it is run for real, with the test game in its platform: `python -m tests.workers.toy`.
+"""The real worker with the test game: `python -m tests.workers.toy`, with the arguments of `python -m workers.run`.
 
-In the game `slow` a thinking seat leaves the file `thinking` in $TOY_FOLDER and goes on only when `go` lies there.
+In the game `slow` a thinking seat creates the files `thinking` and `thinking-<pid>` in $TOY_FOLDER. It goes on when there is a file `go`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-from events.platform import settings_from
+from events.platform import settings_from_environment
 from games.chance import Chance
 from games.kernel import Memory, State
 from tests.tally import TALLY
@@ -19,9 +19,10 @@ from workers.run import main
 
 
 def guess(seen: State, viewer: str, chance: Chance, memory: Memory | None = None) -> State:
-    """Guess slowly."""
+    """Guess once the test lets the seat go on."""
     folder = Path(os.environ["TOY_FOLDER"])
     (folder / "thinking").touch()
+    (folder / f"thinking-{os.getpid()}").touch()
     while not (folder / "go").exists():
         time.sleep(0.005)
     return fast_guess(seen, viewer, chance)
@@ -31,4 +32,4 @@ SLOW = TALLY._replace(id="slow", begin=lambda seats, options: {**TALLY.begin(sea
 TOYS = {"tally": TALLY, "slow": SLOW}
 
 if __name__ == "__main__":
-    sys.exit(main(settings_from(), TOYS))
+    sys.exit(main(settings=settings_from_environment(), games=TOYS))

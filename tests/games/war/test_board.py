@@ -15,7 +15,7 @@ from tests.games.test_boards import drawn
 
 
 def crowded(places: list[str], seed: int) -> Any:
-    """A match of four on 36 tiles: every tile held, all cards in hands, four attacks, long counts of units placed."""
+    """A match of four on 36 tiles: every tile taken, all cards in hands, four attacks, long counts of units placed."""
     will = random.Random(seed)
     state = begin(["red", "blue", "green", "yellow"], {})
     seats, cards = state["seats"], will.sample(list(CARDS), len(CARDS))
@@ -68,7 +68,7 @@ def test_the_most_crowded_positions_fit(places: list[str], seed: int) -> None:
         drawn(GAME, GAME.view(state, viewer), viewer)
 
 
-def test_a_tile_shows_its_symbol_its_holder_its_units_and_the_attack_on_it() -> None:
+def test_a_tile_shows_its_symbol_its_seat_its_units_and_the_attack_on_it() -> None:
     state = crowded(snake(6), 1)
     text = "\n".join(drawn(GAME, GAME.view(state, "red"), "red"))
     attack = state["tiles"]["b1"]["seat"][0].upper() + "20<" + state["tiles"]["a1"]["seat"][0].upper() + "12"

@@ -1,6 +1,6 @@
-"""The laws again in matches in which much happens: random play seldom fights, sails with privateers or holds the Isle.
+"""The laws again in busy matches. Random play seldom fights, sends privateers or takes the Isle.
 
-Everybody begins rich, and picks a kind of action first and then one of that kind, so that rare kinds come as often as common ones.
+Every seat begins rich. It picks a kind of action first and then an action of that kind, so that rare kinds are as frequent as common ones.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from tests.games.matches import Step, chance, same
 from tests.games.test_laws import ORDERS
 
 DULL = {"end_turn", "end_action", "discard_card", "ready", "yield"}
-LIVELY = 0.9  # how often a dull kind is left out where there are others
-MOST = 800  # actions
+LIVELY = 0.9  # the chance that dull kinds are left out if there are others
+MOST = 800  # actions of a match
 
 
 def enriched(state: State) -> State:
-    """A document in which nobody wants for anything; nothing that is counted changes."""
+    """Return a document in which every seat has plenty of resources. Nothing that is conserved changes."""
     rich = clone(state)
     for player in rich["players"].values():
         player.update(dict.fromkeys(RESOURCES, 40))

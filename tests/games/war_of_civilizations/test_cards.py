@@ -7,7 +7,7 @@ import pytest
 from games.war_of_civilizations import GAME
 from games.war_of_civilizations.data import BATTLE_CARDS, CARDS, DISASTERS, EXPEDITIONS
 from tests.games.matches import scenarios
-from tools.scenarios import position
+from tools.scenarios import GameRules
 
 SCENARIOS = scenarios(GAME)
 STEPS = [(scenario, step) for scenario in SCENARIOS for step in scenario["steps"] if "refused" not in step]
@@ -39,5 +39,7 @@ def test_every_action_is_done_in_a_scenario(kind):
 
 @pytest.mark.parametrize("phase", GAME.phases)
 def test_every_phase_is_reached_in_a_scenario(phase):
-    reached = {step.get("then", {}).get("/phase") for _, step in STEPS} | {position(GAME, scenario)["phase"] for scenario in SCENARIOS}
+    reached = {step.get("then", {}).get("/phase") for _, step in STEPS} | {
+        GameRules(GAME).start(scenario["given"])["phase"] for scenario in SCENARIOS
+    }
     assert phase in reached

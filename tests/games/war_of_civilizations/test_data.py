@@ -1,4 +1,4 @@
-"""What data.json counts."""
+"""The numbers of data.json."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is open to all and what is not, and how the unseen is guessed."""
+"""The views of each viewer, and the guess at hidden parts."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import pytest
 
 from games.kernel import AUDITOR, SPECTATOR, remembered
 from games.war_of_civilizations import GAME
-from games.war_of_civilizations.data import EXPEDITIONS, deck
+from games.war_of_civilizations.data import EXPEDITIONS, RING, deck
 from tests.games.matches import Start, chance, same, walk
 
 SEATS = ["tiger", "fox", "lion"]
-MATCH = list(walk(Start(GAME, SEATS, {"round_limit": 30, "pirates": True}, 112)))
+MATCH = list(walk(Start(GAME, SEATS, {"round_limit": 30, "pirates": True}, 1807)))
 MIDDLE = MATCH[len(MATCH) // 2].before
 VIEWERS = [*SEATS, SPECTATOR]
 
@@ -66,13 +66,13 @@ def test_bids_and_tokens_are_shown_to_their_seat_and_a_deck_to_nobody():
         for event in step.events:
             kinds.add(event["type"])
             for viewer in VIEWERS:
-                told = GAME.shown(event, viewer)
+                seen = GAME.shown(event, viewer)
                 if event["type"] == "deck_reshuffled":
-                    assert told == {**event, "deck": len(event["deck"])}
+                    assert seen == {**event, "deck": len(event["deck"])}
                 elif event["type"] in secret and event["seat"] != viewer:
-                    assert told == {**event, **dict.fromkeys(secret[event["type"]])}
+                    assert seen == {**event, **dict.fromkeys(secret[event["type"]])}
                 else:
-                    assert told == event
+                    assert seen == event
     assert {*secret, "bids_revealed", "card_revealed"} <= kinds
 
 
@@ -81,9 +81,12 @@ def test_a_shuffled_deck_is_shown_as_a_number():
     assert GAME.shown(event, SEATS[0]) == {"type": "deck_reshuffled", "deck": 21}
 
 
-def test_the_set_up_is_shown_as_a_view():
-    (event,) = MATCH[0].events
-    assert GAME.shown(event, SEATS[0]) == {**event, "state": GAME.view(event["state"], SEATS[0])}
+@pytest.mark.parametrize("viewer", VIEWERS)
+def test_the_set_up_shows_neither_the_deck_nor_a_token(viewer):
+    events = {event["type"]: event for event in MATCH[0].events}
+    assert GAME.shown(events["deck_built"], viewer) == {"type": "deck_built", "deck": len(deck(3))}
+    assert GAME.shown(events["tokens_placed"], viewer) == {"type": "tokens_placed", "tokens": dict.fromkeys(RING)}
+    assert [event for event in MATCH[0].events if GAME.shown(event, viewer) != event] == [events["tokens_placed"], events["deck_built"]]
 
 
 @pytest.mark.parametrize("viewer", VIEWERS)

@@ -1,4 +1,4 @@
-"""The board of War of the Worlds: a map that tells who borders on whom, and the most crowded positions."""
+"""The board of War of the Worlds: adjacent regions touch on the map, and the most crowded positions are drawn in full."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.games.test_boards import drawn
 
 
 def touch(one: str, other: str) -> bool:
-    """Whether two boxes of the sketch share more than a corner."""
+    """Return True if two boxes of the sketch share more than a corner."""
     a, b = SKETCH[one], SKETCH[other]
     overlap = min(a.column + a.width, b.column + b.width) - max(a.column, b.column)
     return (abs(a.line - b.line) == HIGH and overlap > 0) or (a.line == b.line and overlap == 0)

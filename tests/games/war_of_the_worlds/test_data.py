@@ -1,4 +1,4 @@
-"""What is in the box: data.json holds what the rules count (WOW-CMP, WOW-MAP)."""
+"""The contents of the box: data.json has the numbers of the rules (WOW-CMP, WOW-MAP)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Refusals speak with the facts of the case, name the rule, and tell nothing that the seat may not know."""
+"""Refusals have a sentence with the facts of the case, name the rule, and reveal nothing that the seat may not know."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import re
 
 import pytest
 
-from games.documents import clone, merged
+from games.documents import clone
 from games.kernel import Refused, carry_out, sentence
 from games.war_of_the_worlds import GAME
 from games.war_of_the_worlds.data import SEATS
 from tests.games.matches import chance, same, scenarios
-from tools.scenarios import position
+from tools.scenarios import GameRules
 
 
 def refusals():
     """Every refused step of the scenarios: the document before it, the seat, the action and its code."""
     for scenario in scenarios(GAME):
-        state = position(GAME, scenario)
+        state = GameRules(GAME).start(scenario["given"])
         for number, step in enumerate(scenario["steps"], 1):
             if "refused" in step:
                 yield pytest.param(state, step["seat"], step["do"], step["refused"], id=f"{scenario['id']} step {number}")
@@ -38,10 +38,10 @@ def refusal(state, seat, action):
 @pytest.mark.parametrize(("state", "seat", "action", "code"), REFUSED)
 def test_a_refusal_has_a_sentence_with_the_facts_of_the_case(state, seat, action, code):
     given = refusal(state, seat, action)
-    told = sentence(GAME, given)
+    said = sentence(GAME, given)
     assert given.code == code
-    assert told.endswith(".")
-    assert not re.search(r"[{}]|None", told)
+    assert said.endswith(".")
+    assert not re.search(r"[{}]|None", said)
     assert given.rule is None or re.fullmatch(r"WOW-[A-Z]{3}-\d\d", given.rule)
     json.dumps(dict(given.facts))
 
@@ -52,10 +52,9 @@ def test_a_refusal_is_the_same_whatever_the_seat_cannot_see(state, seat, action,
     assert same(refusal(state, seat, action)) == same(refusal(other, seat, action))
 
 
-def test_a_strike_that_is_too_weak_is_told_in_numbers():
+def test_a_strike_that_is_too_weak_is_refused_with_its_numbers():
     fort = {"regions": {"london": {"building": "fort", "civilians": 2}}, "units": {"tripod_1": {"region": "london"}}}
-    blank = json.loads((GAME.folder / "blank.json").read_text(encoding="utf-8"))
-    state = merged(blank, {**fort, "sides": {"aliens": {"hand": ["tripod"]}}})
+    state = GameRules(GAME).start({"patch": {**fort, "sides": {"aliens": {"hand": ["tripod"]}}}})
     given = refusal(state, "aliens", {"type": "play", "card": "tripod", "option": 2, "unit": "tripod_1"})
     assert (given.code, given.rule) == ("too_weak", "WOW-STR-04")
     assert sentence(GAME, given) == "The strike on london is too weak: 2 gathered and at most 0 to follow, against a need of 4."

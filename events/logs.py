@@ -1,0 +1,61 @@
+"""The log of a process: one JSON object a line. Nothing of what is inside a match is in it."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from contextlib import suppress
+from typing import Any, BinaryIO, Literal, cast
+
+import orjson
+import structlog
+
+
+def configure(stream: Literal["stdout", "stderr"]) -> None:
+    """Write everything that this process logs to a standard stream, and the warnings of libraries with it."""
+
+    def logger(*_: Any) -> structlog.BytesLogger:
+        return structlog.BytesLogger(cast(BinaryIO, _Lossy(getattr(sys, stream).buffer)))
+
+    structlog.configure(
+        processors=[
+            structlog.stdlib.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True, key="at"),
+            structlog.processors.format_exc_info,
+            structlog.processors.JSONRenderer(serializer=_json),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+        logger_factory=logger,
+        cache_logger_on_first_use=True,
+    )
+    logging.basicConfig(level=logging.WARNING, handlers=[_Libraries()])
+
+
+class _Lossy:
+    """A binary stream that drops what it cannot write. What is carried out is answered, even if its line cannot be logged."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def write(self, line: bytes) -> None:
+        """Write a line, or drop it if the stream is full or closed."""
+        with suppress(OSError, ValueError):
+            self._stream.write(line)
+
+    def flush(self) -> None:
+        """Flush the stream if it can be."""
+        with suppress(OSError, ValueError):
+            self._stream.flush()
+
+
+class _Libraries(logging.Handler):
+    """Passes on what libraries log: their message, and the kind of an error without its text."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Log a record."""
+        error = record.exc_info[0].__name__ if record.exc_info and record.exc_info[0] else None
+        structlog.get_logger().log(record.levelno, "library", logger=record.name, message=record.getMessage(), error=error)
+
+
+def _json(line: Any, **_: Any) -> bytes:
+    return orjson.dumps(line, default=str)

@@ -1,0 +1,111 @@
+"""Rebuild: throw away everything that is derived from the logs and derive it anew, to the same content byte for byte.
+
+It may run while matches are played. Each match is corrected in one step, and nothing is missing in between.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import structlog
+
+from events.due import owed
+from events.entries import Entry, canonical, parse
+from events.errors import StoreUnavailable
+from events.platform import Platform
+from events.positions import Position, follow_all
+from events.recall import game_of
+from events.snapshots import EVERY, kept, pack
+from events.standings import indexes, standing
+from events.store.projections import Derived, Listed
+
+log = structlog.get_logger(__name__)
+
+
+class Rebuilt(NamedTuple):
+    """The result of a rebuild: how many matches and entries it read, how many keys and index entries of no match it removed, and which
+    matches it left alone because their logs cannot be replayed (the audit says why)."""
+
+    matches: int
+    entries: int
+    strays: int
+    unreadable: tuple[str, ...] = ()
+
+
+def rebuild(platform: Platform) -> Rebuilt:
+    """Derive every projection anew, from the logs alone. Raises StoreUnavailable."""
+    listed = platform.store.projections.listed()
+    matches = entries = 0
+    unreadable = []
+    for match in platform.store.log.matches():
+        try:
+            entries += _replace(platform, match, listed.pop(match, Listed(set(), set())))
+            matches += 1
+        except StoreUnavailable:
+            raise
+        except Exception as reason:  # noqa: BLE001 - it is logged
+            # A log that was tampered with can fail in any way. The other matches still need to be corrected. Only the type of the error is
+            # logged: its text may hold secrets.
+            log.error("match_unreadable", match=match, error=type(reason).__name__)
+            unreadable.append(match)
+    return Rebuilt(matches, entries, platform.store.projections.remove_strays(listed), tuple(sorted(unreadable)))
+
+
+def derive(platform: Platform, match: str) -> tuple[Derived, Position]:
+    """Return what follows from the log of a match, and its newest position. Raises StoreUnavailable."""
+    position: Position | None = None
+    requests: dict[str, str] = {}
+    snapshots: dict[int, bytes] = {}
+    head = platform.store.log.head(match)
+    stops = iter([*kept(head), head])
+    stop = next(stops)
+    stretch: list[Entry] = []
+    for raw in platform.store.log.read_all(match):
+        entry = parse(raw)
+        if entry.version > head:
+            break
+        stretch.append(entry)
+        while entry.version == stop:
+            position = _fold(platform, position, stretch, requests)
+            stretch = []
+            if stop % EVERY == 0 and stop not in snapshots:
+                snapshots[stop] = pack(position)
+            stop = next(stops, -1)
+    assert position is not None
+    due = {work.member: work.due for work in owed(position)}
+    lists = frozenset(indexes(position))
+    return Derived(position.version, position.created, canonical(standing(position)), requests, snapshots, lists, due), position
+
+
+def owner(entry: Entry, position: Position) -> str:
+    """Return whose request an entry answers: the player's who has the seat, or else the actor's own."""
+    player: str = position.roster.get(entry.actor, {}).get("player", entry.actor)
+    return player
+
+
+def _fold(platform: Platform, position: Position | None, stretch: list[Entry], requests: dict[str, str]) -> Position:
+    if not stretch:
+        assert position is not None
+        return position
+    game = game_of(platform, stretch[0].events[0]["game"] if position is None else position.game)
+    asked = [entry for entry in stretch if entry.request is not None and entry.version > 1]
+    after = follow_all(game, position, stretch)
+    assert after is not None
+    for entry in asked:
+        assert entry.request is not None
+        name = f"{owner(entry, after)}/{entry.request['id']}"
+        first = requests[name].partition(":")[0] if name in requests else str(entry.version)
+        requests[name] = f"{first}:{entry.version}:{entry.request['fingerprint']}"
+    return after
+
+
+def _replace(platform: Platform, match: str, listed: Listed) -> int:
+    """Replace the projections of one match; return the number of its entries."""
+    for _ in range(_ATTEMPTS):
+        derived, _position = derive(platform, match)
+        if platform.store.projections.replace(match, derived, listed):
+            return derived.head
+    raise StoreUnavailable(f"{match} moves on faster than it can be derived")
+
+
+_ATTEMPTS = 1000

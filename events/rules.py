@@ -1,0 +1,39 @@
+"""The content hash of the rules: which files decided an entry.
+
+The hash of a game is the first half of a SHA-256, 32 hex digits, over the canonical JSON of `{path: SHA-256 of the file}`. The files are
+the game's RULES.md, data.json and Python, the modules that all games share, and the rules of the table. docs/auditing.md describes it
+for other languages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+import games
+import table
+from events.entries import canonical
+from games.kernel import Game
+
+_TEXTS = ("RULES.md", "data.json")
+
+
+def content_hash(game: Game) -> str:
+    """Return the content hash of the rules by which a game is played here, in 32 hex digits."""
+    return _content_hash(game.folder)
+
+
+@cache
+def _content_hash(folder: Path) -> str:
+    files = dict(_files(folder, folder.name, "**/*.py"))
+    files |= dict(_files(Path(games.__file__).parent, "games", "*.py"))
+    files |= dict(_files(Path(table.__file__).parent, "table", "*.py"))
+    return sha256(canonical(files)).hexdigest()[:32]
+
+
+def _files(folder: Path, name: str, pattern: str) -> Iterator[tuple[str, str]]:
+    for path in sorted([*folder.glob(pattern), *(folder / text for text in _TEXTS)]):
+        if path.exists():
+            yield f"{name}/{path.relative_to(folder).as_posix()}", sha256(path.read_bytes()).hexdigest()

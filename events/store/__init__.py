@@ -1,0 +1,54 @@
+"""The store: the only code that sends commands to Redis.
+
+`log` is the wall around the streams. Beside it are what the append script keeps (`lists`, `due`), what is derived from the logs as a
+whole (`projections`), and the players (`accounts`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from events.store.accounts import Accounts
+from events.store.client import RedisClient
+from events.store.due import DueIndex
+from events.store.heads import heads
+from events.store.keys import Keys
+from events.store.lists import Lists
+from events.store.log import Log, RedisLog
+from events.store.projections import Projections
+
+
+class WrongStore(Exception):
+    """The store was begun with other settings; the text says which."""
+
+
+class Store:
+    """Everything that is kept, over one server or a cluster. Shared by the threads of a process."""
+
+    def __init__(self, client: RedisClient, partitions: int = 16) -> None:
+        self.client = client
+        self.keys = Keys(partitions)
+        self.log: Log = RedisLog(client, self.keys)
+        self.lists = Lists(client, self.keys)
+        self.due = DueIndex(client, self.keys)
+        self.projections = Projections(client, self.keys)
+        self.accounts = Accounts(client)
+
+    def heads(self, patience: float = 1.0) -> Iterator[tuple[str, int] | None]:
+        """Yield every match and version as they are appended, and None whenever something may have been missed (heads.py)."""
+        return heads(self.client, [f"{tag}:heads" for tag in self.keys.tags()], patience)
+
+    def ping(self) -> None:
+        """Raise StoreUnavailable unless the store answers."""
+        self.client.ask("PING")
+
+    def check_partitions(self) -> None:
+        """Raise WrongStore if the store was begun with another number of partitions: its streams would not be found."""
+        self.client.ask("SET", "{store}:partitions", self.keys.partitions, "NX")
+        begun_with = int(self.client.ask("GET", "{store}:partitions"))
+        if begun_with != self.keys.partitions:
+            raise WrongStore(f"this store was begun with {begun_with} partitions, not {self.keys.partitions}")
+
+    def close(self) -> None:
+        """Close every connection."""
+        self.client.close()

@@ -1,0 +1,223 @@
+"""The Redis client: the one module that imports redis-py. Plain types go in and come out.
+
+A `RedisClient` is a client of the event store, which is one server or a cluster. Its scripts are safe to send twice (log.py), so a command
+that lost its connection is sent again. Only the modules of events/store use it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import sha1
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import redis
+from hiredis import pack_command
+from redis.backoff import ExponentialWithJitterBackoff
+from redis.cluster import RedisCluster
+from redis.exceptions import ClusterDownError, MovedError, NoScriptError, OutOfMemoryError, ReadOnlyError, RedisClusterException, RedisError
+from redis.exceptions import ConnectionError as Disconnected
+from redis.exceptions import TimeoutError as TooLate
+from redis.retry import Retry
+
+from events.errors import StoreUnavailable
+
+Item = tuple[bytes, dict[bytes, bytes]]  # a stream's id, and its fields
+
+TRIES = 4
+_PAUSES = (0.02, 0.1, 0.4)
+_TIMEOUT = 5.0
+_UNBOUNDED = 1 << 30
+
+_UNAVAILABLE = (Disconnected, TooLate, OSError, RedisClusterException)
+
+
+class Script(NamedTuple):
+    """A Lua script and the SHA-1 by which a server knows it."""
+
+    text: str
+    sha: str
+
+
+def script(name: str) -> Script:
+    """Return the script with that name beside this file."""
+    text = (Path(__file__).parent / f"{name}.lua").read_text()
+    return Script(text, sha1(text.encode()).hexdigest())
+
+
+class RedisClient:
+    """The connections to a store. They are few and long-lived, and the threads of a process share them."""
+
+    def __init__(self, url: str, cluster: bool = False) -> None:
+        self.url = url
+        retry = Retry(ExponentialWithJitterBackoff(cap=0.5, base=0.02), 3)
+        self._cluster: Any = None
+        self._client: Any
+        if cluster:
+            self._cluster = RedisCluster.from_url(url, socket_timeout=_TIMEOUT, legacy_responses=False)
+            self._client = self._cluster
+        else:
+            # There are at most as many connections as threads that send commands at once, so the bound on threads bounds them too.
+            self._pool = redis.ConnectionPool.from_url(
+                url, max_connections=_UNBOUNDED, socket_timeout=_TIMEOUT, legacy_responses=False, retry=retry
+            )
+            self._client = redis.Redis(connection_pool=self._pool)
+            self._idle: deque[Any] = deque()
+
+    def run(self, script: Script, keys: Sequence[str], args: Sequence[str | bytes | int]) -> Any:
+        """Run a script and return its answer. Its keys must be in one slot. Raises StoreUnavailable."""
+        if self._cluster is not None:
+            return self._run_in_cluster(script, keys, args)
+        for attempt in range(TRIES):
+            try:
+                return self._run_once(script, keys, args)
+            except _UNAVAILABLE as reason:
+                if attempt == TRIES - 1:
+                    raise StoreUnavailable(str(reason)) from reason
+                time.sleep(_PAUSES[attempt])
+            except RedisError as reason:
+                if _cannot_write(reason):
+                    raise StoreUnavailable(str(reason)) from reason
+                raise
+        raise AssertionError("unreachable")
+
+    def _run_once(self, script: Script, keys: Sequence[str], args: Sequence[str | bytes | int]) -> Any:
+        # The command layer of redis-py costs more than all the rest of an append. This writes to its connection directly.
+        try:
+            connection = self._idle.pop()
+        except IndexError:
+            connection = self._pool.make_connection()
+        try:
+            connection.send_packed_command(_packed("EVALSHA", script.sha, len(keys), *keys, *args), check_health=False)
+            answer = connection.read_response()
+        except NoScriptError:
+            connection.send_packed_command(_packed("EVAL", script.text, len(keys), *keys, *args), check_health=False)
+            answer = connection.read_response()
+        except RedisError as reason:
+            connection.disconnect()
+            if isinstance(reason, (Disconnected, TooLate)):
+                self._idle.clear()
+            raise
+        except BaseException:
+            connection.disconnect()
+            raise
+        self._idle.append(connection)
+        return answer
+
+    def _run_in_cluster(self, script: Script, keys: Sequence[str], args: Sequence[str | bytes | int]) -> Any:
+        with _translated():
+            try:
+                return self._client.evalsha(script.sha, len(keys), *keys, *args)
+            except NoScriptError:
+                return self._client.eval(script.text, len(keys), *keys, *args)
+
+    def ask(self, *command: str | bytes | int) -> Any:
+        """Send one command and return its answer. Raises StoreUnavailable."""
+        with _translated():
+            return self._client.execute_command(*command)
+
+    def ask_all(self, commands: Sequence[Sequence[str | bytes | int]]) -> list[Any]:
+        """Send several commands together, not atomically, and return their answers. Raises StoreUnavailable."""
+        if not commands:
+            return []
+        with (
+            _translated(),
+            self._client.pipeline(transaction=False) if self._cluster is None else self._client.pipeline() as pipeline,
+        ):
+            for command in commands:
+                pipeline.execute_command(*command)
+            return list(pipeline.execute())
+
+    def items(self, key: str, first: str, last: str, count: int) -> list[Item]:
+        """Return the entries of a stream between two ids, at most `count`. Raises StoreUnavailable."""
+        return [(id, fields) for id, fields in self.ask("XRANGE", key, first, last, "COUNT", count)]
+
+    def keys(self, pattern: str) -> Iterator[str]:
+        """Yield every key that matches a pattern, on every node. Some may come twice. Raises StoreUnavailable."""
+        with _translated():
+            for key in self._client.scan_iter(match=pattern, count=1000):
+                yield key.decode(errors="replace")
+
+    def subscribe(self, channels: Sequence[str], patience: float) -> Iterator[tuple[str, bytes] | None]:
+        """Yield the messages published on `channels`: None first, and after each `patience` seconds without any. Raises StoreUnavailable.
+
+        No message is missed between the first None and a StoreUnavailable. After an error, subscribe again.
+        """
+        try:
+            with self._subscriber() as client, client.pubsub(ignore_subscribe_messages=True) as subscription:
+                subscription.subscribe(*channels)
+                yield None
+                while True:
+                    message = subscription.get_message(timeout=patience)
+                    yield None if message is None else (message["channel"].decode(), message["data"])
+        except _UNAVAILABLE as reason:
+            raise StoreUnavailable(str(reason)) from reason
+
+    def _subscriber(self) -> Any:
+        if self._cluster is not None:
+            node = self._cluster.get_primaries()[0]
+            options = {**self._cluster.get_connection_kwargs(), "socket_timeout": None, "retry": Retry(ExponentialWithJitterBackoff(), 0)}
+            return redis.Redis(connection_pool=redis.ConnectionPool(host=str(node.host), port=int(node.port), **_without_address(options)))
+        return redis.Redis.from_url(self.url, socket_timeout=None, legacy_responses=False, retry=Retry(ExponentialWithJitterBackoff(), 0))
+
+    def close(self) -> None:
+        """Close every connection."""
+        if self._cluster is None:
+            while self._idle:
+                self._idle.pop().disconnect()
+            self._pool.disconnect()
+        self._client.close()
+
+
+def queue_client(url: str, patient: bool = False) -> Any:
+    """Return a client for RQ. A `patient` one is for workers and retries. Any other gives up at once, since the sweep enqueues again."""
+    if patient:
+        return redis.Redis.from_url(url, retry=Retry(ExponentialWithJitterBackoff(cap=0.5, base=0.02), 3))
+    return redis.Redis.from_url(url, socket_timeout=1.0, socket_connect_timeout=0.5, retry=Retry(ExponentialWithJitterBackoff(), 0))
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """Raise StoreUnavailable in place of each error which means that the store cannot work at present."""
+    try:
+        yield
+    except _UNAVAILABLE as reason:
+        raise StoreUnavailable(str(reason)) from reason
+    except RedisError as reason:
+        if isinstance(reason, MovedError) or _cannot_write(reason):
+            raise StoreUnavailable(str(reason)) from reason
+        raise
+
+
+def _without_address(options: dict[str, Any]) -> dict[str, Any]:
+    """Return connection options without host and port."""
+    return {name: value for name, value in options.items() if name not in ("host", "port")}
+
+
+def _packed(*words: str | bytes | int) -> list[bytes]:
+    """Return a command in the Redis protocol."""
+    return [pack_command(words)]  # type: ignore[arg-type]  # its stub allows for one word only
+
+
+def _cannot_write(reason: RedisError) -> bool:
+    """Return True if a server that answers cannot write now: its memory or disk is full, or it is a replica."""
+    if isinstance(reason, (OutOfMemoryError, ReadOnlyError, ClusterDownError)):
+        return True
+    return str(reason).startswith(("MISCONF", "NOREPLICAS", "OOM"))
+
+
+queue_errors: tuple[type[Exception], ...] = (Disconnected, TooLate, OSError, RedisError)
+
+
+def answers(url: str) -> bool:
+    """Return True if a server is up and has loaded its data."""
+    client = redis.Redis.from_url(url, socket_timeout=1.0, socket_connect_timeout=0.5, retry=Retry(ExponentialWithJitterBackoff(), 0))
+    try:
+        return bool(client.ping())
+    except queue_errors:
+        return False
+    finally:
+        client.close()

@@ -1,0 +1,45 @@
+"""The index of what is due: one sorted set for each partition, scored by the moment (ms since 1970), with members `kind|match|target`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from events.store.client import RedisClient
+from events.store.keys import Keys
+
+
+class Counts(NamedTuple):
+    """The number of members of the index, of those due since before a moment, and of those due after another moment."""
+
+    all: int
+    before: int
+    after: int
+
+
+class DueIndex:
+    """The index over all partitions; the append script keeps it. Every method raises StoreUnavailable."""
+
+    def __init__(self, client: RedisClient, keys: Keys) -> None:
+        self._client = client
+        self._keys = keys
+
+    def earliest(self, until: int, limit: int) -> dict[str, int]:
+        """Return members that are due at `until` or before, with their moments: the earliest of each partition, at most `limit` of each."""
+        return self._members([("ZRANGE", key, "-inf", until, "BYSCORE", "LIMIT", 0, limit, "WITHSCORES") for key in self._indexes()])
+
+    def sample(self, size: int) -> dict[str, int]:
+        """Return members of any moment, drawn at random, with their moments: at most `size` of each partition."""
+        return self._members([("ZRANDMEMBER", key, size, "WITHSCORES") for key in self._indexes()])
+
+    def counts(self, before: int, after: int) -> Counts:
+        """Count the members of the index: all, those due before a moment, and those due after another."""
+        spans: list[tuple[str | int, str | int]] = [("-inf", "+inf"), ("-inf", before), (after, "+inf")]
+        found = self._client.ask_all([("ZCOUNT", key, *span) for span in spans for key in self._indexes()])
+        size = len(found) // len(spans)
+        return Counts(*[sum(found[start : start + size]) for start in range(0, len(found), size)])
+
+    def _indexes(self) -> list[str]:
+        return [f"{tag}:due" for tag in self._keys.tags()]
+
+    def _members(self, commands: list[tuple[str | int, ...]]) -> dict[str, int]:
+        return {member.decode(errors="replace"): int(moment) for answer in self._client.ask_all(commands) for member, moment in answer}

@@ -1,0 +1,49 @@
+"""The keys of the store. Matches are spread over partitions; every key of partition 3 carries the hash tag `{p3}`, so all of a match's keys
+lie in one slot of a cluster."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from zlib import crc32
+
+
+class MatchKeys(NamedTuple):
+    """The keys of one match, and the channel of its partition."""
+
+    stream: str
+    requests: str
+    due: str
+    standing: str
+    snapshots: str
+    secret: str
+    channel: str
+    indexes: str  # the prefix of its partition's indexes
+
+
+class Keys:
+    """The names of all keys, for a number of partitions."""
+
+    def __init__(self, partitions: int) -> None:
+        self.partitions = partitions
+
+    def tags(self) -> list[str]:
+        """Return the hash tag of every partition."""
+        return [f"{{p{number}}}" for number in range(self.partitions)]
+
+    def tag(self, match: str) -> str:
+        """Return the hash tag of a match's partition."""
+        return f"{{p{crc32(match.encode()) % self.partitions}}}"
+
+    def of(self, match: str) -> MatchKeys:
+        """Return the keys of a match."""
+        tag = self.tag(match)
+        return MatchKeys(
+            f"{tag}:s:{match}",
+            f"{tag}:r:{match}",
+            f"{tag}:due",
+            f"{tag}:m:{match}",
+            f"{tag}:d:{match}",
+            f"{tag}:x:{match}",
+            f"{tag}:heads",
+            f"{tag}:i:",
+        )

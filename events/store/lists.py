@@ -1,0 +1,49 @@
+"""The standings of matches and the indexes behind the lists, as the append script keeps them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+
+from events.store.client import RedisClient
+from events.store.keys import Keys
+
+Place = tuple[int, str]  # when a match was created (ms since 1970), and its id: its place in every list
+
+
+class Lists:
+    """Standings and indexes over all partitions. Every method raises StoreUnavailable."""
+
+    def __init__(self, client: RedisClient, keys: Keys) -> None:
+        self._client = client
+        self._keys = keys
+
+    def standing_bytes(self, match: str) -> bytes | None:
+        """Return the standing of a match as it is stored."""
+        found: bytes | None = self._client.ask("GET", self._keys.of(match).standing)
+        return found
+
+    def standings(self, matches: Sequence[str]) -> list[dict[str, Any] | None]:
+        """Return the standing of each match, None where there is none."""
+        found = self._client.ask_all([("GET", self._keys.of(match).standing) for match in matches])
+        return [orjson.loads(one) if one else None for one in found]
+
+    def sizes(self, indexes: Sequence[str]) -> list[int]:
+        """Return how many matches each index has, over all partitions."""
+        tags = self._keys.tags()
+        sizes = self._client.ask_all([("ZCARD", f"{tag}:i:{index}") for index in indexes for tag in tags])
+        return [sum(sizes[start : start + len(tags)]) for start in range(0, len(sizes), len(tags))]
+
+    def newest(self, index: str, after: Place | None, limit: int) -> list[Place]:
+        """Return the next matches of an index after a place, newest first, at most `limit`."""
+        keys = [f"{tag}:i:{index}" for tag in self._keys.tags()]
+        start = "+inf" if after is None else f"({after[0]}"
+        commands: list[tuple[str | int, ...]] = [
+            ("ZRANGE", key, start, "-inf", "BYSCORE", "REV", "LIMIT", 0, limit, "WITHSCORES") for key in keys
+        ]
+        if after is not None:
+            commands += [("ZRANGE", key, after[0], after[0], "BYSCORE", "REV", "WITHSCORES") for key in keys]
+        found = [(int(score), match.decode()) for answer in self._client.ask_all(commands) for match, score in answer]
+        return sorted((place for place in found if after is None or place < after), reverse=True)[:limit]

@@ -1,0 +1,228 @@
+"""The log: one Redis stream for each match, appended to in one atomic step.
+
+The entry of version 42 has the stream id `42-0`, and the length of a stream is the version of its match.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from events.store.client import RedisClient, script
+from events.store.keys import Keys
+
+PAGE = 500
+
+Fields = tuple[bytes, list[bytes]]
+
+_APPEND = script("append")
+_SINCE = script("since")
+_LOAD = script("load")
+
+
+class Changes(NamedTuple):
+    """The changes of an append beside the log. Empty values change nothing.
+
+    `due`: by member of the index of what is due, the moment (ms since 1970), or None for what is due no more. `indexes`: by name, whether
+    the match belongs there. `snapshot`: a version and its document, and which older one it replaces, if any.
+    """
+
+    due: Mapping[str, int | None] = {}
+    standing: bytes = b""
+    indexes: Mapping[str, bool] = {}
+    created: int = 0
+    snapshot: tuple[int, bytes, int | None] | None = None
+    secret: str = ""
+
+
+class Claim(NamedTuple):
+    """A request as the store knows it: whose it is, and a fingerprint of what was asked."""
+
+    name: str
+    fingerprint: str
+
+
+class Appended(NamedTuple):
+    """The entries are in the log."""
+
+
+class Conflict(NamedTuple):
+    """Nothing was written: the match has moved on to `head`. `tail` holds the first entries after the expected version."""
+
+    head: int
+    tail: list[bytes]
+
+
+class Known(NamedTuple):
+    """Nothing was written: the request was carried out before, as the versions `first` to `last`."""
+
+    first: int
+    last: int
+    fingerprint: str
+    entries: list[bytes]
+
+
+class Since(NamedTuple):
+    """The news after a version: the head, the first entries of the tail, and the request if it was carried out before."""
+
+    head: int
+    tail: list[bytes]
+    known: Known | None
+
+
+class Loaded(NamedTuple):
+    """The head, a snapshot (or None), the first entries after it, and the match's secret in hex (or None)."""
+
+    head: int
+    snapshot: bytes | None
+    tail: list[bytes]
+    secret: str | None
+
+
+class Log(Protocol):
+    """All that anybody outside the store knows of streams. Every method raises StoreUnavailable."""
+
+    def head(self, match: str) -> int:
+        """Return the version of a match; 0 if it does not exist."""
+
+    def read(self, match: str, after: int = 0, limit: int = PAGE) -> list[bytes]:
+        """Return the entries after a version, at most `limit`."""
+
+    def read_all(self, match: str, after: int = 0) -> Iterator[bytes]:
+        """Yield every entry after a version, fetched page by page."""
+
+    def items(self, match: str) -> Iterator[tuple[str, bytes]]:
+        """Yield every item of the stream as it is, with its id: for the audit, which trusts neither."""
+
+    def load(self, match: str, version: int | None = None) -> Loaded:
+        """Return what is needed to build the position at `version`, or at the head. The rest of a long tail is for `read`."""
+
+    def since(self, match: str, version: int, claim: str = "", digest: str = "") -> Since:
+        """Return what is new after `version`, and what came of the request with that name.
+
+        The head is -1 if another entry than that of `digest` is at the version.
+        """
+
+    def append(
+        self, match: str, expected: int, entries: Sequence[bytes], changes: Changes, claim: Claim | None = None, digest: str = ""
+    ) -> Appended | Conflict | Known:
+        """Append `entries` after version `expected`, with everything that follows from them, or change nothing at all.
+
+        `digest` is that of the expected version. If another entry is there by now, the conflict has the head -1.
+        """
+
+    def matches(self) -> Iterator[str]:
+        """Yield the id of every match that has a log, in no order."""
+
+
+class RedisLog:
+    """The log over one server or a cluster."""
+
+    def __init__(self, client: RedisClient, keys: Keys) -> None:
+        self._client = client
+        self._keys = keys
+
+    def head(self, match: str) -> int:
+        """Return the version of a match; 0 if it does not exist."""
+        return int(self._client.ask("XLEN", self._keys.of(match).stream))
+
+    def read(self, match: str, after: int = 0, limit: int = PAGE) -> list[bytes]:
+        """Return the entries after a version, at most `limit`."""
+        page = self._client.items(self._keys.of(match).stream, f"{after + 1}-0", "+", limit)
+        return [fields[b"e"] for _, fields in page]
+
+    def read_all(self, match: str, after: int = 0) -> Iterator[bytes]:
+        """Yield every entry after a version, fetched page by page."""
+        while page := self.read(match, after):
+            yield from page
+            after += len(page)
+
+    def items(self, match: str) -> Iterator[tuple[str, bytes]]:
+        """Yield every item of the stream as it is, with its id."""
+        stream, after = self._keys.of(match).stream, "0-0"
+        while page := self._client.items(stream, f"({after}", "+", PAGE):
+            for id, fields in page:
+                yield id.decode(), fields.get(b"e", b"")
+            after = page[-1][0].decode()
+
+    def load(self, match: str, version: int | None = None) -> Loaded:
+        """Return what is needed to build the position at `version`, or at the head."""
+        keys = self._keys.of(match)
+        most = "" if version is None else version
+        head, snapshot, tail, secret = self._client.run(_LOAD, [keys.stream, keys.snapshots, keys.secret], [most, PAGE])
+        return Loaded(head, snapshot or None, _entries(tail), secret.decode() if secret else None)
+
+    def since(self, match: str, version: int, claim: str = "", digest: str = "") -> Since:
+        """Return what is new after `version`, and what came of the request with that name."""
+        keys = self._keys.of(match)
+        head, tail, answer, entries = self._client.run(_SINCE, [keys.stream, keys.requests], [version, claim, PAGE, digest])
+        return Since(head, _entries(tail), _known(answer, entries) if answer else None)
+
+    def append(
+        self, match: str, expected: int, entries: Sequence[bytes], changes: Changes, claim: Claim | None = None, digest: str = ""
+    ) -> Appended | Conflict | Known:
+        """Append `entries` after version `expected`, with everything that follows from them, or change nothing at all.
+
+        A lost connection sends the script again. It then neither writes twice nor takes its own entries for somebody else's: each
+        attempt carries a mark.
+        """
+        keys = self._keys.of(match)
+        mark = os.urandom(8)
+        snapshot = changes.snapshot
+        answer = self._client.run(
+            _APPEND,
+            [*keys[:6], *[keys.indexes + name for name in changes.indexes]],
+            [
+                expected,
+                mark,
+                claim.name if claim else "",
+                f"{expected + 1}:{expected + len(entries)}:{claim.fingerprint}" if claim else "",
+                changes.standing,
+                snapshot[0] if snapshot else "",
+                snapshot[1] if snapshot else "",
+                snapshot[2] if snapshot and snapshot[2] is not None else "",
+                changes.secret,
+                keys.channel,
+                match,
+                changes.created,
+                PAGE,
+                digest,
+                len(entries),
+                len(changes.due),
+                *entries,
+                *["+" if belongs else "-" for belongs in changes.indexes.values()],
+                *[text for member, moment in changes.due.items() for text in (member, "" if moment is None else moment)],
+            ],
+        )
+        if answer[0] == 1 or _is_mine(answer[2], mark):
+            return Appended()
+        if answer[0] == 0:
+            return Conflict(answer[1], _entries(answer[2]))
+        return _known(answer[1], answer[2])
+
+    def matches(self) -> Iterator[str]:
+        """Yield the id of every match that has a log, in no order."""
+        seen = set()
+        for tag in self._keys.tags():
+            start = f"{tag}:s:"
+            for key in self._client.keys(start + "*"):
+                match = key[len(start) :]
+                if match not in seen:
+                    seen.add(match)
+                    yield match
+
+
+def _known(answer: bytes, entries: Iterable[Fields]) -> Known:
+    first, last, fingerprint = answer.decode().split(":")
+    return Known(int(first), int(last), fingerprint, _entries(entries))
+
+
+def _entries(items: Iterable[Fields]) -> list[bytes]:
+    """Return the bytes of entries from what scripts return: an id, and names and values in turn, `e` before `m`."""
+    return [fields[1] for _, fields in items]
+
+
+def _is_mine(items: Sequence[Fields], mark: bytes) -> bool:
+    """Return True if the first of these items carries the mark of this attempt."""
+    return bool(items) and items[0][1][3:4] == [mark]

@@ -1,0 +1,31 @@
+"""The patterns of ids: one regular expression for each kind, without anchors.
+
+`anchored` gives the form for a JSON Schema, `matches` checks a text.
+"""
+
+from __future__ import annotations
+
+import re
+
+MATCH = "m[a-z2-7]{16}"
+PLAYER = "p[a-z2-7]{16}"
+SEAT = "[a-z][a-z0-9_]{0,31}"
+RULE = "[A-Z]{2,4}-[A-Z]{2,4}-[0-9]{2}"
+GAME = "[a-z][a-z0-9_]*"
+CODE = "[a-z][a-z_]{0,39}"
+REQUEST = "[A-Za-z0-9_.:-]{1,64}"
+VERSION = "[0-9]{1,15}"
+VERSION_TAG = f'"{VERSION}"'
+DIGEST = "[0-9a-f]{64}"
+CONTENT_HASH = "[0-9a-f]{32}"
+CONTRIBUTION = "([0-9a-f]{2}){1,64}"
+
+
+def anchored(pattern: str) -> str:
+    """Return the pattern of a whole text, as JSON Schema writes it."""
+    return f"^{pattern}$" if "|" not in pattern else f"^({pattern})$"
+
+
+def matches(pattern: str, text: str) -> bool:
+    """Return True if the whole text has the pattern. A line end after it counts as text."""
+    return re.fullmatch(pattern, text) is not None

@@ -1,0 +1,1 @@
+"""The attacks of the aliens. `deeds` offers and carries out, `damage` computes, `facts` folds."""

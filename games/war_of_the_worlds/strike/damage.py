@@ -1,0 +1,188 @@
+"""The pieces that alien damage destroys in a region, and the damage that a strike needs. Nothing here changes the match."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from games.kernel import Refusal, Seat, no
+from games.war_of_the_worlds.data import (
+    ADJACENT,
+    ARMOUR,
+    BALLOONS,
+    BESIDE,
+    BONUS,
+    CIVILIAN_DEFENCE,
+    FIGURES,
+    FIGURES_OF,
+    HIT_FIRST,
+    HUMANS,
+    KINDS,
+    STRONGEST,
+    Kind,
+    Terms,
+)
+from games.war_of_the_worlds.document import State
+from games.war_of_the_worlds.state import hostile, kind_of, standing, stands_anywhere
+
+
+class Piece(NamedTuple):
+    """A human piece that damage can destroy: a building, a figure, or a civilian if both are None."""
+
+    defence: int
+    building: str | None = None
+    figure: str | None = None
+
+
+CIVILIAN = Piece(CIVILIAN_DEFENCE)
+
+
+def damage_order(state: State, region: str) -> Iterator[Piece]:
+    """Yield the pieces of a region in the order in which damage hits them, each with its Defence at that moment: the building, Balloons,
+    figures, civilians. Landmines are passed over. In a sea region damage hits Navies (WOW-DMG-02, WOW-DMG-03, WOW-DMG-08, WOW-DMG-09,
+    WOW-DMG-10, WOW-DMG-11, WOW-UNT-16)."""
+    land = state["regions"].get(region)
+    lost = None
+    if land is not None:
+        building = land["building"]
+        if building in HIT_FIRST:
+            yield Piece(HIT_FIRST[building], building=building)
+            lost = region
+        if land["balloons"]:
+            yield Piece(BALLOONS.defence, building=BALLOONS.id)
+    units = state["units"]
+    for figure in FIGURES_OF[HUMANS]:
+        if units[figure]["region"] == region:
+            yield Piece(_armour(state, FIGURES[figure], lost), figure=figure)
+    if land is not None:
+        for _ in range(land["civilians"]):
+            yield CIVILIAN
+
+
+def _armour(state: State, kind: Kind, lost: str | None) -> int:
+    """Return the Defence of a kind of human figure. It is higher while the building that raises it is on the board. The strike may just
+    have destroyed the building in the region `lost` (WOW-DMG-03, WOW-DMG-11, WOW-HUM-10)."""
+    raised = ARMOUR.get(kind.id)
+    return raised[1] if raised is not None and stands_anywhere(state, raised[0], except_in=lost) else kind.defence
+
+
+def first_defence(state: State, region: str) -> int:
+    """Return the Defence of the first piece that damage hits in a region; 0 if nothing can be hit (WOW-STR-01, WOW-DMG-07)."""
+    first = next(damage_order(state, region), None)
+    return 0 if first is None else first.defence
+
+
+def protected(state: State, region: str) -> bool:
+    """Return True if damage would hit another piece in a region before its civilians (WOW-DMG-12)."""
+    return next(damage_order(state, region), CIVILIAN) is not CIVILIAN
+
+
+def hits(state: State, region: str, damage: int) -> list[Piece]:
+    """Return the pieces that damage destroys in a region. What is left over goes on to the next piece. What is too small for that piece is
+    lost (WOW-DMG-05, WOW-DMG-06)."""
+    destroyed = []
+    for piece in damage_order(state, region):
+        damage -= piece.defence
+        if damage < 0:
+            break
+        destroyed.append(piece)
+    return destroyed
+
+
+def power(state: State, terms: Terms) -> int:
+    """Return the damage of one attack. The Alien Factory adds to unit cards only (WOW-ALN-15, WOW-DMG-01)."""
+    if terms.uses_figure and terms.kind in BONUS:
+        building, more = BONUS[terms.kind]
+        if stands_anywhere(state, building):
+            return terms.damage + more
+    return terms.damage
+
+
+def gathered(state: State) -> int:
+    """Return the damage of the open strike; 0 if no strike is open."""
+    strike = state["strike"]
+    return 0 if strike is None else strike["damage"]
+
+
+def need(state: State, region: str) -> int:
+    """Return the damage that a strike on a region needs: the Defence of the first piece, fixed when the strike opens (WOW-STR-01,
+    WOW-STR-08)."""
+    strike = state["strike"]
+    return first_defence(state, region) if strike is None else strike["need"]
+
+
+def in_place(state: State, terms: Terms, region: str) -> bool:
+    """Return True if a figure of the card's kind is where the card wants it: in the region, or in an adjacent one."""
+    figures = kind_of(terms.kind).figures
+    if terms.at != ADJACENT:
+        return standing(state, figures, region) > 0
+    units = state["units"]
+    near = BESIDE[region]
+    return any([units[figure]["region"] in near for figure in figures])  # noqa: C419 - a list is faster here
+
+
+def reach(state: State, seat: Seat, region: str, card: str, figure: str | None) -> int:
+    """Return the most that the hand could still add in a region after a card is played with a figure. A unit card adds one attack for each
+    unused figure there. An action card adds its damage if a figure is in place (WOW-STR-09)."""
+    left = state["sides"][seat]["hand"].copy()
+    left.remove(card)
+    units = state["units"]
+    total = 0
+    free: dict[str, int] = {}
+    for other in left:
+        terms = STRONGEST.get(other)
+        if terms is None or terms.kind is None:
+            continue
+        if terms.uses_figure:
+            if terms.kind not in free:
+                figures = KINDS[terms.kind].figures
+                free[terms.kind] = sum([units[one]["region"] == region and not units[one]["used"] and one != figure for one in figures])
+            if free[terms.kind]:
+                free[terms.kind] -= 1
+                total += power(state, terms)
+        elif in_place(state, terms, region):
+            total += terms.damage
+    return total
+
+
+def weakness(state: State, seat: Seat, terms: Terms, region: str, figure: str | None) -> Refusal | None:
+    """Refuse an attack that cannot bring the strike to its need, even with everything that could follow (WOW-STR-03, WOW-STR-04,
+    WOW-EDN-04)."""
+    total = gathered(state) + power(state, terms)
+    wanted = need(state, region)
+    if total >= wanted:
+        return None
+    more = reach(state, seat, region, terms.card, figure)
+    if total + more >= wanted:
+        return None
+    return no("too_weak", "WOW-STR-04", region=region, total=total, reach=more, need=wanted)
+
+
+def gathers(state: State, terms: Terms, region: str) -> bool:
+    """Return True if an attack that is part of a strike leaves the strike open (WOW-STR-05)."""
+    return gathered(state) + power(state, terms) < need(state, region)
+
+
+def dealt(state: State, terms: Terms, region: str, joins: bool) -> int:
+    """Return the damage that a special attack deals now. An attack that joins a strike deals the whole damage of the strike if it lands. An
+    attack by itself deals its own damage, or none if that is below the need (WOW-STR-07, WOW-STR-10, WOW-STR-11)."""
+    if joins:
+        return 0 if gathers(state, terms, region) else gathered(state) + power(state, terms)
+    return terms.damage if terms.damage >= need(state, region) else 0
+
+
+def pushed(state: State, terms: Terms, region: str, joins: bool) -> tuple[str | None, list[str]]:
+    """Return the Army that a special attack pushes out of a region, and the regions to which it can be pushed. It is the lowest number that
+    survives the damage. It goes to an adjacent land region that is not hostile; nothing else stops it (WOW-ALN-06, WOW-ALN-07,
+    WOW-UNT-16)."""
+    if terms.push is None:
+        return None, []
+    units = state["units"]
+    there = [figure for figure in KINDS[terms.push].figures if units[figure]["region"] == region]
+    if there and (damage := dealt(state, terms, region, joins)):
+        destroyed = {piece.figure for piece in hits(state, region, damage)}
+        there = [figure for figure in there if figure not in destroyed]
+    if not there:
+        return None, []
+    goals = [near for near in BESIDE[region] if not hostile(state, near)]
+    return (there[0], goals) if goals else (None, [])

@@ -1,0 +1,244 @@
+"""The attacks of the aliens: by figures, by Scorching Beam, and by the four special cards. Each is a verb that `play` carries out."""
+
+from __future__ import annotations
+
+from games.kernel import Action, Refusal, Seat, no
+from games.war_of_the_worlds.data import ADJACENT, ALIENS, BESIDE, BUILDINGS, FIGURES, Terms
+from games.war_of_the_worlds.document import Match, State
+from games.war_of_the_worlds.outcome import check_extinction, is_over
+from games.war_of_the_worlds.state import PLAYING, STRIKING
+from games.war_of_the_worlds.strike.damage import (
+    Piece,
+    dealt,
+    first_defence,
+    gathered,
+    gathers,
+    hits,
+    in_place,
+    need,
+    power,
+    pushed,
+    weakness,
+)
+from games.war_of_the_worlds.verb import Verb, attackers, place_of, play_of, regions_of, unusable
+
+# ---------------------------------------------------------------- what every attack does
+
+
+def attack(match: Match, terms: Terms, region: str) -> None:
+    """Add an attack to the open strike, or open one. Once the damage reaches the need, all of it lands, even if nothing is left to hit
+    (WOW-STR-05, WOW-STR-07, WOW-STR-13)."""
+    state = match.state
+    total, wanted = gathered(state) + power(state, terms), need(state, region)
+    opened = state["strike"] is not None
+    if total >= wanted:
+        if opened:
+            match.emit("strike_landed", damage=total)
+            match.emit("phase_changed", phase=PLAYING, active=ALIENS, to_act=[ALIENS])
+        destroy(match, region, hits(match.state, region, total))
+    elif opened:
+        match.emit("strike_raised", damage=total)
+    else:
+        match.emit("strike_opened", region=region, damage=total, need=wanted)
+        match.emit("phase_changed", phase=STRIKING, active=ALIENS, to_act=[ALIENS])
+
+
+def destroy(match: Match, region: str, destroyed: list[Piece]) -> None:
+    """Take pieces off the board, in the order of damage. The last civilian's death ends the match (WOW-DMG-04, WOW-END-03)."""
+    civilians = 0
+    for piece in destroyed:
+        if piece.building is not None:
+            match.emit("building_destroyed", building=piece.building, slot=BUILDINGS[piece.building].slot, region=region)
+        elif piece.figure is not None:
+            match.emit("unit_destroyed", unit=piece.figure, region=region)
+        else:
+            civilians += 1
+    if civilians:
+        match.emit("civilians_destroyed", region=region, count=civilians)
+        check_extinction(match)
+
+
+def aim_refusal(state: State, seat: Seat, terms: Terms, region: str, figure: str | None) -> Refusal | None:
+    """Refuse an attack that finds nothing to hit, unless it adds to the open strike, or that is too weak (WOW-DMG-07, WOW-CRD-05,
+    WOW-STR-04, WOW-STR-13)."""
+    if state["strike"] is None and not first_defence(state, region):
+        return no("no_target", "WOW-DMG-07", region=region, wanted="human piece that can be hit")
+    return weakness(state, seat, terms, region, figure)
+
+
+# ---------------------------------------------------------------- figures: Tripod and UFO cards
+
+
+def figure_offers(state: State, seat: Seat, terms: Terms) -> list[Action]:
+    """Return a play for every figure of the card's kind that has something to hit, or that is in the region of the open strike."""
+    strike = state["strike"]
+    return [
+        {**play_of(terms), "unit": figure}
+        for figure, here in attackers(state, terms)
+        if (here == strike["region"] if strike is not None else first_defence(state, here))
+    ]
+
+
+def figure_refusal(state: State, seat: Seat, terms: Terms, action: Action) -> Refusal | None:
+    """Refuse a figure that cannot take the card, or whose attack on its own region is refused (WOW-ALN-11, WOW-ALN-12, WOW-DMG-07,
+    WOW-STR-04, WOW-STR-13)."""
+    figure = action["unit"]
+    refusal = unusable(state, terms, figure)
+    if refusal is not None:
+        return refusal
+    return aim_refusal(state, seat, terms, place_of(state, figure), figure)
+
+
+def figure_attack(match: Match, seat: Seat, terms: Terms, action: Action) -> None:
+    """Attack the figure's own region (WOW-ALN-11, WOW-ALN-12, WOW-STR-05, WOW-STR-07)."""
+    attack(match, terms, place_of(match.state, action["unit"]))
+
+
+def figure_adds(state: State, terms: Terms, action: Action) -> bool:
+    """Return True if a figure of the card's kind is in the region of the open strike (WOW-STR-06)."""
+    figure, strike = action["unit"], state["strike"]
+    return strike is not None and FIGURES[figure].id == terms.kind and state["units"][figure]["region"] == strike["region"]
+
+
+def figure_opens(state: State, terms: Terms, action: Action) -> bool:
+    """Return True if the figure's attack would leave a strike open."""
+    return gathers(state, terms, place_of(state, action["unit"]))
+
+
+# ---------------------------------------------------------------- a card that needs a figure in place: Scorching Beam
+
+
+def beam_offers(state: State, seat: Seat, terms: Terms) -> list[Action]:
+    """Return a play for every region with a figure of the card's kind."""
+    return [{**play_of(terms), "region": region} for region in regions_of(state, terms)]
+
+
+def beam_refusal(state: State, seat: Seat, terms: Terms, action: Action) -> Refusal | None:
+    """Refuse a region without a figure of the card's kind, or an attack that is refused there. Land and sea will do (WOW-ALN-09,
+    WOW-DMG-10)."""
+    region = action["region"]
+    if not in_place(state, terms, region):
+        return no("no_unit", "WOW-ALN-09", kind=terms.kind, where=f"in {region}")
+    return aim_refusal(state, seat, terms, region, None)
+
+
+def beam_attack(match: Match, seat: Seat, terms: Terms, action: Action) -> None:
+    """Attack the region (WOW-ALN-09)."""
+    attack(match, terms, action["region"])
+
+
+def beam_adds(state: State, terms: Terms, action: Action) -> bool:
+    """Return True if the attack is on the region of the open strike (WOW-STR-06)."""
+    strike = state["strike"]
+    return strike is not None and action["region"] == strike["region"]
+
+
+def beam_opens(state: State, terms: Terms, action: Action) -> bool:
+    """Return True if the attack would leave a strike open."""
+    return gathers(state, terms, action["region"])
+
+
+# ---------------------------------------------------------------- special attacks: three conditions, and the push of Infrasound
+
+
+def special_offers(state: State, seat: Seat, terms: Terms) -> list[Action]:
+    """Return a play for every region that the card reaches, by itself and as part of a strike, and for every region to which it can push
+    an Army."""
+    opened = state["strike"] is not None
+    offers: list[Action] = []
+    for region in targets(state, terms):
+        for joins in (True,) if opened else (False, True):
+            if joins and needs_no_strike(state, terms, region):
+                continue
+            action = {**play_of(terms), "region": region, "strike": True} if joins else {**play_of(terms), "region": region}
+            goals = pushed(state, terms, region, joins)[1]
+            offers += [{**action, "to": goal} for goal in goals] if goals else [action]
+    return offers
+
+
+def targets(state: State, terms: Terms) -> list[str]:
+    """Return the land regions that a special attack reaches; while a strike is open, only its region."""
+    if state["strike"] is not None:
+        return [state["strike"]["region"]]
+    here = [region for region in regions_of(state, terms) if region in state["regions"]]
+    return here if terms.at != ADJACENT else list(dict.fromkeys([near for region in here for near in BESIDE[region]]))
+
+
+def needs_no_strike(state: State, terms: Terms, region: str) -> bool:
+    """Return True if an attack cannot open a strike: its damage is enough by itself, or nothing can be hit (WOW-STR-12)."""
+    return state["strike"] is None and terms.damage >= first_defence(state, region)
+
+
+def special_refusal(state: State, seat: Seat, terms: Terms, action: Action) -> Refusal | None:
+    """Refuse a special attack without a Tripod in place, or one that joins a strike without need or in vain. No human piece is needed
+    (WOW-ALN-03, WOW-ALN-04, WOW-ALN-05, WOW-ALN-06, WOW-INF-06, WOW-STR-04, WOW-STR-11, WOW-STR-12)."""
+    region = action["region"]
+    if region not in state["regions"]:
+        return no("wrong_terrain", "WOW-ALN-03", region=region, wanted="a land region")
+    if not in_place(state, terms, region):
+        return no("no_unit", "WOW-ALN-03", kind=terms.kind, where=f"adjacent to {region}" if terms.at == ADJACENT else f"in {region}")
+    joins = "strike" in action
+    if joins:
+        if needs_no_strike(state, terms, region):
+            return no("no_strike", "WOW-STR-12", region=region, damage=terms.damage, need=first_defence(state, region))
+        refusal = weakness(state, seat, terms, region, None)
+        if refusal is not None:
+            return refusal
+    return None if terms.push is None else push_refusal(state, terms, action, joins)
+
+
+def push_refusal(state: State, terms: Terms, action: Action, joins: bool) -> Refusal | None:
+    """Refuse a wrong `to`, and a card that neither deals damage nor pushes. If an Army survives the damage and has somewhere to go, it must
+    be pushed (WOW-ALN-06, WOW-ALN-07)."""
+    region, goal = action["region"], action.get("to")
+    figure, goals = pushed(state, terms, region, joins)
+    if figure is None:
+        if not joins and not (dealt(state, terms, region, joins) and first_defence(state, region)):
+            return no("no_target", "WOW-ALN-06", region=region, wanted=f"Army to push, and no piece that {terms.damage} damage destroys,")
+        return None if goal is None else no("bad_action", "WOW-ALN-06", reason="`to` is given, but no figure will be pushed")
+    if goal is None:
+        return no("bad_action", "WOW-ALN-07", reason=f"`to` must say where {figure} is pushed")
+    if goal in goals:
+        return None
+    if goal not in BESIDE[region] or goal not in state["regions"]:
+        return no("not_adjacent", "WOW-ALN-06", source=region, goal=goal, wanted="adjacent to")
+    return no("hostile", "WOW-ALN-06", region=goal)
+
+
+def special_attack(match: Match, seat: Seat, terms: Terms, action: Action) -> None:
+    """Deal, gather or lose the damage. Then place the condition, or push the Army (WOW-ALN-03, WOW-ALN-04, WOW-ALN-05, WOW-ALN-06,
+    WOW-CRD-03, WOW-STR-10, WOW-STR-11, WOW-INF-01, WOW-INF-02, WOW-INF-03)."""
+    region, joins = action["region"], "strike" in action
+    figure, _ = pushed(match.state, terms, region, joins)
+    if joins:
+        attack(match, terms, region)
+    else:
+        destroy(match, region, hits(match.state, region, dealt(match.state, terms, region, joins)))
+    if is_over(match):
+        return
+    if terms.influence is not None:
+        place_influence(match, terms.influence, region)
+    if figure is not None:
+        match.emit("unit_moved", **{"unit": figure, "from": region, "to": action["to"]})
+
+
+def place_influence(match: Match, kind: str, region: str) -> None:
+    """Place a condition on a region once, even if no token of its kind is left (WOW-INF-05, WOW-CMP-11)."""
+    if kind not in match.state["regions"][region]["influence"]:
+        match.emit("influence_placed", kind=kind, region=region)
+
+
+def special_adds(state: State, terms: Terms, action: Action) -> bool:
+    """Return True if the attack is declared part of the open strike (WOW-STR-06, WOW-STR-11)."""
+    return "strike" in action and beam_adds(state, terms, action)
+
+
+def special_opens(state: State, terms: Terms, action: Action) -> bool:
+    """Return True if the attack is declared part of a strike. Its damage alone never completes one (WOW-STR-11, WOW-STR-12)."""
+    return "strike" in action
+
+
+FIGURE_ATTACK = Verb(("unit",), figure_offers, figure_refusal, figure_attack, (), figure_adds, figure_opens)
+BEAM = Verb(("region",), beam_offers, beam_refusal, beam_attack, (), beam_adds, beam_opens)
+SPECIAL = Verb(("region",), special_offers, special_refusal, special_attack, ("strike",), special_adds, special_opens)
+PUSH = SPECIAL._replace(optional=("strike", "to"))

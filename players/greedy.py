@@ -1,0 +1,78 @@
+"""The level `greedy`: try every choice on one guess of the hidden state, and take the action that is worth most at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from games.chance import Chance, Drawn
+from games.choices import Choice, complete
+from games.kernel import Action, Game, Memory, Scratch, Seat, State
+
+SAMPLES = 8  # actions tried of one open choice, at most
+TRIED = 240  # actions tried for one decision, about
+THROWS = 4  # how often an action that draws chance is tried
+
+
+def greedy(game: Game, view: State, choices: list[Choice], seat: Seat, chance: Chance, memory: Memory) -> Action:
+    """Return the action that is worth most after it, on one guess of the hidden state. Draw among equal ones."""
+    if len(choices) == 1 and "choose" not in choices[0]:
+        only: Action = choices[0]["action"]
+        return only
+    state = game.guess(view, seat, chance, memory)
+    samples = max(1, min(SAMPLES, TRIED // len(choices)))
+    best: list[Action] = []
+    most = float("-inf")
+    for choice in choices:
+        for action in completions(choice, samples, chance):
+            gain = expected(game, state, seat, action, chance)
+            if gain > most:
+                best, most = [action], gain
+            elif gain == most:
+                best.append(action)
+    return chance.pick(best)
+
+
+def completions(choice: Choice, most: int, chance: Chance) -> Iterator[Action]:
+    """Yield up to `most` different actions of a choice: the lowest counts, the highest counts, then drawn ones."""
+    action = choice["action"]
+    ranges = choice.get("choose")
+    if ranges is None:
+        yield action
+        return
+    tried: list[Action] = []
+    for number in (_lowest, _highest, *[chance.number] * (2 * most)):
+        if len(tried) == most:
+            return
+        completed = complete(action, ranges, number)
+        if completed not in tried:
+            tried.append(completed)
+            yield completed
+
+
+def expected(game: Game, state: State, seat: Seat, action: Action, chance: Chance) -> float:
+    """Return the worth of the state after an action, for a seat. If the action draws chance, return the mean of `THROWS` tries."""
+    drawn = False
+
+    def number(below: int) -> int:
+        nonlocal drawn
+        drawn = True
+        return chance.number(below)
+
+    gain = _after(game, state, seat, action, Drawn(number))
+    if not drawn:
+        return gain
+    return (gain + sum([_after(game, state, seat, action, chance) for _ in range(THROWS - 1)])) / THROWS
+
+
+def _after(game: Game, state: State, seat: Seat, action: Action, chance: Chance) -> float:
+    match = Scratch(game, state, chance)
+    match.play(seat, action)
+    return game.worth(match.state, seat)
+
+
+def _lowest(below: int) -> int:
+    return 0
+
+
+def _highest(below: int) -> int:
+    return below - 1

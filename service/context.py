@@ -1,0 +1,45 @@
+"""The context of every view: what the views of one application share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from events.platform import Platform
+from events.players import find
+from games.kernel import Game
+from service.hub import Hub
+from service.keys import Keys
+from service.settings import Settings
+from service.shown_entries import ShownEntries
+from table.data import LEVELS
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """The first argument of every view. Shared by the threads of a process."""
+
+    platform: Platform
+    settings: Settings
+    keys: Keys
+    hub: Hub
+    entries: ShownEntries
+    levels: Mapping[str, str]
+
+    @property
+    def games(self) -> Mapping[str, Game]:
+        """The games that can be played, by id."""
+        return self.platform.games
+
+
+def open_service(platform: Platform, settings: Settings) -> Service:
+    """Return the service over a platform."""
+    return Service(
+        platform=platform,
+        settings=settings,
+        keys=Keys(partial(find, platform), settings.admin_key, settings.key_seconds),
+        hub=Hub(platform, settings.streams),
+        entries=ShownEntries(platform),
+        levels=LEVELS,
+    )

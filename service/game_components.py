@@ -1,0 +1,259 @@
+"""The OpenAPI components of one game: its actions, events, document and view, and the answers that contain them.
+
+service/shared_components.py has the components that all games share. Within a game, `type` is the discriminator of actions and events.
+Between games, `game` is the discriminator of answers. Two games may share a `type` such as `end_turn`. So the union of all actions is an
+`anyOf` over the games (docs/decisions/0032).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from games import patterns
+from games.kernel import SHARED_REFUSALS, Game
+from games.lifecycle import PREPARED
+from games.schema import (
+    Schema,
+    Shape,
+    always,
+    anything,
+    described,
+    ids,
+    listing,
+    nullable,
+    optional,
+    record,
+    text,
+    unchecked,
+    whole,
+)
+from service.request_schemas import LARGEST
+from table.deeds import CREATE, DEEDS
+from table.facts import FACTS as TABLE_EVENTS
+
+ANY_TEXT = text()
+SEAT = text(patterns.anchored(patterns.SEAT))
+MATCH_ID = text(patterns.anchored(patterns.MATCH))
+PLAYER_ID = text(patterns.anchored(patterns.PLAYER))
+DIGEST = text(patterns.anchored(patterns.DIGEST))
+CONTENT_HASH = text(patterns.anchored(patterns.CONTENT_HASH))
+VERSION = whole(0, LARGEST, "How many entries the match has at this point.")
+TIME = whole(0, about="Milliseconds since 1970-01-01T00:00Z.")
+COUNT = whole(0)
+
+
+def reference(name: str) -> Schema:
+    """Return a reference to a component."""
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def ref(name: str) -> Shape:
+    """Return the shape of a component."""
+    return unchecked(reference(name))
+
+
+def versions(about: str) -> Shape:
+    """Return the shape of the version of an entry, which is at least 1."""
+    return whole(1, LARGEST, about)
+
+
+def camel(*words: str) -> str:
+    """Return `war_of_the_worlds`, `end_turn` as `WarOfTheWorldsEndTurn`."""
+    return "".join(part.capitalize() for word in words for part in word.split("_"))
+
+
+def union(parts: Mapping[str, str], about: str, key: str = "type") -> Shape:
+    """Return the shape of one of several components. `key` is the discriminator; `parts` names the component for each of its values."""
+    return unchecked(
+        {
+            "oneOf": [reference(name) for name in parts.values()],
+            "discriminator": {"propertyName": key, "mapping": {kind: reference(name)["$ref"] for kind, name in parts.items()}},
+        },
+        about,
+    )
+
+
+def table_action_schemas() -> dict[str, Schema]:
+    """Return the schema of each action that a player may take at the table of a match, by type. Creating a match is another request."""
+    return {kind: record({"type": always(kind), **deed.fields}).schema for kind, deed in DEEDS.items() if kind != CREATE}
+
+
+def table_event_schemas() -> dict[str, Schema]:
+    """Return the schema of each event of the table, by type."""
+    return {kind: record({"type": always(kind), **fields}).schema for kind, (_, fields) in TABLE_EVENTS.items()}
+
+
+def action_schemas(game: Game) -> dict[str, Schema]:
+    """Return the schema of each action of a game, by type."""
+    return {kind: record({"type": always(kind), **deed.fields}).schema for kind, deed in game.deeds().items()}
+
+
+def event_schemas(game: Game) -> dict[str, Schema]:
+    """Return the schema of each event of a game as a viewer may see it, by type."""
+    return {kind: record({"type": always(kind), **fields}).seen for kind, fields in game.events.items()}
+
+
+def components(game: Game) -> dict[str, Schema]:
+    """Return the components of one game, by name."""
+    own = camel(game.id)
+    actions = {f"{own}{camel(kind)}": schema for kind, schema in action_schemas(game).items()}
+    events = {f"{own}{camel(kind)}Event": schema for kind, schema in event_schemas(game).items()}
+    prepared = {"type": always(PREPARED), "document": ref(f"{own}View")}
+    events[f"{own}{camel(PREPARED)}Event"] = record(prepared, "The match was created, with this first document.").schema
+    kinds = {**dict(zip(game.events, events, strict=True)), **{kind: f"{camel(kind)}Event" for kind in TABLE_EVENTS}}
+    answers = {
+        f"{own}Action": union(dict(zip(game.deeds(), actions, strict=True)), f"An action of {game.title}"),
+        f"{own}Event": union(kinds, f"An event of a match of {game.title}, as its viewer may see it."),
+        f"{own}RefusalCode": ids({**SHARED_REFUSALS, **game.refusals}, f"Why {game.title} refuses."),
+        f"{own}NewMatch": _new_match(game, own),
+        f"{own}State": _state(game, own),
+        f"{own}Entry": _entry(game, own),
+        f"{own}Entries": _entries(game, own),
+        f"{own}Played": _played(game, own),
+    }
+    found = {
+        **actions,
+        **events,
+        **{name: shape.schema for name, shape in answers.items()},
+        f"{own}Options": game.options.schema,
+        f"{own}Document": game.document.schema,
+        f"{own}View": game.document.seen,
+    }
+    return _with_names(own, found, {f"{own}Seat": list(game.seats.ids)})
+
+
+def _state(game: Game, own: str) -> Shape:
+    return record(
+        {**_match(game), "version": VERSION, "viewer": ANY_TEXT, "view": ref(f"{own}View")},
+        f"A match of {game.title} at a version, as its viewer may see it.",
+    )
+
+
+def _entry(game: Game, own: str) -> Shape:
+    return record(
+        {
+            "version": versions("The version of the match after this entry."),
+            "actor": text(about="A seat or `system`. For actions of the table: the id of a player."),
+            "action": anything("The accepted action. Only its `type` if the viewer may not know the rest."),
+            "events": listing(ref(f"{own}Event")),
+            "revision": described(COUNT, "The revision of the rules that decided it."),
+            "at": TIME,
+            "digest": described(DIGEST, "Covers this entry and all before it (docs/auditing.md)."),
+            "secret": optional(described(DIGEST, "The secret of the match, in hex. Only the entry that ended the match has it.")),
+            "proof": optional(ref("Proof")),
+        },
+        f"One accepted action of a match of {game.title} with the events that followed, as its viewer may see it.",
+    )
+
+
+def _entries(game: Game, own: str) -> Shape:
+    return record(
+        {
+            **_match(game),
+            "viewer": ANY_TEXT,
+            "after": VERSION,
+            "version": described(VERSION, "The version of the last entry here, or `after` if there is none. Continue after it."),
+            "entries": listing(ref(f"{own}Entry")),
+        },
+        f"Entries of a match of {game.title}, oldest first.",
+    )
+
+
+def _played(game: Game, own: str) -> Shape:
+    return record(
+        {
+            **_match(game),
+            "seat": nullable(described(SEAT, "The seat that acted. For an action of the table: a seat that you now have, or null.")),
+            "first": versions("The version of the first action's entry."),
+            "version": versions("The version of the last action's entry, which is the version of the match after your actions."),
+            "round": whole(),
+            "phase": ANY_TEXT,
+            "active": nullable(SEAT),
+            "to_act": listing(ANY_TEXT),
+            "outcome": nullable(ref("Outcome")),
+            "entries": listing(ref(f"{own}Entry"), about="One entry for each action, as your seat may see it."),
+            "choices": listing(ref("Choice"), about="What you may do next."),
+        },
+        f"What followed from your actions in a match of {game.title}.",
+    )
+
+
+def _match(game: Game) -> dict[str, Shape]:
+    return {"match": MATCH_ID, "game": always(game.id)}
+
+
+def _new_match(game: Game, own: str) -> Shape:
+    seats = record({seat: optional(ref("SeatRequest")) for seat in game.seats.ids}, "Who takes which seat, in the order round the table.")
+    size = {"minProperties": game.seats.least, "maxProperties": game.seats.most}
+    return record(
+        {"game": always(game.id), "seats": unchecked({**seats.schema, **size}), "options": optional(ref(f"{own}Options"))},
+        f"A new match of {game.title}.",
+    )
+
+
+def _with_names(own: str, found: dict[str, Schema], known: Mapping[str, list[str]]) -> dict[str, Schema]:
+    """Return the same components, with a component of its own for every list of ids that occurs more than once.
+
+    Its name is the most frequent name of the fields in which the list occurs.
+    """
+    places: dict[tuple[str, ...], Counter[str]] = {}
+    for schema in found.values():
+        for key, values in _enums(schema, ""):
+            places.setdefault(values, Counter())[key] += 1
+    names = {tuple(values): name for name, values in known.items()}
+    taken = {*found, *names.values()}
+    for values, keys in places.items():
+        if values in names or sum(keys.values()) < 2:
+            continue
+        key = min(keys, key=lambda key: (-keys[key], key))
+        name = next(name for name in (f"{own}{camel(key)}", *(f"{own}{camel(key)}Id{n or ''}" for n in range(99))) if name not in taken)
+        names[values] = name
+        taken.add(name)
+    named = {name: _referred(schema, names) for name, schema in found.items()}
+    return {**{name: ids(values).schema for values, name in names.items()}, **named}
+
+
+def _enums(schema: Any, key: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield every list of ids within a schema, with the name of the field in which it occurs."""
+    if isinstance(schema, list):
+        for item in schema:
+            yield from _enums(item, key)
+        return
+    if not isinstance(schema, dict):
+        return
+    if _is_enum(schema) and key:
+        yield key, tuple(schema["enum"])
+        return
+    for name, inner in schema.get("properties", {}).items():
+        yield from _enums(inner, name)
+    for part in ("anyOf", "oneOf"):
+        yield from _enums(schema.get(part), key)
+    yield from _enums(schema.get("items"), key.removesuffix("s"))
+    yield from _enums(schema.get("additionalProperties"), key.removesuffix("s"))
+
+
+def _is_enum(schema: Mapping[str, Any]) -> bool:
+    return schema.get("type") == "string" and len(schema.get("enum", ())) > 1
+
+
+def _referred(schema: Any, names: Mapping[tuple[str, ...], str]) -> Any:
+    """Return the schema with references for its lists of ids, and in the subset of JSON Schema that client generators understand."""
+    if isinstance(schema, list):
+        return [_referred(item, names) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if _is_enum(schema) and tuple(schema["enum"]) in names:
+        return reference(names[tuple(schema["enum"])])
+    found = {key: inner if key == "propertyNames" else _referred(inner, names) for key, inner in schema.items()}
+    if found.get("type") == "integer" and "enum" not in found:
+        # Some languages cannot count exactly beyond this. Such numbers are refused before the rules see them.
+        found = {"minimum": -LARGEST, "maximum": LARGEST, **found}
+    if "anyOf" in found:
+        # Client generators try the parts in turn, but fail at a `const` that differs.
+        found["anyOf"] = [
+            {**{key: value for key, value in part.items() if key != "const"}, "enum": [part["const"]]} if "const" in part else part
+            for part in found["anyOf"]
+        ]
+    return found

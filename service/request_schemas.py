@@ -1,0 +1,189 @@
+"""The marshmallow schemas of what comes in: queries and small bodies.
+
+What goes out is only documented (service/game_components.py and service/shared_components.py). An answer is written from the platform's
+own documents and never passes through a schema.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from marshmallow import RAISE, Schema, ValidationError, fields, validate
+
+from games import patterns
+
+NAME = r"[^\x00-\x1f\x7f-\x9f]+"
+LARGEST = 2**53 - 1
+
+
+class Pattern(validate.Regexp):
+    """A pattern that the whole text must have. `$` alone would accept a line end after it."""
+
+    def __init__(self, pattern: str, error: str) -> None:
+        super().__init__(patterns.anchored(pattern), error=error)
+
+    def __call__(self, value: Any) -> Any:
+        """Return the text. Raise ValidationError unless it has the pattern."""
+        if not self.regex.fullmatch(value):
+            raise ValidationError(self._format_error(value))
+        return value
+
+
+class Whole(fields.Integer):
+    """A whole number in a query, written in plain digits without a sign, a blank or a point."""
+
+    def _validated(self, value: Any) -> Any:
+        if not (isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 16):
+            raise self.make_error("invalid", input=value)
+        return super()._validated(value)
+
+
+class Text(fields.String):
+    """A string without NUL and without lone surrogates."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **more: Any) -> Any:
+        text = super()._deserialize(value, attr, data, **more)
+        if "\x00" in text:
+            raise self.make_error("invalid")
+        return text
+
+
+class PlayerBody(Schema):
+    """A new player."""
+
+    class Meta:
+        """Unknown fields are refused."""
+
+        unknown = RAISE
+
+    name = Text(
+        required=True,
+        validate=[validate.Length(1, 64), Pattern(NAME, error="No control characters.")],
+        metadata={"description": "Everybody can see it. Several players may have the same name."},
+    )
+    role = Text(
+        load_default="player",
+        validate=validate.OneOf(["player", "referee", "admin"]),
+        metadata={"description": "`referee` and `admin` need the admin key."},
+    )
+
+
+class MatchBody(Schema):
+    """A new match. The seats' order in the object is their order round the table. The game checks the options."""
+
+    game = Text(required=True)
+    seats = fields.Dict(keys=Text(), values=Text(), required=True, validate=validate.Length(1, 16))
+    options = fields.Dict(keys=Text(), values=fields.Raw(allow_none=True), load_default=dict)
+
+
+class SeatBody(Schema):
+    """The body of a request that takes a seat."""
+
+    class Meta:
+        """Unknown fields are refused."""
+
+        unknown = RAISE
+
+    contribution = Text(
+        validate=Pattern(patterns.CONTRIBUTION, error="It must be 1 to 64 bytes in lower-case hex."),
+        metadata={
+            "description": "Bytes in lower-case hex that go into the dice of the match (docs/auditing.md). With them, the server alone "
+            "cannot choose the dice."
+        },
+    )
+
+
+PLAYER_OR_ME = Pattern(f"me|{patterns.PLAYER}", error="The id of a player, or `me`.")
+
+
+class MatchesQuery(Schema):
+    """The query of the list of matches."""
+
+    game = Text(metadata={"description": "Only matches of this game."})
+    status = Text(validate=validate.OneOf(["open", "playing", "over"]), metadata={"description": "Only matches with this status."})
+    player = Text(validate=PLAYER_OR_ME, metadata={"description": "Only matches in which this player has a seat. `me` means the caller."})
+    to_act = Text(validate=PLAYER_OR_ME, metadata={"description": "Only matches in which this player must act. `me` means the caller."})
+    limit = Whole(load_default=50, validate=validate.Range(1, 200), metadata={"description": "The largest number of matches to return."})
+    cursor = Text(
+        validate=[validate.Length(1, 200), Pattern(rf"{patterns.VERSION}\.{patterns.MATCH}", error="The `next` of an answer.")],
+        metadata={"description": "Where to continue: the `next` of the previous page."},
+    )
+
+
+VIEWER = {
+    "description": "Whose view to show: a seat, `spectator` or `auditor`. Default: your seat (of several, the one that must act), or "
+    "`spectator` if you have none."
+}
+VIEWER_ID = Pattern(patterns.SEAT, error="A seat, `spectator` or `auditor`.")
+
+
+class StateQuery(Schema):
+    """The query of a state: its version and its viewer."""
+
+    at = Whole(validate=validate.Range(1, LARGEST), metadata={"description": "The version to show. Default: the newest."})
+    viewer = Text(validate=VIEWER_ID, metadata=VIEWER)
+
+
+class SeatQuery(Schema):
+    """The query that names one of the caller's seats."""
+
+    seat = Text(
+        validate=VIEWER_ID,
+        metadata={"description": "Which of your seats, if you have several. Default: the one that must act, else the first."},
+    )
+
+
+class EntriesQuery(Schema):
+    """The query of entries: which, for which viewer, and how long to wait."""
+
+    after = Whole(load_default=0, validate=validate.Range(0, LARGEST), metadata={"description": "Return entries after this version."})
+    limit = Whole(load_default=100, validate=validate.Range(1, 1000), metadata={"description": "The largest number of entries to return."})
+    wait = Whole(
+        load_default=0,
+        validate=validate.Range(0, 60),
+        metadata={
+            "description": "If there is no entry yet, wait up to this many seconds for one (long poll). The server may answer earlier with "
+            "none. Then ask again."
+        },
+    )
+    viewer = Text(validate=VIEWER_ID, metadata=VIEWER)
+    proof = Whole(
+        load_default=0,
+        validate=validate.Range(0, 1),
+        metadata={"description": "1: add to each entry what is needed to compute its digest from what you see (docs/auditing.md)."},
+    )
+
+
+class StreamQuery(Schema):
+    """The query of a stream: its start, its viewer, and its length."""
+
+    after = Whole(
+        load_default=0,
+        validate=validate.Range(0, LARGEST),
+        metadata={"description": "Send entries after this version. `Last-Event-ID` overrides it."},
+    )
+    seconds = Whole(
+        validate=validate.Range(0, 3600),
+        metadata={
+            "description": "End the stream after this many seconds. 0: send the entries that exist, then end. Default: as long as the "
+            "server allows."
+        },
+    )
+    viewer = Text(validate=VIEWER_ID, metadata=VIEWER)
+    proof = Whole(
+        load_default=0,
+        validate=validate.Range(0, 1),
+        metadata={"description": "1: add to each entry what is needed to compute its digest from what you see (docs/auditing.md)."},
+    )
+
+
+def reason_of(wrong: ValidationError) -> str:
+    """Return the first of marshmallow's messages as the tail of a sentence."""
+    parts = []
+    messages = wrong.normalized_messages()
+    while isinstance(messages, dict) and messages:
+        name, messages = next(iter(messages.items()))
+        if name != "_schema":
+            parts.append(str(name))
+    first = messages[0] if isinstance(messages, list) and messages else messages
+    return f"{'.'.join(parts)}: {first}".rstrip(".") if parts else str(first).rstrip(".")

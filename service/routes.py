@@ -1,0 +1,18 @@
+"""The operations of the service, in the order of openapi.yaml."""
+
+from __future__ import annotations
+
+from service import audits, catalogue, health, matches, pages, players, playing, streams
+from service.operations import Operation
+
+OPERATIONS: tuple[Operation, ...] = (
+    *players.OPERATIONS,
+    *catalogue.OPERATIONS,
+    *matches.OPERATIONS,
+    *playing.OPERATIONS,
+    *pages.OPERATIONS,
+    *streams.OPERATIONS,
+    *audits.OPERATIONS,
+    *catalogue.PROBLEM_OPERATIONS,
+    *health.OPERATIONS,
+)

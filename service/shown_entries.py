@@ -1,0 +1,57 @@
+"""Entries as their viewers see them, in JSON. Recent ones are cached, since many viewers see the same."""
+
+from __future__ import annotations
+
+import threading
+from typing import NamedTuple
+
+from cachetools import LRUCache
+
+from events import recall
+from events.entries import parse
+from events.platform import Platform
+from games.kernel import Game
+from service import sight
+from service.responses import sorted_json
+
+PAGE = 200
+CACHED = 8192
+
+
+class ShownEntry(NamedTuple):
+    """An entry as a viewer sees it, in JSON. `ends_match`: whether it is the last entry of its match."""
+
+    version: int
+    json: bytes
+    ends_match: bool
+
+
+class ShownEntries:
+    """Reads entries for viewers. Shared by the threads of a process."""
+
+    def __init__(self, platform: Platform) -> None:
+        self._platform = platform
+        self._cache: LRUCache[tuple[str, int, str, bool], ShownEntry] = LRUCache(CACHED)
+        self._lock = threading.Lock()
+
+    def read(self, game: Game, match: str, after: int, limit: int, viewer: str, proof: bool) -> list[ShownEntry]:
+        """Return the entries after a version, from the store, with their proofs if asked for."""
+        prover = recall.prover(self._platform, match) if proof else None
+        found = []
+        for stored in self._platform.store.log.read(match, after, limit):
+            entry = parse(stored)
+            found.append(ShownEntry(entry.version, sorted_json(sight.shown(game, entry, viewer, prover)), entry.secret is not None))
+        return found
+
+    def read_new(self, game: Game, match: str, after: int, version: int, viewer: str, proof: bool) -> list[ShownEntry]:
+        """Return a page of the entries after a version. If those up to `version` are all in the cache, the store is not read."""
+        wanted = range(after + 1, min(version, after + PAGE) + 1)
+        with self._lock:
+            cached = [entry for number in wanted if (entry := self._cache.get((match, number, viewer, proof))) is not None]
+        if wanted and len(cached) == len(wanted):
+            return cached
+        found = self.read(game, match, after, PAGE, viewer, proof)
+        if len(found) < PAGE:
+            with self._lock:
+                self._cache.update({(match, entry.version, viewer, proof): entry for entry in found})
+        return found

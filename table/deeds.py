@@ -1,0 +1,115 @@
+"""A deed for every action that a player may choose at a table (CONTRACT section 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from games.kernel import Action, Refusal, Refused, no
+from games.schema import Shape, mapping, optional, text
+from table.data import MOST_DEPARTURES
+from table.session import Session, TableDeed
+from table.state import GAME, GIVEN, NEW, OPEN, SEAT, is_open, may_take_seats, occupant, open_seats, seats_of
+
+CREATE = "create_match"
+
+# What the options may be is for the game to say.
+OPTIONS = mapping(text(), Shape({}, {}, lambda given: given), about="the options of the match")
+
+# Any text is well formed. A seat that the match does not have is refused as `no_such_seat`.
+ANY_SEAT = text(about="a seat of the match")
+
+
+# ---------------------------------------------------------------- creating a match
+
+
+def create_match_offers(session: Session, player: str) -> list[Action]:
+    """Return nothing: what a new match may be is described by the game, not listed (TBL-CRE-01)."""
+    return []
+
+
+def create_match_refusal(session: Session, player: str, action: Action) -> Refusal | None:
+    """Return the first rule that a new match breaks (TBL-CRE-01, TBL-CRE-03, TBL-CRE-04)."""
+    if session.table["phase"] != NEW:
+        return no("already_created", "TBL-CRE-01")
+    for seat, seat_request in action["seats"].items():
+        if occupant(seat_request, player) is None:
+            return no("bad_seats", "TBL-CRE-03", seat=seat, request=seat_request)
+    try:
+        session.game.begin(list(action["seats"]), action["options"])
+    except Refused as refused:
+        return refused.refusal
+    return None
+
+
+def create_match(session: Session, player: str, action: Action) -> None:
+    """Publish the roster and the commitment, and prepare the game's first document (TBL-CRE-02, TBL-CRE-05, TBL-CRE-06, TBL-SEA-06)."""
+    roster = {seat: occupant(seat_request, player) for seat, seat_request in action["seats"].items()}
+    session.emit("match_created", game=session.game.id, creator=player, commitment=session.commitment, roster=roster)
+    session.emit("match_prepared", document=session.game.begin(list(action["seats"]), action["options"]))
+    _start_if_full(session)
+
+
+# ---------------------------------------------------------------- seats
+
+
+def take_seat_offers(session: Session, player: str) -> list[Action]:
+    """Return one action for each open seat; a contribution may be added to it (TBL-SEA-01, TBL-SEA-03, TBL-SEA-08)."""
+    if not may_take_seats(session.table, player):
+        return []
+    return [{"type": "take_seat", "seat": seat} for seat in open_seats(session.table)]
+
+
+def take_seat_refusal(session: Session, player: str, action: Action) -> Refusal | None:
+    """Return the first rule that taking a seat breaks (TBL-SEA-01, TBL-SEA-02, TBL-SEA-08)."""
+    seat, roster = action["seat"], session.table["roster"]
+    if seat not in roster:
+        return no("no_such_seat", "TBL-SEA-01", seat=seat, seats=", ".join(sorted(roster)))
+    if not is_open(roster[seat]):
+        return no("seat_taken", "TBL-SEA-02", seat=seat)
+    return None if may_take_seats(session.table, player) else no("left_too_often", "TBL-SEA-08", limit=MOST_DEPARTURES)
+
+
+def take_seat(session: Session, player: str, action: Action) -> None:
+    """Give the seat to the player, and start the match with the last open seat (TBL-SEA-01, TBL-SEA-03, TBL-SEA-06)."""
+    session.emit("seat_taken", seat=action["seat"], player=player, contribution=action.get("contribution"))
+    _start_if_full(session)
+
+
+def leave_seat_offers(session: Session, player: str) -> list[Action]:
+    """Return one action for each seat of the player, as long as the match has not started (TBL-SEA-04, TBL-SEA-05)."""
+    if session.table["phase"] != OPEN:
+        return []
+    return [{"type": "leave_seat", "seat": seat} for seat in seats_of(session.table, player)]
+
+
+def leave_seat_refusal(session: Session, player: str, action: Action) -> Refusal | None:
+    """Return the first rule that leaving a seat breaks (TBL-SEA-04, TBL-SEA-05)."""
+    seat, roster = action["seat"], session.table["roster"]
+    if seat not in roster:
+        return no("no_such_seat", "TBL-SEA-04", seat=seat, seats=", ".join(sorted(roster)))
+    if roster[seat].get("player") != player:
+        return no("not_your_seat", "TBL-SEA-04", seat=seat)
+    return None if session.table["phase"] == OPEN else no("already_started", "TBL-SEA-05")
+
+
+def leave_seat(session: Session, player: str, action: Action) -> None:
+    """Open the seat again; what its player added to the dice is gone (TBL-SEA-04, TBL-SEA-07, TBL-SEA-08)."""
+    session.emit("seat_left", seat=action["seat"], player=player)
+
+
+def _start_if_full(session: Session) -> None:
+    """Start the match when no seat is open (TBL-SEA-06)."""
+    if not open_seats(session.table):
+        session.emit("seats_filled")
+
+
+DEEDS: Mapping[str, TableDeed] = {
+    CREATE: TableDeed(
+        {"game": GAME, "seats": mapping(SEAT, text(about="`me`, `open` or `ai:<level>`")), "options": OPTIONS},
+        create_match_offers,
+        create_match_refusal,
+        create_match,
+    ),
+    "take_seat": TableDeed({"seat": ANY_SEAT, "contribution": optional(GIVEN)}, take_seat_offers, take_seat_refusal, take_seat),
+    "leave_seat": TableDeed({"seat": ANY_SEAT}, leave_seat_offers, leave_seat_refusal, leave_seat),
+}

@@ -1,0 +1,103 @@
+"""The rules of the table: carry out an action, list the choices of a player, redact, explain a refusal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from games import kernel
+from games.choices import Choice
+from games.kernel import AUDITOR, Action, Event, Game, Refusal, Refused, State, no
+from games.lifecycle import PREPARED
+from games.schema import Malformed, Shape, always, record
+from table.deeds import DEEDS
+from table.document import Table
+from table.facts import FACTS
+from table.session import Session
+
+RULE_PREFIX = "TBL-"
+REFUSALS: Mapping[str, str] = {
+    "already_created": "The match exists already.",
+    "bad_seats": "The seat {seat} can be requested as `me`, `open` or `ai:<level>`, not as {request!r}.",
+    "no_such_seat": "The match has no seat {seat!r}. Its seats are {seats}.",
+    "seat_taken": "The seat {seat} is taken.",
+    "not_your_seat": "The seat {seat} is not yours.",
+    "left_too_often": "You have left {limit} seats of this match, so you can take no more of it.",
+    "already_started": "The match has started. Seats can be left before that only.",
+}
+
+
+def is_table_action(action: Any) -> bool:
+    """Return True if the type of an action is one of the table's."""
+    return isinstance(action, dict) and isinstance(action.get("type"), str) and action["type"] in DEEDS
+
+
+def is_table_refusal(refusal: Refusal) -> bool:
+    """Return True if a rule of the table refuses, and not one of the game."""
+    return refusal.rule is not None and refusal.rule.startswith(RULE_PREFIX)
+
+
+def admit(action: Any) -> Action:
+    """Return the action with its shape checked. Raises Refused `bad_action`."""
+    if not is_table_action(action):
+        raise Refused(no("bad_action", reason="it is not an object with a `type` that the table knows"))
+    kind: str = action["type"]
+    try:
+        cleaned: Action = _shapes()[kind].clean(action)
+    except Malformed as reason:
+        raise Refused(no("bad_action", reason=f"{kind}: {reason}")) from None
+    return cleaned
+
+
+def carry_out(session: Session, player: str, action: Any) -> Action:
+    """Carry out an action of the table: the session has the events and both documents afterwards. Return the admitted action.
+
+    Raises Refused; the documents that the session began with are untouched.
+    """
+    admitted = admit(action)
+    deed = DEEDS[admitted["type"]]
+    refusal = deed.refusal(session, player, admitted)
+    if refusal is not None:
+        raise Refused(refusal)
+    deed.act(session, player, admitted)
+    return admitted
+
+
+def legal(game: Game, table: Table, state: State, player: str) -> list[Choice]:
+    """Return all choices that a player has at the table."""
+    session = Session(game, table, state)
+    return [
+        {"action": action}
+        for deed in DEEDS.values()
+        for action in deed.offers(session, player)
+        if deed.refusal(session, player, action) is None
+    ]
+
+
+def view(table: Table, viewer: str) -> Table:
+    """Return the table's document as a viewer may see it: all of it is public (TBL-SEE-01)."""
+    return table
+
+
+def shown(game: Game, event: Event, viewer: str) -> Event:
+    """Return an event of the table or the game as a viewer may see it. The game redacts its own and its first document (TBL-SEE-01)."""
+    kind = event["type"]
+    if kind in FACTS or viewer == AUDITOR:
+        return event
+    if kind == PREPARED:
+        return {**event, "document": game.view(event["document"], viewer)}
+    return game.shown(event, viewer)
+
+
+def sentence(game: Game, refusal: Refusal) -> str:
+    """Return a refusal by the table or the game in words, with the facts of the case."""
+    if is_table_refusal(refusal):
+        return REFUSALS[refusal.code].format_map(dict(refusal.facts))
+    return kernel.sentence(game, refusal)
+
+
+@cache
+def _shapes() -> dict[str, Shape]:
+    """Return the shape of every action, by its type."""
+    return {kind: record({"type": always(kind), **deed.fields}) for kind, deed in DEEDS.items()}

@@ -1,0 +1,126 @@
+"""The small game of docs/adding-a-game.md is built from the page, and played."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import grimp
+import pytest
+from jsonschema import Draft202012Validator
+
+import games
+from games.choices import combinations
+from games.kernel import SPECTATOR, Game, Refused, Scratch, carry_out, evolve, legal, sentence
+from games.schema import always, record
+from tests.games.matches import Start, chance, walk
+from tests.games.test_imports import GUIDE, LEVELS, faults
+from tools.documents import written
+
+FILES = dict(re.findall(r"^\*\*`([\w.]+)`\*\*[^\n]*\n```\w+\n(.*?)^```$", GUIDE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE))
+SEEDS = range(30)
+
+
+def load() -> Game:
+    """Import the game anew from its files."""
+    for name in [name for name in sys.modules if name.split(".")[:2] == ["games", "pebbles"]]:
+        del sys.modules[name]
+    importlib.invalidate_caches()
+    found: Game = importlib.import_module("games.pebbles").GAME
+    return found
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with the files of the page, which Python finds as `games.pebbles`."""
+    path = tmp_path_factory.mktemp("guide") / "pebbles"
+    path.mkdir()
+    for name, text in FILES.items():
+        (path / name).write_text(text, encoding="utf-8")
+    games.__path__.append(str(path.parent))
+    yield path
+    games.__path__.remove(str(path.parent))
+    for name in [name for name in sys.modules if name.split(".")[:2] == ["games", "pebbles"]]:
+        del sys.modules[name]
+
+
+@pytest.fixture(scope="module")
+def pebbles(folder: Path) -> Game:
+    return load()
+
+
+def start(game: Game, seed: int) -> Start:
+    return Start(game, list(game.seats.ids), {}, seed)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_random_match_is_played_to_its_end(pebbles: Game, seed: int) -> None:
+    document = Draft202012Validator(pebbles.document.schema)
+    events = {kind: Draft202012Validator(record({"type": always(kind), **fields}).schema) for kind, fields in pebbles.events.items()}
+    kinds = []
+    for step in walk(start(pebbles, seed)):
+        document.validate(step.before)
+        state = step.before
+        for event in step.events:
+            events[event["type"]].validate(event)
+            state = evolve(pebbles, state, event)
+            kinds.append(event["type"])
+        assert state == step.after
+        assert step.before["phase"] == "setup" or list(pebbles.invariants(step.before)) == []
+        assert pebbles.board(pebbles.view(step.after, SPECTATOR), SPECTATOR)[0].startswith("Pebbles")
+    assert kinds[:4] == ["heap_filled", "match_started", "round_started", "turn_started"]
+    assert set(kinds) == set(pebbles.events) - {"match_prepared", "phase_changed"}
+    assert list(pebbles.invariants(step.after)) == []
+    assert step.after["outcome"]["scores"][step.actor] == 1
+    assert step.after["heap"] == 0
+
+
+def test_each_choice_is_open_and_what_is_outside_is_refused(pebbles: Game) -> None:
+    state: Any = {**pebbles.begin(["white", "black"], {}), "phase": "taking", "active": "white", "to_act": ["white"], "heap": 2}
+    (choice,) = legal(pebbles, state, "white")
+    assert [action["pebbles"] for action in combinations(choice)] == [1, 2]
+    with pytest.raises(Refused) as refused:
+        carry_out(pebbles, state, "white", {"type": "take", "pebbles": 3}, chance(1))
+    assert refused.value.code == "wrong_number"
+    assert sentence(pebbles, refused.value.refusal) == "3 pebbles cannot be taken; take 1 to 2."
+
+
+def test_search_finds_the_move_that_wins(pebbles: Game) -> None:
+    state: Any = {**pebbles.begin(["white", "black"], {}), "phase": "taking", "active": "white", "to_act": ["white"], "heap": 7}
+    worth = {}
+    for number in (1, 2, 3):
+        scratch = Scratch(pebbles, state, chance(1))
+        scratch.play("white", {"type": "take", "pebbles": number})
+        worth[number] = pebbles.worth(scratch.state, "white")
+    assert worth == {1: 0.0, 2: 0.0, 3: 1.0}
+
+
+def test_its_document_can_be_written_and_the_game_plays_with_it(folder: Path, pebbles: Game) -> None:
+    text = written(pebbles)
+    assert "class State(TypedDict):" in text
+    assert "heap: int" in text
+    (folder / "document.py").write_text(text, encoding="utf-8")
+    again = load()
+    assert json.dumps([step.events for step in walk(start(again, 1))]) == json.dumps([step.events for step in walk(start(pebbles, 1))])
+
+
+def test_its_files_are_in_the_order_of_the_page(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = folder.parent / "apart" / "pebbles"
+    path.mkdir(parents=True)
+    for name, text in FILES.items():
+        (path / name).write_text(text.replace("games.pebbles", "pebbles"), encoding="utf-8")
+    monkeypatch.syspath_prepend(path.parent)
+    graph = grimp.build_graph("pebbles", cache_dir=None)
+    assert {"pebbles.taking", "pebbles.state"} <= graph.modules
+    assert list(faults(graph, "pebbles")) == []
+
+
+def test_the_page_has_a_file_for_every_level() -> None:
+    levels = {level for name, level in LEVELS.items() if f"{name}.py" in FILES}
+    assert levels | {LEVELS["flow"] + 1} == set(LEVELS.values())
+    assert "taking.py" in FILES

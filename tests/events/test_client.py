@@ -1,0 +1,112 @@
+"""The client in trouble: connections that end, servers that cannot write, a cluster, and subscriptions that break."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+import redis
+
+from events import lists, play, players, recall
+from events.audit import audit
+from events.errors import StoreUnavailable
+from events.platform import Platform, Settings, open_platform
+from events.rebuild import rebuild
+from events.store import Store
+from events.store.client import RedisClient, Script
+from games.kernel import SYSTEM
+from tests.conftest import ALL_GAMES, Servers
+from tests.events.keyspace import projections
+
+Begin = Callable[..., str]
+ADD = {"type": "add", "by": 1, "stay": True}
+
+
+@pytest.fixture
+def spread(cluster_url: str, servers: Servers) -> Iterator[Platform]:
+    """A platform whose store is a cluster of three."""
+    with redis.RedisCluster.from_url(cluster_url) as keeper:
+        keeper.flushall(target_nodes=redis.RedisCluster.PRIMARIES)
+    platform = open_platform(Settings(store_url=cluster_url, queue_url=servers.queue_url, cluster=True), ALL_GAMES)
+    yield platform
+    platform.close()
+
+
+def test_a_connection_may_end_any_number_of_times(platform: Platform, begin: Begin, servers: Servers) -> None:
+    match = begin()
+    for number in range(130):
+        servers.keeper.execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+        assert play.play(platform, match, "one", [ADD]).last == 3 + number
+        assert recall.position(platform, match).version == 3 + number
+    assert audit(platform, match).ok
+
+
+def test_scripts_that_the_server_has_lost_are_sent_again(platform: Platform, begin: Begin, servers: Servers) -> None:
+    match = begin()
+    servers.keeper.script_flush()
+    assert play.play(platform, match, "one", [ADD]).last == 3
+
+
+def test_a_store_that_cannot_write_is_unavailable_and_writes_nothing(platform: Platform, begin: Begin, servers: Servers) -> None:
+    match = begin()
+    kept = projections(platform.store.client)
+    servers.keeper.config_set("maxmemory", "1")
+    try:
+        with pytest.raises(StoreUnavailable):
+            play.play(platform, match, "one", [ADD])
+        with pytest.raises(StoreUnavailable):
+            players.register(platform, "Ann")
+    finally:
+        servers.keeper.config_set("maxmemory", "0")
+    assert recall.position(platform, match).version == 2
+    assert projections(platform.store.client) == kept
+    assert play.play(platform, match, "one", [ADD]).last == 3
+
+
+def test_an_error_in_a_script_is_not_taken_for_an_unavailable_store(platform: Platform) -> None:
+    with pytest.raises(redis.ResponseError):
+        platform.store.client.run(Script("return nonsense(", "0" * 40), [], [])
+
+
+def test_many_matches_are_played_listed_rebuilt_and_audited_on_a_cluster(spread: Platform) -> None:
+    ann = "p" + "a" * 16
+    made = []
+    for number in range(20):
+        match = play.create(spread, ann, "tally", {"one": "me", "two": "me"}, {"target": 200}, request=f"r{number}").match
+        play.play(spread, match, SYSTEM, [{"type": "advance"}])
+        for _ in range(7):
+            play.play(spread, match, "one", [ADD] * 10, request=None)
+        made.append(match)
+    assert len({spread.store.keys.tag(match) for match in made}) > 5
+    for match in made:
+        spread.cache.drop(match)
+        assert recall.position(spread, match).version == 72
+        assert recall.state_at(spread, match, 70).document["counts"]["one"] == 68
+        assert audit(spread, match).ok
+    assert {standing["id"] for standing in lists.matches(spread, {"to_act": ann}).standings} >= set(made)
+    kept = projections(spread.store.client)
+    rebuild(spread)
+    assert projections(spread.store.client) == kept
+
+
+def test_heads_gives_every_version_and_none_whenever_something_may_have_been_missed(
+    platform: Platform, begin: Begin, servers: Servers
+) -> None:
+    heads = platform.store.heads(patience=0.05)
+    assert next(heads) is None
+    match = begin()
+    assert [next(head for head in heads if head) for _ in range(2)] == [(match, 1), (match, 2)]
+    servers.keeper.execute_command("CLIENT", "KILL", "TYPE", "pubsub")
+    assert next(heads) is None, "the subscription was lost"
+    assert next(heads) is None, "and begun again"
+    play.play(platform, match, "one", [ADD])
+    assert next(head for head in heads if head) == (match, 3)
+
+
+def test_only_a_store_that_answers_can_be_pinged(platform: Platform) -> None:
+    platform.store.ping()
+    absent = Store(RedisClient("unix:///nowhere.sock"))
+    with pytest.raises(StoreUnavailable) as error:
+        absent.ping()
+    assert (error.value.code, bool(error.value.reason)) == ("store_away", True)
+    absent.close()

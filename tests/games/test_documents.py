@@ -1,0 +1,48 @@
+"""The files that hold the state documents as types."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from games.schema import mapping, record, text, whole
+from tools.documents import Types, files, typed_dict
+
+
+@pytest.mark.parametrize(("path", "expected"), [pytest.param(path, expected, id=path.parent.name) for path, expected in files()])
+def test_the_typed_document_is_the_one_that_follows_from_the_shape(path, expected):
+    assert ast.dump(ast.parse(path.read_text(encoding="utf-8"))) == ast.dump(ast.parse(expected)), "run ./run documents"
+
+
+def types_of(**fields):
+    """Return the texts of the classes for a document with these fields."""
+    types = Types()
+    types.record(record(fields).schema, (), "State")
+    return [written for _, written in types.classes.values()]
+
+
+def test_objects_of_one_name_are_one_class_only_if_their_fields_are_the_same():
+    sides = {"a": record({"side": record({"x": whole()})}), "b": record({"side": record({"y": whole()})})}
+    assert [found.splitlines()[0] for found in types_of(**sides)] == [
+        "class Side(TypedDict):",
+        "class A(TypedDict):",
+        "class BSide(TypedDict):",
+        "class B(TypedDict):",
+        "class State(TypedDict):",
+    ]
+    same = {"a": record({"side": record({"x": whole()}), "to": text()}), "b": record({"side": record({"x": whole()})})}
+    assert [found.splitlines()[0] for found in types_of(**same)].count("class Side(TypedDict):") == 1
+    with pytest.raises(ValueError, match="BSide"):
+        types_of(**sides, b_side=record({"z": whole()}))
+
+
+def test_a_keyword_as_a_field_takes_the_functional_form():
+    inner = mapping(text(), record({"from": text(), "units": whole()}))
+    first, last = types_of(attacks=inner)
+    assert first == '# The object at `attacks.*`.\nAttack = TypedDict("Attack", {"from": str, "units": int})'
+    assert last.endswith("    attacks: dict[str, Attack]")
+
+
+def test_an_object_without_fields_is_a_class_with_a_docstring_only():
+    assert typed_dict("Options", {}, "the object at `options`") == 'class Options(TypedDict):\n    """The object at `options`."""'

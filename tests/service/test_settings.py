@@ -1,0 +1,103 @@
+"""Settings come from the environment. A value of the wrong kind is named with its variable."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from environs import EnvError
+
+import events.platform
+from service import serve
+from service.settings import Settings, settings_from_environment
+
+
+@pytest.fixture(autouse=True)
+def empty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Remove every setting from the environment."""
+    for name in os.environ:
+        if name.startswith("WARLEDGER_"):
+            monkeypatch.delenv(name)
+
+
+def test_without_variables_the_defaults_hold() -> None:
+    assert settings_from_environment() == Settings()
+    assert events.platform.settings_from_environment() == events.platform.Settings()
+
+
+def test_every_setting_of_the_service_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = {
+        "WARLEDGER_ADMIN_KEY": "secret",
+        "WARLEDGER_CORS_ORIGINS": "https://a.example, https://b.example,",
+        "WARLEDGER_BODY_LIMIT": "1000",
+        "WARLEDGER_STREAMS": "5",
+        "WARLEDGER_STREAM_SECONDS": "60.5",
+        "WARLEDGER_COMMENT_SECONDS": "2",
+        "WARLEDGER_WAIT_LIMIT": "3",
+        "WARLEDGER_KEY_SECONDS": "4",
+        "WARLEDGER_LOG_REQUESTS": "0",
+    }
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    assert settings_from_environment() == Settings(
+        "secret", ("https://a.example", "https://b.example"), 1000, 5, 60.5, 2.0, 3.0, 4.0, log_requests=False
+    )
+
+
+def test_every_setting_of_the_platform_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = {
+        "WARLEDGER_REDIS_URL": "redis://a",
+        "WARLEDGER_QUEUE_URL": "redis://b",
+        "WARLEDGER_DATA": "/somewhere",
+        "WARLEDGER_FSYNC": "everysec",
+        "WARLEDGER_CLUSTER": "1",
+        "WARLEDGER_PARTITIONS": "4",
+        "WARLEDGER_CACHED": "7",
+    }
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    expected = events.platform.Settings("redis://a", "redis://b", Path("/somewhere"), "everysec", cluster=True, partitions=4, cached=7)
+    assert events.platform.settings_from_environment() == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("WARLEDGER_STREAMS", "many", "Not a valid integer"),
+        ("WARLEDGER_STREAMS", "", "Not a valid integer"),
+        ("WARLEDGER_STREAMS", "-1", "greater than or equal to 0"),
+        ("WARLEDGER_WAIT_LIMIT", "9s", "Not a valid number"),
+        ("WARLEDGER_KEY_SECONDS", "nan", "not permitted"),
+        ("WARLEDGER_LOG_REQUESTS", "perhaps", "Not a valid boolean"),
+    ],
+)
+def test_a_value_of_the_wrong_kind_is_named(monkeypatch: pytest.MonkeyPatch, name: str, value: str, reason: str) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(EnvError, match=f'"{name}" invalid: .*{reason}'):
+        settings_from_environment()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("WARLEDGER_PARTITIONS", "0", "greater than or equal to 1"),
+        ("WARLEDGER_CACHED", "4096.5", "Not a valid integer"),
+        ("WARLEDGER_FSYNC", "sometimes", "one of: always, everysec, no"),
+        ("WARLEDGER_CLUSTER", "perhaps", "Not a valid boolean"),
+    ],
+)
+def test_a_value_of_the_wrong_kind_is_named_by_the_platform_too(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, reason: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(EnvError, match=f'"{name}" invalid: .*{reason}'):
+        events.platform.settings_from_environment()
+
+
+def test_serve_names_a_value_of_the_wrong_kind(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("WARLEDGER_STREAMS", "many")
+    monkeypatch.setenv("WARLEDGER_REDIS_URL", "redis://nowhere")
+    monkeypatch.setattr("signal.signal", lambda *_: None)
+    assert serve.main(["--data", str(tmp_path), "--port", "0"]) == 1
+    assert 'Environment variable "WARLEDGER_STREAMS" invalid: Not a valid integer.' in capsys.readouterr().err

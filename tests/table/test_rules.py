@@ -1,0 +1,367 @@
+"""The rules of the table by random play: players create a match, take seats and leave them until the match starts."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from games import GAMES, lifecycle
+from games.chance import Drawn
+from games.documents import clone, owned
+from games.kernel import AUDITOR, SPECTATOR, SYSTEM, Action, Event, Refused, carry_out, legal
+from games.schema import always, record, whole
+from table import rules
+from table.data import LEVELS, MOST_BYTES
+from table.deeds import DEEDS
+from table.document import Table
+from table.facts import FACTS
+from table.session import Session, evolve, fold_in_place
+from table.state import BLANK, DOCUMENT, NEW, OPEN, STARTED, open_seats, seats_of
+from tests.tally import SEATS, TALLY
+
+PLAYERS = tuple("p" + letter * 16 for letter in "abcd")
+VIEWERS = (SPECTATOR, AUDITOR, *SEATS, *PLAYERS)
+COMMITMENT = "5a" * 32
+SEEDS = st.integers(0, 2**32)
+
+TABLE_SCHEMA = Draft202012Validator(DOCUMENT.schema)
+GAME_SCHEMA = Draft202012Validator(TALLY.document.schema)
+ACTIONS = {kind: Draft202012Validator(record({"type": always(kind), **deed.fields}).schema) for kind, deed in DEEDS.items()}
+EVENTS = {
+    kind: Draft202012Validator(record({"type": always(kind), **fields}).schema)
+    for kind, fields in [*((kind, fields) for kind, (_, fields) in FACTS.items()), *TALLY.events.items()]
+}
+
+
+class Step(NamedTuple):
+    """An action of random play: the documents before it, who did it, and the session after it."""
+
+    before: tuple[Table, Any]
+    player: str
+    action: Action
+    after: Session
+
+
+def steps(seed: int) -> Iterator[Step]:
+    """Yield the actions of several players at one table, from its creation until some time after its start."""
+    chance = random.Random(seed)
+    seats = chance.sample(SEATS, chance.randint(2, 4))
+    requests = [f"ai:{level}" for level in LEVELS] + ["me"] + ["open"] * 4
+    action: Action = {"type": "create_match", "game": "tally", "seats": {seat: chance.choice(requests) for seat in seats}, "options": {}}
+    player, table, state = chance.choice(PLAYERS), BLANK, {}
+    for _ in range(30):
+        session = Session(TALLY, table, state, COMMITMENT if table is BLANK else "")
+        rules.carry_out(session, player, clone(action))
+        yield Step((table, state), player, action, session)
+        table, state = session.table, session.state
+        choices = [(who, choice["action"]) for who in PLAYERS for choice in rules.legal(TALLY, table, state, who)]
+        if not choices:
+            return
+        # Leaving is chosen more often than taking, or every table would be full at once.
+        leaving = [choice for choice in choices if choice[1]["type"] == "leave_seat"]
+        player, action = chance.choice(leaving if leaving and chance.random() < 0.45 else choices)
+        if action["type"] == "take_seat" and chance.random() < 0.5:
+            action = {**action, "contribution": chance.randbytes(chance.randint(1, MOST_BYTES)).hex()}
+
+
+def same(one: Any, other: Any) -> bool:
+    """Return True if two values have the same JSON, also in the order of their members."""
+    return json.dumps(one) == json.dumps(other)
+
+
+# ---------------------------------------------------------------- laws
+
+
+def test_random_play_reaches_every_action_and_event() -> None:
+    """The laws below would say little otherwise."""
+    played = [list(steps(seed)) for seed in range(100)]
+    kinds = [[step.action["type"] for step in match] for match in played]
+    assert {kind for match in kinds for kind in match} == set(DEEDS)
+    assert {event["type"] for match in played for step in match for event in step.after.events} == {*FACTS, lifecycle.PREPARED}
+    assert {match[-1].after.table["phase"] for match in played} == {OPEN, STARTED}
+    assert sum("leave_seat" in match for match in kinds) > 20
+    assert any(len(seats_of(step.after.table, player)) > 1 for match in played for step in match for player in PLAYERS)
+
+
+@given(SEEDS)
+def test_each_listed_choice_is_accepted(seed: int) -> None:
+    for step in steps(seed):
+        table, state = step.after.table, step.after.state
+        for player in PLAYERS:
+            for choice in rules.legal(TALLY, table, state, player):
+                assert set(choice) == {"action"}
+                session = Session(TALLY, table, state)
+                assert rules.carry_out(session, player, choice["action"]) == choice["action"]
+                assert session.events
+                assert (session.table, session.state) != (table, state)
+
+
+@given(SEEDS)
+def test_what_is_not_listed_is_refused_and_changes_nothing(seed: int) -> None:
+    chance = random.Random(seed)
+    for step in steps(seed):
+        table, state = clone(step.after.table), clone(step.after.state)
+        for player in PLAYERS:
+            listed = [choice["action"] for choice in rules.legal(TALLY, table, state, player)]
+            for action in mutations(chance, step.action, listed):
+                session = Session(TALLY, table, state, COMMITMENT)
+                if is_listed(action, listed):
+                    rules.carry_out(session, player, action)
+                    continue
+                with pytest.raises(Refused) as refused:
+                    rules.carry_out(session, player, action)
+                assert (session.table, session.state, session.events) == (table, state, [])
+                assert session.table is table
+                assert rules.sentence(TALLY, refused.value.refusal).endswith(".")
+        assert same(table, step.after.table)
+        assert same(state, step.after.state)
+
+
+@given(SEEDS)
+def test_folding_the_events_gives_the_documents(seed: int) -> None:
+    table, state = BLANK, {}
+    in_place, game_in_place = clone(BLANK), {}
+    for step in steps(seed):
+        before = json.dumps([step.before, table, state])
+        for event in step.after.events:
+            table, state = evolve(TALLY, table, state, event)
+            if event["type"] in FACTS:
+                fold_in_place(in_place, clone(event), owned)
+            else:
+                TALLY.facts[event["type"]](game_in_place, clone(event), owned)
+        assert same((table, state), (step.after.table, step.after.state))
+        assert same((in_place, game_in_place), (step.after.table, step.after.state))
+        assert json.dumps([step.before, *json.loads(before)[1:]]) == before, "the documents before an action are untouched"
+    assert BLANK == {"phase": NEW, "game": "", "creator": "", "commitment": "", "roster": {}, "departures": {}, "contributions": {}}
+
+
+@given(SEEDS)
+def test_restoring_from_json_changes_nothing(seed: int) -> None:
+    for step in steps(seed):
+        restored = Session(TALLY, *json.loads(json.dumps(step.before)), step.after.commitment)
+        rules.carry_out(restored, step.player, json.loads(json.dumps(step.action)))
+        assert same([restored.table, restored.state, restored.events], [step.after.table, step.after.state, step.after.events])
+        for player in PLAYERS:
+            given = rules.legal(TALLY, *json.loads(json.dumps([step.after.table, step.after.state])), player)
+            assert same(given, rules.legal(TALLY, step.after.table, step.after.state, player))
+
+
+@given(SEEDS)
+def test_everybody_sees_the_whole_table(seed: int) -> None:
+    """(TBL-SEE-01) Only the first document of the game is redacted, by the game."""
+
+    def shown_by_game(event: Event, viewer: str) -> Event:
+        assert event["type"] in TALLY.facts, "a game is not asked about events of the table"
+        return {"type": event["type"]}
+
+    game = TALLY._replace(shown=shown_by_game)
+    for step in steps(seed):
+        for viewer in VIEWERS:
+            assert rules.view(step.after.table, viewer) == step.after.table
+            for event in step.after.events:
+                shown = rules.shown(game, event, viewer)
+                if event["type"] == lifecycle.PREPARED:
+                    assert shown == {**event, "document": TALLY.view(event["document"], viewer)}
+                else:
+                    assert shown is event
+        assert rules.shown(game, {"type": "rolled", "face": 3}, SPECTATOR) == {"type": "rolled"}
+
+
+@given(SEEDS)
+def test_documents_actions_and_events_have_their_schemas(seed: int) -> None:
+    for step in steps(seed):
+        TABLE_SCHEMA.validate(step.after.table)
+        GAME_SCHEMA.validate(step.after.state)
+        ACTIONS[step.action["type"]].validate(step.action)
+        for event in step.after.events:
+            EVENTS[event["type"]].validate(event)
+
+
+@given(SEEDS)
+def test_the_roster_says_who_took_and_left_what(seed: int) -> None:
+    """A simple model of the seats, next to the rules (TBL-SEA-01 to TBL-SEA-07)."""
+    seats: dict[str, Any] = {}
+    given: dict[str, str] = {}
+    for step in steps(seed):
+        player, kind = step.player, step.action["type"]
+        if kind == "create_match":
+            named: dict[str, Any] = {"me": {"player": player}, "open": {"open": True}}
+            seats = {seat: named.get(asked, {"ai": asked[3:]}) for seat, asked in step.action["seats"].items()}
+            assert step.after.state["seats"] == list(step.action["seats"])
+            assert (step.after.table["creator"], step.after.table["commitment"]) == (player, COMMITMENT)
+        elif kind == "take_seat":
+            assert seats[step.action["seat"]] == {"open": True}
+            seats[step.action["seat"]] = {"player": player}
+            if "contribution" in step.action:
+                given[step.action["seat"]] = step.action["contribution"]
+        else:
+            assert seats[step.action["seat"]] == {"player": player}
+            seats[step.action["seat"]] = {"open": True}
+            given.pop(step.action["seat"], None)
+        table = step.after.table
+        assert (table["roster"], table["contributions"]) == (seats, given)
+        full = {"open": True} not in seats.values()
+        assert table["phase"] == (STARTED if full else OPEN)
+        assert [event["type"] for event in step.after.events].count("seats_filled") == full
+        assert step.after.state == step.before[1] or kind == "create_match", "no action of a seat changes the game"
+
+
+# ---------------------------------------------------------------- refusals
+
+
+CREATE: Action = {"type": "create_match", "game": "tally", "seats": {"one": "me", "two": "open"}, "options": {}}
+
+
+def refusal(player: str, action: Any, *before: tuple[str, Any]) -> Refused:
+    """Return why an action is refused after others."""
+    table, state = BLANK, {}
+    for who, done in before:
+        session = Session(TALLY, table, state, COMMITMENT)
+        rules.carry_out(session, who, done)
+        table, state = session.table, session.state
+    with pytest.raises(Refused) as refused:
+        rules.carry_out(Session(TALLY, table, state, COMMITMENT), player, action)
+    return refused.value
+
+
+ADA, BOB = PLAYERS[:2]
+TAKE, LEAVE = {"type": "take_seat", "seat": "two"}, {"type": "leave_seat", "seat": "two"}
+REFUSED: dict[str, tuple[Callable[[], Refused], str, str]] = {
+    "already_created": (lambda: refusal(BOB, CREATE, (ADA, CREATE)), "TBL-CRE-01", "The match exists already."),
+    "bad_seats": (
+        lambda: refusal(ADA, {**CREATE, "seats": {"one": "me", "two": "ai:"}}),
+        "TBL-CRE-03",
+        "The seat two can be requested as `me`, `open` or `ai:<level>`, not as 'ai:'.",
+    ),
+    "no_such_seat": (
+        lambda: refusal(BOB, {**TAKE, "seat": "nine"}, (ADA, CREATE)),
+        "TBL-SEA-01",
+        "The match has no seat 'nine'. Its seats are one, two.",
+    ),
+    "seat_taken": (lambda: refusal(BOB, {**TAKE, "seat": "one"}, (ADA, CREATE)), "TBL-SEA-02", "The seat one is taken."),
+    "not_your_seat": (lambda: refusal(BOB, {**LEAVE, "seat": "one"}, (ADA, CREATE)), "TBL-SEA-04", "The seat one is not yours."),
+    "left_too_often": (
+        lambda: refusal(BOB, TAKE, (ADA, CREATE), (ADA, {**LEAVE, "seat": "one"}), *[(BOB, TAKE), (BOB, LEAVE)] * 3),
+        "TBL-SEA-08",
+        "You have left 3 seats of this match, so you can take no more of it.",
+    ),
+    "already_started": (
+        lambda: refusal(BOB, LEAVE, (ADA, CREATE), (BOB, TAKE)),
+        "TBL-SEA-05",
+        "The match has started. Seats can be left before that only.",
+    ),
+}
+
+
+def test_every_refusal_of_the_table_is_tried() -> None:
+    assert set(REFUSED) == set(rules.REFUSALS)
+
+
+@pytest.mark.parametrize("code", REFUSED)
+def test_a_refusal_has_its_code_its_rule_and_a_sentence(code: str) -> None:
+    refused, rule, sentence = REFUSED[code]
+    given = refused()
+    assert (given.code, given.refusal.rule) == (code, rule)
+    assert rules.sentence(TALLY, given.refusal) == sentence
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        *(None, 7, "take_seat", [], {}, {"type": None}, {"type": 7}, {"type": ["take_seat"]}, {"type": "add"}, {"seat": "two"}),
+        *({"type": "take_seat"}, {**TAKE, "seat": 2}, {**TAKE, "seat": None}, {**TAKE, "by": 1}, {**LEAVE, "contribution": "00"}),
+        *({**TAKE, "contribution": given} for given in ("", "0", "zz", "AB", "00" * (MOST_BYTES + 1), "00\n", None, 0, [])),
+        *({**CREATE, "seats": given} for given in ([], "me", None, {"one": 1}, {"one": None})),
+        *({**CREATE, "options": given} for given in ([], None, "x")),
+        {**CREATE, "game": 7},
+        {name: value for name, value in CREATE.items() if name != "options"},
+    ],
+)
+def test_a_malformed_action_is_refused_before_its_rules(action: Any) -> None:
+    given = refusal(BOB, action, (ADA, CREATE))
+    assert (given.code, given.refusal.rule) == ("bad_action", None)
+    assert rules.sentence(TALLY, given.refusal).startswith("This is not an action of the game: ")
+
+
+def test_the_game_refuses_seats_and_options_by_its_own_rules() -> None:
+    for change in ({"seats": {"one": "me"}}, {"seats": {"one": "me", "nine": "me"}}, {"options": {"aim": 1}}, {"options": {"target": "x"}}):
+        assert refusal(ADA, {**CREATE, **change}).code == "bad_options"
+    assert refusal(ADA, {**CREATE, "seats": {"one": "you"}}).code == "bad_seats", "the table's rules come first"
+
+
+# ---------------------------------------------------------------- the table and the games
+
+
+def lifecycle_events() -> set[str]:
+    """Return the types of the events that all games share."""
+    return set(lifecycle.lifecycle(SEATS, ["turn"], ["target"], TALLY.document, whole(0)))
+
+
+@pytest.mark.parametrize("game", [pytest.param(game, id=game.id) for game in (*GAMES.values(), TALLY)])
+def test_no_action_or_event_of_the_table_has_a_type_of_a_game(game: Any) -> None:
+    """The type alone says whose action it is, and whose document an event changes."""
+    assert set(DEEDS).isdisjoint(game.deeds())
+    assert set(FACTS).isdisjoint(game.facts)
+    assert set(FACTS).isdisjoint(game.events)
+
+
+def test_no_event_of_the_table_has_a_type_of_the_life_cycle() -> None:
+    assert len(lifecycle_events()) == 8
+    assert set(FACTS).isdisjoint(lifecycle_events())
+    assert not rules.is_table_action({"type": "advance"})
+
+
+def test_every_type_of_the_table_is_one_of_its_actions() -> None:
+    assert all(rules.is_table_action({"type": kind}) for kind in DEEDS)
+    assert not any(rules.is_table_action(action) for action in (None, [], "take_seat", {}, {"type": []}, {"type": "roll"}))
+
+
+def test_a_match_that_has_started_has_choices_in_the_game_only() -> None:
+    for step in steps(3):
+        last = step.after
+    while last.table["phase"] != STARTED:
+        player = PLAYERS[0]
+        session = Session(TALLY, last.table, last.state)
+        rules.carry_out(session, player, {"type": "take_seat", "seat": open_seats(last.table)[0]})
+        last = session
+    assert [rules.legal(TALLY, last.table, last.state, player) for player in PLAYERS] == [[]] * len(PLAYERS)
+    assert [choice["action"] for choice in legal(TALLY, last.state, SYSTEM)] == [{"type": "advance"}]
+    assert carry_out(TALLY, last.state, SYSTEM, {"type": "advance"}, Drawn(random.Random(1).randrange)).events
+
+
+# ---------------------------------------------------------------- mutations
+
+
+def is_listed(action: Any, listed: list[Action]) -> bool:
+    """Return True if an action is one of the choices, perhaps with a contribution of the right form added."""
+    if not isinstance(action, dict):
+        return False
+    given = action.get("contribution", "00")
+    formed = isinstance(given, str) and 0 < len(given) <= 2 * MOST_BYTES and len(given) % 2 == 0 and set(given) <= set("0123456789abcdef")
+    bare = {name: value for name, value in action.items() if name != "contribution"}
+    return formed and bare in listed and ("contribution" not in action or action["type"] == "take_seat")
+
+
+def mutations(chance: random.Random, action: Action, listed: list[Action]) -> Iterator[Any]:
+    """Yield actions that are almost right: those of others, those of before, and each with a change."""
+    base: list[Action] = [
+        action,
+        CREATE,
+        *listed,
+        *({"type": kind, "seat": seat} for kind in ("take_seat", "leave_seat") for seat in (*SEATS, "nine", "")),
+    ]
+    for one in base:
+        yield one
+        yield {**one, "contribution": chance.choice(["c0ffee", "C0FFEE", "", "0", None, 7, "00" * 65])}
+        yield {**one, chance.choice(["by", "player", "seats"]): chance.choice([None, "one", 1])}
+        yield {**one, "type": chance.choice(["take_seat", "leave_seat", "create_match", "take", "", None, 3])}
+        dropped = chance.choice(list(one))
+        yield {name: value for name, value in one.items() if name != dropped}
+    yield from (None, [], "leave_seat", 3)

@@ -1,0 +1,42 @@
+"""A worker that stops at one place, to be killed there: `python -m tests.workers.halting before|after`.
+
+The place is before the append of a step, or right after it. There it leaves a file, named for the place and the process, in $TOY_FOLDER.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from events.platform import open_platform
+from events.store.log import Appended, Changes, Claim, Conflict, Known, RedisLog
+from workers.run import work
+
+
+class HaltingLog(RedisLog):
+    """The log, but its worker stops at one place."""
+
+    def append(
+        self, match: str, expected: int, entries: Sequence[bytes], changes: Changes, claim: Claim | None = None, digest: str = ""
+    ) -> Appended | Conflict | Known:
+        """Append, unless the worker stops before."""
+        _halt("before")
+        answer = super().append(match, expected, entries, changes, claim, digest)
+        _halt("after")
+        return answer
+
+
+def _halt(place: str) -> None:
+    if place == sys.argv[1]:
+        (Path(os.environ["TOY_FOLDER"]) / f"{place}-{os.getpid()}").touch()
+        while True:
+            signal.pause()
+
+
+if __name__ == "__main__":
+    platform = open_platform()
+    platform.store.log = HaltingLog(platform.store.client, platform.store.keys)
+    work(platform)

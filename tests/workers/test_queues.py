@@ -1,0 +1,78 @@
+"""The queues that a worker takes: by priority, and no others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from events import play, recall
+from events.due import ADVANCE, KINDS, THINK, queue_list
+from events.platform import Platform
+from games.kernel import SYSTEM
+from tests.conftest import Servers, within
+from tests.workers.conftest import ANN, TEN_SECONDS, Hire, check, version
+from workers import jobs
+from workers.queues import worker
+
+TOY = "tests.workers.toy"
+BEGIN = [{"type": "advance"}]
+
+
+def logged(folder: Path, event: str) -> list[dict[str, Any]]:
+    """Return the complete lines that workers have logged of an event."""
+    lines = [json.loads(line) for line in (folder / "worker.log").read_bytes().rpartition(b"\n")[0].splitlines()]
+    return [line for line in lines if line["event"] == event]
+
+
+def test_a_worker_takes_advance_first_while_think_waits_in_front(lonely: Platform, hire: Hire, tmp_path: Path) -> None:
+    thinking = [play.create(lonely, ANN, "tally", {"one": "ai:random", "two": "me"}, {}).match for _ in range(10)]
+    for match in thinking:
+        play.play(lonely, match, SYSTEM, BEGIN)
+    advancing = [play.create(lonely, ANN, "tally", {"one": "me", "two": "me"}, {}).match for _ in range(3)]
+    assert (lonely.jobs.depth(THINK), lonely.jobs.depth(ADVANCE)) == (10, 13)
+    hire(TOY, "--queues", "advance,think")
+    within(TEN_SECONDS, lambda: len([line for line in logged(tmp_path, "step_done") if line["kind"] == THINK]) >= 10)
+    done = [line["kind"] for line in logged(tmp_path, "step_done")]
+    assert done[:3] == [ADVANCE] * 3
+    assert {line["match"] for line in logged(tmp_path, "step_done")[:3]} == set(advancing)
+
+
+@pytest.mark.parametrize("kinds", [(ADVANCE, THINK), (THINK, ADVANCE), (ADVANCE,), (THINK,)])
+def test_a_worker_has_the_queues_of_its_kinds_in_their_order(servers: Servers, kinds: tuple[str, ...]) -> None:
+    assert queue_list(",".join(kinds)) == kinds
+    assert [queue.name for queue in worker(servers.queue_url, kinds).queues] == list(kinds)
+
+
+def test_a_worker_for_advance_alone_never_thinks(lonely: Platform, hire: Hire, tmp_path: Path) -> None:
+    """It neither takes think jobs nor goes on to think after a step of its own. A worker for think goes on where it stopped."""
+    hire(TOY, "--queues", "advance")
+    match = play.create(lonely, ANN, "tally", {"one": "ai:random", "two": "ai:greedy"}, {"target": 60}).match
+    within(TEN_SECONDS, lambda: version(lonely, match) == 2)
+    within(TEN_SECONDS, lambda: lonely.jobs.depth(THINK))
+    within(TEN_SECONDS, lambda: logged(tmp_path, "swept"))  # its sweep enqueues think jobs, for others
+    assert version(lonely, match) == 2
+    assert [line["kind"] for line in logged(tmp_path, "step_done")] == [ADVANCE]
+    hire(TOY, "--queues", "think")
+    within(TEN_SECONDS, lambda: recall.position(lonely, match).status == "over")
+    check(lonely, match)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_job_goes_on_with_work_of_the_bound_kinds_only(platform: Platform, ann: str, servers: Servers, kind: str) -> None:
+    match = play.create(platform, ann, "tally", {"one": "ai:random", "two": "ai:random"}, {}).match
+    run: dict[str, Callable[[int], None]] = {ADVANCE: lambda at: jobs.advance(match, at), THINK: lambda at: jobs.think(match, at, "one")}
+    jobs.bind(platform, frozenset({kind}))
+    if kind == THINK:
+        play.play(platform, match, SYSTEM, BEGIN)
+    servers.queue.flushall()
+    run[kind](recall.position(platform, match).version)
+    done = recall.position(platform, match)
+    assert done.to_act == ([SYSTEM] if kind == THINK else ["one"])
+    other = ADVANCE if kind == THINK else THINK
+    assert {each: platform.jobs.depth(each) for each in KINDS} == {kind: 0, other: 1}
+    run[other](done.version)
+    assert recall.position(platform, match).version == done.version, "a job of another kind than the bound ones does nothing"
