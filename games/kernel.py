@@ -208,6 +208,11 @@ def admit(game: Game, action: Any) -> Action:
     return cleaned
 
 
+def has_fields(game: Game, kind: str) -> bool:
+    """Return True if actions of a type hold more than their type."""
+    return len(_shapes(game)[kind].schema["properties"]) > 1
+
+
 def carry_out(game: Game, state: State, actor: Seat, action: Any, chance: Chance) -> Match[State]:
     """Return the match after `actor` has done `action`, with its events and the new state. Raises Refused. `state` is untouched."""
     if state["outcome"] is not None:

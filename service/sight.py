@@ -18,7 +18,7 @@ from events.platform import Platform
 from events.positions import Position
 from events.standings import standing
 from games.choices import Choice
-from games.kernel import AUDITOR, SPECTATOR, Game, legal
+from games.kernel import AUDITOR, SPECTATOR, Game, has_fields, legal
 from service.keys import Caller
 from service.problems import Problem
 from service.responses import sorted_json
@@ -134,12 +134,13 @@ Prover = Callable[[Entry, dict[str, Any]], Proof]
 def shown(game: Game, entry: Entry, viewer: str, prover: Prover | None = None) -> dict[str, Any]:
     """Return an entry as its viewer may see it, with its proof if a `prover` is given (docs/auditing.md).
 
-    If an event hides something from the viewer, the action might reveal it. Then everybody but its actor sees only the action's type.
+    If an event hides something from the viewer, the action might reveal it. Then everybody but its actor sees only the action's type. An
+    action that never has anything but its type is shown whole.
     """
     events = [table_rules.shown(game, event, viewer) for event in entry.events]
     action = entry.action
     redacted = any(seen is not event for seen, event in zip(events, entry.events, strict=True))
-    if redacted and viewer != entry.actor and not is_table_action(action):
+    if redacted and viewer != entry.actor and not is_table_action(action) and has_fields(game, action["type"]):
         action = {"type": action["type"]}
     visible = {
         "version": entry.version,
