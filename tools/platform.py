@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from environs import EnvError
+
 from events.embedded import NoServer
 from events.errors import StoreUnavailable
 from events.platform import Platform, open_platform, settings_from_environment
@@ -25,7 +27,10 @@ def add_data_option(parser: argparse.ArgumentParser) -> None:
 @contextmanager
 def opened(data: Path | None) -> Iterator[Platform]:
     """Open the platform of a data folder, or of WARLEDGER_REDIS_URL, for a block. Raise Unable."""
-    settings = settings_from_environment()
+    try:
+        settings = settings_from_environment()
+    except EnvError as reason:
+        raise Unable(f"A setting is wrong: {reason}.") from None
     if data is not None:
         settings = settings._replace(data=data)
     if not settings.store_url and not (settings.data / "store").is_dir():
