@@ -178,8 +178,8 @@ class Draft:
     """A run of actions of one actor, decided one after the other in memory, and then written in one append.
 
     For actors without a player. They may think as long as they like between the actions: nothing is locked or retried meanwhile, and
-    if the match moves on, nothing is written. The run is written with
-    any result of its dice, so an AI seat never learns a die without playing it.
+    if the match moves on, nothing is written. The run is written with any result of its dice, so an AI seat never learns a die without
+    playing it.
     """
 
     def __init__(self, platform: Platform, match: str, actor: str, expected: int) -> None:
