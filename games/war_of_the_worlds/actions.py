@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, NamedTuple
 
-from games.kernel import Action, Deed, Refusal, Seat, no
-from games.schema import flag, optional, whole
+from games.documents import Own
+from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, no
+from games.schema import Fields, flag, optional, whole
 from games.war_of_the_worlds import civilians, figures
 from games.war_of_the_worlds.data import (
     ALIENS,
@@ -32,11 +33,44 @@ from games.war_of_the_worlds.data import (
 from games.war_of_the_worlds.document import Match, State
 from games.war_of_the_worlds.flow import end_turn, gain, next_round
 from games.war_of_the_worlds.outcome import check_damage, deal_damage
-from games.war_of_the_worlds.state import CARD, FIGURE, REGION, kind_of, must_play
-from games.war_of_the_worlds.strike.deeds import BEAM, FIGURE_ATTACK, PUSH, SPECIAL
-from games.war_of_the_worlds.verb import Verb, malformed, never_refused, play_of
+from games.war_of_the_worlds.state import CARD, FIGURE, PLAYED_TO, REGION, SEAT, kind_of, malformed, must_play, never_refused, play_of
+from games.war_of_the_worlds.strike.attacks import (
+    beam_adds,
+    beam_attack,
+    beam_offers,
+    beam_opens,
+    beam_refusal,
+    figure_adds,
+    figure_attack,
+    figure_offers,
+    figure_opens,
+    figure_refusal,
+    special_adds,
+    special_attack,
+    special_offers,
+    special_opens,
+    special_refusal,
+)
 
 # ---------------------------------------------------------------- a verb for every option
+
+
+class Verb(NamedTuple):
+    """The effect of an option of a card.
+
+    `refusal`: the first rule that a play breaks. Its `unit`, if it has one, can take the card.
+    `fields`: what the action must have besides card and option. `optional`: what it may have.
+    `adds`: return True if a play adds to the open strike. It is None if no play of the verb does (WOW-STR-06).
+    `opens`: return True if a play would leave a strike open.
+    """
+
+    fields: tuple[str, ...]
+    offers: Callable[[State, Seat, Terms], list[Action]]
+    refusal: Callable[[State, Seat, Terms, Action], Refusal | None]
+    act: Callable[[Match, Seat, Terms, Action], None]
+    optional: tuple[str, ...] = ()
+    adds: Callable[[State, Terms, Action], bool] | None = None
+    opens: Callable[[State, Terms, Action], bool] | None = None
 
 
 def plain_offers(state: State, seat: Seat, terms: Terms) -> list[Action]:
@@ -63,27 +97,35 @@ def distant_attack(match: Match, seat: Seat, terms: Terms, action: Action) -> No
 BY_EFFECT: dict[str, Verb] = {
     GAIN: Verb((), plain_offers, plain_refusal, gain_resources),
     DISTANT_ATTACK: Verb((), plain_offers, plain_refusal, distant_attack),
-    MOVE_CIVILIANS: civilians.MOVES,
-    CIVILIAN_ATTACK: civilians.ATTACK,
-    DESTROY_CIVILIAN: civilians.DESTRUCTION,
-    UNIT_MOVE: figures.UNIT_MOVE,
+    MOVE_CIVILIANS: Verb(("from", "to"), civilians.move_civilians_offers, civilians.move_civilians_refusal, civilians.move_civilians),
+    CIVILIAN_ATTACK: Verb(("region",), civilians.civilian_attack_offers, civilians.civilian_attack_refusal, civilians.civilian_attack),
+    DESTROY_CIVILIAN: Verb(("region",), civilians.destroy_civilian_offers, civilians.destroy_civilian_refusal, civilians.destroy_civilian),
+    UNIT_MOVE: Verb(("unit", "to"), figures.unit_move_offers, figures.unit_move_refusal, figures.unit_move),
 }
+PLACE = Verb((), figures.unit_place_offers, figures.unit_place_refusal, figures.unit_place)
+PLACE_WITH_CIVILIANS = PLACE._replace(fields=("region",))
+HUMAN_ATTACK = Verb(("unit",), figures.human_attack_offers, figures.human_attack_refusal, figures.human_attack)
+COAST_ATTACK = HUMAN_ATTACK._replace(fields=("unit", "region"))
+FIGURE_ATTACK = Verb(("unit",), figure_offers, figure_refusal, figure_attack, (), figure_adds, figure_opens)
+BEAM = Verb(("region",), beam_offers, beam_refusal, beam_attack, (), beam_adds, beam_opens)
+SPECIAL = Verb(("region",), special_offers, special_refusal, special_attack, ("strike",), special_adds, special_opens)
+PUSH = SPECIAL._replace(optional=("strike", "to"))
 
 
-def verb(terms: Terms) -> Verb:
+def verb_of(terms: Terms) -> Verb:
     """Return the verb that carries out an option of a card."""
     if terms.effect == UNIT_PLACE:
-        return figures.PLACE_WITH_CIVILIANS if kind_of(terms.kind).placed_at is None else figures.UNIT_PLACE
+        return PLACE_WITH_CIVILIANS if kind_of(terms.kind).placed_at is None else PLACE
     if terms.effect == UNIT_ATTACK:
         if kind_of(terms.kind).side == ALIENS:
             return FIGURE_ATTACK
-        return figures.COAST_ATTACK if terms.at == COAST else figures.HUMAN_ATTACK
+        return COAST_ATTACK if terms.at == COAST else HUMAN_ATTACK
     if terms.effect == REGION_ATTACK:
         return PUSH if terms.push else SPECIAL if terms.influence else BEAM
     return BY_EFFECT[terms.effect]
 
 
-VERBS: dict[tuple[str, int], Verb] = {key: verb(terms) for key, terms in TERMS.items()}
+VERBS: dict[tuple[str, int], Verb] = {key: verb_of(terms) for key, terms in TERMS.items()}
 
 
 # ---------------------------------------------------------------- playing a card
@@ -123,7 +165,18 @@ def play_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     strike = state["strike"]
     if strike is not None and (verb.adds is None or not verb.adds(state, terms, action)):
         return no("strike_pending", "WOW-STR-06", **strike)
-    return verb.refusal(state, seat, terms, action)
+    refusal = unusable(state, terms, action["unit"]) if "unit" in action else None
+    return refusal or verb.refusal(state, seat, terms, action)
+
+
+def unusable(state: State, terms: Terms, figure: str) -> Refusal | None:
+    """Refuse a figure that is not of the card's kind or not on the board. A unit card also needs a figure that took no other unit card this
+    turn (WOW-UNT-06, WOW-UNT-07, WOW-UNT-08, WOW-UNT-12)."""
+    if FIGURES[figure].id != terms.kind or state["units"][figure]["region"] is None:
+        return no("no_unit", "WOW-UNT-06", kind=terms.kind, where=f"on the board by the name of {figure}")
+    if terms.uses_figure and state["units"][figure]["used"]:
+        return no("unit_used", "WOW-UNT-07", unit=figure)
+    return None
 
 
 def fields_refusal(action: Action, verb: Verb) -> Refusal | None:
@@ -202,6 +255,18 @@ def advance(match: Match, seat: Seat, action: Action) -> None:
     next_round(match)
 
 
+# ---------------------------------------------------------------- facts
+
+
+def card_played(state: State, event: Event, own: Own) -> None:
+    """A card leaves the hand for an open pile. The figure that took it is marked (WOW-TRN-09, WOW-UNT-07)."""
+    side = own(own(state, "sides"), event["seat"])
+    own(side, "hand").remove(event["card"])
+    own(side, event["to"]).append(event["card"])
+    if "unit" in event:
+        own(own(state, "units"), event["unit"])["used"] = True
+
+
 PLAY = Deed(
     {
         "card": CARD,
@@ -218,3 +283,7 @@ PLAY = Deed(
 )
 END_TURN = Deed({}, end_turn_offers, end_turn_refusal, finish_turn)
 NEXT_ROUND = Deed({}, advance_offers, never_refused, advance)
+
+FACTS: Mapping[str, tuple[Fact, Fields]] = {
+    "card_played": (card_played, {"seat": SEAT, "card": CARD, "option": whole(0), "to": PLAYED_TO, "unit": optional(FIGURE)}),
+}

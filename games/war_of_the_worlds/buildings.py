@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from games.kernel import Action, Deed, Refusal, Seat, no
-from games.schema import optional
+from collections.abc import Mapping
+
+from games.documents import Own
+from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, no
+from games.schema import Fields, nullable, optional
 from games.war_of_the_worlds.data import ACTING_OF, ATTACKABLE, BESIDE, LAND, NO_SHOTS, REGIONS, Work
 from games.war_of_the_worlds.document import Match, State
 from games.war_of_the_worlds.flow import gain
 from games.war_of_the_worlds.outcome import check_damage, deal_damage
-from games.war_of_the_worlds.state import REGION, standing
-from games.war_of_the_worlds.verb import malformed, nothing_to_attack
+from games.war_of_the_worlds.state import BUILDING, LAND_REGION, REGION, malformed, nothing_to_attack, standing
 
 
 def working(state: State, seat: Seat, region: str) -> tuple[str, Work] | None:
@@ -95,4 +97,16 @@ def use_building(match: Match, seat: Seat, action: Action) -> None:
     check_damage(match)
 
 
+# ---------------------------------------------------------------- facts
+
+
+def building_used(state: State, event: Event, own: Own) -> None:
+    """A building has done its action this turn."""
+    own(state, "fired").append(event["region"])
+
+
 USE_BUILDING = Deed({"region": REGION, "target": optional(REGION)}, use_building_offers, use_building_refusal, use_building)
+
+FACTS: Mapping[str, tuple[Fact, Fields]] = {
+    "building_used": (building_used, {"building": BUILDING, "region": LAND_REGION, "target": nullable(LAND_REGION)}),
+}

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from games.kernel import Action, Deed, Refusal, Seat, no
-from games.schema import optional
+from collections.abc import Mapping
+
+from games.documents import Own
+from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, no
+from games.schema import Fields, optional
 from games.war_of_the_worlds.data import BUILDINGS, CARDS, DISCARD, OFFER_DECK, REGIONS, REMOVED
 from games.war_of_the_worlds.document import Match, State
 from games.war_of_the_worlds.flow import fill_offer, gain
 from games.war_of_the_worlds.sites import build, building_refusal, place, places, placing_refusal, sites
-from games.war_of_the_worlds.state import CARD, REGION, expert_swap, free_figure, kind_of
-from games.war_of_the_worlds.verb import malformed
+from games.war_of_the_worlds.state import CARD, PLAYED_TO, REGION, SEAT, SWAPPED_TO, expert_swap, free_figure, kind_of, malformed
 
 
 def region_for(state: State, seat: Seat, name: str) -> list[str] | None:
@@ -111,5 +113,26 @@ def swap(match: Match, seat: Seat, action: Action) -> None:
     fill_offer(match, seat)
 
 
+# ---------------------------------------------------------------- facts
+
+
+def card_bought(state: State, event: Event, own: Own) -> None:
+    """A card leaves the offer pool for its owner's discard pile, or the game (WOW-OFR-04)."""
+    side = own(own(state, "sides"), event["seat"])
+    own(side, "offer").remove(event["card"])
+    own(side, event["to"]).append(event["card"])
+
+
+def card_swapped(state: State, event: Event, own: Own) -> None:
+    """A card leaves the offer pool for the bottom of the offer deck, or the game. The seat has made its swap."""
+    card_bought(state, event, own)
+    state["swapped"] = True
+
+
 BUY = Deed({"card": CARD, "region": optional(REGION)}, buy_offers, buy_refusal, buy)
 SWAP = Deed({"card": CARD}, swap_offers, swap_refusal, swap)
+
+FACTS: Mapping[str, tuple[Fact, Fields]] = {
+    "card_bought": (card_bought, {"seat": SEAT, "card": CARD, "to": PLAYED_TO}),
+    "card_swapped": (card_swapped, {"seat": SEAT, "card": CARD, "to": SWAPPED_TO}),
+}

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from games.kernel import Action, Deed, Refusal, Seat, no
+from collections.abc import Mapping
+
+from games.documents import Own
+from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, no
+from games.schema import Fields
 from games.war_of_the_worlds.data import BESIDE, HUMANS, LAND, REGIONS, Terms
 from games.war_of_the_worlds.document import Evacuation, Match, State
 from games.war_of_the_worlds.outcome import check_damage, check_extinction, deal_damage
 from games.war_of_the_worlds.state import (
     EVACUATING,
+    FOUGHT,
+    LAND_REGION,
     PLAYING,
     REGION,
     entry_closed,
     exit_closed,
+    malformed,
     movable,
+    never_refused,
     next_has_fought,
+    nothing_to_attack,
     open_to_attack,
+    play_of,
+    regions_of,
+    wants_land,
 )
 from games.war_of_the_worlds.strike.damage import in_place, protected
-from games.war_of_the_worlds.verb import Verb, malformed, never_refused, nothing_to_attack, play_of, regions_of, wants_land
 
 # ---------------------------------------------------------------- one step of a civilian
 
@@ -168,8 +179,41 @@ def destroy_civilian(match: Match, seat: Seat, terms: Terms, action: Action) -> 
     check_extinction(match)
 
 
-MOVES = Verb(("from", "to"), move_civilians_offers, move_civilians_refusal, move_civilians)
-ATTACK = Verb(("region",), civilian_attack_offers, civilian_attack_refusal, civilian_attack)
-DESTRUCTION = Verb(("region",), destroy_civilian_offers, destroy_civilian_refusal, destroy_civilian)
+# ---------------------------------------------------------------- facts
+
+
+def civilian_moved(state: State, event: Event, own: Own) -> None:
+    """A civilian is in another region, and its mark goes with it (WOW-ATK-08, WOW-ATK-09)."""
+    regions = own(state, "regions")
+    source, goal = own(regions, event["from"]), own(regions, event["to"])
+    source["civilians"] -= 1
+    goal["civilians"] += 1
+    if event["fought"]:
+        source["fought"] -= 1
+        goal["fought"] += 1
+
+
+def civilian_fought(state: State, event: Event, own: Own) -> None:
+    """A civilian has attacked this turn."""
+    own(own(state, "regions"), event["region"])["fought"] += 1
+
+
+def evacuation_started(state: State, event: Event, own: Own) -> None:
+    """A second civilian may move. The first one stays in its region."""
+    state["evacuation"] = {"region": event["region"], "fought": event["fought"]}
+
+
+def evacuation_ended(state: State, event: Event, own: Own) -> None:
+    """No second civilian may move any more."""
+    state["evacuation"] = None
+
+
 MOVE_CIVILIAN = Deed({"from": REGION, "to": REGION}, second_move_offers, second_move_refusal, second_move)
 END_MOVES = Deed({}, end_moves_offers, never_refused, end_moves)
+
+FACTS: Mapping[str, tuple[Fact, Fields]] = {
+    "civilian_moved": (civilian_moved, {"from": LAND_REGION, "to": LAND_REGION, "fought": FOUGHT}),
+    "civilian_fought": (civilian_fought, {"region": LAND_REGION}),
+    "evacuation_started": (evacuation_started, {"region": LAND_REGION, "fought": FOUGHT}),
+    "evacuation_ended": (evacuation_ended, {}),
+}

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from games.kernel import Action, Refusal, Seat, no
+from collections.abc import Mapping
+
+from games.documents import Own
+from games.kernel import Action, Event, Fact, Refusal, Seat, no
+from games.schema import Fields
 from games.war_of_the_worlds.data import BESIDE, COAST, FIGURES, HUMANS, MINES, Terms
 from games.war_of_the_worlds.document import Match, State
 from games.war_of_the_worlds.outcome import check_damage, deal_damage
 from games.war_of_the_worlds.sites import place, places, placing_refusal
 from games.war_of_the_worlds.state import (
+    FIGURE,
+    REGION,
+    attackers,
     barred,
     entry_closed,
     exit_closed,
@@ -15,10 +22,12 @@ from games.war_of_the_worlds.state import (
     fresh_figures,
     has_way,
     kind_of,
+    nothing_to_attack,
     open_to_attack,
     pinned,
+    place_of,
+    play_of,
 )
-from games.war_of_the_worlds.verb import Verb, attackers, nothing_to_attack, place_of, play_of, unusable
 
 
 def unit_place_offers(state: State, seat: Seat, terms: Terms) -> list[Action]:
@@ -65,9 +74,6 @@ def unit_move_refusal(state: State, seat: Seat, terms: Terms, action: Action) ->
     """Refuse a region that is not of the figure's terrain, not in reach, or without an allowed way (WOW-MOV-01, WOW-MOV-03,
     WOW-MOV-05, WOW-MOV-06, WOW-MOV-12, WOW-HUM-05, WOW-HUM-07, WOW-HUM-08, WOW-ALN-01, WOW-ALN-10, WOW-ALN-11, WOW-ALN-12)."""
     figure, goal = action["unit"], action["to"]
-    refusal = unusable(state, terms, figure)
-    if refusal is not None:
-        return refusal
     kind = FIGURES[figure]
     if goal not in kind.beside:
         return no("wrong_terrain", "WOW-MOV-01", region=goal, wanted=f"a region for {kind.id}")
@@ -119,11 +125,7 @@ def human_attack_offers(state: State, seat: Seat, terms: Terms) -> list[Action]:
 def human_attack_refusal(state: State, seat: Seat, terms: Terms, action: Action) -> Refusal | None:
     """Refuse an attack on a region that the figure does not reach or that cannot be attacked. An Army attacks its own region, a Navy a
     coastal region of its sea region (WOW-ATK-05, WOW-ATK-06, WOW-MAP-10, WOW-HUM-07, WOW-HUM-08)."""
-    figure = action["unit"]
-    refusal = unusable(state, terms, figure)
-    if refusal is not None:
-        return refusal
-    here = place_of(state, figure)
+    here = place_of(state, action["unit"])
     if terms.at != COAST:
         return nothing_to_attack(state, here)
     region = action["region"]
@@ -141,8 +143,14 @@ def human_attack(match: Match, seat: Seat, terms: Terms, action: Action) -> None
     check_damage(match)
 
 
-UNIT_PLACE = Verb((), unit_place_offers, unit_place_refusal, unit_place)
-PLACE_WITH_CIVILIANS = UNIT_PLACE._replace(fields=("region",))
-UNIT_MOVE = Verb(("unit", "to"), unit_move_offers, unit_move_refusal, unit_move)
-HUMAN_ATTACK = Verb(("unit",), human_attack_offers, human_attack_refusal, human_attack)
-COAST_ATTACK = HUMAN_ATTACK._replace(fields=("unit", "region"))
+# ---------------------------------------------------------------- facts
+
+
+def unit_moved(state: State, event: Event, own: Own) -> None:
+    """A figure is in another region."""
+    own(own(state, "units"), event["unit"])["region"] = event["to"]
+
+
+FACTS: Mapping[str, tuple[Fact, Fields]] = {
+    "unit_moved": (unit_moved, {"unit": FIGURE, "from": REGION, "to": REGION}),
+}

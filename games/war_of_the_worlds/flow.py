@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
-from games.kernel import Seat
-from games.war_of_the_worlds.data import ALIENS, HAND_SIZE, HUMANS, INFLUENCE, LAND
-from games.war_of_the_worlds.document import Match
+from collections.abc import Mapping
+
+from games.documents import Own
+from games.kernel import Event, Fact, Seat
+from games.lifecycle import lifecycle
+from games.schema import BLANK, Fields, listing, veiled, whole
+from games.war_of_the_worlds.data import ALIENS, FIGURES, HAND_SIZE, HUMANS, INFLUENCE, LAND, SEATS
+from games.war_of_the_worlds.document import Match, State
 from games.war_of_the_worlds.outcome import end_by_rounds, ends_by_rounds
-from games.war_of_the_worlds.state import PLAYING, income
+from games.war_of_the_worlds.state import (
+    CARD,
+    DOCUMENT,
+    KIND_OF_INFLUENCE,
+    LAND_REGION,
+    PHASE_IDS,
+    PLAYING,
+    REASONS,
+    SCORE,
+    SEAT,
+    SOURCE,
+    income,
+)
 
 INCOME_SOURCE = "income"
 
@@ -86,3 +103,72 @@ def next_round(match: Match) -> None:
         end_by_rounds(match)
     else:
         start_round(match, match.state["round"] + 1)
+
+
+# ---------------------------------------------------------------- facts
+
+
+def resources_changed(state: State, event: Event, own: Own) -> None:
+    """The active seat has more or less to spend. All resources of a turn are one pool (WOW-OFR-02)."""
+    state["resources"] += event["amount"]
+
+
+def hand_discarded(state: State, event: Event, own: Own) -> None:
+    """The rest of a hand is on the discard pile."""
+    side = own(own(state, "sides"), event["seat"])
+    side["hand"] = []
+    own(side, "discard").extend(event["cards"])
+
+
+def supply_shuffled(state: State, event: Event, own: Own) -> None:
+    """The starting cards, or the cards of the discard pile, are the supply deck."""
+    side = own(own(state, "sides"), event["seat"])
+    side["supply"] = list(event["cards"])
+    side["discard"] = []
+
+
+def cards_drawn(state: State, event: Event, own: Own) -> None:
+    """Cards from the top of the supply deck join the hand."""
+    side = own(own(state, "sides"), event["seat"])
+    own(side, "hand").extend(event["cards"])
+    side["supply"] = side["supply"][event["count"] :]
+
+
+def offer_filled(state: State, event: Event, own: Own) -> None:
+    """The top card of the offer deck joins the offer pool."""
+    side = own(own(state, "sides"), event["seat"])
+    own(side, "offer").append(event["card"])
+    del own(side, "offer_deck")[0]
+
+
+def turn_ended(state: State, event: Event, own: Own) -> None:
+    """Unspent resources are lost, and all marks of the turn are cleared (WOW-TRN-14, WOW-TRN-15)."""
+    state["resources"] = 0
+    state["swapped"] = False
+    state["fired"] = []
+    units = own(state, "units")
+    for figure in FIGURES:
+        if units[figure]["used"]:
+            own(units, figure)["used"] = False
+    regions = own(state, "regions")
+    for region in LAND:
+        if regions[region]["fought"]:
+            own(regions, region)["fought"] = 0
+
+
+def influence_removed(state: State, event: Event, own: Own) -> None:
+    """A condition has ended."""
+    own(own(own(state, "regions"), event["region"]), "influence").remove(event["kind"])
+
+
+_PILE: Fields = {"seat": SEAT, "count": whole(1), "cards": veiled(listing(CARD), BLANK)}
+
+FACTS: Mapping[str, tuple[Fact, Fields]] = {
+    **lifecycle(SEATS, PHASE_IDS, REASONS, DOCUMENT, SCORE, {"turn_ended": turn_ended}),
+    "resources_changed": (resources_changed, {"seat": SEAT, "amount": whole(), "source": SOURCE}),
+    "hand_discarded": (hand_discarded, {"seat": SEAT, "cards": listing(CARD)}),
+    "supply_shuffled": (supply_shuffled, _PILE),
+    "cards_drawn": (cards_drawn, _PILE),
+    "offer_filled": (offer_filled, {"seat": SEAT, "card": CARD}),
+    "influence_removed": (influence_removed, {"kind": KIND_OF_INFLUENCE, "region": LAND_REGION}),
+}

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from games.kernel import Seat
+from collections.abc import Mapping
+
+from games.documents import Own
+from games.kernel import Event, Fact, Seat
+from games.schema import Fields, nullable, whole
 from games.war_of_the_worlds.data import ALIENS, CIVILIANS, DAMAGE_TO_WIN, HUMANS
 from games.war_of_the_worlds.document import Match, State
-from games.war_of_the_worlds.state import BY_DAMAGE, BY_EXTINCTION, BY_ROUNDS, civilians_left, round_limit
+from games.war_of_the_worlds.state import BY_DAMAGE, BY_EXTINCTION, BY_ROUNDS, DAMAGE, LAND_REGION, SOURCE, civilians_left, round_limit
 
 
 def scores(state: State) -> dict[Seat, int]:
@@ -50,3 +54,16 @@ def is_over(match: Match) -> bool:
 
 def _end(match: Match, winner: Seat, reason: str) -> None:
     match.emit("match_ended", winners=[winner], reason=reason, scores=scores(match.state))
+
+
+# ---------------------------------------------------------------- facts
+
+
+def damage_changed(state: State, event: Event, own: Own) -> None:
+    """The damage marker moves. Nothing leaves the board (WOW-ATK-03)."""
+    state["damage"] = event["total"]
+
+
+FACTS: Mapping[str, tuple[Fact, Fields]] = {
+    "damage_changed": (damage_changed, {"amount": whole(), "total": DAMAGE, "source": SOURCE, "region": nullable(LAND_REGION)}),
+}

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from games.kernel import SYSTEM, Action, Deed, Refusal, Refused, Seat, no
+from games.documents import Own
+from games.kernel import SYSTEM, Action, Deed, Event, Fact, Refusal, Refused, Seat, no
 from games.lifecycle import SETUP
-from games.schema import Malformed, beyond, optional, record
+from games.schema import BLANK, Fields, Malformed, beyond, listing, optional, record, veiled, whole
 from games.war_of_the_worlds.data import (
     ARRIVALS,
     BUILDINGS,
@@ -23,7 +24,7 @@ from games.war_of_the_worlds.data import (
 from games.war_of_the_worlds.data import OPTIONS as OPTION_ROWS
 from games.war_of_the_worlds.document import Match, Options, State
 from games.war_of_the_worlds.flow import draw_hand, fill_offer, shuffle_supply, start_round
-from games.war_of_the_worlds.state import OPTION_SHAPES
+from games.war_of_the_worlds.state import CARD, LAND_REGION, OPTION_SHAPES, SEAT
 
 OPTIONS = record(
     {name: optional(shape) for name, shape in OPTION_SHAPES.items()}, about="the options of a match of War of the Worlds: The New Wave"
@@ -107,4 +108,22 @@ def deal(match: Match, seat: Seat) -> None:
         fill_offer(match, seat)
 
 
+# ---------------------------------------------------------------- facts
+
+
+def civilians_placed(state: State, event: Event, own: Own) -> None:
+    """Civilians come on the board."""
+    own(own(state, "regions"), event["region"])["civilians"] += event["count"]
+
+
+def offer_deck_shuffled(state: State, event: Event, own: Own) -> None:
+    """The offer deck is ready for the match."""
+    own(own(state, "sides"), event["seat"])["offer_deck"] = list(event["cards"])
+
+
 SET_UP = Deed({}, setup_offers, setup_refusal, set_up)
+
+FACTS: Mapping[str, tuple[Fact, Fields]] = {
+    "civilians_placed": (civilians_placed, {"region": LAND_REGION, "count": whole(1)}),
+    "offer_deck_shuffled": (offer_deck_shuffled, {"seat": SEAT, "count": whole(1), "cards": veiled(listing(CARD), BLANK)}),
+}

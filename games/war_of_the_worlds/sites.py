@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from games.kernel import Refusal, Seat, no
+from collections.abc import Mapping
+
+from games.documents import Own
+from games.kernel import Event, Fact, Refusal, Seat, no
+from games.schema import Fields, flag
 from games.war_of_the_worlds.data import (
+    BALLOONS_SLOT,
     BESIDE,
     BUILDING_SLOT,
     BUILDINGS,
@@ -17,7 +22,7 @@ from games.war_of_the_worlds.data import (
 )
 from games.war_of_the_worlds.document import Match, State
 from games.war_of_the_worlds.flow import INCOME_SOURCE, gain
-from games.war_of_the_worlds.state import entry_closed, free_figure, hostile, standing
+from games.war_of_the_worlds.state import BUILDING, FIGURE, LAND_REGION, REGION, SEAT, SLOT, entry_closed, free_figure, hostile, standing
 
 
 def placing_refusal(state: State, kind: Kind, region: str) -> Refusal | None:
@@ -91,3 +96,24 @@ def build(match: Match, name: str, region: str) -> None:
     building = BUILDINGS[name]
     match.emit("building_placed", seat=building.side, building=name, slot=building.slot, region=region)
     gain(match, building.side, INCOME.get(name, 0), INCOME_SOURCE)
+
+
+# ---------------------------------------------------------------- facts
+
+
+def unit_placed(state: State, event: Event, own: Own) -> None:
+    """A figure comes on the board."""
+    unit = own(own(state, "units"), event["unit"])
+    unit["region"] = event["region"]
+    unit["used"] = event["used"]
+
+
+def building_placed(state: State, event: Event, own: Own) -> None:
+    """A token comes on the board."""
+    own(own(state, "regions"), event["region"])[event["slot"]] = True if event["slot"] == BALLOONS_SLOT else event["building"]
+
+
+FACTS: Mapping[str, tuple[Fact, Fields]] = {
+    "unit_placed": (unit_placed, {"unit": FIGURE, "region": REGION, "used": flag()}),
+    "building_placed": (building_placed, {"seat": SEAT, "building": BUILDING, "slot": SLOT, "region": LAND_REGION}),
+}

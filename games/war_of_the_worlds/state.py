@@ -1,13 +1,15 @@
-"""The shape of the state document, and questions about it.
+"""The shape of the state document, questions about it, and refusals that several deeds share.
 
 Exactly two seats play (WOW-CMP-01). The document has no field for reactions, because nobody reacts in the other seat's turn (WOW-TRN-17).
 """
 
 from __future__ import annotations
 
-from games.kernel import SYSTEM, Seat
+from collections.abc import Collection
+
+from games.kernel import SYSTEM, Action, Refusal, Seat, no
 from games.lifecycle import OVER, ROUND_END, SETUP
-from games.schema import COUNTED, Shape, always, flag, ids, listing, mapping, nullable, record, veiled, whole
+from games.schema import COUNTED, Shape, always, flag, ids, listing, mapping, nullable, record, text, veiled, whole
 from games.war_of_the_worlds.data import (
     ALIENS,
     ATTACKABLE,
@@ -36,6 +38,7 @@ from games.war_of_the_worlds.data import (
     SEA,
     SEATS,
     Kind,
+    Terms,
 )
 from games.war_of_the_worlds.document import Evacuation, State
 
@@ -61,6 +64,7 @@ SWAPPED_TO = ids([OFFER_DECK, REMOVED])
 KIND_OF_INFLUENCE = ids(INFLUENCE, "a condition on a region")
 DAMAGE = whole(0, DAMAGE_TO_WIN, "the damage dealt to the aliens")
 SCORE = whole(0)
+SOURCE = text(about="a card, a building, or income")
 GATHERED = whole(1, about="damage gathered so far")
 NEED = whole(0, about="damage that the strike needs")
 FOUGHT = flag("whether the civilian has attacked this turn")
@@ -276,7 +280,68 @@ def income(state: State, seat: Seat) -> int:
     return total
 
 
+# ---------------------------------------------------------------- options of cards
+
+
 def kind_of(name: str | None) -> Kind:
     """Return the kind of figure that a card names."""
     assert name is not None
     return KINDS[name]
+
+
+def play_of(terms: Terms) -> Action:
+    """Return a play of an option, without further fields."""
+    return {"type": "play", "card": terms.card, "option": terms.option}
+
+
+def regions_of(state: State, terms: Terms) -> list[str]:
+    """Return the regions that have figures of the card's kind."""
+    units = state["units"]
+    return list(dict.fromkeys([here for figure in kind_of(terms.kind).figures if (here := units[figure]["region"]) is not None]))
+
+
+def place_of(state: State, figure: str) -> str:
+    """Return the region of a figure that is on the board."""
+    region = state["units"][figure]["region"]
+    assert region is not None
+    return region
+
+
+def attackers(state: State, terms: Terms) -> list[tuple[str, str]]:
+    """Return the figures that a card may still use, with their regions."""
+    units = state["units"]
+    return [
+        (figure, here)
+        for figure in kind_of(terms.kind).figures
+        if (here := units[figure]["region"]) is not None and not (terms.uses_figure and units[figure]["used"])
+    ]
+
+
+# ---------------------------------------------------------------- refusals that several deeds share
+
+
+def malformed(action: Action, field: str, ids: Collection[str], wanted: str) -> Refusal | None:
+    """Refuse a field that is no id of its kind. The field may be absent."""
+    if field in action and action[field] not in ids:
+        return no("bad_action", reason=f"`{field}` is {action[field]!r}, which is no {wanted}")
+    return None
+
+
+def never_refused(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """Refuse nothing: in its phase the action is always legal."""
+    return None
+
+
+def wants_land(state: State, *regions: str) -> Refusal | None:
+    """Refuse sea regions. Civilians, buildings and conditions are on land only (WOW-MOV-10, WOW-BLD-01)."""
+    for region in regions:
+        if region not in state["regions"]:
+            return no("wrong_terrain", "WOW-MOV-10", region=region, wanted="a land region")
+    return None
+
+
+def nothing_to_attack(state: State, region: str) -> Refusal | None:
+    """Refuse a region that humans may not attack (WOW-ATK-01, WOW-ATK-02)."""
+    if region in open_to_attack(state):
+        return None
+    return no("no_target", "WOW-ATK-02", region=region, wanted="Tripod or alien building")

@@ -1,17 +1,22 @@
-"""The pieces that alien damage destroys in a region, and the damage that a strike needs. Nothing here changes the match."""
+"""Strikes and damage: the damage that a strike needs, the pieces that damage destroys, and the facts of both."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from games.kernel import Refusal, Seat, no
+from games.documents import Own
+from games.kernel import Event, Fact, Refusal, Seat, no
+from games.schema import Fields, whole
 from games.war_of_the_worlds.data import (
     ADJACENT,
+    ALIENS,
     ARMOUR,
     BALLOONS,
+    BALLOONS_SLOT,
     BESIDE,
     BONUS,
+    BUILDINGS,
     CIVILIAN_DEFENCE,
     FIGURES,
     FIGURES_OF,
@@ -22,8 +27,24 @@ from games.war_of_the_worlds.data import (
     Kind,
     Terms,
 )
-from games.war_of_the_worlds.document import State
-from games.war_of_the_worlds.state import hostile, kind_of, standing, stands_anywhere
+from games.war_of_the_worlds.document import Match, State
+from games.war_of_the_worlds.outcome import check_extinction
+from games.war_of_the_worlds.state import (
+    BUILDING,
+    FIGURE,
+    GATHERED,
+    KIND_OF_INFLUENCE,
+    LAND_REGION,
+    NEED,
+    PLAYING,
+    REGION,
+    SLOT,
+    STRIKING,
+    hostile,
+    kind_of,
+    standing,
+    stands_anywhere,
+)
 
 
 class Piece(NamedTuple):
@@ -62,8 +83,10 @@ def damage_order(state: State, region: str) -> Iterator[Piece]:
 def _armour(state: State, kind: Kind, lost: str | None) -> int:
     """Return the Defence of a kind of human figure. It is higher while the building that raises it is on the board. The strike may just
     have destroyed the building in the region `lost` (WOW-DMG-03, WOW-DMG-11, WOW-HUM-10)."""
-    raised = ARMOUR.get(kind.id)
-    return raised[1] if raised is not None and stands_anywhere(state, raised[0], except_in=lost) else kind.defence
+    if kind.id not in ARMOUR:
+        return kind.defence
+    building, raised = ARMOUR[kind.id]
+    return raised if stands_anywhere(state, building, except_in=lost) else kind.defence
 
 
 def first_defence(state: State, region: str) -> int:
@@ -186,3 +209,96 @@ def pushed(state: State, terms: Terms, region: str, joins: bool) -> tuple[str | 
         return None, []
     goals = [near for near in BESIDE[region] if not hostile(state, near)]
     return (there[0], goals) if goals else (None, [])
+
+
+# ---------------------------------------------------------------- dealing damage
+
+
+def attack(match: Match, terms: Terms, region: str) -> None:
+    """Add an attack to the open strike, or open one. Once the damage reaches the need, all of it lands, even if nothing is left to hit
+    (WOW-STR-05, WOW-STR-07, WOW-STR-13)."""
+    state = match.state
+    total, wanted = gathered(state) + power(state, terms), need(state, region)
+    opened = state["strike"] is not None
+    if total >= wanted:
+        if opened:
+            match.emit("strike_landed", damage=total)
+            match.emit("phase_changed", phase=PLAYING, active=ALIENS, to_act=[ALIENS])
+        destroy(match, region, hits(match.state, region, total))
+    elif opened:
+        match.emit("strike_raised", damage=total)
+    else:
+        match.emit("strike_opened", region=region, damage=total, need=wanted)
+        match.emit("phase_changed", phase=STRIKING, active=ALIENS, to_act=[ALIENS])
+
+
+def destroy(match: Match, region: str, destroyed: list[Piece]) -> None:
+    """Take pieces off the board, in the order of damage. The last civilian's death ends the match (WOW-DMG-04, WOW-END-03)."""
+    civilians = 0
+    for piece in destroyed:
+        if piece.building is not None:
+            match.emit("building_destroyed", building=piece.building, slot=BUILDINGS[piece.building].slot, region=region)
+        elif piece.figure is not None:
+            match.emit("unit_destroyed", unit=piece.figure, region=region)
+        else:
+            civilians += 1
+    if civilians:
+        match.emit("civilians_destroyed", region=region, count=civilians)
+        check_extinction(match)
+
+
+def place_influence(match: Match, kind: str, region: str) -> None:
+    """Place a condition on a region once, even if no token of its kind is left (WOW-INF-05, WOW-CMP-11)."""
+    if kind not in match.state["regions"][region]["influence"]:
+        match.emit("influence_placed", kind=kind, region=region)
+
+
+# ---------------------------------------------------------------- facts
+
+
+def strike_opened(state: State, event: Event, own: Own) -> None:
+    """A strike on a region gathers damage."""
+    state["strike"] = {"region": event["region"], "damage": event["damage"], "need": event["need"]}
+
+
+def strike_raised(state: State, event: Event, own: Own) -> None:
+    """The open strike has gathered more damage."""
+    own(state, "strike")["damage"] = event["damage"]
+
+
+def strike_landed(state: State, event: Event, own: Own) -> None:
+    """The open strike is closed. What it destroys follows."""
+    state["strike"] = None
+
+
+def building_destroyed(state: State, event: Event, own: Own) -> None:
+    """A token leaves the match. Its card has left before (WOW-BLD-12)."""
+    own(own(state, "regions"), event["region"])[event["slot"]] = False if event["slot"] == BALLOONS_SLOT else None
+
+
+def unit_destroyed(state: State, event: Event, own: Own) -> None:
+    """A figure leaves the board (WOW-DMG-04, WOW-EDN-10)."""
+    unit = own(own(state, "units"), event["unit"])
+    unit["region"] = None
+    unit["used"] = False
+
+
+def civilians_destroyed(state: State, event: Event, own: Own) -> None:
+    """Civilians leave the board."""
+    own(own(state, "regions"), event["region"])["civilians"] -= event["count"]
+
+
+def influence_placed(state: State, event: Event, own: Own) -> None:
+    """A condition is in force in a region."""
+    own(own(own(state, "regions"), event["region"]), "influence").append(event["kind"])
+
+
+FACTS: Mapping[str, tuple[Fact, Fields]] = {
+    "strike_opened": (strike_opened, {"region": REGION, "damage": GATHERED, "need": NEED}),
+    "strike_raised": (strike_raised, {"damage": GATHERED}),
+    "strike_landed": (strike_landed, {"damage": GATHERED}),
+    "building_destroyed": (building_destroyed, {"building": BUILDING, "slot": SLOT, "region": LAND_REGION}),
+    "unit_destroyed": (unit_destroyed, {"unit": FIGURE, "region": REGION}),
+    "civilians_destroyed": (civilians_destroyed, {"region": LAND_REGION, "count": whole(1)}),
+    "influence_placed": (influence_placed, {"kind": KIND_OF_INFLUENCE, "region": LAND_REGION}),
+}

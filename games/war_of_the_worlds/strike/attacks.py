@@ -1,61 +1,26 @@
-"""The attacks of the aliens: by figures, by Scorching Beam, and by the four special cards. Each is a verb that `play` carries out."""
+"""The attacks of the aliens: by figures, by Scorching Beam, and by the four special cards. `play` carries them out."""
 
 from __future__ import annotations
 
 from games.kernel import Action, Refusal, Seat, no
-from games.war_of_the_worlds.data import ADJACENT, ALIENS, BESIDE, BUILDINGS, FIGURES, Terms
+from games.war_of_the_worlds.data import ADJACENT, BESIDE, FIGURES, Terms
 from games.war_of_the_worlds.document import Match, State
-from games.war_of_the_worlds.outcome import check_extinction, is_over
-from games.war_of_the_worlds.state import PLAYING, STRIKING
+from games.war_of_the_worlds.outcome import is_over
+from games.war_of_the_worlds.state import attackers, place_of, play_of, regions_of
 from games.war_of_the_worlds.strike.damage import (
-    Piece,
+    attack,
     dealt,
+    destroy,
     first_defence,
-    gathered,
     gathers,
     hits,
     in_place,
-    need,
-    power,
+    place_influence,
     pushed,
     weakness,
 )
-from games.war_of_the_worlds.verb import Verb, attackers, place_of, play_of, regions_of, unusable
 
-# ---------------------------------------------------------------- what every attack does
-
-
-def attack(match: Match, terms: Terms, region: str) -> None:
-    """Add an attack to the open strike, or open one. Once the damage reaches the need, all of it lands, even if nothing is left to hit
-    (WOW-STR-05, WOW-STR-07, WOW-STR-13)."""
-    state = match.state
-    total, wanted = gathered(state) + power(state, terms), need(state, region)
-    opened = state["strike"] is not None
-    if total >= wanted:
-        if opened:
-            match.emit("strike_landed", damage=total)
-            match.emit("phase_changed", phase=PLAYING, active=ALIENS, to_act=[ALIENS])
-        destroy(match, region, hits(match.state, region, total))
-    elif opened:
-        match.emit("strike_raised", damage=total)
-    else:
-        match.emit("strike_opened", region=region, damage=total, need=wanted)
-        match.emit("phase_changed", phase=STRIKING, active=ALIENS, to_act=[ALIENS])
-
-
-def destroy(match: Match, region: str, destroyed: list[Piece]) -> None:
-    """Take pieces off the board, in the order of damage. The last civilian's death ends the match (WOW-DMG-04, WOW-END-03)."""
-    civilians = 0
-    for piece in destroyed:
-        if piece.building is not None:
-            match.emit("building_destroyed", building=piece.building, slot=BUILDINGS[piece.building].slot, region=region)
-        elif piece.figure is not None:
-            match.emit("unit_destroyed", unit=piece.figure, region=region)
-        else:
-            civilians += 1
-    if civilians:
-        match.emit("civilians_destroyed", region=region, count=civilians)
-        check_extinction(match)
+# ---------------------------------------------------------------- every attack
 
 
 def aim_refusal(state: State, seat: Seat, terms: Terms, region: str, figure: str | None) -> Refusal | None:
@@ -80,12 +45,9 @@ def figure_offers(state: State, seat: Seat, terms: Terms) -> list[Action]:
 
 
 def figure_refusal(state: State, seat: Seat, terms: Terms, action: Action) -> Refusal | None:
-    """Refuse a figure that cannot take the card, or whose attack on its own region is refused (WOW-ALN-11, WOW-ALN-12, WOW-DMG-07,
+    """Refuse a figure whose attack on its own region is refused (WOW-ALN-11, WOW-ALN-12, WOW-DMG-07,
     WOW-STR-04, WOW-STR-13)."""
     figure = action["unit"]
-    refusal = unusable(state, terms, figure)
-    if refusal is not None:
-        return refusal
     return aim_refusal(state, seat, terms, place_of(state, figure), figure)
 
 
@@ -222,12 +184,6 @@ def special_attack(match: Match, seat: Seat, terms: Terms, action: Action) -> No
         match.emit("unit_moved", **{"unit": figure, "from": region, "to": action["to"]})
 
 
-def place_influence(match: Match, kind: str, region: str) -> None:
-    """Place a condition on a region once, even if no token of its kind is left (WOW-INF-05, WOW-CMP-11)."""
-    if kind not in match.state["regions"][region]["influence"]:
-        match.emit("influence_placed", kind=kind, region=region)
-
-
 def special_adds(state: State, terms: Terms, action: Action) -> bool:
     """Return True if the attack is declared part of the open strike (WOW-STR-06, WOW-STR-11)."""
     return "strike" in action and beam_adds(state, terms, action)
@@ -236,9 +192,3 @@ def special_adds(state: State, terms: Terms, action: Action) -> bool:
 def special_opens(state: State, terms: Terms, action: Action) -> bool:
     """Return True if the attack is declared part of a strike. Its damage alone never completes one (WOW-STR-11, WOW-STR-12)."""
     return "strike" in action
-
-
-FIGURE_ATTACK = Verb(("unit",), figure_offers, figure_refusal, figure_attack, (), figure_adds, figure_opens)
-BEAM = Verb(("region",), beam_offers, beam_refusal, beam_attack, (), beam_adds, beam_opens)
-SPECIAL = Verb(("region",), special_offers, special_refusal, special_attack, ("strike",), special_adds, special_opens)
-PUSH = SPECIAL._replace(optional=("strike", "to"))
