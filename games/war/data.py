@@ -51,7 +51,8 @@ class Weights(NamedTuple):
     prize_symbol: float
     even: float
     edge: float
-    odds: tuple[float, float]
+    odds_least: float
+    odds_most: float
     fallen: float
     best_rival: float
 

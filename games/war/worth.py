@@ -56,7 +56,6 @@ def _count_fight(state: State, tile: str, strength: dict[Seat, float]) -> None:
     assert attacker is not None, "attacks are made by the active seat"
     assert defender is not None, "attacks are made on units"
     attack, defence = strengths(state, tile, attacker, defender)
-    least, most = WEIGHTS.odds
-    odds = min(max(WEIGHTS.even + WEIGHTS.edge * (attack - defence), least), most)
+    odds = min(max(WEIGHTS.even + WEIGHTS.edge * (attack - defence), WEIGHTS.odds_least), WEIGHTS.odds_most)
     strength[attacker] += odds * _prize(here) - (1 - odds) * WEIGHTS.unit * WEIGHTS.fallen * state["attacks"][tile]["units"]
     strength[defender] -= odds * (_prize(here) + WEIGHTS.unit * here["units"])

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from games.kernel import Game, Seats
-from games.war_of_civilizations.actions import inadmissible
 from games.war_of_civilizations.board import board
 from games.war_of_civilizations.data import FOLDER, ID, LEAST_SEATS, MOST_SEATS, SEATS
 from games.war_of_civilizations.facts import FACTS
 from games.war_of_civilizations.guess import REMEMBERS, guess
 from games.war_of_civilizations.invariants import broken
-from games.war_of_civilizations.phases import PHASES
+from games.war_of_civilizations.phases import PHASES, inadmissible
 from games.war_of_civilizations.setup import OPTIONS, begin
 from games.war_of_civilizations.sight import shown, view
 from games.war_of_civilizations.state import DOCUMENT

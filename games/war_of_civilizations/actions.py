@@ -6,29 +6,13 @@ from games.choices import Outside, Ranges
 from games.kernel import Action, Deed, Refusal, Seat, no
 from games.schema import counts, optional
 from games.war_of_civilizations.checks import never_refused
-from games.war_of_civilizations.crystals import misconverted
 from games.war_of_civilizations.data import ACTIONS, BATTLE_CARDS, CARDS, DEPLOY_PHASE, FREE_SHIPS, LANDINGS
 from games.war_of_civilizations.document import Match, State
 from games.war_of_civilizations.effects import VERBS
 from games.war_of_civilizations.flow import begin_action, end_action, end_turn, may_begin, pass_to, start_round
 from games.war_of_civilizations.setup import set_up, setup_offers, setup_refusal
-from games.war_of_civilizations.state import ACTIVE_ACTION, CARD, LOCATION, SHIP, in_play, in_words, turn_of
+from games.war_of_civilizations.state import ACTIVE_ACTION, CARD, LOCATION, SHIP, in_words, turn_of
 from games.war_of_civilizations.upkeep import end_round
-
-# ---------------------------------------------------------------- any action
-
-
-def inadmissible(state: State, action: Action) -> Refusal | None:
-    """An action names locations of the board only, and its fields do not contradict each other. Otherwise it is refused in every position
-    of the match (WOC-MAP-01, WOC-CNV-01, WOC-PWR-29, WOC-PWR-31)."""
-    board = in_play(state)
-    for location in (action.get("at"), action.get("from"), action.get("to"), *action.get("skip", ())):
-        if location is not None and location not in board:
-            return no("bad_action", "WOC-MAP-01", reason=f"{location} is not in play")
-    if action["type"] == "convert":
-        return misconverted(action)
-    return misplaced(action) if action["type"] == "play_card" else None
-
 
 # ---------------------------------------------------------------- deploying
 

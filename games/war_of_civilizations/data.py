@@ -69,13 +69,39 @@ class Ability(NamedTuple):
     targets: tuple[tuple[str, ...], ...]
 
 
+class Layer(NamedTuple):
+    """The worth of each resource of a kind that lies above the layer below, up to a number."""
+
+    up_to: int
+    each: float
+
+
+class StockWeights(NamedTuple):
+    """The worth of the resources of a kind, which falls from layer to layer."""
+
+    few: Layer
+    some: Layer
+    many: Layer
+
+
+class IsleWeights(NamedTuple):
+    """The worth of the Isle for its owner: when it has just been taken, and after one, two and more full rounds."""
+
+    taken: float
+    after: tuple[float, ...]
+
+    def full_rounds(self, number: int) -> float:
+        """Return the worth after a number of full rounds."""
+        return self.after[number - 1] if number else self.taken
+
+
 class Weights(NamedTuple):
     """The weights of `worth`. Most are in crystals times `crystal`."""
 
     won: float
     crystal: float
     level: float  # a level of an ability, which has cost a crystal
-    stock: list[list[float]]  # a resource: up to so many of a kind each has this worth
+    stock: StockWeights  # each resource, by how many of its kind there are
     strength: float  # a point of strength
     collector: float  # in addition, a ship that collects
     card: float
@@ -84,7 +110,7 @@ class Weights(NamedTuple):
     continent: float  # all of the own continent, which brings an action
     towards: float  # a step of the capital ship towards the Isle
     escort: float  # a step of another fighting ship towards the Isle, for each point of strength
-    isle: list[float]  # the Isle, by full rounds
+    isle: IsleWeights  # the Isle, by full rounds
     unpaid: float  # the share of that without the upkeep
     exposed: float  # the share of that if a stronger fleet is sure to come
     at_risk: float  # the loss of a capital ship to a stronger fleet next to it
@@ -256,7 +282,13 @@ EXPEDITIONS: dict[str, Counts] = {row["id"]: row["cost"] for row in _DATA["exped
 """The cost of each lost expedition (WOC-EXP-05)."""
 
 
-WEIGHTS = Weights(**_DATA["worth"])
+def _weights(row: dict[str, Any]) -> Weights:
+    stock = StockWeights(**{name: Layer(**layer) for name, layer in row["stock"].items()})
+    isle = IsleWeights(row["isle"]["taken"], tuple(row["isle"]["after"]))
+    return Weights(**{**row, "stock": stock, "isle": isle})
+
+
+WEIGHTS: Weights = _weights(_DATA["worth"])
 
 
 def _ability(row: dict[str, Any]) -> Ability:

@@ -1,14 +1,14 @@
-"""The deeds that each phase allows: every decision of the game on one screen (CONTRACT section 2)."""
+"""The deeds that each phase allows, and the actions that no position allows: every decision of the game (CONTRACT section 2)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from games.kernel import Deed
+from games.kernel import Action, Deed, Refusal, no
 from games.lifecycle import OVER, ROUND_END, SETUP
-from games.war_of_civilizations.actions import BEGIN, DEPLOY, DISCARD_CARD, END_ACTION, END_ROUND, END_TURN, PLAY_CARD, SET_UP
+from games.war_of_civilizations.actions import BEGIN, DEPLOY, DISCARD_CARD, END_ACTION, END_ROUND, END_TURN, PLAY_CARD, SET_UP, misplaced
 from games.war_of_civilizations.battle.deeds import BID, READY, REINFORCE, RETREAT, USE_ABILITY
-from games.war_of_civilizations.crystals import CONVERT, CONVERT_TO_POWDER, DISMOUNT, MOUNT, UPGRADE
+from games.war_of_civilizations.crystals import CONVERT, CONVERT_TO_POWDER, DISMOUNT, MOUNT, UPGRADE, misconverted
 from games.war_of_civilizations.data import (
     BIDS_PHASE,
     BLOCKADE_PHASE,
@@ -19,6 +19,7 @@ from games.war_of_civilizations.data import (
     RETREAT_PHASE,
     TURN_PHASE,
 )
+from games.war_of_civilizations.document import State
 from games.war_of_civilizations.economy import BUY_CARD, BUY_SHIPS, COLLECT, FORECAST, REBUILD
 from games.war_of_civilizations.movement import BUILD_TELEPORTER, MOVE, REDISTRIBUTE
 from games.war_of_civilizations.privateers import (
@@ -31,6 +32,7 @@ from games.war_of_civilizations.privateers import (
     OFFER_RANSOM,
     YIELD,
 )
+from games.war_of_civilizations.state import in_play
 
 PHASES: Mapping[str, Mapping[str, Deed]] = {
     SETUP: {"advance": SET_UP},
@@ -66,3 +68,17 @@ PHASES: Mapping[str, Mapping[str, Deed]] = {
     ROUND_END: {"advance": END_ROUND},
     OVER: {},
 }
+
+CONTRADICTORY: Mapping[str, Callable[[Action], Refusal | None]] = {"convert": misconverted, "play_card": misplaced}
+"""The actions whose fields can contradict each other, with the check of each. It is beside the deed."""
+
+
+def inadmissible(state: State, action: Action) -> Refusal | None:
+    """Refuse an action that names a location out of play, or whose fields contradict each other: it is illegal in every position of the
+    match (WOC-MAP-01, WOC-CNV-01, WOC-PWR-29, WOC-PWR-31)."""
+    board = in_play(state)
+    for location in (action.get("at"), action.get("from"), action.get("to"), *action.get("skip", ())):
+        if location is not None and location not in board:
+            return no("bad_action", "WOC-MAP-01", reason=f"{location} is not in play")
+    check = CONTRADICTORY.get(action["type"])
+    return None if check is None else check(action)

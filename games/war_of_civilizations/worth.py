@@ -32,7 +32,6 @@ from games.war_of_civilizations.data import (
     REDISTRIBUTING,
     RESOURCES,
     RING,
-    ROUNDS_TO_WIN,
     STRENGTH,
     SUPPLY,
     WEIGHTS,
@@ -63,12 +62,13 @@ from games.war_of_civilizations.state import (
 
 
 def _away() -> dict[str, int]:
-    """Return the steps from each location to the Isle of Myth. Any apex island is one step away, so every continent is put next to the
-    first."""
+    """Return the steps from each location to the Isle of Myth. Every continent is put next to all apex islands, which are one step away
+    from it."""
     near = {location: list(others) for location, others in BESIDE.items()}
     for north in NORTH.values():
-        near[north].append(RING[0])
-        near[RING[0]].append(north)
+        for apex in RING:
+            near[north].append(apex)
+            near[apex].append(north)
     return distances(near)
 
 
@@ -114,19 +114,19 @@ def worth(state: State, seat: Seat) -> float:
 def _offered(ransom: Ransom) -> float:
     """Return the expected price of an offer."""
     offer = ransom["offer"]
-    return WEIGHTS.offered * (sum(offer.values()) * WEIGHTS.stock[0][1] + offer.get("crystals", 0) * WEIGHTS.crystal)
+    return WEIGHTS.offered * (sum(offer.values()) * WEIGHTS.stock.few.each + offer.get("crystals", 0) * WEIGHTS.crystal)
 
 
 def _stock(stock: Mapping[str, int]) -> float:
     """Return the worth of resources. The first of each kind are worth most."""
     value = 0.0
     for name in RESOURCES:
-        number, least = stock[name], 0.0
-        for most, each in WEIGHTS.stock:
+        number, least = stock[name], 0
+        for layer in WEIGHTS.stock:
             if number <= least:
                 break
-            value += each * (min(number, most) - least)
-            least = most
+            value += layer.each * (min(number, layer.up_to) - least)
+            least = layer.up_to
     return value
 
 
@@ -166,7 +166,7 @@ def _flagship(state: State, seat: Seat, player: Player) -> float:
     isle = isle_of(state)
     if at != ISLE or isle["holder"] != seat:
         return -WEIGHTS.at_risk * odds
-    value = WEIGHTS.isle[min(isle["full_rounds"], ROUNDS_TO_WIN)]
+    value = WEIGHTS.isle.full_rounds(isle["full_rounds"])
     if goods(player)[MONEY] < upkeep(fleet):
         value *= WEIGHTS.unpaid
     return value * (1 - (1 - WEIGHTS.exposed) * odds) - WEIGHTS.at_risk * odds
@@ -247,7 +247,7 @@ def _stakes(state: State, seat: Seat, at: str, foe: str, odds: float) -> float:
     if foe != PIRATE and HOME[foe] == at:
         won += WEIGHTS.spoils
     if at == ISLE and FLAGSHIP in fleet:
-        won += WEIGHTS.isle[0]
+        won += WEIGHTS.isle.taken
     return odds * won - (1 - odds) * lost
 
 
@@ -343,7 +343,7 @@ def _step(state: State, seat: Seat, start: str, fleet: Counts, goal: str) -> flo
         means = min([goods(player)[name] for name in MATERIALS])
         return WEIGHTS.crystal * min(1.0, WEIGHTS.expedition_means * means) + gain
     if goal == ISLE and leads:
-        return gain + WEIGHTS.isle[0] * (1.0 if goods(player)[MONEY] >= upkeep({FLAGSHIP: 1}) else WEIGHTS.unpaid)
+        return gain + WEIGHTS.isle.taken * (1.0 if goods(player)[MONEY] >= upkeep({FLAGSHIP: 1}) else WEIGHTS.unpaid)
     spare = sum(fleet.values()) > 1
     gain = max(gain, 0.0) + WEIGHTS.place * spare
     if COLLECTOR in fleet and (fleet[COLLECTOR] > 1 or not YIELDS[start]):
