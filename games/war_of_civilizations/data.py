@@ -70,7 +70,7 @@ class Ability(NamedTuple):
 
 
 class Layer(NamedTuple):
-    """The worth of each resource of a kind that lies above the layer below, up to a number."""
+    """A layer of a stock: the worth of each resource of a kind from the layer before up to a number."""
 
     up_to: int
     each: float
@@ -84,24 +84,13 @@ class StockWeights(NamedTuple):
     many: Layer
 
 
-class IsleWeights(NamedTuple):
-    """The worth of the Isle for its owner: when it has just been taken, and after one, two and more full rounds."""
-
-    taken: float
-    after: tuple[float, ...]
-
-    def full_rounds(self, number: int) -> float:
-        """Return the worth after a number of full rounds."""
-        return self.after[number - 1] if number else self.taken
-
-
 class Weights(NamedTuple):
     """The weights of `worth`. Most are in crystals times `crystal`."""
 
     won: float
     crystal: float
     level: float  # a level of an ability, which has cost a crystal
-    stock: StockWeights  # each resource, by how many of its kind there are
+    stock: StockWeights  # each resource, by the number of its kind
     strength: float  # a point of strength
     collector: float  # in addition, a ship that collects
     card: float
@@ -110,7 +99,8 @@ class Weights(NamedTuple):
     continent: float  # all of the own continent, which brings an action
     towards: float  # a step of the capital ship towards the Isle
     escort: float  # a step of another fighting ship towards the Isle, for each point of strength
-    isle: IsleWeights  # the Isle, by full rounds
+    isle_taken: float  # the Isle that has just been taken
+    isle_after: tuple[float, ...]  # the Isle after one full round, two, and so on
     unpaid: float  # the share of that without the upkeep
     exposed: float  # the share of that if a stronger fleet is sure to come
     at_risk: float  # the loss of a capital ship to a stronger fleet next to it
@@ -284,8 +274,7 @@ EXPEDITIONS: dict[str, Counts] = {row["id"]: row["cost"] for row in _DATA["exped
 
 def _weights(row: dict[str, Any]) -> Weights:
     stock = StockWeights(**{name: Layer(**layer) for name, layer in row["stock"].items()})
-    isle = IsleWeights(row["isle"]["taken"], tuple(row["isle"]["after"]))
-    return Weights(**{**row, "stock": stock, "isle": isle})
+    return Weights(**{**row, "stock": stock, "isle_after": tuple(row["isle_after"])})
 
 
 WEIGHTS: Weights = _weights(_DATA["worth"])

@@ -166,7 +166,8 @@ def _flagship(state: State, seat: Seat, player: Player) -> float:
     isle = isle_of(state)
     if at != ISLE or isle["holder"] != seat:
         return -WEIGHTS.at_risk * odds
-    value = WEIGHTS.isle.full_rounds(isle["full_rounds"])
+    rounds = isle["full_rounds"]
+    value = WEIGHTS.isle_after[rounds - 1] if rounds else WEIGHTS.isle_taken
     if goods(player)[MONEY] < upkeep(fleet):
         value *= WEIGHTS.unpaid
     return value * (1 - (1 - WEIGHTS.exposed) * odds) - WEIGHTS.at_risk * odds
@@ -247,7 +248,7 @@ def _stakes(state: State, seat: Seat, at: str, foe: str, odds: float) -> float:
     if foe != PIRATE and HOME[foe] == at:
         won += WEIGHTS.spoils
     if at == ISLE and FLAGSHIP in fleet:
-        won += WEIGHTS.isle.taken
+        won += WEIGHTS.isle_taken
     return odds * won - (1 - odds) * lost
 
 
@@ -343,7 +344,7 @@ def _step(state: State, seat: Seat, start: str, fleet: Counts, goal: str) -> flo
         means = min([goods(player)[name] for name in MATERIALS])
         return WEIGHTS.crystal * min(1.0, WEIGHTS.expedition_means * means) + gain
     if goal == ISLE and leads:
-        return gain + WEIGHTS.isle.taken * (1.0 if goods(player)[MONEY] >= upkeep({FLAGSHIP: 1}) else WEIGHTS.unpaid)
+        return gain + WEIGHTS.isle_taken * (1.0 if goods(player)[MONEY] >= upkeep({FLAGSHIP: 1}) else WEIGHTS.unpaid)
     spare = sum(fleet.values()) > 1
     gain = max(gain, 0.0) + WEIGHTS.place * spare
     if COLLECTOR in fleet and (fleet[COLLECTOR] > 1 or not YIELDS[start]):
