@@ -23,6 +23,16 @@ class StoreUnavailable(PlatformError):
         self.reason = reason
 
 
+class StoreRefused(PlatformError):
+    """The store answered a command with an error: it has rights, a type or a version that this program does not expect."""
+
+    code = "store_refused"
+
+    def __init__(self, reason: str = "") -> None:
+        super().__init__("The store refused a command. It has been logged.")
+        self.reason = reason
+
+
 class NoMatch(PlatformError):
     """There is no match with that id."""
 

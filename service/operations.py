@@ -13,7 +13,7 @@ import marshmallow
 import structlog
 from flask import Flask, Response, request
 
-from events.errors import PlatformError, StoreUnavailable
+from events.errors import PlatformError, StoreRefused, StoreUnavailable
 from games.schema import Schema
 from service.context import Service
 from service.game_components import reference
@@ -68,7 +68,7 @@ class Operation(NamedTuple):
         """Return every code with which the operation may fail, in the order of `CODES`. Some follow from what it takes."""
         found = {"bad_request", "bad_query", "broken", *self.problems}
         if self.key != "none":
-            found |= {"bad_key", "store_away"}
+            found |= {"bad_key", "store_away", "store_refused"}
         if self.key == "needed":
             found.add("no_key")
         if self.body is not None:
@@ -148,6 +148,8 @@ def problem_of(error: Exception, request_id: str) -> Problem:
     if isinstance(error, PlatformError):
         if isinstance(error, StoreUnavailable):
             log.warning("store_away", request=request_id)
+        if isinstance(error, StoreRefused):
+            log.error("store_refused", request=request_id, where=_where(error))
         return platform_problem(error)
     log.error("broken", request=request_id, error=type(error).__name__, where=_where(error))
     return Problem("broken")

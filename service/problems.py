@@ -66,6 +66,7 @@ CODES: Mapping[str, Code] = {
     "busy": Code(503, "Busy", "Too many requests are writing now. Try again."),
     "streams_full": Code(503, "Too many streams", "This server has as many open streams as it allows. Try again."),
     "store_away": Code(503, "Store unavailable", "The store cannot be reached now. Try again."),
+    "store_refused": Code(500, "Store error", "The store refused a command. It has been logged."),
     "broken": Code(500, "Broken", "Something went wrong in the server. It has been logged."),
 }
 

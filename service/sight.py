@@ -23,6 +23,7 @@ from service.keys import Caller
 from service.problems import Problem
 from service.responses import sorted_json
 from table import rules as table_rules
+from table.board import board as table_board
 from table.rules import is_table_action
 
 
@@ -116,8 +117,10 @@ def view(game: Game, position: Position, viewer: str) -> dict[str, Any]:
 
 
 def board(game: Game, position: Position, viewer: str) -> list[str]:
-    """Return the match as lines of text, drawn from the view of its viewer. Equal views give equal boards."""
-    return game.board(orjson.loads(sorted_json(view(game, position, viewer))), viewer)
+    """Return the match as lines of text, drawn from what its viewer may see: the table while seats are open, then the game."""
+    return table_board(table_rules.view(position.table, viewer)) + game.board(
+        orjson.loads(sorted_json(view(game, position, viewer))), viewer
+    )
 
 
 def choices(game: Game, position: Position, seat: str | None, player: str) -> list[Choice]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from environs import EnvError
 
 from events.embedded import NoServer
-from events.errors import StoreUnavailable
+from events.errors import StoreRefused, StoreUnavailable
 from events.platform import Platform, open_platform, settings_from_environment
 from events.store import WrongStore
 
@@ -37,15 +37,15 @@ def opened(data: Path | None) -> Iterator[Platform]:
         raise Unable(f"There is no data in {settings.data}. Name its folder with --data, or a server in WARLEDGER_REDIS_URL.")
     try:
         platform = open_platform(settings)
-    except (NoServer, StoreUnavailable, WrongStore) as reason:
+    except (NoServer, StoreUnavailable, StoreRefused, WrongStore) as reason:
         raise Unable(f"The store cannot be opened: {_why(reason)}.") from None
     try:
         yield platform
-    except StoreUnavailable as reason:
+    except (StoreUnavailable, StoreRefused) as reason:
         raise Unable(f"The store has become unavailable: {_why(reason)}.") from None
     finally:
         platform.close()
 
 
 def _why(reason: Exception) -> str:
-    return reason.reason if isinstance(reason, StoreUnavailable) else str(reason)
+    return reason.reason if isinstance(reason, (StoreUnavailable, StoreRefused)) else str(reason)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha1
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import redis
 from hiredis import pack_command
@@ -23,7 +23,7 @@ from redis.exceptions import ConnectionError as Disconnected
 from redis.exceptions import TimeoutError as TooLate
 from redis.retry import Retry
 
-from events.errors import StoreUnavailable
+from events.errors import StoreRefused, StoreUnavailable
 
 Item = tuple[bytes, dict[bytes, bytes]]  # a stream's id, and its fields
 
@@ -79,9 +79,7 @@ class RedisClient:
                     raise StoreUnavailable(str(reason)) from reason
                 time.sleep(_PAUSES[attempt])
             except RedisError as reason:
-                if _cannot_write(reason):
-                    raise StoreUnavailable(str(reason)) from reason
-                raise
+                _raise_ours(reason)
         raise AssertionError("unreachable")
 
     def _run_once(self, script: Script, keys: Sequence[str], args: Sequence[str | bytes | int]) -> Any:
@@ -146,15 +144,12 @@ class RedisClient:
 
         No message is missed between the first None and a StoreUnavailable. After an error, subscribe again.
         """
-        try:
-            with self._subscriber() as client, client.pubsub(ignore_subscribe_messages=True) as subscription:
-                subscription.subscribe(*channels)
-                yield None
-                while True:
-                    message = subscription.get_message(timeout=patience)
-                    yield None if message is None else (message["channel"].decode(), message["data"])
-        except _UNAVAILABLE as reason:
-            raise StoreUnavailable(str(reason)) from reason
+        with _translated(), self._subscriber() as client, client.pubsub(ignore_subscribe_messages=True) as subscription:
+            subscription.subscribe(*channels)
+            yield None
+            while True:
+                message = subscription.get_message(timeout=patience)
+                yield None if message is None else (message["channel"].decode(), message["data"])
 
     def _subscriber(self) -> Any:
         if self._cluster is not None:
@@ -181,15 +176,22 @@ def queue_client(url: str, patient: bool = False) -> Any:
 
 @contextmanager
 def _translated() -> Iterator[None]:
-    """Raise StoreUnavailable in place of each error which means that the store cannot work at present."""
+    """Raise errors of ours in place of those of redis-py. NoScriptError passes: the caller sends the script's text."""
     try:
         yield
+    except NoScriptError:
+        raise
     except _UNAVAILABLE as reason:
         raise StoreUnavailable(str(reason)) from reason
     except RedisError as reason:
-        if isinstance(reason, MovedError) or _cannot_write(reason):
-            raise StoreUnavailable(str(reason)) from reason
-        raise
+        _raise_ours(reason)
+
+
+def _raise_ours(reason: RedisError) -> NoReturn:
+    """Raise the error of ours for an error with which the store answered."""
+    if isinstance(reason, MovedError) or _cannot_write(reason):
+        raise StoreUnavailable(str(reason)) from reason
+    raise StoreRefused(str(reason)) from reason
 
 
 def _without_address(options: dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import structlog
 
-from events.errors import StoreUnavailable
+from events.errors import StoreRefused, StoreUnavailable
 from events.store.client import RedisClient
 
 log = structlog.get_logger(__name__)
@@ -28,7 +28,7 @@ def heads(client: RedisClient, channels: Sequence[str], patience: float) -> Iter
                 else:
                     match, _, version = message[1].decode().partition(" ")
                     yield match, int(version)
-        except StoreUnavailable:
+        except (StoreUnavailable, StoreRefused):
             log.warning("heads_lost", again_in=pause)
             yield None
             time.sleep(pause)

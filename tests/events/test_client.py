@@ -9,7 +9,7 @@ import redis
 
 from events import lists, play, players, recall
 from events.audit import audit
-from events.errors import StoreUnavailable
+from events.errors import StoreRefused, StoreUnavailable
 from events.platform import Platform, Settings, open_platform
 from events.rebuild import rebuild
 from events.store import Store
@@ -64,8 +64,14 @@ def test_a_store_that_cannot_write_is_unavailable_and_writes_nothing(platform: P
 
 
 def test_an_error_in_a_script_is_not_taken_for_an_unavailable_store(platform: Platform) -> None:
-    with pytest.raises(redis.ResponseError):
-        platform.store.client.run(Script("return nonsense(", "0" * 40), [], [])
+    for send in (
+        lambda: platform.store.client.run(Script("return nonsense(", "0" * 40), [], []),
+        lambda: platform.store.client.ask("NONSENSE"),
+        lambda: platform.store.client.ask_all([("PING",), ("NONSENSE",)]),
+    ):
+        with pytest.raises(StoreRefused) as refused:
+            send()
+        assert refused.value.reason
 
 
 def test_many_matches_are_played_listed_rebuilt_and_audited_on_a_cluster(spread: Platform) -> None:
