@@ -314,13 +314,15 @@ def build_teleporter(match: Match, seat: Seat, action: Action) -> None:
 
 
 def step_made(state: State, event: Event, own: Own) -> None:
-    """Ships have made a step of a Move. Steps that a card has granted are used with the first."""
+    """Ships have made a step of a Move. The first step uses the steps that cards have granted. Those of a card that is played later in the
+    Move are left for the next Move (WOC-PWR-27)."""
     player = own_player(state, event["seat"], own)
     take_ships(player, event["from"], event["ships"], own)
     add_ships(player, event["to"], event["ships"], own)
     turn = own_turn(state, own)
     turn["bonus_open"] = False
-    turn["extra_steps"] = 0
+    if turn["mover"] is None:
+        turn["extra_steps"] = 0
     turn["mover"] = {"from": event["from"], "at": event["to"], "ships": dict(event["ships"]), "steps_left": event["steps_left"]}
 
 
