@@ -32,6 +32,7 @@ from games.war_of_civilizations.data import (
     LOCATIONS,
     MAX_LEVEL,
     OFFERS_A_MOMENT,
+    OWNER_OF_HOME,
     RANSOM_PHASE,
     REINFORCE_PHASE,
     RESERVE,
@@ -164,7 +165,8 @@ def _broken_cards(state: State) -> Iterator[str]:
 
 
 def _broken_board(state: State) -> Iterator[str]:
-    """Ships, privateers and marks, and the room of locations (WOC-MAP-13, WOC-CTL-04, WOC-RET-03)."""
+    """Ships, privateers and marks, and the room of locations. Another seat has ships on a home base only while it attacks it: afterwards
+    they have left, or the owner is eliminated (WOC-MAP-13, WOC-CTL-04, WOC-RET-03, WOC-ELM-01)."""
     battle, board = state["battle"], in_play(state).difference(state["covered"])
     for location in LOCATIONS:
         there = occupants(state, location)
@@ -174,6 +176,11 @@ def _broken_board(state: State) -> Iterator[str]:
             yield f"{there} have ships on {location}"
         if len(there) > 1 and (battle is None or battle["at"] != location or len(there) > 2):
             yield f"{there} share {location}"
+        owner = OWNER_OF_HOME.get(location)
+        player = state["players"].get(owner) if owner is not None else None
+        defended = battle is not None and (battle["at"], battle["defender"]) == (location, owner)
+        if player is not None and not player["eliminated"] and there != [owner] and not defended:
+            yield f"{there} have ships on {location}, the home base of {owner}, which does not defend it"
         ships = sum([sum(state["players"][seat]["fleets"][location].values()) for seat in there])
         welcome = [seat for seat in there if location == HOME[seat] and FLAGSHIP in state["players"][seat]["fleets"][location]]
         if ships > CAPACITY[location] + len(welcome):

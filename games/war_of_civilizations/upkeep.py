@@ -16,7 +16,6 @@ from games.war_of_civilizations.data import (
     ISLE_REWARD,
     ISLE_WIN,
     MONEY,
-    PLACE,
     ROUND_LIMIT_WIN,
     ROUNDS_TO_WIN,
     WEAKEST_FIRST,
@@ -94,7 +93,7 @@ def refuges(state: State, seat: Seat, ships: list[str]) -> dict[str | None, Coun
         return {}
     steps = distances(neighbours(state))
     own = [location for location in controlled(state, seat) if location != ISLE]
-    nearest = sorted(own, key=lambda location: (steps[location], PLACE[location]))
+    nearest = sorted(own, key=steps.__getitem__)  # stable: equals stay in map order
     left = {location: room(state, location) for location in nearest}
     found: dict[str | None, Counts] = {}
     for ship in ships:
