@@ -46,12 +46,12 @@ def test_a_decision_slower_than_the_patience_of_the_sweep_is_written_once(lonely
     hire()
     hire()
     match = play.create(lonely, ANN, "slow", {"one": "ai:greedy", "two": "me"}, {"target": 60}).match
-    within(TEN_SECONDS, lambda: logged(tmp_path, "swept"))
-    within(TEN_SECONDS, lambda: len(list(tmp_path.glob("thinking-*"))) == 2)
+    within(3 * TEN_SECONDS, lambda: logged(tmp_path, "swept"))
+    within(3 * TEN_SECONDS, lambda: len(list(tmp_path.glob("thinking-*"))) == 2)
     assert version(lonely, match) == 2
     (tmp_path / "go").touch()
-    within(TEN_SECONDS, lambda: recall.position(lonely, match).to_act == ["two"])
-    past = within(TEN_SECONDS, lambda: [line for line in logged(tmp_path, "step_past") if line["kind"] == THINK])[0]
+    within(3 * TEN_SECONDS, lambda: recall.position(lonely, match).to_act == ["two"])
+    past = within(3 * TEN_SECONDS, lambda: [line for line in logged(tmp_path, "step_past") if line["kind"] == THINK])[0]
     assert (past["match"], past["version"], past["code"]) == (match, 2, "stale")
     done = [(line["first"], line["last"]) for line in logged(tmp_path, "step_done")]
     assert [version for first, last in done for version in range(first, last + 1)] == list(range(2, version(lonely, match) + 1))
@@ -65,12 +65,12 @@ def test_a_decision_that_exceeds_the_time_of_its_job_is_made_by_another_job(
     monkeypatch.setitem(due.KINDS, THINK, KINDS[THINK]._replace(seconds=1))  # type: ignore[arg-type]
     play.play(lonely, match, SYSTEM, BEGIN)
     hire()
-    (failed,) = within(TEN_SECONDS, lambda: logged(tmp_path, "job_failed"))
+    (failed,) = within(3 * TEN_SECONDS, lambda: logged(tmp_path, "job_failed"))
     assert failed["error"] == "JobTimeoutException"
     assert failed["job"] == f"think-{match}-2-one"
     assert (version(lonely, match), list(members(lonely, match))) == (2, [f"think|{match}|one"])
     (tmp_path / "go").touch()
-    within(TEN_SECONDS, lambda: recall.position(lonely, match).to_act == ["two"])
+    within(3 * TEN_SECONDS, lambda: recall.position(lonely, match).to_act == ["two"])
     assert next(line["first"] for line in logged(tmp_path, "step_done")) == 3
     check(lonely, match)
 
