@@ -32,9 +32,7 @@ def create_app(platform: Platform | None = None, settings: Settings | None = Non
     endpoints = mount(app, OPERATIONS, open_service(platform, settings))
     docs.mount(app, partial(described, platform.games))
     _handle_errors(app, settings)
-    app.wsgi_app = RequestMiddleware(  # type: ignore[method-assign]
-        app.wsgi_app, endpoints["act"], settings.cors_origins, settings.log_requests
-    )
+    app.wsgi_app = RequestMiddleware(app.wsgi_app, endpoints["act"], settings)  # type: ignore[method-assign]
     return app
 
 

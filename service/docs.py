@@ -75,6 +75,5 @@ def mount(app: Flask, describe: Callable[[], dict[str, Any]]) -> None:
 
 def _with_policy(response: Response) -> Response:
     response.headers["Content-Security-Policy"] = POLICY
-    response.headers["X-Content-Type-Options"] = "nosniff"
     response.headers["Referrer-Policy"] = "no-referrer"
     return response

@@ -16,6 +16,8 @@ import structlog
 
 from games.patterns import MATCH, REQUEST
 from service import metrics
+from service.problems import Problem, problem_response
+from service.settings import Settings
 
 Environ = dict[str, Any]
 Headers = list[tuple[str, str]]
@@ -23,6 +25,10 @@ Wsgi = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
 
 INFO = "warledger.request"
 
+_ADDRESS = ("PATH_INFO", "QUERY_STRING")
+_BARE_HEADERS = ("CONTENT_TYPE", "CONTENT_LENGTH")
+_LONGEST_NAME = 64
+_NO_SNIFFING = ("X-Content-Type-Options", "nosniff")
 _REQUEST_ID = re.compile(REQUEST)
 _ACTION_PATH = re.compile(f"/v1/matches/({MATCH})/actions")
 _MATCH_PATH = re.compile(f"/v1/matches/({MATCH})(?:/|$)")
@@ -43,13 +49,17 @@ class RequestInfo:
 
 
 class RequestMiddleware:
-    """A WSGI application around another one. `act` serves an action without Flask."""
+    """A WSGI application around another one. `act` serves an action without Flask.
 
-    def __init__(self, inner: Wsgi, act: Callable[..., Any], origins: Iterable[str], log_requests: bool) -> None:
+    A request whose head has a part that is too long is refused here, before anything parses it.
+    """
+
+    def __init__(self, inner: Wsgi, act: Callable[..., Any], settings: Settings) -> None:
         self._inner = inner
         self._act = act
-        self._origins = frozenset(origins)
-        self._log = structlog.get_logger() if log_requests else None
+        self._origins = frozenset(settings.cors_origins)
+        self._header_limit = settings.header_limit
+        self._log = structlog.get_logger() if settings.log_requests else None
 
     def __call__(self, environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
         """Answer a request."""
@@ -62,18 +72,27 @@ class RequestMiddleware:
         def start(line: str, headers: Headers, *more: Any) -> Any:
             nonlocal status
             status = int(line[:3])
-            headers.append(("X-Request-Id", info.id))
+            headers += [("X-Request-Id", info.id), _NO_SNIFFING]
             if self._origins:
                 self._add_cors(environ, headers)
             return start_response(line, headers, *more)
 
-        action = _ACTION_PATH.fullmatch(environ["PATH_INFO"]) if environ["REQUEST_METHOD"] == "POST" else None
-        body = self._inner(environ, start) if action is None else self._serve_action(environ, action[1], start)
+        body = self._answer(environ, info, start)
         took = time.perf_counter() - began
         metrics.count(info.operation, status, info.code, took)
         if self._log is not None:
             self._log.info("request", **_log_fields(environ, info, status, took))
         return body
+
+    def _answer(self, environ: Environ, info: RequestInfo, start: Callable[..., Any]) -> Iterable[bytes]:
+        """Refuse the request because of its head, or carry out an action, or leave the request to Flask."""
+        refused = _too_long(environ, self._header_limit)
+        if refused is not None:
+            response = problem_response(refused)
+            info.code = response.code
+            return response(environ, start)
+        action = _ACTION_PATH.fullmatch(environ["PATH_INFO"]) if environ["REQUEST_METHOD"] == "POST" else None
+        return self._inner(environ, start) if action is None else self._serve_action(environ, action[1], start)
 
     def _serve_action(self, environ: Environ, match: str, start: Callable[..., Any]) -> Iterable[bytes]:
         response = self._act(environ, match=match)
@@ -97,6 +116,17 @@ class RequestMiddleware:
 def info_of(environ: Environ) -> RequestInfo:
     """Return the info of a request. An application without the middleware gets one that nobody reads."""
     return environ.get(INFO) or RequestInfo("-")
+
+
+def _too_long(environ: Environ, limit: int) -> Problem | None:
+    """Return the problem if the path, the query or a header of a request is longer than the limit."""
+    for name, value in environ.items():
+        if isinstance(value, str) and len(value) > limit:
+            if name in _ADDRESS:
+                return Problem("address_too_long", limit=limit)
+            if name in _BARE_HEADERS or name.startswith("HTTP_"):
+                return Problem("header_too_large", header=name.removeprefix("HTTP_").replace("_", "-").title()[:_LONGEST_NAME], limit=limit)
+    return None
 
 
 def _log_fields(environ: Environ, info: RequestInfo, status: int, took: float) -> dict[str, Any]:

@@ -66,7 +66,7 @@ class Operation(NamedTuple):
 
     def all_problems(self) -> list[str]:
         """Return every code with which the operation may fail, in the order of `CODES`. Some follow from what it takes."""
-        found = {"bad_request", "bad_query", "broken", *self.problems}
+        found = {"bad_request", "bad_query", "address_too_long", "header_too_large", "broken", *self.problems}
         if self.key != "none":
             found |= {"bad_key", "store_away", "store_refused"}
         if self.key == "needed":

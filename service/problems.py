@@ -59,6 +59,8 @@ CODES: Mapping[str, Code] = {
     "stale": Code(412, "Stale", "The match is now at version {version}."),
     "too_large": Code(413, "Too large", "The body is larger than {limit} bytes."),
     "not_json": Code(415, "Wrong media type", "The body must be sent as application/json."),
+    "address_too_long": Code(414, "Address too long", "The path or the query is longer than {limit} bytes."),
+    "header_too_large": Code(431, "Header too large", "The header {header} is longer than {limit} bytes."),
     "against_the_rules": Code(422, "Against the rules", "The rules of the game do not allow this. `code` and `rule` say why."),
     "must_be_last": Code(422, "Must be last", "An action of the list draws chance or reveals something, so nothing can follow it."),
     "request_reused": Code(422, "Idempotency key reused", "This Idempotency-Key was used before for another request."),

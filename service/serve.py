@@ -33,6 +33,8 @@ STEADY = 10.0
 GRACE = 2.0
 LOG_LIMIT = 16_000_000
 SPARE_THREADS = 32
+HEAD_LIMIT = 65_536  # bytes of a request's line and headers; granian answers a longer head with 431
+HEAD_TIMEOUT_MS = 10_000
 
 
 class Unable(Exception):
@@ -215,6 +217,7 @@ def web_command(options: argparse.Namespace, port: int) -> list[str]:
     """Return the command that starts granian, with a thread for every stream that may be open and some for everything else."""
     threads = settings_from_environment().streams + SPARE_THREADS
     command = [sys.executable, "-m", "granian", "--interface", "wsgi", "--factory", "--host", options.host, "--port", str(port)]
+    command += ["--http1-buffer-size", str(HEAD_LIMIT), "--http1-header-read-timeout", str(HEAD_TIMEOUT_MS)]
     command += ["--workers", str(options.web), "--blocking-threads", str(threads), "--log-level", "error", "--no-ws", "--http", "1"]
     return [*command, "--respawn-failed-workers", "--respawn-interval", "0.2", "--workers-kill-timeout", "1", "service.app:create_app"]
 

@@ -13,6 +13,7 @@ class Settings(NamedTuple):
     admin_key: str | None = None
     cors_origins: tuple[str, ...] = ()
     body_limit: int = 65_536
+    header_limit: int = 4096
     streams: int = 256
     stream_seconds: float = 3600.0
     comment_seconds: float = 10.0
@@ -29,6 +30,7 @@ def settings_from_environment() -> Settings:
         admin_key=env.str("WARLEDGER_ADMIN_KEY", None) or None,
         cors_origins=tuple(filter(None, map(str.strip, origins))),
         body_limit=env.int("WARLEDGER_BODY_LIMIT", default.body_limit, validate=not_negative),
+        header_limit=env.int("WARLEDGER_HEADER_LIMIT", default.header_limit, validate=not_negative),
         streams=env.int("WARLEDGER_STREAMS", default.streams, validate=not_negative),
         stream_seconds=env.float("WARLEDGER_STREAM_SECONDS", default.stream_seconds, validate=not_negative),
         comment_seconds=env.float("WARLEDGER_COMMENT_SECONDS", default.comment_seconds, validate=not_negative),

@@ -23,6 +23,7 @@ from events import play, recall
 from events.platform import Platform
 from games.kernel import any_action
 from service.app import create_app
+from service.serve import HEAD_LIMIT
 from service.settings import Settings
 from tests.conftest import Servers, within
 from tests.service import conformance
@@ -151,7 +152,19 @@ def serve(servers: Servers) -> Iterator[Callable[..., Live]]:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
         command = [sys.executable, "-m", "granian", "--interface", "wsgi", "--factory", "--host", "127.0.0.1", "--port", str(port)]
-        command += ["--workers", "1", "--blocking-threads", "24", "--log-level", "error", "--no-ws", "--http", "1"]
+        command += [
+            "--workers",
+            "1",
+            "--blocking-threads",
+            "24",
+            "--log-level",
+            "error",
+            "--no-ws",
+            "--http",
+            "1",
+            "--http1-buffer-size",
+            str(HEAD_LIMIT),
+        ]
         settings = {
             "WARLEDGER_REDIS_URL": servers.store_url,
             "WARLEDGER_QUEUE_URL": servers.queue_url,

@@ -21,6 +21,13 @@ def test_a_request_has_its_own_id_or_a_new_one(anybody: Caller) -> None:
     assert "X-Request-Id" in anybody.get("/nothing").headers
 
 
+def test_no_browser_guesses_the_media_type_of_an_answer(anybody: Caller, ada: Caller, tally: str) -> None:
+    answers = [anybody.get(path) for path in ("/healthz", "/nothing", "/docs", "/docs/assets/start.js", "/openapi.json", "/v1/games")]
+    answers += [ada.act(tally, {"type": "roll"}), ada.act(tally, {}), ada.ask("OPTIONS", "/v1/games"), ada.ask("DELETE", "/v1/games")]
+    for answer in answers:
+        assert answer.headers.getlist("X-Content-Type-Options") == ["nosniff"]
+
+
 def test_by_default_no_page_of_another_origin_may_read(anybody: Caller) -> None:
     assert "Access-Control-Allow-Origin" not in anybody.get("/v1/games", Origin="https://play.example").headers
 

@@ -31,6 +31,7 @@ def test_every_setting_of_the_service_is_read(monkeypatch: pytest.MonkeyPatch) -
         "WARLEDGER_ADMIN_KEY": "secret",
         "WARLEDGER_CORS_ORIGINS": "https://a.example, https://b.example,",
         "WARLEDGER_BODY_LIMIT": "1000",
+        "WARLEDGER_HEADER_LIMIT": "2000",
         "WARLEDGER_STREAMS": "5",
         "WARLEDGER_STREAM_SECONDS": "60.5",
         "WARLEDGER_COMMENT_SECONDS": "2",
@@ -41,7 +42,7 @@ def test_every_setting_of_the_service_is_read(monkeypatch: pytest.MonkeyPatch) -
     for name, value in given.items():
         monkeypatch.setenv(name, value)
     assert settings_from_environment() == Settings(
-        "secret", ("https://a.example", "https://b.example"), 1000, 5, 60.5, 2.0, 3.0, 4.0, log_requests=False
+        "secret", ("https://a.example", "https://b.example"), 1000, 2000, 5, 60.5, 2.0, 3.0, 4.0, log_requests=False
     )
 
 
