@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
+import orjson
 from flask import Response
 
 import table.rules
@@ -16,7 +17,7 @@ from service.context import Service
 from service.game_components import action_schemas, event_schemas, table_action_schemas, table_event_schemas
 from service.operations import TEXT_SCHEMA, Answer, Call, Operation, in_json
 from service.problems import CODES, Problem
-from service.responses import json_response, markdown_response
+from service.responses import json_response, markdown_response, public
 from table.data import FOLDER
 
 _RULE = re.compile(rf"^- \*\*(?P<id>{patterns.RULE})\*\* (?P<text>.+)$")
@@ -55,6 +56,29 @@ def get_rulebook(service: Service, call: Call, game: str) -> Response:
 def get_contract(service: Service, call: Call, game: str) -> Response:
     """Return CONTRACT.md of a game."""
     return markdown_response((_game(service, game).folder / "CONTRACT.md").read_text("utf-8"))
+
+
+def get_data(service: Service, call: Call, game: str) -> Response:
+    """Return data.json of a game, with its seats and the defaults of its options."""
+    found = _game(service, game)
+    seats = found.seats
+    defaults = found.begin(list(seats.ids[: seats.least]), {})["options"]
+    return json_response(
+        {
+            "game": found.id,
+            "revision": found.revision,
+            "seats": list(seats.ids),
+            "least_seats": seats.least,
+            "most_seats": seats.most,
+            "options": defaults,
+            "data": orjson.loads((found.folder / "data.json").read_bytes()),
+        }
+    )
+
+
+def get_table_data(service: Service, call: Call) -> Response:
+    """Return data.json of the table."""
+    return json_response({"data": orjson.loads((FOLDER / "data.json").read_bytes())})
 
 
 def get_table_rulebook(service: Service, call: Call) -> Response:
@@ -160,51 +184,69 @@ def _parsed_rules(markdown: str) -> list[dict[str, Any]]:
     return found
 
 
+def _reading(
+    id: str, path: str, summary: str, view: Callable[..., Response], answer: Answer, problems: tuple[str, ...] = (), tag: str = "games"
+) -> Operation:
+    """Return an operation whose answer is the same for everybody and changes only with the server, so that caches may keep it."""
+
+    def cached(service: Service, call: Call, **ids: str) -> Response:
+        return public(view(service, call, **ids), call.header("If-None-Match"))
+
+    answers = {200: answer._replace(headers=("ETag",)), 304: Answer("You have this content.", headers=("ETag",))}
+    return Operation(id, "GET", path, tag, summary, cached, answers, headers=("If-None-Match",), problems=problems)
+
+
 _MARKDOWN = {"text/markdown": TEXT_SCHEMA}
+_GAME = ("no_such_game",)
 
 OPERATIONS = (
-    Operation("list_games", "GET", "/v1/games", "games", "List the games", list_games, {200: in_json("The games.", "Games")}),
-    Operation(
-        "get_game", "GET", "/v1/games/{game}", "games", "Get a game: seats, options, artificial players, refusals", get_game,
-        {200: in_json("The game.", "Game")}, problems=("no_such_game",),
+    _reading("list_games", "/v1/games", "List the games", list_games, in_json("The games.", "Games")),
+    _reading(
+        "get_game", "/v1/games/{game}", "Get a game: seats, options, artificial players, refusals", get_game,
+        in_json("The game.", "Game"), _GAME,
     ),
-    Operation(
-        "get_rules", "GET", "/v1/games/{game}/rules", "games", "Get the rules, one by one", get_rules,
-        {200: in_json("The rules.", "Rules")}, problems=("no_such_game",),
+    _reading("get_rules", "/v1/games/{game}/rules", "Get the rules, one by one", get_rules, in_json("The rules.", "Rules"), _GAME),
+    _reading(
+        "get_rule", "/v1/games/{game}/rules/{rule}", "Get one rule", get_rule,
+        in_json("The rule.", "Rule"), ("no_such_game", "no_such_rule"),
     ),
-    Operation(
-        "get_rule", "GET", "/v1/games/{game}/rules/{rule}", "games", "Get one rule", get_rule,
-        {200: in_json("The rule.", "Rule")}, problems=("no_such_game", "no_such_rule"),
+    _reading(
+        "get_rulebook", "/v1/games/{game}/rulebook", "Get the rules as a text", get_rulebook,
+        Answer("RULES.md of the game.", _MARKDOWN), _GAME,
     ),
-    Operation(
-        "get_rulebook", "GET", "/v1/games/{game}/rulebook", "games", "Get the rules as a text", get_rulebook,
-        {200: Answer("RULES.md of the game.", _MARKDOWN)}, problems=("no_such_game",),
+    _reading(
+        "get_contract", "/v1/games/{game}/contract", "Get the description of the game's JSON as a text", get_contract,
+        Answer("CONTRACT.md of the game.", _MARKDOWN), _GAME,
     ),
-    Operation(
-        "get_contract", "GET", "/v1/games/{game}/contract", "games", "Get the description of the game's JSON as a text", get_contract,
-        {200: Answer("CONTRACT.md of the game.", _MARKDOWN)}, problems=("no_such_game",),
+    _reading(
+        "get_data", "/v1/games/{game}/data", "Get the data of the game: map, pieces, cards, costs, limits", get_data,
+        in_json("The data.", "GameData"), _GAME,
     ),
-    Operation(
-        "get_table_rulebook", "GET", "/v1/table/rulebook", "games", "Get the rules of the table, which hold for every match, as a text",
-        get_table_rulebook, {200: Answer("RULES.md of the table.", _MARKDOWN)},
+    _reading(
+        "get_table_rulebook", "/v1/table/rulebook", "Get the rules of the table, which hold for every match, as a text",
+        get_table_rulebook, Answer("RULES.md of the table.", _MARKDOWN),
     ),
-    Operation(
-        "get_table_contract", "GET", "/v1/table/contract", "games", "Get the description of the table's JSON as a text",
-        get_table_contract, {200: Answer("CONTRACT.md of the table.", _MARKDOWN)},
+    _reading(
+        "get_table_contract", "/v1/table/contract", "Get the description of the table's JSON as a text",
+        get_table_contract, Answer("CONTRACT.md of the table.", _MARKDOWN),
     ),
-    Operation(
-        "get_schema", "GET", "/v1/games/{game}/schema", "games", "Get the JSON Schemas of the game", get_schema,
-        {200: in_json("The schemas.", "GameSchema")}, problems=("no_such_game",),
+    _reading(
+        "get_table_data", "/v1/table/data", "Get the data of the table: limits, levels of play", get_table_data,
+        in_json("The data.", "TableData"),
+    ),
+    _reading(
+        "get_schema", "/v1/games/{game}/schema", "Get the JSON Schemas of the game", get_schema,
+        in_json("The schemas.", "GameSchema"), _GAME,
     ),
 )  # fmt: skip
 
 PROBLEM_OPERATIONS = (
-    Operation(
-        "list_problems", "GET", "/v1/problems", "server", "List the kinds of problems", list_problems,
-        {200: in_json("Every kind of problem.", "ProblemKinds")},
+    _reading(
+        "list_problems", "/v1/problems", "List the kinds of problems", list_problems,
+        in_json("Every kind of problem.", "ProblemKinds"), tag="server",
     ),
-    Operation(
-        "get_problem", "GET", "/v1/problems/{code}", "server", "Get one kind of problem", get_problem,
-        {200: in_json("The kind of problem.", "ProblemKind")}, problems=("no_such_problem",),
+    _reading(
+        "get_problem", "/v1/problems/{code}", "Get one kind of problem", get_problem,
+        in_json("The kind of problem.", "ProblemKind"), ("no_such_problem",), tag="server",
     ),
 )  # fmt: skip

@@ -9,10 +9,10 @@ from typing import Any
 
 import flask_swagger_ui
 import orjson
-from flask import Flask, Response, abort, send_from_directory
+from flask import Flask, Response, abort, request, send_from_directory
 
 from service.openapi import in_yaml
-from service.responses import JSON
+from service.responses import JSON, public
 
 ASSETS = Path(flask_swagger_ui.__file__).parent / "dist"
 SERVED = ("swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png")
@@ -69,8 +69,12 @@ def mount(app: Flask, describe: Callable[[], dict[str, Any]]) -> None:
 
     app.add_url_rule("/docs", "docs", page)
     app.add_url_rule("/docs/assets/<name>", "docs_asset", asset)
-    app.add_url_rule("/openapi.json", "openapi_json", lambda: Response(as_json(), mimetype=JSON))
-    app.add_url_rule("/openapi.yaml", "openapi_yaml", lambda: Response(as_yaml(), mimetype="application/yaml"))
+
+    def served(text: Callable[[], bytes | str], media_type: str) -> Callable[[], Response]:
+        return lambda: public(Response(text(), mimetype=media_type), request.headers.get("If-None-Match"))
+
+    app.add_url_rule("/openapi.json", "openapi_json", served(as_json, JSON))
+    app.add_url_rule("/openapi.yaml", "openapi_yaml", served(as_yaml, "application/yaml"))
 
 
 def _with_policy(response: Response) -> Response:

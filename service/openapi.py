@@ -66,7 +66,7 @@ REQUEST_HEADERS: Mapping[str, dict[str, Any]] = {
 
 # By the name of the component. OpenAPI allows no hyphens there.
 RESPONSE_HEADERS: Mapping[str, tuple[str, str]] = {
-    "ETag": ("ETag", "The version, in quotation marks."),
+    "ETag": ("ETag", "The version of the match, or a digest of the content, in quotation marks."),
     "Location": ("Location", "The address of the match."),
     "RetryAfter": ("Retry-After", "After how many seconds to try again."),
     "Authenticate": ("WWW-Authenticate", "How to send a key."),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from hashlib import sha256
 from typing import Any
 
 import orjson
@@ -17,6 +18,7 @@ EVENT_STREAM = "text/event-stream"
 
 _WEIGHT = re.compile(r"0(?:\.\d{0,3})?|1(?:\.0{0,3})?")
 _JSON_HEADERS = [("Content-Type", JSON)]
+_PUBLIC_SECONDS = 300
 _PRIVATE = ("Cache-Control", "private, no-cache")
 
 
@@ -87,6 +89,16 @@ def tagged(response: Response, tag: int | str, vary: str = "Authorization") -> R
     """Mark a response as private and set its ETag."""
     response.headers["ETag"] = f'"{tag}"'
     return private(response, vary)
+
+
+def public(response: Response, if_none_match: str | None) -> Response:
+    """Return the response with a strong ETag of its content, for every cache; or 304 if If-None-Match names that ETag."""
+    tag = sha256(response.get_data()).hexdigest()[:32]
+    if names_tag(if_none_match, tag):
+        response = empty_response(304)
+    response.headers["ETag"] = f'"{tag}"'
+    response.headers["Cache-Control"] = f"public, max-age={_PUBLIC_SECONDS}"
+    return response
 
 
 def names_tag(if_none_match: str | None, tag: int | str) -> bool:

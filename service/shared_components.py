@@ -115,6 +115,19 @@ def _games(levels: Iterable[str]) -> dict[str, Shape]:
             "One rule.",
         ),
         "Rules": record({"game": ANY_TEXT, "revision": COUNT, "rules": listing(ref("Rule"))}, "The rules of a game, in their order."),
+        "GameData": record(
+            {
+                "game": ANY_TEXT,
+                "revision": COUNT,
+                "seats": listing(SEAT, about="All seats, in the order in which a match has them unless it names another."),
+                "least_seats": COUNT,
+                "most_seats": COUNT,
+                "options": anything("The value of each option that a new match leaves out."),
+                "data": anything("data.json of the game. The contract of the game describes it."),
+            },
+            "The data of a game.",
+        ),
+        "TableData": record({"data": anything("data.json of the table. The rules of the table refer to it.")}, "The data of the table."),
         "GameSchema": record(
             {
                 "game": ANY_TEXT,

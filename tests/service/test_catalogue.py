@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import json
 import re
+from hashlib import sha256
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -61,6 +63,49 @@ def test_the_rulebook_and_the_contract_are_served_unchanged(anybody: Caller, gam
     answer = anybody.get(f"/v1/games/{game}/{path}")
     assert answer.mimetype == "text/markdown"
     assert answer.text == (GAMES[game].folder / file).read_text("utf-8")
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_data_of_a_game_is_its_file_with_seats_and_the_defaults_of_options(ada: Caller, anybody: Caller, game: str) -> None:
+    found = anybody.get(f"/v1/games/{game}/data").json
+    rules = GAMES[game]
+    assert found["data"] == json.loads((rules.folder / "data.json").read_text("utf-8"))
+    assert (found["game"], found["revision"], found["seats"]) == (game, rules.revision, list(rules.seats.ids))
+    assert (found["least_seats"], found["most_seats"]) == (rules.seats.least, rules.seats.most)
+    for count in (found["least_seats"], found["most_seats"]):
+        made = ada.post("/v1/matches", {"game": game, "seats": dict.fromkeys(found["seats"][:count], "open")}).json
+        assert made["options"] == found["options"]
+    assert set(found["options"]) == set(rules.options.schema["properties"])
+
+
+def test_the_data_of_the_table_is_its_file(anybody: Caller) -> None:
+    assert anybody.get("/v1/table/data").json["data"] == json.loads((FOLDER / "data.json").read_text("utf-8"))
+
+
+FIXED = [
+    "/v1/games", "/v1/games/war", "/v1/games/war/rules", "/v1/games/war/rules/WAR-END-01", "/v1/games/war/rulebook",
+    "/v1/games/war/contract",    "/v1/games/war/data", "/v1/games/war/schema", "/v1/table/rulebook",
+    "/v1/table/contract", "/v1/table/data", "/v1/problems",
+    "/v1/problems/stale", "/openapi.json", "/openapi.yaml",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", FIXED)
+def test_what_is_the_same_for_everybody_may_be_cached_and_has_a_tag_of_its_content(anybody: Caller, ada: Caller, path: str) -> None:
+    first, second = anybody.get(path), ada.get(path)
+    tag = first.headers["ETag"]
+    assert first.status_code == 200
+    assert tag == second.headers["ETag"] == f'"{sha256(first.data).hexdigest()[:32]}"'
+    assert first.headers["Cache-Control"] == "public, max-age=300"
+    for given in (tag, f"W/{tag}", f'"other", {tag}', "*"):
+        same = anybody.get(path, If_None_Match=given)
+        assert (same.status_code, same.data, same.headers["ETag"]) == (304, b"", tag)
+        assert same.headers["Cache-Control"] == "public, max-age=300"
+    assert anybody.get(path, If_None_Match='"other"').data == first.data
+
+
+def test_things_with_different_content_have_different_tags(anybody: Caller) -> None:
+    assert len({anybody.get(path).headers["ETag"] for path in FIXED}) == len(FIXED)
 
 
 @pytest.mark.parametrize("game", GAMES)
