@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from events.errors import BadCursor
 from events.platform import Platform
@@ -16,9 +16,9 @@ _EXAMINED = 2000
 
 
 class Page(NamedTuple):
-    """Some standings, and the cursor of the next page, or None at the end."""
+    """Some standings, each with the version of its match, and the cursor of the next page, or None at the end."""
 
-    standings: list[Standing]
+    standings: list[dict[str, Any]]
     cursor: str | None
 
 
@@ -43,7 +43,7 @@ def matches(platform: Platform, filters: Mapping[str, str], limit: int = 50, cur
     while len(found) < limit and examined < _EXAMINED:
         batch = lists.newest(index, place, limit)
         if not batch:
-            return Page(found, None)
+            return Page(_with_versions(platform, found), None)
         for at, standing in zip(batch, lists.standings([match for _, match in batch]), strict=True):
             place = at
             examined += 1
@@ -51,7 +51,13 @@ def matches(platform: Platform, filters: Mapping[str, str], limit: int = 50, cur
                 found.append(standing)
                 if len(found) == limit:
                     break
-    return Page(found, f"{place[0]}.{place[1]}" if place else None)
+    return Page(_with_versions(platform, found), f"{place[0]}.{place[1]}" if place else None)
+
+
+def _with_versions(platform: Platform, standings: list[Standing]) -> list[dict[str, Any]]:
+    """Return standings with the versions of their matches. Standings are stored without, so that they need not be written so often."""
+    heads = platform.store.log.heads([standing["id"] for standing in standings])
+    return [{**standing, "version": head} for standing, head in zip(standings, heads, strict=True)]
 
 
 def _passes(standing: Standing, filters: Mapping[str, str]) -> bool:

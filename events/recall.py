@@ -21,6 +21,12 @@ def position(platform: Platform, match: str) -> Position:
     return newest(platform, match).position
 
 
+def check_version(position: Position, version: int) -> None:
+    """Raise NoVersion if the match, at its newest position, has not reached the version."""
+    if version > position.version:
+        raise NoVersion(f"The match has versions 1 to {position.version}. There is no version {version}.")
+
+
 def newest(platform: Platform, match: str) -> Cached:
     """Return the match as it is now, with its keys. Raises NoMatch, StoreUnavailable."""
     found = platform.cache.get(match)

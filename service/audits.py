@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 from flask import Response
 
 from events import recall
@@ -14,11 +16,19 @@ from service.operations import TEXT_SCHEMA, Answer, Call, Operation, in_json
 from service.problems import Problem
 from service.responses import JSON, NDJSON, json_response, prefers, private
 
+# An audit takes the processor for long, and anybody may ask for one. So a process does one at a time.
+_AUDITING = threading.BoundedSemaphore(1)
+
 
 def get_audit(service: Service, call: Call, match: str) -> Response:
     """Return the report of an audit."""
     check_may_audit(service, call, match)
-    report = as_json(audit(service.platform, match))
+    if not _AUDITING.acquire(timeout=1.0):
+        raise Problem("busy")
+    try:
+        report = as_json(audit(service.platform, match))
+    finally:
+        _AUDITING.release()
     check_may_audit(service, call, match)
     return private(json_response(report))
 
@@ -56,8 +66,9 @@ OPERATIONS = (
         "get_audit", "GET", "/v1/matches/{match}/audit", "history", "Audit a match", get_audit,
         {200: in_json("The report.", "Audit")},
         "Replays the match from its stream, decides every action again with the recorded dice, and compares. The report names the version "
-        "of each difference. Referees who do not play in the match may audit it at any time, its players when it is over.",
-        key="needed", problems=("no_such_match", "audit_closed"),
+        "of each difference. Everybody may audit a match that is over, without a key. Referees who do not play in it may audit it at "
+        "any time. A process of the server does one audit at a time.",
+        key="optional", problems=("no_such_match", "audit_closed", "busy"),
     ),
     Operation(
         "get_record", "GET", "/v1/matches/{match}/record", "history", "Get the full record, for an audit of your own", get_record,
@@ -68,6 +79,6 @@ OPERATIONS = (
             )
         },
         "Everything that `audit` reads, for an independent audit (docs/auditing.md). Only for callers who may audit.",
-        key="needed", problems=("no_such_match", "audit_closed"),
+        key="optional", problems=("no_such_match", "audit_closed"),
     ),
 )  # fmt: skip

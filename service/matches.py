@@ -47,6 +47,8 @@ def join_match(service: Service, call: Call, match: str, seat: str) -> Response:
 def list_matches(service: Service, call: Call) -> Response:
     """Return a page of matches."""
     filters = {name: call.query[name] for name in ("status", "game", "player", "to_act") if name in call.query}
+    if "game" in filters:
+        recall.game_of(service.platform, filters["game"])
     for name in ("player", "to_act"):
         if filters.get(name) == "me":
             filters[name] = _me(call.caller)
@@ -106,7 +108,7 @@ OPERATIONS = (
     Operation(
         "list_matches", "GET", "/v1/matches", "matches", "Find matches", list_matches,
         {200: in_json("Matches, newest first. A page may have fewer than `limit`. Continue with `next`.", "Matches")},
-        key="optional", query=MatchesQuery(), problems=("no_key", "no_player"),
+        key="optional", query=MatchesQuery(), problems=("no_key", "no_player", "no_such_game"),
     ),
     Operation(
         "get_match", "GET", "/v1/matches/{match}", "matches", "Get the standing of a match", get_match,

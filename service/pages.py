@@ -20,6 +20,7 @@ def get_entries(service: Service, call: Call, match: str) -> Response:
     viewer = sight.viewer_of(position, call.caller, call.query.get("viewer"))
     game = service.games[position.game]
     after, limit, seconds, proof = call.query["after"], call.query["limit"], call.query["wait"], bool(call.query["proof"])
+    recall.check_version(position, after)
     found = service.entries.read(game, match, after, limit, viewer, proof)
     if not found and seconds and position.status != "over":
         found = longpoll.wait_for_entries(service, game, match, after, limit, viewer, seconds, proof)
@@ -41,7 +42,7 @@ OPERATIONS = (
         get_entries,
         {200: Answer("The entries. In NDJSON, one entry a line.", {JSON: reference("Entries"), NDJSON: TEXT_SCHEMA})},
         "With `Accept: application/x-ndjson` the answer has one entry a line. With `wait` the answer comes as soon as there is an entry "
-        "after `after`. It is empty if the time is up before.",
-        key="optional", query=EntriesQuery(), problems=("no_such_match", "no_such_seat", "hidden_view", "streams_full"),
+        "after `after`. It is empty if the time is up before. An `after` that the match has not reached is 404.",
+        key="optional", query=EntriesQuery(), problems=("no_such_match", "no_such_seat", "no_such_version", "hidden_view", "streams_full"),
     ),
 )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 from flask import Response
 
 from events import play, recall
-from events.errors import NoVersion, Reused
+from events.errors import Reused
 from events.platform import Platform
 from events.positions import Position
 from games import patterns
@@ -47,8 +47,7 @@ def get_state(service: Service, call: Call, match: str) -> Response:
 def _position_at(platform: Platform, newest: Position, version: int | None) -> Position:
     if version is None or version == newest.version:
         return newest
-    if version > newest.version:
-        raise NoVersion(f"The match has versions 1 to {newest.version}. There is no version {version}.")
+    recall.check_version(newest, version)
     return recall.state_at(platform, newest.match, version)
 
 
@@ -191,7 +190,7 @@ OPERATIONS = (
             304: UNCHANGED,
         },
         "The view of a seat is for its player, for referees who do not play in the match, and for everybody once it is over. "
-        "`spectator` is for everybody. `auditor` is for such referees, and for the match's players once it is over. "
+        "`spectator` is for everybody. `auditor` is for such referees, and for everybody once the match is over. "
         "With `Accept: text/plain` the answer is a board for people, in at most 60 lines of 120 columns.",
         key="optional", query=StateQuery(), headers=("If-None-Match",),
         problems=("no_such_match", "no_such_seat", "no_such_version", "hidden_view"),

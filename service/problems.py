@@ -42,7 +42,7 @@ CODES: Mapping[str, Code] = {
     "not_seated": Code(403, "Not seated", "You have no seat in this match."),
     "not_your_seat": Code(403, "Not your seat", "The seat {seat} is not yours."),
     "hidden_view": Code(403, "Hidden", "You may not see the view of {viewer} while the match goes on."),
-    "audit_closed": Code(403, "Hidden", "Referees may audit a match at any time. Its players may audit it when it is over."),
+    "audit_closed": Code(403, "Hidden", "Everybody may audit a match when it is over. Referees may audit it at any time."),
     "no_such_path": Code(404, "Not found", "There is nothing at this address."),
     "no_such_problem": Code(404, "Not found", "There is no problem with this code."),
     "no_such_game": Code(404, "No such game", "There is no game with this id."),

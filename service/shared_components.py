@@ -161,7 +161,7 @@ def _matches(games: Mapping[str, Game], levels: Iterable[str]) -> dict[str, Shap
             },
             "Who won, and why.",
         ),
-        "Standing": record(standing, "The standing of a match, as lists show it."),
+        "Standing": record({**standing, "version": VERSION}, "The standing of a match, as lists show it."),
         "Match": record(
             {
                 **standing,

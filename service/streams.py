@@ -26,6 +26,7 @@ def get_stream(service: Service, call: Call, match: str) -> Response:
     position = recall.position(service.platform, match)
     viewer = sight.viewer_of(position, call.caller, call.query.get("viewer"))
     after = _last_event(call) if call.header("Last-Event-ID") is not None else call.query["after"]
+    recall.check_version(position, after)
     if position.status == "over" and after >= position.version:
         return empty_response(204)
     response = Response(mimetype=EVENT_STREAM)
@@ -135,6 +136,6 @@ OPERATIONS = (
             204: Answer("The match is over and there is no entry after yours. Do not connect again."),
         },
         key="optional", query=StreamQuery(), headers=("Last-Event-ID",),
-        problems=("no_such_match", "no_such_seat", "hidden_view", "streams_full"),
+        problems=("no_such_match", "no_such_seat", "no_such_version", "hidden_view", "streams_full"),
     ),
 )  # fmt: skip

@@ -86,6 +86,9 @@ class Log(Protocol):
     def head(self, match: str) -> int:
         """Return the version of a match; 0 if it does not exist."""
 
+    def heads(self, matches: Sequence[str]) -> list[int]:
+        """Return the version of each match, in one round trip."""
+
     def read(self, match: str, after: int = 0, limit: int = PAGE) -> list[bytes]:
         """Return the entries after a version, at most `limit`."""
 
@@ -126,6 +129,10 @@ class RedisLog:
     def head(self, match: str) -> int:
         """Return the version of a match; 0 if it does not exist."""
         return int(self._client.ask("XLEN", self._keys.of(match).stream))
+
+    def heads(self, matches: Sequence[str]) -> list[int]:
+        """Return the version of each match, in one round trip."""
+        return [int(length) for length in self._client.ask_all([("XLEN", self._keys.of(match).stream) for match in matches])]
 
     def read(self, match: str, after: int = 0, limit: int = PAGE) -> list[bytes]:
         """Return the entries after a version, at most `limit`."""

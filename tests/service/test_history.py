@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from events import play
-from events.audit import audit_entries
+from events.audit import Report, audit, audit_entries
 from events.errors import StoreUnavailable
 from events.platform import Platform
 from games import GAMES
@@ -44,7 +44,6 @@ def test_ndjson_has_the_same_entries_one_a_line(ada: Caller, anybody: Caller, ta
 def test_there_is_no_entry_after_the_last(anybody: Caller, tally: str) -> None:
     page = anybody.get(f"/v1/matches/{tally}/entries?after=3").json
     assert (page["after"], page["version"], page["entries"]) == (3, 3, [])
-    assert anybody.get(f"/v1/matches/{tally}/entries?after=99").json["version"] == 99
     assert anybody.get(f"/v1/matches/{tally}/entries?after=3", Accept="application/x-ndjson").data == b""
 
 
@@ -112,16 +111,59 @@ def test_entries_are_shown_as_the_caller_may_see_them(anybody: Caller, ada: Call
         assert caller.get(f"/v1/matches/{tally}/stream?viewer=auditor").status_code == 403
 
 
-def test_an_audit_is_for_referees_and_for_the_players_once_it_is_over(
+def test_an_audit_is_for_referees_and_for_everybody_once_it_is_over(
     platform: Platform, anybody: Caller, ada: Caller, ben: Caller, cleo: Caller, referee: Caller, admin: Caller, tally: str
 ) -> None:
     def statuses() -> list[int]:
         callers = (anybody, ada, ben, cleo, referee, admin)
         return [caller.get(f"/v1/matches/{tally}/{path}").status_code for path in ("audit", "record") for caller in callers]
 
-    assert statuses() == [401, 403, 403, 403, 200, 200] * 2
+    assert statuses() == [403, 403, 403, 403, 200, 200] * 2
     played_out(platform, ada, ben, tally)
-    assert statuses() == [401, 200, 200, 403, 200, 200] * 2
+    assert statuses() == [200] * 12
+    assert anybody.get(f"/v1/matches/{tally}/record").data == ada.get(f"/v1/matches/{tally}/record").data
+
+
+def test_a_process_does_one_audit_at_a_time(
+    platform: Platform, anybody: Caller, ada: Caller, ben: Caller, tally: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    played_out(platform, ada, ben, tally)
+    began, end = threading.Event(), threading.Event()
+
+    def slow(platform: Platform, match: str) -> Report:
+        began.set()
+        assert end.wait(10)
+        return audit(platform, match)
+
+    monkeypatch.setattr("service.audits.audit", slow)
+    answers: list[Any] = []
+    first = threading.Thread(target=lambda: answers.append(ada.get(f"/v1/matches/{tally}/audit")), daemon=True)
+    first.start()
+    assert began.wait(10)
+    refused = anybody.get(f"/v1/matches/{tally}/audit")
+    assert (refused.status_code, refused.json["code"], refused.headers["Retry-After"]) == (503, "busy", "1")
+    assert anybody.get(f"/v1/matches/{tally}/record").status_code == 200
+    end.set()
+    first.join(10)
+    assert answers[0].status_code == anybody.get(f"/v1/matches/{tally}/audit").status_code == 200
+
+
+@pytest.mark.parametrize("path", ["entries?after={}", "entries?after={}&wait=5", "stream?after={}&seconds=5"])
+def test_entries_after_a_version_that_is_still_to_come_are_404(
+    platform: Platform, anybody: Caller, ada: Caller, ben: Caller, tally: str, path: str
+) -> None:
+    head = anybody.get(f"/v1/matches/{tally}").json["version"]
+    for _ in range(2):
+        refused = anybody.get(f"/v1/matches/{tally}/{path.format(head + 1)}")
+        assert (refused.status_code, refused.json["code"]) == (404, "no_such_version")
+        assert refused.json["detail"] == f"The match has versions 1 to {head}. There is no version {head + 1}."
+        head = played_out(platform, ada, ben, tally)["version"]
+    assert anybody.get(f"/v1/matches/{tally}/entries?after={head}").json["entries"] == []
+
+
+def test_a_last_event_that_is_still_to_come_is_404(anybody: Caller, tally: str) -> None:
+    refused = anybody.get(f"/v1/matches/{tally}/stream?seconds=0", Last_Event_ID="99")
+    assert (refused.status_code, refused.json["code"]) == (404, "no_such_version")
 
 
 def test_a_referee_who_plays_in_a_match_is_a_player_there_until_it_is_over(platform: Platform, ada: Caller, referee: Caller) -> None:

@@ -101,7 +101,21 @@ def test_matches_are_found_by_game_status_player_and_who_must_act(ada: Caller, b
     assert found(ada, "to_act=me") == [tally]
     assert found(ben, "to_act=me") == []
     assert found(anybody, f"status=playing&game=tally&to_act={ada.id}") == [tally]
-    assert found(anybody, "game=chess") == []
+
+
+def test_a_list_of_an_unknown_game_is_404(anybody: Caller, tally: str) -> None:
+    for query in ("game=chess", "game=chess&status=open", "game=", "game=TALLY"):
+        refused = anybody.get(f"/v1/matches?{query}")
+        assert (refused.status_code, refused.json["code"]) == (404, "no_such_game")
+
+
+def test_a_list_has_the_version_of_each_match(ada: Caller, anybody: Caller, tally: str) -> None:
+    other = ada.post("/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open"}}).json["id"]
+    for _ in range(2):
+        ada.act(tally, {"type": "add", "by": 1, "stay": True})
+        listed = {match["id"]: match["version"] for match in anybody.get("/v1/matches").json["matches"]}
+        assert listed == {match: anybody.get(f"/v1/matches/{match}").json["version"] for match in (tally, other)}
+    assert listed == {tally: 5, other: 1}
 
 
 def test_a_list_continues_from_its_cursor(ada: Caller, anybody: Caller) -> None:
