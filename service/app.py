@@ -19,12 +19,24 @@ from service.routes import OPERATIONS
 from service.settings import Settings, settings_from_environment
 
 
+class Application(Flask):
+    """Flask, with an answer to OPTIONS that says nothing of a body."""
+
+    def make_default_options_response(self) -> Response:
+        """Return 204 with the methods of the path."""
+        response = super().make_default_options_response()
+        response.status_code = 204
+        response.headers["Allow"] = ", ".join(sorted(response.allow))
+        del response.headers["Content-Type"]
+        return response
+
+
 def create_app(platform: Platform | None = None, settings: Settings | None = None) -> Flask:
     """Return the WSGI application. Without `platform` and `settings`, they come from the environment."""
     logs.configure("stdout")
     settings = settings or settings_from_environment()
     platform = platform or open_platform()
-    app = Flask("service", static_folder=None)
+    app = Application("service", static_folder=None)
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False
     app.url_map.redirect_defaults = False

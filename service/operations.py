@@ -72,7 +72,7 @@ class Operation(NamedTuple):
         if self.key == "needed":
             found.add("no_key")
         if self.body is not None:
-            found |= {"bad_json", "bad_body", "too_large", "not_json", "busy"}
+            found |= {"bad_json", "bad_body", "too_large", "not_json", "encoded", "busy"}
         if self.headers:
             found.add("bad_header")
         return [code for code in CODES if code in found]

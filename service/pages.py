@@ -22,7 +22,7 @@ def get_entries(service: Service, call: Call, match: str) -> Response:
     after, limit, seconds, proof = call.query["after"], call.query["limit"], call.query["wait"], bool(call.query["proof"])
     recall.check_version(position, after)
     found = service.entries.read(game, match, after, limit, viewer, proof)
-    if not found and seconds and position.status != "over":
+    if not found and seconds and call.environ["REQUEST_METHOD"] != "HEAD" and position.status != "over":
         found = longpoll.wait_for_entries(service, game, match, after, limit, viewer, seconds, proof)
     if not sight.may_still_view(service.platform, call.caller, match, viewer):
         raise Problem("hidden_view", viewer=viewer)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 import marshmallow
@@ -15,6 +16,8 @@ from service.problems import Problem
 from service.request_schemas import LARGEST, reason_of
 
 DEEPEST = 24
+MOST_ERRORS = 10
+LONGEST_PLACE = 100
 DRAINED_READS = 16
 # How many bodies are read at the same time. A slow sender delays other senders, never requests without a body.
 _READING = threading.BoundedSemaphore(16)
@@ -25,7 +28,8 @@ def parse_query(schema: marshmallow.Schema, environ: dict[str, Any]) -> Mapping[
     given = Request(environ).args.to_dict(flat=False)
     repeated = next((name for name, values in given.items() if len(values) > 1), None)
     if repeated is not None:
-        raise Problem("bad_query", errors_of({repeated: ["It may occur only once."]}), reason=f"{repeated} occurs more than once")
+        reason = f"{repeated[:LONGEST_PLACE]} occurs more than once"
+        raise Problem("bad_query", errors_of({repeated: ["It may occur only once."]}), reason=reason)
     try:
         loaded: Mapping[str, Any] = schema.load({name: values[0] for name, values in given.items()})
     except marshmallow.ValidationError as error:
@@ -36,8 +40,11 @@ def parse_query(schema: marshmallow.Schema, environ: dict[str, Any]) -> Mapping[
 def parse_body(schema: marshmallow.Schema | None, required: bool, environ: Mapping[str, Any], limit: int) -> Any:
     """Return the body, checked by its schema; without a schema, any JSON value.
 
-    Raise Problem `not_json`, `too_large`, `bad_json` or `bad_body`.
+    Raise Problem `encoded`, `not_json`, `too_large`, `bad_json` or `bad_body`.
     """
+    encoding = environ.get("HTTP_CONTENT_ENCODING", "")
+    if encoding.strip().lower() not in ("", "identity"):
+        raise Problem("encoded", encoding=encoding[:LONGEST_PLACE])
     body = read_body(environ, limit)
     if not body and not required:
         value: Any = {}
@@ -114,8 +121,11 @@ def is_json(content_type: str | None) -> bool:
 
 
 def errors_of(messages: Any) -> dict[str, Any]:
-    """Return marshmallow's messages as the member `errors`: a flat list of places with what is wrong there."""
-    return {"errors": list(_flat(messages, ""))}
+    """Return marshmallow's messages as the member `errors`: a flat list of places with what is wrong there.
+
+    It has the first few errors only, and of a long place the beginning, so that an answer does not repeat a large request.
+    """
+    return {"errors": list(islice(_flat(messages, ""), MOST_ERRORS))}
 
 
 def _flat(messages: Any, where: str) -> Iterator[dict[str, str]]:
@@ -124,4 +134,4 @@ def _flat(messages: Any, where: str) -> Iterator[dict[str, str]]:
             yield from _flat(inner, where if name == "_schema" else f"{where}/{name}")
         return
     for message in messages if isinstance(messages, list) else [messages]:
-        yield {"where": where, "what": str(message)}
+        yield {"where": where[:LONGEST_PLACE], "what": str(message)}

@@ -59,6 +59,7 @@ CODES: Mapping[str, Code] = {
     "stale": Code(412, "Stale", "The match is now at version {version}."),
     "too_large": Code(413, "Too large", "The body is larger than {limit} bytes."),
     "not_json": Code(415, "Wrong media type", "The body must be sent as application/json."),
+    "encoded": Code(415, "Encoded body", "The body must be sent as it is, without the Content-Encoding {encoding}."),
     "address_too_long": Code(414, "Address too long", "The path or the query is longer than {limit} bytes."),
     "header_too_large": Code(431, "Header too large", "The header {header} is longer than {limit} bytes."),
     "against_the_rules": Code(422, "Against the rules", "The rules of the game do not allow this. `code` and `rule` say why."),
@@ -136,6 +137,8 @@ def problem_response(problem: Problem) -> ProblemResponse:
         response.headers["ETag"] = f'"{problem.more["version"]}"'
     if problem.kind in RETRY_AFTER:
         response.headers["Retry-After"] = RETRY_AFTER[problem.kind]
+    if problem.kind == "encoded":
+        response.headers["Accept-Encoding"] = "identity"
     if status == 401:
         response.headers["WWW-Authenticate"] = 'Bearer realm="warledger"'
     return response

@@ -12,8 +12,17 @@ from marshmallow import RAISE, Schema, ValidationError, fields, validate
 
 from games import patterns
 
-NAME = r"[^\x00-\x1f\x7f-\x9f]+"
+# Characters that show nothing or that change the order of others: controls, formats, fillers, variation selectors, separators. JSON Schema
+# has no escapes for those beyond U+FFFF, so they are in the pattern themselves.
+_UNSEEN = (
+    r"\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164"
+    r"\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff"
+    "\U00013430-\U00013440\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+_BLANK = r"\x20\xa0\u1680\u2000-\u200a\u202f\u205f\u3000"
+NAME = f"[^{_UNSEEN}{_BLANK}](?:[^{_UNSEEN}]*[^{_UNSEEN}{_BLANK}])?"
 LARGEST = 2**53 - 1
+_LONGEST_PART = 100
 
 
 class Pattern(validate.Regexp):
@@ -58,7 +67,7 @@ class PlayerBody(Schema):
 
     name = Text(
         required=True,
-        validate=[validate.Length(1, 64), Pattern(NAME, error="No control characters.")],
+        validate=[validate.Length(1, 64), Pattern(NAME, error="No invisible or directional characters, and no blank at either end.")],
         metadata={"description": "Everybody can see it. Several players may have the same name."},
     )
     role = Text(
@@ -184,6 +193,6 @@ def reason_of(wrong: ValidationError) -> str:
     while isinstance(messages, dict) and messages:
         name, messages = next(iter(messages.items()))
         if name != "_schema":
-            parts.append(str(name))
+            parts.append(str(name)[:_LONGEST_PART])
     first = messages[0] if isinstance(messages, list) and messages else messages
     return f"{'.'.join(parts)}: {first}".rstrip(".") if parts else str(first).rstrip(".")

@@ -12,6 +12,7 @@ from events.entries import NotCanonical, canonical
 from events.errors import NoMatch
 from games import GAMES
 from games.drawing import legible
+from games.patterns import MATCH, matches
 from tools.platform import Unable, add_data_option, opened
 
 
@@ -36,8 +37,14 @@ def main(arguments: list[str] | None = None) -> int:
 
 def audited(what: str, secret: str | None, data: Path | None) -> Report:
     """Return the report on a record in a file, or on a match in the store. Raise Unable, NoMatch, OSError."""
-    if Path(what).is_file():
-        return audit_entries(GAMES, lines_of(Path(what).read_bytes()), secret)
+    file = Path(what)
+    if file.is_file():
+        record = file.read_bytes()
+        if not record.strip():
+            raise Unable(f"The file {what} is empty.")
+        return audit_entries(GAMES, lines_of(record), secret)
+    if not matches(MATCH, what):
+        raise Unable(f"There is no file {what}, and this is not the id of a match.")
     with opened(data) as platform:
         return audit(platform, what)
 

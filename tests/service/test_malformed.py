@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import socket
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -82,6 +83,20 @@ def test_a_body_of_another_kind_is_415(ada: Caller, tally: str, kind: str) -> No
     assert (refused.status_code, refused.json["code"]) == (415, "not_json")
 
 
+@pytest.mark.parametrize("path", ["/v1/players", "/v1/matches", "/v1/matches/{}/actions", "/v1/matches/{}/seats/two"])
+@pytest.mark.parametrize("encoding", ["gzip", "br", "deflate", "identity, gzip", "nonsense", "x" * 2000])
+def test_an_encoded_body_is_415(ada: Caller, tally: str, path: str, encoding: str) -> None:
+    refused = ada.ask("POST", path.format(tally), data=b"{}", Content_Encoding=encoding)
+    assert (refused.status_code, refused.json["code"]) == (415, "encoded")
+    assert refused.headers["Accept-Encoding"] == "identity"
+    assert len(refused.data) < 500
+
+
+@pytest.mark.parametrize("encoding", ["", "identity", " Identity "])
+def test_a_body_that_is_not_encoded_may_say_so(ada: Caller, tally: str, encoding: str) -> None:
+    assert ada.ask("POST", f"/v1/matches/{tally}/actions", data=b'{"type": "roll"}', Content_Encoding=encoding).status_code == 200
+
+
 @pytest.mark.parametrize("kind", ["application/json; charset=utf-8", "Application/JSON", 'application/json;charset="UTF-8"'])
 def test_json_may_name_its_charset(ada: Caller, tally: str, kind: str) -> None:
     assert ada.ask("POST", f"/v1/matches/{tally}/actions", data=b'{"type": "roll"}', Content_Type=kind).status_code == 200
@@ -112,7 +127,25 @@ def test_every_get_answers_head_and_options(anybody: Caller, tally: str) -> None
         head, whole = anybody.ask("HEAD", path), anybody.get(path)
         assert (head.status_code, head.data) == (200, b"")
         assert head.headers["Content-Length"] == str(len(whole.data))
-        assert "GET" in anybody.ask("OPTIONS", path).headers["Allow"]
+        options = anybody.ask("OPTIONS", path)
+        assert (options.status_code, options.data, options.headers["Allow"]) == (204, b"", "GET, HEAD, OPTIONS")
+        assert "Content-Type" not in options.headers
+
+
+def test_head_does_not_wait(anybody: Caller, tally: str) -> None:
+    began = time.monotonic()
+    for path in ("entries?after=3&wait=5", "stream?after=3"):
+        answer = anybody.ask("HEAD", f"/v1/matches/{tally}/{path}")
+        assert (answer.status_code, answer.data) == (200, b"")
+    assert time.monotonic() - began < 3
+    assert "\nwarledger_streams 0.0" in anybody.get("/metrics").text
+
+
+def test_options_name_the_methods_of_a_path_and_only_of_one_that_exists(anybody: Caller, tally: str) -> None:
+    for path, allowed in (("/v1/matches", "GET, HEAD, OPTIONS, POST"), (f"/v1/matches/{tally}/actions", "OPTIONS, POST")):
+        assert anybody.ask("OPTIONS", path).headers["Allow"] == allowed
+    refused = anybody.ask("OPTIONS", "/nothing")
+    assert (refused.status_code, refused.json["code"]) == (404, "no_such_path")
 
 
 @pytest.mark.parametrize(
@@ -135,6 +168,21 @@ def test_every_get_answers_head_and_options(anybody: Caller, tally: str) -> None
 def test_a_malformed_query_is_400(anybody: Caller, tally: str, query: str) -> None:
     refused = anybody.get(f"/v1/matches/{tally}/state?{query}")
     assert (refused.status_code, refused.json["code"]) == (400, "bad_query")
+
+
+def test_an_answer_repeats_little_of_a_large_request(anybody: Caller, ada: Caller, tally: str) -> None:
+    many = {f"field{number}": 1 for number in range(7000 // 2)}
+    answers = [
+        anybody.get(f"/v1/matches/{tally}/state?" + "&".join(f"x{number}=" for number in range(500))),
+        anybody.get(f"/v1/matches/{tally}/state?{'y' * 4000}=1"),
+        anybody.get(f"/v1/matches/{tally}/state?{'y' * 2000}=1&{'y' * 2000}=1"),
+        ada.post("/v1/players", many),
+        ada.post("/v1/players", {"z" * 60_000: 1}),
+    ]
+    for answer in answers:
+        assert answer.status_code == 400
+        assert 1 <= len(answer.json["errors"]) <= 10
+        assert len(answer.data) < 2000
 
 
 def test_a_line_end_after_a_correct_text_is_refused(ada: Caller, ben: Caller) -> None:

@@ -1,14 +1,21 @@
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Callable
 
 import pytest
 
 from events.platform import Platform
 from events.players import Player
+from games import patterns
 from service.keys import Keys
 from service.problems import Problem
+from service.request_schemas import NAME
 from tests.service.conftest import Caller
+
+# Arabic and related number signs, which are drawn though Unicode counts them as formats.
+VISIBLE_FORMATS = "\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd"
 
 
 def test_anybody_becomes_a_player_and_gets_a_key(anybody: Caller) -> None:
@@ -104,6 +111,12 @@ def test_the_scheme_of_a_key_ignores_case(ada: Caller) -> None:
         {"name": "a\x00b"},
         {"name": "a\nb"},
         {"name": "a", "x": 1},
+        *({"name": name} for name in (" ", "   ", " Ada", "Ada ", "\u00a0", "\u3000Ada", "\u2028", "Ada\u2029Ben")),
+        *(
+            {"name": name}
+            for name in ("\u200b", "A\u200bda", "A\u200dda", "\ufeffAda", "Ada\u2060", "A\u00adda", "\u3164", "\u2800", "\u115f")
+        ),
+        *({"name": name} for name in ("\u202eadA", "\u2066Ada\u2069", "Ada\u200f", "\u061cAda", "A\U000e0041da", "Ada\ufe0f", "\uffff")),
         [],
         "a",
         None,
@@ -115,6 +128,28 @@ def test_a_malformed_player_is_400(anybody: Caller, body: object) -> None:
     refused = anybody.ask("POST", "/v1/players", data=orjson.dumps(body))
     assert (refused.status_code, refused.json["code"]) == (400, "bad_body")
     assert refused.json["errors"]
+
+
+@pytest.mark.parametrize(
+    "name", ["Ada", "x", "Ada Lovelace", "\u5f20\u4f1f", "\u0645\u062d", "J\u00fcrgen \U0001f98a", "e\u0301", "x" * 64]
+)
+def test_a_name_in_any_script_is_kept(join: Callable[..., Caller], name: str) -> None:
+    assert join(name).get("/v1/players/me").json["name"] == name
+
+
+def test_no_character_of_a_name_is_invisible() -> None:
+    """Every format, control and separator character of Unicode is refused, alone and inside a name."""
+    pattern = re.compile(patterns.anchored(NAME))
+    for letter in map(chr, range(0x110000)):
+        kind = unicodedata.category(letter)
+        if kind in ("Cc", "Cf", "Zl", "Zp") and letter not in VISIBLE_FORMATS:
+            assert not pattern.search(letter), hex(ord(letter))
+            assert not pattern.search(f"a{letter}b"), hex(ord(letter))
+        if kind == "Zs":
+            assert not pattern.search(letter), hex(ord(letter))
+            assert pattern.search(f"a{letter}b"), hex(ord(letter))
+        if kind in ("Lu", "Ll", "Nd"):
+            assert pattern.search(letter), hex(ord(letter))
 
 
 def test_two_players_may_have_one_name(join: Callable[..., Caller]) -> None:
