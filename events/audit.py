@@ -23,7 +23,6 @@ from events.snapshots import is_foreign, pack
 from events.standings import standing
 from games.chance import Drawn
 from games.kernel import Action, Event, Game, Refused, State, admit, carry_out, no, remembered
-from games.lifecycle import PREPARED
 from games.patterns import CONTENT_HASH, matches
 from table import rules as table_rules
 from table.document import Table
@@ -273,18 +272,12 @@ class Trail:
         return self._again(entry, match.action, match.events, match.state), (before.table, match.state)
 
     def _decide_at_table(self, game: Game, before: Position | None, entry: Entry) -> tuple[Entry, tuple[Table, State]]:
-        if before is None:
-            session = Session(game, commitment=entry.events[0]["commitment"])  # the secret's hash is taken as published
-        else:
-            session = Session(game, before.table, before.document)
         action = entry.action
         if before is None:
-            # The stored action has its seats in alphabetical order; the first document has them in the order of the request.
-            seats = action["seats"]
-            prepared = next(event for event in entry.events if event["type"] == PREPARED)
-            action = {**action, "game": game.id, "seats": {seat: seats[seat] for seat in prepared["document"]["seats"]}}
-            if len(action["seats"]) != len(seats):
-                raise Refused(no("bad_seats"))
+            session = Session(game, commitment=entry.events[0]["commitment"])  # the secret's hash is taken as published
+            action = {**action, "game": game.id}
+        else:
+            session = Session(game, before.table, before.document)
         action = table_rules.carry_out(session, entry.actor, action)
         return self._again(entry, action, session.events, session.state), (session.table, session.state)
 

@@ -78,16 +78,19 @@ def create(
     seats: Mapping[str, str],
     options: Mapping[str, Any],
     *,
+    order: Sequence[str] | None = None,
     request: str | None = None,
 ) -> Position:
     """Create a match and return its first position.
 
-    `seats`, in their order around the board: "me", "open", or "ai:" and a level (TBL-CRE-03). The same player's same request gives the
-    same match. Raises NoGame, Reused, StoreUnavailable, and Refused by the table or the game.
+    `seats`: "me", "open", or "ai:" and a level (TBL-CRE-03). `order`: the seats around the board (TBL-CRE-07). The same player's same
+    request gives the same match. Raises NoGame, Reused, StoreUnavailable, and Refused by the table or the game.
     """
     rules = recall.game_of(platform, game)
     action = {"type": "create_match", "game": game, "seats": dict(seats), "options": _with_integers(dict(options))}
-    asked = _request(request, player, [action, list(seats)])
+    if order is not None:
+        action["order"] = list(order)
+    asked = _request(request, player, action)
     match, secret = _match_id(player, request), new_secret()
     session = Session(rules, commitment=commitment(secret))
     try:

@@ -185,10 +185,19 @@ def _match(game: Game) -> dict[str, Shape]:
 
 
 def _new_match(game: Game, own: str) -> Shape:
-    seats = record({seat: optional(ref("SeatRequest")) for seat in game.seats.ids}, "Who takes which seat, in the order round the table.")
+    seats = record(
+        {seat: optional(ref("SeatRequest")) for seat in game.seats.ids},
+        "Who takes which seat, in any order.",
+    )
+    order = listing(ids(game.seats.ids), game.seats.least, game.seats.most, "Each seat of the match once, in the order round the table.")
     size = {"minProperties": game.seats.least, "maxProperties": game.seats.most}
     return record(
-        {"game": always(game.id), "seats": unchecked({**seats.schema, **size}), "options": optional(ref(f"{own}Options"))},
+        {
+            "game": always(game.id),
+            "seats": unchecked({**seats.schema, **size}),
+            "options": optional(ref(f"{own}Options")),
+            "order": optional(order),
+        },
         f"A new match of {game.title}.",
     )
 

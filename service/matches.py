@@ -25,7 +25,15 @@ def create_match(service: Service, call: Call) -> Response:
     player = call.caller.player()
     game = recall.game_of(service.platform, call.body["game"])
     try:
-        position = play.create(service.platform, player, game.id, call.body["seats"], call.body["options"], request=request_id(call))
+        position = play.create(
+            service.platform,
+            player,
+            game.id,
+            call.body["seats"],
+            call.body["options"],
+            order=call.body.get("order"),
+            request=request_id(call),
+        )
     except Refused as refused:
         raise refusal_problem(game, refused.refusal) from None
     response = match_response(position, 201)
@@ -85,6 +93,7 @@ def _me(caller: Caller) -> str:
 
 _EXAMPLES: dict[str, Any] = {
     "against the machine": {"game": "war", "seats": {"red": "me", "blue": "ai:greedy"}},
+    "in an order": {"game": "war", "seats": {"red": "me", "blue": "ai:greedy"}, "order": ["blue", "red"]},
     "with friends": {"game": "war", "seats": {"red": "me", "blue": "open", "green": "ai:random"}, "options": {"starting_cards": True}},
 }
 
@@ -102,7 +111,7 @@ OPERATIONS = (
         "create_match", "POST", "/v1/matches", "matches", "Create a match", create_match,
         {201: in_json("The match. It starts as soon as every seat is taken.", "Match", ("ETag", "Location"))},
         key="needed", headers=("Idempotency-Key",),
-        problems=("no_player", "no_such_game", "bad_seats", "against_the_rules", "request_reused"),
+        problems=("no_player", "no_such_game", "bad_seats", "bad_order", "against_the_rules", "request_reused"),
         body=Body(reference("NewMatch"), MatchBody(), examples=_EXAMPLES), links=_LINKS,
     ),
     Operation(

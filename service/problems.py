@@ -66,6 +66,7 @@ CODES: Mapping[str, Code] = {
     "must_be_last": Code(422, "Must be last", "An action of the list draws chance or reveals something, so nothing can follow it."),
     "request_reused": Code(422, "Idempotency key reused", "This Idempotency-Key was used before for another request."),
     "bad_seats": Code(422, "Wrong seats", "The seats cannot be assigned like this."),
+    "bad_order": Code(422, "Wrong order", "The order must name each seat of the match once."),
     "busy": Code(503, "Busy", "Too many requests are writing now. Try again."),
     "streams_full": Code(503, "Too many streams", "This server has as many open streams as it allows. Try again."),
     "store_away": Code(503, "Store unavailable", "The store cannot be reached now. Try again."),

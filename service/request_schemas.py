@@ -78,11 +78,12 @@ class PlayerBody(Schema):
 
 
 class MatchBody(Schema):
-    """A new match. The seats' order in the object is their order round the table. The game checks the options."""
+    """A new match. The table checks the order, the game checks the options."""
 
     game = Text(required=True)
     seats = fields.Dict(keys=Text(), values=Text(), required=True, validate=validate.Length(1, 16))
     options = fields.Dict(keys=Text(), values=fields.Raw(allow_none=True), load_default=dict)
+    order = fields.List(Text(), validate=validate.Length(0, 16))
 
 
 class SeatBody(Schema):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from games.kernel import Action, Refusal, Refused, no
-from games.schema import Shape, mapping, optional, text
+from games.schema import Shape, listing, mapping, optional, text
 from table.data import MOST_DEPARTURES
 from table.session import Session, TableDeed
 from table.state import GAME, GIVEN, NEW, OPEN, SEAT, is_open, may_take_seats, occupant, open_seats, seats_of
@@ -28,25 +28,40 @@ def create_match_offers(session: Session, player: str) -> list[Action]:
 
 
 def create_match_refusal(session: Session, player: str, action: Action) -> Refusal | None:
-    """Return the first rule that a new match breaks (TBL-CRE-01, TBL-CRE-03, TBL-CRE-04)."""
+    """Return the first rule that a new match breaks (TBL-CRE-01, TBL-CRE-03, TBL-CRE-04, TBL-CRE-07)."""
     if session.table["phase"] != NEW:
         return no("already_created", "TBL-CRE-01")
     for seat, seat_request in action["seats"].items():
         if occupant(seat_request, player) is None:
             return no("bad_seats", "TBL-CRE-03", seat=seat, request=seat_request)
+    if "order" in action and sorted(action["order"]) != sorted(action["seats"]):
+        return no("bad_order", "TBL-CRE-07", seats=", ".join(sorted(action["seats"])))
     try:
-        session.game.begin(list(action["seats"]), action["options"])
+        session.game.begin(_order(session, action), action["options"])
     except Refused as refused:
         return refused.refusal
     return None
 
 
 def create_match(session: Session, player: str, action: Action) -> None:
-    """Publish the roster and the commitment, and prepare the game's first document (TBL-CRE-02, TBL-CRE-05, TBL-CRE-06, TBL-SEA-06)."""
+    """Publish the roster and the commitment, and prepare the game's first document.
+
+    (TBL-CRE-02, TBL-CRE-05, TBL-CRE-06, TBL-CRE-07, TBL-SEA-06)
+    """
     roster = {seat: occupant(seat_request, player) for seat, seat_request in action["seats"].items()}
     session.emit("match_created", game=session.game.id, creator=player, commitment=session.commitment, roster=roster)
-    session.emit("match_prepared", document=session.game.begin(list(action["seats"]), action["options"]))
+    session.emit("match_prepared", document=session.game.begin(_order(session, action), action["options"]))
     _start_if_full(session)
+
+
+def _order(session: Session, action: Action) -> list[str]:
+    """Return the seats in their order around the board: the order that is named, or else that of the game's list (TBL-CRE-07).
+
+    Seats that the game does not have come last, for the game to refuse.
+    """
+    seats: dict[str, str] = action["seats"]
+    known = session.game.seats.ids
+    return list(action.get("order") or [*(seat for seat in known if seat in seats), *sorted(seats.keys() - set(known))])
 
 
 # ---------------------------------------------------------------- seats
@@ -105,7 +120,12 @@ def _start_if_full(session: Session) -> None:
 
 DEEDS: Mapping[str, TableDeed] = {
     CREATE: TableDeed(
-        {"game": GAME, "seats": mapping(SEAT, text(about="`me`, `open` or `ai:<level>`")), "options": OPTIONS},
+        {
+            "game": GAME,
+            "seats": mapping(SEAT, text(about="`me`, `open` or `ai:<level>`")),
+            "options": OPTIONS,
+            "order": optional(listing(SEAT, about="the seats in their order around the board")),
+        },
         create_match_offers,
         create_match_refusal,
         create_match,

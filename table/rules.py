@@ -20,6 +20,7 @@ RULE_PREFIX = "TBL-"
 REFUSALS: Mapping[str, str] = {
     "already_created": "The match exists already.",
     "bad_seats": "The seat {seat} can be requested as `me`, `open` or `ai:<level>`, not as {request!r}.",
+    "bad_order": "The order must name each seat of the match once: {seats}.",
     "no_such_seat": "The match has no seat {seat!r}. Its seats are {seats}.",
     "seat_taken": "The seat {seat} is taken.",
     "not_your_seat": "The seat {seat} is not yours.",

@@ -35,9 +35,9 @@ ROLL, DRAW = {"type": "roll"}, {"type": "draw"}
 
 
 def test_a_match_is_open_until_every_seat_is_taken_and_then_waits_for_the_system(platform: Platform, ann: str, bob: str) -> None:
-    position = play.create(platform, ann, "tally", {"two": "me", "one": "open", "three": "ai:random"}, {})
+    position = play.create(platform, ann, "tally", {"one": "open", "two": "me", "three": "ai:random"}, {}, order=["two", "one", "three"])
     assert (position.version, position.status, position.to_act) == (1, "open", [])
-    assert position.document["seats"] == ["two", "one", "three"], "the order around the board is the order of the request"
+    assert position.document["seats"] == ["two", "one", "three"], "the order around the board is the order that was named"
     with pytest.raises(NotStarted):
         play.play(platform, position.match, "system", [{"type": "advance"}])
     played = take_seat(platform, position.match, bob, "one", "c0ffee")
@@ -69,6 +69,17 @@ def test_a_match_that_is_not_allowed_is_not_created(
         play.create(platform, ann, game, seats, {}, request="r")
     assert refused.value.code == code
     assert list(platform.store.log.matches()) == []
+
+
+def test_the_order_of_the_members_of_seats_counts_for_nothing(platform: Platform, ann: str) -> None:
+    seats = {"four": "me", "two": "open", "three": "me", "one": "me"}
+    first = play.create(platform, ann, "tally", seats, {}, request="r")
+    assert first.document["seats"] == ["one", "two", "three", "four"]
+    assert play.create(platform, ann, "tally", dict(sorted(seats.items())), {}, request="r") == first
+    for order in (["one", "two", "three", "four"], ["four", "three", "two", "one"]):
+        with pytest.raises(Reused):
+            play.create(platform, ann, "tally", seats, {}, order=order, request="r")
+        assert play.create(platform, ann, "tally", seats, {}, order=order).document["seats"] == order
 
 
 def test_the_same_request_of_a_player_creates_one_match_only(platform: Platform, ann: str, bob: str) -> None:

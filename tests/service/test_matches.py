@@ -24,6 +24,17 @@ def test_a_match_is_created_with_its_seats_and_options(ada: Caller) -> None:
     assert ada.get(made.headers["Location"]).json == made.json
 
 
+def test_the_order_of_the_seats_is_the_one_named_or_that_of_the_game(ada: Caller) -> None:
+    seats = {"green": "open", "red": "me", "blue": "open"}
+    assert ada.post("/v1/matches", {"game": "war", "seats": seats}).json["order"] == ["red", "blue", "green"]
+    made = ada.post("/v1/matches", {"game": "war", "seats": seats, "order": ["blue", "green", "red"]})
+    assert made.json["order"] == ["blue", "green", "red"]
+    assert ada.get(f"/v1/matches/{made.json['id']}/entries").json["entries"][0]["action"]["order"] == ["blue", "green", "red"]
+    refused = ada.post("/v1/matches", {"game": "war", "seats": seats, "order": ["blue", "red"]})
+    assert (refused.status_code, refused.json["code"], refused.json["rule"]) == (422, "bad_order", "TBL-CRE-07")
+    assert refused.json["detail"] == "The order must name each seat of the match once: blue, green, red."
+
+
 def test_a_match_starts_when_the_last_seat_is_taken(ada: Caller, ben: Caller, cleo: Caller) -> None:
     match = ada.post("/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open", "green": "open"}}).json["id"]
     assert ben.post(f"/v1/matches/{match}/seats/blue").json["status"] == "open"
@@ -53,7 +64,9 @@ def test_the_same_request_makes_one_match(ada: Caller, ben: Caller) -> None:
     other = ada.post("/v1/matches", {**body, "seats": {"red": "open", "blue": "me"}}, Idempotency_Key="k1")
     assert (other.status_code, other.json["code"]) == (422, "request_reused")
     turned = ada.post("/v1/matches", {**body, "seats": dict(reversed(body["seats"].items()))}, Idempotency_Key="k1")
-    assert (turned.status_code, turned.json["code"]) == (422, "request_reused"), "the order of the seats is part of the request"
+    assert turned.data == first.data, "the order of the members of an object counts for nothing"
+    ordered = ada.post("/v1/matches", {**body, "order": ["blue", "red"]}, Idempotency_Key="k1")
+    assert (ordered.status_code, ordered.json["code"]) == (422, "request_reused"), "the order that is named is part of the request"
     assert ben.post("/v1/matches", body, Idempotency_Key="k1").json["id"] != first.json["id"]
 
 

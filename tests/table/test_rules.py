@@ -55,6 +55,8 @@ def steps(seed: int) -> Iterator[Step]:
     seats = chance.sample(SEATS, chance.randint(2, 4))
     requests = [f"ai:{level}" for level in LEVELS] + ["me"] + ["open"] * 4
     action: Action = {"type": "create_match", "game": "tally", "seats": {seat: chance.choice(requests) for seat in seats}, "options": {}}
+    if chance.random() < 0.5:
+        action["order"] = chance.sample(seats, len(seats))
     player, table, state = chance.choice(PLAYERS), BLANK, {}
     for _ in range(30):
         session = Session(TALLY, table, state, COMMITMENT if table is BLANK else "")
@@ -194,7 +196,7 @@ def test_the_roster_says_who_took_and_left_what(seed: int) -> None:
         if kind == "create_match":
             named: dict[str, Any] = {"me": {"player": player}, "open": {"open": True}}
             seats = {seat: named.get(asked, {"ai": asked[3:]}) for seat, asked in step.action["seats"].items()}
-            assert step.after.state["seats"] == list(step.action["seats"])
+            assert step.after.state["seats"] == step.action.get("order", [seat for seat in SEATS if seat in seats])
             assert (step.after.table["creator"], step.after.table["commitment"]) == (player, COMMITMENT)
         elif kind == "take_seat":
             assert seats[step.action["seat"]] == {"open": True}
@@ -239,6 +241,11 @@ REFUSED: dict[str, tuple[Callable[[], Refused], str, str]] = {
         lambda: refusal(ADA, {**CREATE, "seats": {"one": "me", "two": "ai:"}}),
         "TBL-CRE-03",
         "The seat two can be requested as `me`, `open` or `ai:<level>`, not as 'ai:'.",
+    ),
+    "bad_order": (
+        lambda: refusal(ADA, {**CREATE, "order": ["two", "two"]}),
+        "TBL-CRE-07",
+        "The order must name each seat of the match once: one, two.",
     ),
     "no_such_seat": (
         lambda: refusal(BOB, {**TAKE, "seat": "nine"}, (ADA, CREATE)),
