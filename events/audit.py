@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import orjson
 
 from events import recall
-from events.dice import Draws, commitment, dice_key
+from events.dice import Draws, dice_key, keeps
+from events.due import KINDS, owed
 from events.entries import START, Entry, Unreadable, blind_key, canonical, link, parse
 from events.errors import NoMatch
 from events.platform import Platform
@@ -20,7 +21,8 @@ from events.positions import Position, follow, moved
 from events.rebuild import owner
 from events.rules import content_hash
 from events.snapshots import is_foreign, pack
-from events.standings import standing
+from events.standings import indexes, standing
+from events.store.projections import Listed, Stored
 from games.chance import Drawn
 from games.kernel import Action, Event, Game, Refused, State, admit, carry_out, no, remembered
 from games.patterns import CONTENT_HASH, matches
@@ -76,21 +78,65 @@ class Undisclosed(Exception):
     """A draw needs a secret that the auditor does not know."""
 
 
-def audit(platform: Platform, match: str) -> Report:
-    """Audit a match in the store, with its snapshots and its standing. Raises NoMatch, StoreUnavailable."""
+def audit(platform: Platform, match: str, suspected: Listed | None = None) -> Report:
+    """Audit a match in the store, with everything that is stored beside its log. Raises NoMatch, StoreUnavailable.
+
+    The places where a match can be listed are looked at one by one. `suspected` adds others: only a listing of the whole store finds
+    the match in places that it has never had a reason to be in.
+    """
     recall.check_id(match)
     log = platform.store.log
     if not log.head(match):
         raise NoMatch(f"There is no match {match}.")
-    trail = Trail(platform.games, log.load(match, 1).secret, match)
-    trail.snapshots = platform.store.projections.snapshots(match)
-    for id, raw in log.items(match):
-        trail.read(id, raw)
-    stored = platform.store.lists.standing_bytes(match)
-    now = trail.position
-    if now is not None and not trail.lost and log.head(match) == trail.count and stored != canonical(standing(now)):
-        trail.find("standing_differs", "The standing stored for lists is not what the log gives. Rebuild it.")
+    stored = platform.store.projections.stored(match, Listed(set(), set()))
+    secret = log.load(match, 1).secret
+    items = list(log.items(match))
+    trail = Trail(platform.games, secret or _revealed(items[-1].raw), match)
+    trail.snapshots = dict(stored.snapshots)
+    for item in items:
+        trail.read(item.id, item.raw)
+        if item.foreign:
+            trail.find("foreign_field", "The item has other fields than an entry and a mark.")
+    if secret is None:
+        trail.find("secret_missing", "The secret of the match is not in the store.")
+    for key in log.misplaced(match):
+        trail.find("wrong_partition", f"The partition of {key} is not that of the match. Nobody reads this log.")
+    if trail.position is not None and not trail.lost:
+        places = _places(platform, trail, suspected or Listed(set(), set()))
+        stored = platform.store.projections.stored(match, places)
+        if log.head(match) == trail.count:  # else the match has moved on, and what is stored follows from later entries
+            _compare(trail, trail.position, stored)
     return trail.report()
+
+
+def _places(platform: Platform, trail: Trail, suspected: Listed) -> Listed:
+    """Return every place where a match can be listed, rightly or not: by its games, its statuses, all who ever had a seat, its seats."""
+    position = trail.position
+    assert position is not None
+    names = {
+        *indexes(position),
+        *(f"status:{status}" for status in ("open", "playing", "over")),
+        *(f"game:{game}" for game in platform.games),
+        *(f"{kind}:{player}" for kind in ("player", "acts") for player in trail.players),
+    }
+    due = {f"{kind}|{position.match}|{target}" for kind in KINDS for target in ("", *position.document["seats"])}
+    return Listed(names | suspected.indexes, due | suspected.due)
+
+
+def _compare(trail: Trail, position: Position, stored: Stored) -> None:
+    """Compare what is stored beside a log with what the log gives."""
+    if stored.standing != canonical(standing(position)):
+        trail.find("standing_differs", "The standing stored for lists is not what the log gives. Rebuild it.")
+    if stored.indexes != dict.fromkeys(indexes(position), position.created):
+        trail.find("index_differs", "The match is not listed where the log says, or also elsewhere, or at another time. Rebuild it.")
+    if stored.due != {work.member: work.due for work in owed(position)}:
+        trail.find("due_differs", "The index of what is due is not what the log gives for this match. Rebuild it.")
+    for name in sorted(stored.requests.keys() | trail.answers.keys()):
+        if stored.requests.get(name) != trail.answers.get(name):
+            version = trail.answers[name].partition(":")[0] if name in trail.answers else position.version
+            trail.find("request_differs", "The answer stored for a request id is not what the log gives. Rebuild it.", int(version))
+    if any(not version.isdecimal() or int(version) > position.version for version in stored.snapshots):
+        trail.find("snapshot_differs", "There is a snapshot of a version that the match does not have. Rebuild it.")
 
 
 def audit_entries(games: Mapping[str, Game], lines: Iterable[bytes], secret: str | None = None) -> Report:
@@ -114,14 +160,19 @@ def audit_entries(games: Mapping[str, Game], lines: Iterable[bytes], secret: str
 def record_header(platform: Platform, match: str) -> bytes:
     """Return the first line of a record: the match and the key of its salts, in canonical JSON. Raises NoMatch, StoreUnavailable.
 
-    While a seat is open the key is null: a reader who took the seat could test guesses of what is hidden against the leaves.
+    The key is null while a seat is open: a reader who took the seat could test guesses of what is hidden against the leaves. It is also
+    null if the secret is missing and was not revealed.
     """
-    secret = platform.store.log.load(match, 1).secret
-    if secret is None:
+    loaded = platform.store.log.load(match, 1)
+    if not loaded.head:
         raise NoMatch(f"There is no match {match}.")
+    secret = loaded.secret
+    if secret is None:
+        last = platform.store.log.read(match, loaded.head - 1)[-1:]
+        secret = _revealed(last[0]) if last else None
     standing = platform.store.lists.standings([match])[0]
-    blind = None if standing is None or standing["status"] == OPEN else blind_key(bytes.fromhex(secret)).hex()
-    return canonical({"blind": blind, "match": match})
+    blind = None if secret is None or standing is None or standing["status"] == OPEN else _blind_from(secret)
+    return canonical({"blind": None if blind is None else blind.hex(), "match": match})
 
 
 def as_json(report: Report) -> dict[str, Any]:
@@ -137,7 +188,9 @@ class Trail:
 
     def __init__(self, games: Mapping[str, Game], secret: str | None, match: str = "", blind: bytes | None = None) -> None:
         self.findings: list[Finding] = []
-        self.snapshots: dict[int, bytes] = {}
+        self.snapshots: dict[str, bytes] = {}
+        self.answers: dict[str, str] = {}  # by name of a request, its versions and its fingerprint, as the store has them
+        self.players: set[str] = set()  # everybody who ever had a seat
         self.position: Position | None = None
         self.version = 0
         self.count = 0
@@ -149,7 +202,6 @@ class Trail:
         self._at = 0
         self._revisions: set[int] = set()
         self._rules: set[str] = set()
-        self._requests: dict[str, int] = {}
         self._replayed_only = 0
         self._undisclosed = secret is None
         self._dice = b""
@@ -189,7 +241,7 @@ class Trail:
         kept = UNDISCLOSED
         published = position.table["commitment"] if position else ""
         if position is not None and self._secret is not None:
-            kept = KEPT if _commitment_of(self._secret) == published else BROKEN
+            kept = KEPT if keeps(self._secret, published) else BROKEN
         if kept == BROKEN:
             self.find("commitment_broken", "The secret is not the one whose hash was published when the match was created.", 1)
         if not self.count:
@@ -245,11 +297,12 @@ class Trail:
         self._at = entry.at
         self._revisions.add(entry.revision)
         self._rules.add(entry.rules)
-        if entry.request is not None and self.position is not None and not self.lost:
+        if entry.request is not None and _is_request(entry.request) and self.position is not None and not self.lost:
             name = f"{owner(entry, self.position)}/{entry.request['id']}"
-            if self._requests.get(name, self.version - 1) != self.version - 1:
-                self.find("request_twice", f"The request was carried out before, as version {self._requests[name]}.")
-            self._requests[name] = self.version
+            first, last, _ = self.answers.get(name, f"{self.version}:{self.version - 1}:").split(":", 2)
+            if int(last) != self.version - 1:
+                self.find("request_twice", f"The request was carried out before, as version {last}.")
+            self.answers[name] = f"{first}:{self.version}:{entry.request['fingerprint']}"
 
     def _decide_again(self, entry: Entry) -> tuple[Entry, tuple[Table, State] | None]:
         """Return the entry as it must be by the rules and the secret, and the documents that it leads to. Raises Refused."""
@@ -344,7 +397,9 @@ class Trail:
         contributions = position.table["contributions"]
         if self._secret is not None and (before is None or contributions != before.table["contributions"]):
             self._dice = dice_key(bytes.fromhex(self._secret), position.match, contributions)
-        snapshot = self.snapshots.get(self.version)
+        if before is None or position.roster != before.roster:
+            self.players |= {occupant["player"] for occupant in position.roster.values() if "player" in occupant}
+        snapshot = self.snapshots.get(str(self.version))
         if snapshot is not None and snapshot != pack(position) and not is_foreign(snapshot):
             self.find("snapshot_differs", "The snapshot of this version is not what the log gives. Rebuild it.")
 
@@ -359,13 +414,6 @@ def _without_digest(entry: Entry) -> bytes:
 
 def _undisclosed(below: int) -> int:
     raise Undisclosed
-
-
-def _commitment_of(secret: str) -> str:
-    try:
-        return commitment(bytes.fromhex(secret))
-    except ValueError:
-        return ""
 
 
 def _blind_from(secret: str) -> bytes | None:

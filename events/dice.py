@@ -26,6 +26,14 @@ def commitment(secret: bytes) -> str:
     return sha256(secret).hexdigest()
 
 
+def keeps(secret: str | None, commitment_: str) -> bool:
+    """Return True if a secret in hex is the one that was committed to."""
+    try:
+        return secret is not None and commitment(bytes.fromhex(secret)) == commitment_
+    except ValueError:
+        return False
+
+
 def dice_key(secret: bytes, match: str, contributions: Mapping[str, str]) -> bytes:
     """Return the key of all draws of a match. It depends on what every seat has contributed."""
     return hmac.digest(secret, canonical({"contributions": dict(contributions), "match": match}), "sha256")

@@ -39,6 +39,15 @@ class NoMatch(PlatformError):
     code = "no_such_match"
 
 
+class SecretLost(PlatformError):
+    """The secret of a match that goes on is not in the store, or is not the one that the match is committed to."""
+
+    code = "secret_lost"
+
+    def __init__(self, match: str) -> None:
+        super().__init__(f"The secret of the match {match} is missing from the store, so the match cannot go on.")
+
+
 class NoVersion(PlatformError):
     """The match has no such version yet."""
 

@@ -23,24 +23,33 @@ log = structlog.get_logger(__name__)
 
 
 class Rebuilt(NamedTuple):
-    """The result of a rebuild: how many matches and entries it read, how many keys and index entries of no match it removed, and which
-    matches it left alone because their logs cannot be replayed (the audit says why)."""
+    """The result of a rebuild: how many matches and entries it read, how many keys and index entries of no match it removed, and what it
+    could not put right.
+
+    `unreadable`: matches that it left alone because their logs cannot be replayed (the audit says why). `misplaced`: keys of logs that are
+    in another partition than their match. `secretless`: matches that go on and have no secret.
+    """
 
     matches: int
     entries: int
     strays: int
     unreadable: tuple[str, ...] = ()
+    misplaced: tuple[str, ...] = ()
+    secretless: tuple[str, ...] = ()
 
 
 def rebuild(platform: Platform) -> Rebuilt:
     """Derive every projection anew, from the logs alone. Raises StoreUnavailable."""
-    listed = platform.store.projections.listed()
+    listing = platform.store.projections.listed()
     matches = entries = 0
-    unreadable = []
+    unreadable, secretless = [], []
     for match in platform.store.log.matches():
         try:
-            entries += _replace(platform, match, listed.pop(match, Listed(set(), set())))
+            position = _replace(platform, match, listing.matches.pop(match, Listed(set(), set())))
+            entries += position.version
             matches += 1
+            if position.secret is None and platform.store.log.load(match, 1).secret is None:
+                secretless.append(match)
         except StoreUnavailable:
             raise
         except Exception as reason:  # noqa: BLE001 - it is logged
@@ -48,7 +57,9 @@ def rebuild(platform: Platform) -> Rebuilt:
             # logged: its text may hold secrets.
             log.error("match_unreadable", match=match, error=type(reason).__name__)
             unreadable.append(match)
-    return Rebuilt(matches, entries, platform.store.projections.remove_strays(listed), tuple(sorted(unreadable)))
+    strays = platform.store.projections.remove_strays(listing)
+    misplaced = platform.store.log.misplaced()
+    return Rebuilt(matches, entries, strays, tuple(sorted(unreadable)), tuple(misplaced), tuple(sorted(secretless)))
 
 
 def derive(platform: Platform, match: str) -> tuple[Derived, Position]:
@@ -99,12 +110,12 @@ def _fold(platform: Platform, position: Position | None, stretch: list[Entry], r
     return after
 
 
-def _replace(platform: Platform, match: str, listed: Listed) -> int:
-    """Replace the projections of one match; return the number of its entries."""
+def _replace(platform: Platform, match: str, listed: Listed) -> Position:
+    """Replace the projections of one match; return its newest position."""
     for _ in range(_ATTEMPTS):
-        derived, _position = derive(platform, match)
+        derived, position = derive(platform, match)
         if platform.store.projections.replace(match, derived, listed):
-            return derived.head
+            return position
     raise StoreUnavailable(f"{match} moves on faster than it can be derived")
 
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from events.cache import Cached
-from events.dice import dice_key
+from events.dice import dice_key, keeps
 from events.entries import Entry, Proof, blind_key, parse, prove
-from events.errors import NoGame, NoMatch, NoVersion
+from events.errors import NoGame, NoMatch, NoVersion, SecretLost
 from events.platform import Platform
 from events.positions import Position, follow_all
 from events.snapshots import unpack
@@ -79,14 +79,17 @@ def prover(platform: Platform, match: str) -> Callable[[Entry, dict[str, Any]], 
 
 
 def load(platform: Platform, match: str) -> Cached:
-    """Return the match from the store, by a snapshot if there is one. Raises NoMatch, StoreUnavailable."""
+    """Return the match from the store, by a snapshot if there is one. Raises NoMatch, SecretLost, StoreUnavailable."""
     check_id(match)
     loaded = platform.store.log.load(match)
     if not loaded.head:
         raise NoMatch(f"There is no match {match}.")
     position = _build(platform, match, loaded.snapshot, loaded.tail, loaded.head)
-    assert loaded.secret is not None, f"the secret of {match} is lost"
-    secret = bytes.fromhex(loaded.secret)
+    # The secret of a match that is over can be deleted from the store without harm: the last entry reveals it.
+    known = [text for text in (loaded.secret, position.secret) if text is not None and keeps(text, position.table["commitment"])]
+    if not known:
+        raise SecretLost(match)
+    secret = bytes.fromhex(known[0])
     found = Cached(position, secret, dice_key(secret, match, position.table["contributions"]), blind_key(secret))
     platform.cache.put(found)
     return found

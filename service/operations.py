@@ -75,6 +75,8 @@ class Operation(NamedTuple):
             found |= {"bad_json", "bad_body", "too_large", "not_json", "encoded", "busy"}
         if self.headers:
             found.add("bad_header")
+        if "{match}" in self.path:
+            found.add("secret_lost")
         return [code for code in CODES if code in found]
 
 

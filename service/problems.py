@@ -69,12 +69,13 @@ CODES: Mapping[str, Code] = {
     "bad_order": Code(422, "Wrong order", "The order must name each seat of the match once."),
     "busy": Code(503, "Busy", "Too many requests are writing now. Try again."),
     "streams_full": Code(503, "Too many streams", "This server has as many open streams as it allows. Try again."),
+    "secret_lost": Code(503, "Secret lost", "The secret of the match is missing from the store, so the match cannot go on."),
     "store_away": Code(503, "Store unavailable", "The store cannot be reached now. Try again."),
     "store_refused": Code(500, "Store error", "The store refused a command. It has been logged."),
     "broken": Code(500, "Broken", "Something went wrong in the server. It has been logged."),
 }
 
-RETRY_AFTER: Mapping[str, str] = {"busy": "1", "streams_full": "5", "store_away": "1"}
+RETRY_AFTER: Mapping[str, str] = {"busy": "1", "streams_full": "5", "secret_lost": "60", "store_away": "1"}
 
 
 class Problem(Exception):

@@ -11,7 +11,7 @@ from tools.platform import Unable, add_data_option, opened
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Rebuild, and print what was done. Return 1 if the store cannot be reached or a match cannot be replayed."""
+    """Rebuild, and print what was done. Return 1 if the store cannot be reached or if something could not be put right."""
     parser = argparse.ArgumentParser(prog="run rebuild", description="Derive every projection anew, also while a service runs.")
     add_data_option(parser)
     options = parser.parse_args(arguments)
@@ -26,7 +26,11 @@ def main(arguments: list[str] | None = None) -> int:
     print(f"{done.matches} matches rebuilt from {done.entries} entries in {seconds:.1f} s; {done.strays} keys of no match removed.")
     for match in done.unreadable:
         print(f"{match} cannot be replayed and was left alone. `./run audit {match}` says why.", file=sys.stderr)
-    return 1 if done.unreadable else 0
+    for key in done.misplaced:
+        print(f"{key} is a log in a partition that is not its match's. Nobody reads it, and it was left alone.", file=sys.stderr)
+    for match in done.secretless:
+        print(f"{match} goes on, but its secret is missing, so that it cannot be played. Restore it from a backup.", file=sys.stderr)
+    return 1 if done.unreadable or done.misplaced or done.secretless else 0
 
 
 if __name__ == "__main__":

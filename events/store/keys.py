@@ -32,7 +32,7 @@ class Keys:
 
     def tag(self, match: str) -> str:
         """Return the hash tag of a match's partition."""
-        return f"{{p{crc32(match.encode()) % self.partitions}}}"
+        return f"{{p{crc32(match.encode(errors='surrogateescape')) % self.partitions}}}"
 
     def of(self, match: str) -> MatchKeys:
         """Return the keys of a match."""

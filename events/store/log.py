@@ -6,6 +6,7 @@ The entry of version 42 has the stream id `42-0`, and the length of a stream is 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
@@ -19,6 +20,17 @@ Fields = tuple[bytes, list[bytes]]
 _APPEND = script("append")
 _SINCE = script("since")
 _LOAD = script("load")
+_ITEMS = script("items")
+_SECRET = re.compile(rb"[0-9a-f]{64}")
+_FIELDS = [b"e", b"m"]
+
+
+class Item(NamedTuple):
+    """An item of a stream as it is: its id, the bytes of its entry, and whether it has any other fields than an entry and a mark."""
+
+    id: str
+    raw: bytes
+    foreign: bool
 
 
 class Changes(NamedTuple):
@@ -95,8 +107,8 @@ class Log(Protocol):
     def read_all(self, match: str, after: int = 0) -> Iterator[bytes]:
         """Yield every entry after a version, fetched page by page."""
 
-    def items(self, match: str) -> Iterator[tuple[str, bytes]]:
-        """Yield every item of the stream as it is, with its id: for the audit, which trusts neither."""
+    def items(self, match: str) -> Iterator[Item]:
+        """Yield every item of the stream as it is: for the audit, which trusts nothing in it."""
 
     def load(self, match: str, version: int | None = None) -> Loaded:
         """Return what is needed to build the position at `version`, or at the head. The rest of a long tail is for `read`."""
@@ -117,6 +129,12 @@ class Log(Protocol):
 
     def matches(self) -> Iterator[str]:
         """Yield the id of every match that has a log, in no order."""
+
+    def secrets(self) -> Iterator[str]:
+        """Yield the id of every match that has a secret, in no order. Some may come twice."""
+
+    def misplaced(self, match: str | None = None) -> list[str]:
+        """Return the keys of logs that are in another partition than their match, of one match or of all. Nobody reads them."""
 
 
 class RedisLog:
@@ -145,12 +163,12 @@ class RedisLog:
             yield from page
             after += len(page)
 
-    def items(self, match: str) -> Iterator[tuple[str, bytes]]:
-        """Yield every item of the stream as it is, with its id."""
+    def items(self, match: str) -> Iterator[Item]:
+        """Yield every item of the stream as it is, in all its fields and in their order."""
         stream, after = self._keys.of(match).stream, "0-0"
-        while page := self._client.items(stream, f"({after}", "+", PAGE):
+        while page := self._client.run(_ITEMS, [stream], [f"({after}", PAGE]):
             for id, fields in page:
-                yield id.decode(), fields.get(b"e", b"")
+                yield Item(id.decode(), fields[1], fields[::2] != _FIELDS)
             after = page[-1][0].decode()
 
     def load(self, match: str, version: int | None = None) -> Loaded:
@@ -158,7 +176,7 @@ class RedisLog:
         keys = self._keys.of(match)
         most = "" if version is None else version
         head, snapshot, tail, secret = self._client.run(_LOAD, [keys.stream, keys.snapshots, keys.secret], [most, PAGE])
-        return Loaded(head, snapshot or None, _entries(tail), secret.decode() if secret else None)
+        return Loaded(head, snapshot or None, _entries(tail), secret.decode() if _SECRET.fullmatch(secret) else None)
 
     def since(self, match: str, version: int, claim: str = "", digest: str = "") -> Since:
         """Return what is new after `version`, and what came of the request with that name."""
@@ -211,13 +229,28 @@ class RedisLog:
     def matches(self) -> Iterator[str]:
         """Yield the id of every match that has a log, in no order."""
         seen = set()
+        for tag, match in self._named("s"):
+            if match not in seen and tag == self._keys.tag(match):
+                seen.add(match)
+                yield match
+
+    def secrets(self) -> Iterator[str]:
+        """Yield the id of every match that has a secret, in no order. Some may come twice."""
+        yield from (match for _, match in self._named("x"))
+
+    def misplaced(self, match: str | None = None) -> list[str]:
+        """Return the keys of logs that are in another partition than their match, of one match or of all."""
+        if match is None:
+            return sorted({f"{tag}:s:{one}" for tag, one in self._named("s") if tag != self._keys.tag(one)})
+        keys = [f"{tag}:s:{match}" for tag in self._keys.tags() if tag != self._keys.tag(match)]
+        return [key for key, found in zip(keys, self._client.ask_all([("EXISTS", key) for key in keys]), strict=True) if found]
+
+    def _named(self, kind: str) -> Iterator[tuple[str, str]]:
+        """Yield the partition and the match of every key of a kind."""
         for tag in self._keys.tags():
-            start = f"{tag}:s:"
+            start = f"{tag}:{kind}:"
             for key in self._client.keys(start + "*"):
-                match = key[len(start) :]
-                if match not in seen:
-                    seen.add(match)
-                    yield match
+                yield tag, key[len(start) :]
 
 
 def _known(answer: bytes, entries: Iterable[Fields]) -> Known:

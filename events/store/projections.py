@@ -31,6 +31,23 @@ class Listed(NamedTuple):
     due: set[str]
 
 
+class Listing(NamedTuple):
+    """The places of every match in its own partition, and, by key, the members that are in another partition than their match."""
+
+    matches: dict[str, Listed]
+    misplaced: list[tuple[str, str]]
+
+
+class Stored(NamedTuple):
+    """The projections of one match as they are: the places are those that were asked for, with their scores."""
+
+    standing: bytes | None
+    requests: Mapping[str, str]
+    snapshots: Mapping[str, bytes]
+    indexes: Mapping[str, float]
+    due: Mapping[str, float]
+
+
 class Projections:
     """The projections in all partitions. Every method raises StoreUnavailable."""
 
@@ -38,23 +55,46 @@ class Projections:
         self._client = client
         self._keys = keys
 
-    def snapshots(self, match: str) -> dict[int, bytes]:
-        """Return the snapshots of a match, by version."""
-        found = self._client.ask("HGETALL", self._keys.of(match).snapshots)
-        return {int(version): snapshot for version, snapshot in found.items()}
+    def stored(self, match: str, places: Listed) -> Stored:
+        """Return the projections of a match as they are, and in which of these places it is listed."""
+        keys = self._keys.of(match)
+        indexes, due = sorted(places.indexes), sorted(places.due)
+        standing, requests, snapshots, *scores = self._client.ask_all(
+            [
+                ("GET", keys.standing),
+                ("HGETALL", keys.requests),
+                ("HGETALL", keys.snapshots),
+                *[("ZSCORE", keys.indexes + name, match) for name in indexes],
+                *[("ZSCORE", keys.due, _bytes(member)) for member in due],
+            ]
+        )
+        return Stored(
+            standing,
+            {_text(name): _text(answer) for name, answer in requests.items()},
+            {_text(version): snapshot for version, snapshot in snapshots.items()},
+            {name: score for name, score in zip(indexes, scores, strict=False) if score is not None},
+            {member: score for member, score in zip(due, scores[len(indexes) :], strict=True) if score is not None},
+        )
 
-    def listed(self) -> dict[str, Listed]:
+    def listed(self) -> Listing:
         """Return where every match is listed now."""
         listed: defaultdict[str, Listed] = defaultdict(lambda: Listed(set(), set()))
+        misplaced = []
         for tag in self._keys.tags():
             start = f"{tag}:i:"
             for key in self._client.keys(start + "*"):
-                for match in self._client.ask("ZRANGE", key, 0, -1):
-                    listed[_text(match)].indexes.add(key[len(start) :])
-            for member in self._client.ask("ZRANGE", f"{tag}:due", 0, -1):
-                name = _text(member)
-                listed[name.split("|")[1] if name.count("|") > 1 else name].due.add(name)
-        return listed
+                for member in map(_text, self._client.ask("ZRANGE", key, 0, -1)):
+                    if tag == self._keys.tag(member):
+                        listed[member].indexes.add(key[len(start) :])
+                    else:
+                        misplaced.append((key, member))
+            for member in map(_text, self._client.ask("ZRANGE", f"{tag}:due", 0, -1)):
+                match = member.split("|")[1] if member.count("|") > 1 else member
+                if tag == self._keys.tag(match):
+                    listed[match].due.add(member)
+                else:
+                    misplaced.append((f"{tag}:due", member))
+        return Listing(dict(listed), misplaced)
 
     def replace(self, match: str, derived: Derived, listed: Listed) -> bool:
         """Replace all projections of a match. Return False if the match has moved on."""
@@ -81,17 +121,22 @@ class Projections:
             )
         )
 
-    def remove_strays(self, listed: Mapping[str, Listed]) -> int:
-        """Remove what belongs to no log: where matches are `listed`, and keys of matches without a log. Return how many were removed."""
-        removed = 0
-        for match, places in listed.items():
-            strays = [*[("due", member) for member in sorted(places.due)], *[(f"i:{name}", match) for name in sorted(places.indexes)]]
-            for index, member in strays:
-                removed += sum(self._client.ask("ZREM", f"{tag}:{index}", _bytes(member)) for tag in self._keys.tags())
+    def remove_strays(self, listing: Listing) -> int:
+        """Remove what belongs to no log: the places in `listing`, and keys of matches without a log. Return how many were removed."""
+        strays = list(listing.misplaced)
+        for match, places in listing.matches.items():
+            keys = self._keys.of(match)
+            strays += [(keys.due, member) for member in sorted(places.due)]
+            strays += [(keys.indexes + name, match) for name in sorted(places.indexes)]
+        removed: int = sum(self._client.ask("ZREM", key, _bytes(member)) for key, member in strays)
+        return removed + sum(int(self._client.ask("DEL", key)) for key in self.stray_keys())
+
+    def stray_keys(self) -> Iterator[str]:
+        """Yield the derived keys of matches that have no log, or that are in another partition."""
         for key, match in self._derived_keys():
-            if not self._client.ask("XLEN", self._keys.of(match).stream):
-                removed += self._client.ask("DEL", key)
-        return removed
+            keys = self._keys.of(match)
+            if key not in keys or not self._client.ask("XLEN", keys.stream):
+                yield key
 
     def _derived_keys(self) -> Iterator[tuple[str, str]]:
         for tag in self._keys.tags():

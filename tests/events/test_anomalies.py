@@ -147,7 +147,7 @@ def test_the_log_decides_after_the_store_has_lost_its_last_entries(platform: Pla
     keys = platform.store.keys.of(match)
     first = list(platform.store.log.items(match))[:3]
     servers.keeper.delete(keys.stream)
-    for id, raw in first:
+    for id, raw, _ in first:
         servers.keeper.xadd(keys.stream, {"e": raw, "m": b"mark"}, id=id)
     assert recall.position(platform, match).version == 3
     assert play.play(platform, match, "one", [ADD]).last == 4

@@ -13,8 +13,9 @@ import pytest
 from events import play, recall
 from events.audit import Report, as_json, audit, audit_entries, record_header
 from events.entries import START, Entry, blind_key, canonical, link, parse
-from events.errors import NoMatch
+from events.errors import NoMatch, SecretLost
 from events.platform import Platform
+from events.rebuild import Rebuilt, rebuild
 from events.rules import content_hash
 from games.chance import Drawn
 from games.kernel import SYSTEM
@@ -49,7 +50,7 @@ def rewrite(platform: Platform, servers: Servers, match: str) -> Callable[[Calla
         stream = platform.store.keys.of(match).stream
         items = list(platform.store.log.items(match))
         servers.keeper.delete(stream)
-        for number, (_, stored) in enumerate(items, 1):
+        for number, (_, stored, _) in enumerate(items, 1):
             for id, raw in change(number, stored):
                 servers.keeper.xadd(stream, {"e": raw, "m": b"mark"}, id=id)
 
@@ -375,3 +376,195 @@ def test_a_match_of_any_game_folded_from_its_log_is_the_match_as_it_was_played(p
         platform.cache.drop(position.match)
         assert recall.position(platform, position.match) == position
         assert audit(platform, position.match).ok
+
+
+# ---------------------------------------------------------------- what is stored beside the log
+
+
+def test_the_deleted_secret_of_a_match_that_is_over_is_found_and_the_revealed_one_is_used(
+    platform: Platform, another_platform: Callable[[], Platform], match: str, servers: Servers
+) -> None:
+    last = recall.position(platform, match).version
+    servers.keeper.delete(platform.store.keys.of(match).secret)
+    report = audit(platform, match)
+    assert codes(report) == [(last, "secret_missing")]
+    assert (report.chain, report.commitment, report.dice) == ("verified", "kept", "verified")
+    assert recall.position(another_platform(), match).version == last
+    assert orjson.loads(record_header(platform, match))["blind"] is not None
+
+
+def test_dice_of_another_secret_that_was_revealed_are_found_even_if_the_secret_was_deleted(
+    platform: Platform, another_platform: Callable[[], Platform], match: str, rewrite: Any, servers: Servers
+) -> None:
+    """Every digest follows from the forged secret: only the commitment shows that it is not the one of this match."""
+    entries = [parse(line) for line in record(platform, match)]
+    entries[4].events[0]["face"] = entries[4].events[0]["face"] % 6 + 1
+    entries[-1] = entries[-1]._replace(secret="11" * 32)
+    lines = relinked(entries, blind_key(bytes.fromhex("11" * 32)))
+    rewrite(lambda number, raw: iter([(f"{number}-0", lines[number - 1])]))
+    servers.keeper.delete(platform.store.keys.of(match).secret)
+    report = audit(platform, match)
+    assert {(1, "commitment_broken"), (5, "events_differ"), (len(entries), "secret_missing")} <= set(codes(report))
+    assert report.commitment == "broken"
+    with pytest.raises(SecretLost):
+        recall.position(another_platform(), match)
+
+
+@pytest.mark.parametrize("stored", [None, b"", b"nonsense", b"\xff" * 64, b"11" * 31])
+def test_a_match_that_goes_on_without_its_secret_is_found_and_cannot_be_played(
+    platform: Platform, another_platform: Callable[[], Platform], begin: Begin, servers: Servers, stored: bytes | None
+) -> None:
+    match, secret = begin(), platform.store.keys.of
+    servers.keeper.delete(secret(match).secret)
+    if stored is not None:
+        servers.keeper.set(secret(match).secret, stored)
+    report = audit(platform, match)
+    assert codes(report) == [(2, "secret_missing")]
+    assert (report.chain, report.commitment, report.dice) == ("undisclosed", "undisclosed", "undisclosed")
+    assert orjson.loads(record_header(platform, match)) == {"blind": None, "match": match}
+    with pytest.raises(SecretLost, match="cannot go on"):
+        play.play(another_platform(), match, "one", [{"type": "add", "by": 1, "stay": True}])
+    assert rebuild(platform).secretless == (match,)
+
+
+def test_another_secret_than_the_one_committed_to_is_not_played_with(
+    platform: Platform, another_platform: Callable[[], Platform], begin: Begin, servers: Servers
+) -> None:
+    match = begin()
+    servers.keeper.set(platform.store.keys.of(match).secret, "11" * 32)
+    assert (1, "commitment_broken") in codes(audit(platform, match))
+    with pytest.raises(SecretLost):
+        play.play(another_platform(), match, "one", [{"type": "roll"}])
+    assert platform.store.log.head(match) == 2
+
+
+@pytest.mark.parametrize(
+    "fields", [["e", "m", "x"], ["x", "e", "m"], ["e"], ["m", "e"], ["e", "m", "e"]], ids=lambda fields: ",".join(fields)
+)
+def test_foreign_fields_in_an_item_are_found(platform: Platform, begin: Begin, servers: Servers, fields: list[str]) -> None:
+    match = begin()
+    stream = platform.store.keys.of(match).stream
+    first, raw = record(platform, match)
+    values = {"e": raw, "m": b"mark", "x": b"hidden"}
+    servers.keeper.delete(stream)
+    servers.keeper.xadd(stream, {"e": first, "m": b"mark"}, id="1-0")
+    servers.keeper.execute_command("XADD", stream, "2-0", *[word for name in fields for word in (name, values[name])])
+    assert (2, "foreign_field") in codes(audit(platform, match))
+
+
+def test_an_occupant_that_was_changed_with_every_digest_computed_anew_is_found_by_what_is_stored_beside_the_log(
+    platform: Platform, ann: str, bob: str, servers: Servers
+) -> None:
+    match = play.create(platform, ann, "tally", {"one": "me", "two": "open"}, {}).match
+    take_seat(platform, match, bob, "two", request="take")
+    thief, keys = "p" + "z" * 16, platform.store.keys.of(match)
+    entries = [parse(line) for line in record(platform, match)]
+    entries[1] = entries[1]._replace(actor=thief)
+    entries[1].events[0]["player"] = thief
+    lines = relinked(entries, blind_of(platform, match))
+    servers.keeper.xdel(keys.stream, "1-0", "2-0")
+    servers.keeper.delete(keys.stream)
+    for number, line in enumerate(lines, 1):
+        servers.keeper.xadd(keys.stream, {"e": line, "m": b"mark"}, id=f"{number}-0")
+    assert set(codes(audit(platform, match))) == {(2, "standing_differs"), (2, "index_differs"), (2, "request_differs")}
+    servers.keeper.set(keys.standing, servers.keeper.get(keys.standing).replace(bob.encode(), thief.encode()))  # type: ignore[union-attr, arg-type]
+    assert set(codes(audit(platform, match))) == {(2, "index_differs"), (2, "request_differs")}
+    assert audit_entries(ALL_GAMES, [record_header(platform, match), *lines]).ok, "the record alone cannot show it: see docs/auditing.md"
+
+
+@pytest.mark.parametrize("name", ["p/added", "nonsense", b"\xff"])
+def test_an_answer_stored_for_a_request_that_the_log_does_not_have_is_found(
+    platform: Platform, begin: Begin, servers: Servers, name: str | bytes
+) -> None:
+    match = begin()
+    servers.keeper.hset(platform.store.keys.of(match).requests, name, "1:2:" + "0" * 32)  # type: ignore[arg-type]
+    assert codes(audit(platform, match)) == [(2, "request_differs")]
+    assert rebuild(platform) == Rebuilt(1, 2, 0)
+    assert audit(platform, match).ok
+
+
+def test_a_changed_or_deleted_answer_of_a_request_is_found(platform: Platform, begin: Begin, ann: str, servers: Servers) -> None:
+    match, requests = begin(), platform.store.keys.of
+    add = {"type": "add", "by": 1, "stay": True}
+    play.play(platform, match, "one", [add, add], request="r")
+    play.play(platform, match, "one", [add])
+    servers.keeper.hset(requests(match).requests, f"{ann}/r", "3:3:" + "0" * 32)
+    assert codes(audit(platform, match)) == [(3, "request_differs")]
+    servers.keeper.delete(requests(match).requests)
+    assert codes(audit(platform, match)) == [(3, "request_differs")]
+
+
+@pytest.mark.parametrize("member", ["advance|{match}|", "think|{match}|two", "think|{match}|one"])
+def test_work_that_the_log_does_not_make_due_is_found(platform: Platform, begin: Begin, servers: Servers, member: str) -> None:
+    match = begin()
+    servers.keeper.zadd(platform.store.keys.of(match).due, {member.format(match=match): 1})
+    assert codes(audit(platform, match)) == [(2, "due_differs")]
+
+
+@pytest.mark.parametrize("moment", [None, 1])
+def test_due_work_that_was_removed_or_moved_is_found(platform: Platform, ann: str, servers: Servers, moment: int | None) -> None:
+    match = play.create(platform, ann, "tally", {"one": "me", "two": "me"}, {}).match
+    due, member = platform.store.keys.of(match).due, f"advance|{match}|"
+    servers.keeper.zrem(due, member)
+    if moment is not None:
+        servers.keeper.zadd(due, {member: moment})
+    assert codes(audit(platform, match)) == [(1, "due_differs")]
+
+
+def test_work_of_no_kind_is_found_by_a_listing_of_the_whole_store(platform: Platform, begin: Begin, servers: Servers) -> None:
+    match = begin()
+    servers.keeper.zadd(platform.store.keys.of(match).due, {f"hook|{match}|3": 1})
+    assert audit(platform, match).ok
+    assert codes(audit(platform, match, platform.store.projections.listed().matches[match])) == [(2, "due_differs")]
+
+
+@pytest.mark.parametrize("index", ["all", "status:over", "status:playing", "game:war", "acts:{ann}", "player:{ann}"])
+def test_an_index_that_is_not_what_the_log_gives_is_found(platform: Platform, begin: Begin, ann: str, servers: Servers, index: str) -> None:
+    match = begin()
+    key = platform.store.keys.of(match).indexes + index.format(ann=ann)
+    if not servers.keeper.zrem(key, match):
+        servers.keeper.zadd(key, {match: recall.position(platform, match).created})
+    assert codes(audit(platform, match)) == [(2, "index_differs")]
+    rebuild(platform)
+    assert audit(platform, match).ok
+    servers.keeper.zadd(key, {match: 1})
+    assert codes(audit(platform, match)) == [(2, "index_differs")]
+
+
+def test_a_match_listed_for_a_stranger_is_found_by_a_listing_of_the_whole_store(platform: Platform, begin: Begin, servers: Servers) -> None:
+    match = begin()
+    servers.keeper.zadd(platform.store.keys.of(match).indexes + "player:p" + "z" * 16, {match: 1})
+    assert codes(audit(platform, match, platform.store.projections.listed().matches[match])) == [(2, "index_differs")]
+
+
+def test_a_log_in_another_partition_is_found_and_a_rebuild_does_not_pass_over_it(
+    platform: Platform, begin: Begin, servers: Servers
+) -> None:
+    match, keys = begin(), platform.store.keys
+    other = next(tag for tag in keys.tags() if tag != keys.tag(match)) + f":s:{match}"
+    servers.keeper.xadd(other, {"e": record(platform, match)[0], "m": b"mark"}, id="1-0")
+    assert codes(audit(platform, match)) == [(2, "wrong_partition")]
+    assert rebuild(platform) == Rebuilt(1, 2, 0, misplaced=(other,))
+    alone = next(tag for tag in keys.tags() if tag != keys.tag("m" + "b" * 16)) + ":s:m" + "b" * 16
+    servers.keeper.rename(other, alone)
+    assert rebuild(platform).misplaced == (alone,)
+    assert audit(platform, match).ok
+
+
+def test_a_rebuild_removes_what_is_derived_and_in_another_partition(platform: Platform, begin: Begin, servers: Servers) -> None:
+    match, keys = begin(), platform.store.keys
+    other = next(tag for tag in keys.tags() if tag != keys.tag(match))
+    servers.keeper.set(f"{other}:m:{match}", b"{}")
+    servers.keeper.zadd(f"{other}:i:all", {match: 1})
+    servers.keeper.zadd(f"{other}:due", {f"advance|{match}|": 1})
+    assert rebuild(platform) == Rebuilt(1, 2, 3)
+    assert not servers.keeper.keys(f"{other}:*{match}*")
+    assert not servers.keeper.exists(f"{other}:due", f"{other}:i:all")
+
+
+@pytest.mark.parametrize("version", ["3", "x", "64.5"])
+def test_a_snapshot_of_no_version_is_found(platform: Platform, begin: Begin, servers: Servers, version: str) -> None:
+    match = begin()
+    servers.keeper.hset(platform.store.keys.of(match).snapshots, version, b"{}")
+    assert codes(audit(platform, match)) == [(2, "snapshot_differs")]
+    assert recall.state_at(platform, match, 2).version == 2

@@ -24,7 +24,7 @@ def test_an_appended_entry_has_its_version_as_its_id(store: Store) -> None:
     match = fresh()
     assert store.log.append(match, 0, raws(1), Changes()) == Appended()
     assert store.log.append(match, 1, raws(2, 3), Changes()) == Appended()
-    assert list(store.log.items(match)) == [(f"{n}-0", b'{"n":%d}' % n) for n in (1, 2, 3)]
+    assert list(store.log.items(match)) == [(f"{n}-0", b'{"n":%d}' % n, False) for n in (1, 2, 3)]
     assert store.log.head(match) == 3
 
 
@@ -52,20 +52,20 @@ def test_all_that_follows_from_an_entry_is_written_in_the_same_step(store: Store
     keys = store.keys.of(match)
     advance, think = f"advance|{match}|", f"think|{match}|one"
     due, belongs = {advance: 1234, think: 5678}, {"all": True, "status:x": True}
-    changes = Changes(due=due, standing=b"{}", indexes=belongs, created=99, snapshot=(1, b"s", None), secret="ab")
+    changes = Changes(due=due, standing=b"{}", indexes=belongs, created=99, snapshot=(1, b"s", None), secret="ab" * 32)
     store.log.append(match, 0, raws(1), changes)
     ask = store.client.ask
     assert ask("ZRANGE", keys.due, 0, -1, "WITHSCORES") == [[advance.encode(), 1234], [think.encode(), 5678]]
     assert ask("GET", keys.standing) == b"{}"
     assert ask("ZSCORE", keys.indexes + "all", match) == ask("ZSCORE", keys.indexes + "status:x", match) == 99
     assert ask("HGETALL", keys.snapshots) == {b"1": b"s"}
-    assert store.log.load(match, 1).secret == "ab"
+    assert store.log.load(match, 1).secret == "ab" * 32
     later = Changes(due={advance: None, think: 9}, indexes={"status:x": False}, snapshot=(2, b"t", 1), secret="cd")
     store.log.append(match, 1, raws(2), later)
     assert ask("ZRANGE", keys.due, 0, -1, "WITHSCORES") == [[think.encode(), 9]]
     assert ask("ZSCORE", keys.indexes + "status:x", match) is None
     assert ask("HGETALL", keys.snapshots) == {b"2": b"t"}
-    assert store.log.load(match, 1).secret == "ab", "a secret is written once"
+    assert store.log.load(match, 1).secret == "ab" * 32, "a secret is written once"
 
 
 def test_empty_changes_change_nothing(store: Store) -> None:
@@ -83,12 +83,12 @@ def test_a_match_is_loaded_from_the_newest_snapshot_that_is_not_past_the_version
         store.log.append(
             match, version - 1, raws(version), Changes(snapshot=(version, b"s%d" % version, None) if version % 2 == 0 else None)
         )
-    store.log.append(match, 6, raws(7), Changes(secret="ab"))
+    store.log.append(match, 6, raws(7), Changes(secret="ab" * 32))
     assert store.log.load(match)[:3] == (7, b"s6", raws(7))
     assert store.log.load(match, 5)[:3] == (7, b"s4", raws(5))
     assert store.log.load(match, 4)[:3] == (7, b"s4", [])
     assert store.log.load(match, 1)[:3] == (7, None, raws(1))
-    assert store.log.load(match).secret == "ab"
+    assert store.log.load(match).secret == "ab" * 32
     assert store.log.load(fresh()) == Loaded(0, None, [], None)
 
 
@@ -130,7 +130,7 @@ def test_of_writers_who_expect_the_same_version_one_writes_and_the_others_get_it
 
     with ThreadPoolExecutor(writers) as pool:
         written = list(pool.map(write, range(writers)))
-    ids, found = zip(*store.log.items(match), strict=True)
+    ids, found, _ = zip(*store.log.items(match), strict=True)
     assert list(ids) == [f"{n}-0" for n in range(1, 20 * writers + 2)]
     for mine in written:
         assert [raw for raw in found if raw in set(mine)] == mine, "the entries of each writer are in its order, each once"
