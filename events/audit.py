@@ -23,6 +23,7 @@ from events.rules import content_hash
 from events.snapshots import is_foreign, pack
 from events.standings import indexes, standing
 from events.store.projections import Listed, Stored
+from events.store.signing import signing_key, verified
 from games.chance import Drawn
 from games.kernel import Action, Event, Game, Refused, State, admit, carry_out, no, remembered
 from games.patterns import CONTENT_HASH, matches
@@ -399,8 +400,15 @@ class Trail:
             self._dice = dice_key(bytes.fromhex(self._secret), position.match, contributions)
         if before is None or position.roster != before.roster:
             self.players |= {occupant["player"] for occupant in position.roster.values() if "player" in occupant}
-        snapshot = self.snapshots.get(str(self.version))
-        if snapshot is not None and snapshot != pack(position) and not is_foreign(snapshot):
+        stored = self.snapshots.get(str(self.version))
+        if stored is not None and self._secret is not None:
+            self._check_snapshot(position, verified(signing_key(self._secret), self.version, stored))
+
+    def _check_snapshot(self, position: Position, snapshot: bytes | None) -> None:
+        """Check the snapshot of a position; None if it is not signed."""
+        if snapshot is None:
+            self.find("snapshot_unsigned", "The snapshot of this version has no valid signature, so it is not used. Rebuild it.")
+        elif snapshot != pack(position) and not is_foreign(snapshot):
             self.find("snapshot_differs", "The snapshot of this version is not what the log gives. Rebuild it.")
 
 

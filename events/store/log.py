@@ -6,12 +6,17 @@ The entry of version 42 has the stream id `42-0`, and the length of a stream is 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+import structlog
+
+from events import metrics
 from events.store.client import RedisClient, script
 from events.store.keys import Keys
+from events.store.signing import SigningKeys, signed, stored_secret, verified
+
+logger = structlog.get_logger(__name__)
 
 PAGE = 500
 
@@ -21,7 +26,6 @@ _APPEND = script("append")
 _SINCE = script("since")
 _LOAD = script("load")
 _ITEMS = script("items")
-_SECRET = re.compile(rb"[0-9a-f]{64}")
 _FIELDS = [b"e", b"m"]
 
 
@@ -84,7 +88,10 @@ class Since(NamedTuple):
 
 
 class Loaded(NamedTuple):
-    """The head, a snapshot (or None), the first entries after it, and the match's secret in hex (or None)."""
+    """The head, a snapshot, the first entries after it, and the match's secret in hex.
+
+    The snapshot is None if there is none or if its signature is not its own; the secret is None if it is missing.
+    """
 
     head: int
     snapshot: bytes | None
@@ -140,9 +147,10 @@ class Log(Protocol):
 class RedisLog:
     """The log over one server or a cluster."""
 
-    def __init__(self, client: RedisClient, keys: Keys) -> None:
+    def __init__(self, client: RedisClient, keys: Keys, signing: SigningKeys) -> None:
         self._client = client
         self._keys = keys
+        self._signing = signing
 
     def head(self, match: str) -> int:
         """Return the version of a match; 0 if it does not exist."""
@@ -175,8 +183,15 @@ class RedisLog:
         """Return what is needed to build the position at `version`, or at the head."""
         keys = self._keys.of(match)
         most = "" if version is None else version
-        head, snapshot, tail, secret = self._client.run(_LOAD, [keys.stream, keys.snapshots, keys.secret], [most, PAGE])
-        return Loaded(head, snapshot or None, _entries(tail), secret.decode() if _SECRET.fullmatch(secret) else None)
+        head, stored, tail, text, at = self._client.run(_LOAD, [keys.stream, keys.snapshots, keys.secret], [most, PAGE])
+        secret = stored_secret(text)
+        key = None if secret is None else self._signing.learn(match, secret)
+        snapshot = verified(key, at, stored) if key is not None and stored else None
+        if at and snapshot is None:
+            metrics.snapshots_refused.inc()
+            logger.warning("snapshot_refused", match=match, version=at)
+            return Loaded(head, None, [], secret)  # the tail is what comes after the snapshot
+        return Loaded(head, snapshot, _entries(tail), secret)
 
     def since(self, match: str, version: int, claim: str = "", digest: str = "") -> Since:
         """Return what is new after `version`, and what came of the request with that name."""
@@ -194,7 +209,7 @@ class RedisLog:
         """
         keys = self._keys.of(match)
         mark = os.urandom(8)
-        snapshot = changes.snapshot
+        snapshot = self._signed(match, changes.snapshot)
         answer = self._client.run(
             _APPEND,
             [*keys[:6], *[keys.indexes + name for name in changes.indexes]],
@@ -221,6 +236,8 @@ class RedisLog:
             ],
         )
         if answer[0] == 1 or _is_mine(answer[2], mark):
+            if changes.secret and expected == 0:
+                self._signing.learn(match, changes.secret)
             return Appended()
         if answer[0] == 0:
             return Conflict(answer[1], _entries(answer[2]))
@@ -244,6 +261,14 @@ class RedisLog:
             return sorted({f"{tag}:s:{one}" for tag, one in self._named("s") if tag != self._keys.tag(one)})
         keys = [f"{tag}:s:{match}" for tag in self._keys.tags() if tag != self._keys.tag(match)]
         return [key for key, found in zip(keys, self._client.ask_all([("EXISTS", key) for key in keys]), strict=True) if found]
+
+    def _signed(self, match: str, snapshot: tuple[int, bytes, int | None] | None) -> tuple[int, bytes, int | None] | None:
+        """Return a snapshot with its signature, or None if there is none or if the match has no secret to sign it with."""
+        key = None if snapshot is None else self._signing.of(match)
+        if snapshot is None or key is None:
+            return None
+        version, document, replaced = snapshot
+        return version, signed(key, version, document), replaced
 
     def _named(self, kind: str) -> Iterator[tuple[str, str]]:
         """Yield the partition and the match of every key of a kind."""

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from events.store.client import RedisClient, script
 from events.store.keys import Keys
+from events.store.signing import SigningKeys, signed
 
 _PROJECT = script("project")
 
@@ -39,7 +40,7 @@ class Listing(NamedTuple):
 
 
 class Stored(NamedTuple):
-    """The projections of one match as they are: the places are those that were asked for, with their scores."""
+    """The projections of one match as they are: snapshots with their signatures, and the places that were asked for, with their scores."""
 
     standing: bytes | None
     requests: Mapping[str, str]
@@ -51,9 +52,10 @@ class Stored(NamedTuple):
 class Projections:
     """The projections in all partitions. Every method raises StoreUnavailable."""
 
-    def __init__(self, client: RedisClient, keys: Keys) -> None:
+    def __init__(self, client: RedisClient, keys: Keys, signing: SigningKeys) -> None:
         self._client = client
         self._keys = keys
+        self._signing = signing
 
     def stored(self, match: str, places: Listed) -> Stored:
         """Return the projections of a match as they are, and in which of these places it is listed."""
@@ -97,9 +99,11 @@ class Projections:
         return Listing(dict(listed), misplaced)
 
     def replace(self, match: str, derived: Derived, listed: Listed) -> bool:
-        """Replace all projections of a match. Return False if the match has moved on."""
+        """Replace all projections of a match. Return False if the match has moved on. Without a secret there are no snapshots."""
         keys = self._keys.of(match)
         indexes = sorted(derived.indexes | listed.indexes)
+        key = self._signing.of(match)
+        snapshots = {} if key is None else {version: signed(key, version, document) for version, document in derived.snapshots.items()}
         due: dict[str, int | str] = {**dict.fromkeys(sorted(listed.due), ""), **derived.due}
         return bool(
             self._client.run(
@@ -111,10 +115,10 @@ class Projections:
                     derived.created,
                     derived.standing,
                     len(derived.requests),
-                    len(derived.snapshots),
+                    len(snapshots),
                     len(due),
                     *[text for pair in sorted(derived.requests.items()) for text in pair],
-                    *[value for pair in sorted(derived.snapshots.items()) for value in pair],
+                    *[value for pair in sorted(snapshots.items()) for value in pair],
                     *["+" if name in derived.indexes else "-" for name in indexes],
                     *[value for member, moment in due.items() for value in (_bytes(member), moment)],
                 ],

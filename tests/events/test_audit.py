@@ -17,6 +17,7 @@ from events.errors import NoMatch, SecretLost
 from events.platform import Platform
 from events.rebuild import Rebuilt, rebuild
 from events.rules import content_hash
+from events.store.signing import signed, signing_key
 from games.chance import Drawn
 from games.kernel import SYSTEM
 from players import choose
@@ -304,12 +305,13 @@ def test_a_wrong_snapshot_and_a_wrong_standing_are_found(platform: Platform, beg
     for _ in range(3):
         play.play(platform, match, "one", [{"type": "add", "by": 1, "stay": True}] * 30)
     keys = platform.store.keys.of(match)
-    snapshot = orjson.loads(servers.keeper.hget(keys.snapshots, "64"))  # type: ignore[arg-type]
+    snapshot = orjson.loads(servers.keeper.hget(keys.snapshots, "64")[32:])  # type: ignore[arg-type, index]
     snapshot["document"]["counts"]["one"] = 1
-    servers.keeper.hset(keys.snapshots, "64", canonical(snapshot))  # type: ignore[arg-type]
+    key = signing_key(platform.store.log.load(match, 1).secret or "")
+    servers.keeper.hset(keys.snapshots, "64", signed(key, 64, canonical(snapshot)))  # type: ignore[arg-type]
     servers.keeper.set(keys.standing, b"{}")
     assert codes(audit(platform, match)) == [(64, "snapshot_differs"), (92, "standing_differs")]
-    servers.keeper.hset(keys.snapshots, "64", "nonsense")
+    servers.keeper.hset(keys.snapshots, "64", signed(key, 64, b"nonsense"))  # type: ignore[arg-type]
     assert codes(audit(platform, match)) == [(64, "snapshot_differs"), (92, "standing_differs")]
     assert recall.state_at(platform, match, 70).document["counts"]["one"] == 68
 
@@ -568,3 +570,24 @@ def test_a_snapshot_of_no_version_is_found(platform: Platform, begin: Begin, ser
     servers.keeper.hset(platform.store.keys.of(match).snapshots, version, b"{}")
     assert codes(audit(platform, match)) == [(2, "snapshot_differs")]
     assert recall.state_at(platform, match, 2).version == 2
+
+
+def test_a_snapshot_with_a_changed_number_is_not_played_from(
+    platform: Platform, another_platform: Callable[[], Platform], begin: Begin, servers: Servers
+) -> None:
+    """A process that believed it would append entries that no audit can accept."""
+    match = begin()
+    for _ in range(3):
+        play.play(platform, match, "one", [{"type": "add", "by": 1, "stay": True}] * 30)
+    snapshots = platform.store.keys.of(match).snapshots
+    stored = servers.keeper.hget(snapshots, "64")
+    assert isinstance(stored, bytes)
+    counted = stored.replace(b'"one":62', b'"one":99')
+    assert counted != stored
+    servers.keeper.hset(snapshots, "64", counted)  # type: ignore[arg-type]
+    other = another_platform()
+    assert recall.state_at(other, match, 64).document["counts"]["one"] == 62
+    assert play.play(other, match, "one", [{"type": "add", "by": 1, "stay": True}]).position.document["counts"]["one"] == 91
+    assert codes(audit(platform, match)) == [(64, "snapshot_unsigned")]
+    rebuild(platform)
+    assert audit(platform, match).ok

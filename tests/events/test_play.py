@@ -16,6 +16,7 @@ from events.platform import Platform
 from events.positions import Position
 from events.rules import content_hash
 from events.snapshots import kept
+from events.store.signing import signed, signing_key
 from games.kernel import Refused, fold
 from table import rules as table_rules
 from tests.conftest import Servers, take_seat
@@ -392,7 +393,8 @@ def test_a_snapshot_of_another_release_is_ignored(platform: Platform, begin: Beg
     match = begin()
     play.play(platform, match, "one", [add(1)] * 50)
     play.play(platform, match, "one", [add(1)] * 50)
-    servers.keeper.hset(platform.store.keys.of(match).snapshots, "64", b'{"shape":0,"else":1}')
+    key = signing_key(platform.store.log.load(match, 1).secret or "")
+    servers.keeper.hset(platform.store.keys.of(match).snapshots, "64", signed(key, 64, b'{"shape":0,"else":1}'))  # type: ignore[arg-type]
     assert recall.position(another_platform(), match) == recall.position(platform, match)
     assert recall.state_at(another_platform(), match, 70).version == 70
 

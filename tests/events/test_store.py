@@ -7,9 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from events import metrics
 from events.store import Store
 from events.store.due import Counts
 from events.store.log import Appended, Changes, Claim, Conflict, Known, Loaded, Since
+from events.store.signing import signed, signing_key
 
 
 def fresh() -> str:
@@ -58,13 +60,13 @@ def test_all_that_follows_from_an_entry_is_written_in_the_same_step(store: Store
     assert ask("ZRANGE", keys.due, 0, -1, "WITHSCORES") == [[advance.encode(), 1234], [think.encode(), 5678]]
     assert ask("GET", keys.standing) == b"{}"
     assert ask("ZSCORE", keys.indexes + "all", match) == ask("ZSCORE", keys.indexes + "status:x", match) == 99
-    assert ask("HGETALL", keys.snapshots) == {b"1": b"s"}
+    assert ask("HGETALL", keys.snapshots) == {}, "a snapshot needs a secret to be signed with"
     assert store.log.load(match, 1).secret == "ab" * 32
     later = Changes(due={advance: None, think: 9}, indexes={"status:x": False}, snapshot=(2, b"t", 1), secret="cd")
     store.log.append(match, 1, raws(2), later)
     assert ask("ZRANGE", keys.due, 0, -1, "WITHSCORES") == [[think.encode(), 9]]
     assert ask("ZSCORE", keys.indexes + "status:x", match) is None
-    assert ask("HGETALL", keys.snapshots) == {b"2": b"t"}
+    assert ask("HGETALL", keys.snapshots) == {b"2": signed(signing_key("ab" * 32), 2, b"t")}
     assert store.log.load(match, 1).secret == "ab" * 32, "a secret is written once"
 
 
@@ -79,17 +81,40 @@ def test_empty_changes_change_nothing(store: Store) -> None:
 
 def test_a_match_is_loaded_from_the_newest_snapshot_that_is_not_past_the_version_asked_for(store: Store) -> None:
     match = fresh()
-    for version in range(1, 7):
-        store.log.append(
-            match, version - 1, raws(version), Changes(snapshot=(version, b"s%d" % version, None) if version % 2 == 0 else None)
-        )
-    store.log.append(match, 6, raws(7), Changes(secret="ab" * 32))
+    for version in range(1, 8):
+        snapshot = (version, b"s%d" % version, None) if version % 2 == 0 else None
+        store.log.append(match, version - 1, raws(version), Changes(snapshot=snapshot, secret="ab" * 32 if version == 1 else ""))
     assert store.log.load(match)[:3] == (7, b"s6", raws(7))
     assert store.log.load(match, 5)[:3] == (7, b"s4", raws(5))
     assert store.log.load(match, 4)[:3] == (7, b"s4", [])
     assert store.log.load(match, 1)[:3] == (7, None, raws(1))
     assert store.log.load(match).secret == "ab" * 32
     assert store.log.load(fresh()) == Loaded(0, None, [], None)
+
+
+def test_a_snapshot_without_its_own_signature_is_not_loaded_but_counted(store: Store) -> None:
+    match, key = fresh(), signing_key("ab" * 32)
+    for version in (1, 2, 3, 4):
+        store.log.append(
+            match, version - 1, raws(version), Changes(snapshot=(version, b"s%d" % version, None), secret="ab" * 32 if version == 1 else "")
+        )
+    snapshots, ask = store.keys.of(match).snapshots, store.client.ask
+    assert store.log.load(match).snapshot == b"s4"
+    forged = [
+        b"s4",
+        b"",
+        b"x" * 32 + b"s4",
+        signed(signing_key("cd" * 32), 4, b"s4"),  # by another match's secret
+        ask("HGET", snapshots, 3),  # of another version
+        ask("HGET", snapshots, 4)[:-1] + b"5",
+    ]
+    for number, stored in enumerate(forged, 1):
+        ask("HSET", snapshots, 4, stored)
+        before = metrics.snapshots_refused._value.get()
+        assert store.log.load(match) == Loaded(4, None, [], "ab" * 32), number
+        assert metrics.snapshots_refused._value.get() == before + 1
+    ask("HSET", snapshots, 4, signed(key, 4, b"s4"))
+    assert store.log.load(match).snapshot == b"s4"
 
 
 def test_entries_are_read_page_by_page(store: Store) -> None:

@@ -1,0 +1,73 @@
+"""Signatures of snapshots: a keyed hash in front of each, by a key that follows from the secret of the match.
+
+Nobody can change a snapshot, or move it to another version or match, without reading the secret. A snapshot without its signature is not
+used.
+"""
+
+from __future__ import annotations
+
+import hmac
+from threading import Lock
+
+from cachetools import LRUCache
+
+from events.store.client import RedisClient
+from events.store.keys import Keys
+
+_SIZE = 32
+_REMEMBERED = 16_384
+
+
+def signing_key(secret: str) -> bytes:
+    """Return the key of the snapshots of a match, from its secret in hex."""
+    return hmac.digest(bytes.fromhex(secret), b"snapshot", "sha256")
+
+
+def signed(key: bytes, version: int, snapshot: bytes) -> bytes:
+    """Return the snapshot of a version with its signature in front."""
+    return _signature(key, version, snapshot) + snapshot
+
+
+def verified(key: bytes, version: int, stored: bytes) -> bytes | None:
+    """Return the snapshot that is stored for a version, or None if the signature is not its own."""
+    snapshot = stored[_SIZE:]
+    return snapshot if hmac.compare_digest(stored[:_SIZE], _signature(key, version, snapshot)) else None
+
+
+def _signature(key: bytes, version: int, snapshot: bytes) -> bytes:
+    return hmac.digest(key, b"%d:%b" % (version, snapshot), "sha256")
+
+
+class SigningKeys:
+    """The signing keys of matches. The most recent ones are in memory, so that an append with a snapshot need not ask for a secret."""
+
+    def __init__(self, client: RedisClient, keys: Keys) -> None:
+        self._client = client
+        self._keys = keys
+        self._known: LRUCache[str, bytes] = LRUCache(_REMEMBERED)
+        self._lock = Lock()
+
+    def learn(self, match: str, secret: str) -> bytes:
+        """Remember and return the signing key of a match whose stored secret is known."""
+        key = signing_key(secret)
+        with self._lock:
+            self._known[match] = key
+        return key
+
+    def of(self, match: str) -> bytes | None:
+        """Return the signing key of a match, or None if the store has no secret of it. Raises StoreUnavailable."""
+        with self._lock:
+            known = self._known.get(match)
+        if known is not None:
+            return known
+        secret = stored_secret(self._client.ask("GET", self._keys.of(match).secret))
+        return None if secret is None else self.learn(match, secret)
+
+
+def stored_secret(stored: bytes | None) -> str | None:
+    """Return a secret in hex as it is stored, or None if it is missing or is not 32 bytes in hex."""
+    try:
+        secret = (stored or b"").decode("ascii")
+        return secret if len(bytes.fromhex(secret)) == 32 and len(secret) == 64 else None
+    except ValueError:
+        return None
