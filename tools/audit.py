@@ -1,9 +1,10 @@
-"""Audit a match of the data folder, or an exported record without any server: `./run audit MATCH | FILE`."""
+"""Audit a match of the data folder, all of them, or an exported record without any server: `./run audit MATCH | FILE | --all`."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -13,26 +14,49 @@ from events.errors import NoMatch
 from games import GAMES
 from games.drawing import legible
 from games.patterns import MATCH, matches
+from tools import audit_all
 from tools.platform import Unable, add_data_option, opened
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Audit and print the report. Return 0 if nothing is wrong, 1 if something is, 2 if there is nothing to audit."""
+    """Audit and print the report. Return 0 if nothing is wrong, 1 if something is, 2 if there is nothing to audit, 130 if interrupted."""
     parser = argparse.ArgumentParser(
         prog="run audit", description="Replay a match, decide every action again, and compare. Nothing is changed."
     )
-    parser.add_argument("what", metavar="MATCH | FILE", help="a match's id, or a file with a record as GET …/record gives it")
+    parser.add_argument("what", metavar="MATCH | FILE", nargs="?", help="a match's id, or a file with a record as GET …/record gives it")
+    parser.add_argument("--all", action="store_true", help="audit every match of the data folder, and look for what belongs to no match")
+    parser.add_argument("--cores", type=int, default=os.cpu_count() or 1, metavar="N", help="processes for --all (all cores)")
+    parser.add_argument("--done", type=Path, metavar="FILE", help="the matches that --all has audited (audit.done in the data folder)")
     parser.add_argument("--secret", help="the match's secret in hex, for a record that does not end the match")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     add_data_option(parser)
     options = parser.parse_args(arguments)
+    if options.all == (options.what is not None):
+        parser.error("name a match or a file, or say --all")
+    if options.cores < 1:
+        parser.error("--cores must be at least 1")
     try:
+        if options.all:
+            return _audit_all(options)
         report = audited(options.what, options.secret, options.data)
     except (Unable, NoMatch, OSError) as reason:
         print(reason, file=sys.stderr)
         return 2
     print(json.dumps(as_json(report)) if options.json else as_text(report))
     return int(not report.ok)
+
+
+def _audit_all(options: argparse.Namespace) -> int:
+    """Audit every match and print what was found. Raise Unable, OSError."""
+    with opened(options.data) as platform:
+        file = options.done or platform.settings.data / "audit.done"
+        try:
+            overview = audit_all.audit_all(platform, file, options.cores)
+        except KeyboardInterrupt:
+            print(f"Interrupted. The same command goes on; {file} has what is done.", file=sys.stderr)
+            return 130
+    print(json.dumps(audit_all.as_json(overview)) if options.json else audit_all.as_text(overview))
+    return int(not overview.ok)
 
 
 def audited(what: str, secret: str | None, data: Path | None) -> Report:

@@ -146,6 +146,16 @@ def test_a_file_that_is_no_record_fails_the_audit(tmp_path: Path, record: str) -
     assert "Traceback" not in ended.stderr
 
 
+def test_audit_all_works_beside_a_running_service(place: private.Place, match: str, tmp_path: Path) -> None:
+    ended = run("audit", "--all", "--data", str(place.data), "--json")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert json.loads(ended.stdout)["matches"] >= 1
+    assert not (place.data / "audit.done").exists()
+    for words in ([match, "--all"], [], ["--all", "--cores", "0"], ["--all", "--data", str(tmp_path)]):
+        ended = run("audit", *words)
+        assert (ended.returncode, "Traceback" in ended.stderr) == (2, False)
+
+
 def test_show_prints_the_board_that_the_service_draws(place: private.Place, client: Client, match: str) -> None:
     shown = run("show", match, "--at", "30", "--as", "red", "--data", str(place.data))
     assert shown.returncode == 0, shown.stderr

@@ -1,0 +1,149 @@
+"""Audit every match of a store on all cores, and look for what belongs to no match: `./run audit --all`.
+
+A run writes a line for every match that it has audited to a file. A run after an interruption goes on from there. At its end a run removes
+the file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import multiprocessing
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tqdm import tqdm
+
+from events.audit import Finding, audit
+from events.errors import NoMatch, StoreUnavailable
+from events.platform import Platform, Settings, open_platform
+from events.store.projections import Listed
+from games.drawing import legible
+
+
+class Audited(NamedTuple):
+    """The result for one match: how many entries it had, and what was found."""
+
+    match: str
+    versions: int
+    findings: list[Finding]
+
+
+class Task(NamedTuple):
+    """A match to audit, the places where it is listed, and the number of its entries when an earlier run audited it."""
+
+    match: str
+    listed: Listed | None
+    done: int | None
+
+
+class Overview(NamedTuple):
+    """The result for a whole store. `strays` has a sentence for all that belongs to no match or is in a partition where nobody reads it."""
+
+    audited: list[Audited]
+    strays: list[str]
+
+    @property
+    def ok(self) -> bool:
+        """True if nothing is wrong."""
+        return not self.strays and not any(one.findings for one in self.audited)
+
+
+def audit_all(platform: Platform, file: Path, cores: int) -> Overview:
+    """Audit every match that is not in `file` yet, and add each to it. Remove the file at the end. Raises StoreUnavailable, OSError."""
+    earlier = _read(file)
+    listing = platform.store.projections.listed()
+    matches = sorted(platform.store.log.matches())
+    tasks = [Task(match, listing.matches.get(match), earlier[match].versions if match in earlier else None) for match in matches]
+    found = []
+    with file.open("a", encoding="utf-8") as lines, contextlib.closing(_results(platform.settings, tasks, cores)) as results:
+        for task, result in tqdm(results, total=len(tasks), unit="match", leave=False, disable=None):
+            if result is None:
+                found.append(earlier[task.match])
+            else:
+                found.append(result)
+                lines.write(json.dumps(result) + "\n")
+                lines.flush()
+    overview = Overview(sorted(found), list(_strays(platform)))
+    file.unlink()
+    return overview
+
+
+def as_json(overview: Overview) -> dict[str, Any]:
+    """Return the overview as a JSON object."""
+    return {
+        "ok": overview.ok,
+        "matches": len(overview.audited),
+        "entries": sum(one.versions for one in overview.audited),
+        "findings": [{"match": one.match, **finding._asdict()} for one in overview.audited for finding in one.findings],
+        "strays": overview.strays,
+    }
+
+
+def as_text(overview: Overview) -> str:
+    """Return the overview for people, one finding a line."""
+    wrong = sum(bool(one.findings) for one in overview.audited)
+    entries = sum(one.versions for one in overview.audited)
+    lines = [f"{len(overview.audited)} matches with {entries} entries audited: {wrong} with findings, {len(overview.strays)} strays."]
+    for match, _, findings in overview.audited:
+        lines += [f"{match}: version {finding.version}: {finding.code}: {finding.detail}" for finding in findings]
+    return "\n".join(map(legible, lines + overview.strays))
+
+
+def _results(settings: Settings, tasks: list[Task], cores: int) -> Generator[tuple[Task, Audited | None], None, None]:
+    """Yield every task with its result, as they end; None if the match has not moved on since it was audited."""
+    context = multiprocessing.get_context("spawn")  # a forked process would share the connections of this one
+    with context.Pool(cores, _open, (settings,)) as pool:
+        yield from pool.imap_unordered(_do, tasks, chunksize=max(1, min(16, len(tasks) // (cores * 8))))
+
+
+_platforms: list[Platform] = []  # of this worker process
+
+
+def _open(settings: Settings) -> None:
+    _platforms.append(open_platform(settings))
+
+
+def _do(task: Task) -> tuple[Task, Audited | None]:
+    (platform,) = _platforms
+    try:
+        if task.done is not None and platform.store.log.head(task.match) == task.done:
+            return task, None
+        report = audit(platform, task.match, task.listed)
+    except NoMatch:
+        return task, Audited(task.match, 0, [])  # it was removed after the list of matches was made
+    except StoreUnavailable as reason:
+        raise OSError(reason.reason) from None  # an error that passes between processes
+    except Exception as reason:  # noqa: BLE001 - a tampered match can fail in any way, and the others are audited all the same
+        return task, Audited(task.match, 0, [Finding(0, "not_auditable", f"The audit failed: {type(reason).__name__}.")])
+    return task, Audited(report.match, report.versions, report.findings)
+
+
+def _read(file: Path) -> dict[str, Audited]:
+    """Return the results of an interrupted run. The last line may be torn."""
+    found = {}
+    with contextlib.suppress(FileNotFoundError):
+        for line in file.read_text(encoding="utf-8").splitlines():
+            with contextlib.suppress(ValueError, TypeError):
+                match, versions, findings = json.loads(line)
+                found[match] = Audited(match, versions, [Finding(*finding) for finding in findings])
+    return found
+
+
+def _strays(platform: Platform) -> Iterator[str]:
+    """Yield a sentence for everything in the store that belongs to no match, or that is in a partition where nobody reads it."""
+    log, projections = platform.store.log, platform.store.projections
+    for match in sorted(set(log.secrets())):
+        if not log.head(match):
+            yield f"{match}: there is a secret and no log."
+    for key in log.misplaced():
+        yield f"{key}: the log is in another partition than its match."
+    listing = projections.listed()
+    for key, member in listing.misplaced:
+        yield f"{key}: {member} belongs into another partition."
+    for match in sorted(listing.matches):
+        if not log.head(match):
+            yield f"{match}: it is listed, or work is due for it, and there is no log."
+    for key in sorted(set(projections.stray_keys())):
+        yield f"{key}: its match has no log, or is in another partition."
