@@ -13,6 +13,9 @@ import os
 import secrets
 import shutil
 import signal
+import socket
+import stat
+import struct
 import subprocess
 import sys
 import tempfile
@@ -87,8 +90,9 @@ def start(data: Path, name: str, fsync: str = "always") -> Server:
     Call it from a thread that lives on: the kernel stops the server when the thread that started it ends.
     """
     folder = (data / name).resolve()
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     path = socket_of(folder)
+    for private in (folder.parent, folder, path.parent):
+        _make_private(private)
     url = f"unix://{path}"
     ours = _OURS.get(str(folder))
     if ours and ours.alive():
@@ -96,7 +100,7 @@ def start(data: Path, name: str, fsync: str = "always") -> Server:
     lock = ours.lock if ours and ours.lock else _lock(folder / ".lock")
     deadline = time.monotonic() + _PATIENCE
     if lock is None:
-        while not answers(url):
+        while not _is_ours(path) or not answers(url):
             if time.monotonic() > deadline:
                 raise NoServer(f"another process owns {folder}, but its server does not answer")
             time.sleep(0.01)
@@ -109,7 +113,7 @@ def start(data: Path, name: str, fsync: str = "always") -> Server:
     )
     server_lock.write(f"{process.pid}".encode())
     server_lock.close()
-    while not answers(url):  # without a limit: loading a large store takes long
+    while not _is_ours(path) or not answers(url):  # without a limit: loading a large store takes long
         if process.poll() is not None:
             raise NoServer(f"the {name} server did not start; see {folder / 'server.log'}")
         time.sleep(0.005)
@@ -134,11 +138,41 @@ def binary() -> str:
 
 
 def socket_of(folder: Path) -> Path:
-    """Return the socket of the server of a folder. It is in the temporary directory if the folder's path is too long for a socket."""
+    """Return the socket of the server of a folder.
+
+    It is in a private folder of this user in the temporary directory if the folder's path is too long for a socket.
+    """
     path = folder / "redis.sock"
     if len(os.fsencode(path)) <= _LONGEST_SOCKET:
         return path
-    return Path(tempfile.gettempdir()) / f"warledger-{hashlib.sha256(os.fsencode(path)).hexdigest()[:16]}.sock"
+    return Path(tempfile.gettempdir()) / f"warledger-{os.geteuid()}" / f"{hashlib.sha256(os.fsencode(path)).hexdigest()[:16]}.sock"
+
+
+def _make_private(folder: Path) -> None:
+    """Make a folder that only this user can enter, or take the rights of others from one that exists. Raises NoServer."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+        raise NoServer(
+            f"{folder} is not a folder of the user {os.geteuid()}, who runs this; others could read the matches or take the socket"
+        )
+    if found.st_mode & 0o077:
+        folder.chmod(0o700)
+
+
+def _is_ours(path: Path) -> bool:
+    """Return True if a process of this user listens on a socket, False if nobody does. Raises NoServer for anybody else's process."""
+    with socket.socket(socket.AF_UNIX) as probe:
+        probe.settimeout(1.0)
+        try:
+            probe.connect(str(path))
+        except OSError:
+            return False
+        if sys.platform == "linux":
+            _, user, _ = struct.unpack("3i", probe.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))
+            if user != os.geteuid():
+                raise NoServer(f"a process of the user {user} listens on {path}, and this runs as {os.geteuid()}")
+    return True
 
 
 def _command(folder: Path, path: Path, fsync: str) -> list[str]:

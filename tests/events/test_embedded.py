@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import re
 import signal
+import stat
 import subprocess
 import sys
+import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -88,6 +90,104 @@ def test_a_new_server_waits_for_the_end_of_the_one_that_a_killed_owner_left(owne
 def test_a_folder_with_a_long_path_still_gets_a_socket(tmp_path: Path) -> None:
     path = embedded.socket_of(tmp_path / ("long" * 40))
     assert len(str(path)) < 100
+
+
+LISTENER = """
+import os, socket, sys, time
+os.setuid(65534)
+os.makedirs(os.path.dirname(sys.argv[1]), exist_ok=True)
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(sys.argv[1])
+os.chmod(sys.argv[1], 0o777)
+listener.listen()
+print("listening", flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.fixture
+def public(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A temporary directory in which everybody may write, as /tmp is."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o1777)
+        monkeypatch.setattr(tempfile, "tempdir", folder)
+        yield Path(folder)
+
+
+@pytest.fixture
+def stranger(public: Path) -> Iterator[Callable[[Path], None]]:
+    """Let a process of another user listen on a socket."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can start a process of another user")
+    processes = []
+
+    def listen(path: Path) -> None:
+        process = subprocess.Popen([sys.executable, "-c", LISTENER, str(path)], cwd="/", stdout=subprocess.PIPE)
+        processes.append(process)
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"listening\n"
+
+    yield listen
+    for process in processes:
+        process.kill()
+        process.wait()
+
+
+def test_a_long_path_has_its_socket_in_a_private_folder(public: Path, tmp_path: Path) -> None:
+    data = tmp_path / ("long" * 40)
+    server = embedded.start(data, embedded.QUEUE, "off")
+    path = embedded.socket_of(data / embedded.QUEUE)
+    assert path.parent.parent == public
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    assert path.is_socket()
+    server.stop()
+
+
+def test_a_stranger_who_made_the_folder_of_the_socket_first_is_not_taken_for_the_store(
+    stranger: Callable[[Path], None], tmp_path: Path
+) -> None:
+    data = tmp_path / ("long" * 40)
+    stranger(embedded.socket_of(data / embedded.QUEUE))
+    with pytest.raises(embedded.NoServer, match="is not a folder of the user"):
+        embedded.start(data, embedded.QUEUE, "off")
+
+
+def test_a_strangers_process_at_the_socket_is_not_taken_for_the_store(public: Path, stranger: Callable[[Path], None]) -> None:
+    data = public / "data"
+    folder = data / embedded.QUEUE
+    folder.mkdir(parents=True)
+    data.chmod(0o777)
+    folder.chmod(0o777)
+    stranger(embedded.socket_of(folder))
+    lock = embedded._lock(folder / ".lock")  # so that the server seems to be another process's
+    assert lock is not None
+    with pytest.raises(embedded.NoServer, match="a process of the user 65534 listens"):
+        embedded.start(data, embedded.QUEUE, "off")
+    lock.close()
+
+
+def test_a_folder_of_another_user_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    user = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: user + 1)
+    with pytest.raises(embedded.NoServer, match=f"is not a folder of the user {user + 1}"):
+        embedded.start(tmp_path, embedded.QUEUE, "off")
+
+
+def test_a_link_in_place_of_the_folder_of_the_socket_is_refused(public: Path, tmp_path: Path) -> None:
+    data = tmp_path / ("long" * 40)
+    embedded.socket_of(data / embedded.QUEUE).parent.symlink_to(tmp_path)
+    with pytest.raises(embedded.NoServer, match="is not a folder"):
+        embedded.start(data, embedded.QUEUE, "off")
+
+
+def test_existing_data_folders_that_others_could_enter_are_made_private(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    for folder in (data, data / embedded.QUEUE):
+        folder.mkdir()
+        folder.chmod(0o755)
+    server = embedded.start(data, embedded.QUEUE, "off")
+    assert [stat.S_IMODE(folder.stat().st_mode) for folder in (data, data / embedded.QUEUE)] == [0o700, 0o700]
+    server.stop()
 
 
 def test_a_server_that_cannot_start_raises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
