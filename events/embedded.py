@@ -153,9 +153,9 @@ def _make_private(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
-        raise NoServer(
-            f"{folder} is not a folder of the user {os.geteuid()}, who runs this; others could read the matches or take the socket"
-        )
+        raise NoServer(f"{folder} is not a folder of the user {os.geteuid()}, who runs this; others could read or replace what is in it")
+    if found.st_mode & stat.S_ISVTX:
+        raise NoServer(f"{folder} is shared by all users, as /tmp is; choose a folder of its own")
     if found.st_mode & 0o077:
         folder.chmod(0o700)
 

@@ -190,6 +190,12 @@ def test_existing_data_folders_that_others_could_enter_are_made_private(tmp_path
     server.stop()
 
 
+def test_a_shared_folder_is_refused_and_left_as_it_is(public: Path) -> None:
+    with pytest.raises(embedded.NoServer, match="shared by all users"):
+        embedded.start(public, embedded.QUEUE, "off")
+    assert stat.S_IMODE(public.stat().st_mode) == 0o1777
+
+
 def test_a_server_that_cannot_start_raises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WARLEDGER_REDIS_SERVER", "/bin/false")
     with pytest.raises(embedded.NoServer):
