@@ -16,7 +16,6 @@ from events.store.keys import Keys
 from events.store.lists import Lists
 from events.store.log import Log, RedisLog
 from events.store.projections import Projections
-from events.store.signing import SigningKeys
 
 
 class WrongStore(Exception):
@@ -29,11 +28,10 @@ class Store:
     def __init__(self, client: RedisClient, partitions: int = 16) -> None:
         self.client = client
         self.keys = Keys(partitions)
-        signing = SigningKeys(client, self.keys)
-        self.log: Log = RedisLog(client, self.keys, signing)
+        self.log: Log = RedisLog(client, self.keys)
         self.lists = Lists(client, self.keys)
         self.due = DueIndex(client, self.keys)
-        self.projections = Projections(client, self.keys, signing)
+        self.projections = Projections(client, self.keys)
         self.accounts = Accounts(client)
 
     def heads(self, patience: float = 1.0) -> Iterator[tuple[str, int] | None]:

@@ -147,10 +147,10 @@ class Log(Protocol):
 class RedisLog:
     """The log over one server or a cluster."""
 
-    def __init__(self, client: RedisClient, keys: Keys, signing: SigningKeys) -> None:
+    def __init__(self, client: RedisClient, keys: Keys) -> None:
         self._client = client
         self._keys = keys
-        self._signing = signing
+        self._signing = SigningKeys(client, keys)
 
     def head(self, match: str) -> int:
         """Return the version of a match; 0 if it does not exist."""

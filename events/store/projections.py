@@ -52,10 +52,10 @@ class Stored(NamedTuple):
 class Projections:
     """The projections in all partitions. Every method raises StoreUnavailable."""
 
-    def __init__(self, client: RedisClient, keys: Keys, signing: SigningKeys) -> None:
+    def __init__(self, client: RedisClient, keys: Keys) -> None:
         self._client = client
         self._keys = keys
-        self._signing = signing
+        self._signing = SigningKeys(client, keys)
 
     def stored(self, match: str, places: Listed) -> Stored:
         """Return the projections of a match as they are, and in which of these places it is listed."""
