@@ -33,7 +33,7 @@ def replace_entries(servers: Servers, platform: Platform, match: str, entries: l
     digest, blind = START, blind_key(secret_of(platform, match))
     for entry in entries:
         linked, stored = link(digest, entry, blind)
-        servers.keeper.xadd(keys.stream, {"e": stored}, id=f"{entry.version}-0")
+        servers.keeper.xadd(keys.stream, {"e": stored, "m": b"m" * 8}, id=f"{entry.version}-0")
         digest = linked.digest
 
 
