@@ -6,7 +6,6 @@ The first process that asks for a server starts it and owns it. The server ends 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import fcntl
 import hashlib
 import os
@@ -20,10 +19,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from events.store.client import answers
+from events.lifeline import end_with
+from events.store.client import answers, configure
 
 STORE = "store"
 QUEUE = "queue"
@@ -31,6 +32,7 @@ KEEPER = "keeper"  # the user of the store that may do everything
 
 _PATIENCE = 30.0
 _RIGHTS = "rights.acl"
+_WRITES = "min-replicas-to-write"
 _LONGEST_SOCKET = 100  # the kernel allows 107 bytes
 
 
@@ -85,40 +87,63 @@ def both(data: Path, fsync: str = "always") -> tuple[str, str]:
 
 
 def start(data: Path, name: str, fsync: str = "always") -> Server:
-    """Return the server `name` of a folder. Start it if no process owns it. `fsync` "off" stores nothing on disk. Raises NoServer.
+    """Return the server `name` of a folder when it answers. Start it if no process owns it. Raises NoServer.
 
-    Call it from a thread that lives on: the kernel stops the server when the thread that started it ends.
+    `fsync` "off" stores nothing on disk. Call it from a thread that lives on: the kernel kills the server when that thread ends.
+    """
+    server = launch(data, name, fsync)
+    deadline = time.monotonic() + _PATIENCE
+    path = socket_of((data / name).resolve())
+    while not _is_ours(path) or not answers(server.url):  # without a limit for our own server: loading a large store takes long
+        if server.process is None and time.monotonic() > deadline:
+            raise NoServer(f"another process owns {data / name}, but its server does not answer")
+        if server.process is not None and server.process.poll() is not None:
+            raise NoServer(f"the {name} server did not start; see {data / name / 'server.log'}")
+        time.sleep(0.005)
+    return server
+
+
+def launch(data: Path, name: str, fsync: str = "always", writable: bool = True, patience: float = _PATIENCE) -> Server:
+    """Return the server `name` of a folder without waiting for its data to be loaded. Start it if no process owns it. Raises NoServer.
+
+    A server that is not `writable` refuses writes until `permit_writes`. A server that a killed owner left behind has `patience` seconds to
+    end.
     """
     folder = (data / name).resolve()
     path = socket_of(folder)
     for private in (folder.parent, folder, path.parent):
         _make_private(private)
-    url = f"unix://{path}"
+    url = url_of(data, name)
     ours = _OURS.get(str(folder))
     if ours and ours.alive():
         return ours
     lock = ours.lock if ours and ours.lock else _lock(folder / ".lock")
-    deadline = time.monotonic() + _PATIENCE
     if lock is None:
-        while not _is_ours(path) or not answers(url):
-            if time.monotonic() > deadline:
-                raise NoServer(f"another process owns {folder}, but its server does not answer")
-            time.sleep(0.01)
         return Server(name, url, None, None)
     if fsync != "off":
         _write_rights(folder)
-    server_lock = _lock_for_server(folder)
+    server_lock = _lock_for_server(folder, patience)
     process = subprocess.Popen(
-        _command(folder, path, fsync), start_new_session=True, preexec_fn=_end_with_parent, pass_fds=[server_lock.fileno()]
+        _command(folder, path, fsync, writable),
+        start_new_session=True,
+        preexec_fn=partial(end_with, os.getpid()),
+        pass_fds=[server_lock.fileno()],
     )
-    server_lock.write(f"{process.pid}".encode())
+    with contextlib.suppress(OSError):  # on a full disk the server runs on without its number in the file
+        server_lock.write(f"{process.pid}".encode())
     server_lock.close()
-    while not _is_ours(path) or not answers(url):  # without a limit: loading a large store takes long
-        if process.poll() is not None:
-            raise NoServer(f"the {name} server did not start; see {folder / 'server.log'}")
-        time.sleep(0.005)
     _OURS[str(folder)] = server = Server(name, url, process, lock)
     return server
+
+
+def permit_writes(data: Path, name: str, permitted: bool) -> bool:
+    """Let a server accept writes, or refuse them and answer reads from memory. Return False if it does not answer."""
+    return configure(keeper_url(data, name), _WRITES, _writes(permitted))
+
+
+def url_of(data: Path, name: str) -> str:
+    """Return the URL of the server `name` of a folder."""
+    return f"unix://{socket_of((data / name).resolve())}"
 
 
 def binary() -> str:
@@ -175,7 +200,12 @@ def _is_ours(path: Path) -> bool:
     return True
 
 
-def _command(folder: Path, path: Path, fsync: str) -> list[str]:
+def _writes(permitted: bool) -> str:
+    """Return the number of replicas that a write needs. A server without replicas refuses every write if it needs one."""
+    return "0" if permitted else "1"
+
+
+def _command(folder: Path, path: Path, fsync: str, writable: bool) -> list[str]:
     durability = ["--appendonly", "no"]
     if fsync != "off":
         durability = ["--appendonly", "yes", "--appendfsync", fsync, "--aclfile", str(folder / _RIGHTS)]
@@ -183,6 +213,7 @@ def _command(folder: Path, path: Path, fsync: str) -> list[str]:
         binary(),
         *("--port", "0", "--unixsocket", str(path), "--unixsocketperm", "700", "--dir", str(folder)),
         *durability,
+        *(f"--{_WRITES}", _writes(writable)),
         *("--save", "", "--maxmemory-policy", "noeviction", "--daemonize", "no", "--logfile", str(folder / "server.log")),
     ]
 
@@ -197,27 +228,35 @@ def _write_rights(folder: Path) -> None:
     """Write the rights of the two users: the service, which needs no password, and the keeper."""
     password = folder / KEEPER
     if not password.exists():
-        password.touch(mode=0o600)
-        password.write_text(secrets.token_hex(32))
-    rights = folder / _RIGHTS
-    rights.touch(mode=0o600)
-    rights.write_text(f"user default {RIGHTS}\nuser {KEEPER} on >{password.read_text()} ~* &* +@all\n")
+        _write(password, secrets.token_hex(32))
+    _write(folder / _RIGHTS, f"user default {RIGHTS}\nuser {KEEPER} on >{password.read_text()} ~* &* +@all\n")
 
 
-def _lock_for_server(folder: Path) -> IO[bytes]:
-    """Return the lock that a server inherits and keeps until it ends. Stop a server that a killed owner left behind, and wait for its end.
+def _write(file: Path, text: str) -> None:
+    """Write a file that only its owner can read, completely or not at all. Leave an unchanged one alone, since the disk may be full."""
+    if file.exists() and file.read_text() == text:
+        return
+    draft = file.with_name(f"{file.name}.new")
+    draft.touch(mode=0o600)
+    draft.write_text(text)
+    draft.replace(file)
 
-    Two servers on the same files would each acknowledge writes that the other does not know. Raises NoServer.
+
+def _lock_for_server(folder: Path, patience: float) -> IO[bytes]:
+    """Return the lock that a server inherits and keeps until it ends. End a server that a killed owner left behind, and wait for its end.
+
+    Two servers on the same files would each acknowledge writes that the other does not know. The left one is killed after `patience`
+    seconds. Raises NoServer after as many more.
     """
     file = folder / ".server"
-    deadline = time.monotonic() + _PATIENCE
+    deadline = time.monotonic() + patience
     while (lock := _lock(file)) is None:
         number = file.read_bytes()
-        if time.monotonic() > deadline + _PATIENCE:
+        if time.monotonic() > deadline + patience:
             raise NoServer(f"the server that was left behind in {folder} does not stop")
-        if number.isdigit():
+        if number.isdigit():  # it leads a group, in which is also the process that rewrites its files
             with contextlib.suppress(ProcessLookupError):
-                os.kill(int(number), signal.SIGTERM if time.monotonic() < deadline else signal.SIGKILL)
+                os.killpg(int(number), signal.SIGTERM if time.monotonic() < deadline else signal.SIGKILL)
         time.sleep(0.01)
     lock.truncate()
     return lock
@@ -232,8 +271,3 @@ def _lock(file: Path) -> IO[bytes] | None:
         lock.close()
         return None
     return lock
-
-
-def _end_with_parent() -> None:
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG

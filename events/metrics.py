@@ -11,9 +11,10 @@ repeats = Counter("warledger_repeats", "Requests that had been carried out befor
 snapshots_refused = Counter("warledger_snapshots_refused", "Snapshots without a valid signature. The log was read instead.")
 queue_failures = Counter("warledger_queue_failures", "Jobs that could not be enqueued. The sweep enqueues them again.")
 swept = Counter("warledger_swept", "Steps that the sweep enqueued again.")
-queue_depth = Gauge("warledger_queue_depth", "Jobs in all queues.", multiprocess_mode="mostrecent")
-due = Gauge("warledger_due", "Steps that are due for the system or AI seats.", multiprocess_mode="mostrecent")
-overdue = Gauge("warledger_overdue", "Steps that have been due for more than two seconds.", multiprocess_mode="mostrecent")
+queue_depth = Gauge("warledger_queue_depth", "Jobs in all queues.")
+due = Gauge("warledger_due", "Steps that are due for the system or AI seats.")
+overdue = Gauge("warledger_overdue", "Steps that have been due for more than two seconds.")
+OF_THE_MOMENT = ("warledger_queue_depth", "warledger_due", "warledger_overdue")  # measured when somebody asks, by the process that answers
 owed_seconds = Histogram(
     "warledger_owed_seconds",
     "Seconds from the moment that a step is due to its append.",

@@ -12,6 +12,7 @@ from environs import Env, validate
 from events import embedded
 from events.cache import Cache
 from events.due import Jobs
+from events.errors import StoreUnavailable
 from events.store import Store
 from events.store.client import RedisClient
 from games.kernel import Game
@@ -62,9 +63,10 @@ class Platform:
         self.jobs.close()
 
 
-def open_platform(settings: Settings | None = None, games: Mapping[str, Game] | None = None) -> Platform:
+def open_platform(settings: Settings | None = None, games: Mapping[str, Game] | None = None, patient: bool = False) -> Platform:
     """Return the platform that the settings describe. Start the embedded servers, or attach to those that run.
 
+    A `patient` caller gets the platform of a store that does not answer yet, and calls `check_partitions` before each use.
     Raises WrongStore, StoreUnavailable.
     """
     settings = settings or settings_from_environment()
@@ -76,5 +78,9 @@ def open_platform(settings: Settings | None = None, games: Mapping[str, Game] | 
     if not store_url:
         store_url, queue_url = embedded.both(settings.data, settings.fsync)
     store = Store(RedisClient(store_url, settings.cluster), settings.partitions)
-    store.check_partitions()
+    try:
+        store.check_partitions()
+    except StoreUnavailable:
+        if not patient:
+            raise
     return Platform(settings, store, Jobs(queue_url or store_url), Cache(settings.cached), games)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
+from pathlib import Path
 
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTooLarge
 
-from events import logs
+from events import exposition, logs
 from events.platform import Platform, open_platform
 from service import docs
 from service.context import open_service
@@ -33,9 +35,11 @@ class Application(Flask):
 
 def create_app(platform: Platform | None = None, settings: Settings | None = None) -> Flask:
     """Return the WSGI application. Without `platform` and `settings`, they come from the environment."""
+    if folder := os.environ.get(exposition.SETTING):
+        exposition.publish_always(Path(folder))
     logs.configure("stdout")
     settings = settings or settings_from_environment()
-    platform = platform or open_platform()
+    platform = platform or open_platform(patient=True)
     app = Application("service", static_folder=None)
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False

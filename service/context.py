@@ -20,7 +20,7 @@ from table.data import LEVELS
 class Service:
     """The first argument of every view. Shared by the threads of a process."""
 
-    platform: Platform
+    opened: Platform
     settings: Settings
     keys: Keys
     hub: Hub
@@ -28,15 +28,21 @@ class Service:
     levels: Mapping[str, str]
 
     @property
+    def platform(self) -> Platform:
+        """The platform, over a store that has been checked. Raises StoreUnavailable while a store that was away at the start still is."""
+        self.opened.store.check_partitions()
+        return self.opened
+
+    @property
     def games(self) -> Mapping[str, Game]:
         """The games that can be played, by id."""
-        return self.platform.games
+        return self.opened.games
 
 
 def open_service(platform: Platform, settings: Settings) -> Service:
     """Return the service over a platform."""
     return Service(
-        platform=platform,
+        opened=platform,
         settings=settings,
         keys=Keys(partial(find, platform), settings.admin_key, settings.key_seconds),
         hub=Hub(platform, settings.streams),

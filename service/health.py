@@ -11,16 +11,16 @@ from pathlib import Path
 import prometheus_client
 from flask import Response
 from prometheus_client import REGISTRY, CollectorRegistry, Metric, generate_latest
-from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 from prometheus_client.registry import Collector
 from prometheus_client.samples import Sample
 
-from events import metrics
+from events import exposition, metrics
+from events.errors import StoreUnavailable
 from events.platform import Platform
 from service.context import Service
 from service.keys import ADMIN
 from service.operations import TEXT_SCHEMA, Answer, Call, Operation, in_json
-from service.problems import CODES
+from service.problems import CODES, Problem
 from service.responses import TEXT, json_response
 
 OVERDUE_MS = 2000
@@ -32,18 +32,23 @@ def get_health(service: Service, call: Call) -> Response:
 
 
 def get_readiness(service: Service, call: Call) -> Response:
-    """Answer if the store answers."""
-    service.platform.store.ping()
+    """Answer if the store can read and write. Raise Problem `store_away` with what is waited for."""
+    try:
+        writes = service.opened.store.can_write()
+    except StoreUnavailable as away:
+        what = "it is loading its data" if "loading" in away.reason else "it does not answer"
+        raise Problem("store_away", detail=f"Waiting for the store: {what}.") from away
+    if not writes:
+        raise Problem("store_away", detail="Waiting for the disk of the store, which is full or cannot be written. Reads are answered.")
+    service.opened.store.check_partitions()
     return json_response({"status": "ok"})
 
 
 def get_metrics(service: Service, call: Call) -> Response:
     """Return the metrics of all processes."""
     _measure_queues(service.platform)
-    collector: Collector = REGISTRY
-    if folder := os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
-        _forget_dead_processes(Path(folder))
-        collector = MultiProcessCollector(None)
+    folder = os.environ.get(exposition.SETTING)
+    collector: Collector = exposition.Gathered(Path(folder)) if folder else REGISTRY
     registry = CollectorRegistry()
     registry.register(collector if call.caller == ADMIN else WithoutGameCodes(collector))
     return Response(generate_latest(registry), content_type=prometheus_client.CONTENT_TYPE_LATEST)
@@ -70,24 +75,6 @@ def _merged(samples: Iterable[Sample]) -> Iterator[Sample]:
         if sample.name.endswith("_total"):
             sums[sample.name, tuple(sorted({**sample.labels, "code": code}.items()))] += sample.value  # type: ignore[assignment]
     yield from (Sample(name, dict(labels), value) for (name, labels), value in sums.items())
-
-
-def _forget_dead_processes(folder: Path) -> None:
-    """Remove the gauges of processes that have ended, such as their open streams."""
-    for file in folder.glob("gauge_live*_*.db"):
-        pid = file.stem.rpartition("_")[2]
-        if pid.isdigit() and not _is_alive(int(pid)):
-            mark_process_dead(int(pid), str(folder))
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass
-    return True
 
 
 def _measure_queues(platform: Platform) -> None:

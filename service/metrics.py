@@ -12,7 +12,7 @@ seconds = Histogram(
     ["operation"],
     buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5),
 )
-streams = Gauge("warledger_streams", "Open streams and long polls.", multiprocess_mode="livesum")
+streams = Gauge("warledger_streams", "Open streams and long polls.")
 
 _labelled: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import ctypes
 import fcntl
 import json
 import os
@@ -17,20 +16,27 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import IO
 
 from environs import EnvError
 
-from events import embedded
+from events import embedded, exposition
 from events.due import ADVANCE, KINDS, queue_list
+from events.lifeline import end_with
 from events.players import new_key
 from service.settings import settings_from_environment
 
 ROOT = Path(__file__).resolve().parent.parent
 STEADY = 10.0
-GRACE = 2.0
+GRACE = 2.0  # seconds for the web and the workers to end
+LAST_GRACE = 0.9  # seconds for the store and the queue, after them
+TICK = 0.1
+POLL = 0.05
+RESERVE = 16_000_000  # bytes of the store's disk that stay free
 LOG_LIMIT = 16_000_000
 SPARE_THREADS = 32
 HEAD_LIMIT = 65_536  # bytes of a request's line and headers; granian answers a longer head with 431
@@ -43,16 +49,40 @@ class Unable(Exception):
 
 @dataclass
 class Child:
-    """One process of the service: how to start it, and its state since then."""
+    """One process of the service: how to start it, and its state since then. `begin` returns None if another process owns the server."""
 
     name: str
-    command: list[str]
-    environment: dict[str, str]
-    log: Path | None
+    begin: Callable[[], subprocess.Popen[bytes] | None]
+    log: Path | None = None
     process: subprocess.Popen[bytes] | None = None
     began: float = 0.0
     deaths: int = 0
-    due: float = field(default=0.0)
+    due: float = 0.0
+
+
+@dataclass
+class Disk:
+    """The disk of the embedded store. While it is full the store refuses writes, and answers reads from memory."""
+
+    data: Path
+    writable: bool = True
+    applied: bool = True
+    due: float = 0.0
+
+    def look(self) -> None:
+        """Let the store accept writes, or refuse them, by the room on its disk. A store that does not answer is asked again later."""
+        writable = has_room(self.data / embedded.STORE)
+        if writable != self.writable:
+            self.writable, self.applied = writable, False
+            say(
+                "The disk of the store has room again."
+                if writable
+                else "The disk of the store is full; it refuses writes until there is room."
+            )
+        if not self.applied and time.monotonic() >= self.due:
+            with contextlib.suppress(OSError):  # a store that has never started has no keeper
+                self.applied = embedded.permit_writes(self.data, embedded.STORE, writable)
+            self.due = time.monotonic() + 0.5
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -61,17 +91,24 @@ def main(arguments: list[str] | None = None) -> int:
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: stop.set())
-    servers: dict[str, embedded.Server] = {}
+    servers: list[Child] = []
     children: list[Child] = []
     try:
         run(options, servers, children, stop)
     except (Unable, EnvError, embedded.NoServer) as reason:
-        print(reason, file=sys.stderr)
+        say(str(reason))
         return 1
     finally:
-        end(servers, children)
+        end(children, GRACE)  # first those that use the store
+        end(servers, LAST_GRACE)
     print("Stopped; the data is safe in", options.data)
     return 0
+
+
+def say(sentence: str) -> None:
+    """Print a sentence to stderr, or drop it if that is on a full disk."""
+    with contextlib.suppress(OSError):
+        print(sentence, file=sys.stderr, flush=True)
 
 
 def parsed(arguments: list[str] | None) -> argparse.Namespace:
@@ -103,40 +140,98 @@ def queues_of(workers: int) -> list[tuple[str, ...]]:
     return [(ADVANCE,), *[tuple(KINDS)] * workers] if workers else []
 
 
-def run(options: argparse.Namespace, servers: dict[str, embedded.Server], children: list[Child], stop: threading.Event) -> None:
+def run(options: argparse.Namespace, servers: list[Child], children: list[Child], stop: threading.Event) -> None:
     """Start everything in order, print its address, and keep it running until `stop`."""
     lock(options.data, stop)
     port = free_port(options.host, options.port)
     environment = child_environment(options)
     logs = None if options.verbose else options.data / "logs"
     if logs is not None:
-        logs.mkdir(exist_ok=True)
+        with contextlib.suppress(OSError):
+            logs.mkdir(exist_ok=True)
+    disk = None
     if not environment.get("WARLEDGER_REDIS_URL"):
+        embedded.binary()
+        (options.data / embedded.STORE).mkdir(mode=0o700, exist_ok=True)
+        disk = Disk(options.data, writable=has_room(options.data / embedded.STORE))
         for name, setting in ((embedded.STORE, "WARLEDGER_REDIS_URL"), (embedded.QUEUE, "WARLEDGER_QUEUE_URL")):
-            servers[name] = embedded.start(options.data, name, fsync_of(name, environment))
-            environment[setting] = servers[name].url
-    web = Child("web", web_command(options, port), environment, log_of(logs, "web"))
-    worker = [sys.executable, "-m", "workers.run"]
-    workers = [
-        Child(f"worker-{number}", [*worker, "--queues", ",".join(kinds)], environment, log_of(logs, f"worker-{number}"))
-        for number, kinds in enumerate(options.queues, 1)
-    ]
-    for child in (web, *workers):
-        children.append(child)
-        start(child)
+            servers.append(Child(f"The {name}", partial(begin_server, disk, name, fsync_of(name, environment))))
+            environment[setting] = embedded.url_of(options.data, name)
+    web = child("web", web_command(options, port), environment, logs)
+    worker = [sys.executable, "-m", "workers.run", "--queues"]
+    workers = [child(f"worker-{number}", [*worker, ",".join(kinds)], environment, logs) for number, kinds in enumerate(options.queues, 1)]
+    children += [web, *workers]
+    for each in (*servers, *children):
+        start(each)
     url = f"http://{shown_host(options.host)}:{port}"
-    wait_for(web, lambda: healthy(url), stop)
-    if stop.is_set():
-        return
-    announce(options.data, url, bool(os.environ.get("WARLEDGER_ADMIN_KEY")))
-    while not stop.wait(0.1):
-        for name, server in servers.items():
-            if not server.alive():
-                print(f"The {name} ended; starting it again.", file=sys.stderr)
-                servers[name] = embedded.start(options.data, name, fsync_of(name, environment))
-        for child in children:
+    guard = Guard([*servers, *children], disk)
+    wait_for(web, url, guard, stop)
+    if not stop.is_set():
+        announce(options.data, url, bool(os.environ.get("WARLEDGER_ADMIN_KEY")))
+    while not stop.wait(TICK):
+        guard.look()
+    with contextlib.suppress(OSError):
+        (options.data / "serve.json").unlink(missing_ok=True)
+
+
+class Guard:
+    """Looks after every child: restarts those that died, kills those that are stopped, and keeps the store from filling its disk."""
+
+    def __init__(self, children: list[Child], disk: Disk | None) -> None:
+        self._children = children
+        self._disk = disk
+        self._stopped: set[int] = set()
+        self._due = 0.0
+
+    def look(self) -> None:
+        """Look at everything once."""
+        if self._disk is not None:
+            self._disk.look()
+        for child in self._children:
             look_after(child)
-    (options.data / "serve.json").unlink(missing_ok=True)
+        if time.monotonic() >= self._due:
+            self._due = time.monotonic() + 1.0
+            self._kill_stopped()
+
+    def _kill_stopped(self) -> None:
+        """Kill what was stopped a second ago and still is. It would keep its port, its places or its files, and do nothing."""
+        stopped = set(stopped_processes({child.process.pid for child in self._children if child.process is not None}))
+        for number in stopped & self._stopped:
+            say(f"Process {number} is stopped; killing it.")
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(number, signal.SIGKILL)
+        self._stopped = stopped
+
+
+def stopped_processes(groups: set[int]) -> Iterator[int]:
+    """Yield every process of these groups that is stopped, as by SIGSTOP. Without /proc there are none."""
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, group = file.read_text().rpartition(")")[2].split()[:3]
+        except OSError:
+            continue  # the process has just ended
+        if state == "T" and int(group) in groups:
+            yield int(file.parent.name)
+
+
+def has_room(folder: Path) -> bool:
+    """Return True if the store may still write to the disk of a folder. Some room is kept, because the store ends if a write fails."""
+    try:
+        disk = os.statvfs(folder)
+    except OSError:
+        return False
+    return disk.f_bavail * disk.f_frsize >= RESERVE and not disk.f_flag & os.ST_RDONLY
+
+
+def begin_server(disk: Disk, name: str, fsync: str) -> subprocess.Popen[bytes] | None:
+    """Start an embedded server. The queue needs no disk."""
+    return embedded.launch(disk.data, name, fsync, disk.writable or name != embedded.STORE, GRACE / 4).process
+
+
+def child(name: str, command: list[str], environment: dict[str, str], logs: Path | None) -> Child:
+    """Return a child that runs a command, with its output in a file of the folder `logs`, or on the terminal."""
+    log = None if logs is None else logs / f"{name}.log"
+    return Child(name, partial(begin_command, command, environment, log), log)
 
 
 def fsync_of(name: str, environment: dict[str, str]) -> str:
@@ -146,8 +241,11 @@ def fsync_of(name: str, environment: dict[str, str]) -> str:
 
 def lock(folder: Path, stop: threading.Event) -> None:
     """Lock the data folder for this process. Raise Unable if another one has it."""
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    file = os.open(folder / "serve.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        file = os.open(folder / "serve.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as reason:
+        raise Unable(f"The data folder {folder} cannot be written ({reason.strerror}).") from None
     deadline = time.monotonic() + 3 * GRACE
     while not try_lock(file):
         owner = os.pread(file, 20, 0).decode()
@@ -156,8 +254,9 @@ def lock(folder: Path, stop: threading.Event) -> None:
             raise Unable(f"The data folder {folder} is in use by another `serve`{process}; stop that one, or choose another with --data.")
         if stop.wait(0.1):  # the processes of a killed `serve` are still ending
             raise Unable("Stopped before it began.")
-    os.truncate(file, 0)
-    os.pwrite(file, str(os.getpid()).encode(), 0)
+    with contextlib.suppress(OSError):  # on a full disk the lock alone must do
+        os.truncate(file, 0)
+        os.pwrite(file, str(os.getpid()).encode(), 0)
 
 
 def try_lock(file: int) -> bool:
@@ -197,8 +296,10 @@ def child_environment(options: argparse.Namespace) -> dict[str, str]:
     fixed = {"WARLEDGER_DATA": str(options.data), "PYTHONPATH": str(ROOT), "PYTHONSAFEPATH": "1", "PYTHONUNBUFFERED": "1"}
     metrics = options.data / "metrics"  # shared by the processes, so that /metrics can sum them up
     shutil.rmtree(metrics, ignore_errors=True)
-    metrics.mkdir()
-    environment = {"PROMETHEUS_MULTIPROC_DIR": str(metrics), **os.environ, **fixed}
+    with contextlib.suppress(OSError):
+        metrics.mkdir()
+    environment = {exposition.SETTING: str(metrics), **os.environ, **fixed}
+    environment.pop("PROMETHEUS_MULTIPROC_DIR", None)  # its files are mapped into memory, and a full disk kills those that write to them
     if not environment.get("WARLEDGER_ADMIN_KEY"):
         environment["WARLEDGER_ADMIN_KEY"] = admin_key(options.data / "admin.key")
     return environment
@@ -216,64 +317,82 @@ def admin_key(file: Path) -> str:
 def web_command(options: argparse.Namespace, port: int) -> list[str]:
     """Return the command that starts granian, with a thread for every stream that may be open and some for everything else."""
     threads = settings_from_environment().streams + SPARE_THREADS
-    command = [sys.executable, "-m", "granian", "--interface", "wsgi", "--factory", "--host", options.host, "--port", str(port)]
+    command = [sys.executable, "-m", "service.web", "--interface", "wsgi", "--factory", "--host", options.host, "--port", str(port)]
     command += ["--http1-buffer-size", str(HEAD_LIMIT), "--http1-header-read-timeout", str(HEAD_TIMEOUT_MS)]
     command += ["--workers", str(options.web), "--blocking-threads", str(threads), "--log-level", "error", "--no-ws", "--http", "1"]
     return [*command, "--respawn-failed-workers", "--respawn-interval", "0.2", "--workers-kill-timeout", "1", "service.app:create_app"]
 
 
-def log_of(folder: Path | None, name: str) -> Path | None:
-    """Return the file for a child's output, or None for the terminal."""
-    return None if folder is None else folder / f"{name}.log"
-
-
 def turn_over(log: Path | None) -> None:
-    """Copy a log that has grown large to `.1` and empty it. A process that writes to it continues at its end."""
-    if log is not None and log.exists() and log.stat().st_size > LOG_LIMIT:
-        shutil.copyfile(log, log.with_suffix(".log.1"))
-        os.truncate(log, 0)
+    """Copy a log that has grown large to `.1` and empty it. A process that writes to it continues at its end.
+
+    On a full disk the log is emptied without a copy: room is worth more than old lines.
+    """
+    if log is None or not log.exists() or log.stat().st_size <= LOG_LIMIT:
+        return
+    old = log.with_suffix(".log.1")
+    try:
+        shutil.copyfile(log, old)
+    except OSError:
+        old.unlink(missing_ok=True)
+    os.truncate(log, 0)
+
+
+def begin_command(command: list[str], environment: dict[str, str], log: Path | None) -> subprocess.Popen[bytes]:
+    """Start a process in a group of its own. Then Ctrl-C reaches only this process, and a group can be ended as a whole."""
+    with contextlib.ExitStack() as opened:
+        output: IO[bytes] | int | None = None
+        if log is not None:
+            try:
+                output = opened.enter_context(log.open("ab"))
+            except OSError:  # the disk is full; the process is worth more than its log
+                output = subprocess.DEVNULL
+        return subprocess.Popen(
+            command,
+            env=environment,
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+            preexec_fn=partial(end_with, os.getpid()),
+        )
 
 
 def start(child: Child) -> None:
-    """Start the process in a group of its own. Then Ctrl-C reaches only this process, and a group can be ended as a whole."""
-    output = None if child.log is None else child.log.open("ab")
-    child.process = subprocess.Popen(
-        child.command,
-        env=child.environment,
-        cwd=ROOT,
-        stdin=subprocess.DEVNULL,
-        stdout=output,
-        stderr=output,
-        start_new_session=True,
-        preexec_fn=ends_with_parent,
-    )
-    if output is not None:
-        output.close()
+    """Start the process. If that fails, it is due again after a while, as if it had died at once."""
     child.began = time.monotonic()
-
-
-def ends_with_parent() -> None:
-    """Let Linux end the child when this process dies in any way. Runs in the child before it starts."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(1, signal.SIGTERM)
+    try:
+        child.process = child.begin()
+    except (OSError, embedded.NoServer) as reason:
+        postpone(child, f"cannot start ({reason})")
+        return
+    if child.process is None:
+        child.due = child.began + 1.0  # another process owns the server, and may end
 
 
 def look_after(child: Child) -> None:
     """Restart a dead child: at once the first time, with growing delays while it keeps dying early."""
-    now = time.monotonic()
-    turn_over(child.log)
+    with contextlib.suppress(OSError):
+        turn_over(child.log)
     if child.process is not None:
         status = child.process.poll()
         if status is None:
             return
         group(child, signal.SIGKILL)
         child.process = None
-        child.deaths = 0 if now - child.began > STEADY else child.deaths + 1
-        delay = min(5.0, 0.125 * 2**child.deaths) if child.deaths > 1 else 0.0
-        child.due = now + delay
-        print(f"{child.name} ended ({ending(status)}); starting it again" + (f" in {delay:g} s." if delay else "."), file=sys.stderr)
-    if now >= child.due:
+        postpone(child, f"ended ({ending(status)})")
+    if time.monotonic() >= child.due:
         start(child)
+
+
+def postpone(child: Child, what: str) -> None:
+    """Set when a child is due to start again, and say so."""
+    now = time.monotonic()
+    child.deaths = 0 if now - child.began > STEADY else child.deaths + 1
+    delay = min(5.0, 0.125 * 2**child.deaths) if child.deaths > 1 else 0.0
+    child.due = now + delay
+    say(f"{child.name} {what}; starting it again" + (f" in {delay:g} s." if delay else "."))
 
 
 def ending(status: int) -> str:
@@ -281,55 +400,67 @@ def ending(status: int) -> str:
     return f"status {status}" if status >= 0 else signal.Signals(-status).name
 
 
-def wait_for(child: Child, ready: Callable[[], bool], stop: threading.Event) -> None:
-    """Wait until `ready`. Raise Unable if the child ends before."""
-    while not stop.is_set() and not ready():
-        assert child.process is not None
-        status = child.process.poll()
-        if status is not None:
-            said = (
-                ""
-                if child.log is None
-                else f" Its log, {child.log}, ends:\n" + "\n".join(child.log.read_text(errors="replace").splitlines()[-12:])
-            )
-            raise Unable(f"The {child.name} does not start ({ending(status)}).{said}")
-        stop.wait(0.05)
+def wait_for(web: Child, url: str, guard: Guard, stop: threading.Event) -> None:
+    """Wait until the service is ready, and say what it waits for. Raise Unable if the web ends before it has answered once."""
+    said = "Waiting for the web."
+    process = web.process
+    while not stop.is_set() and (missing := what_is_missing(url)):
+        if missing != said:
+            say(missing)
+            said = missing
+        status = process.poll() if process is not None else None
+        if status is not None and said == "Waiting for the web.":
+            raise Unable(f"The {web.name} does not start ({ending(status)}).{end_of(web.log)}")
+        guard.look()
+        stop.wait(POLL)
 
 
-def healthy(url: str) -> bool:
-    """Return True if the web answers."""
+def end_of(log: Path | None) -> str:
+    """Return a sentence with the last lines of a log."""
+    if log is None or not log.exists():
+        return ""
+    return f" Its log, {log}, ends:\n" + "\n".join(log.read_text(errors="replace").splitlines()[-12:])
+
+
+def what_is_missing(url: str) -> str:
+    """Return what the service waits for, in the words of /readyz, or an empty text if it is ready."""
     try:
-        with urllib.request.urlopen(f"{url}/healthz", timeout=2) as answer:
-            return bool(answer.status == 200)
-    except (urllib.error.URLError, OSError):
-        return False
+        with urllib.request.urlopen(f"{url}/readyz", timeout=2):
+            return ""
+    except urllib.error.HTTPError as answer:
+        with answer:
+            return str(json.loads(answer.read() or b"{}").get("detail", answer.reason))
+    except (urllib.error.URLError, OSError, ValueError):
+        return "Waiting for the web."
 
 
 def announce(folder: Path, url: str, key_given: bool) -> None:
     """Print where everything is, and write the address to a file in the data folder for the other commands."""
     place = {"url": url, "pid": os.getpid()}
     draft = folder / "serve.json.new"
-    draft.write_text(json.dumps(place) + "\n")
-    draft.replace(folder / "serve.json")
+    try:
+        draft.write_text(json.dumps(place) + "\n")
+        draft.replace(folder / "serve.json")
+    except OSError as reason:
+        say(f"The address could not be written to {folder / 'serve.json'} ({reason.strerror}).")
     print(f"Warledger is open at {url}  (the API to read and try: {url}/docs)")
     print(f"Data and logs: {folder}")
     print("Admin key:     " + ("as set in WARLEDGER_ADMIN_KEY" if key_given else f"in {folder / 'admin.key'}"))
     print("Ctrl-C stops it.", flush=True)
 
 
-def end(servers: dict[str, embedded.Server], children: list[Child]) -> None:
-    """End every process, first those that use the store, then the servers. Kill those that do not end in time."""
+def end(children: list[Child], patience: float) -> None:
+    """End every process. Kill those that do not end in time."""
     for child in children:
         group(child, signal.SIGTERM)
-    deadline = time.monotonic() + GRACE
+        group(child, signal.SIGCONT)  # one that is stopped hears of it, too
+    deadline = time.monotonic() + patience
     for child in children:
         if child.process is not None:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 child.process.wait(max(0.0, deadline - time.monotonic()))
             group(child, signal.SIGKILL)
             child.process.wait()
-    for server in servers.values():
-        server.stop(GRACE)
 
 
 def group(child: Child, number: signal.Signals) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import os
 import secrets
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
-from events import logs
+from events import exposition, logs
 from events.due import KINDS, queue_list
 from events.platform import Platform, Settings, open_platform
 from games.kernel import Game
@@ -24,6 +26,8 @@ def main(arguments: Sequence[str] | None = None, settings: Settings | None = Non
     )
     kinds = parser.parse_args(arguments).queues
     logs.configure("stderr")
+    if folder := os.environ.get(exposition.SETTING):
+        exposition.publish_always(Path(folder))
     platform = open_platform(settings, games)
     work(platform, kinds)
     platform.close()

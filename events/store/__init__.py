@@ -17,6 +17,8 @@ from events.store.lists import Lists
 from events.store.log import Log, RedisLog
 from events.store.projections import Projections
 
+_PARTITIONS = "{store}:partitions"
+
 
 class WrongStore(Exception):
     """The store was begun with other settings; the text says which."""
@@ -33,21 +35,30 @@ class Store:
         self.due = DueIndex(client, self.keys)
         self.projections = Projections(client, self.keys)
         self.accounts = Accounts(client)
+        self._checked = False
 
     def heads(self, patience: float = 1.0) -> Iterator[tuple[str, int] | None]:
         """Yield every match and version as they are appended, and None whenever something may have been missed (heads.py)."""
         return heads(self.client, [f"{tag}:heads" for tag in self.keys.tags()], patience)
 
-    def ping(self) -> None:
-        """Raise StoreUnavailable unless the store answers."""
-        self.client.ask("PING")
+    def can_write(self) -> bool:
+        """Return False if the store answers reads, but cannot write now. Raises StoreUnavailable unless it answers."""
+        return self.client.can_write()
 
     def check_partitions(self) -> None:
-        """Raise WrongStore if the store was begun with another number of partitions: its streams would not be found."""
-        self.client.ask("SET", "{store}:partitions", self.keys.partitions, "NX")
-        begun_with = int(self.client.ask("GET", "{store}:partitions"))
-        if begun_with != self.keys.partitions:
-            raise WrongStore(f"this store was begun with {begun_with} partitions, not {self.keys.partitions}")
+        """Raise WrongStore if the store was begun with another number of partitions: its streams would not be found.
+
+        Only the first call asks the store. Raises StoreUnavailable.
+        """
+        if self._checked:
+            return
+        begun_with = self.client.ask("GET", _PARTITIONS)
+        if begun_with is None:
+            self.client.ask("SET", _PARTITIONS, self.keys.partitions, "NX")
+            begun_with = self.client.ask("GET", _PARTITIONS)
+        if int(begun_with) != self.keys.partitions:
+            raise WrongStore(f"this store was begun with {int(begun_with)} partitions, not {self.keys.partitions}")
+        self._checked = True
 
     def close(self) -> None:
         """Close every connection."""

@@ -158,6 +158,20 @@ class RedisClient:
             return redis.Redis(connection_pool=redis.ConnectionPool(host=str(node.host), port=int(node.port), **_without_address(options)))
         return redis.Redis.from_url(self.url, socket_timeout=None, legacy_responses=False, retry=Retry(ExponentialWithJitterBackoff(), 0))
 
+    def can_write(self) -> bool:
+        """Return False if the server answers, but says that it cannot write now. Of a cluster it is not known. Raises StoreUnavailable."""
+        if self._cluster is not None:
+            return bool(self.ask("PING"))
+        client = _impatient(self.url)
+        try:
+            with _translated():
+                client.ping()  # unlike INFO, refused while the data is loaded
+                replication, persistence = client.info("replication"), client.info("persistence")
+        finally:
+            client.close()
+        few = replication.get("min_slaves_good_slaves") == 0  # the server has this field only while a write needs replicas
+        return not few and persistence.get("aof_last_write_status") != "err"
+
     def close(self) -> None:
         """Close every connection."""
         if self._cluster is None:
@@ -216,10 +230,26 @@ queue_errors: tuple[type[Exception], ...] = (Disconnected, TooLate, OSError, Red
 
 def answers(url: str) -> bool:
     """Return True if a server is up and has loaded its data."""
-    client = redis.Redis.from_url(url, socket_timeout=1.0, socket_connect_timeout=0.5, retry=Retry(ExponentialWithJitterBackoff(), 0))
+    client = _impatient(url)
     try:
         return bool(client.ping())
     except queue_errors:
         return False
     finally:
         client.close()
+
+
+def configure(url: str, setting: str, value: str) -> bool:
+    """Set a setting of a running server. Return False if it does not answer. `url` is that of its keeper."""
+    client = _impatient(url)
+    try:
+        return bool(client.config_set(setting, value))
+    except queue_errors:
+        return False
+    finally:
+        client.close()
+
+
+def _impatient(url: str) -> redis.Redis:
+    """Return a client that gives up soon and does not try again."""
+    return redis.Redis.from_url(url, socket_timeout=1.0, socket_connect_timeout=0.5, retry=Retry(ExponentialWithJitterBackoff(), 0))

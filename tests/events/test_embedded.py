@@ -9,7 +9,6 @@ import stat
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,6 +20,7 @@ from events.errors import StoreRefused
 from events.platform import Platform, Settings, open_platform
 from events.store.client import answers
 from tests.conftest import ALL_GAMES, Servers, within
+from tools.processes import lives
 
 ROOT = Path(__file__).parents[2]
 OWNER = """
@@ -67,24 +67,49 @@ def test_a_server_ends_with_an_owner_that_is_killed_and_nothing_is_lost(owner, t
     platform.close()
 
 
-def test_a_new_server_waits_for_the_end_of_the_one_that_a_killed_owner_left(owner, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    """Two servers on the same files would each acknowledge writes that the other does not know."""
-    process, url = owner
-    left = int((tmp_path / embedded.STORE / ".server").read_text())
-    platform = open_platform(Settings(data=tmp_path, store_url=url, queue_url="unix:///nowhere"), ALL_GAMES)
-    match = play.create(platform, "p" + "a" * 16, "tally", {"one": "me", "two": "me"}, {}).match
-    os.kill(left, signal.SIGSTOP)
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process with its parent")
+def test_a_server_that_is_stopped_ends_with_an_owner_that_is_killed(owner, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    process, _ = owner
+    number = int((tmp_path / embedded.STORE / ".server").read_text())
+    os.kill(number, signal.SIGSTOP)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    threading.Timer(0.7, os.kill, (left, signal.SIGCONT)).start()
+    within(3, lambda: not lives(number))
+
+
+LEFT = """
+import fcntl, os, signal, sys, time
+os.setsid()
+lock = open(sys.argv[1], "ab", buffering=0)
+fcntl.flock(lock, fcntl.LOCK_EX)
+lock.write(str(os.getpid()).encode())
+def ends(*_):
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if sys.argv[2] == "slow":
+        time.sleep(0.7)
+        sys.exit()
+signal.signal(signal.SIGTERM, ends)
+print(flush=True)
+while True:
+    time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("hearing", ["slow", "deaf"])
+def test_a_new_server_waits_for_the_end_of_one_that_was_left_behind(tmp_path: Path, hearing: str) -> None:
+    """Two servers on the same files would each acknowledge writes that the other does not know."""
+    folder = tmp_path / embedded.STORE
+    folder.mkdir()
+    left = subprocess.Popen([sys.executable, "-c", LEFT, str(folder / ".server"), hearing], stdout=subprocess.PIPE)
+    assert left.stdout is not None
+    left.stdout.readline()
     began = time.monotonic()
-    server = embedded.start(tmp_path, embedded.STORE)
-    assert time.monotonic() - began > 0.5
-    assert server.process is not None
-    assert server.process.pid != left
-    assert platform.store.log.head(match) == 1
+    server = embedded.launch(tmp_path, embedded.STORE, patience=5.0 if hearing == "slow" else 0.6)
+    assert 0.5 < time.monotonic() - began < 4
+    assert left.wait(5) == (0 if hearing == "slow" else -signal.SIGKILL)
+    left.stdout.close()
+    within(10, lambda: answers(server.url))
     server.stop()
-    platform.close()
 
 
 def test_a_folder_with_a_long_path_still_gets_a_socket(tmp_path: Path) -> None:

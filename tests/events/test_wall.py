@@ -20,6 +20,7 @@ COMMANDS = ("ask", "ask_all", "run", "items", "execute_command", "execute")
 ALLOWED: dict[tuple[str, str], str] = {
     ("events/platform.py", f"{CLIENT}.RedisClient"): "it opens the store",
     ("events/embedded.py", f"{CLIENT}.answers"): "it waits until a server that it has started is up",
+    ("events/embedded.py", f"{CLIENT}.configure"): "it lets a server that it has started refuse writes while the disk is full",
     ("events/due.py", f"{CLIENT}.queue_client"): "the queue is another server, and RQ sends its commands",
     ("events/due.py", f"{CLIENT}.queue_errors"): "the queue is another server, and RQ sends its commands",
     ("workers/queues.py", f"{CLIENT}.queue_client"): "the queue is another server, and RQ sends its commands",

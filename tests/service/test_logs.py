@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -31,3 +32,11 @@ def test_every_line_is_json_on_one_stream(stream: str, other: str) -> None:
     assert theirs.pop("at").endswith("Z")
     assert ours == {"event": "happened", "level": "warning", "match": "m1", "number": 7}
     assert theirs == {"event": "library", "level": "error", "logger": "theirs", "message": "it failed", "error": "ValueError"}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_log_on_a_full_disk_stops_nobody() -> None:
+    program = PROGRAM + 'print("went on", file=sys.stderr)\n'
+    with Path("/dev/full").open("wb") as full:
+        ended = subprocess.run([sys.executable, "-c", program, "stdout"], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert ended.stderr.splitlines()[0] == "went on"

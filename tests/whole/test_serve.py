@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
+import re
 import signal
 import socket
 import stat
@@ -11,16 +13,19 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import redis
 import requests
 
 from events import embedded
+from events.exposition import EVERY
 from games import GAMES
 from games.choices import complete
-from service.serve import turn_over
+from service.serve import has_room, turn_over
 from tests.whole.conftest import Client, until
 from tools import private
 from tools.processes import Process, family, lives
@@ -28,11 +33,12 @@ from tools.processes import Process, family, lives
 PARTS = {
     "the_store": embedded.STORE,
     "the_queue": embedded.QUEUE,
-    "the_web": "granian",
-    "one_web_process": "granian",
+    "the_web": "service.web",
+    "one_web_process": "service.web",
     "a_worker": "workers.run",
 }
 RECOVERY = 10.0
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process with its parent")
 
 
 class Playing(threading.Thread):
@@ -124,6 +130,250 @@ def test_acknowledged_actions_survive_kill_9_of_everything_at_once(tmp_path: Pat
         for match in {match for match, _ in acknowledged}:
             entries = client.insist("GET", f"/v1/matches/{match}/entries?limit=500")["entries"]
             assert len(entries) >= max(version for where, version in acknowledged if where == match)
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_a_part_that_is_stopped_is_killed_and_started_again(name: str, place: private.Place) -> None:
+    player = Playing(place.url, 3)
+    player.start()
+    until(lambda: len(player.acknowledged) > 10)
+    (victim, *_) = part(place, name)
+    os.kill(victim.number, signal.SIGSTOP)
+    until(lambda: not lives(victim.number), 5, f"{name} is stopped and stays so")
+    before = len(player.acknowledged)
+    until(lambda: len(player.acknowledged) > before + 10 or player.failed, RECOVERY, f"nothing goes on without {name}")
+    player.enough.set()
+    player.join(30)
+    assert player.failed is None
+    check(player.client, player.acknowledged)
+
+
+@LINUX
+@pytest.mark.parametrize("stopped", [False, True])
+@pytest.mark.parametrize("killed", [(), ("the_web",), ("one_web_process",), tuple(PARTS)])
+def test_no_process_outlives_a_killed_supervisor_by_three_seconds(killed: tuple[str, ...], stopped: bool, tmp_path: Path) -> None:
+    place = private.started(tmp_path)
+    children = {process.number for process in family(place.process.pid)}
+    victims = {part(place, name)[0].number for name in killed}
+    assert len(children) >= 8
+    for number in children - victims if stopped else ():
+        os.kill(number, signal.SIGSTOP)
+    for number in (place.process.pid, *victims):
+        os.kill(number, signal.SIGKILL)
+    place.process.wait()
+    until(lambda: not [number for number in children if lives(number)], 3, "a process has outlived its supervisor")
+    with socket.socket() as free:
+        free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        free.bind(("127.0.0.1", int(place.url.rpartition(":")[2])))
+
+
+@LINUX
+def test_web_processes_end_with_their_parent_while_the_supervisor_is_stopped(place: private.Place) -> None:
+    parent, *workers = part(place, "the_web")
+    assert len(workers) == 2
+    os.kill(place.process.pid, signal.SIGSTOP)
+    os.kill(workers[0].number, signal.SIGSTOP)
+    os.kill(parent.number, signal.SIGKILL)
+    until(lambda: not [worker for worker in workers if lives(worker.number)], 3, "a web process has outlived its parent")
+    os.kill(place.process.pid, signal.SIGCONT)
+    until(lambda: answer(place, "/readyz").status_code == 200, RECOVERY)
+
+
+# ---------------------------------------------------------------- a store that loads
+
+
+@pytest.fixture
+def slow_store(tmp_path: Path) -> dict[str, str]:
+    """A data folder with many keys, and the environment for a store that needs some seconds to load them."""
+    store = embedded.start(tmp_path / "data", embedded.STORE, "no")
+    with redis.Redis.from_url(embedded.keeper_url(tmp_path / "data")) as keeper, keeper.pipeline(transaction=False) as pipeline:
+        for number in range(10_000):
+            pipeline.set(f"filler:{number}", number)
+        pipeline.execute()
+    store.stop()
+    program = tmp_path / "slow-server"
+    program.write_text(f'#!/bin/sh\nexec "{embedded.binary()}" "$@" --key-load-delay 300\n')
+    program.chmod(0o700)
+    return {"WARLEDGER_REDIS_SERVER": str(program)}
+
+
+def loads(place: private.Place) -> bool:
+    """Return True if the service says that it waits for the store to load."""
+    said = answer(place, "/readyz")
+    return said.status_code == 503 and "it is loading its data" in said.json()["detail"]
+
+
+def answer(place: private.Place, path: str) -> requests.Response:
+    """Return the answer to a request without a key. A web process that has just been killed gives an empty 503."""
+    try:
+        return requests.get(place.url + path, timeout=15)
+    except requests.RequestException:
+        nothing = requests.Response()
+        nothing.status_code = 503
+        nothing._content = b'{"detail": ""}'
+        return nothing
+
+
+def kill_the_store(place: private.Place) -> None:
+    """Kill the store as soon as it runs."""
+    (store,) = until(lambda: part(place, "the_store"), RECOVERY, "the store does not come back")
+    os.kill(store.number, signal.SIGKILL)
+    until(lambda: not lives(store.number))
+
+
+def test_a_store_that_is_killed_again_while_it_loads_comes_back_and_readyz_says_what_is_waited_for(
+    tmp_path: Path, slow_store: dict[str, str]
+) -> None:
+    with private.service(tmp_path / "data", environment=slow_store) as place:
+        client = Client(place.url)
+        match = client.insist("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open"}})["id"]
+        for _ in range(3):
+            kill_the_store(place)
+            until(lambda: loads(place), RECOVERY, "it does not say that the store loads")
+            assert answer(place, "/healthz").status_code == 200
+        os.kill(part(place, "the_web")[0].number, signal.SIGKILL)
+        until(lambda: loads(place) or answer(place, "/readyz").status_code == 200, RECOVERY, "the web does not start while the store loads")
+        assert client.insist("GET", f"/v1/matches/{match}", seconds=30)["id"] == match
+        assert answer(place, "/readyz").json() == {"status": "ok"}
+        assert place.process.poll() is None
+
+
+@pytest.mark.parametrize("moment", ["at the first start", "killed", "stopped"])
+def test_sigterm_is_heeded_within_three_seconds_while_the_store(moment: str, tmp_path: Path, slow_store: dict[str, str]) -> None:
+    data = tmp_path / "data"
+    if moment == "at the first start":
+        command = [sys.executable, "-m", "service.serve", "--port", "0", "--data", str(data)]
+        process = subprocess.Popen(command, cwd=private.ROOT, env={**private.python_environment(), **slow_store}, start_new_session=True)
+        until(lambda: any("workers.run" in child.command for child in family(process.pid)))
+    else:
+        place = private.started(data, environment=slow_store)
+        process = place.process
+        if moment == "killed":
+            kill_the_store(place)
+            until(lambda: loads(place), RECOVERY)
+        else:
+            os.kill(part(place, "the_store")[0].number, signal.SIGSTOP)
+    children = family(process.pid)
+    began = time.monotonic()
+    process.terminate()
+    assert process.wait(10) == 0
+    assert time.monotonic() - began < 3.5
+    assert [child for child in children if lives(child.number)] == []
+
+
+# ---------------------------------------------------------------- full disks
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 40 MB."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=40m", "tmpfs", str(disk)], capture_output=True, text=True)
+    if mounted.returncode:
+        pytest.skip(f"no disk can be mounted here: {mounted.stderr.strip()}")
+    yield disk
+    subprocess.run(["umount", str(disk)], check=True)
+
+
+def fill(disk: Path) -> Path:
+    """Fill a disk to the last byte. Return the file to delete."""
+    filler = disk / "filler"
+    with filler.open("wb", buffering=0) as file:
+        for size in (1 << 16, 1 << 10, 1):
+            with contextlib.suppress(OSError):
+                while file.write(bytes(size)):
+                    pass
+    return filler
+
+
+def test_while_the_disk_of_the_store_is_full_reads_are_answered_and_writes_refused_and_it_heals_within_ten_seconds(
+    small_disk: Path,
+) -> None:
+    with private.service(small_disk / "data") as place:
+        client = Client(place.url)
+        match = client.insist("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "me"}})["id"]
+        player = Playing(place.url, 4)
+        player.start()
+        until(lambda: len(player.acknowledged) > 10)
+        player.enough.set()
+        filler = fill(small_disk)
+        until(lambda: answer(place, "/readyz").status_code == 503)
+        player.join(30)
+        for round in range(3):
+            if round == 1:
+                kill_the_store(place)
+                until(lambda: client.call("GET", f"/v1/matches/{match}").ok, RECOVERY, "a store on a full disk does not start")
+            refused = client.call("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "me"}})
+            assert (refused.status_code, refused.json()["code"]) == (503, "store_away")
+            assert client.call("GET", f"/v1/matches/{match}/choices").json()["choices"]
+            assert "Waiting for the disk of the store" in answer(place, "/readyz").json()["detail"]
+            assert answer(place, "/healthz").status_code == answer(place, "/metrics").status_code == 200
+        filler.unlink()
+        client.insist("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "me"}}, seconds=10)
+        assert answer(place, "/readyz").status_code == 200
+        check(client, player.acknowledged)
+
+
+def test_a_disk_that_can_only_be_read_has_no_room_and_prevents_a_start_with_a_sentence(small_disk: Path) -> None:
+    assert has_room(small_disk)
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    assert not has_room(small_disk)
+    ended = serve("--port", "0", "--data", str(small_disk))
+    assert (ended.returncode, ended.stderr.count("cannot be written (Read-only file system)")) == (1, 1)
+    assert "Traceback" not in ended.stderr
+
+
+def test_with_the_disk_of_logs_and_metrics_full_no_answer_is_lost_and_no_process_dies(tmp_path: Path, small_disk: Path) -> None:
+    servers = [embedded.start(tmp_path / "elsewhere", *server) for server in ((embedded.STORE, "always"), (embedded.QUEUE, "off"))]
+    environment = {"WARLEDGER_REDIS_URL": servers[0].url, "WARLEDGER_QUEUE_URL": servers[1].url}
+    with private.service(small_disk / "data", environment=environment) as place:
+        filler = fill(small_disk)
+        processes = {process.number for process in family(place.process.pid)}
+        player = Playing(place.url, 5)
+        player.start()
+        until(lambda: len(player.acknowledged) > 100 or player.failed, 60)
+        for _ in range(50):
+            for path in ("/healthz", "/readyz", "/metrics", "/v1/games", "/v1/nothing"):
+                said = requests.get(place.url + path, timeout=15)
+                assert said.status_code == (404 if path == "/v1/nothing" else 200)
+                assert said.content
+        player.enough.set()
+        player.join(30)
+        assert player.failed is None
+        check(player.client, player.acknowledged)
+        assert {process.number for process in family(place.process.pid)} == processes
+        for name in ("the_web", "a_worker"):
+            os.kill(part(place, name)[0].number, signal.SIGKILL)
+        until(lambda: answer(place, "/healthz").status_code == 200 and part(place, "a_worker"), RECOVERY)
+        filler.unlink()
+        until(lambda: appends(place) >= 1, 10, "the metrics do not come back")
+    for server in servers:
+        server.stop()
+
+
+def test_metrics_cover_every_process_also_those_that_were_killed(place: private.Place) -> None:
+    player = Playing(place.url, 6)
+    player.start()
+    until(lambda: len(player.acknowledged) > 20)
+    player.enough.set()
+    player.join(30)
+    published = time.monotonic() + 2 * EVERY
+    until(lambda: time.monotonic() > published)
+    for process in part(place, "the_web"):
+        os.kill(process.number, signal.SIGKILL)
+    until(lambda: answer(place, "/readyz").status_code == 200, RECOVERY)
+    assert appends(place) >= len(player.acknowledged)
+
+
+def appends(place: private.Place) -> float:
+    """Return the number of appends by the metrics."""
+    return sum(
+        float(number) for number in re.findall(r"^warledger_appends_total\{.*\} (\S+)$", answer(place, "/metrics").text, re.MULTILINE)
+    )
+
+
+# ---------------------------------------------------------------- the end, and what prevents a start
 
 
 def test_a_killed_supervisor_leaves_no_process_and_the_next_one_has_the_data(tmp_path: Path) -> None:

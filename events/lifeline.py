@@ -1,0 +1,33 @@
+"""The lifeline: a process that is killed as soon as its parent dies. So no process of the service outlives the one that supervises it."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+
+_PR_SET_PDEATHSIG = 1
+
+
+def end_with(parent: int) -> None:
+    """Let Linux kill this process when `parent`, which started it, dies in any way. SIGKILL also ends a process that is stopped.
+
+    The kernel watches the thread that started this process, so that thread must live as long as `parent` does.
+    """
+    if sys.platform != "linux":
+        return
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it died before the kernel watched it
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def forks_end_with_this() -> None:
+    """Let every process that this one forks from now on end with it."""
+    parent = 0
+
+    def note() -> None:
+        nonlocal parent
+        parent = os.getpid()
+
+    os.register_at_fork(before=note, after_in_child=lambda: end_with(parent))
