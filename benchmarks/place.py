@@ -16,9 +16,10 @@ from urllib.parse import urlsplit
 from benchmarks.load import Address, Caller, until
 from events import embedded
 from events.platform import Platform, Settings, open_platform
-from service.serve import SPARE_THREADS
+from service.serve import SPARE_THREADS, queues_of
 from tools import private
-from tools.processes import family
+
+WORKERS = 2
 
 
 class Place(NamedTuple):
@@ -46,16 +47,31 @@ class Place(NamedTuple):
 @contextmanager
 def opened(data: Path) -> Iterator[Place]:
     """Start everything, and stop it when the block ends."""
-    with private.service(data) as running:
+    with private.service(data, "--workers", "0") as running, workers_of(data) as workers:
         store, queue = embedded.keeper_url(data), f"unix://{embedded.socket_of(data.resolve() / embedded.QUEUE)}?db=1"
         platform = open_platform(Settings(store_url=store, queue_url=queue, data=data))
         parts = urlsplit(running.url)
         service = (str(parts.hostname), int(parts.port or 0))
         with bare(store) as address:
-            workers = [process.number for process in family(running.process.pid) if "workers.run" in process.command]
             one, other = (Caller(service).call("POST", "/v1/players", {"name": name})["key"] for name in ("one", "other"))
             yield Place(service, address, platform, (one, other), data, workers)
         platform.close()
+
+
+@contextmanager
+def workers_of(data: Path) -> Iterator[list[int]]:
+    """Run the workers that `serve` starts by default, and yield their process numbers. `serve` itself would kill one that is stopped."""
+    urls = {"WARLEDGER_REDIS_URL": embedded.url_of(data, embedded.STORE), "WARLEDGER_QUEUE_URL": embedded.url_of(data, embedded.QUEUE)}
+    environment = {**private.python_environment(), **urls, "WARLEDGER_DATA": str(data)}
+    command = [sys.executable, "-m", "workers.run", "--queues"]
+    processes = [subprocess.Popen([*command, ",".join(kinds)], env=environment, start_new_session=True) for kinds in queues_of(WORKERS)]
+    try:
+        yield [process.pid for process in processes]
+    finally:
+        for process in processes:
+            process.terminate()
+        for process in processes:
+            process.wait()
 
 
 @contextmanager

@@ -40,7 +40,7 @@ RESERVE = 16_000_000  # bytes of the store's disk that stay free
 LOG_LIMIT = 16_000_000
 SPARE_THREADS = 32
 HEAD_LIMIT = 65_536  # bytes of a request's line and headers; granian answers a longer head with 431
-HEAD_TIMEOUT_MS = 10_000
+HEAD_TIMEOUT_MS = 60_000  # also closes an idle connection, which clients keep for their next request; granian allows no more
 
 
 class Unable(Exception):
