@@ -124,6 +124,7 @@ VIEWER = {
     "description": "Whose view to show: a seat, `spectator` or `auditor`. Default: your seat (of several, the one that must act), or "
     "`spectator` if you have none."
 }
+PROOF = {"description": "1: add to each entry what is needed to compute its digest from what you see (docs/auditing.md)."}
 VIEWER_ID = Pattern(patterns.SEAT, error="A seat, `spectator` or `auditor`.")
 
 
@@ -157,11 +158,7 @@ class EntriesQuery(Schema):
         },
     )
     viewer = Text(validate=VIEWER_ID, metadata=VIEWER)
-    proof = Whole(
-        load_default=0,
-        validate=validate.Range(0, 1),
-        metadata={"description": "1: add to each entry what is needed to compute its digest from what you see (docs/auditing.md)."},
-    )
+    proof = Whole(load_default=0, validate=validate.Range(0, 1), metadata=PROOF)
 
 
 class StreamQuery(Schema):
@@ -180,11 +177,7 @@ class StreamQuery(Schema):
         },
     )
     viewer = Text(validate=VIEWER_ID, metadata=VIEWER)
-    proof = Whole(
-        load_default=0,
-        validate=validate.Range(0, 1),
-        metadata={"description": "1: add to each entry what is needed to compute its digest from what you see (docs/auditing.md)."},
-    )
+    proof = Whole(load_default=0, validate=validate.Range(0, 1), metadata=PROOF)
 
 
 def reason_of(wrong: ValidationError) -> str:

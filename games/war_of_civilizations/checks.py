@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from games.choices import Outside
 from games.kernel import Action, Refusal, Seat, no
 from games.war_of_civilizations.data import BONUS_OF
 from games.war_of_civilizations.document import State
@@ -55,3 +56,10 @@ def no_room(state: State, location: str, number: int) -> Refusal | None:
     """A full location takes no further ship, for any reason (WOC-MAP-13)."""
     left = room(state, location)
     return None if number <= left else no("capacity_full", "WOC-MAP-13", at=location, wanted=number, room=left)
+
+
+def cannot_take_ships(action: Action, found: Outside, there: Mapping[str, int], rule: str) -> Refusal:
+    """More ships than there is room for (WOC-MAP-13), none at all, or ships that are not `there`, which `rule` refuses."""
+    if found.key is None and found.given > found.high:
+        return no("capacity_full", "WOC-MAP-13", at=action["to"], wanted=found.given, room=found.high)
+    return no("no_ships", rule, at=action["from"], wanted=in_words(action["ships"]), there=in_words(there))

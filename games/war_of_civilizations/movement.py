@@ -9,7 +9,7 @@ from games.documents import Own
 from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, no
 from games.schema import Fields, counts, listing, nullable, whole
 from games.war_of_civilizations.battle.resolve import land
-from games.war_of_civilizations.checks import bonus_open, cannot_pay, no_bonus, no_room, no_step
+from games.war_of_civilizations.checks import bonus_open, cannot_pay, cannot_take_ships, no_bonus, no_room, no_step
 from games.war_of_civilizations.data import (
     BUILDING,
     DOCKABLE,
@@ -39,7 +39,6 @@ from games.war_of_civilizations.state import (
     controls,
     foreign_privateer,
     in_play,
-    in_words,
     linked,
     needs_flagship,
     neighbours,
@@ -136,14 +135,12 @@ def move_ranges(state: State, seat: Seat, action: Action) -> Ranges:
 def move_outside(state: State, seat: Seat, action: Action, found: Outside) -> Refusal:
     """Too few or too many ships, or others than those that may make the step (WOC-MOV-01, WOC-MOV-03, WOC-MOV-04, WOC-ABL-03)."""
     source, goal = action["from"], action["to"]
-    if found.key is None and found.given > found.high:
-        return no("capacity_full", "WOC-MAP-13", at=goal, wanted=found.given, room=found.high)
     if found.key is not None and found.given < found.low:
         return no("capital_first", "WOC-MOV-03", to=goal)
     there = ships_at(state, seat, source)
     if found.key is not None and found.given <= there.get(found.key, 0):
         return no("no_steps", "WOC-ABL-03", reason=FURTHER)
-    return no("no_ships", "WOC-MOV-01", at=source, wanted=in_words(action["ships"]), there=in_words(there))
+    return cannot_take_ships(action, found, there, "WOC-MOV-01")
 
 
 def move(match: Match, seat: Seat, action: Action) -> None:
@@ -220,10 +217,7 @@ def redistribute_ranges(state: State, seat: Seat, action: Action) -> Ranges:
 
 def redistribute_outside(state: State, seat: Seat, action: Action, found: Outside) -> Refusal:
     """No ship, ships that are not there or have moved already, or more than there is room for (WOC-RED-03, WOC-RED-04)."""
-    if found.key is None and found.given > found.high:
-        return no("capacity_full", "WOC-MAP-13", at=action["to"], wanted=found.given, room=found.high)
-    there = at_rest(state, seat, action["from"])
-    return no("no_ships", "WOC-RED-03", at=action["from"], wanted=in_words(action["ships"]), there=in_words(there))
+    return cannot_take_ships(action, found, at_rest(state, seat, action["from"]), "WOC-RED-03")
 
 
 def redistribute(match: Match, seat: Seat, action: Action) -> None:

@@ -7,6 +7,7 @@ from games.kernel import Action, Deed, Refusal, Seat, no
 from games.schema import counts, listing, whole
 from games.war_of_civilizations.battle.record import other_seat, waiting
 from games.war_of_civilizations.battle.resolve import close, prepare, resolve, send_home, start_bids
+from games.war_of_civilizations.checks import cannot_take_ships, no_room
 from games.war_of_civilizations.data import BATTLE_CARDS, FLAGSHIP, PIRATE, POWDER, SHIPS
 from games.war_of_civilizations.document import Match, State
 from games.war_of_civilizations.flow import lose_isle, move_ships, start_countdown
@@ -42,7 +43,7 @@ def reinforce_refusal(state: State, seat: Seat, action: Action) -> Refusal | Non
     at = battle_of(state)["at"]
     if goal != at or source not in reinforcements(state, seat, at):
         return no("not_connected", "WOC-BAT-02", at=source, to=goal)
-    return None if room(state, goal) else no("capacity_full", "WOC-MAP-13", at=goal, wanted=1, room=0)
+    return no_room(state, goal, 1)
 
 
 def reinforce_ranges(state: State, seat: Seat, action: Action) -> Ranges:
@@ -52,10 +53,7 @@ def reinforce_ranges(state: State, seat: Seat, action: Action) -> Ranges:
 
 def reinforce_outside(state: State, seat: Seat, action: Action, found: Outside) -> Refusal:
     """At least one ship, of those that are there, and no more than there is room for (WOC-BAT-02, WOC-MAP-13)."""
-    if found.key is None and found.given > found.high:
-        return no("capacity_full", "WOC-MAP-13", at=action["to"], wanted=found.given, room=found.high)
-    there = ships_at(state, seat, action["from"])
-    return no("no_ships", "WOC-BAT-02", at=action["from"], wanted=in_words(action["ships"]), there=in_words(there))
+    return cannot_take_ships(action, found, ships_at(state, seat, action["from"]), "WOC-BAT-02")
 
 
 def reinforce(match: Match, seat: Seat, action: Action) -> None:
