@@ -16,28 +16,23 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import IO
 
 from environs import EnvError
 
 from events import embedded, exposition
 from events.due import ADVANCE, KINDS, queue_list
-from events.lifeline import end_with
 from events.players import new_key
 from service.settings import settings_from_environment
+from service.supervision import ROOT, Child, Guard, child, end, ending, say, start
 
-ROOT = Path(__file__).resolve().parent.parent
-STEADY = 10.0
 GRACE = 2.0  # seconds for the web and the workers to end
 LAST_GRACE = 0.9  # seconds for the store and the queue, after them
 TICK = 0.1
 POLL = 0.05
 RESERVE = 16_000_000  # bytes of the store's disk that stay free
-LOG_LIMIT = 16_000_000
 SPARE_THREADS = 32
 HEAD_LIMIT = 65_536  # bytes of a request's line and headers; granian answers a longer head with 431
 HEAD_TIMEOUT_MS = 60_000  # also closes an idle connection, which clients keep for their next request; granian allows no more
@@ -45,19 +40,6 @@ HEAD_TIMEOUT_MS = 60_000  # also closes an idle connection, which clients keep f
 
 class Unable(Exception):
     """Why the service cannot run, in a sentence for the user."""
-
-
-@dataclass
-class Child:
-    """One process of the service: how to start it, and its state since then. `begin` returns None if another process owns the server."""
-
-    name: str
-    begin: Callable[[], subprocess.Popen[bytes] | None]
-    log: Path | None = None
-    process: subprocess.Popen[bytes] | None = None
-    began: float = 0.0
-    deaths: int = 0
-    due: float = 0.0
 
 
 @dataclass
@@ -103,12 +85,6 @@ def main(arguments: list[str] | None = None) -> int:
         end(servers, LAST_GRACE)
     print("Stopped; the data is safe in", options.data)
     return 0
-
-
-def say(sentence: str) -> None:
-    """Print a sentence to stderr, or drop it if that is on a full disk."""
-    with contextlib.suppress(OSError):
-        print(sentence, file=sys.stderr, flush=True)
 
 
 def parsed(arguments: list[str] | None) -> argparse.Namespace:
@@ -164,7 +140,7 @@ def run(options: argparse.Namespace, servers: list[Child], children: list[Child]
     for each in (*servers, *children):
         start(each)
     url = f"http://{shown_host(options.host)}:{port}"
-    guard = Guard([*servers, *children], disk)
+    guard = Guard([*servers, *children], None if disk is None else disk.look)
     wait_for(web, url, guard, stop)
     if not stop.is_set():
         announce(options.data, url, bool(os.environ.get("WARLEDGER_ADMIN_KEY")))
@@ -172,46 +148,6 @@ def run(options: argparse.Namespace, servers: list[Child], children: list[Child]
         guard.look()
     with contextlib.suppress(OSError):
         (options.data / "serve.json").unlink(missing_ok=True)
-
-
-class Guard:
-    """Looks after every child: restarts those that died, kills those that are stopped, and keeps the store from filling its disk."""
-
-    def __init__(self, children: list[Child], disk: Disk | None) -> None:
-        self._children = children
-        self._disk = disk
-        self._stopped: set[int] = set()
-        self._due = 0.0
-
-    def look(self) -> None:
-        """Look at everything once."""
-        if self._disk is not None:
-            self._disk.look()
-        for child in self._children:
-            look_after(child)
-        if time.monotonic() >= self._due:
-            self._due = time.monotonic() + 1.0
-            self._kill_stopped()
-
-    def _kill_stopped(self) -> None:
-        """Kill what was stopped a second ago and still is. It would keep its port, its places or its files, and do nothing."""
-        stopped = set(stopped_processes({child.process.pid for child in self._children if child.process is not None}))
-        for number in stopped & self._stopped:
-            say(f"Process {number} is stopped; killing it.")
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(number, signal.SIGKILL)
-        self._stopped = stopped
-
-
-def stopped_processes(groups: set[int]) -> Iterator[int]:
-    """Yield every process of these groups that is stopped, as by SIGSTOP. Without /proc there are none."""
-    for file in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            state, _, group = file.read_text().rpartition(")")[2].split()[:3]
-        except OSError:
-            continue  # the process has just ended
-        if state == "T" and int(group) in groups:
-            yield int(file.parent.name)
 
 
 def has_room(folder: Path) -> bool:
@@ -226,12 +162,6 @@ def has_room(folder: Path) -> bool:
 def begin_server(disk: Disk, name: str, fsync: str) -> subprocess.Popen[bytes] | None:
     """Start an embedded server. The queue needs no disk."""
     return embedded.launch(disk.data, name, fsync, disk.writable or name != embedded.STORE, GRACE / 4).process
-
-
-def child(name: str, command: list[str], environment: dict[str, str], logs: Path | None) -> Child:
-    """Return a child that runs a command, with its output in a file of the folder `logs`, or on the terminal."""
-    log = None if logs is None else logs / f"{name}.log"
-    return Child(name, partial(begin_command, command, environment, log), log)
 
 
 def fsync_of(name: str, environment: dict[str, str]) -> str:
@@ -323,83 +253,6 @@ def web_command(options: argparse.Namespace, port: int) -> list[str]:
     return [*command, "--respawn-failed-workers", "--respawn-interval", "0.2", "--workers-kill-timeout", "1", "service.app:create_app"]
 
 
-def turn_over(log: Path | None) -> None:
-    """Copy a log that has grown large to `.1` and empty it. A process that writes to it continues at its end.
-
-    On a full disk the log is emptied without a copy: room is worth more than old lines.
-    """
-    if log is None or not log.exists() or log.stat().st_size <= LOG_LIMIT:
-        return
-    old = log.with_suffix(".log.1")
-    try:
-        shutil.copyfile(log, old)
-    except OSError:
-        old.unlink(missing_ok=True)
-    os.truncate(log, 0)
-
-
-def begin_command(command: list[str], environment: dict[str, str], log: Path | None) -> subprocess.Popen[bytes]:
-    """Start a process in a group of its own. Then Ctrl-C reaches only this process, and a group can be ended as a whole."""
-    with contextlib.ExitStack() as opened:
-        output: IO[bytes] | int | None = None
-        if log is not None:
-            try:
-                output = opened.enter_context(log.open("ab"))
-            except OSError:  # the disk is full; the process is worth more than its log
-                output = subprocess.DEVNULL
-        return subprocess.Popen(
-            command,
-            env=environment,
-            cwd=ROOT,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            start_new_session=True,
-            preexec_fn=partial(end_with, os.getpid()),
-        )
-
-
-def start(child: Child) -> None:
-    """Start the process. If that fails, it is due again after a while, as if it had died at once."""
-    child.began = time.monotonic()
-    try:
-        child.process = child.begin()
-    except (OSError, embedded.NoServer) as reason:
-        postpone(child, f"cannot start ({reason})")
-        return
-    if child.process is None:
-        child.due = child.began + 1.0  # another process owns the server, and may end
-
-
-def look_after(child: Child) -> None:
-    """Restart a dead child: at once the first time, with growing delays while it keeps dying early."""
-    with contextlib.suppress(OSError):
-        turn_over(child.log)
-    if child.process is not None:
-        status = child.process.poll()
-        if status is None:
-            return
-        group(child, signal.SIGKILL)
-        child.process = None
-        postpone(child, f"ended ({ending(status)})")
-    if time.monotonic() >= child.due:
-        start(child)
-
-
-def postpone(child: Child, what: str) -> None:
-    """Set when a child is due to start again, and say so."""
-    now = time.monotonic()
-    child.deaths = 0 if now - child.began > STEADY else child.deaths + 1
-    delay = min(5.0, 0.125 * 2**child.deaths) if child.deaths > 1 else 0.0
-    child.due = now + delay
-    say(f"{child.name} {what}; starting it again" + (f" in {delay:g} s." if delay else "."))
-
-
-def ending(status: int) -> str:
-    """Return how a process ended, in words."""
-    return f"status {status}" if status >= 0 else signal.Signals(-status).name
-
-
 def wait_for(web: Child, url: str, guard: Guard, stop: threading.Event) -> None:
     """Wait until the service is ready, and say what it waits for. Raise Unable if the web ends before it has answered once."""
     said = "Waiting for the web."
@@ -447,28 +300,6 @@ def announce(folder: Path, url: str, key_given: bool) -> None:
     print(f"Data and logs: {folder}")
     print("Admin key:     " + ("as set in WARLEDGER_ADMIN_KEY" if key_given else f"in {folder / 'admin.key'}"))
     print("Ctrl-C stops it.", flush=True)
-
-
-def end(children: list[Child], patience: float) -> None:
-    """End every process. Kill those that do not end in time."""
-    for child in children:
-        group(child, signal.SIGTERM)
-        group(child, signal.SIGCONT)  # one that is stopped hears of it, too
-    deadline = time.monotonic() + patience
-    for child in children:
-        if child.process is not None:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                child.process.wait(max(0.0, deadline - time.monotonic()))
-            group(child, signal.SIGKILL)
-            child.process.wait()
-
-
-def group(child: Child, number: signal.Signals) -> None:
-    """Send a signal to the child and all processes that it has started."""
-    if child.process is None:
-        return
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(child.process.pid, number)
 
 
 def shown_host(host: str) -> str:

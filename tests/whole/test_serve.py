@@ -25,7 +25,8 @@ from events import embedded
 from events.exposition import EVERY
 from games import GAMES
 from games.choices import complete
-from service.serve import has_room, turn_over
+from service.serve import has_room
+from service.supervision import turn_over
 from tests.whole.conftest import Client, until
 from tools import private
 from tools.processes import Process, family, lives
@@ -439,7 +440,7 @@ def test_the_admin_key_is_made_once_and_only_its_owner_can_read_it(tmp_path: Pat
 
 
 def test_a_large_log_is_rotated_while_a_process_writes_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("service.serve.LOG_LIMIT", 10)
+    monkeypatch.setattr("service.supervision.LOG_LIMIT", 10)
     log = tmp_path / "web.log"
     with log.open("ab", buffering=0) as writer:
         writer.write(b"small\n")
