@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 
+from events.entries import Unreadable, parse
 from events.errors import BadCursor
 from events.platform import Platform
 from events.standings import Standing
@@ -16,14 +18,14 @@ _EXAMINED = 2000
 
 
 class Page(NamedTuple):
-    """Some standings, each with the version of its match, and the cursor of the next page, or None at the end."""
+    """Some standings, each with the version of its match and the time of its last change, and the cursor of the next page, if any."""
 
     standings: list[dict[str, Any]]
     cursor: str | None
 
 
 def standing_of(platform: Platform, match: str) -> Standing | None:
-    """Return the standing of one match as the lists have it, without its version. Raises StoreUnavailable."""
+    """Return the standing of one match as it is stored. Raises StoreUnavailable."""
     return platform.store.lists.standings([match])[0]
 
 
@@ -43,7 +45,7 @@ def matches(platform: Platform, filters: Mapping[str, str], limit: int = 50, cur
     while len(found) < limit and examined < _EXAMINED:
         batch = lists.newest(index, place, limit)
         if not batch:
-            return Page(_with_versions(platform, found), None)
+            return Page(_with_news(platform, found), None)
         for at, standing in zip(batch, lists.standings([match for _, match in batch]), strict=True):
             place = at
             examined += 1
@@ -51,13 +53,21 @@ def matches(platform: Platform, filters: Mapping[str, str], limit: int = 50, cur
                 found.append(standing)
                 if len(found) == limit:
                     break
-    return Page(_with_versions(platform, found), f"{place[0]}.{place[1]}" if place else None)
+    return Page(_with_news(platform, found), f"{place[0]}.{place[1]}" if place else None)
 
 
-def _with_versions(platform: Platform, standings: list[Standing]) -> list[dict[str, Any]]:
-    """Return standings with the versions of their matches. Standings are stored without, so that they need not be written so often."""
-    heads = platform.store.log.heads([standing["id"] for standing in standings])
-    return [{**standing, "version": head} for standing, head in zip(standings, heads, strict=True)]
+def _with_news(platform: Platform, standings: list[Standing]) -> list[dict[str, Any]]:
+    """Return standings with the version and the time of the last change of their matches.
+
+    Both are in the last entry of a match. Standings are stored without, so that they need not be written so often. A match without a
+    readable last entry is left out, so that a damaged log does not make the list fail.
+    """
+    shown = []
+    for standing, last in zip(standings, platform.store.log.last([standing["id"] for standing in standings]), strict=True):
+        with suppress(Unreadable):
+            entry = parse(last or b"")
+            shown.append({**standing, "version": entry.version, "updated": entry.at})
+    return shown
 
 
 def _passes(standing: Standing, filters: Mapping[str, str]) -> bool:

@@ -44,6 +44,7 @@ from service.game_components import (
 )
 from service.problems import CODES
 
+UPDATED = described(TIME, "When the match last changed, in milliseconds since 1970-01-01T00:00Z.")
 ROLE = ids(["player", "referee", "admin"])
 
 
@@ -161,11 +162,12 @@ def _matches(games: Mapping[str, Game], levels: Iterable[str]) -> dict[str, Shap
             },
             "Who won, and why.",
         ),
-        "Standing": record({**standing, "version": VERSION}, "The standing of a match, as lists show it."),
+        "Standing": record({**standing, "version": VERSION, "updated": UPDATED}, "The standing of a match, as lists show it."),
         "Match": record(
             {
                 **standing,
                 "version": VERSION,
+                "updated": UPDATED,
                 "revision": described(COUNT, "The revision of the rules that decided the last entry."),
                 "rules": described(CONTENT_HASH, "The content hash of these rules."),
             },

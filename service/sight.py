@@ -163,4 +163,10 @@ def shown(game: Game, entry: Entry, viewer: str, prover: Prover | None = None) -
 
 def match_shown(position: Position) -> dict[str, Any]:
     """Return the standing of a match, which everybody may see. It has the secret of the dice once the match is over."""
-    return {**standing(position), "version": position.version, "revision": position.revision, "rules": position.rules}
+    return {
+        **standing(position),
+        "version": position.version,
+        "updated": position.at,
+        "revision": position.revision,
+        "rules": position.rules,
+    }

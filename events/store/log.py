@@ -105,8 +105,8 @@ class Log(Protocol):
     def head(self, match: str) -> int:
         """Return the version of a match; 0 if it does not exist."""
 
-    def heads(self, matches: Sequence[str]) -> list[int]:
-        """Return the version of each match, in one round trip."""
+    def last(self, matches: Sequence[str]) -> list[bytes | None]:
+        """Return the last entry of each match, in one round trip; None for a match that does not exist."""
 
     def read(self, match: str, after: int = 0, limit: int = PAGE) -> list[bytes]:
         """Return the entries after a version, at most `limit`."""
@@ -156,9 +156,10 @@ class RedisLog:
         """Return the version of a match; 0 if it does not exist."""
         return int(self._client.ask("XLEN", self._keys.of(match).stream))
 
-    def heads(self, matches: Sequence[str]) -> list[int]:
-        """Return the version of each match, in one round trip."""
-        return [int(length) for length in self._client.ask_all([("XLEN", self._keys.of(match).stream) for match in matches])]
+    def last(self, matches: Sequence[str]) -> list[bytes | None]:
+        """Return the last entry of each match, in one round trip; None for a match that does not exist."""
+        found = self._client.ask_all([("XREVRANGE", self._keys.of(match).stream, "+", "-", "COUNT", 1) for match in matches])
+        return [items[0][1][b"e"] if items else None for items in found]
 
     def read(self, match: str, after: int = 0, limit: int = PAGE) -> list[bytes]:
         """Return the entries after a version, at most `limit`."""

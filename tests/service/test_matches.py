@@ -7,6 +7,7 @@ import pytest
 
 from events import play
 from events.platform import Platform
+from tests.conftest import Servers
 from tests.service.conftest import Caller
 
 
@@ -129,6 +130,27 @@ def test_a_list_has_the_version_of_each_match(ada: Caller, anybody: Caller, tall
         listed = {match["id"]: match["version"] for match in anybody.get("/v1/matches").json["matches"]}
         assert listed == {match: anybody.get(f"/v1/matches/{match}").json["version"] for match in (tally, other)}
     assert listed == {tally: 5, other: 1}
+
+
+def test_a_list_says_when_each_match_last_changed(ada: Caller, anybody: Caller, tally: str) -> None:
+    """It is the time of the last entry, in lists and in the match itself."""
+    other = ada.post("/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open"}}).json
+    assert other["updated"] == other["created"]
+    before = {match["id"]: match["updated"] for match in anybody.get("/v1/matches").json["matches"]}
+    ada.act(tally, {"type": "add", "by": 1, "stay": True})
+    after = {match["id"]: match["updated"] for match in anybody.get("/v1/matches").json["matches"]}
+    last = anybody.get(f"/v1/matches/{tally}/entries?after=3").json["entries"][-1]
+    assert before[other["id"]] == after[other["id"]] == other["created"]
+    assert before[tally] <= after[tally] == last["at"] == anybody.get(f"/v1/matches/{tally}").json["updated"]
+
+
+def test_a_match_whose_log_is_damaged_is_left_out_of_lists(
+    ada: Caller, anybody: Caller, tally: str, platform: Platform, servers: Servers
+) -> None:
+    """The others are listed."""
+    other = ada.post("/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open"}}).json["id"]
+    servers.keeper.xadd(platform.store.keys.of(tally).stream, {"e": b"no entry", "m": b"mark"}, id="4-0")
+    assert [match["id"] for match in anybody.get("/v1/matches").json["matches"]] == [other]
 
 
 def test_a_list_continues_from_its_cursor(ada: Caller, anybody: Caller) -> None:
