@@ -7,7 +7,7 @@ import random
 import time
 
 from benchmarks.pairs import Figure, figure, interleaved, ratios
-from events import audit, play
+from events import audit, embedded, play
 from events.entries import parse
 from events.platform import Platform
 from events.positions import follow_all
@@ -28,7 +28,7 @@ def measured(platform: Platform, pairs: int) -> list[Figure]:
 def appends(platform: Platform, pairs: int, count: int = 400) -> list[Figure]:
     """Measure complete appends per second of one writer, and plain XADD of the same bytes."""
     raw = platform.store.log.read(played_out(platform, 1), after=20, limit=1)[0]
-    numbers = iter(range(1_000_000))
+    numbers, xadd = iter(range(1_000_000)), embedded.renamed(platform.settings.data)["XADD"]
 
     def ours() -> float:
         match = f"mbench{next(numbers)}"
@@ -43,7 +43,7 @@ def appends(platform: Platform, pairs: int, count: int = 400) -> list[Figure]:
         stream = f"raw:{next(numbers)}"
         began = time.perf_counter()
         for version in range(count):
-            platform.store.client.ask("XADD", stream, f"{version + 1}-0", "e", raw)
+            platform.store.client.ask(xadd, stream, f"{version + 1}-0", "e", raw)
         return count / (time.perf_counter() - began)
 
     mine, other = interleaved(ours, bare, pairs)

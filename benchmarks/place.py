@@ -52,7 +52,7 @@ def opened(data: Path) -> Iterator[Place]:
         platform = open_platform(Settings(store_url=store, queue_url=queue, data=data))
         parts = urlsplit(running.url)
         service = (str(parts.hostname), int(parts.port or 0))
-        with bare(store) as address:
+        with bare(store, data) as address:
             one, other = (Caller(service).call("POST", "/v1/players", {"name": name})["key"] for name in ("one", "other"))
             yield Place(service, address, platform, (one, other), data, workers)
         platform.close()
@@ -75,14 +75,14 @@ def workers_of(data: Path) -> Iterator[list[int]]:
 
 
 @contextmanager
-def bare(store: str) -> Iterator[Address]:
+def bare(store: str, data: Path) -> Iterator[Address]:
     """Run the bare endpoint under granian, with the settings of the service, for as long as the block lasts."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         address: Address = probe.getsockname()
     command = [sys.executable, "-m", "granian", "--interface", "wsgi", "--factory", "--host", address[0], "--port", str(address[1])]
     command += ["--workers", "2", "--blocking-threads", str(256 + SPARE_THREADS), "--log-level", "error", "--no-ws", "--http", "1"]
-    environment = {**private.python_environment(), "WARLEDGER_REDIS_URL": store}
+    environment = {**private.python_environment(), "WARLEDGER_REDIS_URL": store, "WARLEDGER_DATA": str(data)}
     command += ["--workers-kill-timeout", "1", "benchmarks.bare:create_app"]
     process = subprocess.Popen(command, env=environment, start_new_session=True)
     try:

@@ -1,6 +1,8 @@
 """The embedded servers: a durable store, and a queue without persistence. Each is a process of its own.
 
 The first process that asks for a server starts it and owns it. The server ends with its owner. Other processes connect to its socket.
+
+The owner is the keeper of the store: it renames the commands that write, and loads the functions that use them (store/library.py).
 """
 
 from __future__ import annotations
@@ -18,13 +20,16 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from functools import partial
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from events.errors import StoreUnavailable
 from events.lifeline import end_with
-from events.store.client import answers, configure
+from events.store import library
+from events.store.client import answers, configure, load_library, rewrite_files
 
 STORE = "store"
 QUEUE = "queue"
@@ -32,21 +37,10 @@ KEEPER = "keeper"  # the user of the store that may do everything
 
 _PATIENCE = 30.0
 _RIGHTS = "rights.acl"
+_FILES = "appendonlydir"
+_COMMANDS = "commands.conf"  # among the append-only files, which cannot be read without it
 _WRITES = "min-replicas-to-write"
 _LONGEST_SOCKET = 100  # the kernel allows 107 bytes
-
-
-# The rights of the service: it may read everything. To streams it may only add entries. It may write secrets, players and the number of
-# partitions, and change projections freely, since they can be rebuilt. `?` keeps a pattern inside its hash tag.
-RIGHTS = (
-    "on nopass resetkeys %R~* resetchannels &* nocommands +@read +@connection +@pubsub +@transaction +info +script|load "
-    "(~{p?}:* ~{p??}:* ~{p???}:* +eval +evalsha) "
-    "(~{p?}:s:* ~{p??}:s:* ~{p???}:s:* +xadd) "
-    "(~{p?}:x:* ~{p??}:x:* ~{p???}:x:* ~{players}:* ~{store}:* +set +hset) "
-    + "("
-    + " ".join(f"~{{{tag}}}:{kind}" for tag in ("p?", "p??", "p???") for kind in ("m:*", "d:*", "r:*", "i:*", "due"))
-    + " +@read +@write -@dangerous)"
-)
 
 
 class NoServer(Exception):
@@ -54,12 +48,13 @@ class NoServer(Exception):
 
 
 class Server(NamedTuple):
-    """A running server: its name and its URL, and its process and its lock if this process owns it."""
+    """A running server: its name and its URL, and, if this process owns it, its process, its lock, and the thread that prepares it."""
 
     name: str
     url: str
     process: subprocess.Popen[bytes] | None
     lock: IO[bytes] | None
+    preparing: threading.Thread | None = None
 
     def alive(self) -> bool:
         """Return True if the process of the server runs, or, if another process owns the server, if it answers."""
@@ -97,9 +92,14 @@ def start(data: Path, name: str, fsync: str = "always") -> Server:
     while not _is_ours(path) or not answers(server.url):  # without a limit for our own server: loading a large store takes long
         if server.process is None and time.monotonic() > deadline:
             raise NoServer(f"another process owns {data / name}, but its server does not answer")
-        if server.process is not None and server.process.poll() is not None:
-            raise NoServer(f"the {name} server did not start; see {data / name / 'server.log'}")
+        if server.process is not None and (status := server.process.poll()) is not None:
+            if status != 0 or server.preparing is None:
+                raise NoServer(f"the {name} server did not start; see {data / name / 'server.log'}")
+            server.preparing.join()  # it has renamed the commands in the files of an older version, and ended the server
+            server = launch(data, name, fsync)
         time.sleep(0.005)
+    if server.preparing is not None:
+        server.preparing.join()
     return server
 
 
@@ -120,9 +120,11 @@ def launch(data: Path, name: str, fsync: str = "always", writable: bool = True, 
     lock = ours.lock if ours and ours.lock else _lock(folder / ".lock")
     if lock is None:
         return Server(name, url, None, None)
-    if fsync != "off":
-        _write_rights(folder)
     server_lock = _lock_for_server(folder, patience)
+    current = True
+    if fsync != "off":
+        current = _rename_commands(folder)
+        _write_rights(folder, current)
     process = subprocess.Popen(
         _command(folder, path, fsync, writable),
         start_new_session=True,
@@ -132,7 +134,11 @@ def launch(data: Path, name: str, fsync: str = "always", writable: bool = True, 
     with contextlib.suppress(OSError):  # on a full disk the server runs on without its number in the file
         server_lock.write(f"{process.pid}".encode())
     server_lock.close()
-    _OURS[str(folder)] = server = Server(name, url, process, lock)
+    preparing = None
+    if fsync != "off":
+        preparing = threading.Thread(target=_prepare, args=(folder, keeper_url(data, name), process, current), daemon=True)
+        preparing.start()
+    _OURS[str(folder)] = server = Server(name, url, process, lock, preparing)
     return server
 
 
@@ -206,11 +212,16 @@ def _writes(permitted: bool) -> str:
 
 
 def _command(folder: Path, path: Path, fsync: str, writable: bool) -> list[str]:
+    commands: list[str] = []
     durability = ["--appendonly", "no"]
     if fsync != "off":
-        durability = ["--appendonly", "yes", "--appendfsync", fsync, "--aclfile", str(folder / _RIGHTS)]
+        durability = ["--appendonly", "yes", "--appendfsync", fsync, "--appenddirname", _FILES, "--aclfile", str(folder / _RIGHTS)]
+        # The server writes DEL to its files when a key expires. Functions delete by UNLINK, which has another name.
+        durability += ["--lazyfree-lazy-expire", "no", "--databases", "1"]
+        if _commands(folder).exists():
+            commands = [str(_commands(folder))]  # a file, since everybody can read the arguments of a process
     return [
-        binary(),
+        *(binary(), *commands),
         *("--port", "0", "--unixsocket", str(path), "--unixsocketperm", "700", "--dir", str(folder)),
         *durability,
         *(f"--{_WRITES}", _writes(writable)),
@@ -224,22 +235,75 @@ def keeper_url(data: Path, name: str = STORE) -> str:
     return f"unix://{KEEPER}:{(folder / KEEPER).read_text()}@{socket_of(folder)}"
 
 
-def _write_rights(folder: Path) -> None:
-    """Write the rights of the two users: the service, which needs no password, and the keeper."""
+def renamed(data: Path, name: str = STORE) -> dict[str, str]:
+    """Return the names of the renamed commands of a server. Only the owner of the folder can read them."""
+    return library.renames(_commands((data / name).resolve()).read_text())
+
+
+def _write_rights(folder: Path, service: bool) -> None:
+    """Write the rights of the two users: the service, which needs no password, and the keeper.
+
+    Without `service` only the keeper may enter.
+    """
     password = folder / KEEPER
     if not password.exists():
         _write(password, secrets.token_hex(32))
-    _write(folder / _RIGHTS, f"user default {RIGHTS}\nuser {KEEPER} on >{password.read_text()} ~* &* +@all\n")
+    rights = f"on nopass {library.RIGHTS}" if service else "off"
+    _write(folder / _RIGHTS, f"user default {rights}\nuser {KEEPER} on >{password.read_text()} ~* &* +@all\n")
+
+
+def _commands(folder: Path) -> Path:
+    """Return the file with the names of the renamed commands. Whoever reads it can write to the store."""
+    return folder / _FILES / _COMMANDS
+
+
+def _rename_commands(folder: Path) -> bool:
+    """Write the file with the names of the commands. Return False if the append-only files may have other names in them."""
+    file = _commands(folder)
+    if file.exists():
+        return library.renames(file.read_text()).keys() == library.WRITES.keys()
+    if any(file.parent.glob("*.manifest")):
+        return False
+    file.parent.mkdir(mode=0o700, exist_ok=True)
+    _write(file, library.configuration(secrets.token_hex(16)))
+    return True
+
+
+def _prepare(folder: Path, url: str, process: subprocess.Popen[bytes], current: bool) -> None:
+    """Load the functions as soon as the server answers.
+
+    If its files are not `current`, let it rewrite them first, which leaves no names of commands in them, rename the commands, and end it.
+    The next server starts with the new names.
+    """
+    while process.poll() is None:
+        with contextlib.suppress(StoreUnavailable, OSError):
+            if current:
+                load_library(url, renamed(folder.parent, folder.name), alone=True)
+                return
+            if rewrite_files(url):
+                _write(_commands(folder), library.configuration(secrets.token_hex(16)))
+                process.terminate()
+                return
+        time.sleep(0.05 if current else 0.5)
 
 
 def _write(file: Path, text: str) -> None:
-    """Write a file that only its owner can read, completely or not at all. Leave an unchanged one alone, since the disk may be full."""
+    """Write a file that only its owner can read, durably, completely or not at all.
+
+    Leave an unchanged one alone, since the disk may be full.
+    """
     if file.exists() and file.read_text() == text:
         return
     draft = file.with_name(f"{file.name}.new")
     draft.touch(mode=0o600)
-    draft.write_text(text)
+    with draft.open("w") as opened:
+        opened.write(text)
+        opened.flush()
+        os.fsync(opened.fileno())
     draft.replace(file)
+    folder = os.open(file.parent, os.O_RDONLY)
+    os.fsync(folder)
+    os.close(folder)
 
 
 def _lock_for_server(folder: Path, patience: float) -> IO[bytes]:

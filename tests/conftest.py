@@ -6,7 +6,7 @@ import contextlib
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,13 +23,30 @@ from tests.tally import TALLY
 ALL_GAMES = {**GAMES, TALLY.id: TALLY}
 
 
+class Keeper(redis.Redis):
+    """The keeper of a store: it may do everything, and knows the names of the renamed commands."""
+
+    renamed: Mapping[str, str] = {}
+
+    def execute_command(self, *words: Any, **options: Any) -> Any:
+        """Send a command by the name that the server has for it."""
+        return super().execute_command(self.renamed.get(words[0], words[0]), *words[1:], **options)
+
+
+def keeper_of(data: Path) -> Keeper:
+    """Return a connection for the keeper of the store of a folder."""
+    keeper = Keeper.from_url(embedded.keeper_url(data))
+    keeper.renamed = embedded.renamed(data)
+    return keeper
+
+
 class Servers(NamedTuple):
     """The embedded servers of this test process, and connections to both. `keeper` may do everything to the store."""
 
     data: Path
     store_url: str
     queue_url: str
-    keeper: redis.Redis
+    keeper: Keeper
     queue: redis.Redis
 
 
@@ -38,7 +55,7 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
     data = tmp_path_factory.mktemp("servers")
     store = embedded.start(data, embedded.STORE, "no")
     queue = embedded.start(data, embedded.QUEUE, "off")
-    keeper = redis.Redis.from_url(embedded.keeper_url(data))
+    keeper = keeper_of(data)
     yield Servers(data, store.url, queue.url, keeper, redis.Redis.from_url(queue.url))
     store.stop()
     queue.stop()

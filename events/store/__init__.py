@@ -13,11 +13,13 @@ from events.store.client import RedisClient
 from events.store.due import DueIndex
 from events.store.heads import heads
 from events.store.keys import Keys
+from events.store.library import script
 from events.store.lists import Lists
 from events.store.log import Log, RedisLog
 from events.store.projections import Projections
 
 _PARTITIONS = "{store}:partitions"
+_BEGIN = script("begin")
 
 
 class WrongStore(Exception):
@@ -43,7 +45,7 @@ class Store:
 
     def can_write(self) -> bool:
         """Return False if the store answers reads, but cannot write now. Raises StoreUnavailable unless it answers."""
-        return self.client.can_write()
+        return self.client.may_write(_BEGIN, [_PARTITIONS], [self.keys.partitions])
 
     def check_partitions(self) -> None:
         """Raise WrongStore if the store was begun with another number of partitions: its streams would not be found.
@@ -54,8 +56,7 @@ class Store:
             return
         begun_with = self.client.ask("GET", _PARTITIONS)
         if begun_with is None:
-            self.client.ask("SET", _PARTITIONS, self.keys.partitions, "NX")
-            begun_with = self.client.ask("GET", _PARTITIONS)
+            begun_with = self.client.run(_BEGIN, [_PARTITIONS], [self.keys.partitions])
         if int(begun_with) != self.keys.partitions:
             raise WrongStore(f"this store was begun with {int(begun_with)} partitions, not {self.keys.partitions}")
         self._checked = True

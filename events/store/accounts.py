@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from events.errors import StoreRefused
 from events.store.client import RedisClient
+from events.store.library import script
+
+_ADD = script("add_player")
 
 
 class Accounts:
@@ -14,9 +18,9 @@ class Accounts:
         self._client = client
 
     def add(self, id: str, fields: Mapping[str, str | int], key_hash: str) -> None:
-        """Store a player, then the hash of the key: a key that leads nowhere would be worse than a player without a key."""
-        self._client.ask("HSET", _player(id), *[text for pair in fields.items() for text in pair])
-        self._client.ask("SET", _key(key_hash), id)
+        """Store a player and the hash of the key. Raises StoreRefused if there is such a player or key."""
+        if not self._client.run(_ADD, [_player(id), _key(key_hash)], [id, *[text for pair in fields.items() for text in pair]]):
+            raise StoreRefused(f"there is a player {id} already, or its key is another's")
 
     def id_of(self, key_hash: str) -> str | None:
         """Return the id of the player whose key has this hash."""

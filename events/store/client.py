@@ -8,22 +8,30 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from hashlib import sha1
-from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import redis
 from hiredis import pack_command
 from redis.backoff import ExponentialWithJitterBackoff
 from redis.cluster import RedisCluster
-from redis.exceptions import ClusterDownError, MovedError, NoScriptError, OutOfMemoryError, ReadOnlyError, RedisClusterException, RedisError
+from redis.exceptions import (
+    ClusterDownError,
+    MovedError,
+    NoPermissionError,
+    OutOfMemoryError,
+    ReadOnlyError,
+    RedisClusterException,
+    RedisError,
+)
 from redis.exceptions import ConnectionError as Disconnected
 from redis.exceptions import TimeoutError as TooLate
 from redis.retry import Retry
 
 from events.errors import StoreRefused, StoreUnavailable
+from events.store import library
+from events.store.library import Script
 
 Item = tuple[bytes, dict[bytes, bytes]]  # a stream's id, and its fields
 
@@ -31,21 +39,19 @@ TRIES = 4
 _PAUSES = (0.02, 0.1, 0.4)
 _TIMEOUT = 5.0
 _UNBOUNDED = 1 << 30
+_NO_FUNCTION = "Function not found"
 
 _UNAVAILABLE = (Disconnected, TooLate, OSError, RedisClusterException)
 
 
-class Script(NamedTuple):
-    """A Lua script and the SHA-1 by which a server knows it."""
+class _Cluster(RedisCluster):
+    """A cluster that finds the node of a function by the first key, and does not ask a server for the places of its keys."""
 
-    text: str
-    sha: str
-
-
-def script(name: str) -> Script:
-    """Return the script with that name beside this file."""
-    text = (Path(__file__).parent / f"{name}.lua").read_text()
-    return Script(text, sha1(text.encode()).hexdigest())
+    def determine_slot(self, *args: Any) -> Any:
+        """Return the slot of a command."""
+        if args[0] in ("FCALL", "FCALL_RO"):
+            return self.keyslot(args[3])  # type: ignore[no-untyped-call]
+        return super().determine_slot(*args)
 
 
 class RedisClient:
@@ -57,7 +63,7 @@ class RedisClient:
         self._cluster: Any = None
         self._client: Any
         if cluster:
-            self._cluster = RedisCluster.from_url(url, socket_timeout=_TIMEOUT, legacy_responses=False)
+            self._cluster = _Cluster.from_url(url, socket_timeout=_TIMEOUT, legacy_responses=False)
             self._client = self._cluster
         else:
             # There are at most as many connections as threads that send commands at once, so the bound on threads bounds them too.
@@ -68,18 +74,20 @@ class RedisClient:
             self._idle: deque[Any] = deque()
 
     def run(self, script: Script, keys: Sequence[str], args: Sequence[str | bytes | int]) -> Any:
-        """Run a script and return its answer. Its keys must be in one slot. Raises StoreUnavailable."""
-        if self._cluster is not None:
-            return self._run_in_cluster(script, keys, args)
+        """Call the function of a script and return its answer. Its keys must be in one slot. Raises StoreUnavailable."""
         for attempt in range(TRIES):
             try:
+                if self._cluster is not None:
+                    return self._client.execute_command(script.command, script.function, len(keys), *keys, *args)
                 return self._run_once(script, keys, args)
             except _UNAVAILABLE as reason:
-                if attempt == TRIES - 1:
+                if attempt == TRIES - 1 or self._cluster is not None:
                     raise StoreUnavailable(str(reason)) from reason
-                time.sleep(_PAUSES[attempt])
             except RedisError as reason:
-                _raise_ours(reason)
+                if str(reason) != _NO_FUNCTION:
+                    _raise_ours(reason)
+                self._load_library(last=attempt == TRIES - 1)
+            time.sleep(_PAUSES[attempt])
         raise AssertionError("unreachable")
 
     def _run_once(self, script: Script, keys: Sequence[str], args: Sequence[str | bytes | int]) -> Any:
@@ -89,10 +97,7 @@ class RedisClient:
         except IndexError:
             connection = self._pool.make_connection()
         try:
-            connection.send_packed_command(_packed("EVALSHA", script.sha, len(keys), *keys, *args), check_health=False)
-            answer = connection.read_response()
-        except NoScriptError:
-            connection.send_packed_command(_packed("EVAL", script.text, len(keys), *keys, *args), check_health=False)
+            connection.send_packed_command(_packed(script.command, script.function, len(keys), *keys, *args), check_health=False)
             answer = connection.read_response()
         except RedisError as reason:
             connection.disconnect()
@@ -105,12 +110,17 @@ class RedisClient:
         self._idle.append(connection)
         return answer
 
-    def _run_in_cluster(self, script: Script, keys: Sequence[str], args: Sequence[str | bytes | int]) -> Any:
-        with _translated():
-            try:
-                return self._client.evalsha(script.sha, len(keys), *keys, *args)
-            except NoScriptError:
-                return self._client.eval(script.text, len(keys), *keys, *args)
+    def _load_library(self, last: bool) -> None:
+        """Load the functions if this user may. If not, the keeper of the store may be about to: raise StoreUnavailable on the last try."""
+        try:
+            _load_library(self._client, self._cluster is not None, {})
+        except NoPermissionError as reason:
+            if last:
+                raise StoreUnavailable(f"The store does not have the functions of this version ({library.NAME}); load them.") from reason
+        except _UNAVAILABLE as reason:
+            raise StoreUnavailable(str(reason)) from reason
+        except RedisError as reason:
+            _raise_ours(reason)
 
     def ask(self, *command: str | bytes | int) -> Any:
         """Send one command and return its answer. Raises StoreUnavailable."""
@@ -158,19 +168,26 @@ class RedisClient:
             return redis.Redis(connection_pool=redis.ConnectionPool(host=str(node.host), port=int(node.port), **_without_address(options)))
         return redis.Redis.from_url(self.url, socket_timeout=None, legacy_responses=False, retry=Retry(ExponentialWithJitterBackoff(), 0))
 
-    def can_write(self) -> bool:
-        """Return False if the server answers, but says that it cannot write now. Of a cluster it is not known. Raises StoreUnavailable."""
-        if self._cluster is not None:
-            return bool(self.ask("PING"))
-        client = _impatient(self.url)
+    def may_write(self, script: Script, keys: Sequence[str], args: Sequence[str | bytes | int]) -> bool:
+        """Call a function that may write. Return False if the server answers, but cannot write now. Raises StoreUnavailable."""
+        client = self._client if self._cluster is not None else _impatient(self.url)
         try:
             with _translated():
-                client.ping()  # unlike INFO, refused while the data is loaded
-                replication, persistence = client.info("replication"), client.info("persistence")
+                client.ping()  # unlike the function, refused while the data is loaded
+            client.execute_command(script.command, script.function, len(keys), *keys, *args)
+        except _UNAVAILABLE as reason:
+            raise StoreUnavailable(str(reason)) from reason
+        except RedisError as reason:
+            if _cannot_write(reason):
+                return False
+            if str(reason) == _NO_FUNCTION:
+                self._load_library(last=True)
+                return True
+            _raise_ours(reason)
         finally:
-            client.close()
-        few = replication.get("min_slaves_good_slaves") == 0  # the server has this field only while a write needs replicas
-        return not few and persistence.get("aof_last_write_status") != "err"
+            if client is not self._client:
+                client.close()
+        return True
 
     def close(self) -> None:
         """Close every connection."""
@@ -190,11 +207,9 @@ def queue_client(url: str, patient: bool = False) -> Any:
 
 @contextmanager
 def _translated() -> Iterator[None]:
-    """Raise errors of ours in place of those of redis-py. NoScriptError passes: the caller sends the script's text."""
+    """Raise errors of ours in place of those of redis-py."""
     try:
         yield
-    except NoScriptError:
-        raise
     except _UNAVAILABLE as reason:
         raise StoreUnavailable(str(reason)) from reason
     except RedisError as reason:
@@ -246,6 +261,55 @@ def configure(url: str, setting: str, value: str) -> bool:
         return bool(client.config_set(setting, value))
     except queue_errors:
         return False
+    finally:
+        client.close()
+
+
+def load_library(url: str, renamed: Mapping[str, str], cluster: bool = False, alone: bool = False) -> bool:
+    """Load the functions into a server, or into every primary of a cluster. Return False if all have them already.
+
+    `url` is that of the keeper, `renamed` has the new names of commands, and `alone` removes the functions of other versions. Raises
+    StoreUnavailable, StoreRefused.
+    """
+    client: Any = _Cluster.from_url(url, legacy_responses=False) if cluster else _impatient(url)
+    try:
+        with _translated():
+            return _load_library(client, cluster, renamed, alone)
+    finally:
+        client.close()
+
+
+def _load_library(client: Any, cluster: bool, renamed: Mapping[str, str], alone: bool = False) -> bool:
+    if cluster:
+        changes = [_load_library(client.get_redis_connection(node), False, renamed, alone) for node in client.get_primaries()]
+        return any(changes)
+    if None in client.execute_command("COMMAND INFO", *[renamed.get(command, command) for command in library.WRITES]):
+        raise StoreUnavailable("The server has renamed the commands that the functions need.")
+    code = library.code(renamed)
+    loaded = {}
+    for found in client.execute_command("FUNCTION", "LIST", "LIBRARYNAME", f"{library.FAMILY}*", "WITHCODE"):
+        fields = found if isinstance(found, dict) else dict(zip(found[::2], found[1::2], strict=True))
+        loaded[fields[b"library_name"].decode()] = fields[b"library_code"].decode()
+    changed = loaded.get(library.NAME) != code
+    if changed:
+        client.execute_command("FUNCTION", "LOAD", "REPLACE", code)
+    for name in loaded.keys() - {library.NAME} if alone else ():
+        client.execute_command("FUNCTION", "DELETE", name)
+    return changed
+
+
+def rewrite_files(url: str) -> bool:
+    """Let a server rewrite its append-only files. Return False if that fails, as on a full disk. `url` is that of its keeper.
+
+    Raises StoreUnavailable, StoreRefused.
+    """
+    client: Any = _impatient(url)
+    try:
+        with _translated():
+            client.bgrewriteaof()
+            while (state := client.info("persistence"))["aof_rewrite_in_progress"] or state["aof_rewrite_scheduled"]:
+                time.sleep(0.02)
+            return bool(state["aof_last_bgrewrite_status"] == "ok")
     finally:
         client.close()
 

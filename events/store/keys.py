@@ -8,7 +8,7 @@ from zlib import crc32
 
 
 class MatchKeys(NamedTuple):
-    """The keys of one match, and the channel of its partition."""
+    """The keys of one match."""
 
     stream: str
     requests: str
@@ -16,7 +16,6 @@ class MatchKeys(NamedTuple):
     standing: str
     snapshots: str
     secret: str
-    channel: str
     indexes: str  # the prefix of its partition's indexes
 
 
@@ -44,6 +43,5 @@ class Keys:
             f"{tag}:m:{match}",
             f"{tag}:d:{match}",
             f"{tag}:x:{match}",
-            f"{tag}:heads",
             f"{tag}:i:",
         )

@@ -12,8 +12,9 @@ from typing import NamedTuple, Protocol
 import structlog
 
 from events import metrics
-from events.store.client import RedisClient, script
+from events.store.client import RedisClient
 from events.store.keys import Keys
+from events.store.library import script
 from events.store.signing import SigningKeys, signed, stored_secret, verified
 
 logger = structlog.get_logger(__name__)
@@ -224,8 +225,6 @@ class RedisLog:
                 snapshot[1] if snapshot else "",
                 snapshot[2] if snapshot and snapshot[2] is not None else "",
                 changes.secret,
-                keys.channel,
-                match,
                 changes.created,
                 PAGE,
                 digest,

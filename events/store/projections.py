@@ -6,11 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from events.store.client import RedisClient, script
+from events.store.client import RedisClient
 from events.store.keys import Keys
+from events.store.library import script
 from events.store.signing import SigningKeys, signed
 
 _PROJECT = script("project")
+_REMOVE = script("remove")
 
 
 class Derived(NamedTuple):
@@ -111,7 +113,6 @@ class Projections:
                 [*keys[:5], *[keys.indexes + name for name in indexes]],
                 [
                     derived.head,
-                    match,
                     derived.created,
                     derived.standing,
                     len(derived.requests),
@@ -132,8 +133,8 @@ class Projections:
             keys = self._keys.of(match)
             strays += [(keys.due, member) for member in sorted(places.due)]
             strays += [(keys.indexes + name, match) for name in sorted(places.indexes)]
-        removed: int = sum(self._client.ask("ZREM", key, _bytes(member)) for key, member in strays)
-        return removed + sum(int(self._client.ask("DEL", key)) for key in self.stray_keys())
+        removed: int = sum(self._client.run(_REMOVE, [key], [_bytes(member)]) for key, member in strays)
+        return removed + sum(int(self._client.run(_REMOVE, [key], [])) for key in self.stray_keys())
 
     def stray_keys(self) -> Iterator[str]:
         """Yield the derived keys of matches that have no log, or that are in another partition."""

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 import pytest
 import redis
 
-from events import lists, play, players, recall
+from events import embedded, lists, play, players, recall
 from events.audit import audit
 from events.errors import StoreRefused, StoreUnavailable
 from events.platform import Platform, Settings, open_platform
 from events.rebuild import rebuild
-from events.store import Store
-from events.store.client import RedisClient, Script
+from events.store import Store, library
+from events.store.client import RedisClient, load_library
 from games.kernel import SYSTEM
 from tests.conftest import ALL_GAMES, Servers
 from tests.events.keyspace import projections
@@ -41,10 +41,26 @@ def test_a_connection_may_end_any_number_of_times(platform: Platform, begin: Beg
     assert audit(platform, match).ok
 
 
-def test_scripts_that_the_server_has_lost_are_sent_again(platform: Platform, begin: Begin, servers: Servers) -> None:
+def test_functions_that_the_server_has_lost_are_loaded_again_if_the_user_may(platform: Platform, begin: Begin, servers: Servers) -> None:
     match = begin()
-    servers.keeper.script_flush()
+    servers.keeper.function_flush()
+    with pytest.raises(StoreUnavailable) as refused:
+        play.play(platform, match, "one", [ADD])
+    assert library.NAME in refused.value.reason
+    with pytest.raises(StoreUnavailable):
+        platform.store.can_write()
+    load_library(embedded.keeper_url(servers.data), embedded.renamed(servers.data))
     assert play.play(platform, match, "one", [ADD]).last == 3
+
+
+def test_functions_that_a_cluster_has_lost_are_loaded_again_since_the_user_may(spread: Platform, cluster_url: str) -> None:
+    match = play.create(spread, "p" + "a" * 16, "tally", {"one": "me", "two": "me"}, {}).match
+    with redis.RedisCluster.from_url(cluster_url) as keeper:
+        keeper.execute_command("FUNCTION", "FLUSH", target_nodes=redis.RedisCluster.PRIMARIES)
+    assert play.play(spread, match, SYSTEM, [{"type": "advance"}]).last == 2
+    with redis.RedisCluster.from_url(cluster_url) as keeper:
+        keeper.execute_command("FUNCTION", "FLUSH", target_nodes=redis.RedisCluster.PRIMARIES)
+    assert spread.store.can_write()
 
 
 def test_a_store_that_cannot_write_is_unavailable_and_writes_nothing(platform: Platform, begin: Begin, servers: Servers) -> None:
@@ -65,7 +81,7 @@ def test_a_store_that_cannot_write_is_unavailable_and_writes_nothing(platform: P
 
 def test_an_error_in_a_script_is_not_taken_for_an_unavailable_store(platform: Platform) -> None:
     for send in (
-        lambda: platform.store.client.run(Script("return nonsense(", "0" * 40), [], []),
+        lambda: platform.store.client.run(library.script("append"), [], []),
         lambda: platform.store.client.ask("NONSENSE"),
         lambda: platform.store.client.ask_all([("PING",), ("NONSENSE",)]),
     ):

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
 from events import metrics
+from events.errors import StoreRefused
 from events.store import Store
 from events.store.due import Counts
 from events.store.log import Appended, Changes, Claim, Conflict, Known, Loaded, Since
 from events.store.signing import signed, signing_key
+from tests.conftest import Servers
 
 
 def fresh() -> str:
     return "m" + secrets.token_hex(8).translate(str.maketrans("0189", "ghij"))
+
+
+@pytest.fixture
+def keep(store: Store, servers: Servers) -> Callable[..., Any]:
+    """Send a command that the service's user may not send."""
+    return servers.keeper.execute_command if store.client.url == servers.store_url else store.client.ask
 
 
 def raws(*numbers: int) -> list[bytes]:
@@ -62,12 +72,15 @@ def test_all_that_follows_from_an_entry_is_written_in_the_same_step(store: Store
     assert ask("ZSCORE", keys.indexes + "all", match) == ask("ZSCORE", keys.indexes + "status:x", match) == 99
     assert ask("HGETALL", keys.snapshots) == {}, "a snapshot needs a secret to be signed with"
     assert store.log.load(match, 1).secret == "ab" * 32
-    later = Changes(due={advance: None, think: 9}, indexes={"status:x": False}, snapshot=(2, b"t", 1), secret="cd")
+    later = Changes(due={advance: None, think: 9}, indexes={"status:x": False}, snapshot=(2, b"t", 1))
     store.log.append(match, 1, raws(2), later)
     assert ask("ZRANGE", keys.due, 0, -1, "WITHSCORES") == [[think.encode(), 9]]
     assert ask("ZSCORE", keys.indexes + "status:x", match) is None
     assert ask("HGETALL", keys.snapshots) == {b"2": signed(signing_key("ab" * 32), 2, b"t")}
-    assert store.log.load(match, 1).secret == "ab" * 32, "a secret is written once"
+    with pytest.raises(StoreRefused):
+        store.log.append(match, 2, raws(3), Changes(secret="cd" * 32))
+    assert store.log.load(match).secret == "ab" * 32, "a secret is written once"
+    assert store.log.head(match) == 2
 
 
 def test_empty_changes_change_nothing(store: Store) -> None:
@@ -92,7 +105,7 @@ def test_a_match_is_loaded_from_the_newest_snapshot_that_is_not_past_the_version
     assert store.log.load(fresh()) == Loaded(0, None, [], None)
 
 
-def test_a_snapshot_without_its_own_signature_is_not_loaded_but_counted(store: Store) -> None:
+def test_a_snapshot_without_its_own_signature_is_not_loaded_but_counted(store: Store, keep: Callable[..., Any]) -> None:
     match, key = fresh(), signing_key("ab" * 32)
     for version in (1, 2, 3, 4):
         store.log.append(
@@ -109,11 +122,11 @@ def test_a_snapshot_without_its_own_signature_is_not_loaded_but_counted(store: S
         ask("HGET", snapshots, 4)[:-1] + b"5",
     ]
     for number, stored in enumerate(forged, 1):
-        ask("HSET", snapshots, 4, stored)
+        keep("HSET", snapshots, 4, stored)
         before = metrics.snapshots_refused._value.get()
         assert store.log.load(match) == Loaded(4, None, [], "ab" * 32), number
         assert metrics.snapshots_refused._value.get() == before + 1
-    ask("HSET", snapshots, 4, signed(key, 4, b"s4"))
+    keep("HSET", snapshots, 4, signed(key, 4, b"s4"))
     assert store.log.load(match).snapshot == b"s4"
 
 

@@ -187,9 +187,11 @@ def test_web_processes_end_with_their_parent_while_the_supervisor_is_stopped(pla
 def slow_store(tmp_path: Path) -> dict[str, str]:
     """A data folder with many keys, and the environment for a store that needs some seconds to load them."""
     store = embedded.start(tmp_path / "data", embedded.STORE, "no")
-    with redis.Redis.from_url(embedded.keeper_url(tmp_path / "data")) as keeper, keeper.pipeline(transaction=False) as pipeline:
+    data = tmp_path / "data"
+    set_command = embedded.renamed(data)["SET"]
+    with redis.Redis.from_url(embedded.keeper_url(data)) as keeper, keeper.pipeline(transaction=False) as pipeline:
         for number in range(10_000):
-            pipeline.set(f"filler:{number}", number)
+            pipeline.execute_command(set_command, f"filler:{number}", number)
         pipeline.execute()
     store.stop()
     program = tmp_path / "slow-server"

@@ -1,0 +1,129 @@
+"""The library: every Lua script of this folder, as a function that a server keeps, and the rights of the service's user.
+
+The user of the service may read, and may call these functions. A server applies a user's rights inside a function, too. So the user has the
+right to each writing command that the functions need, but does not know its name: the server has renamed it, for example `XADD` to
+`XADD.<32 hex digits>`, and only the keeper and the functions have the name. Without renamed commands the functions work as well, but then
+the user can send those commands bare.
+
+The names of the library and of its functions contain a hash of the scripts. So different versions of the code can use one store.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+FAMILY = "warledger_"
+SHARED = "shared"  # not a function: what the functions have in common
+
+_PLAYERS, _BEGUN = "~{players}:*", "~{store}:partitions"
+
+
+def _of_matches(*kinds: str, sign: str = "~") -> str:
+    """Return the patterns of the keys of matches of some kinds. `?` keeps a pattern inside its hash tag."""
+    return " ".join(f"{sign}{{{tag}}}:{kind}" for kind in kinds for tag in ("p?", "p??", "p???"))
+
+
+# The writing commands of the functions, and the keys or channels to which the service's user may apply each. They are renamed. So a command
+# may be here only if the server writes it to its append-only file by the name by which it was called. For keys that expire the server
+# writes DEL and PEXPIREAT by those names: functions call UNLINK and PEXPIRE instead, and SET without an expiry.
+WRITES: Mapping[str, str] = {
+    "XADD": _of_matches("s:*"),
+    "SET": f"{_of_matches('x:*', 'm:*')} {_PLAYERS} {_BEGUN}",
+    "HSET": f"{_of_matches('d:*', 'r:*')} {_PLAYERS}",
+    "HDEL": _of_matches("d:*", "r:*"),
+    "ZADD": _of_matches("i:*", "due"),
+    "ZREM": _of_matches("i:*", "due"),
+    "UNLINK": _of_matches("m:*", "d:*", "r:*"),
+    "PUBLISH": _of_matches("heads", sign="&"),
+}
+
+# The rights of the service. Reads are open. Nothing here disturbs another connection or shows the names of commands.
+RIGHTS = (
+    "resetkeys %R~* resetchannels &* nocommands +@read -@dangerous -@blocking -lcs -pfcount "
+    "+hello +auth +ping +client|setinfo +client|setname +subscribe +unsubscribe (~* +fcall +fcall_ro) "
+    + " ".join(f"({patterns} +{command.lower()})" for command, patterns in WRITES.items())
+)
+
+_CALL = re.compile(r"redis\.p?call\('([A-Z]+)'")
+_ANY_CALL = re.compile(r"\bp?call\b")
+
+
+class Script(NamedTuple):
+    """A function of the library: the command that calls it, and its name."""
+
+    command: str
+    function: str
+
+
+class UnknownCommand(Exception):
+    """A script calls a command in a way that the library does not know. The text says which."""
+
+
+def _source(name: str) -> str:
+    return (Path(__file__).parent / f"{name}.lua").read_text()
+
+
+def _names() -> list[str]:
+    return sorted(file.stem for file in Path(__file__).parent.glob("*.lua") if file.stem != SHARED)
+
+
+def _version() -> str:
+    """Return a hash of all scripts."""
+    return sha256("\0".join(f"{name}\0{_source(name)}" for name in [SHARED, *_names()]).encode()).hexdigest()[:16]
+
+
+VERSION = _version()
+NAME = FAMILY + VERSION
+
+
+def script(name: str) -> Script:
+    """Return the function of the script with that name beside this file."""
+    return Script("FCALL" if _writes(_source(name)) else "FCALL_RO", f"{name}_{VERSION}")
+
+
+def code(renamed: Mapping[str, str]) -> str:
+    """Return the source of the library for a server on which commands have other names."""
+    functions = [_function(name, _source(name), renamed) for name in _names()]
+    return "\n".join([f"#!lua name={NAME}", _with_names(SHARED, _source(SHARED), renamed), *functions])
+
+
+def configuration(token: str) -> str:
+    """Return the lines of a server's configuration that rename the commands."""
+    return "".join(f"rename-command {command} {command}.{token}\n" for command in WRITES)
+
+
+def renames(configuration: str) -> dict[str, str]:
+    """Return the new name of each command that a configuration renames."""
+    lines = [line.split() for line in configuration.splitlines()]
+    return {words[1].upper(): words[2] for words in lines if len(words) == 3 and words[0].lower() == "rename-command"}
+
+
+def _function(name: str, source: str, renamed: Mapping[str, str]) -> str:
+    flags = "" if _writes(source) else "'no-writes'"
+    return (
+        f"redis.register_function{{function_name='{name}_{VERSION}', flags={{{flags}}}, callback=function(KEYS, ARGV)\n"
+        f"{_with_names(name, source, renamed)}\nend}}"
+    )
+
+
+def _with_names(name: str, source: str, renamed: Mapping[str, str]) -> str:
+    """Return the source of a script with the names that a server has for the commands. Raises UnknownCommand."""
+    lines = [line.partition("--")[0] for line in source.splitlines()]
+    if len(list(_called(source))) != len(_ANY_CALL.findall("\n".join(lines))):
+        raise UnknownCommand(f"{name}.lua calls a command whose name is not written out")
+    return _CALL.sub(lambda call: call[0].replace(f"'{call[1]}'", f"'{renamed.get(call[1], call[1])}'"), source)
+
+
+def _called(source: str) -> Iterator[str]:
+    """Yield the command of each call in a script."""
+    for call in _CALL.finditer(source):
+        yield call[1]
+
+
+def _writes(source: str) -> bool:
+    """Return True if a script calls a command that writes."""
+    return any(command in WRITES for command in _called(source))
