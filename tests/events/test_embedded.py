@@ -1,4 +1,4 @@
-"""The embedded servers: one owner, many other users, nothing left running, nothing lost, and no permission to change an entry."""
+"""The embedded servers: one owner, many other users, nothing left running, nothing lost, and files of older versions."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
+import redis
 
 from events import embedded, play
-from events.errors import StoreRefused
-from events.platform import Platform, Settings, open_platform
-from events.store.client import answers
+from events.errors import StoreUnavailable
+from events.platform import Settings, open_platform
+from events.store import library
+from events.store.client import answers, load_library
 from tests.conftest import ALL_GAMES, Servers, within
 from tools.processes import lives
 
@@ -227,28 +229,105 @@ def test_a_server_that_cannot_start_raises(tmp_path: Path, monkeypatch: pytest.M
         embedded.start(tmp_path, embedded.STORE)
 
 
-FORBIDDEN = """
-XADD S 9-0 e x / XADD S MAXLEN 0 9-0 e x / SET X x / SET X x PX 1 / HSET {players}:p:x role admin / FUNCTION FLUSH / SCRIPT FLUSH
-CLIENT KILL TYPE normal / CLIENT PAUSE 1000 / CLIENT NO-EVICT on / MULTI / SELECT 1 / COMMAND LIST / INFO / MONITOR / SLOWLOG GET
-XDEL S 1-0 / XTRIM S MAXLEN 0 / XSETID S 9-0 / DEL S / UNLINK S / SET S x / EXPIRE S 1 / RENAME S {p1}:m:x / RENAME {p1}:m:x S
-COPY S {p1}:m:x REPLACE / RESTORE S 0 x REPLACE / SORT {p1}:due STORE S / XGROUP CREATE S g 0 / MOVE S 1 / FLUSHALL / FLUSHDB
-CONFIG SET appendonly no / ACL SETUSER default ~* +@all / DEBUG RELOAD / SHUTDOWN NOSAVE / SWAPDB 0 1 / DEL X / EXPIRE X 1
-"""
+PLAIN = [
+    ("SET", "{store}:partitions", "16"),
+    ("XADD", "{p1}:s:m", "1-0", "e", "entry", "m", "mark"),
+    ("SET", "{p1}:x:m", "ab"),
+    ("HSET", "{players}:p:p", "name", "Ann"),
+    ("ZADD", "{p1}:due", "1", "advance|m|"),
+]
 
 
-@pytest.mark.parametrize("command", [command.strip() for line in FORBIDDEN.strip().splitlines() for command in line.split("/")])
-def test_the_service_may_send_no_command_that_changes_a_stream_or_a_secret(
-    platform: Platform, begin: Callable[..., str], servers: Servers, command: str
-) -> None:
-    keys = platform.store.keys.of(begin())
-    before = servers.keeper.dump(keys.stream)
-    words = [{"S": keys.stream, "X": keys.secret}.get(word, word) for word in command.split()]
-    for sent in (words, ["EVAL", f"return redis.call({', '.join(repr(word) for word in words)})", "1", keys.stream]):
-        with pytest.raises(StoreRefused) as refused:
-            platform.store.client.ask(*sent)
-        assert re.search(r"permission|unknown command|not allowed", refused.value.reason)
-    assert servers.keeper.dump(keys.stream) == before
-    assert platform.store.client.ask("GET", keys.secret) is not None
+def old_server(data: Path, *options: str) -> redis.Redis:
+    """Start a server of a version that renamed no commands, and return a connection to it. It ends by SHUTDOWN."""
+    folder = data / embedded.STORE
+    folder.mkdir(exist_ok=True, parents=True)
+    path = str(folder / "old.sock")
+    subprocess.Popen(
+        [embedded.binary(), *options, "--port", "0", "--unixsocket", path, "--dir", str(folder), "--appendonly", "yes", "--save", ""],
+        stdout=subprocess.DEVNULL,
+    )
+    within(10, lambda: answers(f"unix://{path}"))
+    return redis.Redis(unix_socket_path=path)
+
+
+def written(data: Path, *options: str, names: Mapping[str, str] | None = None) -> None:
+    """Let a server with plain names write to a folder, and kill it."""
+    with old_server(data, *options) as client:
+        for name, *words in PLAIN:
+            client.execute_command((names or {}).get(name, name), *words)
+        os.kill(client.info("server")["process_id"], signal.SIGKILL)
+        within(5, lambda: not answers(f"unix://{data / embedded.STORE / 'old.sock'}"))
+
+
+def check(data: Path) -> None:
+    """Check that a folder has everything that `written` wrote, and that the store can be used."""
+    platform = open_platform(Settings(data=data, fsync="no"), ALL_GAMES)
+    ask = platform.store.client.ask
+    assert ask("XRANGE", "{p1}:s:m", "-", "+") == [(b"1-0", {b"e": b"entry", b"m": b"mark"})]
+    assert (ask("GET", "{p1}:x:m"), ask("HGETALL", "{players}:p:p")) == (b"ab", {b"name": b"Ann"})
+    assert ask("ZRANGE", "{p1}:due", 0, -1) == [b"advance|m|"]
+    play.create(platform, "p" + "a" * 16, "tally", {"one": "me", "two": "me"}, {})
+    for name in (embedded.STORE, embedded.QUEUE):
+        embedded.start(data, name).stop()
+    platform.close()
+
+
+def test_a_folder_of_a_version_that_renamed_no_commands_is_rewritten_once(tmp_path: Path) -> None:
+    written(tmp_path)
+    assert b"XADD" in b"".join(file.read_bytes() for file in (tmp_path / "store/appendonlydir").glob("*.incr.aof"))
+    check(tmp_path)
+    names = embedded.renamed(tmp_path)
+    check(tmp_path)
+    assert embedded.renamed(tmp_path) == names
+
+
+def test_a_folder_of_a_version_that_renamed_fewer_commands_is_rewritten_once(tmp_path: Path) -> None:
+    file = tmp_path / "store/appendonlydir/commands.conf"
+    file.parent.mkdir(parents=True)
+    file.write_text("".join(f"rename-command {name} {name}.old\n" for name in ("XADD", "HSET")))
+    written(tmp_path, str(file), names={"XADD": "XADD.old", "HSET": "HSET.old"})
+    check(tmp_path)
+    assert "old" not in file.read_text()
+    assert embedded.renamed(tmp_path).keys() == library.WRITES.keys()
+
+
+@pytest.mark.parametrize("moment", ["the server is rewriting", "the server has rewritten", "the names are being written"])
+def test_a_folder_that_was_being_rewritten_when_its_owner_was_killed_is_rewritten_again(moment: str, tmp_path: Path) -> None:
+    written(tmp_path)
+    folder = tmp_path / "store/appendonlydir"
+    if moment != "the server is rewriting":
+        with old_server(tmp_path) as client:
+            client.bgrewriteaof()
+            within(5, lambda: not client.info("persistence")["aof_rewrite_in_progress"] and list(folder.glob("*.2.base.rdb")))
+            os.kill(client.info("server")["process_id"], signal.SIGKILL)
+            within(5, lambda: not answers(f"unix://{tmp_path / 'store/old.sock'}"))
+    if moment == "the names are being written":
+        (folder / "commands.conf.new").write_text("rename-command XADD XA")
+    check(tmp_path)
+
+
+def test_nobody_but_the_keeper_may_enter_while_a_folder_is_rewritten(tmp_path: Path) -> None:
+    written(tmp_path)
+    server = embedded.launch(tmp_path, embedded.STORE, "no")
+    assert server.process is not None
+    seen = []
+    while server.process.poll() is None:
+        seen.append(answers(server.url))
+    assert not any(seen)
+    check(tmp_path)
+
+
+def test_functions_are_loaded_again_if_their_names_of_commands_are_others_and_those_of_other_versions_are_removed(servers: Servers) -> None:
+    url, names = embedded.keeper_url(servers.data), embedded.renamed(servers.data)
+    servers.keeper.function_load("#!lua name=warledger_older\nredis.register_function('older', function() return 1 end)")
+    assert not load_library(url, names)
+    servers.keeper.function_load(library.code({}), replace=True)
+    assert load_library(url, names, alone=True)
+    assert len(servers.keeper.function_list("warledger_*")) == 1
+    with pytest.raises(StoreUnavailable) as refused:
+        load_library(url, {})
+    assert "renamed" in refused.value.reason
 
 
 def test_no_command_in_the_source_changes_or_removes_an_entry() -> None:

@@ -1,0 +1,321 @@
+"""The rights of the service's user: no command of the server, and no function with hostile arguments, changes the source data."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import socket
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import hiredis
+import pytest
+
+from events import embedded, play
+from events.errors import StoreRefused
+from events.platform import Platform
+from events.store import library
+from events.store.log import Changes
+from tests.conftest import Keeper, Servers, take_seat
+
+STORE = Path(library.__file__).parent
+SCRIPTS = sorted(file.stem for file in STORE.glob("*.lua") if file.stem != library.SHARED)
+SOURCE = ("{p*}:s:*", "{p*}:x:*", "{players}:*", "{store}:*")
+
+# S a stream, X a secret, P a player, K a key of a player, N the number of partitions, M a standing, D what is due, Q a key that is free
+SHAPED = """
+XADD S * e x / XADD S MAXLEN 0 9-0 e x / XADD S MINID 9 9-0 e x / XADD Q 1-0 e x / XTRIM S MAXLEN 0 / XDEL S 1-0 / XDELEX S IDS 1 1-0
+XACKDEL S g IDS 1 1-0 / XSETID S 9-0 / XGROUP CREATE S g 0 / XGROUP SETID S g 0 / XGROUP DESTROY S g / XAUTOCLAIM S g c 0 0
+XCLAIM S g c 0 1-0 / XREADGROUP GROUP g c STREAMS S > / SET X x / SET X x PX 1 / SET N 1 / SETEX X 1 x / PSETEX X 1 x / SETNX Q x
+SETRANGE X 0 x / APPEND X x / GETSET X x / GETDEL X / GETEX X PX 1 / MSET X x P x / MSETNX Q x / MSETEX 1 X x PX 1 / DELIFEQ X x / INCR N
+INCRBY N 1 / INCRBYFLOAT N 1 / DECR N / DECRBY N 1 / SETBIT X 1 1 / BITFIELD X SET u8 0 1 / BITOP NOT X M / PFADD X a / PFMERGE X Q
+PFCOUNT X / PFDEBUG GETREG X / PFSELFTEST / HSET P role admin / HSETNX P x y / HMSET P role admin / HDEL P role / HINCRBY P created 1
+HINCRBYFLOAT P created 1 / HSETEX P PX 1 FIELDS 1 role admin / HGETEX P PX 1 FIELDS 1 role / HGETDEL P FIELDS 1 role
+HEXPIRE P 1 FIELDS 1 role / HPEXPIRE P 1 FIELDS 1 role / DEL S / DEL X / UNLINK S X P N / EXPIRE X 1 / PEXPIRE X 1 / EXPIREAT X 1
+PEXPIREAT X 1 / PERSIST X / RENAME S Q / RENAME M S / RENAMENX S Q / COPY M S REPLACE / MOVE S 1 / MIGRATE 127.0.0.1 1 S 0 10
+RESTORE S 0 x REPLACE / RESTORE-ASKING S 0 x REPLACE / SORT D STORE S / SORT D BY nosort GET * STORE X / OBJECT FREEZE X / GEOADD Q 1 1 x
+GEOSEARCHSTORE S D FROMLONLAT 1 1 BYRADIUS 1 m / GEORADIUS D 1 1 1 m STORE S / LPUSH Q x / LMOVE Q S LEFT LEFT / BLMOVE Q S LEFT LEFT 1
+RPOPLPUSH Q S / LMPOP 1 S LEFT / BLMPOP 1 1 S LEFT / LPOP S / SADD Q x / SMOVE Q S x / SDIFFSTORE S Q / SINTERSTORE S Q / SUNIONSTORE S Q
+SPOP S / ZADD D 1 x / ZREM D x / ZADD S 1 x / ZDIFFSTORE S 1 D / ZINTERSTORE S 1 D / ZUNIONSTORE S 1 D / ZRANGESTORE S D 0 -1 / ZPOPMIN D
+ZMPOP 1 D MIN / BZPOPMIN D 1 / ZREMRANGEBYRANK D 0 -1 / ZREMRANGEBYSCORE D -inf +inf / ZINCRBY D 1 x / FLUSHALL / FLUSHDB / FLUSHALL ASYNC
+SWAPDB 0 1 / SELECT 1 / SELECT 0 / FUNCTION FLUSH / FUNCTION DELETE L / FUNCTION LOAD REPLACE F / FUNCTION RESTORE x FLUSH / FUNCTION DUMP
+FUNCTION LIST WITHCODE / FUNCTION KILL / FUNCTION STATS / SCRIPT FLUSH / SCRIPT LOAD F / SCRIPT KILL / SCRIPT EXISTS x / SCRIPT SHOW x
+SCRIPT DEBUG YES / EVAL E 1 S / EVALSHA x 1 S / EVAL_RO E 1 S / EVALSHA_RO x 1 S / CLIENT KILL TYPE normal / CLIENT KILL TYPE pubsub
+CLIENT KILL SKIPME no / CLIENT PAUSE 100000 ALL / CLIENT UNPAUSE / CLIENT NO-EVICT on / CLIENT NO-TOUCH on / CLIENT LIST
+CLIENT TRACKING on BCAST / CLIENT REPLY off / CLIENT UNBLOCK 1 ERROR / CLIENT CAPA redirect / CLIENT IMPORT-SOURCE on / CLIENT CACHING yes
+CLIENT INFO / CLIENT ID / CONFIG SET appendonly no / CONFIG SET maxmemory 1 / CONFIG GET * / CONFIG REWRITE / CONFIG RESETSTAT
+ACL SETUSER default ~* +@all / ACL LIST / ACL LOAD / ACL SAVE / ACL DELUSER keeper / ACL GETUSER keeper / ACL LOG / ACL WHOAMI / ACL CAT
+ACL GENPASS / DEBUG RELOAD / DEBUG SLEEP 0 / DEBUG FLUSHALL / DEBUG SET-ACTIVE-EXPIRE 0 / DEBUG OBJECT X / SHUTDOWN NOSAVE / SAVE / BGSAVE
+BGREWRITEAOF / REPLICAOF 127.0.0.1 1 / SLAVEOF 127.0.0.1 1 / REPLCONF ack 1 / PSYNC ? -1 / SYNC / FAILOVER / MONITOR / SLOWLOG GET
+SLOWLOG RESET / LATENCY RESET / LATENCY HISTOGRAM / COMMANDLOG GET 10 slow / MEMORY PURGE / MEMORY DOCTOR / MODULE LOAD /x.so
+MODULE LIST / INFO / INFO commandstats / CLUSTER RESET / CLUSTER FLUSHSLOTS / CLUSTER INFO / ASKING / READONLY / READWRITE / MULTI / EXEC
+DISCARD / WATCH S / UNWATCH / RESET / QUIT / WAIT 1 100000 / WAITAOF 1 0 100000 / PUBLISH {p0}:heads x / SPUBLISH {p0}:heads x
+PSUBSCRIBE * / SSUBSCRIBE x / PUBSUB CHANNELS / SUBSCRIBE x / UNSUBSCRIBE x / XREAD BLOCK 0 STREAMS S $ / BLPOP Q 0 / BRPOP Q 0 / KEYS *
+LCS X X / ROLE / LASTSAVE / TIME / ECHO x / DBSIZE / COMMAND / COMMAND LIST / COMMAND INFO XADD / COMMAND DOCS / HELLO 3 AUTH keeper x
+AUTH keeper x / AUTH x / PING / LOLWUT / OBJECT ENCODING S / TOUCH S / DUMP S / MEMORY USAGE S / EXISTS S / FCALL x 0 / FCALL_RO x 0
+"""
+REFUSED = r"NOPERM|EXECABORT|ERR unknown (sub)?command|ERR wrong number of arguments|ERR \w+ command not allowed"
+PERMITTED = {"auth", "client|setinfo", "client|setname", "fcall", "fcall_ro", "hello", "ping", "quit", "reset", "subscribe", "unsubscribe"}
+
+
+class World:
+    """A match of the test game with all kinds of source data, and somebody with the credentials of the service."""
+
+    def __init__(self, platform: Platform, keeper: Keeper, match: str, player: str) -> None:
+        self.platform = platform
+        self.keeper = keeper
+        self.match = match
+        self.keys = platform.store.keys.of(match)
+        self.letters = {
+            "S": self.keys.stream,
+            "X": self.keys.secret,
+            "P": f"{{players}}:p:{player}",
+            "K": next(iter(platform.store.client.keys("{players}:k:*"))),
+            "N": "{store}:partitions",
+            "M": self.keys.standing,
+            "D": self.keys.due,
+            "Q": self.keys.stream.partition(":")[0] + ":s:free",
+            "L": library.NAME,
+            "F": "#!lua name=mine\nredis.register_function('mine', function() return 1 end)",
+            "E": f"return redis.call('DEL', '{self.keys.stream}')",
+        }
+
+    def source(self) -> dict[bytes, Any]:
+        """Return everything that is derived from nothing, with its times to live, and the functions and the settings of the server."""
+        found = {key: (self.keeper.dump(key), self.keeper.pttl(key)) for pattern in SOURCE for key in self.keeper.scan_iter(pattern)}
+        found[b"functions"] = self.keeper.function_dump()
+        found[b"users"] = self.keeper.acl_list()
+        found[b"settings"] = self.keeper.config_get()
+        return found
+
+
+@pytest.fixture
+def world(platform: Platform, begin: Callable[..., str], servers: Servers, ann: str) -> World:
+    return World(platform, servers.keeper, begin(), ann)
+
+
+def answer(servers: Servers, words: Sequence[str]) -> Any:
+    """Send a command as the service's user on a connection of its own, and return the answer; None if there is none in time."""
+    reader = hiredis.Reader(encoding="utf-8", errors="replace")
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(0.5)
+        connection.connect(servers.store_url.removeprefix("unix://"))
+        connection.sendall(hiredis.pack_command(tuple(words)))
+        while (said := reader.gets()) is False:
+            try:
+                received = connection.recv(1 << 16)
+            except TimeoutError:
+                return None
+            if not received:
+                return None
+            reader.feed(received)
+    return said
+
+
+def every_command(keeper: Keeper, letters: dict[str, str]) -> Iterator[list[str]]:
+    """Yield every command and subcommand of the server, with source keys where it takes keys, and those that are written out above."""
+    for line in SHAPED.strip().splitlines():
+        for command in line.split(" / "):
+            yield [letters.get(word, word) for word in command.split()]
+    for name in names(keeper):
+        for letter in "SXPKN":
+            for number in range(5):
+                yield [*name.split("|"), *[letters[letter], "1", letters[letter], "1"][:number]]
+
+
+def names(keeper: Keeper) -> list[str]:
+    """Return the name of every command and subcommand, such as `client|kill`."""
+    return sorted(name if isinstance(name, str) else name.decode() for name in keeper.execute_command("COMMAND LIST"))
+
+
+def denied(said: Any) -> bool:
+    """Return True if an answer says that the command was not carried out, since there is none or the user may not send it."""
+    return isinstance(said, hiredis.ReplyError) and bool(re.match(REFUSED, str(said)))
+
+
+def test_every_command_of_the_server_leaves_the_source_data_and_other_connections_alone(world: World, servers: Servers) -> None:
+    heads = world.platform.store.heads(0.05)
+    assert next(heads) is None
+    before, connections = world.source(), {client["id"] for client in world.keeper.client_list()}
+    token = embedded.renamed(servers.data)["XADD"].partition(".")[2]
+    sent, permitted = set(), set()
+    for words in every_command(world.keeper, world.letters):
+        said = answer(servers, words)
+        assert token.lower() not in str(said).lower()
+        name = words[0].lower()
+        sent.add(name)
+        if not denied(said):
+            permitted.add("|".join(words[:2]).lower() if name == "client" else name)
+    assert sent >= {name.partition("|")[0] for name in names(world.keeper)}
+    assert world.source() == before
+    assert {client["id"] for client in world.keeper.client_list()} >= connections
+    play.play(world.platform, world.match, "one", [{"type": "add", "by": 1, "stay": True}])
+    assert next(head for head in heads if head) == (world.match, 3)
+    reads = {name.partition("|")[0] for name in names(world.keeper) if is_read(world.keeper, name)}
+    assert permitted <= PERMITTED | reads, f"open beside reads: {sorted(permitted - PERMITTED - reads)}"
+    assert permitted >= {"fcall", "get", "hgetall", "xrange", "zrange", "scan"}
+
+
+def is_read(keeper: Keeper, name: str) -> bool:
+    """Return True if a command has the flag of those that only read."""
+    described = keeper.execute_command("COMMAND INFO", name)[0]
+    return described is not None and b"readonly" in described[2] and b"write" not in described[2]
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_every_command_of_a_script_is_a_read_or_is_renamed(name: str, servers: Servers) -> None:
+    called = set(re.findall(r"\bp?call\('(\w+)'", (STORE / f"{name}.lua").read_text()))
+    assert called
+    assert [command for command in called - library.WRITES.keys() if not is_read(servers.keeper, command)] == []
+    for text in ("redis.call(name)", "local call = redis.call\ncall('DEL', KEYS[1])", "redis.call ('DEL')"):
+        with pytest.raises(library.UnknownCommand):
+            library._with_names("x", text, {})
+
+
+def test_the_names_of_commands_are_in_no_file_that_others_can_read_and_in_no_argument_of_a_process(servers: Servers) -> None:
+    folder = (servers.data / embedded.STORE).resolve()
+    token = embedded.renamed(servers.data)["XADD"].partition(".")[2]
+    number = servers.keeper.info("server")["process_id"]
+    assert token.encode() not in Path(f"/proc/{number}/cmdline").read_bytes() + Path(f"/proc/{number}/environ").read_bytes()
+    assert token not in (folder / "server.log").read_text() + (folder / "rights.acl").read_text()
+    assert len(token) == 32
+    assert (folder / "appendonlydir/commands.conf").stat().st_mode & 0o077 == 0
+    assert folder.stat().st_mode & 0o077 == 0
+
+
+# ---------------------------------------------------------------- functions with hostile arguments
+
+
+def append(world: World, **changed: Any) -> tuple[list[str], list[Any]]:
+    """Return the keys and arguments of an append to the match, with some arguments changed by their number."""
+    keys = [*world.keys[:6], f"{world.keys.indexes}all"]
+    due = [f"advance|{world.match}|", 5]
+    args: list[Any] = [2, "mark", "p/r", "3:3:f", "{}", "64", "snapshot", "1", "", 9, 10, "", 1, 1, "entry", "+", *due]
+    for number, value in changed.items():
+        args[int(number.removeprefix("arg")) - 1] = value
+    return keys, args
+
+
+def calls(world: World) -> dict[str, tuple[list[str], list[Any]]]:
+    """Return the keys and arguments of a call of every function that writes, as the service would make it."""
+    keys = world.keys
+    return {
+        "append": append(world),
+        "project": ([*keys[:5], f"{keys.indexes}all"], [2, 9, "{}", 1, 1, 1, "p/r", "1:1:f", "64", "x", "+", f"advance|{world.match}|", 5]),
+        "remove": ([keys.due], ["member"]),
+        "begin": (["{store}:partitions"], [16]),
+        "add_player": ([world.letters["P"], world.letters["K"]], [world.letters["P"].rpartition(":")[2], "role", "admin"]),
+    }
+
+
+WRITING = [name for name in SCRIPTS if library.script(name).command == "FCALL"]
+
+
+def test_hostile_arguments_are_tried_for_every_function_that_writes(world: World) -> None:
+    assert set(WRITING) == calls(world).keys()
+
+
+@pytest.mark.parametrize("name", WRITING)
+def test_no_key_of_a_function_can_be_one_that_is_not_its_own(
+    world: World, platform: Platform, begin: Callable[..., str], name: str
+) -> None:
+    other = platform.store.keys.of(begin())
+    hostile = {*world.letters.values(), *world.keys, *other, "{p99}:s:" + world.match, "{p1}:x:", "{p1}:s:", "free", ""}
+    keys, args = calls(world)[name]
+    before = world.source()
+    for place in range(len(keys)):
+        for key in sorted(hostile - {keys[place]}):
+            for words in (args, []):
+                if key.startswith((world.keys.indexes, other.indexes)):
+                    continue  # an index may be any of the partition's
+                with contextlib.suppress(StoreRefused):
+                    platform.store.client.run(library.script(name), [*keys[:place], key, *keys[place + 1 :]], words)
+                    assert name == "remove", f"{key} is taken for {keys[place]}"
+    assert world.source() == before
+
+
+HOSTILE_APPENDS: list[dict[str, Any]] = [
+    {"arg1": -1},
+    {"arg1": "2.0"},
+    {"arg1": "0x2"},
+    {"arg1": "nan"},
+    {"arg1": ""},
+    {"arg13": 0},
+    {"arg13": -1},
+    {"arg13": 2},
+    {"arg13": "1e0"},
+    {"arg14": 0},
+    {"arg14": "9999999"},
+    {"arg9": "ab" * 32},
+    {"arg9": "MAXLEN"},
+    {"arg10": "NX"},
+    {"arg10": "inf"},
+    {"arg18": "CH"},
+    {"arg18": "-inf"},
+]
+
+
+@pytest.mark.parametrize("changed", HOSTILE_APPENDS, ids=str)
+def test_an_append_with_hostile_arguments_is_refused_and_changes_nothing(world: World, changed: dict[str, Any]) -> None:
+    before = world.source()
+    with pytest.raises(StoreRefused):
+        world.platform.store.client.run(library.script("append"), *append(world, **changed))
+    assert world.source() == before
+
+
+@pytest.mark.parametrize("expected", [0, 1, 3, 10**20])
+def test_an_append_elsewhere_than_at_the_head_changes_nothing(world: World, expected: int) -> None:
+    before = world.source()
+    try:
+        said = world.platform.store.client.run(library.script("append"), *append(world, arg1=expected))
+        assert said[:2] == [0, 2]
+    except StoreRefused:
+        assert expected == 10**20
+    assert world.source() == before
+
+
+@pytest.mark.parametrize("word", ["MAXLEN", "MINID", "NOMKSTREAM", "*", "~", "0", ""])
+def test_no_entry_is_taken_for_an_option(world: World, word: str) -> None:
+    before = world.keeper.xrange(world.keys.stream)
+    assert world.platform.store.client.run(library.script("append"), *append(world, arg2=word, arg15=word)) == [1]
+    assert world.keeper.xrange(world.keys.stream)[:-1] == before
+    assert world.keeper.xlen(world.keys.stream) == 3
+
+
+def test_a_secret_is_stored_once_with_the_first_entry_and_never_again(world: World) -> None:
+    secret = world.keeper.get(world.keys.secret)
+    match = "m" + "q" * 16
+    keys = world.platform.store.keys.of(match)
+    for given in ("ab" * 31, "zz" * 32, "ab" * 33):
+        with pytest.raises(StoreRefused):
+            world.platform.store.log.append(match, 0, [b"x"], Changes(secret=given))
+    world.platform.store.log.append(match, 0, [b"x"], Changes(secret="ab" * 32))
+    assert world.keeper.pttl(keys.secret) == -1
+    world.keeper.delete(keys.stream)
+    world.platform.store.log.append(match, 0, [b"x"], Changes(secret="cd" * 32))
+    assert world.keeper.get(keys.secret) == b"ab" * 32
+    assert world.keeper.get(world.keys.secret) == secret
+
+
+def test_a_player_who_exists_cannot_be_changed_and_a_key_cannot_be_given_to_another(world: World) -> None:
+    accounts, before = world.platform.store.accounts, world.source()
+    player, key = world.letters["P"].rpartition(":")[2], world.letters["K"].rpartition(":")[2]
+    accounts.add(player, {"name": "Ann", "role": "admin"}, key)  # as if it was sent again
+    for id, hash in ((player, "ff" * 32), ("p" + "z" * 16, key)):
+        with pytest.raises(StoreRefused):
+            accounts.add(id, {"name": "Eve", "role": "admin"}, hash)
+    assert world.source() == before
+
+
+def test_the_number_of_partitions_stays_as_it_was_begun(world: World) -> None:
+    for number in ("32", "16"):
+        assert world.platform.store.client.run(library.script("begin"), ["{store}:partitions"], [number]) == b"16"
+    for number in ("0", "-1", "x", "1.5", ""):
+        with pytest.raises(StoreRefused):
+            world.platform.store.client.run(library.script("begin"), ["{store}:partitions"], [number])
+
+
+def test_a_seat_is_still_taken_and_left_by_functions_alone(platform: Platform, ann: str, bob: str) -> None:
+    match = play.create(platform, ann, "tally", {"one": "me", "two": "open"}, {}).match
+    assert take_seat(platform, match, bob, "two").last == 2
