@@ -16,7 +16,7 @@ COPY workers ./workers
 COPY tools ./tools
 COPY openapi.yaml ./
 
-RUN useradd --system --uid 10001 --home-dir /data --shell /usr/sbin/nologin warledger && install -d -o warledger -m 700 /data
+RUN useradd --system --uid 10001 --home-dir /data --shell /usr/sbin/nologin warledger && install -d -o warledger -m 700 /data && install -d -o warledger -m 755 /keys
 USER warledger
 VOLUME /data
 EXPOSE 8000

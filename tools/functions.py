@@ -1,35 +1,87 @@
-"""Load the functions of the store into a server of your own, as its keeper: `./run functions`."""
+"""Prepare a server of your own for the store, and load its functions, as its keeper: `./run functions`."""
 
 from __future__ import annotations
 
 import argparse
+import os
+import secrets
 import sys
+from hashlib import sha256
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from events.errors import StoreRefused, StoreUnavailable
 from events.store import library
 from events.store.client import load_library
 
+PASSWORD = "WARLEDGER_STORE_PASSWORD"
+COMMANDS, USERS, KEEPER = "commands.conf", "users.acl", "keeper"
+
+
+class Unable(Exception):
+    """What cannot be done, in a sentence."""
+
 
 def main(arguments: list[str] | None = None) -> int:
-    """Load the functions, and print what was done. Return 1 if the server cannot be reached or does not permit it."""
+    """Write the files of a server, or load the functions, and print what was done. Return 1 if that is not possible."""
     parser = argparse.ArgumentParser(prog="run functions", description="Load the store's functions into a server of your own.")
-    parser.add_argument("url", help="URL of the server, with a user who may load functions, such as redis://keeper:PASSWORD@host:6379")
-    parser.add_argument("--commands", type=Path, help="the part of the server's configuration that renames commands")
+    parser.add_argument("url", nargs="?", help="URL of the server, such as redis://host:6379")
+    parser.add_argument("--with", dest="folder", type=Path, metavar="DIR", help="take keeper and names of commands from there")
     parser.add_argument("--cluster", action="store_true", help="the URL leads to a cluster; load them into every primary")
     parser.add_argument("--alone", action="store_true", help="remove the functions of other versions, which no process uses any longer")
+    parser.add_argument("--configure", type=Path, metavar="DIR", help=f"write a server's files; ${PASSWORD} is the service's password")
     options = parser.parse_args(arguments)
+    if (options.url is None) == (options.configure is None):
+        parser.error("name either the URL of a server, or a folder with --configure")
     try:
-        renamed = library.renames(options.commands.read_text()) if options.commands else {}
-        loaded = load_library(options.url, renamed, options.cluster, options.alone)
+        if options.configure is not None:
+            configure(options.configure, os.environ.get(PASSWORD, ""))
+            print(f"{options.configure} has the files {COMMANDS}, {USERS} and {KEEPER}.")
+            return 0
+        url, renamed = as_keeper(options.url, options.folder) if options.folder else (options.url, {})
+        loaded = load_library(url, renamed, options.cluster, options.alone)
     except OSError as reason:
-        print(f"{options.commands} cannot be read ({reason.strerror}).", file=sys.stderr)
+        print(f"{reason.filename} cannot be used ({reason.strerror}).", file=sys.stderr)
+        return 1
+    except Unable as reason:
+        print(reason, file=sys.stderr)
         return 1
     except (StoreUnavailable, StoreRefused) as reason:
-        print(f"The functions cannot be loaded: {reason.reason}.", file=sys.stderr)
+        print(f"The functions cannot be loaded: {reason.reason}", file=sys.stderr)
         return 1
     print(f"The server has the functions of this version ({library.NAME})." if loaded else f"It had them already ({library.NAME}).")
     return 0
+
+
+def configure(folder: Path, password: str) -> None:
+    """Write the files of a server: the names of its commands and the keeper's password once, its users always. Raises Unable, OSError.
+
+    Whoever can enter the folder can read them.
+    """
+    if not password:
+        raise Unable(f"Choose a long random password for the service, and set it as {PASSWORD}.")
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    commands, keeper = folder / COMMANDS, folder / KEEPER
+    if not commands.exists():
+        commands.write_text(library.configuration(secrets.token_hex(16)))
+    if library.renames(commands.read_text()).keys() != library.WRITES.keys():
+        raise Unable(
+            f"{commands} is of another version, which renames other commands. While nothing else uses the server, let it rewrite its files "
+            f"(BGREWRITEAOF), stop it, and remove {commands}."
+        )
+    if not keeper.exists():
+        keeper.write_text(secrets.token_hex(32))
+    (folder / USERS).write_text(
+        f"user default on #{sha256(password.encode()).hexdigest()} {library.RIGHTS}\n"
+        f"user {KEEPER} on #{sha256(keeper.read_bytes()).hexdigest()} ~* &* +@all\n"
+    )
+
+
+def as_keeper(url: str, folder: Path) -> tuple[str, dict[str, str]]:
+    """Return the URL with the keeper and its password, and the names of the renamed commands, from a folder of `configure`."""
+    parts = urlsplit(url)
+    address = f"{KEEPER}:{(folder / KEEPER).read_text()}@{parts.netloc.rpartition('@')[2]}"
+    return parts._replace(netloc=address).geturl(), library.renames((folder / COMMANDS).read_text())
 
 
 if __name__ == "__main__":

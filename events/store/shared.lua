@@ -9,9 +9,9 @@ end
 
 -- Raise an error unless the keys from `first` on are those of the given kinds of one match, in this order.
 local function check_keys(keys, first, tag, match, kinds)
-  for place, kind in ipairs(kinds) do
-    local expected = tag .. ':' .. kind
-    if kind ~= 'due' then expected = expected .. ':' .. match end
+  for place = 1, #kinds do
+    local kind = kinds[place]
+    local expected = kind == 'due' and tag .. ':due' or tag .. ':' .. kind .. ':' .. match
     if keys[first + place - 1] ~= expected then error({err = 'ERR the keys are not those of one match'}) end
   end
 end
@@ -26,7 +26,9 @@ end
 
 -- Return an argument as a whole number that is at least `least`.
 local function whole(text, least)
-  local number = string.match(text or '', '^%d+$') and tonumber(text)
-  if not number or number < least then error({err = 'ERR an argument is not a whole number in its range'}) end
+  local number = tonumber(text)
+  if not number or number < least or number >= 9007199254740992 or number % 1 ~= 0 then
+    error({err = 'ERR an argument is not a whole number in its range'})
+  end
   return number
 end

@@ -16,7 +16,7 @@ from service.serve import parsed
 from tools import private
 
 OPERATING = (private.ROOT / "docs/operating.md").read_text()
-RUN = (private.ROOT / "run").read_text()
+RUN = "\n".join((private.ROOT / name).read_text() for name in ("run", "compose.yaml"))
 
 
 def documented(prefix: str) -> set[str]:

@@ -5,16 +5,26 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from events import embedded, play
+from events.errors import StoreRefused, StoreUnavailable
+from events.platform import Settings, open_platform
+from events.store import library
+from events.store.client import answers
+from tests.conftest import ALL_GAMES, within
+from tools import functions
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
 SERVICES = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
-CODE = "\n".join(file.read_text() for place in ("events", "service", "workers") for file in (ROOT / place).glob("*.py"))
+CODE = "\n".join(file.read_text() for place in ("events", "service", "workers", "tools") for file in (ROOT / place).glob("*.py"))
 
 
 def commands() -> list[list[str]]:
@@ -41,9 +51,9 @@ def test_every_command_starts_a_module_that_exists(command: list[str]) -> None:
     assert importlib.util.find_spec(command[2]) is not None
 
 
-@pytest.mark.parametrize("option", sorted({word for command in commands() for word in command if word.startswith("--")}))
-def test_every_option_is_one_of_serve(option: str) -> None:
-    assert f'"{option}"' in (ROOT / "service/serve.py").read_text()
+@pytest.mark.parametrize("option", sorted({(command[2], word) for command in commands() for word in command if word.startswith("--")}))
+def test_every_option_is_one_of_its_module(option: tuple[str, str]) -> None:
+    assert f'"{option[1]}"' in (ROOT / f"{option[0].replace('.', '/')}.py").read_text()
 
 
 @pytest.mark.parametrize("setting", sorted(settings()))
@@ -58,6 +68,7 @@ def test_nothing_runs_as_root_and_the_image_has_a_health_check() -> None:
 
 def test_the_ledger_is_durable_and_the_queue_is_not() -> None:
     assert option(SERVICES["redis"], "--appendfsync") == "always"
+    assert SERVICES["redis"]["command"][1] == "/keys/commands.conf"
     assert option(SERVICES["redis"], "--appendonly") == "yes"
     assert "ledger:/data" in SERVICES["redis"]["volumes"]
     assert "volumes" not in SERVICES["queue"]
@@ -66,6 +77,76 @@ def test_the_ledger_is_durable_and_the_queue_is_not() -> None:
 def test_every_part_depends_only_on_services_of_the_same_file() -> None:
     for service in SERVICES.values():
         assert set(service.get("depends_on", {})) <= set(SERVICES)
+
+
+PASSWORD = "0123456789abcdef"
+
+
+@pytest.fixture
+def composed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Path, str]]:
+    """The folder /keys of the composition, and the address of a server that runs with the command of its store."""
+    keys, path = tmp_path / "keys", tmp_path / "redis.sock"
+    monkeypatch.setenv("WARLEDGER_STORE_PASSWORD", PASSWORD)
+    assert functions.main([word.replace("/keys", str(keys)) for word in SERVICES["settle"]["command"][3:]]) == 0
+    _, *options = [word.replace("/keys", str(keys)) for word in SERVICES["redis"]["command"]]
+    server = subprocess.Popen(
+        [embedded.binary(), *options, "--port", "0", "--unixsocket", str(path), "--dir", str(tmp_path)], stdout=subprocess.DEVNULL
+    )
+    within(10, lambda: answers(f"unix://default:{PASSWORD}@{path}"))
+    yield keys, str(path)
+    server.terminate()
+    server.wait()
+
+
+def load(address: str, keys: Path) -> int:
+    """Run the command of the composition that loads the functions."""
+    words = {"redis://redis:6379": f"unix://{address}", "/keys": str(keys)}
+    return functions.main([words.get(word, word) for word in SERVICES["functions"]["command"][3:]])
+
+
+def test_the_store_of_the_composition_lets_the_service_call_functions_and_nobody_else_enter(
+    composed: tuple[Path, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    keys, address = composed
+    template = SERVICES["web"]["environment"]["WARLEDGER_REDIS_URL"]
+    url = re.sub(r"\$\{\w+\}@.*", f"{PASSWORD}@{address}", template).replace("redis:", "unix:")
+    with pytest.raises(StoreUnavailable) as missing:
+        open_platform(Settings(store_url=url, queue_url="unix:///nowhere"), ALL_GAMES)
+    assert library.NAME in missing.value.reason
+    assert load(address, keys) == load(address, keys) == 0
+    assert re.findall("has the functions|had them already", capsys.readouterr().out) == ["has the functions", "had them already"]
+    platform = open_platform(Settings(store_url=url, queue_url="unix:///nowhere"), ALL_GAMES)
+    match = play.create(platform, "p" + "a" * 16, "tally", {"one": "me", "two": "me"}, {}).match
+    for words in (
+        ("XADD", platform.store.keys.of(match).stream, "9-0", "e", "x"),
+        ("DEL", "x"),
+        ("FUNCTION", "FLUSH"),
+        ("CONFIG", "GET", "*"),
+    ):
+        with pytest.raises(StoreRefused):
+            platform.store.client.ask(*words)
+    platform.close()
+    for user in ("", "default:wrong@", "keeper:wrong@"):
+        assert not answers(f"unix://{user}{address}")
+
+
+def test_files_of_a_server_are_written_once_and_those_of_another_version_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("WARLEDGER_STORE_PASSWORD", raising=False)
+    command = ["--configure", str(tmp_path / "keys")]
+    assert functions.main(command) == 1
+    monkeypatch.setenv("WARLEDGER_STORE_PASSWORD", PASSWORD)
+    assert functions.main(command) == 0
+    before = {file: file.read_bytes() for file in (tmp_path / "keys").iterdir()}
+    assert functions.main(command) == 0
+    assert {file: file.read_bytes() for file in (tmp_path / "keys").iterdir()} == before
+    (tmp_path / "keys/commands.conf").write_text("rename-command XADD x\n")
+    assert functions.main(command) == 1
+    assert functions.main(["unix:///nowhere", "--with", str(tmp_path / "keys")]) == 1
+    assert functions.main(["unix:///nowhere", "--with", str(tmp_path)]) == 1
+    said = capsys.readouterr().err
+    assert ["WARLEDGER_STORE_PASSWORD" in said, "BGREWRITEAOF" in said, "cannot be loaded" in said, "cannot be used" in said] == [True] * 4
 
 
 def option(service: dict[str, Any], name: str) -> str:
