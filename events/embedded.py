@@ -37,7 +37,7 @@ KEEPER = "keeper"  # the user of the store that may do everything
 
 _PATIENCE = 30.0
 _RIGHTS = "rights.acl"
-_FILES = "appendonlydir"
+FILES = "appendonlydir"
 _COMMANDS = "commands.conf"  # among the append-only files, which cannot be read without it
 _WRITES = "min-replicas-to-write"
 _LONGEST_SOCKET = 100  # the kernel allows 107 bytes
@@ -112,7 +112,7 @@ def launch(data: Path, name: str, fsync: str = "always", writable: bool = True, 
     folder = (data / name).resolve()
     path = socket_of(folder)
     for private in (folder.parent, folder, path.parent):
-        _make_private(private)
+        make_private(private)
     url = url_of(data, name)
     ours = _OURS.get(str(folder))
     if ours and ours.alive():
@@ -126,7 +126,7 @@ def launch(data: Path, name: str, fsync: str = "always", writable: bool = True, 
         current = _rename_commands(folder)
         _write_rights(folder, current)
     process = subprocess.Popen(
-        _command(folder, path, fsync, writable),
+        command(folder, folder, path, fsync, writable),
         start_new_session=True,
         preexec_fn=partial(end_with, os.getpid()),
         pass_fds=[server_lock.fileno()],
@@ -179,7 +179,7 @@ def socket_of(folder: Path) -> Path:
     return Path(tempfile.gettempdir()) / f"warledger-{os.geteuid()}" / f"{hashlib.sha256(os.fsencode(path)).hexdigest()[:16]}.sock"
 
 
-def _make_private(folder: Path) -> None:
+def make_private(folder: Path) -> None:
     """Make a folder that only this user can enter, or take the rights of others from one that exists. Raises NoServer."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     found = folder.lstat()
@@ -211,21 +211,22 @@ def _writes(permitted: bool) -> str:
     return "0" if permitted else "1"
 
 
-def _command(folder: Path, path: Path, fsync: str, writable: bool) -> list[str]:
+def command(folder: Path, place: Path, path: Path, fsync: str, writable: bool) -> list[str]:
+    """Return the command of a server with the configuration of a folder, its files in `place`, and the socket `path`."""
     commands: list[str] = []
     durability = ["--appendonly", "no"]
     if fsync != "off":
-        durability = ["--appendonly", "yes", "--appendfsync", fsync, "--appenddirname", _FILES, "--aclfile", str(folder / _RIGHTS)]
+        durability = ["--appendonly", "yes", "--appendfsync", fsync, "--appenddirname", FILES, "--aclfile", str(folder / _RIGHTS)]
         # The server writes DEL to its files when a key expires. Functions delete by UNLINK, which has another name.
         durability += ["--lazyfree-lazy-expire", "no", "--databases", "1"]
         if _commands(folder).exists():
             commands = [str(_commands(folder))]  # a file, since everybody can read the arguments of a process
     return [
         *(binary(), *commands),
-        *("--port", "0", "--unixsocket", str(path), "--unixsocketperm", "700", "--dir", str(folder)),
+        *("--port", "0", "--unixsocket", str(path), "--unixsocketperm", "700", "--dir", str(place)),
         *durability,
         *(f"--{_WRITES}", _writes(writable)),
-        *("--save", "", "--maxmemory-policy", "noeviction", "--daemonize", "no", "--logfile", str(folder / "server.log")),
+        *("--save", "", "--maxmemory-policy", "noeviction", "--daemonize", "no", "--logfile", str(place / "server.log")),
     ]
 
 
@@ -254,7 +255,7 @@ def _write_rights(folder: Path, service: bool) -> None:
 
 def _commands(folder: Path) -> Path:
     """Return the file with the names of the renamed commands. Whoever reads it can write to the store."""
-    return folder / _FILES / _COMMANDS
+    return folder / FILES / _COMMANDS
 
 
 def _rename_commands(folder: Path) -> bool:

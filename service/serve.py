@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import atexit
 import contextlib
 import fcntl
 import json
@@ -18,11 +19,12 @@ import urllib.error
 import urllib.request
 from dataclasses import dataclass
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 
 from environs import EnvError
 
-from events import embedded, exposition
+from events import embedded, exposition, stand_in
 from events.due import ADVANCE, KINDS, queue_list
 from events.players import new_key
 from service.settings import settings_from_environment
@@ -44,12 +46,21 @@ class Unable(Exception):
 
 @dataclass
 class Disk:
-    """The disk of the embedded store. While it is full the store refuses writes, and answers reads from memory."""
+    """The disk of the embedded store. While it is full or can only be read, the store refuses writes and answers reads from memory.
+
+    The store ends if a write fails nevertheless. While it cannot start again, a stand-in answers reads. Other processes find either
+    by `link`, which leads to its socket; without a link there is no stand-in.
+    """
 
     data: Path
+    link: Path | None = None
     writable: bool = True
     applied: bool = True
     due: float = 0.0
+    store: subprocess.Popen[bytes] | None = None
+    substitute: subprocess.Popen[bytes] | None = None
+    place: tuple[int, int] | None = None
+    probed: float = 0.0
 
     def look(self) -> None:
         """Let the store accept writes, or refuse them, by the room on its disk. A store that does not answer is asked again later."""
@@ -57,14 +68,57 @@ class Disk:
         if writable != self.writable:
             self.writable, self.applied = writable, False
             say(
-                "The disk of the store has room again."
+                "The disk of the store can be written again."
                 if writable
-                else "The disk of the store is full; it refuses writes until there is room."
+                else "The disk of the store is full or cannot be written; it refuses writes until that has changed."
             )
         if not self.applied and time.monotonic() >= self.due:
             with contextlib.suppress(OSError):  # a store that has never started has no keeper
                 self.applied = embedded.permit_writes(self.data, embedded.STORE, writable)
             self.due = time.monotonic() + 0.5
+        if self.store is not None and self._place() not in (None, self.place):  # it was taken away, and another one was mounted
+            self.store.kill()
+        if self.substitute is not None and time.monotonic() >= self.probed + 1.0:
+            self.probed = time.monotonic()
+            if stand_in.can_write(self.data / embedded.STORE):
+                self.substitute.terminate()
+
+    def begin(self, fsync: str) -> subprocess.Popen[bytes] | None:
+        """Start the store, or a stand-in if the disk cannot be written."""
+        self.substitute, self.place = None, self._place()
+        if self.link is None or stand_in.can_write(self.data / embedded.STORE):
+            self._lead_to(embedded.socket_of((self.data / embedded.STORE).resolve()))
+            self.store = embedded.launch(self.data, embedded.STORE, fsync, self.writable, GRACE / 4).process
+            return self.store
+        say("The disk of the store cannot be written; a copy in memory answers reads.")
+        place = self.link.with_suffix("")
+        self.substitute = stand_in.start(self.data, place)
+        self._lead_to(place / "redis.sock")
+        return self.substitute
+
+    def url(self) -> str:
+        """Return the URL of the store, or of the stand-in."""
+        return f"unix://{self.link}" if self.link else embedded.url_of(self.data, embedded.STORE)
+
+    def close(self) -> None:
+        """Remove what the stand-in and the link have left."""
+        if self.link is not None:
+            shutil.rmtree(self.link.with_suffix(""), ignore_errors=True)
+            self.link.unlink(missing_ok=True)
+
+    def _place(self) -> tuple[int, int] | None:
+        """Return the device and the number of the store's folder, or None if it is away."""
+        with contextlib.suppress(OSError):
+            found = (self.data / embedded.STORE).stat()
+            return found.st_dev, found.st_ino
+        return None
+
+    def _lead_to(self, socket: Path) -> None:
+        if self.link is not None:
+            draft = self.link.with_suffix(".new")
+            draft.unlink(missing_ok=True)
+            draft.symlink_to(socket)
+            draft.replace(self.link)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -129,10 +183,12 @@ def run(options: argparse.Namespace, servers: list[Child], children: list[Child]
     if not environment.get("WARLEDGER_REDIS_URL"):
         embedded.binary()
         (options.data / embedded.STORE).mkdir(mode=0o700, exist_ok=True)
-        disk = Disk(options.data, writable=has_room(options.data / embedded.STORE))
-        for name, setting in ((embedded.STORE, "WARLEDGER_REDIS_URL"), (embedded.QUEUE, "WARLEDGER_QUEUE_URL")):
-            servers.append(Child(f"The {name}", partial(begin_server, disk, name, fsync_of(name, environment))))
-            environment[setting] = embedded.url_of(options.data, name)
+        disk = Disk(options.data, link_of(options.data), has_room(options.data / embedded.STORE))
+        atexit.register(disk.close)
+        servers.append(Child("The store", partial(disk.begin, environment.get("WARLEDGER_FSYNC", "always"))))
+        servers.append(Child("The queue", partial(begin_queue, options.data)))
+        environment["WARLEDGER_REDIS_URL"] = disk.url()
+        environment["WARLEDGER_QUEUE_URL"] = embedded.url_of(options.data, embedded.QUEUE)
     web = child("web", web_command(options, port), environment, logs)
     worker = [sys.executable, "-m", "workers.run", "--queues"]
     workers = [child(f"worker-{number}", [*worker, ",".join(kinds)], environment, logs) for number, kinds in enumerate(options.queues, 1)]
@@ -154,19 +210,22 @@ def has_room(folder: Path) -> bool:
     """Return True if the store may still write to the disk of a folder. Some room is kept, because the store ends if a write fails."""
     try:
         disk = os.statvfs(folder)
+        return disk.f_bavail * disk.f_frsize >= RESERVE and not stand_in.is_read_only(folder)
     except OSError:
         return False
-    return disk.f_bavail * disk.f_frsize >= RESERVE and not disk.f_flag & os.ST_RDONLY
 
 
-def begin_server(disk: Disk, name: str, fsync: str) -> subprocess.Popen[bytes] | None:
-    """Start an embedded server. The queue needs no disk."""
-    return embedded.launch(disk.data, name, fsync, disk.writable or name != embedded.STORE, GRACE / 4).process
+def link_of(data: Path) -> Path | None:
+    """Return the path of the link to the store's socket, which is on another disk than the store; None if there is no place for it."""
+    folder = stand_in.private_folder()
+    if folder is None or folder.stat().st_dev == data.stat().st_dev:
+        return None
+    return folder / f"{sha256(os.fsencode(data)).hexdigest()[:16]}.sock"
 
 
-def fsync_of(name: str, environment: dict[str, str]) -> str:
-    """Return how an embedded server writes to disk: the store as set, the queue not at all."""
-    return environment.get("WARLEDGER_FSYNC", "always") if name == embedded.STORE else "off"
+def begin_queue(data: Path) -> subprocess.Popen[bytes] | None:
+    """Start the queue, which needs no disk."""
+    return embedded.launch(data, embedded.QUEUE, "off", patience=GRACE / 4).process
 
 
 def lock(folder: Path, stop: threading.Event) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import os
 import random
 import re
+import shutil
 import signal
 import socket
 import stat
@@ -325,6 +326,89 @@ def test_a_disk_that_can_only_be_read_has_no_room_and_prevents_a_start_with_a_se
     ended = serve("--port", "0", "--data", str(small_disk))
     assert (ended.returncode, ended.stderr.count("cannot be written (Read-only file system)")) == (1, 1)
     assert "Traceback" not in ended.stderr
+
+
+class FailingDisk:
+    """A disk that turns read-only when it fails, as ext4 does, and that can be repaired: checked, and mounted again."""
+
+    def __init__(self, folder: Path) -> None:
+        self.place = folder / "disk"
+        self.place.mkdir()
+        self.image = folder / "image"
+        self.image.touch()
+        os.truncate(self.image, 80_000_000)
+        self.mount("mkfs.ext4", "-q", "-F", str(self.image))
+        self.failure = Path("/sys/fs/ext4", Path("/sys/dev/block", self.number()).resolve().name, "trigger_fs_error")
+        if not self.failure.exists():
+            self.unmount()
+            pytest.skip("this system cannot let a disk fail")
+
+    def number(self) -> str:
+        """Return the device of the disk, such as 7:0."""
+        device = self.place.stat().st_dev
+        return f"{os.major(device)}:{os.minor(device)}"
+
+    def mount(self, *before: str) -> None:
+        """Run a command on the image, then mount it."""
+        for command in (before, ("mount", "-o", "loop,errors=remount-ro", str(self.image), str(self.place))):
+            try:
+                done = subprocess.run(command, capture_output=True, text=True)
+            except FileNotFoundError as reason:
+                pytest.skip(f"no disk can be mounted here: {reason}")
+            if done.returncode > 2:
+                pytest.skip(f"no disk can be mounted here: {done.stderr.strip()}")
+
+    def unmount(self) -> None:
+        """Take the disk away, also from processes that have files open on it."""
+        subprocess.run(["umount", "-l", str(self.place)], check=True)
+
+    def fail(self) -> None:
+        """Let the file system find an error."""
+        self.failure.write_text("1")
+
+    def repair(self) -> None:
+        """Check a copy of the disk, and mount that in its place."""
+        self.unmount()
+        self.image = self.image.rename(self.image.with_suffix(".failed")).parent / "image"
+        shutil.copyfile(self.image.with_suffix(".failed"), self.image)
+        self.mount("e2fsck", "-fy", str(self.image))
+
+
+@pytest.fixture
+def failing_disk(tmp_path: Path) -> Iterator[FailingDisk]:
+    disk = FailingDisk(tmp_path)
+    yield disk
+    disk.unmount()
+
+
+@pytest.mark.parametrize("ends", ["and nobody writes", "and the store is killed"])
+def test_while_a_failed_disk_can_only_be_read_reads_are_answered_and_it_heals_within_ten_seconds(
+    ends: str, failing_disk: FailingDisk
+) -> None:
+    with private.service(failing_disk.place / "data") as place:
+        client = Client(place.url)
+        match = client.insist("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "me"}})["id"]
+        player = Playing(place.url, 7)
+        player.start()
+        until(lambda: len(player.acknowledged) > 10)
+        player.enough.set()
+        player.join(30)
+        failing_disk.fail()
+        if ends == "and the store is killed":
+            kill_the_store(place)
+        until(lambda: client.call("GET", f"/v1/matches/{match}/choices").ok, RECOVERY, "reads are not answered")
+        for _ in range(3):
+            refused = client.call("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "me"}})
+            assert (refused.status_code, refused.json()["code"]) == (503, "store_away")
+            until(lambda: client.call("GET", f"/v1/matches/{match}/choices").ok, RECOVERY, "reads are not answered")
+            assert "Waiting for the disk of the store" in answer(place, "/readyz").json()["detail"]
+            assert answer(place, "/healthz").status_code == answer(place, "/metrics").status_code == 200
+        check(client, player.acknowledged)
+        failing_disk.repair()
+        client.insist("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "me"}}, seconds=10)
+        until(lambda: answer(place, "/readyz").status_code == 200, RECOVERY)
+        check(client, player.acknowledged)
+        assert place.process.poll() is None
 
 
 def test_with_the_disk_of_logs_and_metrics_full_no_answer_is_lost_and_no_process_dies(tmp_path: Path, small_disk: Path) -> None:
