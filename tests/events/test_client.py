@@ -79,6 +79,21 @@ def test_a_store_that_cannot_write_is_unavailable_and_writes_nothing(platform: P
     assert play.play(platform, match, "one", [ADD]).last == 3
 
 
+@pytest.mark.parametrize("setting", ["min-replicas-to-write", "maxmemory"])
+def test_a_store_that_cannot_write_still_answers_every_read(platform: Platform, begin: Begin, servers: Servers, setting: str) -> None:
+    match = begin()
+    log = platform.store.log
+    expected = (log.load(match), log.since(match, 1), list(log.items(match)), log.read(match), log.head(match))
+    servers.keeper.config_set(setting, "1")
+    try:
+        assert not platform.store.can_write()
+        assert (log.load(match), log.since(match, 1), list(log.items(match)), log.read(match), log.head(match)) == expected
+        assert audit(platform, match).ok
+    finally:
+        servers.keeper.config_set(setting, "0")
+    assert platform.store.can_write()
+
+
 def test_an_error_in_a_script_is_not_taken_for_an_unavailable_store(platform: Platform) -> None:
     for send in (
         lambda: platform.store.client.run(library.script("append"), [], []),
