@@ -15,6 +15,7 @@ from events.due import Jobs
 from events.errors import StoreUnavailable
 from events.store import Store
 from events.store.client import RedisClient
+from events.store.counters import Counters
 from games.kernel import Game
 
 
@@ -54,6 +55,7 @@ class Platform:
     settings: Settings
     store: Store
     jobs: Jobs
+    counters: Counters
     cache: Cache
     games: Mapping[str, Game]
 
@@ -61,6 +63,7 @@ class Platform:
         """Close every connection."""
         self.store.close()
         self.jobs.close()
+        self.counters.close()
 
 
 def open_platform(settings: Settings | None = None, games: Mapping[str, Game] | None = None, patient: bool = False) -> Platform:
@@ -83,4 +86,5 @@ def open_platform(settings: Settings | None = None, games: Mapping[str, Game] | 
     except StoreUnavailable:
         if not patient:
             raise
-    return Platform(settings, store, Jobs(queue_url or store_url), Cache(settings.cached), games)
+    queue_url = queue_url or store_url
+    return Platform(settings, store, Jobs(queue_url), Counters(queue_url), Cache(settings.cached), games)

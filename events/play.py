@@ -113,6 +113,11 @@ def create(
     return first
 
 
+def was_created(platform: Platform, player: str, request: str) -> bool:
+    """Return True if a request of a player has created a match. Raises StoreUnavailable."""
+    return platform.store.log.head(_match_id(player, request)) > 0
+
+
 # ---------------------------------------------------------------- acting in a match
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from events.due import owed
@@ -10,6 +11,11 @@ from events.positions import Position
 from events.store.log import Changes
 
 Standing = dict[str, Any]
+
+# The first parts of the names of indexes that count what a player has created, for quotas.
+OPEN = "open"
+AI_ONLY = "ai"
+UNFINISHED = "unfinished"
 
 
 def standing(position: Position) -> Standing:
@@ -38,12 +44,25 @@ def indexes(position: Position) -> set[str]:
     """Return the indexes to which a match belongs."""
     roster = position.roster
     return {
+        *_counted(position),
         "all",
         f"status:{position.status}",
         f"game:{position.game}",
         *(f"player:{occupant['player']}" for occupant in roster.values() if "player" in occupant),
         *(f"acts:{roster[actor]['player']}" for actor in position.to_act if "player" in roster.get(actor, {})),
     }
+
+
+def _counted(position: Position) -> Iterator[str]:
+    """Yield the indexes that count the match of its creator while it is not over."""
+    creator = position.table["creator"]
+    if position.status == "over":
+        return
+    yield f"{UNFINISHED}:{creator}"
+    if position.status == "open":
+        yield f"{OPEN}:{creator}"
+    elif not any("player" in occupant for occupant in position.roster.values()):
+        yield f"{AI_ONLY}:{creator}"
 
 
 def changes(before: Position | None, after: Position) -> Changes:

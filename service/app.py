@@ -45,10 +45,11 @@ def create_app(platform: Platform | None = None, settings: Settings | None = Non
     app.url_map.merge_slashes = False
     app.url_map.redirect_defaults = False
     app.config["MAX_CONTENT_LENGTH"] = settings.body_limit
-    endpoints = mount(app, OPERATIONS, open_service(platform, settings))
+    service = open_service(platform, settings)
+    endpoints = mount(app, OPERATIONS, service)
     docs.mount(app, partial(described, platform.games))
     _handle_errors(app, settings)
-    app.wsgi_app = RequestMiddleware(app.wsgi_app, endpoints["act"], settings)  # type: ignore[method-assign]
+    app.wsgi_app = RequestMiddleware(app.wsgi_app, endpoints["act"], service.keys, service.throttle, settings)  # type: ignore[method-assign]
     return app
 
 

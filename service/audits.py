@@ -10,8 +10,10 @@ from events import recall
 from events.audit import as_json, audit, record_header
 from events.lists import standing_of
 from service import sight
+from service.addresses import address_of
 from service.context import Service
 from service.game_components import reference
+from service.keys import ADMIN
 from service.operations import TEXT_SCHEMA, Answer, Call, Operation, in_json
 from service.problems import Problem
 from service.responses import JSON, NDJSON, json_response, prefers, private
@@ -23,6 +25,7 @@ _AUDITING = threading.BoundedSemaphore(1)
 def get_audit(service: Service, call: Call, match: str) -> Response:
     """Return the report of an audit."""
     check_may_audit(service, call, match)
+    _count(service, call)
     if not _AUDITING.acquire(timeout=1.0):
         raise Problem("busy")
     try:
@@ -36,6 +39,7 @@ def get_audit(service: Service, call: Call, match: str) -> Response:
 def get_record(service: Service, call: Call, match: str) -> Response:
     """Return every entry in full, as it is stored."""
     check_may_audit(service, call, match)
+    _count(service, call)
     header = record_header(service.platform, match)
     # Read to the end before answering: a body that breaks off would look like a record that ends there.
     entries = list(service.platform.store.log.read_all(match))
@@ -45,6 +49,12 @@ def get_record(service: Service, call: Call, match: str) -> Response:
     else:
         response = Response(b'{"entries":[%b],%b' % (b",".join(entries), header[1:]), mimetype=JSON)
     return private(response, "Authorization, Accept")
+
+
+def _count(service: Service, call: Call) -> None:
+    """Count an audit for its limit. Raise Problem `too_many_requests`."""
+    if call.caller != ADMIN:
+        call.info.used = service.throttle.count("audits", address_of(call.environ))
 
 
 def check_may_audit(service: Service, call: Call, match: str) -> None:

@@ -15,6 +15,7 @@ from games import patterns
 from games.kernel import SHARED_REFUSALS, Game
 from service.context import Service
 from service.game_components import action_schemas, event_schemas, table_action_schemas, table_event_schemas
+from service.limits import published
 from service.operations import TEXT_SCHEMA, Answer, Call, Operation, in_json
 from service.problems import CODES, Problem
 from service.responses import json_response, markdown_response, public
@@ -94,6 +95,11 @@ def get_table_contract(service: Service, call: Call) -> Response:
 def get_schema(service: Service, call: Call, game: str) -> Response:
     """Return the JSON Schemas of a game."""
     return json_response(schemas(_game(service, game)))
+
+
+def list_limits(service: Service, call: Call) -> Response:
+    """Return every limit."""
+    return json_response({"limits": published(service.settings.limits, service.settings)})
 
 
 def list_problems(service: Service, call: Call) -> Response:
@@ -240,7 +246,10 @@ OPERATIONS = (
     ),
 )  # fmt: skip
 
-PROBLEM_OPERATIONS = (
+SERVER_OPERATIONS = (
+    _reading(
+        "list_limits", "/v1/limits", "List the limits of this server", list_limits, in_json("Every limit.", "Limits"), tag="server",
+    ),
     _reading(
         "list_problems", "/v1/problems", "List the kinds of problems", list_problems,
         in_json("Every kind of problem.", "ProblemKinds"), tag="server",

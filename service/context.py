@@ -11,8 +11,10 @@ from events.players import find
 from games.kernel import Game
 from service.hub import Hub
 from service.keys import Keys
+from service.quotas import Quotas
 from service.settings import Settings
 from service.shown_entries import ShownEntries
+from service.throttle import Throttle
 from table.data import LEVELS
 
 
@@ -22,6 +24,8 @@ class Service:
 
     opened: Platform
     settings: Settings
+    throttle: Throttle
+    quotas: Quotas
     keys: Keys
     hub: Hub
     entries: ShownEntries
@@ -41,10 +45,13 @@ class Service:
 
 def open_service(platform: Platform, settings: Settings) -> Service:
     """Return the service over a platform."""
+    throttle = Throttle(platform.counters, settings.limits, settings.trusted_proxies)
     return Service(
         opened=platform,
         settings=settings,
-        keys=Keys(partial(find, platform), settings.admin_key, settings.key_seconds),
+        throttle=throttle,
+        quotas=Quotas(platform, settings.limits),
+        keys=Keys(partial(find, platform), settings.admin_key, settings.key_seconds, throttle),
         hub=Hub(platform, settings.streams),
         entries=ShownEntries(platform),
         levels=LEVELS,

@@ -11,6 +11,7 @@ from events.positions import Position
 from games import patterns
 from games.kernel import Refused
 from service import sight
+from service.addresses import address_of
 from service.context import Service
 from service.game_components import reference
 from service.keys import Caller
@@ -23,17 +24,13 @@ from service.responses import empty_response, json_response, names_tag, private,
 def create_match(service: Service, call: Call) -> Response:
     """Create a match."""
     player = call.caller.player()
-    game = recall.game_of(service.platform, call.body["game"])
+    game, request = recall.game_of(service.platform, call.body["game"]), request_id(call)
+    call.info.used = service.throttle.spend(("matches", player), ("address_matches", address_of(call.environ)))
     try:
-        position = play.create(
-            service.platform,
-            player,
-            game.id,
-            call.body["seats"],
-            call.body["options"],
-            order=call.body.get("order"),
-            request=request_id(call),
-        )
+        with service.quotas.creating(player, call.body["seats"].values(), request):
+            position = play.create(
+                service.platform, player, game.id, call.body["seats"], call.body["options"], order=call.body.get("order"), request=request
+            )
     except Refused as refused:
         raise refusal_problem(game, refused.refusal) from None
     response = match_response(position, 201)
@@ -111,7 +108,7 @@ OPERATIONS = (
         "create_match", "POST", "/v1/matches", "matches", "Create a match", create_match,
         {201: in_json("The match. It starts as soon as every seat is taken.", "Match", ("ETag", "Location"))},
         key="needed", headers=("Idempotency-Key",),
-        problems=("no_player", "no_such_game", "bad_seats", "bad_order", "against_the_rules", "request_reused"),
+        problems=("no_player", "no_such_game", "bad_seats", "bad_order", "against_the_rules", "request_reused", "quota_reached"),
         body=Body(reference("NewMatch"), MatchBody(), examples=_EXAMPLES), links=_LINKS,
     ),
     Operation(

@@ -12,6 +12,7 @@ seconds = Histogram(
     ["operation"],
     buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5),
 )
+limited = Counter("warledger_limited", "Requests refused because a limit was used up, by the name of the limit.", ["limit"])
 streams = Gauge("warledger_streams", "Open streams and long polls.")
 
 _labelled: dict[tuple[str, int], tuple[Counter, Histogram]] = {}

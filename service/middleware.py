@@ -16,8 +16,12 @@ import structlog
 
 from games.patterns import MATCH, REQUEST
 from service import metrics
+from service.addresses import ADDRESS
+from service.keys import EXEMPT, Keys
+from service.limits import Used
 from service.problems import Problem, problem_response
 from service.settings import Settings
+from service.throttle import Limited, Throttle
 
 Environ = dict[str, Any]
 Headers = list[tuple[str, str]]
@@ -32,17 +36,18 @@ _NO_SNIFFING = ("X-Content-Type-Options", "nosniff")
 _REQUEST_ID = re.compile(REQUEST)
 _ACTION_PATH = re.compile(f"/v1/matches/({MATCH})/actions")
 _MATCH_PATH = re.compile(f"/v1/matches/({MATCH})(?:/|$)")
-_EXPOSED_HEADERS = "ETag, Location, Retry-After, X-Request-Id"
+_EXPOSED_HEADERS = "ETag, Location, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id"
 _ALLOWED_HEADERS = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, X-Request-Id"
 
 
 class RequestInfo:
-    """The data of a request for the log and the metrics. The views add nothing else to them."""
+    """The data of a request for the log, the metrics and the headers: `used` is a limit of which they tell. The views add nothing else."""
 
-    __slots__ = ("code", "id", "operation", "player")
+    __slots__ = ("code", "id", "operation", "player", "used")
 
     def __init__(self, id: str) -> None:
         self.id = id
+        self.used: Used | None = None
         self.operation = "none"
         self.player: str | None = None
         self.code: str | None = None
@@ -51,12 +56,14 @@ class RequestInfo:
 class RequestMiddleware:
     """A WSGI application around another one. `act` serves an action without Flask.
 
-    A request whose head has a part that is too long is refused here, before anything parses it.
+    A request whose head has a part that is too long, or that is beyond a limit, is refused here, before anything parses it.
     """
 
-    def __init__(self, inner: Wsgi, act: Callable[..., Any], settings: Settings) -> None:
+    def __init__(self, inner: Wsgi, act: Callable[..., Any], keys: Keys, throttle: Throttle, settings: Settings) -> None:
         self._inner = inner
         self._act = act
+        self._keys = keys
+        self._throttle = throttle
         self._origins = frozenset(settings.cors_origins)
         self._header_limit = settings.header_limit
         self._log = structlog.get_logger() if settings.log_requests else None
@@ -73,6 +80,8 @@ class RequestMiddleware:
             nonlocal status
             status = int(line[:3])
             headers += [("X-Request-Id", info.id), _NO_SNIFFING]
+            if info.used is not None:
+                headers += info.used.headers()
             if self._origins:
                 self._add_cors(environ, headers)
             return start_response(line, headers, *more)
@@ -87,12 +96,33 @@ class RequestMiddleware:
     def _answer(self, environ: Environ, info: RequestInfo, start: Callable[..., Any]) -> Iterable[bytes]:
         """Refuse the request because of its head, or carry out an action, or leave the request to Flask."""
         refused = _too_long(environ, self._header_limit)
+        action = _ACTION_PATH.fullmatch(environ["PATH_INFO"]) if environ["REQUEST_METHOD"] == "POST" else None
+        if refused is None:
+            try:
+                self._count(environ, info, action is not None)
+            except Problem as limited:
+                refused = limited
         if refused is not None:
             response = problem_response(refused)
             info.code = response.code
             return response(environ, start)
-        action = _ACTION_PATH.fullmatch(environ["PATH_INFO"]) if environ["REQUEST_METHOD"] == "POST" else None
         return self._inner(environ, start) if action is None else self._serve_action(environ, action[1], start)
+
+    def _count(self, environ: Environ, info: RequestInfo, acts: bool) -> None:
+        """Count the request for the limits. The admin key has none. Raise Problem `too_many_requests`."""
+        path, header = environ["PATH_INFO"], environ.get("HTTP_AUTHORIZATION")
+        address = environ[ADDRESS] = self._throttle.address_of(environ)
+        player = self._keys.owner(header)
+        if player == EXEMPT:
+            return
+        used = self._throttle.admit(path, address, player, acts)
+        if used is not None and used.refused and player is None and header is not None:
+            self._throttle.known_keys.learn()  # another process may know the key
+            player = self._keys.owner(header)
+            used = used if player is None else self._throttle.admit(path, address, player, acts)
+        if used is not None and used.refused:
+            raise Limited("too_many_requests", used)
+        info.used = used
 
     def _serve_action(self, environ: Environ, match: str, start: Callable[..., Any]) -> Iterable[bytes]:
         response = self._act(environ, match=match)

@@ -70,6 +70,11 @@ RESPONSE_HEADERS: Mapping[str, tuple[str, str]] = {
     "Location": ("Location", "The address of the match."),
     "RetryAfter": ("Retry-After", "After how many seconds to try again."),
     "Authenticate": ("WWW-Authenticate", "How to send a key."),
+    "RateLimit": ("RateLimit", 'What is left of a limit: `"actions";r=0;t=3` (draft-ietf-httpapi-ratelimit-headers-11).'),
+    "RateLimitPolicy": (
+        "RateLimit-Policy",
+        'The limit: `"actions";q=5000;w=10`, which is 5,000 in 10 seconds. `GET /v1/limits` explains it.',
+    ),
 }
 
 TAGS = {
@@ -202,4 +207,6 @@ def _problems(operation: Operation) -> dict[str, Any]:
             response["headers"] = dict([_header("RetryAfter")])
         if status == 401:
             response["headers"] = dict([_header("Authenticate")])
+        if status == 429:
+            response["headers"] = dict(map(_header, ("RetryAfter", "RateLimit", "RateLimitPolicy")))
     return {status: found[status] for status in sorted(found)}

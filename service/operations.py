@@ -15,10 +15,11 @@ from flask import Flask, Response, request
 
 from events.errors import PlatformError, StoreRefused, StoreUnavailable
 from games.schema import Schema
+from service.addresses import address_of
 from service.context import Service
 from service.game_components import reference
 from service.keys import NOBODY, Caller
-from service.middleware import info_of
+from service.middleware import INFO, RequestInfo, info_of
 from service.parsing import parse_body, parse_query
 from service.problems import CODES, Problem, platform_problem, problem_response
 from service.responses import JSON
@@ -66,7 +67,7 @@ class Operation(NamedTuple):
 
     def all_problems(self) -> list[str]:
         """Return every code with which the operation may fail, in the order of `CODES`. Some follow from what it takes."""
-        found = {"bad_request", "bad_query", "address_too_long", "header_too_large", "broken", *self.problems}
+        found = {"bad_request", "bad_query", "address_too_long", "header_too_large", "too_many_requests", "broken", *self.problems}
         if self.key != "none":
             found |= {"bad_key", "store_away", "store_refused"}
         if self.key == "needed":
@@ -100,6 +101,11 @@ class Call(NamedTuple):
         """Return a header, or None if the request has none of that name."""
         return self.environ.get(f"HTTP_{name.upper().replace('-', '_')}")
 
+    @property
+    def info(self) -> RequestInfo:
+        """The data of the request beside its content."""
+        return self.environ[INFO]
+
 
 Endpoint = Callable[..., Response]
 
@@ -130,7 +136,7 @@ def _endpoint(operation: Operation, service: Service) -> Endpoint:
         info = info_of(environ)
         info.operation = operation.id
         try:
-            caller = keys.caller(environ.get("HTTP_AUTHORIZATION"), key) if key != "none" else NOBODY
+            caller = keys.caller(environ.get("HTTP_AUTHORIZATION"), key, address_of(environ)) if key != "none" else NOBODY
             info.player = caller.id
             parameters = parse_query(query, environ) if environ.get("QUERY_STRING") else defaults
             given = parse_body(body.schema, body.required, environ, limit) if body is not None else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from flask import Response
 
 from events.players import register
+from service.addresses import address_of
 from service.context import Service
 from service.game_components import reference
 from service.keys import ADMIN
@@ -18,6 +19,8 @@ def create_player(service: Service, call: Call) -> Response:
     """Create a player. Return the player with the key."""
     if call.body["role"] != "player" and call.caller != ADMIN:
         raise Problem("role_needed", needed="the owner of the admin key")
+    if call.caller != ADMIN:
+        call.info.used = service.throttle.spend(("players", address_of(call.environ)))
     player, key = register(service.platform, call.body["name"], call.body["role"])
     response = json_response({"id": player.id, "name": player.name, "role": player.role, "key": key}, 201)
     response.headers["Cache-Control"] = "no-store"

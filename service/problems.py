@@ -7,7 +7,7 @@ game has the type of `against_the_rules` and the game's own code. A refusal by t
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import orjson
@@ -61,6 +61,16 @@ CODES: Mapping[str, Code] = {
     "not_json": Code(415, "Wrong media type", "The body must be sent as application/json."),
     "encoded": Code(415, "Encoded body", "The body must be sent as it is, without the Content-Encoding {encoding}."),
     "address_too_long": Code(414, "Address too long", "The path or the query is longer than {limit} bytes."),
+    "too_many_requests": Code(
+        429,
+        "Too many requests",
+        "Each {scope} has {amount} {unit} in {window} seconds (limit `{limit}`). Try again in {retry_after} s.",
+    ),
+    "quota_reached": Code(
+        429,
+        "Too many at a time",
+        "Each {scope} may have {amount} {unit} of this kind at a time (limit `{limit}`).",
+    ),
     "header_too_large": Code(431, "Header too large", "The header {header} is longer than {limit} bytes."),
     "against_the_rules": Code(422, "Against the rules", "The rules of the game do not allow this. `code` and `rule` say why."),
     "must_be_last": Code(422, "Must be last", "An action of the list draws chance or reveals something, so nothing can follow it."),
@@ -82,7 +92,7 @@ class Problem(Exception):
     """A request that fails. `kind` is its key in `CODES`.
 
     `facts` fill the sentence of that entry, unless `detail` is given. `code` is the kind, or a game's own refusal code. `more` are
-    further members of the answer.
+    further members of the answer, `headers` further headers.
     """
 
     def __init__(
@@ -92,6 +102,7 @@ class Problem(Exception):
         self.kind = kind
         self.code = code or kind
         self.more = more or {}
+        self.headers: Sequence[tuple[str, str]] = ()
         self.detail = CODES[kind].detail.format_map(facts) if detail is None else detail
 
 
@@ -139,6 +150,9 @@ def problem_response(problem: Problem) -> ProblemResponse:
         response.headers["ETag"] = f'"{problem.more["version"]}"'
     if problem.kind in RETRY_AFTER:
         response.headers["Retry-After"] = RETRY_AFTER[problem.kind]
+    if "retry_after" in problem.more:
+        response.headers["Retry-After"] = str(problem.more["retry_after"])
+    response.headers.extend(problem.headers)
     if problem.kind == "encoded":
         response.headers["Accept-Encoding"] = "identity"
     if status == 401:

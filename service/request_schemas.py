@@ -10,7 +10,9 @@ from typing import Any
 
 from marshmallow import RAISE, Schema, ValidationError, fields, validate
 
+from events.lists import LONGEST_PAGE
 from games import patterns
+from service.limits import LONGEST_NAME, LONGEST_READ
 
 # Characters that show nothing or that change the order of others: controls, formats, fillers, variation selectors, separators. JSON Schema
 # has no escapes for those beyond U+FFFF, so they are in the pattern themselves.
@@ -67,7 +69,10 @@ class PlayerBody(Schema):
 
     name = Text(
         required=True,
-        validate=[validate.Length(1, 64), Pattern(NAME, error="No invisible or directional characters, and no blank at either end.")],
+        validate=[
+            validate.Length(1, LONGEST_NAME),
+            Pattern(NAME, error="No invisible or directional characters, and no blank at either end."),
+        ],
         metadata={"description": "Everybody can see it. Several players may have the same name."},
     )
     role = Text(
@@ -113,7 +118,9 @@ class MatchesQuery(Schema):
     status = Text(validate=validate.OneOf(["open", "playing", "over"]), metadata={"description": "Only matches with this status."})
     player = Text(validate=PLAYER_OR_ME, metadata={"description": "Only matches in which this player has a seat. `me` means the caller."})
     to_act = Text(validate=PLAYER_OR_ME, metadata={"description": "Only matches in which this player must act. `me` means the caller."})
-    limit = Whole(load_default=50, validate=validate.Range(1, 200), metadata={"description": "The largest number of matches to return."})
+    limit = Whole(
+        load_default=50, validate=validate.Range(1, LONGEST_PAGE), metadata={"description": "The largest number of matches to return."}
+    )
     cursor = Text(
         validate=[validate.Length(1, 200), Pattern(rf"{patterns.VERSION}\.{patterns.MATCH}", error="The `next` of an answer.")],
         metadata={"description": "Where to continue: the `next` of the previous page."},
@@ -148,7 +155,9 @@ class EntriesQuery(Schema):
     """The query of entries: which, for which viewer, and how long to wait."""
 
     after = Whole(load_default=0, validate=validate.Range(0, LARGEST), metadata={"description": "Return entries after this version."})
-    limit = Whole(load_default=100, validate=validate.Range(1, 1000), metadata={"description": "The largest number of entries to return."})
+    limit = Whole(
+        load_default=100, validate=validate.Range(1, LONGEST_READ), metadata={"description": "The largest number of entries to return."}
+    )
     wait = Whole(
         load_default=0,
         validate=validate.Range(0, 60),

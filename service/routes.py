@@ -13,6 +13,6 @@ OPERATIONS: tuple[Operation, ...] = (
     *pages.OPERATIONS,
     *streams.OPERATIONS,
     *audits.OPERATIONS,
-    *catalogue.PROBLEM_OPERATIONS,
+    *catalogue.SERVER_OPERATIONS,
     *health.OPERATIONS,
 )

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
-from environs import Env, validate
+from environs import Env, EnvValidationError, validate
+
+from service.addresses import Network, networks
+from service.limits import AMOUNTS, NO_LIMITS, OWN
 
 
 class Settings(NamedTuple):
@@ -15,11 +20,15 @@ class Settings(NamedTuple):
     body_limit: int = 65_536
     header_limit: int = 4096
     streams: int = 256
+    streams_per_key: int = 32
+    streams_per_address: int = 128
     stream_seconds: float = 3600.0
     comment_seconds: float = 10.0
     wait_limit: float = 9.0
     key_seconds: float = 30.0
     log_requests: bool = True
+    trusted_proxies: tuple[Network, ...] = ()
+    limits: Mapping[str, int] = AMOUNTS
 
 
 def settings_from_environment() -> Settings:
@@ -32,9 +41,29 @@ def settings_from_environment() -> Settings:
         body_limit=env.int("WARLEDGER_BODY_LIMIT", default.body_limit, validate=not_negative),
         header_limit=env.int("WARLEDGER_HEADER_LIMIT", default.header_limit, validate=not_negative),
         streams=env.int("WARLEDGER_STREAMS", default.streams, validate=not_negative),
+        streams_per_key=env.int("WARLEDGER_STREAMS_PER_KEY", default.streams_per_key, validate=not_negative),
+        streams_per_address=env.int("WARLEDGER_STREAMS_PER_ADDRESS", default.streams_per_address, validate=not_negative),
         stream_seconds=env.float("WARLEDGER_STREAM_SECONDS", default.stream_seconds, validate=not_negative),
         comment_seconds=env.float("WARLEDGER_COMMENT_SECONDS", default.comment_seconds, validate=not_negative),
         wait_limit=env.float("WARLEDGER_WAIT_LIMIT", default.wait_limit, validate=not_negative),
         key_seconds=env.float("WARLEDGER_KEY_SECONDS", default.key_seconds, validate=not_negative),
         log_requests=env.bool("WARLEDGER_LOG_REQUESTS", default.log_requests),
+        trusted_proxies=_trusted_proxies(env),
+        limits=_limits(env),
     )
+
+
+def _trusted_proxies(env: Env) -> tuple[Network, ...]:
+    texts: list[str] = env.list("WARLEDGER_TRUSTED_PROXIES", [])
+    try:
+        return networks(list(filter(None, map(str.strip, texts))))
+    except ValueError as reason:
+        raise EnvValidationError(f'Environment variable "WARLEDGER_TRUSTED_PROXIES" invalid: {reason}.', [str(reason)]) from None
+
+
+def _limits(env: Env) -> Mapping[str, int]:
+    """Return the amount of every limit that has a setting of its own; 0 turns it off."""
+    if not env.bool("WARLEDGER_LIMITS", True):
+        return NO_LIMITS
+    amounts = {limit.name: env.int(str(limit.setting), limit.amount, validate=validate.Range(min=0)) for limit in OWN}
+    return MappingProxyType(amounts)

@@ -42,6 +42,7 @@ from service.game_components import (
     union,
     versions,
 )
+from service.limits import SCOPES, UNITS
 from service.problems import CODES
 
 UPDATED = described(TIME, "When the match last changed, in milliseconds since 1970-01-01T00:00Z.")
@@ -302,6 +303,24 @@ def _history(games: Mapping[str, Game]) -> dict[str, Shape]:
 def _server(games: Mapping[str, Game]) -> dict[str, Shape]:
     return {
         "Health": record({"status": ids(["ok"])}, "All is well."),
+        "Limit": record(
+            {
+                "name": text(about="In the headers `RateLimit` and `RateLimit-Policy`, and in the problem of who is refused."),
+                "scope": ids(
+                    SCOPES,
+                    "What has a limit of its own: `player`, all keys of a player together; `address`, an IPv4 address or an IPv6 /64 "
+                    "network; `process`, each process of the server; `request`, each request.",
+                ),
+                "amount": nullable(whole(0, about="How many. null: this server has no such limit.")),
+                "unit": ids(UNITS, "What is counted."),
+                "seconds": nullable(
+                    whole(1, about="In how many seconds. What was used comes back evenly. null: at the same time, or in one request.")
+                ),
+                "about": text(about="What counts, in a sentence."),
+            },
+            "A limit.",
+        ),
+        "Limits": record({"limits": listing(ref("Limit"))}, "The limits of this server."),
         "Problem": _problem(games),
         "ProblemCode": ids(CODES, "Why the platform refuses."),
         "ProblemKind": record(
@@ -356,6 +375,10 @@ def _problem(games: Mapping[str, Game]) -> Shape:
             "game": optional(text(about="When a game refuses: the game.")),
             "rule": optional(nullable(text(about="When a game refuses: the id of the rule, if there is one."))),
             "facts": optional(anything("When a game refuses: the facts of the case.")),
+            "limit": optional(text(about="When a limit is used up: its name. `GET /v1/limits` lists them.")),
+            "scope": optional(ids(SCOPES, "When a limit is used up: what has a limit of its own.")),
+            "amount": optional(whole(0, about="When a limit is used up: how many it allows.")),
+            "retry_after": optional(whole(1, about="When a limit is used up: after how many seconds to try again, as in `Retry-After`.")),
             "place": optional(whole(0, about="When one action of a list is refused: its place, from 0.")),
         },
         "Why a request failed (RFC 9457).",

@@ -1,4 +1,4 @@
-"""Write the documents of each game and of the table as types, from their shapes: `./run documents`.
+"""Write what follows from the code: the documents of games and table as types, and the table of limits. `./run documents`.
 
 `document.py` of each folder holds a TypedDict for every object in the document, so that mypy checks the rules against it. A test
 compares the files with what this module writes. The text is formatted as `ruff format` formats it.
@@ -17,9 +17,12 @@ import table.state
 from games import GAMES
 from games.kernel import Game
 from games.schema import Schema
+from service import limits
 from table.data import FOLDER
 
 LINE = 140
+OPERATING = Path(__file__).resolve().parent.parent / "docs/operating.md"
+LIMITS = re.compile(r"(?<=<!-- limits: written by `./run documents` -->\n).*?(?=<!-- end of limits -->)", re.DOTALL)
 INDENT = " " * 4
 ROOT = "State"
 TABLE = "Table"
@@ -128,14 +131,21 @@ def _merged(schema: Schema) -> Schema:
 
 
 def files() -> Iterator[tuple[Path, str]]:
-    """Yield the path of each document.py and the text that belongs there."""
+    """Yield the path of each file that is written from the code, and the text that belongs there."""
     for game in GAMES.values():
         yield game.folder / "document.py", written(game)
     yield FOLDER / "document.py", table_written()
+    yield OPERATING, operating_written()
+
+
+def operating_written() -> str:
+    """Return docs/operating.md with the table of limits that belongs there."""
+    table_of_limits = "".join(f"{line}\n" for line in limits.documented())
+    return LIMITS.sub(lambda _: table_of_limits, OPERATING.read_text(encoding="utf-8"))
 
 
 def main() -> int:
-    """Write the document.py of every game and of the table."""
+    """Write the document.py of every game and of the table, and the table of limits."""
     for path, text in files():
         path.write_text(text, encoding="utf-8")
         print(path)

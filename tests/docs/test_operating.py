@@ -12,6 +12,7 @@ import events.platform
 import service.settings
 from events import metrics  # noqa: F401 - registers the metrics of the platform
 from service import metrics as http_metrics  # noqa: F401 - registers the metrics of the service
+from service.limits import LIMITS, PREFIX
 from service.serve import parsed
 from tools import private
 
@@ -26,7 +27,8 @@ def documented(prefix: str) -> set[str]:
 
 def test_every_setting_is_documented_and_every_documented_setting_is_read() -> None:
     code = "\n".join(file.read_text() for place in ("events", "service", "workers") for file in Path(private.ROOT, place).glob("*.py"))
-    assert documented("WARLEDGER_") == set(re.findall(r"\bWARLEDGER_[A-Z_]+\b", code + RUN))
+    read = set(re.findall(r"\bWARLEDGER_[A-Z_]+\b", code + RUN)) - {PREFIX}
+    assert documented("WARLEDGER_") == read | {limit.setting for limit in LIMITS if limit.setting}
 
 
 def test_the_defaults_are_those_of_the_code(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,7 +61,7 @@ def test_a_cached_position_is_dropped_when_other_entries_have_replaced_its_own(
 
 
 def test_play_goes_on_with_a_memory_of_one(platform: Platform, begin: Begin) -> None:
-    small = Platform(platform.settings, platform.store, platform.jobs, Cache(1), platform.games)
+    small = Platform(platform.settings, platform.store, platform.jobs, platform.counters, Cache(1), platform.games)
     made = [begin() for _ in range(5)]
     for number in range(10):
         for match in made:

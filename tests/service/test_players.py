@@ -8,11 +8,16 @@ import pytest
 
 from events.platform import Platform
 from events.players import Player
+from events.store.counters import Counters
 from games import patterns
 from service.keys import Keys
+from service.limits import NO_LIMITS
 from service.problems import Problem
 from service.request_schemas import NAME
+from service.throttle import Throttle
 from tests.service.conftest import Caller
+
+UNLIMITED = Throttle(Counters("unix:///nowhere"), NO_LIMITS)
 
 # Arabic and related number signs, which are drawn though Unicode counts them as formats.
 VISIBLE_FORMATS = "\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd"
@@ -65,13 +70,13 @@ def test_without_a_key_where_one_is_needed_is_401(anybody: Caller) -> None:
 
 def test_a_key_is_remembered_once_in_every_way_of_writing_it() -> None:
     asked = []
-    keys = Keys(asked.append, None, 30)
+    keys = Keys(asked.append, None, 30, UNLIMITED)
     for header in ("Bearer wl_x", "bearer  wl_x", "Bearer" + " " * 9999 + "wl_x "):
         with pytest.raises(Problem):
-            keys.caller(header, "needed")
+            keys.caller(header, "needed", "here")
     assert asked == ["wl_x"] * 3
-    found = Keys(lambda key: Player("p", key, "player", 0), None, 30)
-    assert found.caller("Bearer wl_x", "needed") is found.caller("BEARER   wl_x ", "needed")
+    found = Keys(lambda key: Player("p", key, "player", 0), None, 30, UNLIMITED)
+    assert found.caller("Bearer wl_x", "needed", "here") is found.caller("BEARER   wl_x ", "needed", "there")
 
 
 def test_a_key_is_forgotten_after_its_time() -> None:
@@ -82,9 +87,9 @@ def test_a_key_is_forgotten_after_its_time() -> None:
         return Player("p", key, "player", 0)
 
     for seconds, lookups in ((30, 1), (0, 2)):
-        keys = Keys(find, None, seconds)
+        keys = Keys(find, None, seconds, UNLIMITED)
         asked.clear()
-        assert [keys.caller("Bearer wl_x", "needed").id for _ in range(2)] == ["p", "p"]
+        assert [keys.caller("Bearer wl_x", "needed", "here").id for _ in range(2)] == ["p", "p"]
         assert len(asked) == lookups
 
 

@@ -16,8 +16,8 @@ from tests.service.conftest import ADMIN, ROOT, Live
 
 @pytest.fixture(scope="module")
 def public(serve: Callable[..., Live]) -> Live:
-    """The service without the test game, whose views have no schema."""
-    return serve("service.app:create_app")
+    """The service without the test game, whose views have no schema, and without limits, behind which it would see nothing else."""
+    return serve("service.app:create_app", WARLEDGER_LIMITS="0")
 
 
 def found_nothing(live: Live, folder: Path, *options: str, role: str = "player") -> None:

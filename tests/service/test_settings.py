@@ -10,6 +10,8 @@ from environs import EnvError
 
 import events.platform
 from service import serve
+from service.addresses import networks
+from service.limits import AMOUNTS, NO_LIMITS
 from service.settings import Settings, settings_from_environment
 
 
@@ -33,17 +35,40 @@ def test_every_setting_of_the_service_is_read(monkeypatch: pytest.MonkeyPatch) -
         "WARLEDGER_BODY_LIMIT": "1000",
         "WARLEDGER_HEADER_LIMIT": "2000",
         "WARLEDGER_STREAMS": "5",
+        "WARLEDGER_STREAMS_PER_KEY": "6",
+        "WARLEDGER_STREAMS_PER_ADDRESS": "7",
         "WARLEDGER_STREAM_SECONDS": "60.5",
         "WARLEDGER_COMMENT_SECONDS": "2",
         "WARLEDGER_WAIT_LIMIT": "3",
         "WARLEDGER_KEY_SECONDS": "4",
         "WARLEDGER_LOG_REQUESTS": "0",
+        "WARLEDGER_TRUSTED_PROXIES": "10.0.0.0/8, ::1,",
+        "WARLEDGER_LIMIT_PLAYERS": "5",
+        "WARLEDGER_LIMIT_AUDITS": "0",
     }
     for name, value in given.items():
         monkeypatch.setenv(name, value)
     assert settings_from_environment() == Settings(
-        "secret", ("https://a.example", "https://b.example"), 1000, 2000, 5, 60.5, 2.0, 3.0, 4.0, log_requests=False
+        "secret",
+        ("https://a.example", "https://b.example"),
+        1000,
+        2000,
+        5,
+        6,
+        7,
+        60.5,
+        2.0,
+        3.0,
+        4.0,
+        log_requests=False,
+        trusted_proxies=networks(["10.0.0.0/8", "::1"]),
+        limits={**AMOUNTS, "players": 5, "audits": 0},
     )
+
+
+def test_one_setting_turns_all_limits_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WARLEDGER_LIMITS", "0")
+    assert settings_from_environment() == Settings(limits=NO_LIMITS)
 
 
 def test_every_setting_of_the_platform_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,6 +96,10 @@ def test_every_setting_of_the_platform_is_read(monkeypatch: pytest.MonkeyPatch) 
         ("WARLEDGER_WAIT_LIMIT", "9s", "Not a valid number"),
         ("WARLEDGER_KEY_SECONDS", "nan", "not permitted"),
         ("WARLEDGER_LOG_REQUESTS", "perhaps", "Not a valid boolean"),
+        ("WARLEDGER_LIMIT_PLAYERS", "-1", "greater than or equal to 0"),
+        ("WARLEDGER_LIMITS", "some", "Not a valid boolean"),
+        ("WARLEDGER_TRUSTED_PROXIES", "10.0.0.0/8, proxy.example", "'proxy.example' does not appear to be an IPv4 or IPv6 network"),
+        ("WARLEDGER_TRUSTED_PROXIES", "10.0.0.1/8", "has host bits set"),
     ],
 )
 def test_a_value_of_the_wrong_kind_is_named(monkeypatch: pytest.MonkeyPatch, name: str, value: str, reason: str) -> None:

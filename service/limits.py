@@ -1,0 +1,135 @@
+"""The limits of the service: one table, from which come the settings, `/v1/limits`, a table in docs/operating.md, and what is enforced.
+
+A limit with a window is a leaky bucket: it holds `amount`, and what was used comes back evenly, all of it within `seconds`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
+
+from events.lists import LONGEST_PAGE
+from events.play import LONGEST_LIST
+
+PREFIX = "WARLEDGER_LIMIT_"
+LONGEST_NAME = 64
+LONGEST_READ = 1000
+SCOPES = ("player", "address", "process", "request")
+UNITS = ("requests", "keys", "players", "matches", "streams", "bytes", "characters", "actions", "entries")
+
+
+class Limit(NamedTuple):
+    """A row of the table: at most `amount` of a unit, within `seconds` or, without a window, at the same time or in one request.
+
+    Scopes: `player`, all keys of a player together; `address`, one IPv4 address or one IPv6 /64 network; `process`, each web process;
+    `request`, each request. `field` is the setting of the service that has the amount, if that is not a setting of its own.
+    """
+
+    name: str
+    scope: Literal["player", "address", "process", "request"]
+    amount: int
+    seconds: int | None
+    unit: str
+    about: str
+    field: str | None = None
+    fixed: bool = False
+
+    @property
+    def setting(self) -> str | None:
+        """The environment variable that sets the amount; None if nothing does."""
+        if self.fixed:
+            return None
+        return f"WARLEDGER_{self.field.upper()}" if self.field else f"{PREFIX}{self.name.upper()}"
+
+
+LIMITS: tuple[Limit, ...] = (
+    Limit("requests", "player", 10_000, 10, "requests", "Requests with a key, other than actions."),
+    Limit("actions", "player", 5000, 10, "requests", "`POST …/actions`."),
+    Limit(
+        "actions_floor", "player", 100, 10, "requests",
+        "`POST …/actions` that are carried out even if `actions` or `address` is used up. An action below this rate is never refused.",
+    ),
+    Limit("anonymous", "address", 5000, 10, "requests", "Requests without a key, or with a key that the server has not met before."),
+    Limit("address", "address", 20_000, 10, "requests", "All requests of an address, with and without keys."),
+    Limit("probes", "address", 200, 10, "requests", "`/healthz`, `/readyz` and `/metrics`. They count for no other limit."),
+    Limit("audits", "address", 300, 60, "requests", "Audits and records of matches."),
+    Limit("wrong_keys", "address", 30, 60, "keys", "Keys that nobody has. Beyond it, no key that the server has not met is looked up."),
+    Limit("players", "address", 1000, 3600, "players", "New players."),
+    Limit("matches", "player", 2000, 3600, "matches", "New matches of a player."),
+    Limit("address_matches", "address", 5000, 3600, "matches", "New matches of an address."),
+    Limit("open_matches", "player", 200, None, "matches", "Matches that the player has created and in which a seat is still open."),
+    Limit("ai_matches", "player", 500, None, "matches", "Running matches between artificial players alone that the player has created."),
+    Limit("unfinished_matches", "player", 2000, None, "matches", "Matches that the player has created and that are not over."),
+    Limit("streams", "process", 256, None, "streams", "Open streams and long polls.", field="streams"),
+    Limit("streams_per_key", "process", 32, None, "streams", "Open streams and long polls of one player.", field="streams_per_key"),
+    Limit(
+        "streams_per_address", "process", 128, None, "streams", "Open streams and long polls of one address.", field="streams_per_address",
+    ),
+    Limit("body", "request", 65_536, None, "bytes", "The body.", field="body_limit"),
+    Limit("header", "request", 4096, None, "bytes", "The value of a header; the path; the query.", field="header_limit"),
+    Limit("name", "request", LONGEST_NAME, None, "characters", "The name of a player.", fixed=True),
+    Limit("list", "request", LONGEST_LIST, None, "actions", "Actions in one list.", fixed=True),
+    Limit("entries_page", "request", LONGEST_READ, None, "entries", "Entries in one page.", fixed=True),
+    Limit("matches_page", "request", LONGEST_PAGE, None, "matches", "Matches in one page.", fixed=True),
+)  # fmt: skip
+
+BY_NAME: Mapping[str, Limit] = {limit.name: limit for limit in LIMITS}
+
+OWN = tuple(limit for limit in LIMITS if not limit.fixed and limit.field is None)
+"""The limits with a setting of their own. An amount of 0 turns such a limit off."""
+
+AMOUNTS: Mapping[str, int] = MappingProxyType({limit.name: limit.amount for limit in OWN})
+NO_LIMITS: Mapping[str, int] = MappingProxyType(dict.fromkeys(AMOUNTS, 0))
+
+
+class Used(NamedTuple):
+    """How much of a limit somebody has left, and in how many seconds all of it is back. If `refused`, in how many seconds to try again."""
+
+    limit: Limit
+    amount: int
+    left: int
+    seconds: int
+    refused: bool = False
+
+    def headers(self) -> list[tuple[str, str]]:
+        """Return the headers of draft-ietf-httpapi-ratelimit-headers-11."""
+        name = f'"{self.limit.name}"'
+        if self.limit.seconds is None:
+            return [("RateLimit-Policy", f"{name};q={self.amount}"), ("RateLimit", f"{name};r={self.left}")]
+        policy = f"{name};q={self.amount};w={self.limit.seconds}"
+        return [("RateLimit-Policy", policy), ("RateLimit", f"{name};r={self.left};t={self.seconds}")]
+
+
+def amount_of(limit: Limit, amounts: Mapping[str, int], fields: Any) -> int | None:
+    """Return the amount of a limit under some settings, or None if the limit is off. `fields` are the other settings of the service."""
+    if limit.fixed:
+        return limit.amount
+    if limit.field is not None:
+        return int(getattr(fields, limit.field))
+    return amounts[limit.name] or None
+
+
+def published(amounts: Mapping[str, int], fields: Any) -> list[dict[str, Any]]:
+    """Return every limit as `/v1/limits` shows it."""
+    return [
+        {
+            "name": limit.name,
+            "scope": limit.scope,
+            "amount": amount_of(limit, amounts, fields),
+            "unit": limit.unit,
+            "seconds": limit.seconds,
+            "about": limit.about,
+        }
+        for limit in LIMITS
+    ]
+
+
+def documented() -> Iterator[str]:
+    """Yield the lines of the table of limits in docs/operating.md."""
+    yield "| limit | of each | default | setting | what |"
+    yield "| --- | --- | --- | --- | --- |"
+    for limit in LIMITS:
+        window = f" in {limit.seconds:,} s" if limit.seconds else ""
+        setting = f"`{limit.setting}`" if limit.setting else "fixed"
+        yield f"| `{limit.name}` | {limit.scope} | {limit.amount:,} {limit.unit}{window} | {setting} | {limit.about} |"

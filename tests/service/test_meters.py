@@ -1,0 +1,164 @@
+"""Meters count in memory, settle with other processes, and cannot be filled or emptied by strangers."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from events.store.counters import Addition, Counters
+from service import meters
+from service.limits import Limit
+from service.meters import MOST, Meter
+from tests.conftest import Servers
+
+LIMIT = Limit("tries", "player", 40, 10, "requests", "Tries.")
+
+
+class Clock:
+    """A clock that is set by hand."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def counters(servers: Servers) -> Iterator[Counters]:
+    servers.queue.flushall()
+    opened = Counters(servers.queue_url)
+    yield opened
+    opened.close()
+
+
+def meter(clock: Clock, counters: Counters, amount: int = 40) -> Meter:
+    return Meter(LIMIT, amount, counters, lambda: None, clock)
+
+
+def allowed(meter: Meter, subject: str, tries: int) -> int:
+    return sum(meter.spend(subject) >= 0 for _ in range(tries))
+
+
+def test_a_limit_may_be_used_at_once_and_comes_back_evenly(clock: Clock, counters: Counters) -> None:
+    tries = meter(clock, counters)
+    assert allowed(tries, "ada", 100) == 40
+    assert allowed(tries, "ben", 100) == 40
+    clock.now += 1
+    assert allowed(tries, "ada", 100) == 4
+    clock.now += 100
+    assert allowed(tries, "ada", 100) == 40
+
+
+def test_who_waits_as_told_is_allowed_and_no_sooner(clock: Clock, counters: Counters) -> None:
+    tries = meter(clock, counters)
+    allowed(tries, "ada", 40)
+    refused = tries.spend("ada")
+    assert refused < 0
+    clock.now -= refused * 0.9
+    assert tries.spend("ada") < 0
+    clock.now -= refused * 0.1 - 1e-6
+    assert tries.spend("ada") >= 0
+    assert tries.used(tries.spend("ada"))[1:] == (40, 0, 1, True)
+
+
+def test_nobody_fills_the_memory_or_gets_rid_of_a_full_account(clock: Clock, counters: Counters) -> None:
+    tries = meter(clock, counters)
+    allowed(tries, "hostile", 40)
+    for number in range(3 * MOST):
+        tries.spend(f"2001:db8:0:{number:x}::/64")
+        assert len(tries._back) <= MOST
+        assert len(tries._unsettled) <= MOST
+    assert tries.spend("hostile") < 0
+    clock.now += 60
+    for number in range(MOST):
+        tries.spend(f"another {number}")
+    assert len(tries._back) <= MOST
+    assert tries.spend("hostile") >= 0
+
+
+def test_processes_learn_what_others_have_counted(clock: Clock, counters: Counters) -> None:
+    here, there = meter(clock, counters), meter(clock, counters)
+    assert allowed(here, "ada", 30) == allowed(there, "ada", 30) == 30
+    for each in (here, there, here):
+        assert each.settle()
+    assert allowed(here, "ada", 5) == allowed(there, "ada", 5) == 0
+    clock.now += 6  # 60 were counted in all, of which 24 have come back; the counters run on a clock of their own
+    assert allowed(here, "ada", 100) == 4
+
+
+def test_what_was_counted_during_a_settlement_is_not_lost(clock: Clock, counters: Counters, monkeypatch: pytest.MonkeyPatch) -> None:
+    tries = meter(clock, counters)
+    allowed(tries, "ada", 10)
+    added = Counters.add
+
+    def slow(self: Counters, additions: list[Addition]) -> object:
+        allowed(tries, "ada", 10)
+        return added(self, additions)
+
+    monkeypatch.setattr(Counters, "add", slow)
+    tries.settle()
+    monkeypatch.undo()
+    assert allowed(tries, "ada", 100) == 20
+    tries.settle()
+    ((held),) = counters.add([Addition("tries:ada", 0.0)]) or []
+    assert held[1] == pytest.approx(10.0, abs=0.5)
+
+
+def test_who_uses_little_is_not_settled(clock: Clock, counters: Counters, servers: Servers) -> None:
+    tries = meter(clock, counters, 1000)
+    for number in range(500):
+        tries.spend(f"10.0.0.{number}")
+    assert not tries.settle()
+    assert servers.queue.dbsize() == 0
+
+
+def test_without_the_server_each_process_counts_alone_and_tells_later(clock: Clock, counters: Counters, servers: Servers) -> None:
+    away = Counters("unix:///nowhere.sock")
+    tries = meter(clock, away)
+    assert allowed(tries, "ada", 100) == 40
+    assert tries.settle()
+    assert tries.spend("ada") < 0
+    tries._counters = counters
+    tries.settle()
+    assert servers.queue.keys() == [b"{limits}:tries:ada"]
+    assert 0 < servers.queue.pttl("{limits}:tries:ada") <= 10_001
+
+
+def test_settlement_starts_by_itself_and_ends(counters: Counters, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(meters, "SETTLE_SECONDS", 0.05)
+    settlement = meters.Settlement()
+    here, there = (Meter(LIMIT, 40, counters, settlement.notify) for _ in range(2))
+    settlement.over([here, there])
+    allowed(here, "ada", 40)
+    deadline = threading.Event()
+    while there.peek("ada") >= 0 and not deadline.wait(0.02):
+        there.spend("ada")
+    assert there.spend("ada") < 0
+    here._unsettled.clear()
+    there._unsettled.clear()
+    thread = settlement._thread
+    assert thread is not None
+    thread.join(10)
+    assert settlement._thread is None
+
+
+def test_a_counter_never_holds_more_than_it_may(counters: Counters) -> None:
+    def tried(_: int) -> int:
+        answers = [counters.add([Addition("players:10.0.0.1", 18.0, 3600.0)]) for _ in range(50)]
+        return sum(answer is not None and answer[0][0] for answer in answers)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(tried, range(8))) == 200
+    answer = counters.add([Addition("players:10.0.0.1", 18.0, 3600.0), Addition("players:10.0.0.2", 18.0, 3600.0)])
+    assert answer is not None
+    assert [added for added, _ in answer] == [False, True]
+    assert answer[0][1] == pytest.approx(3600, abs=30)
