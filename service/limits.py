@@ -52,7 +52,7 @@ LIMITS: tuple[Limit, ...] = (
     ),
     Limit("anonymous", "address", 5000, 10, "requests", "Requests without a key, or with a key that the server has not met before."),
     Limit("address", "address", 20_000, 10, "requests", "All requests of an address, with and without keys."),
-    Limit("probes", "address", 200, 10, "requests", "`/healthz`, `/readyz` and `/metrics`. They count for no other limit."),
+    Limit("probes", "address", 2000, 10, "requests", "`/healthz`, `/readyz` and `/metrics`. They count for no other limit."),
     Limit("audits", "address", 300, 60, "requests", "Audits and records of matches."),
     Limit("wrong_keys", "address", 30, 60, "keys", "Keys that nobody has. Beyond it, no key that the server has not met is looked up."),
     Limit("players", "address", 1000, 3600, "players", "New players."),
