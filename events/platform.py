@@ -11,8 +11,8 @@ from environs import Env, validate
 
 from events import embedded
 from events.cache import Cache
-from events.due import Jobs
 from events.errors import StoreUnavailable
+from events.queue import Jobs
 from events.store import Store
 from events.store.client import RedisClient
 from events.store.counters import Counters

@@ -376,7 +376,7 @@ def _changes(before: Position, decided: list[Decided]) -> Changes:
 def _announce(platform: Platform, after: Position, number: int, enqueue: bool = True) -> None:
     metrics.appends.labels(after.game).inc(number)
     if enqueue:
-        platform.jobs.enqueue_all(owed(after))
+        platform.jobs.push(owed(after))
 
 
 def _repeat(platform: Platform, match: str, claim: Claim | None, known: Known) -> Played:

@@ -15,6 +15,7 @@ from prometheus_client.registry import Collector
 from prometheus_client.samples import Sample
 
 from events import exposition, metrics
+from events.due import KINDS
 from events.errors import StoreUnavailable
 from events.platform import Platform
 from service.context import Service
@@ -83,8 +84,11 @@ def _measure_queues(platform: Platform) -> None:
     counts = platform.store.due.counts(now - OVERDUE_MS, now + OVERDUE_MS)
     metrics.due.set(counts.all)
     metrics.overdue.set(counts.before + counts.after)  # all work is due at once, so a moment in the future comes from a wrong clock
-    depth = platform.jobs.depth()
-    metrics.queue_depth.set(-1 if depth is None else depth)
+    oldest = min(platform.store.due.earliest(now, 1).values(), default=now)
+    metrics.oldest_due.set((now - oldest) / 1000)
+    for kind in KINDS:
+        depth = platform.jobs.depth(kind)
+        metrics.queue_depth.labels(kind).set(-1 if depth is None else depth)
 
 
 _OK = {200: in_json("All is well.", "Health")}

@@ -1,74 +1,92 @@
-"""Jobs: what the queues may ask for, and nothing else. Each names a match and a version, and does nothing if the match has moved on."""
+"""Jobs: the tickets that RQ runs, and the steps that they do. A step does nothing if its match has moved on from the version it names."""
 
 from __future__ import annotations
 
 import random
 import time
+from collections.abc import Callable, Mapping, Sequence
 
 import structlog
+from rq.timeouts import JobTimeoutException, UnixSignalDeathPenalty
 
 from events import metrics
 from events.due import ADVANCE, KINDS, THINK, Owed, owed
-from events.errors import NoMatch, Stale
+from events.errors import NoMatch, Stale, StoreUnavailable
 from events.platform import Platform
 from events.play import Draft, Played
+from events.queue import Done
 from games.chance import Chance, Drawn
 from games.kernel import SYSTEM, Action, legal
 from players import LEVELS
 
-ALLOWED = frozenset(kind.function for kind in KINDS.values())
-
-STEPS = 50  # appends of one job, at most
-SECONDS = 0.25  # after which a job leaves the rest to the next one, so that other matches get their turn
+SECONDS = 0.25  # after which a ticket ends, so that RQ can look after its worker
+TURN = 0.25  # seconds after which an AI seat writes what it has decided of its turn, so that other matches get theirs
 
 log = structlog.get_logger(__name__)
 _platform: Platform | None = None
-_kinds: frozenset[str] = frozenset(KINDS)
+_kinds: tuple[str, ...] = tuple(KINDS)
+
+Step = Callable[[Platform, Owed, float], tuple[Owed, ...]]
+"""Does a step in one append and returns what is then due. It stops adding to the step at a deadline, in seconds of time.monotonic."""
 
 
-def bind(platform: Platform, kinds: frozenset[str] = frozenset(KINDS)) -> None:
-    """Let the jobs of this process work for a platform. They go on by themselves with work of these kinds only."""
+class NotDue(Exception):
+    """What was asked for is not due: the queue has old or foreign content."""
+
+    code = "not_due"
+
+
+def bind(platform: Platform, kinds: Sequence[str] = tuple(KINDS)) -> None:
+    """Let the jobs of this process work for a platform, on these kinds of work only, the first kind first."""
     global _platform, _kinds
-    _platform, _kinds = platform, kinds
+    _platform, _kinds = platform, tuple(kinds)
 
 
-def advance(match: str, version: int) -> None:
-    """Do the step of the system that is due for a match at `version`."""
-    _carry_out(Owed(ADVANCE, match, version, "", 0))
+def work(ticket: str) -> None:
+    """Do steps for a while: whatever waits, by the priority of its kind and fairly among creators. `ticket` is the kind that called.
 
-
-def think(match: str, version: int, seat: str) -> None:
-    """Play for an AI seat of a match at `version`."""
-    _carry_out(Owed(THINK, match, version, seat, 0))
-
-
-def _carry_out(work: Owed) -> None:
-    """Do a step, and the steps that it leads to. The rest is enqueued."""
+    What follows from a step waits behind the other work of its creator, or is done at once if nothing else waits.
+    """
     assert _platform is not None, "the jobs are bound to a platform before a worker starts"
     platform = _platform
     deadline = time.monotonic() + SECONDS
-    following: tuple[Owed, ...] = (work,)
-    for _ in range(STEPS):
-        if not following or following[0].kind not in _kinds or time.monotonic() > deadline:
-            break
-        work = following[0]
+    step = platform.jobs.take(_kinds, ticket=ticket)
+    while step is not None:
+        began = time.perf_counter()
         try:
-            following = do_step(platform, work, deadline)
-        except (Stale, NoMatch) as reason:
-            # The job came twice or late: the step is done, and the job that did it has enqueued what follows.
-            log.info("step_past", match=work.match, version=work.version, kind=work.kind, code=reason.code)
-            return
-    platform.jobs.enqueue_all(following)
+            following, failed = carry_out(platform, step), False
+        except StoreUnavailable:
+            following, failed, deadline = (step,), True, 0.0  # it waits again, and its worker is free to stop
+        except Exception as reason:  # noqa: BLE001 - it is logged
+            # Only the type of the error is logged: its text may hold secrets.
+            log.error("step_failed", match=step.match, version=step.version, kind=step.kind, error=type(reason).__name__)
+            metrics.steps_failed.labels(step.kind).inc()
+            following, failed = (), True
+        done = Done(step, round((time.perf_counter() - began) * 1000, 3), failed)
+        step = platform.jobs.exchange(done, following, _kinds if time.monotonic() < deadline else ())
+
+
+def carry_out(platform: Platform, work: Owed) -> tuple[Owed, ...]:
+    """Do a step within the time of its kind, and return what follows from it. Raises any error of the step, and JobTimeoutException."""
+    try:
+        with UnixSignalDeathPenalty(KINDS[work.kind].seconds, JobTimeoutException):
+            return STEPS[work.kind](platform, work, time.monotonic() + TURN)
+    except (Stale, NoMatch, NotDue) as reason:
+        # It was asked for twice or late: the step is done, and what follows from it waits already.
+        log.info("step_past", match=work.match, version=work.version, kind=work.kind, code=reason.code)
+        return ()
 
 
 def do_step(platform: Platform, work: Owed, deadline: float) -> tuple[Owed, ...]:
     """Do one step in one append, and return what is due next.
 
     An AI seat thinks before anything is written, and nothing is retried: it goes on with its turn in the same step until `deadline`
-    (time.monotonic), then writes what it has. Raises Stale if the match has moved on; NoMatch, StoreUnavailable, Refused.
+    (time.monotonic), then writes what it has. Raises Stale if the match has moved on; NotDue, NoMatch, StoreUnavailable, Refused.
     """
     began = time.perf_counter()
     draft = Draft(platform, work.match, work.target or SYSTEM, work.version)
+    if work.member not in [each.member for each in owed(draft.position)]:
+        raise NotDue(work.member)
     waited_since = draft.position.at
     # This chance is not the dice of the match: with those, an AI seat would know them beforehand.
     chance = Drawn(random.Random().randrange)
@@ -78,6 +96,10 @@ def do_step(platform: Platform, work: Owed, deadline: float) -> tuple[Owed, ...]
     played = draft.write()
     _note(work, played, waited_since, began)
     return owed(played.position)
+
+
+STEPS: Mapping[str, Step] = {ADVANCE: do_step, THINK: do_step}
+"""Who does the work of each kind."""
 
 
 def _decide(platform: Platform, draft: Draft, work: Owed, chance: Chance) -> Action:
@@ -93,6 +115,6 @@ def _decide(platform: Platform, draft: Draft, work: Owed, chance: Chance) -> Act
 
 
 def _note(work: Owed, played: Played, waited_since: int, began: float) -> None:
-    metrics.owed_seconds.observe((played.entries[0].at - waited_since) / 1000)
+    metrics.owed_seconds.labels(work.kind).observe((played.entries[0].at - waited_since) / 1000)
     took = round((time.perf_counter() - began) * 1000, 2)
     log.info("step_done", match=work.match, kind=work.kind, actor=work.target or SYSTEM, first=played.first, last=played.last, ms=took)

@@ -10,22 +10,19 @@ from rq import Queue, SimpleWorker
 from rq.job import Job
 from rq.serializers import JSONSerializer
 
-from events.due import KINDS
+from events.queue import LONGEST, TICKET
 from events.store.client import queue_client
-from workers.jobs import ALLOWED
 
 log = structlog.get_logger(__name__)
 
-_LONGEST = max(kind.seconds for kind in KINDS.values())
-
 
 class AllowedJob(Job):
-    """A job that may only call the functions in ALLOWED. JSON alone is no sandbox: anybody who can enqueue could call anything."""
+    """A job that may only be a ticket. JSON alone is no sandbox: anybody who can enqueue could call anything."""
 
     @property
     def func(self) -> Callable[..., Any]:
-        """The function to call. Raises PermissionError for any other."""
-        if self.func_name not in ALLOWED:
+        """The function of tickets. Raises PermissionError for any other."""
+        if self.func_name != TICKET:
             raise PermissionError(f"{self.func_name} is not a job of this platform")
         return super().func
 
@@ -35,7 +32,7 @@ class Worker(SimpleWorker):
 
     def get_heartbeat_ttl(self, job: Job, working_time: float = 0.0) -> int:
         """Return how many seconds a job counts as alive without a heartbeat. RQ's own minute is far too long."""
-        return int(job.timeout or _LONGEST) + 3
+        return int(job.timeout or LONGEST) + 3
 
     def handle_exception(self, job: Job, *exc_info: Any) -> None:
         """Log that a job has failed, with the type of the error only: its text may hold secrets."""

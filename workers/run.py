@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import secrets
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -36,8 +35,8 @@ def main(arguments: Sequence[str] | None = None, settings: Settings | None = Non
 
 def work(platform: Platform, kinds: Sequence[str] = tuple(KINDS)) -> None:
     """Carry out jobs of these kinds until a signal ends it."""
-    jobs.bind(platform, frozenset(kinds))
-    sweep(platform, anew=f"-{secrets.token_hex(4)}")  # this worker may replace one that died during a step
+    jobs.bind(platform, kinds)
+    sweep(platform)
     beside = Sweep(platform)
     beside.start()
     worker(platform.jobs.url, kinds).work(logging_level="WARNING")

@@ -1,4 +1,4 @@
-"""The sweep: enqueue again what is due and has waited too long. The queues may lose everything; because of the sweep nothing is lost."""
+"""The sweep: find what is due and was lost on its way to a worker. The queue may lose everything; because of the sweep nothing is lost."""
 
 from __future__ import annotations
 
@@ -8,40 +8,36 @@ from threading import Event, Thread
 import structlog
 
 from events import metrics
-from events.due import KINDS, owed, split
+from events.due import KINDS, Owed, owed, split
 from events.errors import StoreUnavailable
 from events.platform import Platform
 from events.recall import position
 
 EVERY = 1.0
 AT_ONCE = 50  # members of a partition
-DEEP = 1000  # with this many jobs waiting a queue is not empty but long, and more jobs would not help
 
 log = structlog.get_logger(__name__)
 
 
 def overdue(platform: Platform, now: int) -> dict[str, int]:
-    """Return the members of the index of what is due that need a job, with their moments in ms. Raises StoreUnavailable.
+    """Return the members of the index of what is due that may be lost, with their moments in ms. Raises StoreUnavailable.
 
-    Work that is due at once needs a job again if its moment is further from `now` than the patience of its kind: in the past because the
-    job is lost, in the future because a clock is wrong. Other work has a deadline as its moment: it needs a job from then on, not before.
+    Work that is due at once may be lost if its moment is further from `now` than the patience of its kind: in the past because a worker
+    should have done it, in the future because a clock is wrong. Other work has a deadline as its moment, and waits from then on.
     """
     found = platform.store.due.earliest(now, AT_ONCE)
     # Work that fails again and again stays at the front. So some of any moment is examined too, also what a wrong clock put in the future.
     found |= platform.store.due.sample(AT_ONCE)
-    return {member: moment for member, moment in found.items() if _needs_job(member, now - moment)}
+    return {member: moment for member, moment in found.items() if _is_overdue(member, now - moment)}
 
 
-def sweep(platform: Platform, now: int | None = None, anew: str = "") -> int:
-    """Enqueue what is overdue, and return how many jobs that made. Raises StoreUnavailable."""
+def sweep(platform: Platform, now: int | None = None) -> int:
+    """Let what is overdue and lost wait again, and return how many steps that are. What waits is left alone. Raises StoreUnavailable."""
     now = time.time_ns() // 1_000_000 if now is None else now
-    depths = {kind: platform.jobs.depth(kind) for kind in KINDS}
-    enqueued = 0
-    for member, moment in overdue(platform, now).items():
-        kind, match, _ = split(member)
-        depth = depths[kind]
-        if depth is None or depth > DEEP:
-            continue
+    moments = overdue(platform, now)
+    lost: list[Owed] = []
+    for member in platform.jobs.lost(list(moments), now):
+        _, match, _ = split(member)
         try:
             works = owed(position(platform, match))
         except StoreUnavailable:
@@ -50,17 +46,15 @@ def sweep(platform: Platform, now: int | None = None, anew: str = "") -> int:
             # One match that cannot be read must not delay the others. Only the type of the error is logged: its text may hold secrets.
             log.error("match_unreadable", match=match, error=type(reason).__name__)
             continue
-        for work in works:
-            # Attempts are numbered by how often the waiting time has doubled. Several sweeps enqueue once, and what fails waits longer.
-            again = f"{(abs(now - moment) // KINDS[kind].patience_ms).bit_length()}{anew}"
-            if work.member == member and platform.jobs.enqueue(work, again=again):
-                enqueued += 1
-                log.info("swept", match=match, version=work.version, kind=kind, target=work.target, waited_ms=now - moment)
-    metrics.swept.inc(enqueued)
-    return enqueued
+        lost += [work for work in works if work.member == member]
+    swept = platform.jobs.push_again(lost, now)
+    metrics.swept.inc(swept)
+    if swept:
+        log.info("swept", steps=swept, waited_ms=max(now - moments[work.member] for work in lost))
+    return swept
 
 
-def _needs_job(member: str, waited: int) -> bool:
+def _is_overdue(member: str, waited: int) -> bool:
     kind = KINDS.get(member.partition("|")[0])
     if kind is None or member.count("|") < 2:
         return False

@@ -1,0 +1,134 @@
+"""Fair work: how long a polite player waits beside 500 matches of AI seats that another player has created, and how fast workers are.
+
+Due and appended are the moments at which the store announces the two appends.
+"""
+
+from __future__ import annotations
+
+import queue
+import random
+import time
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from benchmarks.load import drawn, sorted_share
+from benchmarks.pairs import Figure, figure
+from benchmarks.place import Place, own_id
+from benchmarks.turns import announced
+from events import play
+from events.entries import parse
+from games.kernel import SYSTEM
+
+GREEDY = "ai:greedy"
+CROWD = 500
+CROWDED = ("war_of_civilizations", dict.fromkeys(("fox", "rhino", "tiger", "ape", "squirrel", "lion"), GREEDY))
+POLITE = ("war", {"red": "me", "blue": GREEDY})
+WARS = ("war", {"red": GREEDY, "blue": GREEDY})
+WAR_MATCHES = 300
+
+THINK_WITHIN = 250.0
+ROUND_WITHIN = 100.0
+STEPS_LEAST = 400.0
+
+Heads = queue.SimpleQueue[tuple[str, int, float]]
+
+
+class Waits(NamedTuple):
+    """The milliseconds from due to appended: of the turns of AI seats, and of the system's steps, such as the end of a round.
+
+    `others` counts the appends to other matches meanwhile.
+    """
+
+    think: list[float]
+    advance: list[float]
+    others: int = 0
+
+
+def measured(place: Place, turns: int, crowd: int) -> list[Figure]:
+    """Measure the waits of a polite player alone and beside a crowd, and the steps a second in matches of War! between AI seats."""
+    heads = announced(place)
+    alone = waits(place, heads, turns)
+    fill(place, CROWDED, crowd)
+    time.sleep(5)  # until the sweeps have found the crowd
+    while not heads.empty():
+        heads.get()
+    began = time.perf_counter()
+    beside = waits(place, heads, turns)
+    rate = beside.others / (time.perf_counter() - began)
+    return [
+        *_figures("alone", alone),
+        *_figures(f"beside {crowd} matches", beside, THINK_WITHIN, ROUND_WITHIN),
+        figure(f"steps of these {crowd} matches meanwhile", [rate], "steps/s"),
+    ]
+
+
+def steps(place: Place, seconds: float) -> list[Figure]:
+    """Measure how many turns a second greedy seats of War! append, with the workers of the place and nothing else to do."""
+    heads = announced(place)
+    fill(place, WARS, WAR_MATCHES)
+    time.sleep(4)  # until the sweeps have found them
+    while not heads.empty():
+        heads.get()
+    rates: list[float] = []
+    for _ in range(7):
+        count, until = 0, time.perf_counter() + seconds / 7
+        while (left := until - time.perf_counter()) > 0:
+            try:
+                heads.get(timeout=left)
+            except queue.Empty:
+                break
+            count += 1
+        rates.append(count / (seconds / 7))
+    return [figure("steps of greedy seats and the system in War!", rates, "steps/s", least=STEPS_LEAST)]
+
+
+def fill(place: Place, what: tuple[str, Mapping[str, str]], matches: int) -> None:
+    """Create matches of the first player, directly in the store. The sweeps of the workers find what is due."""
+    creator = own_id(place.caller())
+    for _ in range(matches):
+        play.create(place.platform, creator, what[0], what[1], {})
+
+
+def waits(place: Place, heads: Heads, turns: int) -> Waits:
+    """Let the second player play against an AI seat until that has had some turns. Return what the player waited for."""
+    caller = place.other_caller()
+    dice = random.Random(1)
+    found = Waits([], [])
+    while len(found.think) < turns:
+        match = caller.call("POST", "/v1/matches", {"game": POLITE[0], "seats": POLITE[1]})["id"]
+        left = turns - len(found.think)
+        while left and (choices := caller.turn(match)):
+            while choices:
+                choices = caller.call("POST", f"/v1/matches/{match}/actions", drawn(choices, dice.randrange))["choices"]
+            left -= 1
+        caller.turn(match)
+        found = found._replace(others=found.others + collect(place, heads, match, found))
+    return found
+
+
+def collect(place: Place, heads: Heads, match: str, found: Waits) -> int:
+    """Add what was waited for in a match: the time between the announcements of two appends, if nobody but workers acted in the second.
+
+    Return the number of appends to other matches.
+    """
+    others = 0
+    actors = [parse(raw).actor for raw in place.platform.store.log.read_all(match)]
+    before: tuple[int, float] | None = None
+    while before is None or before[0] < len(actors):
+        name, version, at = heads.get(timeout=30)
+        if name != match:
+            others += 1
+            continue
+        if before is not None and (actor := actors[before[0]]) in (SYSTEM, "blue"):
+            (found.advance if actor == SYSTEM else found.think).append((at - before[1]) * 1000)
+        before = version, at
+    return others
+
+
+def _figures(where: str, waits: Waits, think: float | None = None, advance: float | None = None) -> list[Figure]:
+    return [
+        figure(f"an AI turn {where}, due to appended", waits.think, "ms", most=think),
+        figure(f"an AI turn {where}, 95th percentile", [sorted_share(waits.think, 0.95)], "ms"),
+        figure(f"a system's step {where}, due to appended", waits.advance, "ms", most=advance),
+        figure(f"a system's step {where}, 95th percentile", [sorted_share(waits.advance, 0.95)], "ms"),
+    ]

@@ -1,0 +1,181 @@
+"""The queue: what is due waits here for a worker, on a server that may be emptied at any time.
+
+It is the quick way to a worker and nothing more: the index of what is due, in the store, is certain. Work waits in a structure that is fair
+among the creators of matches (exchange.lua). An RQ job is only a *ticket*: work for a while on whatever waits. So a backlog of any length
+needs a ticket for each worker, and work that waits is never enqueued twice.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+import structlog
+from rq import Queue
+from rq.serializers import JSONSerializer
+
+from events import metrics
+from events.due import KINDS, Owed, split
+from events.store.client import queue_client, queue_errors
+
+TICKET = "workers.jobs.work"
+"""The function that a ticket calls, with its kind: the only one that RQ may call."""
+
+LONGEST = max(kind.seconds for kind in KINDS.values())
+
+log = structlog.get_logger(__name__)
+
+
+class Done(NamedTuple):
+    """A step that a worker hands in: the work, the milliseconds that it took, and whether it failed.
+
+    Work that has failed rests: the sweep lets it wait again after the patience of its kind, and after twice as long with each attempt.
+    """
+
+    work: Owed
+    ms: float
+    failed: bool
+
+
+class Jobs:
+    """The queue of each kind of work. A lost queue delays work, and the sweep finds it in the index again."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._connection = queue_client(url)
+        self._queues = {kind: Queue(kind, connection=self._connection, serializer=JSONSerializer) for kind in KINDS}
+        self._keys = {kind: queue.key for kind, queue in self._queues.items()}
+        self._exchange_script = self._script("exchange")
+        self._lost_script = self._script("lost")
+
+    def push(self, works: Iterable[Owed]) -> None:
+        """Let what is due at once wait for a worker. Never raises because of the queue: the sweep finds what is lost."""
+        at_once = [work for work in works if KINDS[work.kind].at_once]
+        if at_once:
+            try:
+                self._exchange(push=at_once)
+            except queue_errors as reason:
+                _note_failure(reason)
+
+    def push_again(self, works: Iterable[Owed], now: int | None = None) -> int:
+        """Let overdue work wait again unless it waits or a worker has it. Return how much is new. Never raises because of the queue.
+
+        Also call for a worker if something waits and nobody was called, so call this even without any work.
+        """
+        try:
+            return self._exchange(push=works, again=True, now=now)[0]
+        except queue_errors as reason:
+            _note_failure(reason)
+            return 0
+
+    def lost(self, members: Sequence[str], now: int | None = None) -> list[str]:
+        """Return which of these members of the index neither wait nor are in the hands of a worker; all if the queue is away."""
+        if not members:
+            return []
+        try:
+            return [member.decode() for member in self._lost_script(args=[_now() if now is None else now, *members])]
+        except queue_errors as reason:
+            _note_failure(reason)
+            return list(members)
+
+    def take(self, kinds: Sequence[str], ticket: str | None = None, now: int | None = None) -> Owed | None:
+        """Return the next work of these kinds, the first kind first, or None if none waits. `ticket`: the kind of a ticket that begins now.
+
+        Never raises because of the queue.
+        """
+        return self.exchange(None, (), kinds, ticket=ticket, now=now)
+
+    def exchange(
+        self, done: Done | None, following: Sequence[Owed], kinds: Sequence[str], ticket: str | None = None, now: int | None = None
+    ) -> Owed | None:
+        """Hand in a step and what follows from it, and return the next work of these kinds: one round trip for each step.
+
+        If the queue is away, what follows is the next work, so that a match goes on without the queue. Never raises because of the queue.
+        """
+        following = [work for work in following if KINDS[work.kind].at_once]
+        try:
+            return self._exchange(ticket, done, following, kinds, now=now)[1]
+        except queue_errors as reason:
+            _note_failure(reason)
+            return next((work for work in following if work.kind in kinds), None)
+
+    def depth(self, kind: str | None = None) -> int | None:
+        """Return how much work waits, of one kind or of all; None if the queue does not answer."""
+        try:
+            return sum(int(self._connection.hlen(f"fair:{name}:versions")) for name in KINDS if kind in (None, name))
+        except queue_errors:
+            return None
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._connection.close()
+
+    def _exchange(
+        self,
+        ticket: str | None = None,
+        done: Done | None = None,
+        push: Iterable[Owed] = (),
+        take: Sequence[str] = (),
+        again: bool = False,
+        now: int | None = None,
+    ) -> tuple[int, Owed | None]:
+        asked: dict[str, Any] = {
+            "now": _now() if now is None else now,
+            "kinds": self._keys,
+            "push": [{**_named(work), "due": work.due, "again": again} for work in push],
+            "take": [(kind, KINDS[kind].patience_ms) for kind in take],
+        }
+        if ticket is not None:
+            asked["begun"] = ticket
+        if done is not None:
+            asked["done"] = {**_named(done.work), "ms": done.ms, "failed": done.failed}
+        pushed, found, tickets = self._exchange_script(args=[orjson.dumps(asked)])
+        for kind in tickets:
+            self._call(kind.decode())
+        return pushed, _work(*found) if found else None
+
+    def _call(self, kind: str) -> None:
+        """Enqueue a ticket."""
+        name = f"{kind}-{secrets.token_hex(8)}"
+        with self._connection.pipeline() as pipeline:  # without it, RQ sends two
+            self._queues[kind].enqueue_call(
+                TICKET,
+                args=(kind,),
+                job_id=name,
+                timeout=LONGEST + 1,
+                result_ttl=0,
+                failure_ttl=60,
+                description=name,
+                pipeline=pipeline,
+            )
+            pipeline.execute()
+        metrics.tickets.labels(kind).inc()
+
+    def _script(self, name: str) -> Any:
+        return self._connection.register_script((Path(__file__).parent / f"{name}.lua").read_text())
+
+
+def _named(work: Owed) -> dict[str, Any]:
+    return {"kind": work.kind, "creator": work.creator, "member": work.member, "version": work.version}
+
+
+def _work(kind: bytes, creator: bytes, member: bytes, version: bytes) -> Owed | None:
+    """Return work as the queue has it. Others may write there too, so a worker checks it against the store before it does anything."""
+    try:
+        _, match, target = split(member.decode())
+        return Owed(kind.decode(), match, int(version), target, 0, creator.decode())
+    except ValueError:
+        return None
+
+
+def _note_failure(reason: Exception) -> None:
+    metrics.queue_failures.inc()
+    log.warning("queue_unreachable", error=type(reason).__name__)
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000

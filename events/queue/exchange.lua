@@ -1,0 +1,101 @@
+-- Hand in a step that is done, let work wait, and take the next step, in one go. Atomic; every part may be missing.
+--
+-- The work of a kind waits under the creator of its match, the earliest due first. Who has had the least time of workers comes next. Time
+-- is counted as in start-time fair queueing: a creator without waiting work saves up nothing, and pays for what it has had only while
+-- others wait. The keys follow from kinds and creators, so that the server cannot be a cluster. RQ does not support one either.
+--
+-- fair:<kind>:spent            sorted set of creators, scored by the milliseconds that they count as having had
+-- fair:<kind>:clock            the score of the creator that was served last: newcomers begin there
+-- fair:<kind>:of:<creator>     sorted set of members of the index of what is due, scored by their moments
+-- fair:<kind>:versions         hash of the versions of all that waits, by member
+-- fair:<kind>:taken:<member>   "version attempts until": a worker has it, and counts as lost from the moment `until` on
+-- fair:<kind>:called           a ticket was asked for and has not begun
+--
+-- ARGV  JSON {now, kinds: {kind: the key of its tickets}, begun: kind, done: {kind, creator, member, version, ms, failed},
+--       push: [{kind, creator, member, version, due, again}], take: [[kind, patience in ms]]}; times in ms since 1970.
+--       `again`: only if it neither waits nor is in the hands of a worker that may live
+-- returns {number of pushed works that did not wait, {kind, creator, member, version} or {}, kinds that need a ticket}
+local STEP = 1         -- ms that a step costs beside its time: two workers take from two creators
+local DOUBLINGS = 10   -- of the time until a step that keeps failing is tried again
+
+local ask = cjson.decode(ARGV[1])
+
+local function key(kind, name) return 'fair:' .. kind .. ':' .. name end
+
+local function clock(kind) return tonumber(redis.call('GET', key(kind, 'clock')) or '0') end
+
+local function spend(kind, creator, ms)
+  local spent = tonumber(redis.call('ZSCORE', key(kind, 'spent'), creator) or '0')
+  redis.call('ZADD', key(kind, 'spent'), math.max(spent, clock(kind)) + ms, creator)
+end
+
+local function taken(kind, member)
+  local held = redis.call('GET', key(kind, 'taken:' .. member)) or ''
+  local version, attempts, till = string.match(held, '^(%d+) (%d+) (%d+)$')
+  return tonumber(version), tonumber(attempts), tonumber(till)
+end
+
+local function push(work)
+  local kind, member = work.kind, work.member
+  local waiting = key(kind, 'of:' .. work.creator)
+  local is_new = not redis.call('ZSCORE', waiting, member)
+  if work.again and is_new then
+    local version, _, till = taken(kind, member)
+    if version == work.version and ask.now < till then return 0 end
+  end
+  if is_new then redis.call('ZADD', waiting, work.due, member) end
+  local known = tonumber(redis.call('HGET', key(kind, 'versions'), member) or '0')
+  if known < work.version then redis.call('HSET', key(kind, 'versions'), member, work.version) end
+  spend(kind, work.creator, 0)
+  return is_new and 1 or 0
+end
+
+local function take(kind, patience)
+  while true do
+    local creator, spent = unpack(redis.call('ZRANGE', key(kind, 'spent'), 0, 0, 'WITHSCORES'))
+    if not creator then
+      redis.call('DEL', key(kind, 'clock'), key(kind, 'versions'))
+      return nil
+    end
+    local member = redis.call('ZPOPMIN', key(kind, 'of:' .. creator))[1]
+    if member then
+      local version = redis.call('HGET', key(kind, 'versions'), member)
+      redis.call('HDEL', key(kind, 'versions'), member)
+      redis.call('SET', key(kind, 'clock'), spent)
+      spend(kind, creator, STEP)
+      if version then  -- without one it is found in the index again
+        local before, attempts = taken(kind, member)
+        attempts = before == tonumber(version) and math.min(attempts + 1, DOUBLINGS) or 1
+        local lease = patience * 2 ^ (attempts - 1)
+        local held = string.format('%s %d %d', version, attempts, ask.now + lease)
+        redis.call('SET', key(kind, 'taken:' .. member), held, 'PX', string.format('%d', 2 * lease))
+        return {kind, creator, member, version}
+      end
+    else
+      redis.call('ZREM', key(kind, 'spent'), creator)
+    end
+  end
+end
+
+if ask.begun then redis.call('DEL', key(ask.begun, 'called')) end
+local done = ask.done
+if done then
+  spend(done.kind, done.creator, done.ms)
+  if not done.failed and taken(done.kind, done.member) == done.version then
+    redis.call('DEL', key(done.kind, 'taken:' .. done.member))
+  end
+end
+local pushed = 0
+for _, work in ipairs(ask.push) do pushed = pushed + push(work) end
+local found
+for _, each in ipairs(ask.take) do
+  found = found or take(each[1], each[2])
+end
+local tickets = {}
+for kind, queue in pairs(ask.kinds) do
+  if redis.call('HLEN', key(kind, 'versions')) > 0 and redis.call('LLEN', queue) == 0
+    and redis.call('SET', key(kind, 'called'), '1', 'PX', '1000', 'NX') then
+    tickets[#tickets + 1] = kind
+  end
+end
+return {pushed, found or {}, tickets}
