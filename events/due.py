@@ -40,7 +40,7 @@ class Owed(NamedTuple):
     version: int
     target: str
     due: int
-    creator: str = ""
+    creator: str
 
     @property
     def member(self) -> str:

@@ -154,6 +154,17 @@ def take_seat(
     return play.act_at_table(platform, match, player, action, request=request)
 
 
+def waits(servers: Servers, kind: str) -> list[str]:
+    """Return the members of the index that wait in the queue, those of a creator in their order."""
+    owners = sorted(servers.queue.scan_iter(f"fair:{kind}:of:*"))
+    return [member.decode() for owner in owners for member in servers.queue.zrange(owner, 0, -1)]  # type: ignore[union-attr]
+
+
+def tickets(servers: Servers, kind: str) -> int:
+    """Return how many tickets of a kind wait for a worker."""
+    return int(servers.queue.llen(f"rq:queue:{kind}"))  # type: ignore[arg-type]
+
+
 def within(seconds: float, true: Callable[[], Any]) -> Any:
     """Return what `true` returns as soon as that is true. Raises AssertionError when the time is up."""
     deadline = time.monotonic() + seconds

@@ -25,6 +25,7 @@ from events.store.client import queue_client, queue_errors
 TICKET = "workers.jobs.work"
 """The function that a ticket calls, with its kind: the only one that RQ may call."""
 
+LARGEST = 1 << 53  # integers from here on are not exact in Lua
 LONGEST = max(kind.seconds for kind in KINDS.values())
 
 log = structlog.get_logger(__name__)
@@ -167,7 +168,8 @@ def _work(kind: bytes, creator: bytes, member: bytes, version: bytes) -> Owed | 
     """Return work as the queue has it. Others may write there too, so a worker checks it against the store before it does anything."""
     try:
         _, match, target = split(member.decode())
-        return Owed(kind.decode(), match, int(version), target, 0, creator.decode())
+        number = int(version)
+        return Owed(kind.decode(), match, number, target, 0, creator.decode()) if number < LARGEST else None
     except ValueError:
         return None
 

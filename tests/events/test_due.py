@@ -1,4 +1,4 @@
-"""Due work: the index that the append script keeps, the queue of each kind, and the sweep that enqueues again."""
+"""Due work: the index that the append script keeps, and the sweep that lets what is lost wait again."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from events import due, play, recall
-from events.due import ADVANCE, KINDS, THINK, Kind, Owed, owed, split
+from events.due import ADVANCE, THINK, Kind, Owed, owed, split
 from events.platform import Platform
 from events.positions import Position
 from events.rebuild import rebuild
 from games.kernel import SYSTEM
-from tests.conftest import Servers, take_seat
+from tests.conftest import Servers, take_seat, waits
 from workers.sweep import overdue, sweep
 
 Begin = Callable[..., str]
@@ -30,11 +30,6 @@ def members(platform: Platform, match: str) -> dict[str, int]:
     """Return the members of a match in the index, with their moments."""
     found = platform.store.client.ask("ZRANGE", platform.store.keys.of(match).due, 0, -1, "WITHSCORES")
     return {member.decode(): int(moment) for member, moment in found if match in member.decode()}
-
-
-def queued(servers: Servers, kind: str) -> list[str]:
-    """Return the names of the jobs in a queue, the next one first."""
-    return [name.decode() for name in servers.queue.lrange(f"rq:queue:{kind}", 0, -1)]  # type: ignore[union-attr]
 
 
 # ---------------------------------------------------------------- the index
@@ -87,7 +82,7 @@ def test_what_is_due_for_one_match_is_independent_of_others(platform: Platform, 
 
 
 def test_a_member_names_its_kind_its_match_and_its_target() -> None:
-    for work in (Owed(ADVANCE, "m1", 3, "", 5), Owed(THINK, "m1", 3, "one", 5)):
+    for work in (Owed(ADVANCE, "m1", 3, "", 5, "p1"), Owed(THINK, "m1", 3, "one", 5, "p1")):
         assert split(work.member) == (work.kind, work.match, work.target)
 
 
@@ -102,26 +97,6 @@ def test_work_is_due_for_the_system_first_and_for_one_ai_seat_at_a_time(platform
     assert to_act("three") == to_act() == []
 
 
-# ---------------------------------------------------------------- the queues
-
-
-def test_each_kind_has_a_queue_of_its_own(platform: Platform, begin: Begin, servers: Servers) -> None:
-    match = begin(one="ai:random", two="me")
-    assert queued(servers, ADVANCE) == [f"advance-{match}-1"]
-    assert queued(servers, THINK) == [f"think-{match}-2-one"]
-    assert {kind: platform.jobs.depth(kind) for kind in KINDS} == {ADVANCE: 1, THINK: 1}
-    assert platform.jobs.depth() == 2
-
-
-def test_an_attempt_is_enqueued_once(platform: Platform, begin: Begin, servers: Servers) -> None:
-    servers.queue.flushall()
-    work = Owed(THINK, begin(one="ai:random", two="me"), 2, "one", 0)
-    servers.queue.flushall()
-    assert [platform.jobs.enqueue(work, again="1") for _ in range(3)] == [True, False, False]
-    assert platform.jobs.enqueue(work, again="2")
-    assert len(queued(servers, THINK)) == 2
-
-
 # ---------------------------------------------------------------- deadlines
 
 
@@ -130,9 +105,9 @@ def with_deadlines(platform: Platform, another_platform: More, monkeypatch: pyte
     """A platform with one more kind of work: every entry makes it due an hour later."""
 
     def owed_with_deadline(position: Position) -> tuple[Owed, ...]:
-        return (*owed(position), Owed("deadline", position.match, position.version, "one", position.at + HOUR))
+        return (*owed(position), Owed("deadline", position.match, position.version, "one", position.at + HOUR, position.table["creator"]))
 
-    monkeypatch.setitem(due.KINDS, "deadline", Kind("workers.jobs.advance", 5, 3000, at_once=False))  # type: ignore[arg-type]
+    monkeypatch.setitem(due.KINDS, "deadline", Kind(5, 3000, at_once=False))  # type: ignore[arg-type]
     for module in ("events.standings", "events.play", "events.rebuild", "workers.sweep"):
         monkeypatch.setattr(f"{module}.owed", owed_with_deadline)
     return another_platform()
@@ -148,19 +123,22 @@ def test_two_kinds_are_due_side_by_side_at_their_own_moments(with_deadlines: Pla
     assert members(platform, match) == {f"deadline|{match}|one": at + HOUR}
 
 
-def test_a_deadline_is_enqueued_when_its_moment_has_come_and_not_before(with_deadlines: Platform, begin: Begin, servers: Servers) -> None:
+def test_a_deadline_waits_when_its_moment_has_come_and_not_before(with_deadlines: Platform, begin: Begin, servers: Servers) -> None:
     platform, match = with_deadlines, begin()
     moment = recall.position(platform, match).at + HOUR
-    assert queued(servers, "deadline") == [], "an append does not enqueue a deadline"
+    assert waits(servers, "deadline") == [], "an append does not let a deadline wait"
     for now in (moment - 10 * HOUR, moment - HOUR, moment - 1):
         assert overdue(platform, now) == {}
         assert sweep(platform, now) == 0
     assert overdue(platform, moment) == {f"deadline|{match}|one": moment}
     assert sweep(platform, moment) == 1
-    assert queued(servers, "deadline") == [f"deadline-{match}-2-one-0"]
-    assert sweep(platform, moment + 2999) == 0, "the job has the patience of its kind"
+    assert waits(servers, "deadline") == [f"deadline|{match}|one"]
+    assert platform.jobs.take(["deadline"], now=moment) == Owed(
+        "deadline", match, 2, "one", 0, recall.position(platform, match).table["creator"]
+    )
+    assert sweep(platform, moment + 2999) == 0, "the worker has the patience of its kind"
     assert sweep(platform, moment + 3000) == 1
-    assert len(queued(servers, "deadline")) == 2
+    assert waits(servers, "deadline") == [f"deadline|{match}|one"]
 
 
 def test_the_sweep_tells_a_deadline_from_a_wrong_clock(with_deadlines: Platform, begin: Begin, servers: Servers) -> None:
@@ -170,16 +148,16 @@ def test_the_sweep_tells_a_deadline_from_a_wrong_clock(with_deadlines: Platform,
     now = recall.position(platform, match).at - HOUR
     assert overdue(platform, now) == {f"think|{match}|one": now + HOUR}
     assert sweep(platform, now) == 1
-    assert (len(queued(servers, THINK)), queued(servers, "deadline")) == (1, [])
+    assert (waits(servers, THINK), waits(servers, "deadline")) == ([f"think|{match}|one"], [])
 
 
-def test_an_advance_in_the_future_is_enqueued(platform: Platform, ann: str, servers: Servers) -> None:
+def test_an_advance_in_the_future_is_found(platform: Platform, ann: str, servers: Servers) -> None:
     match = play.create(platform, ann, "tally", {"one": "me", "two": "me"}, {}).match
     now = recall.position(platform, match).at
     servers.keeper.zadd(platform.store.keys.of(match).due, {f"advance|{match}|": now + HOUR})
     servers.queue.flushall()
     assert sweep(platform, now) == 1
-    assert queued(servers, ADVANCE)[0].startswith(f"advance-{match}-1-")
+    assert waits(servers, ADVANCE) == [f"advance|{match}|"]
 
 
 # ---------------------------------------------------------------- members that mean nothing
@@ -197,6 +175,6 @@ def test_unknown_members_and_members_that_are_not_due_any_more_do_no_harm(platfo
     servers.keeper.zadd(index, dict.fromkeys(foreign, 1))
     servers.queue.flushall()
     assert sweep(platform, at + 2000) == 1
-    assert (queued(servers, ADVANCE), queued(servers, THINK)) == ([], [f"think-{match}-2-one-1"])
+    assert (waits(servers, ADVANCE), waits(servers, THINK)) == ([], [f"think|{match}|one"])
     rebuild(platform)
     assert servers.keeper.zrange(index, 0, -1) == [f"think|{match}|one".encode()]

@@ -26,6 +26,7 @@ ALLOWED: dict[tuple[str, str], str] = {
     ("tools/functions.py", f"{CLIENT}.load_library"): "it loads the functions into a server of the user's own",
     ("events/queue/__init__.py", f"{CLIENT}.queue_client"): "the queue is another server, and RQ sends its commands",
     ("events/queue/__init__.py", f"{CLIENT}.queue_errors"): "the queue is another server, and RQ sends its commands",
+    ("events/queue/__init__.py", "execute"): "the queue is another server, and RQ sends its commands",
     ("workers/queues.py", f"{CLIENT}.queue_client"): "the queue is another server, and RQ sends its commands",
     ("benchmarks/bare.py", "redis"): "it measures Redis without the platform",
     ("benchmarks/memory.py", "store.client"): "it measures the memory of keys, which nothing else asks for",

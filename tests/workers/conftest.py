@@ -23,7 +23,7 @@ from tests.workers.toy import TOYS
 ROOT = Path(__file__).parents[2]
 TEN_SECONDS = 10.0
 ANN = "p" + "a" * 16
-LOGGED = {"match", "version", "kind", "target", "actor", "first", "last", "ms", "event", "level", "at", "code", "waited_ms"}
+LOGGED = {"match", "version", "kind", "target", "actor", "first", "last", "ms", "event", "level", "at", "code", "waited_ms", "steps"}
 """The names that a worker may log."""
 
 Worker = subprocess.Popen[bytes]

@@ -123,16 +123,16 @@ def test_the_last_seat_left_has_won_and_nobody_must_act(lonely: Platform, people
     check(prepared, match)
 
 
-def test_a_job_for_a_seat_that_has_been_eliminated_since_does_nothing(
+def test_a_step_of_a_seat_that_has_been_eliminated_since_does_nothing(
     lonely: Platform, hire: Hire, people: dict[str, Caller], laid: Callable[..., Any], tmp_path: Path
 ) -> None:
-    """Jobs for rhino wait in the queue when it is beaten. Then a worker takes them, and the match goes on without it."""
+    """A turn of rhino waits in the queue when it is beaten. Then a worker takes it, and the match goes on without it."""
     prepared, match = laid(assault("rhino"), rhino="ai:random", tiger="ai:random")
     acted(people["fox"], match, attack("rhino"))
     acted(people["fox"], match, STRONG)
     beaten = play.play(lonely, match, "rhino", [WEAK])
     assert beaten.position.document["players"]["rhino"]["eliminated"]
-    assert lonely.jobs.depth() == 2
+    assert lonely.jobs.depth() == 1
     hire(REAL)
     within(TEN_SECONDS, lambda: lonely.jobs.depth() == 0)
     acted(people["fox"], match, END_TURN)
@@ -141,7 +141,7 @@ def test_a_job_for_a_seat_that_has_been_eliminated_since_does_nothing(
     since = [parse(raw).actor for raw in lonely.store.log.read_all(match, beaten.last)]
     assert (since[0], since[-1], set(since)) == ("fox", SYSTEM, {"fox", "tiger", SYSTEM})
     past = [(line["kind"], line["code"]) for line in logged(tmp_path, match) if line["event"] == "step_past"]
-    assert past == [(THINK, "stale")] * 2
+    assert past == [(THINK, "stale")]
     check(prepared, match)
 
 

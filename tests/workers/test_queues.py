@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from events import play, recall
-from events.due import ADVANCE, KINDS, THINK, queue_list
+from events.due import ADVANCE, KINDS, THINK, Owed, queue_list
 from events.platform import Platform
 from games.kernel import SYSTEM
 from tests.conftest import Servers, within
@@ -48,13 +48,14 @@ def test_a_worker_has_the_queues_of_its_kinds_in_their_order(servers: Servers, k
 
 
 def test_a_worker_for_advance_alone_never_thinks(lonely: Platform, hire: Hire, tmp_path: Path) -> None:
-    """It neither takes think jobs nor goes on to think after a step of its own. A worker for think goes on where it stopped."""
+    """It does not go on to think after a step of its own, and lets that wait. A worker for think goes on where it stopped."""
     hire(TOY, "--queues", "advance")
     match = play.create(lonely, ANN, "tally", {"one": "ai:random", "two": "ai:greedy"}, {"target": 60}).match
     within(TEN_SECONDS, lambda: version(lonely, match) == 2)
     within(TEN_SECONDS, lambda: lonely.jobs.depth(THINK))
-    within(TEN_SECONDS, lambda: logged(tmp_path, "swept"))  # its sweep enqueues think jobs, for others
     assert version(lonely, match) == 2
+    time.sleep(3)  # until its sweep has looked at what waits
+    assert logged(tmp_path, "swept") == []
     assert [line["kind"] for line in logged(tmp_path, "step_done")] == [ADVANCE]
     hire(TOY, "--queues", "think")
     within(TEN_SECONDS, lambda: recall.position(lonely, match).status == "over")
@@ -62,17 +63,38 @@ def test_a_worker_for_advance_alone_never_thinks(lonely: Platform, hire: Hire, t
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_job_goes_on_with_work_of_the_bound_kinds_only(platform: Platform, ann: str, servers: Servers, kind: str) -> None:
+def test_a_ticket_takes_work_of_the_bound_kinds_only(platform: Platform, ann: str, servers: Servers, kind: str) -> None:
     match = play.create(platform, ann, "tally", {"one": "ai:random", "two": "ai:random"}, {}).match
-    run: dict[str, Callable[[int], None]] = {ADVANCE: lambda at: jobs.advance(match, at), THINK: lambda at: jobs.think(match, at, "one")}
-    jobs.bind(platform, frozenset({kind}))
+    jobs.bind(platform, [kind])
     if kind == THINK:
+        servers.queue.flushall()
         play.play(platform, match, SYSTEM, BEGIN)
-    servers.queue.flushall()
-    run[kind](recall.position(platform, match).version)
+    jobs.work(kind)
     done = recall.position(platform, match)
+    assert done.version > (2 if kind == THINK else 1)
     assert done.to_act == ([SYSTEM] if kind == THINK else ["one"])
     other = ADVANCE if kind == THINK else THINK
     assert {each: platform.jobs.depth(each) for each in KINDS} == {kind: 0, other: 1}
-    run[other](done.version)
-    assert recall.position(platform, match).version == done.version, "a job of another kind than the bound ones does nothing"
+    jobs.work(other)
+    assert recall.position(platform, match).version == done.version, "a ticket of another kind than the bound ones does nothing"
+    assert platform.jobs.depth(other) == 1
+
+
+def test_a_thinking_worker_lets_waiting_steps_of_the_system_go_first(platform: Platform, ann: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also between two steps of one ticket: the end of a round never stands behind turns that were due before."""
+    thinking = [play.create(platform, ann, "tally", {"one": "ai:random", "two": "me"}, {}).match for _ in range(3)]
+    late: list[str] = []
+    done: list[str] = []
+
+    def noted(platform: Platform, work: Owed, deadline: float) -> tuple[Owed, ...]:
+        done.append(work.kind)
+        if not late and work.kind == THINK:
+            late.append(play.create(platform, ann, "tally", {"one": "me", "two": "me"}, {}).match)
+        return jobs.do_step(platform, work, deadline)
+
+    monkeypatch.setattr("workers.jobs.SECONDS", 5)
+    monkeypatch.setattr("workers.jobs.STEPS", dict.fromkeys(KINDS, noted))
+    jobs.bind(platform)
+    jobs.work(THINK)
+    assert done == [ADVANCE] * 3 + [THINK, ADVANCE, THINK, THINK]
+    assert [recall.position(platform, match).to_act for match in (*thinking, *late)] == [["two"]] * 3 + [["one"]]

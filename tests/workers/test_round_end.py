@@ -107,10 +107,10 @@ def decided(platform: Platform, match: str, at: int) -> list[Event]:
 
 
 def delivered_again(platform: Platform, matches: list[str]) -> None:
-    """Enqueue twice more what has been done, and wait until a worker has taken all of it."""
-    for again in ("90", "91"):
-        for match in matches:
-            assert platform.jobs.enqueue(Owed(ADVANCE, match, ENDED - 1, "", 0), again=again)
+    """Let what has been done wait twice more, and wait until a worker has taken all of it."""
+    for _ in range(2):
+        platform.jobs.push(Owed(ADVANCE, match, ENDED - 1, "", 0, ANN) for match in matches)
+        within(TEN_SECONDS, lambda: platform.jobs.depth(ADVANCE) == 0)
     _, last = begun(platform, ENDS["the countdown goes on"][0], ANN)
     play.play(platform, last, "rhino", END_TURN)
     within(TEN_SECONDS, lambda: version(platform, last) == ENDED)

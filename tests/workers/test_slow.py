@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from rq.timeouts import JobTimeoutException
 
-from events import due, play, recall
+from events import play, recall
 from events.audit import audit
-from events.due import KINDS, THINK, owed
+from events.due import KINDS, THINK, Owed, owed
 from events.entries import parse
 from events.errors import Stale
 from events.platform import Platform, open_platform
@@ -34,6 +34,11 @@ def logged(folder: Path, event: str) -> list[dict[str, Any]]:
     return [line for line in lines if line["event"] == event]
 
 
+def thought(match: str) -> Owed:
+    """Return the turn of seat one that is due at version 2."""
+    return Owed(THINK, match, 2, "one", 0, ANN)
+
+
 def add(by: int, stay: bool) -> Action:
     return {"type": "add", "by": by, "stay": stay}
 
@@ -42,7 +47,7 @@ def add(by: int, stay: bool) -> Action:
 
 
 def test_a_decision_slower_than_the_patience_of_the_sweep_is_written_once(lonely: Platform, hire: Hire, tmp_path: Path) -> None:
-    """The sweep takes the job for lost and enqueues another. So two workers think about the same turn."""
+    """The sweep takes the worker for lost. So two workers think about the same turn."""
     hire()
     hire()
     match = play.create(lonely, ANN, "slow", {"one": "ai:greedy", "two": "me"}, {"target": 60}).match
@@ -58,16 +63,14 @@ def test_a_decision_slower_than_the_patience_of_the_sweep_is_written_once(lonely
     check(lonely, match)
 
 
-def test_a_decision_that_exceeds_the_time_of_its_job_is_made_by_another_job(
-    lonely: Platform, hire: Hire, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_decision_that_exceeds_the_time_of_its_step_is_made_again(lonely: Platform, hire: Hire, tmp_path: Path) -> None:
     match = play.create(lonely, ANN, "slow", {"one": "ai:greedy", "two": "me"}, {"target": 60}).match
-    monkeypatch.setitem(due.KINDS, THINK, KINDS[THINK]._replace(seconds=1))  # type: ignore[arg-type]
+    (tmp_path / "seconds").write_text("1")
     play.play(lonely, match, SYSTEM, BEGIN)
     hire()
-    (failed,) = within(3 * TEN_SECONDS, lambda: logged(tmp_path, "job_failed"))
-    assert failed["error"] == "JobTimeoutException"
-    assert failed["job"] == f"think-{match}-2-one"
+    (failed,) = within(3 * TEN_SECONDS, lambda: logged(tmp_path, "step_failed"))
+    assert (failed["match"], failed["kind"], failed["version"], failed["error"]) == (match, THINK, 2, "JobTimeoutException")
+    assert logged(tmp_path, "job_failed") == [], "the worker goes on with other work"
     assert (version(lonely, match), list(members(lonely, match))) == (2, [f"think|{match}|one"])
     (tmp_path / "go").touch()
     within(3 * TEN_SECONDS, lambda: recall.position(lonely, match).to_act == ["two"])
@@ -104,15 +107,14 @@ def test_a_job_whose_time_is_up_while_deciding_has_written_nothing(
         return add(1, True)
 
     thinking(decide)
-    jobs.bind(platform)
     with pytest.raises(JobTimeoutException):
-        jobs.think(match, 2, "one")
+        jobs.carry_out(platform, thought(match))
     assert len(decided) == place + 1
     position = recall.position(platform, match)
     assert (position.version, position.document["counts"]["one"]) == (2, 0)
     assert sweep(platform, position.at + KINDS[THINK].patience_ms) == 1, "the index still has the turn"
     thinking(lambda: add(2, False))
-    jobs.think(match, 2, "one")
+    jobs.carry_out(platform, thought(match))
     position = recall.position(platform, match)
     assert (position.version, position.document["counts"]["one"], position.to_act) == (3, 2, ["two"])
     assert audit(platform, match).ok
@@ -123,7 +125,6 @@ def test_a_job_whose_time_is_up_after_its_append_is_not_done_again(
 ) -> None:
     match = begin(one="ai:random", two="ai:greedy")
     thinking(lambda: add(2, False))
-    jobs.bind(platform)
 
     def too_late(cached: Any) -> None:
         raise JobTimeoutException
@@ -131,10 +132,10 @@ def test_a_job_whose_time_is_up_after_its_append_is_not_done_again(
     with monkeypatch.context() as patch:
         patch.setattr(platform.cache, "put", too_late)
         with pytest.raises(JobTimeoutException):
-            jobs.think(match, 2, "one")
+            jobs.carry_out(platform, thought(match))
     assert version(platform, match) == 3
     assert list(members(platform, match)) == [f"think|{match}|two"], "what follows is due"
-    jobs.think(match, 2, "one")
+    jobs.carry_out(platform, thought(match))
     assert version(platform, match) == 3
     assert audit(platform, match).ok
 
@@ -163,20 +164,20 @@ def test_a_match_that_moves_on_while_a_seat_thinks_does_not_take_its_decision(
 
     thinking(decide)
     jobs.bind(sealing)
-    jobs.think(match, 2, "one")  # quietly: the choice comes too late
+    jobs.carry_out(sealing, thought(match))  # quietly: the choice comes too late
     last = 2 + len(others)
     position = recall.position(sealing, match)
     assert (position.version, "one" in position.to_act) == (last, True)
     actors = [parse(raw).actor for raw in sealing.store.log.read_all(match, 2)]
     assert actors == others, "the stale choice is not in the log"
-    # Nothing is lost: each choice of the others has enqueued the turn again, and the index has it.
-    assert sealing.jobs.depth(THINK) == len(others)
+    # Nothing is lost: with the choices of the others the turn waits again, once, and the index has it.
+    assert sealing.jobs.depth(THINK) == 1
     assert members(sealing, match) == {f"think|{match}|one": position.at}
     (work,) = owed(position)
     with pytest.raises(Stale):
         jobs.do_step(sealing, work._replace(version=2), time.monotonic() + 1)
-    jobs.think(match, work.version, work.target)
-    jobs.think(match, work.version, work.target)
+    jobs.work(THINK)
+    jobs.carry_out(sealing, work)
     entries = [parse(raw) for raw in sealing.store.log.read_all(match, 2)]
     assert [entry.actor for entry in entries] == [*others, "one"]
     assert entries[-1].action == {"type": "seal", "by": 2}

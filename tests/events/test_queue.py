@@ -1,0 +1,269 @@
+"""The queue of due work: fair among creators, nothing in it twice, few tickets, and nothing in it that cannot be lost."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterable
+
+import pytest
+
+from events import metrics, play, recall
+from events.due import ADVANCE, KINDS, THINK, Owed, owed
+from events.platform import Platform
+from events.queue import Done
+from tests.conftest import Servers, tickets, waits
+from workers import jobs
+from workers.sweep import sweep
+
+NOW = 1_700_000_000_000
+PATIENCE = KINDS[THINK].patience_ms
+
+
+def turn(creator: str, number: int, due: int = NOW, version: int = 2, kind: str = THINK) -> Owed:
+    """Return work of the match with that number of a creator."""
+    return Owed(kind, f"m{creator}{number}", version, "one", due, creator)
+
+
+def turns(creator: str, count: int, kind: str = THINK) -> list[Owed]:
+    return [turn(creator, number, NOW + number, kind=kind) for number in range(count)]
+
+
+def take(platform: Platform, kinds: Iterable[str] = (THINK,), now: int = NOW) -> Owed:
+    work = platform.jobs.take(list(kinds), now=now)
+    assert work is not None
+    return work
+
+
+def hand_in(platform: Platform, work: Owed, ms: float = 5.0, failed: bool = False, now: int = NOW) -> None:
+    assert platform.jobs.exchange(Done(work, ms, failed), (), (), now=now) is None
+
+
+def all_keys(servers: Servers) -> set[str]:
+    return {key.decode() for key in servers.queue.scan_iter("fair:*")}
+
+
+# ---------------------------------------------------------------- fairness
+
+
+def test_one_match_beside_two_hundred_of_another_creator_is_among_the_next_two(platform: Platform) -> None:
+    platform.jobs.push(turns("crowd", 200))
+    for _ in range(20):
+        hand_in(platform, take(platform))
+    platform.jobs.push([turn("polite", 1, NOW + 1_000_000)])
+    assert "polite" in [take(platform).creator for _ in range(2)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_creators_take_turns_whatever_their_number_of_matches(platform: Platform, kind: str) -> None:
+    for creator, count in (("a", 100), ("b", 10), ("c", 50)):
+        platform.jobs.push(turns(creator, count, kind))
+    taken: list[str] = []
+    for _ in range(30):
+        work = take(platform, [kind])
+        taken.append(work.creator)
+        hand_in(platform, work)
+    assert Counter(taken) == {"a": 10, "b": 10, "c": 10}
+    assert all(set(taken[place : place + 3]) == {"a", "b", "c"} for place in range(0, 30, 3))
+
+
+def test_workers_side_by_side_take_from_different_creators(platform: Platform) -> None:
+    for creator in "abc":
+        platform.jobs.push(turns(creator, 9))
+    assert sorted(take(platform).creator for _ in range(3)) == ["a", "b", "c"]
+
+
+def test_the_time_of_workers_is_shared_and_not_the_number_of_steps(platform: Platform) -> None:
+    """A creator of slow steps gets as much time as one of quick steps: here one step for fifty."""
+    platform.jobs.push([*turns("slow", 300), *turns("quick", 300)])
+    had: Counter[str] = Counter()
+    for _ in range(300):
+        work = take(platform)
+        ms = {"slow": 500.0, "quick": 9.0}[work.creator]
+        had[work.creator] += int(ms)
+        hand_in(platform, work, ms)
+    assert abs(had["slow"] - had["quick"]) <= 520, had
+
+
+def test_nobody_saves_up_time_and_nobody_pays_for_time_that_nobody_else_wanted(platform: Platform) -> None:
+    platform.jobs.push(turns("early", 100))
+    for _ in range(50):
+        hand_in(platform, take(platform), 1000.0)  # alone, for 50 seconds
+    platform.jobs.push(turns("late", 100))
+    taken = []
+    for _ in range(40):
+        work = take(platform)
+        taken.append(work.creator)
+        hand_in(platform, work, 100.0)
+    assert taken[:10] == ["late"] * 10, "as long as the step that the early one had when late came"
+    assert 14 <= taken[10:].count("early") <= 16, "and then both alike"
+
+
+def test_the_work_of_a_creator_is_taken_in_the_order_in_which_it_was_due(platform: Platform) -> None:
+    works = turns("a", 50)
+    random.Random(1).shuffle(works)
+    for work in works:
+        platform.jobs.push([work])
+    assert [take(platform).match for _ in works] == [f"ma{number}" for number in range(50)]
+
+
+def test_what_follows_a_step_stands_behind_the_other_work_of_its_creator(platform: Platform) -> None:
+    platform.jobs.push(turns("a", 3))
+    first = take(platform)
+    following = first._replace(version=3, due=NOW + 50)
+    taken = [platform.jobs.exchange(Done(first, 5.0, False), [following], [THINK], now=NOW), take(platform), take(platform)]
+    assert [(work.match, work.version) for work in taken if work] == [("ma1", 2), ("ma2", 2), ("ma0", 3)]
+
+
+def test_what_follows_a_step_is_next_if_nothing_else_waits(platform: Platform) -> None:
+    platform.jobs.push(turns("a", 1))
+    first = take(platform)
+    following = first._replace(version=3)
+    assert platform.jobs.exchange(Done(first, 5.0, False), [following], [THINK], now=NOW) == following._replace(due=0)
+
+
+def test_kinds_are_taken_by_the_priority_of_the_worker(platform: Platform) -> None:
+    platform.jobs.push([*turns("a", 2), *turns("b", 2, ADVANCE)])
+    assert [take(platform, [ADVANCE, THINK]).kind for _ in range(4)] == [ADVANCE, ADVANCE, THINK, THINK]
+    platform.jobs.push([*turns("a", 2), *turns("b", 2, ADVANCE)])
+    assert [take(platform, [THINK, ADVANCE]).kind for _ in range(4)] == [THINK, THINK, ADVANCE, ADVANCE]
+    platform.jobs.push(turns("a", 1))
+    assert platform.jobs.take([ADVANCE], now=NOW) is None
+
+
+# ---------------------------------------------------------------- nothing twice
+
+
+def test_nothing_waits_twice_and_the_newest_version_counts(platform: Platform, servers: Servers) -> None:
+    for version in (2, 5, 3):
+        platform.jobs.push([turn("a", 1, version=version)])
+    assert waits(servers, THINK) == ["think|ma1|one"]
+    assert platform.jobs.depth(THINK) == 1
+    assert take(platform).version == 5
+    assert platform.jobs.take([THINK], now=NOW) is None
+
+
+def test_what_waits_or_is_in_hand_is_not_lost(platform: Platform) -> None:
+    waiting, held, gone = turns("a", 3)
+    platform.jobs.push([held])
+    assert take(platform).match == held.match
+    platform.jobs.push([waiting])
+    members = [work.member for work in (waiting, held, gone)]
+    assert platform.jobs.lost(members, NOW + PATIENCE - 1) == [gone.member]
+    assert platform.jobs.lost(members, NOW + PATIENCE) == [held.member, gone.member]
+    assert platform.jobs.push_again([waiting, held, gone], NOW + PATIENCE - 1) == 1
+    assert platform.jobs.push_again([waiting, held, gone], NOW + PATIENCE - 1) == 0
+
+
+def test_work_that_is_done_is_forgotten(platform: Platform, servers: Servers) -> None:
+    platform.jobs.push([*turns("a", 20), *turns("b", 20, ADVANCE)])
+    while work := platform.jobs.take([ADVANCE, THINK], now=NOW):
+        hand_in(platform, work)
+    assert platform.jobs.take([ADVANCE, THINK], now=NOW) is None
+    assert all_keys(servers) <= {"fair:think:called", "fair:advance:called"}, "nothing is left of what strangers made"
+
+
+def test_work_that_failed_leaves_a_mark_that_expires(platform: Platform, servers: Servers) -> None:
+    platform.jobs.push([turn("a", 1)])
+    hand_in(platform, take(platform), failed=True)
+    (mark,) = [key for key in all_keys(servers) if "taken" in key]
+    assert 0 < servers.queue.pttl(mark) <= 2 * PATIENCE  # type: ignore[operator]
+
+
+# ---------------------------------------------------------------- tickets
+
+
+def test_a_backlog_needs_one_ticket_until_a_worker_begins_it(platform: Platform, servers: Servers) -> None:
+    before = metrics.tickets.labels(THINK)._value.get()
+    for work in turns("a", 200):
+        platform.jobs.push([work])
+    assert tickets(servers, THINK) == 1
+    servers.queue.lpop("rq:queue:think")  # a worker takes it
+    platform.jobs.push(turns("b", 50))
+    assert tickets(servers, THINK) == 0, "it is on its way"
+    assert platform.jobs.take([THINK], ticket=THINK, now=NOW) is not None
+    assert tickets(servers, THINK) == 1, "more waits than one worker can do at once, so that it calls for another"
+    for _ in range(30):
+        take(platform)
+    assert tickets(servers, THINK) == 1
+    assert metrics.tickets.labels(THINK)._value.get() == before + 2
+
+
+def test_no_ticket_is_called_for_nothing(platform: Platform, servers: Servers) -> None:
+    platform.jobs.push([turn("a", 1)])
+    servers.queue.delete("rq:queue:think")
+    work = platform.jobs.take([THINK], ticket=THINK, now=NOW)
+    assert work is not None
+    hand_in(platform, work)
+    assert platform.jobs.push_again([], NOW) == 0
+    assert (tickets(servers, THINK), tickets(servers, ADVANCE)) == (0, 0)
+
+
+def test_a_lost_ticket_is_called_again_by_the_next_sweep(platform: Platform, servers: Servers) -> None:
+    platform.jobs.push([turn("a", 1)])
+    servers.queue.delete("rq:queue:think", "fair:think:called")
+    sweep(platform)
+    assert tickets(servers, THINK) == 1
+
+
+# ---------------------------------------------------------------- a queue that loses and lies
+
+
+@pytest.mark.parametrize("lost", ["fair:*", "fair:think:of:*", "fair:think:spent", "fair:think:versions", "fair:think:clock"])
+def test_what_the_queue_has_lost_is_found_in_the_store(platform: Platform, servers: Servers, ann: str, lost: str) -> None:
+    """A server may evict any key. The sweep lets what is due wait again as soon as workers have emptied the rest."""
+    matches = [play.create(platform, ann, "tally", {"one": "ai:random", "two": "me"}, {}).match for _ in range(5)]
+    for match in matches:
+        play.play(platform, match, "system", [{"type": "advance"}])
+    at = recall.position(platform, matches[-1]).at
+    for key in servers.queue.scan_iter(lost):
+        servers.queue.delete(key)
+    found: set[str] = set()
+    for minute in range(1, 4):
+        now = at + minute * 60_000
+        sweep(platform, now)
+        while work := platform.jobs.take([ADVANCE, THINK], now=now):
+            found |= {work.match} if work.kind == THINK else set()
+    assert found == set(matches)
+
+
+@pytest.mark.parametrize(
+    ("member", "version"),
+    [("nonsense", "2"), ("think|m", "2"), ("think||", "2"), ("\xff|\xff|\xff", "2"), ("think|m|one", "two"), ("think|m|one", "9" * 40)],
+)
+def test_foreign_content_of_the_queue_does_nothing(platform: Platform, servers: Servers, member: str, version: str) -> None:
+    raw = member.encode("latin-1")
+    servers.queue.zadd("fair:think:of:a", {raw: 1})
+    servers.queue.zadd("fair:think:spent", {"a": 0})
+    servers.queue.hset("fair:think:versions", raw, version)  # type: ignore[arg-type]
+    jobs.bind(platform)
+    jobs.work(THINK)
+    platform.jobs.push([turn("b", 1)])
+    assert take(platform, [THINK]).creator == "b"
+
+
+def test_keys_of_a_wrong_type_are_a_failure_of_the_queue_and_of_nothing_else(platform: Platform, servers: Servers, ann: str) -> None:
+    servers.queue.set("fair:advance:spent", "nonsense")
+    match = play.create(platform, ann, "tally", {"one": "ai:random", "two": "me"}, {}).match
+    assert owed(recall.position(platform, match))[0].kind == ADVANCE
+    assert platform.jobs.take([ADVANCE]) is None
+    assert platform.jobs.lost(["advance|m|"]) == ["advance|m|"]
+
+
+# ---------------------------------------------------------------- the path of an action
+
+
+def test_letting_work_wait_is_one_round_trip_and_with_a_ticket_two(platform: Platform, servers: Servers) -> None:
+    """As many as RQ's own enqueueing at most. Commands within a script or a transaction go together."""
+    platform.jobs.push([turn("warm", 1)])
+    sent: list[int] = []
+    for works in ([turn("a", 1, kind=ADVANCE)], [turn("a", 2, kind=ADVANCE)]):
+        with servers.queue.monitor() as monitor:  # type: ignore[no-untyped-call]
+            platform.jobs.push(works)
+            servers.queue.echo("end")
+            commands = []
+            while (line := monitor.next_command())["command"].split()[0] != "ECHO":
+                if line["client_type"] != "lua":
+                    commands.append(line["command"].split()[0].upper())
+        sent.append(commands.count("EVALSHA") + commands.count("EXEC"))
+    assert sent == [2, 1]
