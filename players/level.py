@@ -12,7 +12,7 @@ from games.kernel import Action, Game, Memory, Seat, State
 class Level(Protocol):
     """A function that decides for a seat. It is a pure function of its arguments, and all that it knows is in them.
 
-    `game`: the rules. A level calls `guess` and `worth`, and plays on a `Scratch` of its own.
+    `game`: the rules. A level calls `guess` and `worth`, and plays on a `Match` or a `Scratch` of its own.
     `view`: the state document as the seat sees it, `game.view(state, seat)`. A count or null replaces what the seat may not see.
     `choices`: the legal choices of the seat, `legal(game, state, seat)`; at least one. `{"action": {"type": "roll"}}` is complete;
     `{"action": {"type": "add"}, "choose": {"by": [1, 3]}}` is open (games/choices.py).
