@@ -10,6 +10,7 @@ from collections.abc import Callable
 import pytest
 from rq.job import Job
 from rq.serializers import JSONSerializer
+from structlog.testing import CapturingLogger
 
 from events import play, recall
 from events.due import ADVANCE, KINDS, THINK, Owed, owed, queue_list
@@ -123,20 +124,21 @@ def test_a_step_that_is_not_due_does_nothing(platform: Platform, waiting: Callab
 
 
 def test_an_error_in_a_step_is_logged_and_delays_nobody_else(
-    platform: Platform, waiting: Callable[..., str], servers: Servers, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    platform: Platform, waiting: Callable[..., str], servers: Servers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*given: object) -> Action:
         raise KeyError("the deck")
 
+    logger = CapturingLogger()
+    monkeypatch.setattr("workers.jobs.log", logger)
     monkeypatch.setattr("workers.jobs.LEVELS", {**LEVELS, "greedy": fail})
     broken, sound = waiting("greedy"), waiting("random")
     jobs.work(ADVANCE)
     assert recall.position(platform, broken).version == 2
     assert recall.position(platform, sound).to_act == ["two"]
-    logged = "".join(capsys.readouterr())
-    assert "step_failed" in logged
-    assert "KeyError" in logged
-    assert "deck" not in logged
+    (failed,) = [call for call in logger.calls if call.args == ("step_failed",)]
+    assert (failed.kwargs["match"], failed.kwargs["error"]) == (broken, "KeyError")
+    assert "deck" not in repr(logger.calls)
     assert waits(servers, THINK) == [], "it rests"
     assert sweep(platform, recall.position(platform, broken).at + 2 * PATIENCE_MS) == 1
 
