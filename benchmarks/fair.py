@@ -48,10 +48,7 @@ def measured(place: Place, turns: int, crowd: int) -> list[Figure]:
     """Measure the waits of a polite player alone and beside a crowd, and the steps a second in matches of War! between AI seats."""
     heads = announced(place)
     alone = waits(place, heads, turns)
-    fill(place, CROWDED, crowd)
-    time.sleep(5)  # until the sweeps have found the crowd
-    while not heads.empty():
-        heads.get()
+    fill(place, heads, CROWDED, crowd)
     began = time.perf_counter()
     beside = waits(place, heads, turns)
     rate = beside.others / (time.perf_counter() - began)
@@ -65,28 +62,31 @@ def measured(place: Place, turns: int, crowd: int) -> list[Figure]:
 def steps(place: Place, seconds: float) -> list[Figure]:
     """Measure how many turns a second greedy seats of War! append, with the workers of the place and nothing else to do."""
     heads = announced(place)
-    fill(place, WARS, WAR_MATCHES)
-    time.sleep(4)  # until the sweeps have found them
+    fill(place, heads, WARS, WAR_MATCHES)
+    return [
+        figure("steps of greedy seats and the system in War!", [rate(heads, seconds / 7) for _ in range(7)], "steps/s", least=STEPS_LEAST)
+    ]
+
+
+def rate(heads: Heads, seconds: float) -> float:
+    """Return how many appends a second are announced from now on, for some seconds."""
     while not heads.empty():
         heads.get()
-    rates: list[float] = []
-    for _ in range(7):
-        count, until = 0, time.perf_counter() + seconds / 7
-        while (left := until - time.perf_counter()) > 0:
-            try:
-                heads.get(timeout=left)
-            except queue.Empty:
-                break
-            count += 1
-        rates.append(count / (seconds / 7))
-    return [figure("steps of greedy seats and the system in War!", rates, "steps/s", least=STEPS_LEAST)]
+    began = time.perf_counter()
+    time.sleep(seconds)
+    return heads.qsize() / (time.perf_counter() - began)
 
 
-def fill(place: Place, what: tuple[str, Mapping[str, str]], matches: int) -> None:
-    """Create matches of the first player, directly in the store. The sweeps of the workers find what is due."""
+def fill(place: Place, heads: Heads, what: tuple[str, Mapping[str, str]], matches: int) -> None:
+    """Create matches of the first player, directly in the store, and wait until sweeps have found them and workers have begun them."""
     creator = own_id(place.caller())
     for _ in range(matches):
         play.create(place.platform, creator, what[0], what[1], {})
+    begun: set[str] = set()
+    while len(begun) < matches:
+        match, version, _ = heads.get(timeout=30)
+        if version > 1:
+            begun.add(match)
 
 
 def waits(place: Place, heads: Heads, turns: int) -> Waits:

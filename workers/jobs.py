@@ -56,7 +56,7 @@ def work(ticket: str) -> None:
         try:
             following, failed = carry_out(platform, step), False
         except StoreUnavailable:
-            following, failed, deadline = (step,), True, 0.0  # it waits again, and its worker is free to stop
+            following, failed, deadline = (step,), False, 0.0  # it waits again, and the worker may stop
         except Exception as reason:  # noqa: BLE001 - it is logged
             # Only the type of the error is logged: its text may hold secrets.
             log.error("step_failed", match=step.match, version=step.version, kind=step.kind, error=type(reason).__name__)

@@ -140,21 +140,25 @@ class Jobs:
         return pushed, _work(*found) if found else None
 
     def _call(self, kind: str) -> None:
-        """Enqueue a ticket."""
+        """Enqueue a ticket. Never raises because of the queue: if no ticket comes, the next sweep calls for one."""
         name = f"{kind}-{secrets.token_hex(8)}"
-        with self._connection.pipeline() as pipeline:  # without it, RQ sends two
-            self._queues[kind].enqueue_call(
-                TICKET,
-                args=(kind,),
-                job_id=name,
-                timeout=LONGEST + 1,
-                result_ttl=0,
-                failure_ttl=60,
-                description=name,
-                pipeline=pipeline,
-            )
-            pipeline.execute()
-        metrics.tickets.labels(kind).inc()
+        try:
+            with self._connection.pipeline() as pipeline:  # one round trip; without it, RQ makes two
+                self._queues[kind].enqueue_call(
+                    TICKET,
+                    args=(kind,),
+                    job_id=name,
+                    timeout=LONGEST + 1,
+                    result_ttl=0,
+                    failure_ttl=60,
+                    description=name,
+                    pipeline=pipeline,
+                )
+                pipeline.execute()
+        except queue_errors as reason:
+            _note_failure(reason)
+        else:
+            metrics.tickets.labels(kind).inc()
 
     def _script(self, name: str) -> Any:
         return self._connection.register_script((Path(__file__).parent / f"{name}.lua").read_text())

@@ -14,7 +14,7 @@ from structlog.testing import CapturingLogger
 
 from events import play, recall
 from events.due import ADVANCE, KINDS, THINK, Owed, owed, queue_list
-from events.errors import NoSeat
+from events.errors import NoSeat, StoreUnavailable
 from events.platform import Platform
 from events.queue import TICKET, Done, Jobs
 from games.kernel import SYSTEM, Action
@@ -141,6 +141,25 @@ def test_an_error_in_a_step_is_logged_and_delays_nobody_else(
     assert "deck" not in repr(logger.calls)
     assert waits(servers, THINK) == [], "it rests"
     assert sweep(platform, recall.position(platform, broken).at + 2 * PATIENCE_MS) == 1
+
+
+def test_a_step_waits_again_while_the_store_is_away(
+    platform: Platform, waiting: Callable[..., str], servers: Servers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody is drained from the queue meanwhile, and nothing rests when the store is back."""
+
+    def cannot(*given: object) -> tuple[Owed, ...]:
+        raise StoreUnavailable("gone")
+
+    matches = {waiting("random") for _ in range(5)}
+    with monkeypatch.context() as patch:
+        patch.setattr("workers.jobs.STEPS", dict.fromkeys(KINDS, cannot))
+        for _ in range(10):
+            jobs.work(ADVANCE)
+    assert len(waits(servers, ADVANCE)) == 5
+    assert list(servers.queue.scan_iter("fair:*:taken:*")) == []
+    jobs.work(ADVANCE)
+    assert {recall.position(platform, match).to_act[0] for match in matches} == {"two"}
 
 
 @pytest.mark.parametrize(

@@ -145,6 +145,31 @@ def test_a_worker_ends_on_sigterm(lonely: Platform, hire: Hire) -> None:
     assert worker.wait(TEN_SECONDS) == 0
 
 
+def test_a_worker_that_is_asked_to_end_hands_in_its_step_and_leaves_a_ticket(lonely: Platform, hire: Hire) -> None:
+    """So nobody waits for the patience of the sweep when workers are replaced."""
+    made = [alone(lonely, target=1_000_000) for _ in range(10)]
+    worker = hire("tests.workers.toy", "--queues", "advance,think")
+    within(TEN_SECONDS, lambda: version(lonely, made[0]) > 20)
+    worker.terminate()
+    assert worker.wait(TEN_SECONDS) == 0
+    queue = redis.Redis.from_url(lonely.settings.queue_url)
+    assert list(queue.scan_iter("fair:*:taken:*")) == []
+    assert lonely.jobs.depth() == len(made)
+    assert queue.llen("rq:queue:think") == 1
+
+
+def test_after_a_worker_is_killed_with_a_backlog_every_match_goes_on(lonely: Platform, hire: Hire) -> None:
+    made = [alone(lonely, target=1_000_000) for _ in range(40)]
+    doomed = hire()
+    within(TEN_SECONDS, lambda: all(version(lonely, match) > 2 for match in made))
+    doomed.kill()
+    doomed.wait()
+    before = {match: version(lonely, match) for match in made}
+    hire()
+    within(TEN_SECONDS, lambda: all(version(lonely, match) > before[match] for match in made))
+    assert all(audit(lonely, match).ok for match in made[:5])
+
+
 def test_a_worker_logs_ids_versions_and_times_only(lonely: Platform, hire: Hire, tmp_path: Path) -> None:
     hire()
     match = alone(lonely)
