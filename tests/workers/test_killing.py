@@ -36,8 +36,8 @@ def test_a_match_of_ai_seats_plays_itself_to_the_end(lonely: Platform, hire: Hir
     hire()
     hire()
     made = [alone(lonely) for _ in range(5)]
-    for match in made:
-        within(TEN_SECONDS, lambda match=match: is_over(lonely, match))
+    for match in made:  # they share the workers, and end at about the same time
+        within(3 * TEN_SECONDS, lambda match=match: is_over(lonely, match))
         check(lonely, match)
 
 
