@@ -34,6 +34,9 @@ class Worker(SimpleWorker):
         """Return how many seconds a job counts as alive without a heartbeat. RQ's own minute is far too long."""
         return int(job.timeout or LONGEST) + 3
 
+    def procline(self, message: str) -> None:
+        """Keep the name of the process, by which operators find it. RQ would change it wherever setproctitle happens to be installed."""
+
     def handle_exception(self, job: Job, *exc_info: Any) -> None:
         """Log that a job has failed, with the type of the error only: its text may hold secrets."""
         log.error("job_failed", job=job.id, error=exc_info[0].__name__)
