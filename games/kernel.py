@@ -140,6 +140,7 @@ class Game(NamedTuple):
     board: Callable[[State, str], list[str]]
     folder: Path
     sets: frozenset[str] = frozenset()
+    redacted: frozenset[str] = frozenset()
     remembers: Mapping[str, Callable[[Memory, Event], Memory]] = MappingProxyType({})
     inadmissible: Callable[[State, Action], Refusal | None] = admissible
 

@@ -73,7 +73,7 @@ def flag(about: str | None = None) -> Shape:
     return _plain(_about({"type": "boolean"}, about), _clean_flag)
 
 
-def always(value: Any) -> Shape:
+def always(value: Any, about: str | None = None) -> Shape:
     """Return the shape of one constant."""
 
     def clean(given: Any) -> Any:
@@ -82,7 +82,8 @@ def always(value: Any) -> Shape:
         return given
 
     kind = {bool: "boolean", str: "string", int: "integer"}[type(value)]
-    return _plain({"type": kind, "enum": [value]} if kind != "string" else {"type": kind, "const": value}, clean)
+    schema = {"type": kind, "enum": [value]} if kind != "string" else {"type": kind, "const": value}
+    return _plain(_about(schema, about), clean)
 
 
 def whole(low: int | None = None, high: int | None = None, about: str | None = None) -> Shape:

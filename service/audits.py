@@ -14,7 +14,7 @@ from service.addresses import address_of
 from service.context import Service
 from service.game_components import reference
 from service.keys import ADMIN
-from service.operations import TEXT_SCHEMA, Answer, Call, Operation, in_json
+from service.operations import Answer, Call, Operation, in_json
 from service.problems import Problem
 from service.responses import JSON, NDJSON, json_response, prefers, private
 
@@ -84,8 +84,9 @@ OPERATIONS = (
         "get_record", "GET", "/v1/matches/{match}/record", "history", "Get the full record, for an audit of your own", get_record,
         {
             200: Answer(
-                "The entries in full, and the key of the salts. In NDJSON, first a line with that key, then one entry a line.",
-                {JSON: reference("Record"), NDJSON: TEXT_SCHEMA},
+                "The entries in full, and the key of the salts. With `Accept: application/x-ndjson`, first a line with that key, then one "
+                "entry a line.",
+                {JSON: reference("Record")}, preferred=(NDJSON,),
             )
         },
         "Everything that `audit` reads, for an independent audit (docs/auditing.md). Only for callers who may audit.",

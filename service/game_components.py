@@ -8,20 +8,22 @@ Between games, `game` is the discriminator of answers. Two games may share a `ty
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from games import patterns
 from games.kernel import SHARED_REFUSALS, Game
 from games.lifecycle import PREPARED
 from games.schema import (
+    Fields,
     Schema,
     Shape,
     always,
-    anything,
     described,
+    either,
     ids,
     listing,
+    mapping,
     nullable,
     optional,
     record,
@@ -42,6 +44,7 @@ CONTENT_HASH = text(patterns.anchored(patterns.CONTENT_HASH))
 VERSION = whole(0, LARGEST, "How many entries the match has at this point.")
 TIME = whole(0, about="Milliseconds since 1970-01-01T00:00Z.")
 COUNT = whole(0)
+TO_ACT = "The actors who must decide now: seats or `system`. Empty when the match is over."
 
 
 def reference(name: str) -> Schema:
@@ -75,24 +78,50 @@ def union(parts: Mapping[str, str], about: str, key: str = "type") -> Shape:
     )
 
 
+def summary(function: Callable[..., Any]) -> str:
+    """Return the docstring of a deed or a fact as one line. It describes the action or the event in the API."""
+    return " ".join((function.__doc__ or "").split())
+
+
+def action_schema(kind: str, fields: Fields, about: str) -> Schema:
+    """Return the schema of one action."""
+    return record({"type": always(kind, "The type of the action."), **fields}, about).schema
+
+
+def event_shape(kind: str, fields: Fields, about: str) -> Shape:
+    """Return the shape of one event."""
+    return record({"type": always(kind, "The type of the event."), **fields}, about)
+
+
 def table_action_schemas() -> dict[str, Schema]:
     """Return the schema of each action that a player may take at the table of a match, by type. Creating a match is another request."""
-    return {kind: record({"type": always(kind), **deed.fields}).schema for kind, deed in DEEDS.items() if kind != CREATE}
+    return {kind: action_schema(kind, deed.fields, summary(deed.act)) for kind, deed in DEEDS.items() if kind != CREATE}
 
 
 def table_event_schemas() -> dict[str, Schema]:
     """Return the schema of each event of the table, by type."""
-    return {kind: record({"type": always(kind), **fields}).schema for kind, (_, fields) in TABLE_EVENTS.items()}
+    return {kind: event_shape(kind, fields, summary(fact)).schema for kind, (fact, fields) in TABLE_EVENTS.items()}
 
 
 def action_schemas(game: Game) -> dict[str, Schema]:
     """Return the schema of each action of a game, by type."""
-    return {kind: record({"type": always(kind), **deed.fields}).schema for kind, deed in game.deeds().items()}
+    return {kind: action_schema(kind, deed.fields, _meaning(game, kind)) for kind, deed in game.deeds().items()}
+
+
+def _meaning(game: Game, kind: str) -> str:
+    """Return what an action does. Deeds of one type may differ from phase to phase, as `advance` does."""
+    meanings: dict[str, list[str]] = {}
+    for phase, deeds in game.phases.items():
+        if kind in deeds:
+            meanings.setdefault(summary(deeds[kind].act), []).append(f"`{phase}`")
+    if len(meanings) == 1:
+        return next(iter(meanings))
+    return " ".join(f"In the phase {' or '.join(phases)}: {meaning}" for meaning, phases in meanings.items())
 
 
 def event_schemas(game: Game) -> dict[str, Schema]:
     """Return the schema of each event of a game as a viewer may see it, by type."""
-    return {kind: record({"type": always(kind), **fields}).seen for kind, fields in game.events.items()}
+    return {kind: event_shape(kind, fields, summary(game.facts[kind])).seen for kind, fields in game.events.items()}
 
 
 def components(game: Game) -> dict[str, Schema]:
@@ -100,11 +129,22 @@ def components(game: Game) -> dict[str, Schema]:
     own = camel(game.id)
     actions = {f"{own}{camel(kind)}": schema for kind, schema in action_schemas(game).items()}
     events = {f"{own}{camel(kind)}Event": schema for kind, schema in event_schemas(game).items()}
-    prepared = {"type": always(PREPARED), "document": ref(f"{own}View")}
-    events[f"{own}{camel(PREPARED)}Event"] = record(prepared, "The match was created, with this first document.").schema
+    prepared = {"document": described(ref(f"{own}View"), "The first document of the match, as its viewer may see it.")}
+    events[f"{own}{camel(PREPARED)}Event"] = event_shape(PREPARED, prepared, summary(game.facts[PREPARED])).schema
     kinds = {**dict(zip(game.events, events, strict=True)), **{kind: f"{camel(kind)}Event" for kind in TABLE_EVENTS}}
+    deeds = {kind: f"{own}{camel(kind)}" for kind in game.deeds()}
+    at_table = {kind: camel(kind) for kind in DEEDS if kind != CREATE}
+    redacted = {kind: f"{own}Shown{camel(kind)}" for kind in game.deeds() if kind in game.redacted}
     answers = {
-        f"{own}Action": union(dict(zip(game.deeds(), actions, strict=True)), f"An action of {game.title}"),
+        f"{own}Action": union(deeds, f"An action of {game.title}"),
+        f"{own}PlayerAction": union({**deeds, **at_table}, f"An action in a match of {game.title}: of the game or of the table."),
+        f"{own}EntryAction": union(
+            {**deeds, **redacted, **at_table, CREATE: camel(CREATE)},
+            f"An accepted action in a match of {game.title}. Only its `type` if the viewer may not know the rest.",
+        ),
+        **{name: _redacted(game, kind) for kind, name in redacted.items()},
+        f"{own}Choice": _choice(game, own),
+        f"{own}Choices": _choices(game, own),
         f"{own}Event": union(kinds, f"An event of a match of {game.title}, as its viewer may see it."),
         f"{own}RefusalCode": ids({**SHARED_REFUSALS, **game.refusals}, f"Why {game.title} refuses."),
         f"{own}NewMatch": _new_match(game, own),
@@ -118,7 +158,6 @@ def components(game: Game) -> dict[str, Schema]:
         **events,
         **{name: shape.schema for name, shape in answers.items()},
         f"{own}Options": game.options.schema,
-        f"{own}Document": game.document.schema,
         f"{own}View": game.document.seen,
     }
     return _with_names(own, found, {f"{own}Seat": list(game.seats.ids)})
@@ -136,7 +175,7 @@ def _entry(game: Game, own: str) -> Shape:
         {
             "version": versions("The version of the match after this entry."),
             "actor": text(about="A seat or `system`. For actions of the table: the id of a player."),
-            "action": anything("The accepted action. Only its `type` if the viewer may not know the rest."),
+            "action": described(ref(f"{own}EntryAction"), "The accepted action. Only its `type` if the viewer may not know the rest."),
             "events": listing(ref(f"{own}Event")),
             "revision": described(COUNT, "The revision of the rules that decided it."),
             "at": TIME,
@@ -174,10 +213,48 @@ def _played(game: Game, own: str) -> Shape:
             "to_act": listing(ANY_TEXT),
             "outcome": nullable(ref("Outcome")),
             "entries": listing(ref(f"{own}Entry"), about="One entry for each action, as your seat may see it."),
-            "choices": listing(ref("Choice"), about="What you may do next."),
+            "choices": listing(ref(f"{own}Choice"), about="What you may do next."),
         },
         f"What followed from your actions in a match of {game.title}.",
     )
+
+
+def _choice(game: Game, own: str) -> Shape:
+    return record(
+        {
+            "action": described(
+                ref(f"{own}PlayerAction"), "A complete legal action. Submit it as it is. If there is `choose`, it has the least counts."
+            ),
+            "choose": optional(
+                mapping(
+                    ANY_TEXT,
+                    either(ref("Range"), ref("Counts")),
+                    "By field of `action`: the values that you may choose instead. Every combination is legal.",
+                )
+            ),
+        },
+        f"A legal choice in a match of {game.title}.",
+    )
+
+
+def _choices(game: Game, own: str) -> Shape:
+    return record(
+        {
+            **_match(game),
+            "version": VERSION,
+            "seat": nullable(described(SEAT, "Your seat; null if you have none and the match has open ones.")),
+            "to_act": listing(ANY_TEXT, about=TO_ACT),
+            "choices": listing(ref(f"{own}Choice"), about="Every legal choice: of your seat in the game, and yours at the table."),
+        },
+        f"What you may do now in a match of {game.title}: as a seat in the game, and at the table.",
+    )
+
+
+def _redacted(game: Game, kind: str) -> Shape:
+    """Return the shape of an action of which other viewers may see the type alone."""
+    fields = {name: optional(shape) for name, shape in game.deeds()[kind].fields.items()}
+    about = f"{_meaning(game, kind)} Other viewers than its seat may see its `type` alone."
+    return unchecked(action_schema(kind, fields, about))
 
 
 def _match(game: Game) -> dict[str, Shape]:

@@ -30,6 +30,9 @@ Get a key with `POST /v1/players`, create or join a match, read `state` and `cho
 Everybody may read what a spectator may see, without a key. Every failure is `application/problem+json` with a stable `code`.
 """
 
+CONTACT = {"name": "The operator of this server"}
+LICENSE = {"name": "All rights reserved", "identifier": "LicenseRef-All-Rights-Reserved"}
+
 ID_SCHEMAS: Mapping[str, Schema] = {
     "match": MATCH_ID.schema,
     "player": PLAYER_ID.schema,
@@ -95,7 +98,7 @@ def described(games: Mapping[str, Game] = GAMES) -> dict[str, Any]:
         VERSION,
         "3.1.0",
         plugins=[plugin],
-        info={"description": ABOUT},
+        info={"description": ABOUT, "contact": CONTACT, "license": LICENSE},
         servers=[{"url": "/", "description": "This server."}],
         tags=[{"name": name, "description": about} for name, about in TAGS.items()],
     )
@@ -144,6 +147,8 @@ def _operation(operation: Operation, converter: OpenAPIConverter, games: Mapping
         row["security"] = [{"key": []}]
     elif operation.key == "optional":
         row["security"] = [{}, {"key": []}]
+    else:
+        row["security"] = []
     if parameters:
         row["parameters"] = parameters
     if operation.body is not None:
@@ -176,6 +181,8 @@ def _path_parameter(name: str, games: Mapping[str, Game]) -> dict[str, Any]:
 
 def _answer(answer: Answer) -> dict[str, Any]:
     response: dict[str, Any] = {"description": answer.about}
+    if answer.preferred:
+        response["x-preferred-media-types"] = list(answer.preferred)
     if answer.headers:
         response["headers"] = dict(_header(name) for name in answer.headers)
     if answer.content:

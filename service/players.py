@@ -17,11 +17,12 @@ from service.responses import json_response, private
 
 def create_player(service: Service, call: Call) -> Response:
     """Create a player. Return the player with the key."""
-    if call.body["role"] != "player" and call.caller != ADMIN:
+    role = call.body.get("role", "player")
+    if role != "player" and call.caller != ADMIN:
         raise Problem("role_needed", needed="the owner of the admin key")
     if call.caller != ADMIN:
         call.info.used = service.throttle.spend(("players", address_of(call.environ)))
-    player, key = register(service.platform, call.body["name"], call.body["role"])
+    player, key = register(service.platform, call.body["name"], role)
     response = json_response({"id": player.id, "name": player.name, "role": player.role, "key": key}, 201)
     response.headers["Cache-Control"] = "no-store"
     return response

@@ -17,7 +17,7 @@ from service import sight
 from service.context import Service
 from service.game_components import reference
 from service.matches import request_id
-from service.operations import TEXT_SCHEMA, UNCHANGED, Answer, Body, Call, Operation, in_json
+from service.operations import UNCHANGED, Answer, Body, Call, Operation, in_json
 from service.problems import Problem, refusal_problem
 from service.request_schemas import SeatQuery, StateQuery
 from service.responses import JSON, TEXT, empty_response, json_response, names_tag, prefers, tagged, text_response
@@ -59,7 +59,14 @@ def get_choices(service: Service, call: Call, match: str) -> Response:
     if names_tag(call.header("If-None-Match"), position.version):
         return tagged(empty_response(304), position.version)
     choices = sight.choices(service.games[position.game], position, seat, player)
-    body = {"match": match, "version": position.version, "seat": seat, "to_act": position.to_act, "choices": choices}
+    body = {
+        "match": match,
+        "game": position.game,
+        "version": position.version,
+        "seat": seat,
+        "to_act": position.to_act,
+        "choices": choices,
+    }
     return tagged(json_response(body), position.version)
 
 
@@ -186,7 +193,10 @@ OPERATIONS = (
     Operation(
         "get_state", "GET", "/v1/matches/{match}/state", "play", "See the match", get_state,
         {
-            200: Answer("The match at a version, as its viewer may see it.", {JSON: reference("State"), TEXT: TEXT_SCHEMA}, ("ETag",)),
+            200: Answer(
+                "The match at a version, as its viewer may see it. With `Accept: text/plain`, a board for people.",
+                {JSON: reference("State")}, ("ETag",), (TEXT,),
+            ),
             304: UNCHANGED,
         },
         "The view of a seat is for its player, for referees who do not play in the match, and for everybody once it is over. "

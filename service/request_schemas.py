@@ -6,6 +6,7 @@ own documents and never passes through a schema.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from marshmallow import RAISE, Schema, ValidationError, fields, validate
@@ -14,13 +15,13 @@ from events.lists import LONGEST_PAGE
 from games import patterns
 from service.limits import LONGEST_NAME, LONGEST_READ
 
-# Characters that show nothing or that change the order of others: controls, formats, fillers, variation selectors, separators. JSON Schema
-# has no escapes for those beyond U+FFFF, so they are in the pattern themselves.
+# Characters that show nothing or that change the order of others: controls, formats, fillers, variation selectors, separators. Those beyond
+# U+FFFF are not in the documented pattern: many tools read it in 16-bit units, in which ranges of them are malformed.
 _UNSEEN = (
     r"\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164"
     r"\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff"
-    "\U00013430-\U00013440\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
+_UNSEEN_BEYOND = re.compile("[\U00013430-\U00013440\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]")
 _BLANK = r"\x20\xa0\u1680\u2000-\u200a\u202f\u205f\u3000"
 NAME = f"[^{_UNSEEN}{_BLANK}](?:[^{_UNSEEN}]*[^{_UNSEEN}{_BLANK}])?"
 LARGEST = 2**53 - 1
@@ -38,6 +39,20 @@ class Pattern(validate.Regexp):
         if not self.regex.fullmatch(value):
             raise ValidationError(self._format_error(value))
         return value
+
+
+class Visible(validate.Validator):
+    """A text without the invisible characters that `NAME` does not cover."""
+
+    def __call__(self, value: Any) -> Any:
+        """Return the text. Raise ValidationError if it has such a character."""
+        if _UNSEEN_BEYOND.search(value):
+            raise ValidationError(_NAME_RULE)
+        return value
+
+
+_NAME_RULE = "No invisible or directional characters, and no blank at either end."
+NAME_RULES = (validate.Length(1, LONGEST_NAME), Pattern(NAME, error=_NAME_RULE), Visible())
 
 
 class Whole(fields.Integer):
@@ -69,16 +84,16 @@ class PlayerBody(Schema):
 
     name = Text(
         required=True,
-        validate=[
-            validate.Length(1, LONGEST_NAME),
-            Pattern(NAME, error="No invisible or directional characters, and no blank at either end."),
-        ],
-        metadata={"description": "Everybody can see it. Several players may have the same name."},
+        validate=NAME_RULES,
+        metadata={
+            "description": "Everybody can see it. Several players may have the same name. It has no invisible or directional characters, "
+            "and no blank at either end."
+        },
     )
+    # The default is documented in words: client generators take a property with a `default` for a required one.
     role = Text(
-        load_default="player",
         validate=validate.OneOf(["player", "referee", "admin"]),
-        metadata={"description": "`referee` and `admin` need the admin key."},
+        metadata={"description": "Default: `player`. `referee` and `admin` need the admin key."},
     )
 
 

@@ -35,8 +35,10 @@ from service.game_components import (
     SEAT,
     TIME,
     VERSION,
+    action_schema,
     camel,
     ref,
+    summary,
     table_action_schemas,
     table_event_schemas,
     union,
@@ -44,6 +46,7 @@ from service.game_components import (
 )
 from service.limits import SCOPES, UNITS
 from service.problems import CODES
+from table.deeds import CREATE, DEEDS
 
 UPDATED = described(TIME, "When the match last changed, in milliseconds since 1970-01-01T00:00Z.")
 ROLE = ids(["player", "referee", "admin"])
@@ -192,35 +195,19 @@ def _play(games: Mapping[str, Game]) -> dict[str, Shape]:
             about="One action, or a list of the game's actions. A list is carried out whole or not at all. Each action becomes an entry.",
         ),
         **{camel(kind): unchecked(schema) for kind, schema in table_action_schemas().items()},
+        camel(CREATE): unchecked(action_schema(CREATE, DEEDS[CREATE].fields, summary(DEEDS[CREATE].act))),
         "TableAction": union({kind: camel(kind) for kind in table_action_schemas()}, "An action of a player at the table."),
         "Played": _by_game(games, "Played", "What followed from your actions."),
-        "Choice": record(
-            {
-                "action": anything("Complete, unless `choose` names fields that you must still choose."),
-                "choose": optional(mapping(ANY_TEXT, either(ref("Range"), ref("Counts")), "By field: the values that you may choose.")),
-            },
-            "A legal choice. Without `choose`, submit `action` as it is.",
-        ),
         "Range": listing(whole(), 2, 2, "The lowest and the highest number that you may choose."),
         "Counts": record(
             {"each": mapping(ANY_TEXT, ref("Range")), "total": ref("Range")},
             "Counts by key. Each count is within its range of `each`. Their sum is within `total`.",
         ),
-        "Choices": record(
-            {
-                "match": MATCH_ID,
-                "version": VERSION,
-                "seat": nullable(described(SEAT, "Your seat; null if you have none and the match has open ones.")),
-                "to_act": listing(ANY_TEXT, about="The actors who must decide now: seats or `system`. Empty when the match is over."),
-                "choices": listing(ref("Choice")),
-            },
-            "What you may do now: as a seat in the game, and at the table.",
-        ),
+        "Choices": _by_game(games, "Choices", "What you may do now: as a seat in the game, and at the table."),
     }
 
 
 def _history(games: Mapping[str, Game]) -> dict[str, Shape]:
-    entry = either(*(ref(f"{camel(game)}Entry") for game in games))
     return {
         "Entries": _by_game(games, "Entries", "Entries of a match, oldest first."),
         **{f"{camel(kind)}Event": unchecked(schema) for kind, schema in table_event_schemas().items()},
@@ -237,18 +224,6 @@ def _history(games: Mapping[str, Game]) -> dict[str, Shape]:
         "ProofPart": either(
             record({"salt": DIGEST}, "The part is shown whole. Its leaf is the SHA-256 of the salt and the part."),
             record({"leaf": DIGEST}, "Something of the part is hidden. This is its leaf."),
-        ),
-        "StreamEvent": unchecked(
-            {
-                "type": "object",
-                "properties": {
-                    "id": text(about="The version. Only an `entry` has it.").schema,
-                    "event": ids(["entry", "over"]).schema,
-                    "data": {"type": "string", "contentMediaType": "application/json", "contentSchema": entry.schema},
-                },
-                "required": ["event", "data"],
-            },
-            "A server-sent event of a stream.",
         ),
         "Record": record(
             {

@@ -17,7 +17,7 @@ from events.entries import FORMAT, Entry, Proof
 from events.platform import Platform
 from events.positions import Position
 from events.standings import standing
-from games.choices import Choice
+from games.choices import Choice, complete
 from games.kernel import AUDITOR, SPECTATOR, Game, has_fields, legal
 from service.keys import Caller
 from service.problems import Problem
@@ -124,11 +124,21 @@ def board(game: Game, position: Position, viewer: str) -> list[str]:
 
 
 def choices(game: Game, position: Position, seat: str | None, player: str) -> list[Choice]:
-    """Return what a player may do: as a seat in the game, if it is to act, and then at the table."""
+    """Return what a player may do: as a seat in the game, if it is to act, and then at the table.
+
+    The action of each choice is complete.
+    """
     at_table = table_rules.legal(game, position.table, position.document, player)
     if seat is None or seat not in position.to_act:
         return at_table
-    return legal(game, position.document, seat) + at_table
+    return [_with_counts(choice) for choice in legal(game, position.document, seat)] + at_table
+
+
+def _with_counts(choice: Choice) -> Choice:
+    """Return a choice whose action can be submitted as it is: an open one with the least counts that its ranges allow."""
+    if "choose" not in choice:
+        return choice
+    return {"action": complete(choice["action"], choice["choose"], lambda below: 0), "choose": choice["choose"]}
 
 
 Prover = Callable[[Entry, dict[str, Any]], Proof]

@@ -10,11 +10,11 @@ from flask import Response
 from events import recall
 from games import patterns
 from games.kernel import Game
+from games.schema import unchecked
 from service import sight
 from service.context import Service
-from service.game_components import reference
 from service.keys import Caller
-from service.operations import Answer, Call, Operation
+from service.operations import TEXT_SCHEMA, Answer, Call, Operation
 from service.problems import Problem
 from service.request_schemas import StreamQuery
 from service.responses import EVENT_STREAM, empty_response
@@ -129,12 +129,14 @@ OPERATIONS = (
         "get_stream", "GET", "/v1/matches/{match}/stream", "history", "Follow a match: entries as server-sent events", get_stream,
         {
             200: Answer(
-                "Events named `entry`, with the version as `id` and an `Entry` as `data`. A comment at least every 15 seconds. "
-                "After the last entry of a match an event `over`.",
-                {EVENT_STREAM: reference("StreamEvent")},
+                "Server-sent events.", {EVENT_STREAM: unchecked(TEXT_SCHEMA, "The text of the stream, of any length.").schema},
             ),
             204: Answer("The match is over and there is no entry after yours. Do not connect again."),
         },
+        "Each event `entry` has the version as `id` and an entry of the match in JSON as `data`, like one of `get_entries`. After the last "
+        "entry comes an event `over`, whose `data` is `{\"version\": …}`. A comment comes at least every 15 seconds. A generated client "
+        "reads an answer to its end, so let it ask with `seconds`, such as 0 for the entries that exist. To follow a match live, use a "
+        "library for server-sent events, or `get_entries` with `wait`.",
         key="optional", query=StreamQuery(), headers=("Last-Event-ID",),
         problems=("no_such_match", "no_such_seat", "no_such_version", "hidden_view", "streams_full"),
     ),

@@ -79,6 +79,7 @@ GAME = Game(
     board=board,
     folder=FOLDER,
     sets=frozenset({"collect.skip", "collect.extra{}", "bid.cards"}),
+    redacted=frozenset({"bid", "buy_card", "move", "play_card"}),
     remembers=REMEMBERS,
     inadmissible=inadmissible,
 )

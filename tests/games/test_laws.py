@@ -28,12 +28,13 @@ from games.kernel import (
     decide,
     evolve,
     fold,
+    has_fields,
     legal,
     remembered,
     sentence,
 )
 from games.schema import always, record
-from tests.games.matches import ALL, HERE, Start, chance, same, sampled, starts, walk
+from tests.games.matches import ALL, HERE, Start, Step, chance, same, sampled, starts, walk
 
 MATCHES = 200
 SOAK = 3000
@@ -199,6 +200,9 @@ def seen_by(game: Game, state: Any, viewer: str, actor: str, action: Any, seed: 
 def test_7_hidden_state_does_not_change_what_a_viewer_sees(start):
     game = start.game
     steps = list(walk(start))
+    for step in steps:
+        if has_fields(game, step.action["type"]) and hides(game, step):
+            assert step.action["type"] in game.redacted
     will = random.Random(start.seed)
     for step in will.sample(steps, min(5, len(steps))):
         for viewer in (*start.seats, SPECTATOR):
@@ -213,6 +217,12 @@ def test_7_hidden_state_does_not_change_what_a_viewer_sees(start):
                 actor = step.actor if action is step.action else viewer
                 one, two = (seen_by(game, state, viewer, actor, action, step.number) for state in (step.before, other))
                 assert same(one) == same(two)
+
+
+def hides(game: Game, step: Step) -> bool:
+    """Return True if an event of a step is not shown whole to some viewer besides its actor."""
+    others = [viewer for viewer in (*step.before["seats"], SPECTATOR) if viewer != step.actor]
+    return any(game.shown(event, viewer) is not event for event in step.events for viewer in others)
 
 
 @law

@@ -16,7 +16,6 @@ from flask import Flask
 
 from events import play, recall
 from events.platform import Platform
-from games.choices import complete
 from tests.service.test_openapi import FILE
 
 BASE = "http://service"
@@ -64,10 +63,9 @@ def test_a_typed_client_plays_war(made: Callable[[str], Any], app: Flask, platfo
             continue
         client = ada if seat == "red" else ben
         choices = made("api.play.get_choices").sync(match.id, client=client)
-        choice = choices.choices[dice.randrange(len(choices.choices))].to_dict()
-        action = complete(choice["action"], choice.get("choose", {}), dice.randrange)
-        typed = getattr(models, "War" + "".join(part.capitalize() for part in action["type"].split("_"))).from_dict(action)
-        played = made("api.play.act").sync(match.id, client=client, body=typed, if_match=f'"{choices.version}"')
+        assert isinstance(choices, models.WarChoices)
+        action = dice.choice(choices.choices).action
+        played = made("api.play.act").sync(match.id, client=client, body=action, if_match=f'"{choices.version}"')
         assert isinstance(played, models.WarPlayed), played
         assert played.version == choices.version + 1
     entries = made("api.history.get_entries").sync(match.id, client=ada)

@@ -69,7 +69,7 @@ def test_each_action_event_and_document_of_a_game_is_a_schema_of_its_own(descrip
         assert list(mapping) == list(union)
         for name, place in mapping.items():
             assert schemas[place.split("/")[-1]]["properties"]["type"]["const"] == name
-    assert {f"{own}Document", f"{own}View", f"{own}Options", f"{own}Entry", f"{own}Played"} <= set(schemas)
+    assert {f"{own}View", f"{own}Options", f"{own}Entry", f"{own}Played", f"{own}Choices"} <= set(schemas)
     assert set(schemas[f"{own}RefusalCode"]["enum"]) == {*SHARED_REFUSALS, *GAMES[game].refusals}
 
 
