@@ -17,7 +17,7 @@ from typing import Any
 
 from games.documents import Own, clone
 from games.kernel import SYSTEM, Event, Fact
-from games.schema import Fields, Shape, ids, listing, mapping, nullable, whole
+from games.schema import Fields, Shape, described, ids, listing, mapping, nullable, whole
 
 PREPARED = "match_prepared"
 SETUP = "setup"
@@ -90,18 +90,27 @@ def lifecycle(
     addition, such as clearing the record of a turn.
     """
     seat, phase = ids(seats, "a seat"), ids(phases, "the kind of decision that is due")
-    actors = listing(ids([*seats, SYSTEM]), about="who must decide now")
+    number = whole(1, about="the number of the round, from 1")
+    turn = nullable(described(seat, "the seat whose turn it is, or null"))
+    actors = listing(ids([*seats, SYSTEM], "a seat, or the system"), about="who must decide now")
     shared: Lifecycle = {
         PREPARED: (match_prepared, {"document": document}),
         "match_started": (match_started, {"seats": listing(seat, about="in turn order")}),
-        "round_started": (round_started, {"round": whole(1)}),
+        "round_started": (round_started, {"round": number}),
         "turn_started": (turn_started, {"seat": seat, "phase": phase}),
-        "phase_changed": (phase_changed, {"phase": phase, "active": nullable(seat), "to_act": actors}),
+        "phase_changed": (
+            phase_changed,
+            {"phase": phase, "active": turn, "to_act": actors},
+        ),
         "turn_ended": (turn_ended, {"seat": seat}),
-        "round_ended": (round_ended, {"round": whole(1)}),
+        "round_ended": (round_ended, {"round": number}),
         "match_ended": (
             match_ended,
-            {"winners": listing(seat), "reason": ids(reasons), "scores": mapping(seat, scores, about="points by seat")},
+            {
+                "winners": listing(seat, about="one seat, or those that share the victory"),
+                "reason": ids(reasons, "why the match is over"),
+                "scores": mapping(seat, scores, about="points by seat"),
+            },
         ),
     }
     for kind, extra in (more or {}).items():
@@ -115,4 +124,5 @@ def _both(fold: Fact, extra: Fact) -> Fact:
         fold(state, event, own)
         extra(state, event, own)
 
+    folded.__doc__ = " ".join(filter(None, (fold.__doc__, extra.__doc__)))
     return folded

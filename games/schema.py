@@ -187,8 +187,8 @@ def optional(shape: Shape) -> Shape:
 
 
 def nullable(shape: Shape) -> Shape:
-    """Return the shape of the same value or null."""
-    return either(shape, Shape({"type": "null"}, {"type": "null"}, _clean_null))
+    """Return the shape of the same value or null. It has the description of the value."""
+    return either(_bare(shape), Shape({"type": "null"}, {"type": "null"}, _clean_null), about=shape.schema.get("description"))
 
 
 def either(*shapes: Shape, about: str | None = None) -> Shape:
@@ -233,8 +233,9 @@ def anything(about: str | None = None) -> Shape:
 
 
 def veiled(shape: Shape, as_: Schema) -> Shape:
-    """Return a shape that a view may replace by `as_`, such as a count or null."""
-    return Shape(shape.schema, {"anyOf": [shape.seen, as_]}, shape.clean, shape.needed)
+    """Return a shape that a view may replace by `as_`, such as a count or null. It has the description of the value."""
+    seen = _about({"anyOf": [_bare(shape).seen, as_]}, shape.seen.get("description"))
+    return Shape(shape.schema, seen, shape.clean, shape.needed)
 
 
 COUNTED: Schema = {"type": "integer", "minimum": 0}
@@ -243,6 +244,12 @@ BLANK: Schema = {"type": "null"}
 
 def _about(schema: Schema, about: str | None) -> Schema:
     return {**schema, "description": about} if about else schema
+
+
+def _bare(shape: Shape) -> Shape:
+    """Return the same shape without its description, for a shape around it that has the description instead."""
+    schema, seen = ({key: value for key, value in one.items() if key != "description"} for one in (shape.schema, shape.seen))
+    return shape._replace(schema=schema, seen=seen)
 
 
 def _mapping_schema(keys: Schema, values: Schema) -> Schema:

@@ -191,7 +191,14 @@ def _parsed_rules(markdown: str) -> list[dict[str, Any]]:
 
 
 def _reading(
-    id: str, path: str, summary: str, view: Callable[..., Response], answer: Answer, problems: tuple[str, ...] = (), tag: str = "games"
+    id: str,
+    path: str,
+    summary: str,
+    view: Callable[..., Response],
+    answer: Answer,
+    about: str,
+    problems: tuple[str, ...] = (),
+    tag: str = "games",
 ) -> Operation:
     """Return an operation whose answer is the same for everybody and changes only with the server, so that caches may keep it."""
 
@@ -199,50 +206,61 @@ def _reading(
         return public(view(service, call, **ids), call.header("If-None-Match"))
 
     answers = {200: answer._replace(headers=("ETag",)), 304: Answer("You have this content.", headers=("ETag",))}
-    return Operation(id, "GET", path, tag, summary, cached, answers, headers=("If-None-Match",), problems=problems)
+    return Operation(id, "GET", path, tag, summary, cached, answers, about, headers=("If-None-Match",), problems=problems)
 
 
 _MARKDOWN = {"text/markdown": TEXT_SCHEMA}
 _GAME = ("no_such_game",)
 
 OPERATIONS = (
-    _reading("list_games", "/v1/games", "List the games", list_games, in_json("The games.", "Games")),
+    _reading(
+        "list_games", "/v1/games", "List the games", list_games, in_json("The games.", "Games"),
+        "Every game in brief, with its id, its seats and the revision of its rules.",
+    ),
     _reading(
         "get_game", "/v1/games/{game}", "Get a game: seats, options, artificial players, refusals", get_game,
-        in_json("The game.", "Game"), _GAME,
+        in_json("The game.", "Game"), "What is needed to create a match of the game, and the sentence of every refusal.", _GAME,
     ),
-    _reading("get_rules", "/v1/games/{game}/rules", "Get the rules, one by one", get_rules, in_json("The rules.", "Rules"), _GAME),
+    _reading(
+        "get_rules", "/v1/games/{game}/rules", "Get the rules, one by one", get_rules, in_json("The rules.", "Rules"),
+        "The rules of the game and of the table, each with the id that refusals name.", _GAME,
+    ),
     _reading(
         "get_rule", "/v1/games/{game}/rules/{rule}", "Get one rule", get_rule,
-        in_json("The rule.", "Rule"), ("no_such_game", "no_such_rule"),
+        in_json("The rule.", "Rule"), "The rule that a refusal names, such as `WAR-MOV-01`.", ("no_such_game", "no_such_rule"),
     ),
     _reading(
         "get_rulebook", "/v1/games/{game}/rulebook", "Get the rules as a text", get_rulebook,
-        Answer("RULES.md of the game.", _MARKDOWN), _GAME,
+        Answer("RULES.md of the game.", _MARKDOWN), "The rulebook in Markdown, as people read it.", _GAME,
     ),
     _reading(
         "get_contract", "/v1/games/{game}/contract", "Get the description of the game's JSON as a text", get_contract,
-        Answer("CONTRACT.md of the game.", _MARKDOWN), _GAME,
+        Answer("CONTRACT.md of the game.", _MARKDOWN),
+        "The state document, every action, every event and every refusal code, and who sees what, in Markdown.", _GAME,
     ),
     _reading(
         "get_data", "/v1/games/{game}/data", "Get the data of the game: map, pieces, cards, costs, limits", get_data,
-        in_json("The data.", "GameData"), _GAME,
+        in_json("The data.", "GameData"),
+        "Everything countable in the game, and the defaults of its options. The contract of the game refers to it.", _GAME,
     ),
     _reading(
         "get_table_rulebook", "/v1/table/rulebook", "Get the rules of the table, which hold for every match, as a text",
         get_table_rulebook, Answer("RULES.md of the table.", _MARKDOWN),
+        "The rules about seats, the commitment to the dice and the start of a match, in Markdown.",
     ),
     _reading(
         "get_table_contract", "/v1/table/contract", "Get the description of the table's JSON as a text",
         get_table_contract, Answer("CONTRACT.md of the table.", _MARKDOWN),
+        "The table's document, its actions, events and refusal codes, in Markdown.",
     ),
     _reading(
         "get_table_data", "/v1/table/data", "Get the data of the table: limits, levels of play", get_table_data,
-        in_json("The data.", "TableData"),
+        in_json("The data.", "TableData"), "Everything countable at the table. The rules of the table refer to it.",
     ),
     _reading(
         "get_schema", "/v1/games/{game}/schema", "Get the JSON Schemas of the game", get_schema,
-        in_json("The schemas.", "GameSchema"), _GAME,
+        in_json("The schemas.", "GameSchema"),
+        "The state document, its views, the options, and each action and event of the game and of the table, as JSON Schema (2020-12).", _GAME,
     ),
 )  # fmt: skip
 
@@ -252,10 +270,11 @@ SERVER_OPERATIONS = (
     ),
     _reading(
         "list_problems", "/v1/problems", "List the kinds of problems", list_problems,
-        in_json("Every kind of problem.", "ProblemKinds"), tag="server",
+        in_json("Every kind of problem.", "ProblemKinds"),
+        "Every code with which a request may fail, except the codes of the games.", tag="server",
     ),
     _reading(
         "get_problem", "/v1/problems/{code}", "Get one kind of problem", get_problem,
-        in_json("The kind of problem.", "ProblemKind"), ("no_such_problem",), tag="server",
+        in_json("The kind of problem.", "ProblemKind"), "What the `type` of a problem links to.", ("no_such_problem",), tag="server",
     ),
 )  # fmt: skip

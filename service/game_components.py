@@ -36,15 +36,19 @@ from table.deeds import CREATE, DEEDS
 from table.facts import FACTS as TABLE_EVENTS
 
 ANY_TEXT = text()
-SEAT = text(patterns.anchored(patterns.SEAT))
-MATCH_ID = text(patterns.anchored(patterns.MATCH))
-PLAYER_ID = text(patterns.anchored(patterns.PLAYER))
-DIGEST = text(patterns.anchored(patterns.DIGEST))
-CONTENT_HASH = text(patterns.anchored(patterns.CONTENT_HASH))
+SEAT = text(patterns.anchored(patterns.SEAT), "A seat of the match's game.")
+MATCH_ID = text(patterns.anchored(patterns.MATCH), "The id of the match.")
+PLAYER_ID = text(patterns.anchored(patterns.PLAYER), "The id of a player.")
+DIGEST = text(patterns.anchored(patterns.DIGEST), "A SHA-256, in hex.")
+CONTENT_HASH = text(patterns.anchored(patterns.CONTENT_HASH), "A content hash of rules.")
 VERSION = whole(0, LARGEST, "How many entries the match has at this point.")
 TIME = whole(0, about="Milliseconds since 1970-01-01T00:00Z.")
 COUNT = whole(0)
 TO_ACT = "The actors who must decide now: seats or `system`. Empty when the match is over."
+VIEWER = text(about="Who sees it like this: a seat, `spectator` or `auditor`.")
+ROUND = whole(1, LARGEST, "The number of the round, from 1.")
+PHASE = text(about="The kind of decision that is due, a word of the game.")
+ACTIVE = nullable(described(SEAT, "The seat whose turn it is, or null."))
 
 
 def reference(name: str) -> Schema:
@@ -55,6 +59,9 @@ def reference(name: str) -> Schema:
 def ref(name: str) -> Shape:
     """Return the shape of a component."""
     return unchecked(reference(name))
+
+
+OUTCOME = nullable(described(ref("Outcome"), "Who won, and why; null while the match goes on."))
 
 
 def versions(about: str) -> Shape:
@@ -165,7 +172,7 @@ def components(game: Game) -> dict[str, Schema]:
 
 def _state(game: Game, own: str) -> Shape:
     return record(
-        {**_match(game), "version": VERSION, "viewer": ANY_TEXT, "view": ref(f"{own}View")},
+        {**_match(game), "version": VERSION, "viewer": VIEWER, "view": ref(f"{own}View")},
         f"A match of {game.title} at a version, as its viewer may see it.",
     )
 
@@ -176,7 +183,7 @@ def _entry(game: Game, own: str) -> Shape:
             "version": versions("The version of the match after this entry."),
             "actor": text(about="A seat or `system`. For actions of the table: the id of a player."),
             "action": described(ref(f"{own}EntryAction"), "The accepted action. Only its `type` if the viewer may not know the rest."),
-            "events": listing(ref(f"{own}Event")),
+            "events": listing(ref(f"{own}Event"), about="What followed from the action, in order."),
             "revision": described(COUNT, "The revision of the rules that decided it."),
             "at": TIME,
             "digest": described(DIGEST, "Covers this entry and all before it (docs/auditing.md)."),
@@ -191,10 +198,10 @@ def _entries(game: Game, own: str) -> Shape:
     return record(
         {
             **_match(game),
-            "viewer": ANY_TEXT,
-            "after": VERSION,
+            "viewer": VIEWER,
+            "after": described(VERSION, "The version after which the entries come."),
             "version": described(VERSION, "The version of the last entry here, or `after` if there is none. Continue after it."),
-            "entries": listing(ref(f"{own}Entry")),
+            "entries": listing(ref(f"{own}Entry"), about="The entries, oldest first."),
         },
         f"Entries of a match of {game.title}, oldest first.",
     )
@@ -207,11 +214,11 @@ def _played(game: Game, own: str) -> Shape:
             "seat": nullable(described(SEAT, "The seat that acted. For an action of the table: a seat that you now have, or null.")),
             "first": versions("The version of the first action's entry."),
             "version": versions("The version of the last action's entry, which is the version of the match after your actions."),
-            "round": whole(),
-            "phase": ANY_TEXT,
-            "active": nullable(SEAT),
-            "to_act": listing(ANY_TEXT),
-            "outcome": nullable(ref("Outcome")),
+            "round": ROUND,
+            "phase": PHASE,
+            "active": ACTIVE,
+            "to_act": listing(ANY_TEXT, about=TO_ACT),
+            "outcome": OUTCOME,
             "entries": listing(ref(f"{own}Entry"), about="One entry for each action, as your seat may see it."),
             "choices": listing(ref(f"{own}Choice"), about="What you may do next."),
         },
@@ -258,7 +265,7 @@ def _redacted(game: Game, kind: str) -> Shape:
 
 
 def _match(game: Game) -> dict[str, Shape]:
-    return {"match": MATCH_ID, "game": always(game.id)}
+    return {"match": MATCH_ID, "game": always(game.id, "The game of the match.")}
 
 
 def _new_match(game: Game, own: str) -> Shape:
@@ -270,7 +277,7 @@ def _new_match(game: Game, own: str) -> Shape:
     size = {"minProperties": game.seats.least, "maxProperties": game.seats.most}
     return record(
         {
-            "game": always(game.id),
+            "game": always(game.id, "The game of the match."),
             "seats": unchecked({**seats.schema, **size}),
             "options": optional(ref(f"{own}Options")),
             "order": optional(order),
@@ -282,12 +289,17 @@ def _new_match(game: Game, own: str) -> Shape:
 def _with_names(own: str, found: dict[str, Schema], known: Mapping[str, list[str]]) -> dict[str, Schema]:
     """Return the same components, with a component of its own for every list of ids that occurs more than once.
 
-    Its name is the most frequent name of the fields in which the list occurs.
+    Its name is the most frequent name of the fields in which the list occurs, its description the most frequent one. A field keeps its own
+    description beside the reference.
     """
     places: dict[tuple[str, ...], Counter[str]] = {}
+    meanings: dict[tuple[str, ...], Counter[str]] = {}
     for schema in found.values():
-        for key, values in _enums(schema, ""):
+        for key, enum in _enums(schema, ""):
+            values = tuple(enum["enum"])
             places.setdefault(values, Counter())[key] += 1
+            if "description" in enum:
+                meanings.setdefault(values, Counter())[enum["description"]] += 1
     names = {tuple(values): name for name, values in known.items()}
     taken = {*found, *names.values()}
     for values, keys in places.items():
@@ -298,11 +310,12 @@ def _with_names(own: str, found: dict[str, Schema], known: Mapping[str, list[str
         names[values] = name
         taken.add(name)
     named = {name: _referred(schema, names) for name, schema in found.items()}
-    return {**{name: ids(values).schema for values, name in names.items()}, **named}
+    abouts = {values: max(counted, key=lambda about: (counted[about], about)) for values, counted in meanings.items()}
+    return {**{name: ids(values, abouts.get(values)).schema for values, name in names.items()}, **named}
 
 
-def _enums(schema: Any, key: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield every list of ids within a schema, with the name of the field in which it occurs."""
+def _enums(schema: Any, key: str) -> Iterator[tuple[str, Schema]]:
+    """Yield the schema of every list of ids within a schema, with the name of the field in which it occurs."""
     if isinstance(schema, list):
         for item in schema:
             yield from _enums(item, key)
@@ -310,7 +323,7 @@ def _enums(schema: Any, key: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     if not isinstance(schema, dict):
         return
     if _is_enum(schema) and key:
-        yield key, tuple(schema["enum"])
+        yield key, schema
         return
     for name, inner in schema.get("properties", {}).items():
         yield from _enums(inner, name)
@@ -331,7 +344,8 @@ def _referred(schema: Any, names: Mapping[tuple[str, ...], str]) -> Any:
     if not isinstance(schema, dict):
         return schema
     if _is_enum(schema) and tuple(schema["enum"]) in names:
-        return reference(names[tuple(schema["enum"])])
+        about = {"description": schema["description"]} if "description" in schema else {}
+        return {**reference(names[tuple(schema["enum"])]), **about}
     found = {key: inner if key == "propertyNames" else _referred(inner, names) for key, inner in schema.items()}
     if found.get("type") == "integer" and "enum" not in found:
         # Some languages cannot count exactly beyond this. Such numbers are refused before the rules see them.

@@ -94,9 +94,13 @@ def _measure_queues(platform: Platform) -> None:
 _OK = {200: in_json("All is well.", "Health")}
 
 OPERATIONS = (
-    Operation("get_health", "GET", "/healthz", "server", "Ask whether the server is alive", get_health, _OK),
     Operation(
-        "get_readiness", "GET", "/readyz", "server", "Ask whether the server is ready", get_readiness, _OK, problems=("store_away",)
+        "get_health", "GET", "/healthz", "server", "Ask whether the server is alive", get_health, _OK,
+        "Answers without looking at the store.",
+    ),
+    Operation(
+        "get_readiness", "GET", "/readyz", "server", "Ask whether the server is ready", get_readiness, _OK,
+        "503 as long as the store cannot read and write. The sentence says what is waited for.", problems=("store_away",)
     ),
     Operation(
         "get_metrics", "GET", "/metrics", "server", "Get the server's metrics for Prometheus", get_metrics,

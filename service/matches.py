@@ -107,6 +107,8 @@ OPERATIONS = (
     Operation(
         "create_match", "POST", "/v1/matches", "matches", "Create a match", create_match,
         {201: in_json("The match. It starts as soon as every seat is taken.", "Match", ("ETag", "Location"))},
+        "You decide who takes which seat: yourself, an artificial player, or whoever comes first. With an `Idempotency-Key` a repeated "
+        "request creates no second match.",
         key="needed", headers=("Idempotency-Key",),
         problems=("no_player", "no_such_game", "bad_seats", "bad_order", "against_the_rules", "request_reused", "quota_reached"),
         body=Body(reference("NewMatch"), MatchBody(), examples=_EXAMPLES), links=_LINKS,
@@ -114,16 +116,19 @@ OPERATIONS = (
     Operation(
         "list_matches", "GET", "/v1/matches", "matches", "Find matches", list_matches,
         {200: in_json("Matches, newest first. A page may have fewer than `limit`. Continue with `next`.", "Matches")},
+        "All matches, or those that the query asks for. Asking for `me` needs a key.",
         key="optional", query=MatchesQuery(), problems=("no_key", "no_player", "no_such_game"),
     ),
     Operation(
         "get_match", "GET", "/v1/matches/{match}", "matches", "Get the standing of a match", get_match,
         {200: in_json("The standing.", "Match", ("ETag",)), 304: UNCHANGED},
+        "Who has each seat, whose turn it is, and the outcome. Everybody may see it.",
         key="optional", headers=("If-None-Match",), problems=("no_such_match",),
     ),
     Operation(
         "join_match", "POST", "/v1/matches/{match}/seats/{seat}", "matches", "Take an open seat", join_match,
         {200: in_json("The match, with you in the seat.", "Match", ("ETag",))},
+        "The match starts when no seat is open. The action `take_seat` does the same.",
         key="needed", headers=("Idempotency-Key",),
         problems=("no_player", "no_such_match", "no_such_seat", "seat_taken", "left_too_often", "request_reused", "busy"),
         body=Body(

@@ -100,6 +100,8 @@ def described(games: Mapping[str, Game] = GAMES) -> dict[str, Any]:
         plugins=[plugin],
         info={"description": ABOUT, "contact": CONTACT, "license": LICENSE},
         servers=[{"url": "/", "description": "This server."}],
+        # An operation that names no security takes a key or none. Client generators would require one that is named, even an optional one.
+        security=[{}, {"key": []}],
         tags=[{"name": name, "description": about} for name, about in TAGS.items()],
     )
     converter = plugin.converter
@@ -107,8 +109,8 @@ def described(games: Mapping[str, Game] = GAMES) -> dict[str, Any]:
     components = shared_components.components(games, LEVELS)
     for game in games.values():
         components |= game_components.components(game)
-    spec.components.schema("PlayerRequest", schema=PlayerBody)
-    spec.components.schema("SeatRequestBody", schema=SeatBody)
+    spec.components.schema("PlayerRequest", {"description": PlayerBody.__doc__}, schema=PlayerBody)
+    spec.components.schema("SeatRequestBody", {"description": SeatBody.__doc__}, schema=SeatBody)
     for name in sorted(components):
         spec.components.schema(name, component=components[name])
     spec.components.security_scheme("key", {"type": "http", "scheme": "bearer", "description": "The key of a player, or the admin key."})
@@ -140,14 +142,15 @@ def _operation(operation: Operation, converter: OpenAPIConverter, games: Mapping
     if operation.query is not None:
         parameters += _query_parameters(operation, converter)
     parameters += [{"name": name, "in": "header", "required": False, **REQUEST_HEADERS[name]} for name in operation.headers]
-    row: dict[str, Any] = {"operationId": operation.id, "summary": operation.summary, "tags": [operation.tag]}
-    if operation.about:
-        row["description"] = operation.about
+    row: dict[str, Any] = {
+        "operationId": operation.id,
+        "summary": operation.summary,
+        "description": operation.about,
+        "tags": [operation.tag],
+    }
     if operation.key == "needed":
         row["security"] = [{"key": []}]
-    elif operation.key == "optional":
-        row["security"] = [{}, {"key": []}]
-    else:
+    elif operation.key == "none":
         row["security"] = []
     if parameters:
         row["parameters"] = parameters

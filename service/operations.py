@@ -62,7 +62,7 @@ class Operation(NamedTuple):
     summary: str
     view: Callable[..., Response]
     answers: Mapping[int, Answer]
-    about: str = ""
+    about: str
     key: Literal["none", "optional", "needed"] = "none"
     query: marshmallow.Schema | None = None
     headers: tuple[str, ...] = ()

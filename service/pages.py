@@ -8,7 +8,7 @@ from events import recall
 from service import longpoll, sight
 from service.context import Service
 from service.game_components import reference
-from service.operations import TEXT_SCHEMA, Answer, Call, Operation
+from service.operations import Answer, Call, Operation
 from service.problems import Problem
 from service.request_schemas import EntriesQuery
 from service.responses import JSON, NDJSON, prefers, private, sorted_json
@@ -40,7 +40,7 @@ OPERATIONS = (
     Operation(
         "get_entries", "GET", "/v1/matches/{match}/entries", "history", "Get entries: actions with the events that followed",
         get_entries,
-        {200: Answer("The entries. In NDJSON, one entry a line.", {JSON: reference("Entries"), NDJSON: TEXT_SCHEMA})},
+        {200: Answer("The entries.", {JSON: reference("Entries")}, preferred=(NDJSON,))},
         "With `Accept: application/x-ndjson` the answer has one entry a line. With `wait` the answer comes as soon as there is an entry "
         "after `after`. It is empty if the time is up before. An `after` that the match has not reached is 404.",
         key="optional", query=EntriesQuery(), problems=("no_such_match", "no_such_seat", "no_such_version", "hidden_view", "streams_full"),

@@ -43,6 +43,6 @@ OPERATIONS = (
     ),
     Operation(
         "get_me", "GET", "/v1/players/me", "players", "Ask whose key this is", get_me,
-        {200: in_json("The player.", "Player")}, key="needed",
+        {200: in_json("The player.", "Player")}, "The player or admin to whom the key of the request belongs.", key="needed",
     ),
 )  # fmt: skip

@@ -208,6 +208,8 @@ OPERATIONS = (
     Operation(
         "get_choices", "GET", "/v1/matches/{match}/choices", "play", "Ask what you may do", get_choices,
         {200: in_json("Every legal choice: of your seat in the game, and yours at the table.", "Choices", ("ETag",)), 304: UNCHANGED},
+        "The action of each choice can be sent as it is. An open choice has the least counts in its action, and the ranges of the others "
+        "in `choose`.",
         key="needed", query=SeatQuery(), headers=("If-None-Match",),
         problems=("no_player", "no_such_match", "no_such_seat", "not_your_seat", "not_seated"),
     ),

@@ -26,12 +26,16 @@ from games.schema import (
     whole,
 )
 from service.game_components import (
+    ACTIVE,
     ANY_TEXT,
     CONTENT_HASH,
     COUNT,
     DIGEST,
     MATCH_ID,
+    OUTCOME,
+    PHASE,
     PLAYER_ID,
+    ROUND,
     SEAT,
     TIME,
     VERSION,
@@ -49,7 +53,12 @@ from service.problems import CODES
 from table.deeds import CREATE, DEEDS
 
 UPDATED = described(TIME, "When the match last changed, in milliseconds since 1970-01-01T00:00Z.")
-ROLE = ids(["player", "referee", "admin"])
+ROLE = ids(["player", "referee", "admin"], "What the player may do. A referee may audit any match in which it does not play.")
+NAME = text(about="The player's name. Several players may have the same.")
+GAME_ID = text(about="The id of the game.")
+REVISION = described(COUNT, "The revision of the game's rules. It rises when a ruling changes play.")
+LEAST_SEATS = described(COUNT, "The least number of seats in a match.")
+MOST_SEATS = described(COUNT, "The largest number of seats in a match.")
 
 
 def components(games: Mapping[str, Game], levels: Iterable[str]) -> dict[str, Schema]:
@@ -61,13 +70,13 @@ def components(games: Mapping[str, Game], levels: Iterable[str]) -> dict[str, Sc
 def _players(levels: Iterable[str]) -> dict[str, Shape]:
     return {
         "Player": record(
-            {"id": nullable(PLAYER_ID), "name": ANY_TEXT, "role": ROLE},
+            {"id": nullable(PLAYER_ID), "name": NAME, "role": ROLE},
             "A player. The owner of the admin key has no id.",
         ),
         "NewPlayer": record(
             {
                 "id": PLAYER_ID,
-                "name": ANY_TEXT,
+                "name": NAME,
                 "role": ROLE,
                 "key": text(about="The bearer key. This is the only answer that contains it. The server stores only its hash."),
             },
@@ -75,8 +84,8 @@ def _players(levels: Iterable[str]) -> dict[str, Shape]:
         ),
         "Occupant": either(
             record({"player": PLAYER_ID}, "A player."),
-            record({"ai": ids(levels)}, "An artificial player, by level."),
-            record({"open": always(True)}, "Nobody yet."),
+            record({"ai": ids(levels, "The level of play.")}, "An artificial player, by level."),
+            record({"open": always(True, "The seat is open.")}, "Nobody yet."),
             about="Who has a seat: a player, an artificial player, or nobody yet.",
         ),
     }
@@ -84,17 +93,20 @@ def _players(levels: Iterable[str]) -> dict[str, Shape]:
 
 def _games(levels: Iterable[str]) -> dict[str, Shape]:
     brief = {
-        "id": ANY_TEXT,
-        "title": ANY_TEXT,
-        "seats": listing(SEAT),
-        "least_seats": COUNT,
-        "most_seats": COUNT,
-        "revision": described(COUNT, "The revision of its rules. It rises when a ruling changes play."),
+        "id": GAME_ID,
+        "title": text(about="The name of the game."),
+        "seats": listing(SEAT, about="All seats, in the order in which a match has them unless it names another."),
+        "least_seats": LEAST_SEATS,
+        "most_seats": MOST_SEATS,
+        "revision": REVISION,
     }
-    schema = anything("JSON Schema (2020-12).")
     return {
         "Level": record(
-            {"id": ids(levels), "seat": text(about="What to write for a seat when you create a match."), "about": ANY_TEXT},
+            {
+                "id": ids(levels, "The level of play."),
+                "seat": text(about="What to write for a seat when you create a match."),
+                "about": text(about="How it plays, in a sentence."),
+            },
             "An artificial player.",
         ),
         "GameInBrief": record(brief, "A game in brief."),
@@ -109,24 +121,31 @@ def _games(levels: Iterable[str]) -> dict[str, Shape]:
             },
             "A game: its seats, options, artificial players and refusals.",
         ),
-        "Games": record({"games": listing(ref("GameInBrief"))}, "The games of this server."),
+        "Games": record({"games": listing(ref("GameInBrief"), about="Every game.")}, "The games of this server."),
         "Rule": record(
             {
-                "id": ANY_TEXT,
-                "section": ANY_TEXT,
-                "source": nullable(text(about="S: stated in the rulebook. P: a public source. R: a ruling.")),
+                "id": text(about="The id of the rule, such as `WAR-MOV-01`."),
+                "section": text(about="The heading above it in the rulebook."),
+                "source": nullable(text(about="`S`: stated in the rulebook. `P`: a public source. `R`: a ruling. Null: it names none.")),
                 "text": text(about="In Markdown."),
             },
             "One rule.",
         ),
-        "Rules": record({"game": ANY_TEXT, "revision": COUNT, "rules": listing(ref("Rule"))}, "The rules of a game, in their order."),
+        "Rules": record(
+            {
+                "game": GAME_ID,
+                "revision": REVISION,
+                "rules": listing(ref("Rule"), about="Those of the game, then those of the table."),
+            },
+            "The rules of a game, in their order.",
+        ),
         "GameData": record(
             {
-                "game": ANY_TEXT,
-                "revision": COUNT,
+                "game": GAME_ID,
+                "revision": REVISION,
                 "seats": listing(SEAT, about="All seats, in the order in which a match has them unless it names another."),
-                "least_seats": COUNT,
-                "most_seats": COUNT,
+                "least_seats": LEAST_SEATS,
+                "most_seats": MOST_SEATS,
                 "options": anything("The value of each option that a new match leaves out."),
                 "data": anything("data.json of the game. The contract of the game describes it."),
             },
@@ -135,8 +154,12 @@ def _games(levels: Iterable[str]) -> dict[str, Shape]:
         "TableData": record({"data": anything("data.json of the table. The rules of the table refer to it.")}, "The data of the table."),
         "GameSchema": record(
             {
-                "game": ANY_TEXT,
-                **dict.fromkeys(("document", "view", "options", "action", "event"), schema),
+                "game": GAME_ID,
+                "document": anything("JSON Schema (2020-12) of the state document."),
+                "view": anything("JSON Schema of the state document as viewers see it."),
+                "options": anything("JSON Schema of the options of a match."),
+                "action": anything("JSON Schema of any action. It refers to `actions`."),
+                "event": anything("JSON Schema of any event. It refers to `events`."),
                 "actions": mapping(ANY_TEXT, anything(), "JSON Schema of each action, by type."),
                 "events": mapping(ANY_TEXT, anything(), "JSON Schema of each event as viewers see it, by type."),
             },
@@ -157,9 +180,9 @@ def _matches(games: Mapping[str, Game], levels: Iterable[str]) -> dict[str, Shap
             {
                 "type": "object",
                 "properties": {
-                    "winners": listing(SEAT).schema,
-                    "reason": ANY_TEXT.schema,
-                    "scores": anything().schema,
+                    "winners": listing(SEAT, about="One seat, or those that share the victory.").schema,
+                    "reason": text(about="Why the match is over, a word of the game.").schema,
+                    "scores": anything("Points by seat.").schema,
                 },
                 "required": ["winners", "reason"],
                 "additionalProperties": True,
@@ -178,7 +201,10 @@ def _matches(games: Mapping[str, Game], levels: Iterable[str]) -> dict[str, Shap
             "The standing of a match, with its version.",
         ),
         "Matches": record(
-            {"matches": listing(ref("Standing")), "next": nullable(text(about="The `cursor` of the next page."))},
+            {
+                "matches": listing(ref("Standing"), about="The matches of this page."),
+                "next": nullable(text(about="The `cursor` of the next page; null after the last one.")),
+            },
             "Matches, newest first.",
         ),
     }
@@ -200,7 +226,10 @@ def _play(games: Mapping[str, Game]) -> dict[str, Shape]:
         "Played": _by_game(games, "Played", "What followed from your actions."),
         "Range": listing(whole(), 2, 2, "The lowest and the highest number that you may choose."),
         "Counts": record(
-            {"each": mapping(ANY_TEXT, ref("Range")), "total": ref("Range")},
+            {
+                "each": mapping(ANY_TEXT, ref("Range"), "The range of each key."),
+                "total": described(ref("Range"), "The range of the sum."),
+            },
             "Counts by key. Each count is within its range of `each`. Their sum is within `total`.",
         ),
         "Choices": _by_game(games, "Choices", "What you may do now: as a seat in the game, and at the table."),
@@ -215,15 +244,19 @@ def _history(games: Mapping[str, Game]) -> dict[str, Shape]:
             {
                 "format": described(COUNT, "The format of the entry, 2."),
                 "rules": described(CONTENT_HASH, "The content hash of the rules that decided the entry."),
-                "action": ref("ProofPart"),
-                "request": ref("ProofPart"),
+                "action": described(ref("ProofPart"), "The proof of the action."),
+                "request": described(ref("ProofPart"), "The proof of the request, which no viewer sees."),
                 "events": listing(ref("ProofPart"), about="One for each event."),
             },
             "What is needed to compute the digest of an entry from what its viewer sees (docs/auditing.md).",
         ),
         "ProofPart": either(
-            record({"salt": DIGEST}, "The part is shown whole. Its leaf is the SHA-256 of the salt and the part."),
-            record({"leaf": DIGEST}, "Something of the part is hidden. This is its leaf."),
+            record(
+                {"salt": described(DIGEST, "The salt, in hex.")},
+                "The part is shown whole. Its leaf is the SHA-256 of the salt and the part.",
+            ),
+            record({"leaf": described(DIGEST, "The leaf, in hex.")}, "Something of the part is hidden. This is its leaf."),
+            about="What is needed for one part of an entry: its salt or its leaf.",
         ),
         "Record": record(
             {
@@ -237,31 +270,46 @@ def _history(games: Mapping[str, Game]) -> dict[str, Shape]:
             {
                 "match": MATCH_ID,
                 "version": versions("The version of the match after this entry."),
-                "actor": ANY_TEXT,
-                "action": anything(),
-                "events": listing(anything()),
-                "format": COUNT,
-                "revision": COUNT,
-                "rules": CONTENT_HASH,
+                "actor": text(about="A seat or `system`. For actions of the table: the id of a player."),
+                "action": anything("The accepted action."),
+                "events": listing(anything(), about="What followed from the action, in order."),
+                "format": described(COUNT, "The format of the entry, 2."),
+                "revision": described(COUNT, "The revision of the rules that decided it."),
+                "rules": described(CONTENT_HASH, "The content hash of the rules that decided it."),
                 "at": TIME,
-                "request": optional(record({"id": ANY_TEXT, "fingerprint": ANY_TEXT}, "The request that caused it.")),
-                "digest": DIGEST,
+                "request": optional(
+                    record(
+                        {"id": text(about="Its Idempotency-Key."), "fingerprint": text(about="A SHA-256 of what it asked for, in hex.")},
+                        "The request that caused it.",
+                    )
+                ),
+                "digest": described(DIGEST, "Covers this entry and all before it."),
                 "secret": optional(described(DIGEST, "The secret of the match. Only the entry that ended the match has it.")),
             },
             "An entry in full (docs/auditing.md).",
         ),
-        "Finding": record({"version": VERSION, "code": ANY_TEXT, "detail": ANY_TEXT}, "Something that is wrong."),
+        "Finding": record(
+            {
+                "version": described(VERSION, "The version of the entry that it is about."),
+                "code": text(about="What is wrong, as a stable code (docs/auditing.md)."),
+                "detail": text(about="What is wrong, in a sentence."),
+            },
+            "Something that is wrong.",
+        ),
         "Audit": record(
             {
-                "ok": flag(),
+                "ok": flag("Whether nothing is wrong."),
                 "match": MATCH_ID,
-                "game": ANY_TEXT,
-                "versions": VERSION,
+                "game": GAME_ID,
+                "versions": described(VERSION, "How many entries were audited."),
                 "digest": described(DIGEST, "The digest of the last entry, which covers all entries."),
-                "chain": ids([VERIFIED, UNDISCLOSED]),
-                "commitment": ids([KEPT, BROKEN, UNDISCLOSED]),
+                "chain": ids([VERIFIED, UNDISCLOSED], "Whether the digests were checked, or could not be yet."),
+                "commitment": ids([KEPT, BROKEN, UNDISCLOSED], "Whether the secret has the published hash, or is not told yet."),
                 "published": text(about="The hash of the secret in the first entry. Compare it with the one that you noted."),
-                "dice": ids([VERIFIED, PARTLY, UNDISCLOSED]),
+                "dice": ids(
+                    [VERIFIED, PARTLY, UNDISCLOSED],
+                    "Whether all draws were checked, some, or none because the secret is not told yet.",
+                ),
                 "revisions": listing(COUNT, about="The revisions of the rules that the entries name."),
                 "rules": listing(CONTENT_HASH, about="The content hashes of the rules that the entries name."),
                 "rules_here": described(CONTENT_HASH, "The content hash of the rules of this server."),
@@ -277,7 +325,7 @@ def _history(games: Mapping[str, Game]) -> dict[str, Shape]:
 
 def _server(games: Mapping[str, Game]) -> dict[str, Shape]:
     return {
-        "Health": record({"status": ids(["ok"])}, "All is well."),
+        "Health": record({"status": ids(["ok"], "Always `ok`.")}, "All is well."),
         "Limit": record(
             {
                 "name": text(about="In the headers `RateLimit` and `RateLimit-Policy`, and in the problem of who is refused."),
@@ -295,14 +343,19 @@ def _server(games: Mapping[str, Game]) -> dict[str, Shape]:
             },
             "A limit.",
         ),
-        "Limits": record({"limits": listing(ref("Limit"))}, "The limits of this server."),
+        "Limits": record({"limits": listing(ref("Limit"), about="Every limit.")}, "The limits of this server."),
         "Problem": _problem(games),
         "ProblemCode": ids(CODES, "Why the platform refuses."),
         "ProblemKind": record(
-            {"code": ref("ProblemCode"), "status": whole(), "title": ANY_TEXT, "detail": ANY_TEXT},
-            "One kind of problem: its status, its title and its sentence. The names in braces are facts of the case.",
+            {
+                "code": ref("ProblemCode"),
+                "status": whole(400, 599, "The HTTP status."),
+                "title": text(about="A short title."),
+                "detail": text(about="A sentence. The names in braces are facts of the case."),
+            },
+            "One kind of problem: its status, its title and its sentence.",
         ),
-        "ProblemKinds": record({"problems": listing(ref("ProblemKind"))}, "Every kind of problem."),
+        "ProblemKinds": record({"problems": listing(ref("ProblemKind"), about="Every kind.")}, "Every kind of problem."),
     }
 
 
@@ -313,23 +366,23 @@ def _by_game(games: Mapping[str, Game], name: str, about: str) -> Shape:
 def _standing(games: Mapping[str, Game]) -> dict[str, Shape]:
     return {
         "id": MATCH_ID,
-        "game": ids(games),
-        "status": ids(["open", "playing", "over"]),
-        "created": TIME,
-        "creator": PLAYER_ID,
-        "options": anything(),
+        "game": ids(games, "The game of the match."),
+        "status": ids(["open", "playing", "over"], "`open` while a seat is open, then `playing`, then `over`."),
+        "created": described(TIME, "When it was created, in milliseconds since 1970-01-01T00:00Z."),
+        "creator": described(PLAYER_ID, "The player who created it."),
+        "options": anything("The options of the match, defaults filled in."),
         "order": listing(SEAT, about="The seats in turn order."),
         "seats": mapping(ANY_TEXT, ref("Occupant"), "Who has each seat."),
-        "round": whole(),
-        "phase": ANY_TEXT,
-        "active": nullable(SEAT),
+        "round": ROUND,
+        "phase": PHASE,
+        "active": ACTIVE,
         "to_act": listing(
             ANY_TEXT,
             about="The actors who must decide now: seats or `system`. Empty while a seat is open and when the match is over.",
         ),
-        "outcome": nullable(ref("Outcome")),
+        "outcome": OUTCOME,
         "commitment": described(DIGEST, "SHA-256 of the match's secret, in hex. It was published before anybody joined."),
-        "secret": nullable(described(DIGEST, "The secret in hex, once the match is over.")),
+        "secret": nullable(described(DIGEST, "The secret in hex; null until the match is over.")),
     }
 
 
@@ -337,12 +390,15 @@ def _problem(games: Mapping[str, Game]) -> Shape:
     codes = either(
         ref("ProblemCode"), *(ref(f"{camel(game)}RefusalCode") for game in games), about="The code is stable. Programs should act on it."
     )
-    error = record({"where": ANY_TEXT, "what": ANY_TEXT}, "What is wrong in one place.")
+    error = record(
+        {"where": text(about="The place, as a JSON Pointer."), "what": text(about="What is wrong there.")},
+        "What is wrong in one place.",
+    )
     return record(
         {
             "type": unchecked({"type": "string", "format": "uri-reference"}, "The address that explains this kind of problem."),
-            "title": ANY_TEXT,
-            "status": whole(400, 599),
+            "title": text(about="A short title of this kind of problem."),
+            "status": whole(400, 599, "The HTTP status."),
             "code": codes,
             "detail": text(about="What happened in this case, in a sentence."),
             "errors": optional(listing(error, about="Where a request is malformed.")),

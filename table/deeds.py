@@ -122,7 +122,7 @@ DEEDS: Mapping[str, TableDeed] = {
     CREATE: TableDeed(
         {
             "game": GAME,
-            "seats": mapping(SEAT, text(about="`me`, `open` or `ai:<level>`")),
+            "seats": mapping(SEAT, text(about="`me`, `open` or `ai:<level>`"), about="who takes which seat"),
             "options": OPTIONS,
             "order": optional(listing(SEAT, about="the seats in their order around the board")),
         },

@@ -40,7 +40,7 @@ GIVEN = matching(patterns.CONTRIBUTION, "1 to 64 bytes in lower-case hex; they e
 OCCUPANT = either(
     record({"player": PLAYER_ID}, "A player."),
     record({"ai": ids(LEVELS, "the level of play")}, "An artificial player."),
-    record({"open": always(True)}, "Nobody yet."),
+    record({"open": always(True, "the seat is open")}, "Nobody yet."),
     about="who has a seat",
 )
 OCCUPANT.schema["title"] = "Occupant"

@@ -7,7 +7,7 @@ from typing import Any
 
 from games.documents import Own
 from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, no
-from games.schema import Fields, ids, nullable, record, whole
+from games.schema import Fields, described, ids, nullable, record, whole
 from games.war.data import MOVES, SIDES, SYMBOL, VALUE
 from games.war.document import Match, State
 from games.war.flow import after_moves, end_turn, to_phase
@@ -175,10 +175,28 @@ def seat_eliminated(state: Any, event: Event, own: Own) -> None:
 ATTACK = Deed({"tile": TILE}, attack_offers, attack_refusal, attack)
 STOP_ATTACK = Deed({"tile": TILE}, stop_attack_offers, stop_attack_refusal, stop_attack)
 
-_ROLL = record({"die": whole(1, SIDES), "total": whole(2)})
+_ROLL = record(
+    {"die": whole(1, SIDES, "the face of the die"), "total": whole(2, about="the die, the units in the fight and the combat bonus")}
+)
 
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
-    "attack_rolled": (attack_rolled, {"tile": TILE, "attack": _ROLL, "defence": _ROLL, "loser": nullable(SEAT)}),
-    "attack_ended": (attack_ended, {"tile": TILE, "seat": SEAT, "result": ids([CONQUERED, REPELLED, STOPPED]), "moved": whole(0)}),
-    "seat_eliminated": (seat_eliminated, {"seat": SEAT, "by": SEAT}),
+    "attack_rolled": (
+        attack_rolled,
+        {
+            "tile": TILE,
+            "attack": described(_ROLL, "the attacker's roll"),
+            "defence": described(_ROLL, "the defender's roll"),
+            "loser": nullable(described(SEAT, "the seat that loses a unit; null for a draw")),
+        },
+    ),
+    "attack_ended": (
+        attack_ended,
+        {
+            "tile": TILE,
+            "seat": SEAT,
+            "result": ids([CONQUERED, REPELLED, STOPPED], "how the attack ended"),
+            "moved": whole(0, about="units that enter the tile"),
+        },
+    ),
+    "seat_eliminated": (seat_eliminated, {"seat": SEAT, "by": described(SEAT, "the seat that has eliminated it")}),
 }

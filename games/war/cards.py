@@ -172,11 +172,21 @@ def units_placed(state: Any, event: Event, own: Own) -> None:
     own(state, "reserve")[event["seat"]] -= sum(event["units"].values())
 
 
-REINFORCE = Deed({"card": CARD, "units": counts(TILE)}, reinforce_offers, reinforce_refusal, reinforce, reinforce_ranges, reinforce_outside)
+REINFORCE = Deed(
+    {"card": CARD, "units": counts(TILE, about="the new units, by tile")},
+    reinforce_offers,
+    reinforce_refusal,
+    reinforce,
+    reinforce_ranges,
+    reinforce_outside,
+)
 PLAY_COMBAT_CARD = Deed({"card": CARD}, combat_card_offers, combat_card_refusal, play_combat_card)
 END_CARDS = always_allowed("end_cards", end_cards)
 
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
-    "card_played": (card_played, {"seat": SEAT, "card": CARD, "use": ids([AS_REINFORCEMENTS, AS_COMBAT_CARD])}),
+    "card_played": (
+        card_played,
+        {"seat": SEAT, "card": CARD, "use": ids([AS_REINFORCEMENTS, AS_COMBAT_CARD], "what the card is played as")},
+    ),
     "units_placed": (units_placed, {"seat": SEAT, "units": PLACED_COUNTS}),
 }

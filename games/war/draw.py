@@ -82,9 +82,11 @@ def row_filled(state: Any, event: Event, own: Own) -> None:
     state["deck"] = state["deck"][len(event["cards"]) :]
 
 
-TAKE_CARDS = Deed({"cards": listing(CARD, 1, ROW_TAKE)}, take_cards_offers, take_cards_refusal, take_cards)
+TAKE_CARDS = Deed(
+    {"cards": listing(CARD, 1, ROW_TAKE, "different cards of the row, in any order")}, take_cards_offers, take_cards_refusal, take_cards
+)
 
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
-    "cards_taken": (cards_taken, {"seat": SEAT, "cards": listing(CARD)}),
-    "row_filled": (row_filled, {"cards": listing(CARD)}),
+    "cards_taken": (cards_taken, {"seat": SEAT, "cards": listing(CARD, about="the cards taken")}),
+    "row_filled": (row_filled, {"cards": listing(CARD, about="the new cards, left to right")}),
 }

@@ -124,5 +124,5 @@ def final_turns_started(state: Any, event: Event, own: Own) -> None:
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
     **lifecycle(SEATS, PHASE_NAMES, REASONS, DOCUMENT, SCORE, {"turn_ended": turn_record_cleared}),
     "combat_card_expired": (combat_card_expired, {"seat": SEAT, "card": CARD}),
-    "final_turns_started": (final_turns_started, {"seats": listing(SEAT)}),
+    "final_turns_started": (final_turns_started, {"seats": listing(SEAT, about="the seats that have one more turn, the next one first")}),
 }

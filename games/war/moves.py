@@ -8,7 +8,7 @@ from typing import Any
 from games.choices import Outside, Ranges
 from games.documents import Own
 from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, no
-from games.schema import Fields, counts
+from games.schema import Fields, counts, described
 from games.war.data import BESIDE, MOVES
 from games.war.document import Match, State
 from games.war.flow import after_moves, always_allowed, to_phase
@@ -83,9 +83,24 @@ def move_made(state: Any, event: Event, own: Own) -> None:
             attacks[tile] = {"from": source, "units": number, "rolls": 0}
 
 
-MOVE = Deed({"from": TILE, "to": counts(TILE)}, move_offers, move_refusal, move, move_ranges, move_outside)
+MOVE = Deed(
+    {"from": described(TILE, "the tile that the units leave"), "to": counts(TILE, about="how many units go to each adjacent tile")},
+    move_offers,
+    move_refusal,
+    move,
+    move_ranges,
+    move_outside,
+)
 END_MOVES = always_allowed("end_moves", end_moves)
 
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
-    "move_made": (move_made, {"seat": SEAT, "from": TILE, "to": PLACED_COUNTS, "attacks": PLACED_COUNTS})
+    "move_made": (
+        move_made,
+        {
+            "seat": SEAT,
+            "from": described(TILE, "the tile that the units leave"),
+            "to": described(PLACED_COUNTS, "units that enter, by tile"),
+            "attacks": described(PLACED_COUNTS, "units that attack, by tile; they stay where they are"),
+        },
+    )
 }

@@ -230,8 +230,14 @@ def deck_built(state: Any, event: Event, own: Own) -> None:
 SET_UP = Deed({}, setup_offers, setup_refusal, set_up)
 
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
-    "symbols_chosen": (symbols_chosen, {"symbols": listing(NAMED_SYMBOL)}),
-    "map_built": (map_built, {"number": nullable(whole(0)), "tiles": mapping(TILE, record({"face": FACE, "region": REGION}))}),
-    "starting_cards_dealt": (starting_cards_dealt, {"cards": mapping(SEAT, listing(CARD))}),
+    "symbols_chosen": (symbols_chosen, {"symbols": listing(NAMED_SYMBOL, about="the symbols in play")}),
+    "map_built": (
+        map_built,
+        {
+            "number": nullable(whole(0, about="the number that the map was generated from; null for a given map")),
+            "tiles": mapping(TILE, record({"face": FACE, "region": REGION}), about="the map, by tile"),
+        },
+    ),
+    "starting_cards_dealt": (starting_cards_dealt, {"cards": mapping(SEAT, listing(CARD), about="the cards of each seat")}),
     "deck_built": (deck_built, {"deck": DECK}),
 }

@@ -8,7 +8,23 @@ from typing import Any
 from games.documents import Own
 from games.kernel import SYSTEM, Seat
 from games.lifecycle import OVER, ROUND_END, SETUP
-from games.schema import COUNTED, Shape, always, counts, either, flag, ids, listing, mapping, nullable, record, text, veiled, whole
+from games.schema import (
+    COUNTED,
+    Shape,
+    always,
+    counts,
+    described,
+    either,
+    flag,
+    ids,
+    listing,
+    mapping,
+    nullable,
+    record,
+    text,
+    veiled,
+    whole,
+)
 from games.war.data import (
     BESIDE,
     BROWN,
@@ -35,14 +51,38 @@ REASONS = (FINAL_TURNS_OVER, LAST_SEAT)
 SEAT = ids(SEATS, "a seat, named after its cubes")
 TILE = text("^[a-z](?:[1-9]|[12][0-9]|3[0-6])$", "a tile's id: its column letter and its row number")
 CARD = ids(CARDS, "a card: its symbol, its background and its value")
-NAMED_SYMBOL = ids(SYMBOLS)
+NAMED_SYMBOL = ids(SYMBOLS, "a symbol of tiles and cards")
 FACE = ids([*SYMBOLS, BROWN], "the symbol that a tile bears, or brown")
-REGION = nullable(whole(1))
+REGION = nullable(whole(1, about="the number of the tile's region on the map; null where there are none"))
 PLACED_COUNTS = counts(TILE, 1, about="units by tile; tiles with none are left out")
 DECK = veiled(listing(CARD, about="top card first; a view has the number of cards instead"), COUNTED)
-TILES = mapping(TILE, record({"face": FACE, "region": REGION, "seat": nullable(SEAT), "units": whole(0, UNITS)}), about="the map, by tile")
+MAP_NUMBER = whole(0, GENERATOR.modulus - 1, "the number that the map was generated from; null for a given map and before the set-up")
+TILES = mapping(
+    TILE,
+    record(
+        {
+            "face": FACE,
+            "region": REGION,
+            "seat": nullable(described(SEAT, "the seat whose units stand here; null if there are none")),
+            "units": whole(0, UNITS, "units on the tile"),
+        }
+    ),
+    about="the map, by tile",
+)
 SCORE = whole(0)
-SCORE_SHEET = mapping(SEAT, record({"tiles": whole(0), "symbols": whole(0), "sets": whole(0), "total": whole(0)}))
+SCORE_SHEET = mapping(
+    SEAT,
+    record(
+        {
+            "tiles": whole(0, about="points for tiles (WAR-SCO-01)"),
+            "symbols": whole(0, about="points for symbols (WAR-SCO-02)"),
+            "sets": whole(0, about="points for sets (WAR-SCO-03)"),
+            "total": whole(0, about="the sum"),
+        }
+    ),
+    about="what the points of each seat are made of",
+)
+ROUND = whole(1, about="the number of the round, from 1")
 
 OPTION_SHAPES: dict[str, Shape] = {
     "first_seat": either(always(RANDOM), SEAT, about="who begins"),
@@ -56,33 +96,55 @@ OPTION_SHAPES: dict[str, Shape] = {
 
 DOCUMENT = record(
     {
-        "game": always(ID),
+        "game": always(ID, "the game"),
         "options": record(OPTION_SHAPES, about="the options of the match, defaults filled in"),
         "seats": listing(SEAT, 2, MOST_SEATS, about="in turn order; before the set-up in their order round the table"),
-        "round": whole(1),
-        "phase": ids(PHASE_NAMES),
-        "active": nullable(SEAT),
-        "to_act": listing(ids([*SEATS, SYSTEM]), about="who must decide now"),
+        "round": ROUND,
+        "phase": ids(PHASE_NAMES, "the kind of decision that is due"),
+        "active": nullable(described(SEAT, "the seat whose turn it is, or null")),
+        "to_act": listing(ids([*SEATS, SYSTEM], "a seat, or the system"), about="who must decide now"),
         "outcome": nullable(
-            record({"winners": listing(SEAT), "reason": ids(REASONS), "scores": mapping(SEAT, SCORE, about="points by seat")})
+            record(
+                {
+                    "winners": listing(SEAT, about="in the order of `seats`"),
+                    "reason": ids(REASONS, "why the match is over"),
+                    "scores": mapping(SEAT, SCORE, about="points by seat"),
+                },
+                about="who won, and why; null while the match goes on",
+            )
         ),
-        "score_sheet": nullable(SCORE_SHEET),
+        "score_sheet": nullable(described(SCORE_SHEET, "what the points of each seat are made of; null until they are counted")),
         "symbols": listing(NAMED_SYMBOL, about="the symbols in play"),
-        "map_number": nullable(whole(0, GENERATOR.modulus - 1)),
+        "map_number": nullable(MAP_NUMBER),
         "tiles": TILES,
         "reserve": mapping(SEAT, whole(0, UNITS), about="units not on the board"),
         "hands": mapping(SEAT, listing(CARD), about="in the order in which the cards came"),
         "combat": mapping(SEAT, CARD, about="combat cards in force"),
         "row": listing(CARD, 0, ROW_SIZE, about="face up, left to right"),
         "deck": DECK,
-        "discard": listing(CARD),
+        "discard": listing(CARD, about="in the order of leaving play"),
         "turn": record(
-            {"reinforcements": whole(0, REINFORCEMENTS), "combat_card": flag(), "placed": PLACED_COUNTS, "moves": whole(0, MOVES)},
+            {
+                "reinforcements": whole(0, REINFORCEMENTS, "cards played as reinforcements"),
+                "combat_card": flag("whether a combat card was played"),
+                "placed": described(PLACED_COUNTS, "new units by tile; tiles with none are left out"),
+                "moves": whole(0, MOVES, "moves made"),
+            },
             about="the record of the active seat's turn so far",
         ),
-        "attacks": mapping(TILE, record({"from": TILE, "units": whole(1), "rolls": whole(0)}), about="open attacks, by the attacked tile"),
+        "attacks": mapping(
+            TILE,
+            record(
+                {
+                    "from": described(TILE, "the tile that the attackers stand on"),
+                    "units": whole(1, about="attackers that are left; they still count on their tile"),
+                    "rolls": whole(0, about="how many times the dice were rolled, draws included"),
+                }
+            ),
+            about="open attacks, by the attacked tile",
+        ),
         "final_turns": nullable(listing(SEAT, about="seats that still have to finish their final turn, the next one first")),
-        "eliminated": listing(SEAT),
+        "eliminated": listing(SEAT, about="in the order of elimination"),
     },
     about="the state of a match of War!",
 )

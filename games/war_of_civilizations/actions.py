@@ -192,7 +192,14 @@ def finish_round(match: Match, seat: Seat, action: Action) -> None:
 
 
 SET_UP = Deed({}, setup_offers, setup_refusal, set_up)
-DEPLOY = Deed({"at": LOCATION, "ships": counts(SHIP)}, deploy_offers, deploy_refusal, deploy, deploy_ranges, deploy_outside)
+DEPLOY = Deed(
+    {"at": LOCATION, "ships": counts(SHIP, about="the free ships that go there, by kind; the others go to the other island")},
+    deploy_offers,
+    deploy_refusal,
+    deploy,
+    deploy_ranges,
+    deploy_outside,
+)
 BEGIN = Deed({"action": ACTIVE_ACTION}, begin_offers, begin_refusal, begin)
 END_ACTION = Deed({}, end_action_offers, end_action_refusal, stop)
 END_TURN = Deed({}, end_turn_offers, end_turn_refusal, finish_turn)

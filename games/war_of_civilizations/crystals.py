@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from games.choices import Outside, Ranges
 from games.documents import Own
 from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, no
-from games.schema import Fields, counts, whole
+from games.schema import Fields, counts, described, whole
 from games.war_of_civilizations.checks import bonus_open, cannot_pay, no_bonus, no_step
 from games.war_of_civilizations.data import (
     CONTINENT,
@@ -245,12 +245,12 @@ FACTS: Mapping[str, tuple[Fact, Fields]] = {
     "resource_converted": (resource_converted, {"seat": SEAT, "into": RESOURCE}),
     "crystal_mounted": (crystal_mounted, {"seat": SEAT, "at": LOCATION, "round": ROUND}),
     "crystal_dismounted": (crystal_dismounted, {"seat": SEAT, "at": LOCATION}),
-    "ability_upgraded": (ability_upgraded, {"seat": SEAT, "level": whole(1, MAX_LEVEL)}),
+    "ability_upgraded": (ability_upgraded, {"seat": SEAT, "level": whole(1, MAX_LEVEL, "the new level")}),
 }
 
 # ---------------------------------------------------------------- deeds
 
-_EXCHANGE = {"into": RESOURCE, "pay": counts(RESOURCE)}
+_EXCHANGE = {"into": described(RESOURCE, "the resource gained"), "pay": counts(RESOURCE, about="what is paid, by resource")}
 CONVERT = Deed(_EXCHANGE, convert_offers, convert_refusal, convert, convert_ranges, convert_outside)
 CONVERT_TO_POWDER = Deed(_EXCHANGE, powder_offers, powder_refusal, exchange, convert_ranges, convert_outside)
 MOUNT = Deed({"at": LOCATION}, mount_offers, mount_refusal, mount)

@@ -8,7 +8,7 @@ import games.kernel
 
 
 class Options(TypedDict):
-    """The object at `options`."""
+    """The options of the match, defaults filled in."""
 
     pirates: NotRequired[bool]
     disasters: NotRequired[bool]
@@ -50,7 +50,7 @@ class ApexRow(TypedDict):
 
 
 class Isle(TypedDict):
-    """The object at `isle`."""
+    """Who holds the Isle, and for how long."""
 
     holder: str | None
     since: int | None
@@ -58,7 +58,7 @@ class Isle(TypedDict):
 
 
 class Power(TypedDict):
-    """The object at `power`."""
+    """The power cards that no seat has."""
 
     display: list[str]
     deck: list[str]
@@ -70,7 +70,7 @@ Mover = TypedDict("Mover", {"from": str, "at": str, "ships": dict[str, int], "st
 
 
 class Turn(TypedDict):
-    """The record of the active seat's turn so far."""
+    """The object at `turn`."""
 
     actions_used: int
     extra_actions: int

@@ -428,10 +428,10 @@ def island_laid_waste(state: State, event: Event, own: Own) -> None:
     own(own_turn(state, own), "laid_waste").append(event["at"])
 
 
-_MARK = nullable(whole(1, FORECAST_TOKENS))
+_MARK = nullable(whole(1, FORECAST_TOKENS, "forecast tokens on the island; null for none"))
 
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
-    "discount_used": (discount_used, {"seat": SEAT, "left": whole(0)}),
+    "discount_used": (discount_used, {"seat": SEAT, "left": whole(0, about="what is left of it, in OC")}),
     "card_bought": (card_bought, {"seat": SEAT, "card": CARD}),
     "card_revealed": (card_revealed, {"card": CARD}),
     "deck_reshuffled": (deck_reshuffled, {"deck": DECK}),
@@ -443,7 +443,10 @@ FACTS: Mapping[str, tuple[Fact, Fields]] = {
 # ---------------------------------------------------------------- deeds
 
 COLLECT = Deed(
-    {"skip": optional(listing(LOCATION)), "extra": optional(counts(RESOURCE))},
+    {
+        "skip": optional(listing(LOCATION, about="islands with forecast tokens that are left out")),
+        "extra": optional(counts(RESOURCE, about="what Squirrel's ability brings, by resource")),
+    },
     collect_offers,
     collect_refusal,
     collect,
@@ -454,5 +457,10 @@ FORECAST = Deed({}, forecast_offers, forecast_refusal, forecast)
 REBUILD = Deed({"at": LOCATION}, rebuild_offers, rebuild_refusal, rebuild)
 BUY_CARD = Deed({"card": CARD}, buy_card_offers, buy_card_refusal, buy_card)
 BUY_SHIPS = Deed(
-    {"ship": WARE, "at": LOCATION, "count": whole(1)}, buy_ships_offers, buy_ships_refusal, buy_ships, buy_ships_ranges, buy_ships_outside
+    {"ship": WARE, "at": LOCATION, "count": whole(1, about="how many ships")},
+    buy_ships_offers,
+    buy_ships_refusal,
+    buy_ships,
+    buy_ships_ranges,
+    buy_ships_outside,
 )

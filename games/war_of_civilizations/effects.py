@@ -103,7 +103,7 @@ def teleporter_granted(state: State, event: Event, own: Own) -> None:
 
 
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
-    "steps_granted": (steps_granted, {"seat": SEAT, "count": whole(1)}),
-    "actions_granted": (actions_granted, {"seat": SEAT, "count": whole(1)}),
+    "steps_granted": (steps_granted, {"seat": SEAT, "count": whole(1, about="how many steps")}),
+    "actions_granted": (actions_granted, {"seat": SEAT, "count": whole(1, about="how many active actions")}),
     "teleporter_granted": (teleporter_granted, {"seat": SEAT}),
 }

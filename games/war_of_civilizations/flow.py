@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from games.documents import Document, Own, clone
 from games.kernel import Event, Fact, Seat
 from games.lifecycle import lifecycle
-from games.schema import Fields, either, ids, optional, whole
+from games.schema import Fields, described, either, ids, optional, whole
 from games.war_of_civilizations.data import (
     ACTIONS_A_TURN,
     ACTIONS_FOR_ALL_ISLANDS,
@@ -31,7 +31,9 @@ from games.war_of_civilizations.state import (
     ACTIVE_ACTION,
     CARD,
     CHANGES,
+    COUNTDOWN_NUMBER,
     DOCUMENT,
+    FROM,
     LOCATION,
     PHASES,
     REASONS,
@@ -39,6 +41,7 @@ from games.war_of_civilizations.state import (
     SCORE,
     SEAT,
     SHIP_MAP,
+    TO,
     ability,
     controls,
     controls_continent,
@@ -329,32 +332,49 @@ def countdown_set(state: State, event: Event, own: Own) -> None:
     state["countdown"] = event["value"]
 
 
-_MOVED = ids(["reinforce", "turned_back", "retreat", "upkeep", "disaster"])
-_REMOVED = ids(["defeat", "ability", "disaster", "upkeep"])
-_PURSE = either(SEAT, ids([SUPPLY, ISLE, EXPEDITION]))
+_MOVED = ids(["reinforce", "turned_back", "retreat", "upkeep", "disaster"], "why the ships move")
+_REMOVED = ids(["defeat", "ability", "disaster", "upkeep"], "why the ships leave the board")
+_PURSE = either(SEAT, ids([SUPPLY, ISLE, EXPEDITION], "the supply, the Isle, or the token of a lost expedition"))
 _GAINED = ("start", "collect", "convert", "card", *PLUNDERING, "spoils", "ransom")
 _PAID = ("rebuild", "buy_card", "buy_ships", "teleporter", "mount", "expedition", "bid", "hire", "upkeep")
-_CHANGED = ids([*_GAINED, *_PAID])
-_CRYSTALS = ids(["start", "expedition", "battle", "upgrade", "spoils", "ransom", ISLE, "isle_last"])
-WAY: Fields = {"seat": SEAT, "from": LOCATION, "to": LOCATION, "ships": SHIP_MAP}
+_CHANGED = ids([*_GAINED, *_PAID], "why the stock changes")
+_CRYSTALS = ids(["start", "expedition", "battle", "upgrade", "spoils", "ransom", ISLE, "isle_last"], "why crystals change hands")
+WAY: Fields = {"seat": SEAT, "from": FROM, "to": TO, "ships": SHIP_MAP}
 
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
     **lifecycle(
         SEATS, PHASES, REASONS, DOCUMENT, SCORE, {"turn_started": turn_started, "turn_ended": turn_ended, "match_ended": match_ended}
     ),
-    "action_begun": (action_begun, {"seat": SEAT, "action": ACTIVE_ACTION, "discount_left": optional(whole(1))}),
+    "action_begun": (
+        action_begun,
+        {"seat": SEAT, "action": ACTIVE_ACTION, "discount_left": optional(whole(1, about="Lion's discount for this Buy, in OC"))},
+    ),
     "action_ended": (action_ended, {"seat": SEAT, "action": ACTIVE_ACTION}),
     "bonus_closed": (bonus_closed, {"seat": SEAT}),
     "resources_changed": (resources_changed, {"seat": SEAT, "changes": CHANGES, "reason": _CHANGED}),
-    "crystals_moved": (crystals_moved, {"from": _PURSE, "to": _PURSE, "count": whole(1), "reason": _CRYSTALS}),
-    "crystal_captured": (crystal_captured, {"seat": SEAT, "owner": SEAT, "at": LOCATION}),
-    "card_spent": (card_spent, {"seat": SEAT, "card": CARD, "reason": ids(["played", "bid", "discarded"])}),
-    "ships_placed": (ships_placed, {"seat": SEAT, "at": LOCATION, "ships": SHIP_MAP, "reason": ids(["start", "deploy", "buy", "card"])}),
+    "crystals_moved": (
+        crystals_moved,
+        {
+            "from": described(_PURSE, "who gives them"),
+            "to": described(_PURSE, "who gets them"),
+            "count": whole(1, about="how many crystals"),
+            "reason": _CRYSTALS,
+        },
+    ),
+    "crystal_captured": (
+        crystal_captured,
+        {"seat": described(SEAT, "the seat that gets it"), "owner": described(SEAT, "the seat that had mounted it"), "at": LOCATION},
+    ),
+    "card_spent": (card_spent, {"seat": SEAT, "card": CARD, "reason": ids(["played", "bid", "discarded"], "why the card leaves the hand")}),
+    "ships_placed": (
+        ships_placed,
+        {"seat": SEAT, "at": LOCATION, "ships": SHIP_MAP, "reason": ids(["start", "deploy", "buy", "card"], "why the ships come")},
+    ),
     "ships_moved": (ships_moved, {**WAY, "reason": _MOVED}),
     "ships_removed": (ships_removed, {"seat": SEAT, "at": LOCATION, "ships": SHIP_MAP, "reason": _REMOVED}),
-    "teleporter_lost": (teleporter_lost, {"seat": SEAT, "at": LOCATION, "reason": ids(["battle", "disaster"])}),
+    "teleporter_lost": (teleporter_lost, {"seat": SEAT, "at": LOCATION, "reason": ids(["battle", "disaster"], "why the token is lost")}),
     "teleporter_withheld": (teleporter_withheld, {"seat": SEAT}),
     "isle_taken": (isle_taken, {"seat": SEAT, "round": ROUND}),
     "isle_lost": (isle_lost, {"seat": SEAT}),
-    "countdown_set": (countdown_set, {"value": whole(1, COUNTDOWN)}),
+    "countdown_set": (countdown_set, {"value": COUNTDOWN_NUMBER}),
 }

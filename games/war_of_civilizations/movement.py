@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from games.choices import Outside, Ranges
 from games.documents import Own
 from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, no
-from games.schema import Fields, counts, listing, nullable, whole
+from games.schema import Fields, counts, described, listing, nullable
 from games.war_of_civilizations.battle.resolve import land
 from games.war_of_civilizations.checks import bonus_open, cannot_pay, cannot_take_ships, no_bonus, no_room, no_step
 from games.war_of_civilizations.data import (
@@ -30,9 +30,12 @@ from games.war_of_civilizations.data import (
 from games.war_of_civilizations.document import Match, State
 from games.war_of_civilizations.flow import WAY, add_ships, count_ships, pass_to, pay, start_countdown, take_control, take_ships
 from games.war_of_civilizations.state import (
+    FROM,
     LOCATION,
     SEAT,
     SHIP,
+    STEPS_LEFT,
+    TO,
     ability,
     can_pay,
     controlled,
@@ -354,18 +357,20 @@ def central_entered(state: State, event: Event, own: Own) -> None:
     own_player(state, event["seat"], own)["entered_central"] = True
 
 
+_TOKEN_FROM = nullable(described(LOCATION, "the location of the token; null for one from the mat"))
+
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
-    "step_made": (step_made, {**WAY, "steps_left": whole(0)}),
-    "trail_fixed": (trail_fixed, {"seat": SEAT, "trail": listing(LOCATION, about="in map order")}),
+    "step_made": (step_made, {**WAY, "steps_left": STEPS_LEFT}),
+    "trail_fixed": (trail_fixed, {"seat": SEAT, "trail": listing(LOCATION, about="the locations of the trail, in map order")}),
     "ships_redistributed": (ships_redistributed, WAY),
-    "teleporter_placed": (teleporter_placed, {"seat": SEAT, "from": nullable(LOCATION), "to": LOCATION}),
+    "teleporter_placed": (teleporter_placed, {"seat": SEAT, "from": _TOKEN_FROM, "to": TO}),
     "grant_used": (grant_used, {"seat": SEAT}),
     "central_entered": (central_entered, {"seat": SEAT}),
 }
 
 # ---------------------------------------------------------------- deeds
 
-_STEP = {"from": LOCATION, "to": LOCATION, "ships": counts(SHIP)}
+_STEP = {"from": FROM, "to": TO, "ships": counts(SHIP, about="the ships that go, by kind")}
 MOVE = Deed(_STEP, move_offers, move_refusal, move, move_ranges, move_outside)
 REDISTRIBUTE = Deed(_STEP, redistribute_offers, redistribute_refusal, redistribute, redistribute_ranges, redistribute_outside)
-BUILD_TELEPORTER = Deed({"from": nullable(LOCATION), "to": LOCATION}, build_offers, build_refusal, build_teleporter)
+BUILD_TELEPORTER = Deed({"from": _TOKEN_FROM, "to": TO}, build_offers, build_refusal, build_teleporter)

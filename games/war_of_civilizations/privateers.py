@@ -8,7 +8,7 @@ from typing import Any
 from games.choices import Outside, Ranges
 from games.documents import Own
 from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, no
-from games.schema import Fields, counts, flag, ids, nullable, optional, text
+from games.schema import Fields, counts, flag, ids, optional, text
 from games.war_of_civilizations.battle.resolve import land, start_battle
 from games.war_of_civilizations.checks import cannot_pay, no_step, played_without
 from games.war_of_civilizations.data import (
@@ -32,9 +32,11 @@ from games.war_of_civilizations.data import (
 from games.war_of_civilizations.document import Blockade, Match, Mover, State
 from games.war_of_civilizations.flow import change_resources, close_bonus, end_action, move_crystals, pass_to, pay, to_turn
 from games.war_of_civilizations.state import (
+    BLOCKADE_START,
     GOODS,
     LOCATION,
-    OFFER,
+    NOTE,
+    RANSOM_OFFERED,
     SEAT,
     blockade_of,
     foreign_privateer,
@@ -377,10 +379,10 @@ def ransom_answered(state: State, event: Event, own: Own) -> None:
 
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
     "privateer_sent": (privateer_sent, {"seat": SEAT, "to": LOCATION}),
-    "blockade_started": (blockade_started, {"at": LOCATION, "owner": SEAT, "occupant": SEAT}),
-    "blockade_ended": (blockade_ended, {"at": LOCATION, "result": ids(["hostages", "ransom", "fought"])}),
-    "ransom_offered": (ransom_offered, {"from": SEAT, "to": SEAT, "at": LOCATION, "offer": OFFER, "note": nullable(text())}),
-    "ransom_answered": (ransom_answered, {"seat": SEAT, "accepted": flag(), "note": nullable(text())}),
+    "blockade_started": (blockade_started, BLOCKADE_START),
+    "blockade_ended": (blockade_ended, {"at": LOCATION, "result": ids(["hostages", "ransom", "fought"], "the answer")}),
+    "ransom_offered": (ransom_offered, RANSOM_OFFERED),
+    "ransom_answered": (ransom_answered, {"seat": SEAT, "accepted": flag("whether the offer was accepted"), "note": NOTE}),
 }
 
 # ---------------------------------------------------------------- deeds
@@ -393,6 +395,11 @@ FIGHT_ARRIVAL = Deed({"at": LOCATION}, fight_arrival_offers, fight_arrival_refus
 FIGHT = Deed({"at": LOCATION}, fight_offers, fight_refusal, fight)
 YIELD = Deed({}, yield_offers, yield_refusal, give_way)
 OFFER_RANSOM = Deed(
-    {"at": LOCATION, "offer": counts(GOODS), "note": _NOTE}, ransom_offers, ransom_refusal, offer_ransom, ransom_ranges, ransom_outside
+    {"at": LOCATION, "offer": counts(GOODS, about="what the seat would pay, by kind"), "note": _NOTE},
+    ransom_offers,
+    ransom_refusal,
+    offer_ransom,
+    ransom_ranges,
+    ransom_outside,
 )
-ANSWER_RANSOM = Deed({"accept": flag(), "note": _NOTE}, answer_offers, answer_refusal, answer_ransom)
+ANSWER_RANSOM = Deed({"accept": flag("whether to take the offer"), "note": _NOTE}, answer_offers, answer_refusal, answer_ransom)

@@ -38,7 +38,7 @@ from games.war_of_civilizations.data import (
 from games.war_of_civilizations.data import OPTIONS as OPTION_ROWS
 from games.war_of_civilizations.document import Match, Player, State
 from games.war_of_civilizations.flow import change_resources, move_crystals, pass_to
-from games.war_of_civilizations.state import APEX_ISLAND, DECK, OPTION_SHAPES, SEAT, TOKEN, option
+from games.war_of_civilizations.state import APEX_ISLAND, ATTACHED_ISLANDS, COVERED_ISLANDS, DECK, OPTION_SHAPES, TOKEN, option
 
 OPTIONS = record({name: optional(shape) for name, shape in OPTION_SHAPES.items()}, about="the options of a match of War of Civilizations")
 
@@ -176,9 +176,12 @@ def deck_built(state: State, event: Event, own: Own) -> None:
 
 
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
-    "map_laid": (map_laid, {"attached": mapping(SEAT, APEX_ISLAND), "covered": listing(APEX_ISLAND)}),
-    "tokens_placed": (tokens_placed, {"tokens": mapping(APEX_ISLAND, veiled(TOKEN, BLANK))}),
-    "pirates_placed": (pirates_placed, {"at": listing(APEX_ISLAND)}),
-    "crystals_placed": (crystals_placed, {"crystals": mapping(ids([SUPPLY, ISLE]), whole(0, CRYSTALS))}),
+    "map_laid": (map_laid, {"attached": ATTACHED_ISLANDS, "covered": COVERED_ISLANDS}),
+    "tokens_placed": (
+        tokens_placed,
+        {"tokens": mapping(APEX_ISLAND, veiled(TOKEN, BLANK), "the token of each island; null for a viewer who may not know it")},
+    ),
+    "pirates_placed": (pirates_placed, {"at": listing(APEX_ISLAND, about="the islands with a pirate")}),
+    "crystals_placed": (crystals_placed, {"crystals": mapping(ids([SUPPLY, ISLE]), whole(0, CRYSTALS), "how many are where")}),
     "deck_built": (deck_built, {"deck": DECK}),
 }

@@ -136,5 +136,5 @@ def isle_round_held(state: State, event: Event, own: Own) -> None:
 
 
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
-    "isle_round_held": (isle_round_held, {"seat": SEAT, "full_rounds": whole(1, ROUNDS_TO_WIN)}),
+    "isle_round_held": (isle_round_held, {"seat": SEAT, "full_rounds": whole(1, ROUNDS_TO_WIN, "full rounds for which it was held")}),
 }

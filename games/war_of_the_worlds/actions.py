@@ -267,10 +267,12 @@ def card_played(state: State, event: Event, own: Own) -> None:
         own(own(state, "units"), event["unit"])["used"] = True
 
 
+_OPTION = "the option's place on the card, from 1; 0 places a figure instead"
+
 PLAY = Deed(
     {
         "card": CARD,
-        "option": whole(about="the option's place on the card, from 1; 0 places a figure instead"),
+        "option": whole(about=_OPTION),
         "unit": optional(FIGURE),
         "region": optional(REGION),
         "from": optional(REGION),
@@ -281,9 +283,13 @@ PLAY = Deed(
     play_refusal,
     play,
 )
+_PLAYED: Fields = {"seat": SEAT, "card": CARD, "option": whole(0, about=_OPTION), "to": PLAYED_TO, "unit": optional(FIGURE)}
 END_TURN = Deed({}, end_turn_offers, end_turn_refusal, finish_turn)
 NEXT_ROUND = Deed({}, advance_offers, never_refused, advance)
 
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
-    "card_played": (card_played, {"seat": SEAT, "card": CARD, "option": whole(0), "to": PLAYED_TO, "unit": optional(FIGURE)}),
+    "card_played": (
+        card_played,
+        _PLAYED,
+    ),
 }

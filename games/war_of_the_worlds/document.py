@@ -8,7 +8,7 @@ import games.kernel
 
 
 class Options(TypedDict):
-    """The object at `options`."""
+    """The options of the match, defaults filled in."""
 
     expert_swap: NotRequired[bool]
     must_play: NotRequired[bool]
@@ -24,7 +24,7 @@ class Outcome(TypedDict):
 
 
 class Strike(TypedDict):
-    """An open strike."""
+    """The object at `strike`."""
 
     region: str
     damage: int
@@ -32,7 +32,7 @@ class Strike(TypedDict):
 
 
 class Evacuation(TypedDict):
-    """The region and the mark of the civilian that moved first."""
+    """The object at `evacuation`."""
 
     region: str
     fought: bool

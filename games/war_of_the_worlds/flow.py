@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from games.documents import Own
 from games.kernel import Event, Fact, Seat
 from games.lifecycle import lifecycle
-from games.schema import BLANK, Fields, listing, veiled, whole
+from games.schema import Fields, listing, whole
 from games.war_of_the_worlds.data import ALIENS, FIGURES, HAND_SIZE, HUMANS, INFLUENCE, LAND, SEATS
 from games.war_of_the_worlds.document import Match, State
 from games.war_of_the_worlds.outcome import end_by_rounds, ends_by_rounds
@@ -16,11 +16,13 @@ from games.war_of_the_worlds.state import (
     DOCUMENT,
     KIND_OF_INFLUENCE,
     LAND_REGION,
+    NUMBER_OF_CARDS,
     PHASE_IDS,
     PLAYING,
     REASONS,
     SCORE,
     SEAT,
+    SHUFFLED_CARDS,
     SOURCE,
     income,
 )
@@ -161,12 +163,15 @@ def influence_removed(state: State, event: Event, own: Own) -> None:
     own(own(own(state, "regions"), event["region"]), "influence").remove(event["kind"])
 
 
-_PILE: Fields = {"seat": SEAT, "count": whole(1), "cards": veiled(listing(CARD), BLANK)}
+_PILE: Fields = {"seat": SEAT, "count": NUMBER_OF_CARDS, "cards": SHUFFLED_CARDS}
 
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
     **lifecycle(SEATS, PHASE_IDS, REASONS, DOCUMENT, SCORE, {"turn_ended": turn_ended}),
-    "resources_changed": (resources_changed, {"seat": SEAT, "amount": whole(), "source": SOURCE}),
-    "hand_discarded": (hand_discarded, {"seat": SEAT, "cards": listing(CARD)}),
+    "resources_changed": (
+        resources_changed,
+        {"seat": SEAT, "amount": whole(about="what is added, or spent where negative"), "source": SOURCE},
+    ),
+    "hand_discarded": (hand_discarded, {"seat": SEAT, "cards": listing(CARD, about="the cards discarded")}),
     "supply_shuffled": (supply_shuffled, _PILE),
     "cards_drawn": (cards_drawn, _PILE),
     "offer_filled": (offer_filled, {"seat": SEAT, "card": CARD}),

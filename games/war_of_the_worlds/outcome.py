@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from games.documents import Own
 from games.kernel import Event, Fact, Seat
-from games.schema import Fields, nullable, whole
+from games.schema import Fields, described, nullable, whole
 from games.war_of_the_worlds.data import ALIENS, CIVILIANS, DAMAGE_TO_WIN, HUMANS
 from games.war_of_the_worlds.document import Match, State
 from games.war_of_the_worlds.state import BY_DAMAGE, BY_EXTINCTION, BY_ROUNDS, DAMAGE, LAND_REGION, SOURCE, civilians_left, round_limit
@@ -65,5 +65,13 @@ def damage_changed(state: State, event: Event, own: Own) -> None:
 
 
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
-    "damage_changed": (damage_changed, {"amount": whole(), "total": DAMAGE, "source": SOURCE, "region": nullable(LAND_REGION)}),
+    "damage_changed": (
+        damage_changed,
+        {
+            "amount": whole(about="what is added, or taken where negative"),
+            "total": DAMAGE,
+            "source": SOURCE,
+            "region": nullable(described(LAND_REGION, "the region where it happened, or null")),
+        },
+    ),
 }

@@ -8,7 +8,7 @@ from typing import Any
 from games.documents import Own
 from games.kernel import SYSTEM, Action, Deed, Event, Fact, Refusal, Refused, Seat, no
 from games.lifecycle import SETUP
-from games.schema import BLANK, Fields, Malformed, beyond, listing, optional, record, veiled, whole
+from games.schema import Fields, Malformed, beyond, optional, record, whole
 from games.war_of_the_worlds.data import (
     ARRIVALS,
     BUILDINGS,
@@ -24,7 +24,7 @@ from games.war_of_the_worlds.data import (
 from games.war_of_the_worlds.data import OPTIONS as OPTION_ROWS
 from games.war_of_the_worlds.document import Match, Options, State
 from games.war_of_the_worlds.flow import draw_hand, fill_offer, shuffle_supply, start_round
-from games.war_of_the_worlds.state import CARD, LAND_REGION, OPTION_SHAPES, SEAT
+from games.war_of_the_worlds.state import LAND_REGION, NUMBER_OF_CARDS, OPTION_SHAPES, SEAT, SHUFFLED_CARDS
 
 OPTIONS = record(
     {name: optional(shape) for name, shape in OPTION_SHAPES.items()}, about="the options of a match of War of the Worlds: The New Wave"
@@ -124,6 +124,6 @@ def offer_deck_shuffled(state: State, event: Event, own: Own) -> None:
 SET_UP = Deed({}, setup_offers, setup_refusal, set_up)
 
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
-    "civilians_placed": (civilians_placed, {"region": LAND_REGION, "count": whole(1)}),
-    "offer_deck_shuffled": (offer_deck_shuffled, {"seat": SEAT, "count": whole(1), "cards": veiled(listing(CARD), BLANK)}),
+    "civilians_placed": (civilians_placed, {"region": LAND_REGION, "count": whole(1, about="how many civilians")}),
+    "offer_deck_shuffled": (offer_deck_shuffled, {"seat": SEAT, "count": NUMBER_OF_CARDS, "cards": SHUFFLED_CARDS}),
 }

@@ -114,6 +114,6 @@ def building_placed(state: State, event: Event, own: Own) -> None:
 
 
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
-    "unit_placed": (unit_placed, {"unit": FIGURE, "region": REGION, "used": flag()}),
+    "unit_placed": (unit_placed, {"unit": FIGURE, "region": REGION, "used": flag("whether it has taken a unit card this turn")}),
     "building_placed": (building_placed, {"seat": SEAT, "building": BUILDING, "slot": SLOT, "region": LAND_REGION}),
 }

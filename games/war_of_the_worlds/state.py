@@ -9,7 +9,7 @@ from collections.abc import Collection
 
 from games.kernel import SYSTEM, Action, Refusal, Seat, no
 from games.lifecycle import OVER, ROUND_END, SETUP
-from games.schema import COUNTED, Shape, always, flag, ids, listing, mapping, nullable, record, text, veiled, whole
+from games.schema import BLANK, COUNTED, Shape, always, described, flag, ids, listing, mapping, nullable, record, text, veiled, whole
 from games.war_of_the_worlds.data import (
     ALIENS,
     ATTACKABLE,
@@ -59,8 +59,8 @@ CARD = ids(CARDS, "a card")
 FIGURE = ids(FIGURES, "a figure")
 BUILDING = ids(BUILDINGS, "a building token")
 SLOT = ids([BUILDING_SLOT, BALLOONS_SLOT], "the place of a token in its region")
-PLAYED_TO = ids([DISCARD, REMOVED])
-SWAPPED_TO = ids([OFFER_DECK, REMOVED])
+PLAYED_TO = ids([DISCARD, REMOVED], "the pile that the card goes to; `removed` is out of the game")
+SWAPPED_TO = ids([OFFER_DECK, REMOVED], "where the card goes: under the offer deck, or out of the game")
 KIND_OF_INFLUENCE = ids(INFLUENCE, "a condition on a region")
 DAMAGE = whole(0, DAMAGE_TO_WIN, "the damage dealt to the aliens")
 SCORE = whole(0)
@@ -69,23 +69,43 @@ GATHERED = whole(1, about="damage gathered so far")
 NEED = whole(0, about="damage that the strike needs")
 FOUGHT = flag("whether the civilian has attacked this turn")
 HIDDEN_CARDS = veiled(listing(CARD, about="top card first; a view has the number of cards instead"), COUNTED)
-STRIKE = record({"region": REGION, "damage": GATHERED, "need": NEED}, about="an open strike")
-EVACUATION = record({"region": LAND_REGION, "fought": FOUGHT}, about="the region and the mark of the civilian that moved first")
+NUMBER_OF_CARDS = whole(1, about="how many cards")
+SHUFFLED_CARDS = veiled(listing(CARD, about="top card first; null for a viewer who may not know them"), BLANK)
+STRIKE = record({"region": REGION, "damage": GATHERED, "need": NEED}, about="the open strike, or null")
+EVACUATION = record({"region": LAND_REGION, "fought": FOUGHT}, about="the region and the mark of the civilian that moved first, or null")
 
+OPTION_TEXTS = {
+    "expert_swap": "whether a swapped card leaves the game instead of going under the offer deck (WOW-OPT-01)",
+    "must_play": "whether a seat must play every card that it can before its turn may end (WOW-OPT-02)",
+    "round_limit": "the round after which the match ends by score (WOW-OPT-03)",
+}
 OPTION_SHAPES: dict[str, Shape] = {
-    name: flag() if row["type"] == "boolean" else whole(row["min"], row["max"]) for name, row in OPTIONS.items()
+    name: flag(OPTION_TEXTS[name]) if row["type"] == "boolean" else whole(row["min"], row["max"], OPTION_TEXTS[name])
+    for name, row in OPTIONS.items()
 }
 
 DOCUMENT = record(
     {
-        "game": always("war_of_the_worlds"),
-        "options": record({name: shape._replace(needed=False) for name, shape in OPTION_SHAPES.items()}),
+        "game": always("war_of_the_worlds", "the game"),
+        "options": record(
+            {name: shape._replace(needed=False) for name, shape in OPTION_SHAPES.items()},
+            about="the options of the match, defaults filled in",
+        ),
         "seats": listing(SEAT, 2, 2, about="in turn order"),
-        "round": whole(1),
-        "phase": ids(PHASE_IDS),
-        "active": nullable(SEAT),
-        "to_act": listing(ids([*SEATS, SYSTEM]), about="who must decide now"),
-        "outcome": nullable(record({"winners": listing(SEAT), "reason": ids(REASONS), "scores": mapping(SEAT, SCORE)})),
+        "round": whole(1, about="the number of the round, from 1"),
+        "phase": ids(PHASE_IDS, "the kind of decision that is due"),
+        "active": nullable(described(SEAT, "the seat whose turn it is, or null")),
+        "to_act": listing(ids([*SEATS, SYSTEM], "a seat, or the system"), about="who must decide now"),
+        "outcome": nullable(
+            record(
+                {
+                    "winners": listing(SEAT, about="the seat that has won"),
+                    "reason": ids(REASONS, "why the match is over"),
+                    "scores": mapping(SEAT, SCORE, "points by seat"),
+                },
+                about="who won, and why; null while the match goes on",
+            )
+        ),
         "damage": DAMAGE,
         "resources": whole(0, about="coins or energy of the active seat, for this turn"),
         "swapped": flag("whether the active seat has made its swap this turn"),
@@ -96,17 +116,23 @@ DOCUMENT = record(
             LAND_REGION,
             record(
                 {
-                    "civilians": whole(0, CIVILIANS),
+                    "civilians": whole(0, CIVILIANS, "civilians in the region"),
                     "fought": whole(0, CIVILIANS, "civilians that have attacked this turn"),
-                    "building": nullable(BUILDING),
-                    "balloons": flag(),
-                    "influence": listing(KIND_OF_INFLUENCE, about="each at most once"),
+                    "building": nullable(described(BUILDING, "the building token here, or null; never the balloons")),
+                    "balloons": flag("whether barrage balloons are here"),
+                    "influence": listing(KIND_OF_INFLUENCE, about="conditions in force here, each at most once"),
                 }
             ),
+            about="the land regions",
         ),
         "units": mapping(
             FIGURE,
-            record({"region": nullable(REGION), "used": flag("whether it has taken a unit card this turn")}),
+            record(
+                {
+                    "region": nullable(described(REGION, "where the figure is; null off the board")),
+                    "used": flag("whether it has taken a unit card this turn"),
+                }
+            ),
             about="the ten figures; a figure without a region is off the board",
         ),
         "sides": mapping(
@@ -121,6 +147,7 @@ DOCUMENT = record(
                     "offer_deck": HIDDEN_CARDS,
                 }
             ),
+            about="the cards of each seat, by pile",
         ),
     },
     about="the state of a match of War of the Worlds: The New Wave",

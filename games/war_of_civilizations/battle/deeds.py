@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from games.choices import Outside, Ranges
 from games.kernel import Action, Deed, Refusal, Seat, no
-from games.schema import counts, listing, whole
+from games.schema import counts
 from games.war_of_civilizations.battle.record import other_seat, waiting
 from games.war_of_civilizations.battle.resolve import close, prepare, resolve, send_home, start_bids
 from games.war_of_civilizations.checks import cannot_take_ships, no_room
@@ -12,9 +12,12 @@ from games.war_of_civilizations.data import BATTLE_CARDS, FLAGSHIP, PIRATE, POWD
 from games.war_of_civilizations.document import Match, State
 from games.war_of_civilizations.flow import lose_isle, move_ships, start_countdown
 from games.war_of_civilizations.state import (
-    CARD,
+    AMMO_BID,
+    CARDS_BID,
+    FROM,
     LOCATION,
     SHIP,
+    TO,
     battle_of,
     in_words,
     neighbours,
@@ -207,7 +210,7 @@ def choose_retreat(match: Match, seat: Seat, action: Action) -> None:
 
 
 REINFORCE = Deed(
-    {"from": LOCATION, "to": LOCATION, "ships": counts(SHIP)},
+    {"from": FROM, "to": TO, "ships": counts(SHIP, about="the ships that go, by kind")},
     reinforce_offers,
     reinforce_refusal,
     reinforce,
@@ -215,6 +218,13 @@ REINFORCE = Deed(
     reinforce_outside,
 )
 READY = Deed({}, ready_offers, ready_refusal, ready)
-BID = Deed({"ammo": whole(0), "cards": listing(CARD)}, bid_offers, bid_refusal, bid, bid_ranges, bid_outside)
+BID = Deed({"ammo": AMMO_BID, "cards": CARDS_BID}, bid_offers, bid_refusal, bid, bid_ranges, bid_outside)
 USE_ABILITY = Deed({"at": LOCATION, "ship": SHIP}, use_ability_offers, use_ability_refusal, use_ability)
-RETREAT = Deed({"ships": counts(SHIP)}, retreat_offers, retreat_refusal, choose_retreat, retreat_ranges, retreat_outside)
+RETREAT = Deed(
+    {"ships": counts(SHIP, about="the ships that go home, by kind")},
+    retreat_offers,
+    retreat_refusal,
+    choose_retreat,
+    retreat_ranges,
+    retreat_outside,
+)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from games.documents import Document, Own, clone
 from games.kernel import Event, Fact, Seat
-from games.schema import BLANK, Fields, always, either, ids, listing, mapping, nullable, veiled, whole
+from games.schema import BLANK, Fields, described, ids, mapping, nullable, veiled
 from games.war_of_civilizations.data import (
     ATTACK_BONUS,
     ATTACKER,
@@ -23,7 +23,6 @@ from games.war_of_civilizations.data import (
     PIRATE,
     PIRATE_STRENGTH,
     PRIVATEER_STRENGTH,
-    RESERVE,
     SEATS,
     SHIPS,
     WIN_CRYSTALS,
@@ -32,18 +31,22 @@ from games.war_of_civilizations.data import (
 )
 from games.war_of_civilizations.document import Battle, Side, State
 from games.war_of_civilizations.state import (
+    AMMO_BID,
     APEX_ISLAND,
     BID,
-    CARD,
+    CARDS_BID,
     DICE,
     KIND,
     LOCATION,
+    PRIVATEER_PLACE,
     SEAT,
+    SENT_HOME,
     SHIP,
     SHIP_MAP,
     SIDE,
     SIDES,
     TOKEN,
+    WINNER,
     ability,
     battle_of,
     fleet_strength,
@@ -232,9 +235,12 @@ def privateer_moved(state: State, event: Event, own: Own) -> None:
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
     "expedition_seen": (expedition_seen, {"seat": SEAT, "apex": APEX_ISLAND, "expedition": veiled(TOKEN, BLANK)}),
     "expedition_recovered": (expedition_recovered, {"seat": SEAT, "apex": APEX_ISLAND, "expedition": TOKEN}),
-    "expeditions_rotated": (expeditions_rotated, {"moves": mapping(APEX_ISLAND, APEX_ISLAND)}),
-    "pirate_removed": (pirate_removed, {"apex": APEX_ISLAND, "reason": ids(["defeated", "hired"])}),
-    "privateer_moved": (privateer_moved, {"seat": SEAT, "to": either(LOCATION, always(RESERVE))}),
+    "expeditions_rotated": (
+        expeditions_rotated,
+        {"moves": mapping(APEX_ISLAND, APEX_ISLAND, "from each island, the island that its token goes to")},
+    ),
+    "pirate_removed": (pirate_removed, {"apex": APEX_ISLAND, "reason": ids(["defeated", "hired"], "why the pirate leaves")}),
+    "privateer_moved": (privateer_moved, {"seat": SEAT, "to": PRIVATEER_PLACE}),
     "battle_started": (
         battle_started,
         {
@@ -248,11 +254,11 @@ FACTS: Mapping[str, tuple[Fact, Fields]] = {
         },
     ),
     "ability_used": (ability_used, {"seat": SEAT, "at": LOCATION, "ship": SHIP}),
-    "bid_sealed": (bid_sealed, {"seat": SEAT, "ammo": veiled(whole(0), BLANK), "cards": veiled(listing(CARD), BLANK)}),
+    "bid_sealed": (bid_sealed, {"seat": SEAT, "ammo": veiled(AMMO_BID, BLANK), "cards": veiled(CARDS_BID, BLANK)}),
     "dice_rolled": (dice_rolled, {"dice": DICE}),
-    "bids_revealed": (bids_revealed, {"bids": mapping(SEAT, BID)}),
-    "battle_resolved": (battle_resolved, {"winner": SIDE, "sides": SIDES}),
-    "retreat_ordered": (retreat_ordered, {"seat": SEAT, "count": whole(1)}),
+    "bids_revealed": (bids_revealed, {"bids": mapping(SEAT, BID, "the bid of each side")}),
+    "battle_resolved": (battle_resolved, {"winner": WINNER, "sides": SIDES}),
+    "retreat_ordered": (retreat_ordered, {"seat": SEAT, "count": SENT_HOME}),
     "battle_ended": (battle_ended, {"at": LOCATION}),
-    "seat_eliminated": (seat_eliminated, {"seat": SEAT, "by": SEAT}),
+    "seat_eliminated": (seat_eliminated, {"seat": SEAT, "by": described(SEAT, "the seat that has eliminated it")}),
 }

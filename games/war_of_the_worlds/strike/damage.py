@@ -299,6 +299,6 @@ FACTS: Mapping[str, tuple[Fact, Fields]] = {
     "strike_landed": (strike_landed, {"damage": GATHERED}),
     "building_destroyed": (building_destroyed, {"building": BUILDING, "slot": SLOT, "region": LAND_REGION}),
     "unit_destroyed": (unit_destroyed, {"unit": FIGURE, "region": REGION}),
-    "civilians_destroyed": (civilians_destroyed, {"region": LAND_REGION, "count": whole(1)}),
+    "civilians_destroyed": (civilians_destroyed, {"region": LAND_REGION, "count": whole(1, about="how many civilians")}),
     "influence_placed": (influence_placed, {"kind": KIND_OF_INFLUENCE, "region": LAND_REGION}),
 }

@@ -1,0 +1,165 @@
+"""A bot that plays any game of Warledger over a client generated from openapi.yaml. examples/README.md says how to make and start it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import sys
+import time
+import uuid
+from itertools import count
+
+import httpx
+from ledger_client import AuthenticatedClient, Client, models
+from ledger_client.api.history import get_entries
+from ledger_client.api.matches import create_match
+from ledger_client.api.play import act, get_choices
+from ledger_client.api.players import create_player
+
+Choice = models.WarChoice | models.WarOfTheWorldsChoice | models.WarOfCivilizationsChoice
+Entry = models.WarEntry | models.WarOfTheWorldsEntry | models.WarOfCivilizationsEntry
+Ended = models.WarMatchEndedEvent | models.WarOfTheWorldsMatchEndedEvent | models.WarOfCivilizationsMatchEndedEvent
+NewMatch = models.WarNewMatch | models.WarOfTheWorldsNewMatch | models.WarOfCivilizationsNewMatch
+
+WAIT = 25  # seconds that the server may hold a request until there is news
+TRIES = 60  # how often a request is sent while the server is busy or away
+
+ME, AI = models.SeatRequest.ME, models.SeatRequest.AIGREEDY
+NEW_MATCHES: dict[str, NewMatch] = {
+    "war": models.WarNewMatch("war", models.WarNewMatchSeats(red=ME, blue=AI)),
+    "war_of_the_worlds": models.WarOfTheWorldsNewMatch("war_of_the_worlds", models.WarOfTheWorldsNewMatchSeats(aliens=ME, humans=AI)),
+    "war_of_civilizations": models.WarOfCivilizationsNewMatch(
+        "war_of_civilizations", models.WarOfCivilizationsNewMatchSeats(lion=ME, fox=AI)
+    ),
+}
+
+
+class Failed(Exception):
+    """A request that fails for good: the server's problem, in a sentence."""
+
+    def __init__(self, answer: object) -> None:
+        if isinstance(answer, models.Problem):
+            super().__init__(f"{answer.status} {answer.code}: {answer.detail}")
+        else:
+            super().__init__("The answer is not as described.")
+
+
+class Patiently(httpx.HTTPTransport):
+    """Sends a request again while the server is busy, limits us or is away. An Idempotency-Key keeps actions from being done twice."""
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Return the first answer that is not 429 or 503, or the last of many."""
+        for tries in count(1):
+            pause = 1.0
+            try:
+                answer = super().handle_request(request)
+                if answer.status_code not in (429, 503) or tries == TRIES:
+                    return answer
+                pause = float(answer.headers.get("Retry-After", 1))
+                answer.close()
+            except httpx.TransportError:
+                if tries == TRIES:
+                    raise
+            time.sleep(pause)
+        raise AssertionError("it counts without end")
+
+
+def connect(url: str, name: str, key: str | None) -> AuthenticatedClient:
+    """Return a client with the caller's key, or that of a new player."""
+    timeout, patiently = httpx.Timeout(WAIT + 10.0), {"transport": Patiently()}
+    if key is None:
+        made = create_player.sync(client=Client(url, timeout=timeout, httpx_args=patiently), body=models.PlayerRequest(name=name))
+        if not isinstance(made, models.NewPlayer):
+            raise Failed(made)
+        key = made.key
+    return AuthenticatedClient(url, token=key, timeout=timeout, httpx_args=patiently)
+
+
+class Bot:
+    """Plays one match from what it is shown."""
+
+    def __init__(self, client: AuthenticatedClient, match: str) -> None:
+        self.client = client
+        self.match = match
+
+    def play(self) -> Ended:
+        """Play until the match is over. A new entry is the only reason to look at the choices again."""
+        seen = 0
+        while True:
+            for entry in self.entries(seen):
+                print(f"{entry.version} {entry.actor}: {entry.action.type_}")
+                seen = entry.version
+                for event in entry.events:
+                    if isinstance(event, Ended):
+                        return event
+            while self.act():
+                pass
+
+    def entries(self, after: int) -> list[Entry]:
+        """Return the entries after a version. Wait for one if there is none."""
+        page = get_entries.sync(self.match, client=self.client, after=after, wait=WAIT)
+        if isinstance(page, models.Problem) or page is None:
+            raise Failed(page)
+        return [*page.entries]
+
+    def act(self) -> bool:
+        """Carry out one action, or take a seat. Return False if it is for others to act, True if the choices must be looked at again."""
+        found = get_choices.sync(self.match, client=self.client)
+        if not isinstance(found, models.WarChoices | models.WarOfTheWorldsChoices | models.WarOfCivilizationsChoices):
+            raise Failed(found)
+        skipped = models.LeaveSeat if found.seat is None else models.LeaveSeat | models.TakeSeat
+        mine = [choice for choice in found.choices if not isinstance(choice.action, skipped)]
+        if not mine:
+            return False
+        acted = act.sync_detailed(
+            self.match,
+            client=self.client,
+            body=decided(random.choice(mine)).action,
+            if_match=f'"{found.version}"',
+            idempotency_key=str(uuid.uuid4()),
+        )
+        if acted.status_code == 200 and not isinstance(acted.parsed, models.Problem) and acted.parsed is not None:
+            return bool(acted.parsed.choices)
+        # 412: something has happened since. 409: somebody took the seat before us. A listed choice is never refused by the rules.
+        if acted.status_code not in (409, 412):
+            raise Failed(acted.parsed)
+        return True
+
+
+def decided(choice: Choice) -> Choice:
+    """Return the choice with counts of our own.
+
+    A choice can be sent as it is. An open one says in `choose` what else its action may hold: here, a bid takes any number of its range.
+    """
+    action = choice.action
+    if isinstance(action, models.WarOfCivilizationsBid) and choice.choose:
+        ammo = choice.choose["ammo"]
+        if isinstance(ammo, list):
+            action.ammo = random.randint(*ammo)
+    return choice
+
+
+def main() -> int:
+    """Play one match, a new one or one that others have created."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("url", nargs="?", default="http://127.0.0.1:8000")
+    parser.add_argument("--game", choices=NEW_MATCHES, default="war")
+    parser.add_argument("--match", help="a match with an open seat, or in which you play (a new match against the machine)")
+    parser.add_argument("--name", default="Ada")
+    options = parser.parse_args()
+    client = connect(options.url, options.name, os.environ.get("WARLEDGER_KEY"))
+    match = options.match
+    if match is None:
+        created = create_match.sync(client=client, body=NEW_MATCHES[options.game], idempotency_key=str(uuid.uuid4()))
+        if not isinstance(created, models.Match):
+            raise Failed(created)
+        match = created.id
+        print(f"match {match}")
+    ended = Bot(client, match).play()
+    print(f"won by {' and '.join(ended.winners)}: {ended.reason}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,127 @@
+// A bot that plays any game of Warledger, typed by openapi.yaml alone. examples/README.md says how to build and start it.
+
+import { randomUUID } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
+import { parseArgs } from "node:util";
+
+import createClient, { type Client } from "openapi-fetch";
+
+import type { components, paths } from "./generated/api.js";
+
+type Schemas = components["schemas"];
+type Entry = Schemas["Entries"]["entries"][number];
+type Choice = Schemas["Choices"]["choices"][number];
+type Ended = Extract<Entry["events"][number], { type: "match_ended" }>;
+
+const WAIT = 25; // seconds that the server may hold a request until there is news
+const TRIES = 60; // how often a request is sent while the server is busy or away
+
+const NEW_MATCHES = {
+  war: { game: "war", seats: { red: "me", blue: "ai:greedy" } },
+  war_of_the_worlds: { game: "war_of_the_worlds", seats: { aliens: "me", humans: "ai:greedy" } },
+  war_of_civilizations: { game: "war_of_civilizations", seats: { lion: "me", fox: "ai:greedy" } },
+} satisfies { [game in Schemas["Match"]["game"]]: Schemas["NewMatch"] & { game: game } };
+
+const isGame = (name: string): name is keyof typeof NEW_MATCHES => name in NEW_MATCHES;
+
+/** A request that fails for good: the server's problem, in a sentence. */
+class Failed extends Error {
+  constructor(readonly problem: Schemas["Problem"]) {
+    super(`${problem.status} ${problem.code}: ${problem.detail}`);
+  }
+}
+
+/** Send a request again while the server is busy, limits us or is away. Actions have an Idempotency-Key, so none is carried out twice. */
+async function patiently(request: Request): Promise<Response> {
+  for (let left = TRIES; ; left--) {
+    let pause = 1;
+    try {
+      const answer = await fetch(request.clone());
+      if ((answer.status !== 429 && answer.status !== 503) || left === 0) return answer;
+      pause = Number(answer.headers.get("Retry-After") ?? pause);
+    } catch (reason) {
+      if (left === 0) throw reason;
+    }
+    await setTimeout(1000 * pause);
+  }
+}
+
+/** A client with the caller's key, or that of a new player. */
+async function connect(baseUrl: string, name: string, key = process.env["WARLEDGER_KEY"]): Promise<Client<paths>> {
+  const client = createClient<paths>({ baseUrl, fetch: patiently });
+  if (key === undefined) {
+    const { data, error } = await client.POST("/v1/players", { body: { name } });
+    if (error) throw new Failed(error);
+    key = data.key;
+  }
+  const authorization = `Bearer ${key}`;
+  client.use({ onRequest: ({ request }) => request.headers.set("Authorization", authorization) });
+  return client;
+}
+
+/** Plays one match from what it is shown. */
+class Bot {
+  constructor(private readonly client: Client<paths>, private readonly match: string) {}
+
+  /** Play until the match is over. A new entry is the only reason to look at the choices again. */
+  async play(): Promise<Ended> {
+    for (let seen = 0; ; ) {
+      const entries = await this.entries(seen);
+      for (const entry of entries) {
+        console.log(`${entry.version} ${entry.actor}: ${entry.action.type}`);
+        const ended = entry.events.find((event) => event.type === "match_ended");
+        if (ended) return ended;
+        seen = entry.version;
+      }
+      while (await this.act());
+    }
+  }
+
+  /** The entries after a version. Wait for one if there is none. */
+  private async entries(after: number): Promise<Entry[]> {
+    const params = { path: { match: this.match }, query: { after, wait: WAIT } };
+    const { data, error } = await this.client.GET("/v1/matches/{match}/entries", { params });
+    if (error) throw new Failed(error);
+    return data.entries;
+  }
+
+  /** Carry out one action, or take a seat. Return false if it is for others to act, and true if the choices must be looked at again. */
+  private async act(): Promise<boolean> {
+    const path = { match: this.match };
+    const { data, error } = await this.client.GET("/v1/matches/{match}/choices", { params: { path } });
+    if (error) throw new Failed(error);
+    const mine = data.choices.filter(({ action }) => action.type !== "leave_seat" && !(action.type === "take_seat" && data.seat));
+    const choice = mine[Math.floor(Math.random() * mine.length)];
+    if (choice === undefined) return false;
+    const header = { "If-Match": `"${data.version}"`, "Idempotency-Key": randomUUID() };
+    const acted = await this.client.POST("/v1/matches/{match}/actions", { params: { path, header }, body: decide(choice) });
+    if (acted.data) return acted.data.choices.length > 0;
+    // 412: something has happened since. 409: somebody took the seat before us. A listed choice is never refused by the rules.
+    if (acted.error.status !== 412 && acted.error.status !== 409) throw new Failed(acted.error);
+    return true;
+  }
+}
+
+/** The action of a choice can be sent as it is. An open choice says in `choose` what else it may hold: here, any bid of its range. */
+function decide({ action, choose }: Choice): Choice["action"] {
+  const range = choose?.["ammo"];
+  if (action.type !== "bid" || !Array.isArray(range)) return action;
+  const [low = action.ammo, high = low] = range;
+  return { ...action, ammo: low + Math.floor(Math.random() * (high - low + 1)) };
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { game: { type: "string", default: "war" }, match: { type: "string" }, name: { type: "string", default: "Ada" } },
+});
+const client = await connect(positionals[0] ?? "http://127.0.0.1:8000", values.name);
+let match = values.match;
+if (match === undefined) {
+  if (!isGame(values.game)) throw new Error(`There is no game ${values.game}.`);
+  const created = await client.POST("/v1/matches", { body: NEW_MATCHES[values.game] });
+  if (created.error) throw new Failed(created.error);
+  match = created.data.id;
+  console.log(`match ${match}`);
+}
+const ended = await new Bot(client, match).play();
+console.log(`won by ${ended.winners.join(" and ")}: ${ended.reason}`);

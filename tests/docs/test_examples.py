@@ -1,0 +1,125 @@
+"""The bots of `examples/`: clients made from openapi.yaml, types checked strictly, and matches played against a real service."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import requests
+
+from tools import private
+
+EXAMPLES = private.ROOT / "examples"
+DESCRIPTION = private.ROOT / "openapi.yaml"
+GAMES = ("war", "war_of_the_worlds", "war_of_civilizations")
+BIN = Path(sys.executable).parent
+OFFLINE = ("ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH")
+
+Run = Callable[..., str]
+
+
+def run(*command: str | Path, folder: Path, **environment: str) -> str:
+    """Run a command to its end, and return what it prints."""
+    done = subprocess.run(command, cwd=folder, env={**os.environ, **environment}, capture_output=True, text=True, timeout=280, check=False)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with private.service(tmp_path_factory.mktemp("examples")) as place:
+        yield place.url
+
+
+@pytest.fixture(scope="module")
+def python_bot(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Python bot with a client that was made from openapi.yaml."""
+    folder = tmp_path_factory.mktemp("python")
+    shutil.copy(EXAMPLES / "python_bot" / "bot.py", folder)
+    command = [
+        BIN / "openapi-python-client",
+        "generate",
+        "--path",
+        DESCRIPTION,
+        "--meta",
+        "none",
+        "--output-path",
+        folder / "ledger_client",
+    ]
+    assert "WARNING" not in run(*command, folder=folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def typescript_bot(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The TypeScript bot, built. Skip without Node and npm, or without the packages."""
+    node, npm = shutil.which("node"), shutil.which("npm")
+    if node is None or npm is None:
+        pytest.skip("node and npm are not installed")
+    if int(run(node, "--version", folder=EXAMPLES).removeprefix("v").split(".")[0]) < 20:
+        pytest.skip("node is older than version 20")
+    folder = tmp_path_factory.mktemp("typescript")
+    bot = folder / "examples" / "typescript_bot"
+    shutil.copytree(EXAMPLES / "typescript_bot", bot, ignore=shutil.ignore_patterns("node_modules", "generated", "built"))
+    shutil.copy(DESCRIPTION, folder)
+    command = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"]
+    installed = subprocess.run(command, cwd=bot, capture_output=True, text=True, timeout=240, check=False)
+    if any(reason in installed.stderr for reason in OFFLINE):
+        pytest.skip("the npm packages cannot be fetched")
+    assert installed.returncode == 0, installed.stderr
+    run(npm, "run", "build", folder=bot)
+    return bot
+
+
+def test_the_python_bot_has_strict_types_without_a_cast(python_bot: Path) -> None:
+    run(BIN / "mypy", "--strict", "--follow-imports=silent", "bot.py", folder=python_bot, MYPYPATH=str(python_bot))
+    assert not re.search(r"\bcast\b|\bAny\b|type: ignore", (python_bot / "bot.py").read_text())
+
+
+def test_strict_types_notice_a_wrong_seat(python_bot: Path) -> None:
+    wrong = (python_bot / "bot.py").read_text().replace("(red=ME, blue=AI)", "(aliens=ME, blue=AI)")
+    (python_bot / "wrong.py").write_text(wrong)
+    command = [BIN / "mypy", "--strict", "--follow-imports=silent", "wrong.py"]
+    environment = {**os.environ, "MYPYPATH": str(python_bot)}
+    done = subprocess.run(command, cwd=python_bot, env=environment, capture_output=True, text=True, check=False)
+    assert 'Unexpected keyword argument "aliens"' in done.stdout
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_python_bot_plays_to_the_end(python_bot: Path, url: str, game: str) -> None:
+    check(url, run(sys.executable, "bot.py", url, "--game", game, folder=python_bot, PYTHONSAFEPATH=""))
+
+
+def test_the_python_bot_takes_an_open_seat(python_bot: Path, url: str) -> None:
+    key = requests.post(f"{url}/v1/players", json={"name": "Ben"}, timeout=10).json()["key"]
+    body = {"game": "war", "seats": {"red": "ai:random", "blue": "open"}}
+    match = requests.post(f"{url}/v1/matches", json=body, headers={"Authorization": f"Bearer {key}"}, timeout=10).json()["id"]
+    printed = run(sys.executable, "bot.py", url, "--match", match, folder=python_bot, PYTHONSAFEPATH="")
+    assert ": take_seat\n" in printed
+    check(url, f"match {match}\n{printed}")
+
+
+def test_the_typescript_bot_has_no_cast() -> None:
+    code = re.sub(r"//[^\n]*|/\*.*?\*/", "", (EXAMPLES / "typescript_bot" / "bot.ts").read_text(), flags=re.DOTALL)
+    assert not re.search(r"\bas\b|\bany\b|@ts-|!\.|<any>", code)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_typescript_bot_plays_to_the_end(typescript_bot: Path, url: str, game: str) -> None:
+    check(url, run("node", "built/bot.js", url, "--game", game, folder=typescript_bot))
+
+
+def check(url: str, printed: str) -> None:
+    """Fail unless a bot has printed every entry of its match, up to its outcome."""
+    first, *entries, last = printed.splitlines()
+    match = requests.get(f"{url}/v1/matches/{first.removeprefix('match ')}", timeout=10).json()
+    assert match["status"] == "over"
+    versions = [int(line.split()[0]) for line in entries]
+    assert versions == list(range(1, len(entries) + 1))
+    assert last == f"won by {' and '.join(match['outcome']['winners'])}: {match['outcome']['reason']}"
