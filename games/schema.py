@@ -186,6 +186,11 @@ def optional(shape: Shape) -> Shape:
     return shape._replace(needed=False)
 
 
+def defaulting(shape: Shape, default: Any) -> Shape:
+    """Return the same shape for a field that may be missing and then has a default. The default is documented, not filled in."""
+    return shape._replace(schema={**shape.schema, "default": default}, seen={**shape.seen, "default": default}, needed=False)
+
+
 def nullable(shape: Shape) -> Shape:
     """Return the shape of the same value or null. It has the description of the value."""
     return either(_bare(shape), Shape({"type": "null"}, {"type": "null"}, _clean_null), about=shape.schema.get("description"))

@@ -260,7 +260,8 @@ OPERATIONS = (
     _reading(
         "get_schema", "/v1/games/{game}/schema", "Get the JSON Schemas of the game", get_schema,
         in_json("The schemas.", "GameSchema"),
-        "The state document, its views, the options, and each action and event of the game and of the table, as JSON Schema (2020-12).", _GAME,
+        "The state document, its views, the options, and each action and event of the game and of the table, as JSON Schema (2020-12).",
+        _GAME,
     ),
 )  # fmt: skip
 

@@ -164,7 +164,7 @@ def components(game: Game) -> dict[str, Schema]:
         **actions,
         **events,
         **{name: shape.schema for name, shape in answers.items()},
-        f"{own}Options": game.options.schema,
+        **_options(game, own),
         f"{own}View": game.document.seen,
     }
     return _with_names(own, found, {f"{own}Seat": list(game.seats.ids)})
@@ -172,7 +172,12 @@ def components(game: Game) -> dict[str, Schema]:
 
 def _state(game: Game, own: str) -> Shape:
     return record(
-        {**_match(game), "version": VERSION, "viewer": VIEWER, "view": ref(f"{own}View")},
+        {
+            **_match(game),
+            "version": VERSION,
+            "viewer": VIEWER,
+            "view": described(ref(f"{own}View"), "The state document as the viewer may see it."),
+        },
         f"A match of {game.title} at a version, as its viewer may see it.",
     )
 
@@ -188,7 +193,7 @@ def _entry(game: Game, own: str) -> Shape:
             "at": TIME,
             "digest": described(DIGEST, "Covers this entry and all before it (docs/auditing.md)."),
             "secret": optional(described(DIGEST, "The secret of the match, in hex. Only the entry that ended the match has it.")),
-            "proof": optional(ref("Proof")),
+            "proof": optional(described(ref("Proof"), "Only if it was asked for with `proof=1`.")),
         },
         f"One accepted action of a match of {game.title} with the events that followed, as its viewer may see it.",
     )
@@ -224,6 +229,21 @@ def _played(game: Game, own: str) -> Shape:
         },
         f"What followed from your actions in a match of {game.title}.",
     )
+
+
+def _options(game: Game, own: str) -> dict[str, Schema]:
+    """Return the schema of the options, with a component of its own for each that has a default.
+
+    Client generators take a property that has a `default` itself for a required one, in requests too.
+    """
+    schema, properties, found = game.options.schema, {}, {}
+    for name, option in schema["properties"].items():
+        if "default" in option:
+            part = f"{own}Option{camel(name)}"
+            found[part], properties[name] = option, {**reference(part), "description": option["description"]}
+        else:
+            properties[name] = option
+    return {f"{own}Options": {**schema, "properties": properties}, **found}
 
 
 def _choice(game: Game, own: str) -> Shape:
@@ -270,7 +290,7 @@ def _match(game: Game) -> dict[str, Shape]:
 
 def _new_match(game: Game, own: str) -> Shape:
     seats = record(
-        {seat: optional(ref("SeatRequest")) for seat in game.seats.ids},
+        {seat: optional(described(ref("SeatRequest"), f"Who takes {seat}.")) for seat in game.seats.ids},
         "Who takes which seat, in any order.",
     )
     order = listing(ids(game.seats.ids), game.seats.least, game.seats.most, "Each seat of the match once, in the order round the table.")
@@ -279,7 +299,7 @@ def _new_match(game: Game, own: str) -> Shape:
         {
             "game": always(game.id, "The game of the match."),
             "seats": unchecked({**seats.schema, **size}),
-            "options": optional(ref(f"{own}Options")),
+            "options": optional(described(ref(f"{own}Options"), "The options. Those that are left out have their defaults.")),
             "order": optional(order),
         },
         f"A new match of {game.title}.",

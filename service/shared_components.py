@@ -348,7 +348,7 @@ def _server(games: Mapping[str, Game]) -> dict[str, Shape]:
         "ProblemCode": ids(CODES, "Why the platform refuses."),
         "ProblemKind": record(
             {
-                "code": ref("ProblemCode"),
+                "code": described(ref("ProblemCode"), "The code, which is stable."),
                 "status": whole(400, 599, "The HTTP status."),
                 "title": text(about="A short title."),
                 "detail": text(about="A sentence. The names in braces are facts of the case."),

@@ -8,7 +8,7 @@ from typing import Any
 from games.documents import Own, clone
 from games.kernel import SYSTEM, Action, Deed, Event, Fact, Refusal, Refused, Seat, no
 from games.lifecycle import SETUP
-from games.schema import Fields, Malformed, listing, mapping, nullable, optional, record, whole
+from games.schema import Fields, Malformed, defaulting, listing, mapping, nullable, record, whole
 from games.war.data import (
     BOX,
     CARDS,
@@ -32,7 +32,7 @@ from games.war.flow import blank_turn, to_phase
 from games.war.mapmaker import flaw, generated, given, symbols_on
 from games.war.state import CARD, DECK, FACE, NAMED_SYMBOL, OPTION_SHAPES, PLACEMENT, REGION, SEAT, TILE
 
-OPTIONS = record({name: optional(shape) for name, shape in OPTION_SHAPES.items()}, about="the options of a match of War!")
+OPTIONS = record({name: defaulting(shape, DEFAULTS[name]) for name, shape in OPTION_SHAPES.items()}, about="the options of a match of War!")
 
 # ---------------------------------------------------------------- creating a match
 

@@ -8,7 +8,7 @@ from typing import Any
 from games.documents import Own
 from games.kernel import SYSTEM, Action, Event, Fact, Refusal, Refused, Seat, no
 from games.lifecycle import SETUP
-from games.schema import BLANK, Fields, Malformed, beyond, ids, listing, mapping, optional, record, veiled, whole
+from games.schema import BLANK, Fields, Malformed, beyond, defaulting, ids, listing, mapping, record, veiled, whole
 from games.war_of_civilizations.data import (
     ATTACHED,
     BLANK_ISLE,
@@ -40,7 +40,10 @@ from games.war_of_civilizations.document import Match, Player, State
 from games.war_of_civilizations.flow import change_resources, move_crystals, pass_to
 from games.war_of_civilizations.state import APEX_ISLAND, ATTACHED_ISLANDS, COVERED_ISLANDS, DECK, OPTION_SHAPES, TOKEN, option
 
-OPTIONS = record({name: optional(shape) for name, shape in OPTION_SHAPES.items()}, about="the options of a match of War of Civilizations")
+OPTIONS = record(
+    {name: defaulting(shape, DEFAULTS[name]) for name, shape in OPTION_SHAPES.items()},
+    about="the options of a match of War of Civilizations",
+)
 
 
 def begin(seats: Sequence[Seat], options: Mapping[str, Any]) -> State:

@@ -8,7 +8,7 @@ from typing import Any
 from games.documents import Own
 from games.kernel import SYSTEM, Action, Deed, Event, Fact, Refusal, Refused, Seat, no
 from games.lifecycle import SETUP
-from games.schema import Fields, Malformed, beyond, optional, record, whole
+from games.schema import Fields, Malformed, beyond, defaulting, record, whole
 from games.war_of_the_worlds.data import (
     ARRIVALS,
     BUILDINGS,
@@ -27,7 +27,8 @@ from games.war_of_the_worlds.flow import draw_hand, fill_offer, shuffle_supply, 
 from games.war_of_the_worlds.state import LAND_REGION, NUMBER_OF_CARDS, OPTION_SHAPES, SEAT, SHUFFLED_CARDS
 
 OPTIONS = record(
-    {name: optional(shape) for name, shape in OPTION_SHAPES.items()}, about="the options of a match of War of the Worlds: The New Wave"
+    {name: defaulting(shape, DEFAULTS[name]) for name, shape in OPTION_SHAPES.items()},
+    about="the options of a match of War of the Worlds: The New Wave",
 )
 
 

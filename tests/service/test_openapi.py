@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from openapi_spec_validator import validate
 
 from games import GAMES
 from games.kernel import SHARED_REFUSALS
+from service.game_components import camel
 from service.openapi import described, in_yaml
 from service.problems import CODES
 from service.routes import OPERATIONS
@@ -103,3 +106,71 @@ def test_examples_of_problems_match_their_schema(description: dict[str, Any]) ->
             for response in operation["responses"].values():
                 for example in response.get("content", {}).get("application/problem+json", {}).get("examples", {}).values():
                     validator.validate(example["value"])
+
+
+def properties(schema: Any, place: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield every property within a schema, with its place."""
+    if isinstance(schema, list):
+        for part in schema:
+            yield from properties(part, place)
+    elif isinstance(schema, dict):
+        for key, part in schema.items():
+            if key != "properties":
+                yield from properties(part, place)
+                continue
+            for name, one in part.items():
+                yield f"{place}/{name}", one
+                yield from properties(one, f"{place}/{name}")
+
+
+def test_everything_has_a_description(description: dict[str, Any]) -> None:
+    schemas = description["components"]["schemas"]
+    found = dict(schemas)
+    for name, schema in schemas.items():
+        found |= dict(properties(schema, name))
+    for path, methods in description["paths"].items():
+        for method, operation in methods.items():
+            found[f"{method} {path}"] = operation
+            found |= {f"{method} {path} {parameter['name']}": parameter for parameter in operation.get("parameters", ())}
+            found |= {f"{method} {path} {status}": response for status, response in operation["responses"].items()}
+    found |= description["components"]["headers"] | description["components"]["securitySchemes"]
+    found |= {f"tag {tag['name']}": tag for tag in description["tags"]}
+    assert len(found) > 1500
+    assert [name for name, one in found.items() if not one.get("description", "").strip()] == []
+
+
+def test_no_property_has_a_default_that_makes_it_required(description: dict[str, Any]) -> None:
+    """Client generators take a property with a `default` for a required one. A component of its own may have one."""
+    for name, schema in description["components"]["schemas"].items():
+        assert [place for place, one in properties(schema, name) if "default" in one] == []
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_every_option_has_the_default_that_a_new_match_has(description: dict[str, Any], game: str) -> None:
+    schemas = description["components"]["schemas"]
+    seats = GAMES[game].seats
+    filled_in = GAMES[game].begin(list(seats.ids[: seats.least]), {})["options"]
+    own = camel(game)
+    options = schemas[f"{own}Options"]["properties"]
+    assert {name: schemas[one["$ref"].split("/")[-1]]["default"] for name, one in options.items()} == filled_in
+    assert {name: one["default"] for name, one in GAMES[game].options.schema["properties"].items()} == filled_in
+
+
+def test_answers_in_json_have_no_other_media_type(description: dict[str, Any]) -> None:
+    """A client generator takes the union of all media types for the type of an answer."""
+    for methods in description["paths"].values():
+        for operation in methods.values():
+            for response in operation["responses"].values():
+                assert len(response.get("content", {})) <= 1
+
+
+def test_every_component_is_used(description: dict[str, Any]) -> None:
+    referred = set(re.findall(r"#/components/schemas/(\w+)", FILE.read_text("utf-8")))
+    assert set(description["components"]["schemas"]) == referred
+
+
+def test_an_operation_without_a_named_security_takes_a_key_or_none(description: dict[str, Any]) -> None:
+    assert description["security"] == [{}, {"key": []}]
+    named = {"none": [], "optional": None, "needed": [{"key": []}]}
+    for operation in OPERATIONS:
+        assert description["paths"][operation.path][operation.method.lower()].get("security") == named[operation.key]

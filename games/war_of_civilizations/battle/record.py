@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from games.documents import Document, Own, clone
 from games.kernel import Event, Fact, Seat
-from games.schema import BLANK, Fields, described, ids, mapping, nullable, veiled
+from games.schema import BLANK, Fields, described, ids, mapping, veiled
 from games.war_of_civilizations.data import (
     ATTACK_BONUS,
     ATTACKER,
@@ -23,7 +23,6 @@ from games.war_of_civilizations.data import (
     PIRATE,
     PIRATE_STRENGTH,
     PRIVATEER_STRENGTH,
-    SEATS,
     SHIPS,
     WIN_CRYSTALS,
     Card,
@@ -33,17 +32,15 @@ from games.war_of_civilizations.document import Battle, Side, State
 from games.war_of_civilizations.state import (
     AMMO_BID,
     APEX_ISLAND,
+    BATTLE_START,
     BID,
     CARDS_BID,
     DICE,
-    KIND,
     LOCATION,
     PRIVATEER_PLACE,
     SEAT,
     SENT_HOME,
     SHIP,
-    SHIP_MAP,
-    SIDE,
     SIDES,
     TOKEN,
     WINNER,
@@ -241,18 +238,7 @@ FACTS: Mapping[str, tuple[Fact, Fields]] = {
     ),
     "pirate_removed": (pirate_removed, {"apex": APEX_ISLAND, "reason": ids(["defeated", "hired"], "why the pirate leaves")}),
     "privateer_moved": (privateer_moved, {"seat": SEAT, "to": PRIVATEER_PLACE}),
-    "battle_started": (
-        battle_started,
-        {
-            "at": LOCATION,
-            "kind": KIND,
-            "attacker": SEAT,
-            "defender": ids([*SEATS, PIRATE]),
-            "privateer": nullable(SIDE),
-            "from": nullable(LOCATION),
-            "hostages": SHIP_MAP,
-        },
-    ),
+    "battle_started": (battle_started, BATTLE_START),
     "ability_used": (ability_used, {"seat": SEAT, "at": LOCATION, "ship": SHIP}),
     "bid_sealed": (bid_sealed, {"seat": SEAT, "ammo": veiled(AMMO_BID, BLANK), "cards": veiled(CARDS_BID, BLANK)}),
     "dice_rolled": (dice_rolled, {"dice": DICE}),
