@@ -65,6 +65,7 @@ def mount(app: Flask, describe: Callable[[], dict[str, Any]]) -> None:
             return Response(START, mimetype="text/javascript")
         if name not in SERVED:
             abort(404)
+        request.environ.pop("HTTP_RANGE", None)  # a part of a page is of no use to anybody; HTTP lets a server answer with the whole
         return send_from_directory(ASSETS, name, max_age=86_400)
 
     app.add_url_rule("/docs", "docs", page)

@@ -262,3 +262,72 @@ def test_a_body_in_chunks_over_the_limit_is_413(live: Live, platform: Platform) 
     line = http.client.HTTPConnection(parts.hostname, parts.port, timeout=5)
     line.request("POST", "/v1/players", chunks(), {"Content-Type": "application/json"}, encode_chunked=True)
     assert line.getresponse().status == 413
+
+
+STRANGE_HEADS = {
+    "a header in no encoding": (b"GET /nothing HTTP/1.1\r\nHost: x\r\nX-A: \xff\xfe\r\n\r\n", "no_such_path"),
+    "a key in no encoding": (b"GET /v1/players/me HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \xff\r\n\r\n", "bad_key"),
+    "a media type in no encoding": (
+        b"POST /v1/players HTTP/1.1\r\nHost: x\r\nContent-Type: \xff/\xff\r\nContent-Length: 2\r\n\r\n{}",
+        "not_json",
+    ),
+    "a version in no encoding": (
+        b"GET /v1/matches/maaaaaaaaaaaaaaaa/stream HTTP/1.1\r\nHost: x\r\nLast-Event-ID: \xff\r\n\r\n",
+        "no_such_match",
+    ),
+    "a path in no encoding": (b"GET /v1/games/%ff%fe HTTP/1.1\r\nHost: x\r\n\r\n", "no_such_game"),
+    "no host": (b"GET /nothing HTTP/1.1\r\n\r\n", "no_such_path"),
+    "a malformed host": (b"GET /nothing HTTP/1.1\r\nHost: a b/<>\r\n\r\n", "no_such_path"),
+    "an unknown expectation": (
+        b"POST /v1/players HTTP/1.1\r\nHost: x\r\nExpect: 200-maybe\r\nContent-Type: application/json\r\nContent-Length: 1\r\n\r\n{",
+        "bad_json",
+    ),
+    "a malformed chunk": (
+        b"POST /v1/players HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nContent-Type: application/json\r\n\r\nzz\r\n\r\n",
+        "bad_json",
+    ),
+    "an unknown method": (b"BREW /v1/games HTTP/1.1\r\nHost: x\r\n\r\n", "wrong_method"),
+    "OPTIONS *": (b"OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n", "no_such_path"),
+}
+
+
+@pytest.mark.parametrize("name", STRANGE_HEADS)
+def test_a_strange_head_is_answered_by_a_problem_with_an_id(live: Live, name: str) -> None:
+    head, code = STRANGE_HEADS[name]
+    lines, body = sent(live, head)
+    assert b"content-type: application/problem+json" in lines
+    assert any(line.startswith(b"x-request-id: ") for line in lines)
+    assert b"x-content-type-options: nosniff" in lines
+    assert f'"code":"{code}"'.encode() in body
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"GARBAGE\r\n\r\n",
+        b"GET /nothing HTTP/1.1\r\nHost: x\r\nX: a\x00b\r\n\r\n",
+        b"POST /v1/players HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}",
+        b"GET /" + b"x" * 200_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
+    ],
+)
+def test_what_is_not_http_is_refused_by_the_web_server(live: Live, head: bytes) -> None:
+    """docs/api.md says so: these answers are not the service's, and empty."""
+    lines, body = sent(live, head)
+    assert lines[0].split()[1] in (b"400", b"414", b"431")
+    assert body == b""
+
+
+def sent(live: Live, head: bytes) -> tuple[list[bytes], bytes]:
+    """Send bytes to the server. Return the lines of the answer's head in lower case, and its body."""
+    parts = urlsplit(live.url)
+    with socket.create_connection((parts.hostname, parts.port), 10) as line:
+        line.sendall(head.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n", 1))
+        answer = b"".join(iter(lambda: line.recv(65_536), b""))
+    top, _, body = answer.partition(b"\r\n\r\n")
+    return top.lower().split(b"\r\n"), body
+
+
+def test_a_range_is_answered_with_the_whole(anybody: Caller) -> None:
+    for given in ("bytes=0-9", "bytes=999999999-", "bytes=x", "lines=1-2"):
+        answer = anybody.get("/docs/assets/swagger-ui.css", Range=given)
+        assert (answer.status_code, len(answer.data)) == (200, len(anybody.get("/docs/assets/swagger-ui.css").data))
