@@ -267,7 +267,8 @@ OPERATIONS = (
 
 SERVER_OPERATIONS = (
     _reading(
-        "list_limits", "/v1/limits", "List the limits of this server", list_limits, in_json("Every limit.", "Limits"), tag="server",
+        "list_limits", "/v1/limits", "List the limits of this server", list_limits, in_json("Every limit.", "Limits"),
+        "How much of everything a player, an address or a request may have here. Whoever goes beyond gets a 429.", tag="server",
     ),
     _reading(
         "list_problems", "/v1/problems", "List the kinds of problems", list_problems,
