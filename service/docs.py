@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import flask_swagger_ui
 import orjson
@@ -13,6 +14,8 @@ from flask import Flask, Response, abort, request, send_from_directory
 
 from service.openapi import in_yaml
 from service.responses import JSON, public
+
+T = TypeVar("T")
 
 ASSETS = Path(flask_swagger_ui.__file__).parent / "dist"
 SERVED = ("swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png")
@@ -53,9 +56,9 @@ START = """SwaggerUIBundle({
 
 def mount(app: Flask, describe: Callable[[], dict[str, Any]]) -> None:
     """Give Flask the pages. The description is made on first use, because it takes longer than the rest of a start."""
-    description = cache(describe)
-    as_json = cache(lambda: orjson.dumps(description()))
-    as_yaml = cache(lambda: in_yaml(description()))
+    description = _made_once(describe)
+    as_json = _made_once(lambda: orjson.dumps(description()))
+    as_yaml = _made_once(lambda: in_yaml(description()).encode())
 
     def page() -> Response:
         return _with_policy(Response(PAGE, mimetype="text/html"))
@@ -71,11 +74,22 @@ def mount(app: Flask, describe: Callable[[], dict[str, Any]]) -> None:
     app.add_url_rule("/docs", "docs", page)
     app.add_url_rule("/docs/assets/<name>", "docs_asset", asset)
 
-    def served(text: Callable[[], bytes | str], media_type: str) -> Callable[[], Response]:
+    def served(text: Callable[[], bytes], media_type: str) -> Callable[[], Response]:
         return lambda: public(Response(text(), mimetype=media_type), request.headers.get("If-None-Match"))
 
     app.add_url_rule("/openapi.json", "openapi_json", served(as_json, JSON))
     app.add_url_rule("/openapi.yaml", "openapi_yaml", served(as_yaml, "application/yaml"))
+
+
+def _made_once(make: Callable[[], T]) -> Callable[[], T]:
+    """Return a function that makes something when it is first called. Threads that call it meanwhile wait, and do not make it too."""
+    made, lock = cache(make), threading.Lock()
+
+    def get() -> T:
+        with lock:
+            return made()
+
+    return get
 
 
 def _with_policy(response: Response) -> Response:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
@@ -93,12 +94,17 @@ def tagged(response: Response, tag: int | str, vary: str = "Authorization") -> R
 
 def public(response: Response, if_none_match: str | None) -> Response:
     """Return the response with a strong ETag of its content, for every cache; or 304 if If-None-Match names that ETag."""
-    tag = sha256(response.get_data()).hexdigest()[:32]
+    tag = _digest(response.get_data())
     if names_tag(if_none_match, tag):
         response = empty_response(304)
     response.headers["ETag"] = f'"{tag}"'
     response.headers["Cache-Control"] = f"public, max-age={_PUBLIC_SECONDS}"
     return response
+
+
+@lru_cache(64)
+def _digest(content: bytes) -> str:
+    return sha256(content).hexdigest()[:32]
 
 
 def names_tag(if_none_match: str | None, tag: int | str) -> bool:
