@@ -17,7 +17,7 @@ from benchmarks.load import Address, Caller, until
 from events import embedded
 from events.platform import Platform, Settings, open_platform
 from service.limits import OWN
-from service.serve import SPARE_THREADS, queues_of
+from service.serve import queues_of, web_command
 from tools import private
 
 WORKERS = 2
@@ -82,10 +82,8 @@ def bare(store: str, data: Path) -> Iterator[Address]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         address: Address = probe.getsockname()
-    command = [sys.executable, "-m", "granian", "--interface", "wsgi", "--factory", "--host", address[0], "--port", str(address[1])]
-    command += ["--workers", "2", "--blocking-threads", str(256 + SPARE_THREADS), "--log-level", "error", "--no-ws", "--http", "1"]
+    command = web_command(address[0], address[1], 2, "benchmarks.bare:create_app")
     environment = {**private.python_environment(), "WARLEDGER_REDIS_URL": store, "WARLEDGER_DATA": str(data)}
-    command += ["--workers-kill-timeout", "1", "benchmarks.bare:create_app"]
     process = subprocess.Popen(command, env=environment, start_new_session=True)
     try:
         until(lambda: listening(address))

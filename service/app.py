@@ -49,7 +49,7 @@ def create_app(platform: Platform | None = None, settings: Settings | None = Non
     endpoints = mount(app, OPERATIONS, service)
     docs.mount(app, partial(described, platform.games))
     _handle_errors(app, settings)
-    app.wsgi_app = RequestMiddleware(app.wsgi_app, endpoints["act"], service.keys, service.throttle, settings)  # type: ignore[method-assign]
+    app.wsgi_app = RequestMiddleware(app.wsgi_app, endpoints["act"], service.keys, service.throttle, settings, service.answers)  # type: ignore[method-assign]
     return app
 
 

@@ -18,7 +18,7 @@ from service.operations import Answer, Call, Operation, in_json
 from service.problems import Problem
 from service.responses import JSON, NDJSON, json_response, prefers, private
 
-# An audit takes the processor for long, and anybody may ask for one. So a process does one at a time.
+# An audit takes the processor for long, and anybody may ask for one. So a process does one at a time, and few wait for their turn.
 _AUDITING = threading.BoundedSemaphore(1)
 
 
@@ -26,12 +26,13 @@ def get_audit(service: Service, call: Call, match: str) -> Response:
     """Return the report of an audit."""
     check_may_audit(service, call, match)
     _count(service, call)
-    if not _AUDITING.acquire(timeout=1.0):
-        raise Problem("busy")
-    try:
-        report = as_json(audit(service.platform, match))
-    finally:
-        _AUDITING.release()
+    with service.audits.take(call.caller.id, call.environ):
+        if not _AUDITING.acquire(timeout=1.0):
+            raise Problem("busy")
+        try:
+            report = as_json(audit(service.platform, match))
+        finally:
+            _AUDITING.release()
     check_may_audit(service, call, match)
     return private(json_response(report))
 

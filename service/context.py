@@ -11,8 +11,10 @@ from events.players import find
 from games.kernel import Game
 from service.hub import Hub
 from service.keys import Keys
+from service.metrics import streams
+from service.places import Places
 from service.quotas import Quotas
-from service.settings import Settings
+from service.settings import ANSWERS, AUDITS, BODIES, SHARE, Settings
 from service.shown_entries import ShownEntries
 from service.throttle import Throttle
 from table.data import LEVELS
@@ -28,6 +30,10 @@ class Service:
     quotas: Quotas
     keys: Keys
     hub: Hub
+    streams: Places
+    bodies: Places
+    answers: Places
+    audits: Places
     entries: ShownEntries
     levels: Mapping[str, str]
 
@@ -52,7 +58,19 @@ def open_service(platform: Platform, settings: Settings) -> Service:
         throttle=throttle,
         quotas=Quotas(platform, settings.limits),
         keys=Keys(partial(find, platform), settings.admin_key, settings.key_seconds, throttle),
-        hub=Hub(platform, settings.streams),
+        hub=Hub(platform),
+        streams=Places(
+            "open streams and long polls",
+            settings.streams,
+            settings.streams_per_key,
+            settings.streams_per_address,
+            full="streams_full",
+            shared="too_many_streams",
+            gauge=streams,
+        ),
+        bodies=Places("requests whose body is on its way", BODIES, SHARE, 4 * SHARE, calm=BODIES // 2),
+        answers=Places("large answers on their way", ANSWERS, SHARE, 4 * SHARE, calm=ANSWERS // 2),
+        audits=Places("audits", AUDITS, AUDITS // 4, AUDITS // 2),
         entries=ShownEntries(platform),
         levels=LEVELS,
     )

@@ -1,16 +1,16 @@
-"""The hub: one thread of a process hears of new versions and wakes the requests that wait for them. It also limits how many may wait."""
+"""The hub: one thread of a process hears of new versions and wakes the requests that wait for them."""
 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from events.platform import Platform
-from service.metrics import streams
-from service.problems import Problem
 
 LOOK_SECONDS = 5.0
+PROBE_SECONDS = 1.0
 
 
 class Watch:
@@ -31,35 +31,23 @@ class Watch:
         """Prepare the next wait. Call it before looking: a change after this call ends that wait."""
         self._changed.clear()
 
-    def wait(self, seconds: float) -> bool:
-        """Wait until there may be something new. Return False if the time is up."""
-        return self._changed.wait(seconds)
+    def wait(self, until: float) -> Iterator[bytes]:
+        """Wait until there may be something new, at most until a moment. Meanwhile yield empty chunks for the body of the response.
+
+        An empty chunk is not sent. But the server takes none for a client that has gone, and closes the body instead.
+        """
+        while (left := until - time.monotonic()) > 0 and not self._changed.wait(min(left, PROBE_SECONDS)):
+            yield b""
 
 
 class Hub:
     """The waiting requests of a process, by match. Its thread starts with the first of them and ends when there is none."""
 
-    def __init__(self, platform: Platform, capacity: int) -> None:
+    def __init__(self, platform: Platform) -> None:
         self._platform = platform
-        self._capacity = capacity
-        self._waiting = 0
         self._watches: dict[str, set[Watch]] = {}
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
-
-    def acquire(self) -> None:
-        """Take one of the places for waiting requests. Raise Problem `streams_full` if there is none."""
-        with self._lock:
-            if self._waiting >= self._capacity:
-                raise Problem("streams_full")
-            self._waiting += 1
-        streams.inc()
-
-    def release(self) -> None:
-        """Give the place back."""
-        with self._lock:
-            self._waiting -= 1
-        streams.dec()
 
     @contextmanager
     def watch(self, match: str) -> Iterator[Watch]:

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Generator
 
-from games.kernel import Game
+from events.errors import PlatformError
 from service.context import Service
+from service.problems import Problem
 from service.shown_entries import ShownEntry
 
 
 def wait_for_entries(
-    service: Service, game: Game, match: str, after: int, limit: int, viewer: str, seconds: float, proof: bool
-) -> list[ShownEntry]:
-    """Return the entries after a version as soon as there are any, or none when the time is up. Raise Problem `streams_full`."""
+    service: Service, match: str, seconds: float, read: Callable[[], list[ShownEntry]]
+) -> Generator[bytes, None, list[ShownEntry]]:
+    """Wait until `read` finds entries of a match, and return them, or none when the time is up. Yield empty chunks meanwhile.
+
+    The answer has begun, so it can no longer be a problem. If one comes up it has no entries, and the client's next request hears of it.
+    """
     until = time.monotonic() + min(seconds, service.settings.wait_limit)
-    service.hub.acquire()
     try:
         with service.hub.watch(match) as watch:
             while True:
                 watch.rearm()
-                found = service.entries.read(game, match, after, limit, viewer, proof)
-                left = until - time.monotonic()
-                if found or left <= 0:
+                found = read()
+                if found or time.monotonic() >= until:
                     return found
-                watch.wait(left)
-    finally:
-        service.hub.release()
+                yield from watch.wait(until)
+    except (PlatformError, Problem):
+        return []

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import secrets
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
 from typing import Any
 
 import structlog
@@ -19,6 +19,7 @@ from service import metrics
 from service.addresses import ADDRESS
 from service.keys import EXEMPT, Keys
 from service.limits import Used
+from service.places import HeldBody, Place, Places
 from service.problems import Problem, problem_response
 from service.settings import Settings
 from service.throttle import Limited, Throttle
@@ -28,6 +29,7 @@ Headers = list[tuple[str, str]]
 Wsgi = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
 
 INFO = "warledger.request"
+LARGE = 65_536  # bytes of an answer; the server holds a smaller one for a client that does not read it, and no thread waits
 
 _ADDRESS = ("PATH_INFO", "QUERY_STRING")
 _BARE_HEADERS = ("CONTENT_TYPE", "CONTENT_LENGTH")
@@ -56,14 +58,16 @@ class RequestInfo:
 class RequestMiddleware:
     """A WSGI application around another one. `act` serves an action without Flask.
 
-    A request whose head has a part that is too long, or that is beyond a limit, is refused here, before anything parses it.
+    A request whose head has a part that is too long, or that is beyond a limit, is refused here, before anything parses it. A
+    large answer takes one of the places in `answers` until its client has read it.
     """
 
-    def __init__(self, inner: Wsgi, act: Callable[..., Any], keys: Keys, throttle: Throttle, settings: Settings) -> None:
+    def __init__(self, inner: Wsgi, act: Callable[..., Any], keys: Keys, throttle: Throttle, settings: Settings, answers: Places) -> None:
         self._inner = inner
         self._act = act
         self._keys = keys
         self._throttle = throttle
+        self._answers = answers
         self._origins = frozenset(settings.cors_origins)
         self._header_limit = settings.header_limit
         self._log = structlog.get_logger() if settings.log_requests else None
@@ -106,7 +110,7 @@ class RequestMiddleware:
             response = problem_response(refused)
             info.code = response.code
             return response(environ, start)
-        return self._inner(environ, start) if action is None else self._serve_action(environ, action[1], start)
+        return self._serve_by_flask(environ, info, start) if action is None else self._serve_action(environ, action[1], start)
 
     def _count(self, environ: Environ, info: RequestInfo, acts: bool) -> None:
         """Count the request for the limits. The admin key has none. Raise Problem `too_many_requests`."""
@@ -130,6 +134,35 @@ class RequestMiddleware:
         start(response.status, [*response.headers, ("Content-Length", str(len(body)))])
         return [body]
 
+    def _serve_by_flask(self, environ: Environ, info: RequestInfo, start: Callable[..., Any]) -> Iterable[bytes]:
+        """Return a small answer as a whole, and a large one in pieces. One without a length is a stream, which has a place already."""
+        length: str | None = None
+        place: Place | None = None
+
+        def sized(line: str, headers: Headers, *more: Any) -> Any:
+            nonlocal length, place
+            length = next((value for name, value in headers if name == "Content-Length"), None)
+            if length is not None and int(length) > LARGE:
+                place = self._answers.take(info.player, environ)
+            return start(line, headers, *more)
+
+        try:
+            body = self._inner(environ, sized)
+        except Problem as refused:
+            response = problem_response(refused)
+            info.code = response.code
+            return response(environ, start)
+        close = getattr(body, "close", None)
+        if place is not None:
+            return HeldBody(place, _pieces(body), close)
+        if length is None or environ["REQUEST_METHOD"] == "HEAD":
+            return body
+        try:
+            return [b"".join(body)]
+        finally:
+            if close is not None:
+                close()
+
     def _add_cors(self, environ: Environ, headers: Headers) -> None:
         """Let pages of the allowed origins read the answer."""
         headers.append(("Vary", "Origin"))
@@ -141,6 +174,13 @@ class RequestMiddleware:
             allowed = next((value for name, value in headers if name == "Allow"), "GET, HEAD, OPTIONS, POST")
             headers += [("Access-Control-Allow-Methods", allowed), ("Access-Control-Allow-Headers", _ALLOWED_HEADERS)]
             headers.append(("Access-Control-Max-Age", "600"))
+
+
+def _pieces(body: Iterable[bytes]) -> Generator[bytes, None, None]:
+    """Yield a body in pieces. The server holds at most two of them for a client that does not read."""
+    for chunk in body:
+        for begin in range(0, len(chunk), LARGE):
+            yield chunk[begin : begin + LARGE]
 
 
 def info_of(environ: Environ) -> RequestInfo:

@@ -7,6 +7,7 @@ Flask's routes and openapi.yaml (service/openapi.py) come from the same rows, so
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import marshmallow
@@ -72,13 +73,23 @@ class Operation(NamedTuple):
 
     def all_problems(self) -> list[str]:
         """Return every code with which the operation may fail, in the order of `CODES`. Some follow from what it takes."""
-        found = {"bad_request", "bad_query", "address_too_long", "header_too_large", "too_many_requests", "broken", *self.problems}
+        found = {
+            "bad_request",
+            "bad_query",
+            "address_too_long",
+            "header_too_large",
+            "too_many_requests",
+            "too_many_at_once",
+            "busy",
+            "broken",
+            *self.problems,
+        }
         if self.key != "none":
             found |= {"bad_key", "store_away", "store_refused"}
         if self.key == "needed":
             found.add("no_key")
         if self.body is not None:
-            found |= {"bad_json", "bad_body", "too_large", "not_json", "encoded", "busy"}
+            found |= {"bad_json", "bad_body", "too_large", "not_json", "encoded"}
         if self.headers:
             found.add("bad_header")
         if "{match}" in self.path:
@@ -133,7 +144,7 @@ def _endpoint(operation: Operation, service: Service) -> Endpoint:
     """Return the operation as a function from environ to response. It checks key, query and body, calls the view, and turns every error
     into a problem."""
     view, body, key = operation.view, operation.body, operation.key
-    keys, limit = service.keys, service.settings.body_limit
+    keys, bodies, limit = service.keys, service.bodies, service.settings.body_limit
     query = operation.query or marshmallow.Schema()
     defaults: Mapping[str, Any] = query.load({})
 
@@ -144,7 +155,7 @@ def _endpoint(operation: Operation, service: Service) -> Endpoint:
             caller = keys.caller(environ.get("HTTP_AUTHORIZATION"), key, address_of(environ)) if key != "none" else NOBODY
             info.player = caller.id
             parameters = parse_query(query, environ) if environ.get("QUERY_STRING") else defaults
-            given = parse_body(body.schema, body.required, environ, limit) if body is not None else None
+            given = parse_body(body.schema, body.required, environ, limit, partial(bodies.take, caller.id)) if body is not None else None
             return view(service, Call(caller, parameters, given, environ), **ids)
         except Exception as error:  # noqa: BLE001 - no error is swallowed: the answer names it, and the log has it
             response = problem_response(problem_of(error, info.id))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 from flask import Response
 
 from events import recall
@@ -9,9 +11,11 @@ from service import longpoll, sight
 from service.context import Service
 from service.game_components import reference
 from service.operations import Answer, Call, Operation
+from service.places import HeldBody
 from service.problems import Problem
 from service.request_schemas import EntriesQuery
 from service.responses import JSON, NDJSON, prefers, private, sorted_json
+from service.shown_entries import ShownEntry
 
 
 def get_entries(service: Service, call: Call, match: str) -> Response:
@@ -21,19 +25,39 @@ def get_entries(service: Service, call: Call, match: str) -> Response:
     game = service.games[position.game]
     after, limit, seconds, proof = call.query["after"], call.query["limit"], call.query["wait"], bool(call.query["proof"])
     recall.check_version(position, after)
-    found = service.entries.read(game, match, after, limit, viewer, proof)
-    if not found and seconds and call.environ["REQUEST_METHOD"] != "HEAD" and position.status != "over":
-        found = longpoll.wait_for_entries(service, game, match, after, limit, viewer, seconds, proof)
-    if not sight.may_still_view(service.platform, call.caller, match, viewer):
-        raise Problem("hidden_view", viewer=viewer)
-    if prefers(call.header("Accept"), NDJSON):
-        response = Response(b"".join(entry.json + b"\n" for entry in found), mimetype=NDJSON)
+    in_lines = prefers(call.header("Accept"), NDJSON)
+    response = Response(mimetype=NDJSON if in_lines else JSON)
+
+    def read() -> list[ShownEntry]:
+        found = service.entries.read(game, match, after, limit, viewer, proof)
+        if not sight.may_still_view(service.platform, call.caller, match, viewer):
+            raise Problem("hidden_view", viewer=viewer)
+        return found
+
+    def page(found: list[ShownEntry]) -> bytes:
+        return _in_lines(found) if in_lines else _in_json(found, game.id, match, viewer, after)
+
+    def page_after_waiting() -> Generator[bytes, None, None]:
+        yield page((yield from longpoll.wait_for_entries(service, match, seconds, read)))
+
+    found = read()
+    if found or not seconds or call.environ["REQUEST_METHOD"] == "HEAD" or position.status == "over":
+        response.set_data(page(found))
     else:
-        version = found[-1].version if found else after
-        rest = sorted_json({"game": game.id, "match": match, "version": version, "viewer": viewer})
-        entries = b",".join(entry.json for entry in found)
-        response = Response(b'{"after":%d,"entries":[%b],%b' % (after, entries, rest[1:]), mimetype=JSON)
+        body = HeldBody(service.streams.take(call.caller.id, call.environ), page_after_waiting())
+        response.response = body
+        response.call_on_close(body.close)
     return private(response, "Authorization, Accept")
+
+
+def _in_lines(found: list[ShownEntry]) -> bytes:
+    return b"".join(entry.json + b"\n" for entry in found)
+
+
+def _in_json(found: list[ShownEntry], game: str, match: str, viewer: str, after: int) -> bytes:
+    version = found[-1].version if found else after
+    rest = sorted_json({"game": game, "match": match, "version": version, "viewer": viewer})
+    return b'{"after":%d,"entries":[%b],%b' % (after, b",".join(entry.json for entry in found), rest[1:])
 
 
 OPERATIONS = (
@@ -43,6 +67,7 @@ OPERATIONS = (
         {200: Answer("The entries.", {JSON: reference("Entries")}, preferred=(NDJSON,))},
         "With `Accept: application/x-ndjson` the answer has one entry a line. With `wait` the answer comes as soon as there is an entry "
         "after `after`. It is empty if the time is up before. An `after` that the match has not reached is 404.",
-        key="optional", query=EntriesQuery(), problems=("no_such_match", "no_such_seat", "no_such_version", "hidden_view", "streams_full"),
+        key="optional", query=EntriesQuery(),
+        problems=("no_such_match", "no_such_seat", "no_such_version", "hidden_view", "too_many_streams", "streams_full"),
     ),
 )  # fmt: skip

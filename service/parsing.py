@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -12,6 +11,7 @@ import orjson
 from flask import Request
 from werkzeug.http import parse_options_header
 
+from service.places import Place
 from service.problems import Problem
 from service.request_schemas import LARGEST, reason_of
 
@@ -19,8 +19,6 @@ DEEPEST = 24
 MOST_ERRORS = 10
 LONGEST_PLACE = 100
 DRAINED_READS = 16
-# How many bodies are read at the same time. A slow sender delays other senders, never requests without a body.
-_READING = threading.BoundedSemaphore(16)
 
 
 def parse_query(schema: marshmallow.Schema, environ: dict[str, Any]) -> Mapping[str, Any]:
@@ -37,15 +35,17 @@ def parse_query(schema: marshmallow.Schema, environ: dict[str, Any]) -> Mapping[
     return loaded
 
 
-def parse_body(schema: marshmallow.Schema | None, required: bool, environ: Mapping[str, Any], limit: int) -> Any:
-    """Return the body, checked by its schema; without a schema, any JSON value.
+def parse_body(
+    schema: marshmallow.Schema | None, required: bool, environ: Mapping[str, Any], limit: int, take: Callable[[Mapping[str, Any]], Place]
+) -> Any:
+    """Return the body, checked by its schema; without a schema, any JSON value. `take` takes a place for the time of reading it.
 
     Raise Problem `encoded`, `not_json`, `too_large`, `bad_json` or `bad_body`.
     """
     encoding = environ.get("HTTP_CONTENT_ENCODING", "")
     if encoding.strip().lower() not in ("", "identity"):
         raise Problem("encoded", encoding=encoding[:LONGEST_PLACE])
-    body = read_body(environ, limit)
+    body = read_body(environ, limit, take)
     if not body and not required:
         value: Any = {}
     elif not is_json(environ.get("CONTENT_TYPE")):
@@ -63,19 +63,17 @@ def parse_body(schema: marshmallow.Schema | None, required: bool, environ: Mappi
         raise Problem("bad_body", errors_of(error.normalized_messages()), reason=reason_of(error)) from None
 
 
-def read_body(environ: Mapping[str, Any], limit: int) -> bytes:
-    """Return the bytes of the body.
+def read_body(environ: Mapping[str, Any], limit: int, take: Callable[[Mapping[str, Any]], Place]) -> bytes:
+    """Return the bytes of the body. Reading keeps a thread until all of them have come, so it needs a place.
 
-    Raise Problem `bad_request` for a body that breaks off, `busy` while too many others send theirs slowly, and `too_large`. Of a body
-    that is a little too large the rest is read first: a client that still sends would otherwise see a broken connection and no answer.
+    Raise Problem `bad_request` for a body that breaks off, and `too_large`. Of a body that is a little too large the rest is read first: a
+    client that still sends would otherwise see a broken connection and no answer.
     """
     stream = environ["wsgi.input"]
     length = environ.get("CONTENT_LENGTH")
     if not length and "HTTP_TRANSFER_ENCODING" not in environ:
         return b""
-    if not _READING.acquire(timeout=1.0):
-        raise Problem("busy")
-    try:
+    with take(environ):
         size = int(length) if length and length.isdigit() else limit + 1
         body: bytes = stream.read(min(size, limit + 1))
         if length and len(body) < min(size, limit + 1):
@@ -85,8 +83,6 @@ def read_body(environ: Mapping[str, Any], limit: int) -> bytes:
         for _ in range(DRAINED_READS):
             if not stream.read(limit):
                 break
-    finally:
-        _READING.release()
     raise Problem("too_large", limit=limit)
 
 

@@ -77,6 +77,8 @@ CODES: Mapping[str, Code] = {
     "request_reused": Code(422, "Idempotency key reused", "This Idempotency-Key was used before for another request."),
     "bad_seats": Code(422, "Wrong seats", "The seats cannot be assigned like this."),
     "bad_order": Code(422, "Wrong order", "The order must name each seat of the match once."),
+    "too_many_streams": Code(429, "Too many streams", "There are already {limit} {what} for this {whose}. Close one first."),
+    "too_many_at_once": Code(429, "Too many at once", "There are already {limit} {what} for this {whose}. Finish one first."),
     "busy": Code(503, "Busy", "Too many requests are writing now. Try again."),
     "streams_full": Code(503, "Too many streams", "This server has as many open streams as it allows. Try again."),
     "secret_lost": Code(503, "Secret lost", "The secret of the match is missing from the store, so the match cannot go on."),
@@ -85,7 +87,14 @@ CODES: Mapping[str, Code] = {
     "broken": Code(500, "Broken", "Something went wrong in the server. It has been logged."),
 }
 
-RETRY_AFTER: Mapping[str, str] = {"busy": "1", "streams_full": "5", "secret_lost": "60", "store_away": "1"}
+RETRY_AFTER: Mapping[str, str] = {
+    "too_many_streams": "5",
+    "too_many_at_once": "1",
+    "busy": "1",
+    "streams_full": "5",
+    "secret_lost": "60",
+    "store_away": "1",
+}
 
 
 class Problem(Exception):

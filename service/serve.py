@@ -27,7 +27,8 @@ from environs import EnvError
 from events import embedded, exposition, stand_in
 from events.due import ADVANCE, KINDS, queue_list
 from events.players import new_key
-from service.settings import settings_from_environment
+from service.connections import allowed
+from service.settings import ANSWERS, AUDITS, BODIES, settings_from_environment
 from service.supervision import ROOT, Child, Guard, child, end, ending, say, start
 
 GRACE = 2.0  # seconds for the web and the workers to end
@@ -35,6 +36,7 @@ LAST_GRACE = 0.9  # seconds for the store and the queue, after them
 TICK = 0.1
 POLL = 0.05
 RESERVE = 16_000_000  # bytes of the store's disk that stay free
+BACKLOG = 4096  # connections that wait to be accepted
 SPARE_THREADS = 32
 HEAD_LIMIT = 65_536  # bytes of a request's line and headers; granian answers a longer head with 431
 HEAD_TIMEOUT_MS = 60_000  # also closes an idle connection, which clients keep for their next request; granian allows no more
@@ -175,6 +177,9 @@ def run(options: argparse.Namespace, servers: list[Child], children: list[Child]
     lock(options.data, stop)
     port = free_port(options.host, options.port)
     environment = child_environment(options)
+    connections = settings_from_environment().connections
+    if allowed(connections) < connections:
+        say(f"A web process can hold {allowed(connections)} connections, not {connections}: the hard limit of open files is too low.")
     logs = None if options.verbose else options.data / "logs"
     if logs is not None:
         with contextlib.suppress(OSError):
@@ -189,7 +194,7 @@ def run(options: argparse.Namespace, servers: list[Child], children: list[Child]
         servers.append(Child("The queue", partial(begin_queue, options.data)))
         environment["WARLEDGER_REDIS_URL"] = disk.url()
         environment["WARLEDGER_QUEUE_URL"] = embedded.url_of(options.data, embedded.QUEUE)
-    web = child("web", web_command(options, port), environment, logs)
+    web = child("web", web_command(options.host, port, options.web), environment, logs)
     worker = [sys.executable, "-m", "workers.run", "--queues"]
     workers = [child(f"worker-{number}", [*worker, ",".join(kinds)], environment, logs) for number, kinds in enumerate(options.queues, 1)]
     children += [web, *workers]
@@ -303,13 +308,15 @@ def admin_key(file: Path) -> str:
     return file.read_text().strip()
 
 
-def web_command(options: argparse.Namespace, port: int) -> list[str]:
-    """Return the command that starts granian, with a thread for every stream that may be open and some for everything else."""
-    threads = settings_from_environment().streams + SPARE_THREADS
-    command = [sys.executable, "-m", "service.web", "--interface", "wsgi", "--factory", "--host", options.host, "--port", str(port)]
+def web_command(host: str, port: int, processes: int, application: str = "service.web:application") -> list[str]:
+    """Return the command that starts granian, with a thread for every place (service/places.py) and some for everything else."""
+    settings = settings_from_environment()
+    threads = settings.streams + BODIES + ANSWERS + AUDITS + SPARE_THREADS
+    command = [sys.executable, "-m", "service.web", "--interface", "wsgi", "--factory", "--host", host, "--port", str(port)]
     command += ["--http1-buffer-size", str(HEAD_LIMIT), "--http1-header-read-timeout", str(HEAD_TIMEOUT_MS)]
-    command += ["--workers", str(options.web), "--blocking-threads", str(threads), "--log-level", "error", "--no-ws", "--http", "1"]
-    return [*command, "--respawn-failed-workers", "--respawn-interval", "0.2", "--workers-kill-timeout", "1", "service.app:create_app"]
+    command += ["--backlog", str(BACKLOG), "--backpressure", str(allowed(settings.connections)), "--blocking-threads", str(threads)]
+    command += ["--workers", str(processes), "--log-level", "error", "--no-ws", "--http", "1"]
+    return [*command, "--respawn-failed-workers", "--respawn-interval", "0.2", "--workers-kill-timeout", "1", application]
 
 
 def wait_for(web: Child, url: str, guard: Guard, stop: threading.Event) -> None:

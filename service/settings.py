@@ -11,6 +11,11 @@ from environs import Env, EnvValidationError, validate
 from service.addresses import Network, networks
 from service.limits import AMOUNTS, NO_LIMITS, OWN
 
+BODIES = 128  # requests of a process whose body is read at the same time
+ANSWERS = 64  # large answers that it sends at the same time
+AUDITS = 8  # audits that wait for their turn, with the one that is carried out
+SHARE = 8  # of bodies or answers, for a caller, while half of them are taken
+
 
 class Settings(NamedTuple):
     """The settings of the HTTP service alone. The platform has its own (events/platform.py)."""
@@ -19,6 +24,7 @@ class Settings(NamedTuple):
     cors_origins: tuple[str, ...] = ()
     body_limit: int = 65_536
     header_limit: int = 4096
+    connections: int = 8192
     streams: int = 256
     streams_per_key: int = 32
     streams_per_address: int = 128
@@ -40,6 +46,7 @@ def settings_from_environment() -> Settings:
         cors_origins=tuple(filter(None, map(str.strip, origins))),
         body_limit=env.int("WARLEDGER_BODY_LIMIT", default.body_limit, validate=not_negative),
         header_limit=env.int("WARLEDGER_HEADER_LIMIT", default.header_limit, validate=not_negative),
+        connections=env.int("WARLEDGER_CONNECTIONS", default.connections, validate=validate.Range(min=1)),
         streams=env.int("WARLEDGER_STREAMS", default.streams, validate=not_negative),
         streams_per_key=env.int("WARLEDGER_STREAMS_PER_KEY", default.streams_per_key, validate=not_negative),
         streams_per_address=env.int("WARLEDGER_STREAMS_PER_ADDRESS", default.streams_per_address, validate=not_negative),

@@ -5,9 +5,17 @@ from __future__ import annotations
 import multiprocessing
 import sys
 
+from flask import Flask
 from granian.cli import entrypoint
 
 from events.lifeline import forks_end_with_this
+from events.platform import Platform
+from service.app import create_app
+from service.connections import Watch, allowed, raise_open_files
+from service.settings import settings_from_environment
+
+PATIENCE = 30.0  # seconds until a request is complete and its answer begins
+SILENCE = 75.0  # seconds without a byte; granian closes an idle connection after 60, and streams have comments
 
 
 def main() -> None:
@@ -15,7 +23,15 @@ def main() -> None:
     if sys.platform == "linux":
         multiprocessing.set_start_method("fork")  # only a fork ends with this process from its first instruction on
         forks_end_with_this()
+    raise_open_files(settings_from_environment().connections)
     entrypoint()
+
+
+def application(platform: Platform | None = None) -> Flask:
+    """Return the application for a process of the server, and look after the connections of that process."""
+    settings = settings_from_environment()
+    Watch(allowed(settings.connections), PATIENCE, max(SILENCE, 2 * settings.comment_seconds)).start()
+    return create_app(platform, settings)
 
 
 if __name__ == "__main__":

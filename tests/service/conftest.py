@@ -7,7 +7,6 @@ import random
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,7 +22,7 @@ from events import play, recall
 from events.platform import Platform
 from games.kernel import any_action
 from service.app import create_app
-from service.serve import HEAD_LIMIT
+from service.serve import web_command
 from service.settings import Settings
 from tests.conftest import Servers, within
 from tests.service import conformance
@@ -151,20 +150,7 @@ def serve(servers: Servers) -> Iterator[Callable[..., Live]]:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
-        command = [sys.executable, "-m", "granian", "--interface", "wsgi", "--factory", "--host", "127.0.0.1", "--port", str(port)]
-        command += [
-            "--workers",
-            "1",
-            "--blocking-threads",
-            "24",
-            "--log-level",
-            "error",
-            "--no-ws",
-            "--http",
-            "1",
-            "--http1-buffer-size",
-            str(HEAD_LIMIT),
-        ]
+        command = web_command("127.0.0.1", port, 1, app)
         settings = {
             "WARLEDGER_REDIS_URL": servers.store_url,
             "WARLEDGER_QUEUE_URL": servers.queue_url,
@@ -173,7 +159,6 @@ def serve(servers: Servers) -> Iterator[Callable[..., Live]]:
             "WARLEDGER_COMMENT_SECONDS": "0.5",
             **environment,
         }
-        command += ["--workers-kill-timeout", "1", app]
         process = subprocess.Popen(command, env={**os.environ, **settings}, cwd=ROOT, start_new_session=True)
         started.append(process)
         url = f"http://127.0.0.1:{port}"

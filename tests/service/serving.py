@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
+
 from flask import Flask
 
 from events.platform import open_platform
-from service.app import create_app
+from service import connections, web
 from tests.conftest import ALL_GAMES
 
 
 def create() -> Flask:
-    """Return the application for granian."""
-    return create_app(open_platform(games=ALL_GAMES))
+    """Return the application for the web server. `TEST_PATIENCE` is the number of seconds that it gives slow clients."""
+    if patience := os.environ.get("TEST_PATIENCE"):
+        web.PATIENCE = connections.READ_SECONDS = float(patience)
+        connections.LOOK_SECONDS = 0.5
+    return web.application(open_platform(games=ALL_GAMES))

@@ -13,7 +13,7 @@ from flask import Flask
 from events.platform import Platform
 from service.app import create_app
 from service.responses import prefers
-from service.serve import HEAD_LIMIT, parsed, web_command
+from service.serve import HEAD_LIMIT, web_command
 from service.settings import Settings
 from tests.service.conftest import ADMIN, Caller, Live
 
@@ -187,5 +187,5 @@ def test_the_server_bounds_the_whole_head(live: Live, platform: Platform, lines:
 
 
 def test_serve_sets_the_bound_of_the_head() -> None:
-    command = web_command(parsed([]), 8000)
+    command = web_command("127.0.0.1", 8000, 2)
     assert command[command.index("--http1-buffer-size") + 1] == str(HEAD_LIMIT)
