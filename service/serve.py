@@ -28,7 +28,7 @@ from events import embedded, exposition, stand_in
 from events.due import ADVANCE, KINDS, queue_list
 from events.players import new_key
 from service.connections import allowed
-from service.settings import ANSWERS, AUDITS, BODIES, settings_from_environment
+from service.settings import ADMIN_KEY, ANSWERS, AUDITS, BODIES, WRONG_ADMIN_KEY, settings_from_environment
 from service.supervision import ROOT, Child, Guard, child, end, ending, say, start
 
 GRACE = 2.0  # seconds for the web and the workers to end
@@ -300,12 +300,15 @@ def child_environment(options: argparse.Namespace) -> dict[str, str]:
 
 
 def admin_key(file: Path) -> str:
-    """Return the admin key of this data folder. The first start makes it, and only the owner of the folder can read it."""
+    """Return the admin key of this data folder. The first start makes it, and only the owner of the folder can read it. Raise Unable."""
     if not file.exists():
         handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "w") as opened:
             opened.write(new_key() + "\n")
-    return file.read_text().strip()
+    key = file.read_text().strip()
+    if not ADMIN_KEY.fullmatch(key):
+        raise Unable(f"The key in {file} cannot be the admin key. {WRONG_ADMIN_KEY} Without the file, the next start makes a new one.")
+    return key
 
 
 def web_command(host: str, port: int, processes: int, application: str = "service.web:application") -> list[str]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from environs import Env, EnvValidationError, validate
+from environs import Env, EnvError, EnvValidationError, validate
 
 from service.addresses import Network, networks
 from service.limits import AMOUNTS, NO_LIMITS, OWN
@@ -15,6 +16,13 @@ BODIES = 128  # requests of a process whose body is read at the same time
 ANSWERS = 64  # large answers that it sends at the same time
 AUDITS = 8  # audits that wait for their turn, with the one that is carried out
 SHARE = 8  # of bodies or answers, for a caller, while half of them are taken
+
+LONGEST_KEY = 200
+ADMIN_KEY = re.compile(f"[!-~]{{32,{LONGEST_KEY}}}")
+WRONG_ADMIN_KEY = (
+    f"An admin key has 32 to {LONGEST_KEY} visible ASCII characters and no blanks, so that nobody can guess it. "
+    "`openssl rand -hex 32` makes one."
+)
 
 
 class Settings(NamedTuple):
@@ -40,9 +48,12 @@ class Settings(NamedTuple):
 def settings_from_environment() -> Settings:
     """Return the settings in the environment, and the defaults for the rest. Raise environs.EnvError for a value of the wrong kind."""
     env, default, not_negative = Env(), Settings(), validate.Range(min=0)
+    admin_key: str | None = env.str("WARLEDGER_ADMIN_KEY", None) or None
+    if admin_key is not None and not ADMIN_KEY.fullmatch(admin_key):
+        raise EnvError(f'Environment variable "WARLEDGER_ADMIN_KEY" invalid: {WRONG_ADMIN_KEY}')
     origins: list[str] = env.list("WARLEDGER_CORS_ORIGINS", [])
     return Settings(
-        admin_key=env.str("WARLEDGER_ADMIN_KEY", None) or None,
+        admin_key=admin_key,
         cors_origins=tuple(filter(None, map(str.strip, origins))),
         body_limit=env.int("WARLEDGER_BODY_LIMIT", default.body_limit, validate=not_negative),
         header_limit=env.int("WARLEDGER_HEADER_LIMIT", default.header_limit, validate=not_negative),

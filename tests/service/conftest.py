@@ -27,7 +27,7 @@ from service.settings import Settings
 from tests.conftest import Servers, within
 from tests.service import conformance
 
-ADMIN = "the-admin-key"
+ADMIN = "the-admin-key-of-the-tests-of-the-service"
 ROOT = Path(__file__).parents[2]
 
 

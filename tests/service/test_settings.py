@@ -30,7 +30,7 @@ def test_without_variables_the_defaults_hold() -> None:
 
 def test_every_setting_of_the_service_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     given = {
-        "WARLEDGER_ADMIN_KEY": "secret",
+        "WARLEDGER_ADMIN_KEY": "a-secret-of-32-characters-or-more",
         "WARLEDGER_CORS_ORIGINS": "https://a.example, https://b.example,",
         "WARLEDGER_BODY_LIMIT": "1000",
         "WARLEDGER_HEADER_LIMIT": "2000",
@@ -50,7 +50,7 @@ def test_every_setting_of_the_service_is_read(monkeypatch: pytest.MonkeyPatch) -
     for name, value in given.items():
         monkeypatch.setenv(name, value)
     assert settings_from_environment() == Settings(
-        "secret",
+        "a-secret-of-32-characters-or-more",
         ("https://a.example", "https://b.example"),
         1000,
         2000,
@@ -97,6 +97,10 @@ def test_every_setting_of_the_platform_is_read(monkeypatch: pytest.MonkeyPatch) 
         ("WARLEDGER_STREAMS", "-1", "greater than or equal to 0"),
         ("WARLEDGER_WAIT_LIMIT", "9s", "Not a valid number"),
         ("WARLEDGER_KEY_SECONDS", "nan", "not permitted"),
+        ("WARLEDGER_ADMIN_KEY", "k" * 31, "An admin key has 32 to 200"),
+        ("WARLEDGER_ADMIN_KEY", "k" * 201, "An admin key has 32 to 200"),
+        ("WARLEDGER_ADMIN_KEY", "a key with blanks and enough letters", "no blanks"),
+        ("WARLEDGER_ADMIN_KEY", "\u00e9" * 40, "ASCII"),
         ("WARLEDGER_LOG_REQUESTS", "perhaps", "Not a valid boolean"),
         ("WARLEDGER_LIMIT_PLAYERS", "-1", "greater than or equal to 0"),
         ("WARLEDGER_LIMITS", "some", "Not a valid boolean"),
@@ -125,6 +129,31 @@ def test_a_value_of_the_wrong_kind_is_named_by_the_platform_too(
     monkeypatch.setenv(name, value)
     with pytest.raises(EnvError, match=f'"{name}" invalid: .*{reason}'):
         events.platform.settings_from_environment()
+
+
+def test_an_empty_admin_key_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WARLEDGER_ADMIN_KEY", "")
+    assert settings_from_environment().admin_key is None
+
+
+@pytest.mark.parametrize("text", ["", "short\n", "two words that are long enough, though\n"])
+def test_an_admin_key_in_its_file_that_is_too_short_is_refused(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "admin.key"
+    file.write_text(text)
+    with pytest.raises(serve.Unable, match=r"cannot be the admin key\. An admin key has 32 to 200"):
+        serve.admin_key(file)
+    file.unlink()
+    assert len(serve.admin_key(file)) >= 32
+
+
+def test_serve_refuses_a_short_admin_key_with_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("WARLEDGER_ADMIN_KEY", "secret")
+    monkeypatch.setenv("WARLEDGER_REDIS_URL", "redis://nowhere")
+    monkeypatch.setattr("signal.signal", lambda *_: None)
+    assert serve.main(["--data", str(tmp_path), "--port", "0"]) == 1
+    assert 'Environment variable "WARLEDGER_ADMIN_KEY" invalid: An admin key has 32 to 200' in capsys.readouterr().err
 
 
 def test_serve_names_a_value_of_the_wrong_kind(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
