@@ -39,6 +39,60 @@ class NoMatch(PlatformError):
     code = "no_such_match"
 
 
+class NoSuchPlayer(PlatformError):
+    """There is no player with that id."""
+
+    code = "no_such_player"
+
+    def __init__(self) -> None:
+        super().__init__("There is no player with this id.")
+
+
+class NoSuchKey(PlatformError):
+    """The player has no key with that id."""
+
+    code = "no_such_key"
+
+    def __init__(self) -> None:
+        super().__init__("The player has no key with this id.")
+
+
+class KeyRevoked(PlatformError):
+    """The key that asks is not valid any more."""
+
+    code = "bad_key"
+
+    def __init__(self) -> None:
+        super().__init__("No player has this key.")
+
+
+class ScopeNeeded(PlatformError):
+    """The key that asks does not have a scope that is needed."""
+
+    code = "scope_needed"
+
+    def __init__(self, scope: str) -> None:
+        super().__init__(f"This key does not have the scope {scope}.")
+
+
+class TooManyKeys(PlatformError):
+    """The player has as many keys as a player may have."""
+
+    code = "too_many_keys"
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"A player has at most {most} keys. Revoke one first.")
+
+
+class StillSeated(PlatformError):
+    """The player has seats in too many matches that have not started to leave them all at once."""
+
+    code = "still_seated"
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"You have seats in more than {limit} matches that have not started; {limit} of them were left. Ask again.")
+
+
 class SecretLost(PlatformError):
     """The secret of a match that goes on is not in the store, or is not the one that the match is committed to."""
 

@@ -49,6 +49,8 @@ def indexes(position: Position) -> set[str]:
         f"status:{position.status}",
         f"game:{position.game}",
         *(f"player:{occupant['player']}" for occupant in roster.values() if "player" in occupant),
+        *(f"waiting:{occupant['player']}" for occupant in roster.values() if "player" in occupant and position.status == "open"),
+        *_results(position),
         *(f"acts:{roster[actor]['player']}" for actor in position.to_act if "player" in roster.get(actor, {})),
     }
 
@@ -63,6 +65,18 @@ def _counted(position: Position) -> Iterator[str]:
         yield f"{OPEN}:{creator}"
     elif not any("player" in occupant for occupant in position.roster.values()):
         yield f"{AI_ONLY}:{creator}"
+
+
+def _results(position: Position) -> Iterator[str]:
+    """Yield the indexes from which the profiles of players count: matches that are over, and those that were won, by player and game."""
+    outcome = position.document["outcome"]
+    if outcome is None:
+        return
+    for seat, occupant in position.roster.items():
+        if "player" in occupant:
+            yield f"over:{occupant['player']}:{position.game}"
+            if seat in outcome["winners"]:
+                yield f"won:{occupant['player']}:{position.game}"
 
 
 def changes(before: Position | None, after: Position) -> Changes:

@@ -9,13 +9,14 @@ import re
 
 MATCH = "m[a-z2-7]{16}"
 PLAYER = "p[a-z2-7]{16}"
+KEY = "k[a-z2-7]{16}"
 SEAT = "[a-z][a-z0-9_]{0,31}"
 RULE = "[A-Z]{2,4}-[A-Z]{2,4}-[0-9]{2}"
 GAME = "[a-z][a-z0-9_]*"
 CODE = "[a-z][a-z_]{0,39}"
 REQUEST = "[A-Za-z0-9_.:-]{1,64}"
 VERSION = "[0-9]{1,15}"
-VERSION_TAG = f'"{VERSION}"'
+VERSION_TAG = f'"{VERSION}([.]{VERSION})?"'
 DIGEST = "[0-9a-f]{64}"
 CONTENT_HASH = "[0-9a-f]{32}"
 CONTRIBUTION = "([0-9a-f]{2}){1,64}"

@@ -63,7 +63,8 @@ def check_may_audit(service: Service, call: Call, match: str) -> None:
 
     A referee without a seat in the match may audit it even if it cannot be read, so that damaged matches can be audited too.
     """
-    caller, platform = call.caller, service.platform
+    caller = service.keys.caller(call.header("Authorization"), "optional", address_of(call.environ), "read")
+    platform = service.platform
     standing = standing_of(platform, match) if caller.referees and caller.id is not None else None
     plays = standing is not None and any(occupant.get("player") == caller.id for occupant in standing["seats"].values())
     if caller.referees and not plays:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 
 from events.platform import Platform
-from events.players import find
 from games.kernel import Game
+from service.directory import Directory
 from service.hub import Hub
 from service.keys import Keys
 from service.metrics import streams
@@ -28,6 +27,7 @@ class Service:
     settings: Settings
     throttle: Throttle
     quotas: Quotas
+    directory: Directory
     keys: Keys
     hub: Hub
     streams: Places
@@ -51,13 +51,15 @@ class Service:
 
 def open_service(platform: Platform, settings: Settings) -> Service:
     """Return the service over a platform."""
+    directory = Directory(platform, settings.key_seconds)
     throttle = Throttle(platform.counters, settings.limits, settings.trusted_proxies)
     return Service(
         opened=platform,
         settings=settings,
         throttle=throttle,
         quotas=Quotas(platform, settings.limits),
-        keys=Keys(partial(find, platform), settings.admin_key, settings.key_seconds, throttle),
+        directory=directory,
+        keys=Keys(platform, directory, settings.admin_key, throttle),
         hub=Hub(platform),
         streams=Places(
             "open streams and long polls",

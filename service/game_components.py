@@ -39,6 +39,7 @@ ANY_TEXT = text()
 SEAT = text(patterns.anchored(patterns.SEAT), "A seat of the match's game.")
 MATCH_ID = text(patterns.anchored(patterns.MATCH), "The id of the match.")
 PLAYER_ID = text(patterns.anchored(patterns.PLAYER), "The id of a player.")
+KEY_ID = text(patterns.anchored(patterns.KEY), "The id of a key.")
 DIGEST = text(patterns.anchored(patterns.DIGEST), "A SHA-256, in hex.")
 CONTENT_HASH = text(patterns.anchored(patterns.CONTENT_HASH), "A content hash of rules.")
 VERSION = whole(0, LARGEST, "How many entries the match has at this point.")
@@ -177,6 +178,7 @@ def _state(game: Game, own: str) -> Shape:
             "version": VERSION,
             "viewer": VIEWER,
             "view": described(ref(f"{own}View"), "The state document as the viewer may see it."),
+            "players": described(ref("PlayerNames"), "The players whom the answer names, by id."),
         },
         f"A match of {game.title} at a version, as its viewer may see it.",
     )
@@ -207,6 +209,7 @@ def _entries(game: Game, own: str) -> Shape:
             "after": described(VERSION, "The version after which the entries come."),
             "version": described(VERSION, "The version of the last entry here, or `after` if there is none. Continue after it."),
             "entries": listing(ref(f"{own}Entry"), about="The entries, oldest first."),
+            "players": described(ref("PlayerNames"), "The players whom the answer names, by id."),
         },
         f"Entries of a match of {game.title}, oldest first.",
     )

@@ -33,7 +33,7 @@ def create_match(service: Service, call: Call) -> Response:
             )
     except Refused as refused:
         raise refusal_problem(game, refused.refusal) from None
-    response = match_response(position, 201)
+    response = match_response(service, position, 201)
     response.headers["Location"] = f"/v1/matches/{position.match}"
     return response
 
@@ -46,7 +46,7 @@ def join_match(service: Service, call: Call, match: str, seat: str) -> Response:
         played = play.act_at_table(service.platform, match, player, action, request=request_id(call))
     except Refused as refused:
         raise refusal_problem(recall.game_of_match(service.platform, match), refused.refusal) from None
-    return match_response(played.position)
+    return match_response(service, played.position)
 
 
 def list_matches(service: Service, call: Call) -> Response:
@@ -58,20 +58,21 @@ def list_matches(service: Service, call: Call) -> Response:
         if filters.get(name) == "me":
             filters[name] = _me(call.caller)
     page = lists.matches(service.platform, filters, call.query["limit"], call.query.get("cursor"))
-    return private(json_response({"matches": page.standings, "next": page.cursor}))
+    company = service.directory.company(player for standing in page.standings for player in sight.players_listed(standing))
+    return private(json_response({"matches": page.standings, "players": company.players, "next": page.cursor}))
 
 
 def get_match(service: Service, call: Call, match: str) -> Response:
     """Return the standing of a match."""
     position = recall.position(service.platform, match)
-    if names_tag(call.header("If-None-Match"), position.version):
-        return tagged(empty_response(304), position.version)
-    return match_response(position)
+    tag = service.directory.company(sight.players_at(position)).tag(position.version)
+    return tagged(empty_response(304), tag) if names_tag(call.header("If-None-Match"), tag) else match_response(service, position)
 
 
-def match_response(position: Position, status: int = 200) -> Response:
-    """Return the response with the standing of a match."""
-    return tagged(json_response(sight.match_shown(position), status), position.version)
+def match_response(service: Service, position: Position, status: int = 200) -> Response:
+    """Return the response with the standing of a match. Its ETag also says whether the names of the players have changed."""
+    company = service.directory.company(sight.players_at(position))
+    return tagged(json_response(sight.match_shown(position, company), status), company.tag(position.version))
 
 
 def request_id(call: Call) -> str | None:
@@ -109,7 +110,7 @@ OPERATIONS = (
         {201: in_json("The match. It starts as soon as every seat is taken.", "Match", ("ETag", "Location"))},
         "You decide who takes which seat: yourself, an artificial player, or whoever comes first. With an `Idempotency-Key` a repeated "
         "request creates no second match.",
-        key="needed", headers=("Idempotency-Key",),
+        key="needed", scope="play", headers=("Idempotency-Key",),
         problems=("no_player", "no_such_game", "bad_seats", "bad_order", "against_the_rules", "request_reused", "quota_reached"),
         body=Body(reference("NewMatch"), MatchBody(), examples=_EXAMPLES), links=_LINKS,
     ),
@@ -129,7 +130,7 @@ OPERATIONS = (
         "join_match", "POST", "/v1/matches/{match}/seats/{seat}", "matches", "Take an open seat", join_match,
         {200: in_json("The match, with you in the seat.", "Match", ("ETag",))},
         "The match starts when no seat is open. The action `take_seat` does the same.",
-        key="needed", headers=("Idempotency-Key",),
+        key="needed", scope="play", headers=("Idempotency-Key",),
         problems=("no_player", "no_such_match", "no_such_seat", "seat_taken", "left_too_often", "request_reused", "busy"),
         body=Body(
             reference("SeatRequestBody"), SeatBody(), required=False, examples={"plain": {}, "with dice": {"contribution": "c0ffee"}}

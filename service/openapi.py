@@ -14,10 +14,10 @@ from games import GAMES, patterns
 from games.kernel import Game
 from games.schema import Schema, ids, text
 from service import game_components, shared_components
-from service.game_components import MATCH_ID, PLAYER_ID, SEAT, reference
+from service.game_components import KEY_ID, MATCH_ID, PLAYER_ID, SEAT, reference
 from service.operations import Answer, Operation
 from service.problems import CODES, MEDIA_TYPE, RETRY_AFTER
-from service.request_schemas import PlayerBody, SeatBody
+from service.request_schemas import KeyBody, NameBody, PlayerBody, RoleBody, SeatBody
 from service.routes import OPERATIONS
 from table.data import LEVELS
 
@@ -36,12 +36,15 @@ LICENSE = {"name": "All rights reserved", "identifier": "LicenseRef-All-Rights-R
 ID_SCHEMAS: Mapping[str, Schema] = {
     "match": MATCH_ID.schema,
     "player": PLAYER_ID.schema,
+    "key": KEY_ID.schema,
     "seat": SEAT.schema,
     "rule": text(patterns.anchored(patterns.RULE)).schema,
     "code": text(patterns.anchored(patterns.CODE)).schema,
 }
 ID_DESCRIPTIONS = {
     "match": "A match's id.",
+    "player": "A player's id.",
+    "key": "A key's id, which is part of its text.",
     "game": "A game's id.",
     "seat": "A seat.",
     "rule": "A rule's id.",
@@ -70,7 +73,7 @@ REQUEST_HEADERS: Mapping[str, dict[str, Any]] = {
 # By the name of the component. OpenAPI allows no hyphens there.
 RESPONSE_HEADERS: Mapping[str, tuple[str, str]] = {
     "ETag": ("ETag", "The version of the match, or a digest of the content, in quotation marks."),
-    "Location": ("Location", "The address of the match."),
+    "Location": ("Location", "The address of what was created."),
     "RetryAfter": ("Retry-After", "After how many seconds to try again."),
     "Authenticate": ("WWW-Authenticate", "How to send a key."),
     "RateLimit": ("RateLimit", 'What is left of a limit: `"actions";r=0;t=3` (draft-ietf-httpapi-ratelimit-headers-11).'),
@@ -109,8 +112,14 @@ def described(games: Mapping[str, Game] = GAMES) -> dict[str, Any]:
     components = shared_components.components(games, LEVELS)
     for game in games.values():
         components |= game_components.components(game)
-    spec.components.schema("PlayerRequest", {"description": PlayerBody.__doc__}, schema=PlayerBody)
-    spec.components.schema("SeatRequestBody", {"description": SeatBody.__doc__}, schema=SeatBody)
+    for name, body in (
+        ("PlayerRequest", PlayerBody),
+        ("NameRequest", NameBody),
+        ("RoleRequest", RoleBody),
+        ("KeyRequest", KeyBody),
+        ("SeatRequestBody", SeatBody),
+    ):
+        spec.components.schema(name, {"description": body.__doc__}, schema=body)
     for name in sorted(components):
         spec.components.schema(name, component=components[name])
     spec.components.security_scheme("key", {"type": "http", "scheme": "bearer", "description": "The key of a player, or the admin key."})
@@ -149,7 +158,7 @@ def _operation(operation: Operation, converter: OpenAPIConverter, games: Mapping
         "tags": [operation.tag],
     }
     if operation.key == "needed":
-        row["security"] = [{"key": []}]
+        row["security"] = [{"key": [operation.scope] if operation.scope else []}]
     elif operation.key == "none":
         row["security"] = []
     if parameters:

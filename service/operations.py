@@ -54,7 +54,7 @@ class Body(NamedTuple):
 
 
 class Operation(NamedTuple):
-    """One method of one path."""
+    """One method of one path. `scope`: what the key must be allowed, if there is a key; None: any valid key will do."""
 
     id: str
     method: str
@@ -65,6 +65,7 @@ class Operation(NamedTuple):
     answers: Mapping[int, Answer]
     about: str
     key: Literal["none", "optional", "needed"] = "none"
+    scope: str | None = "read"
     query: marshmallow.Schema | None = None
     headers: tuple[str, ...] = ()
     body: Body | None = None
@@ -86,6 +87,8 @@ class Operation(NamedTuple):
         }
         if self.key != "none":
             found |= {"bad_key", "store_away", "store_refused"}
+            if self.scope is not None:
+                found.add("scope_needed")
         if self.key == "needed":
             found.add("no_key")
         if self.body is not None:
@@ -143,18 +146,19 @@ def _through_flask(endpoint: Endpoint) -> Endpoint:
 def _endpoint(operation: Operation, service: Service) -> Endpoint:
     """Return the operation as a function from environ to response. It checks key, query and body, calls the view, and turns every error
     into a problem."""
-    view, body, key = operation.view, operation.body, operation.key
+    view, body, key, scope = operation.view, operation.body, operation.key, operation.scope
     keys, bodies, limit = service.keys, service.bodies, service.settings.body_limit
     query = operation.query or marshmallow.Schema()
-    defaults: Mapping[str, Any] = query.load({})
+    required = any(field.required for field in query.fields.values())
+    defaults: Mapping[str, Any] = NONE if required else query.load({})
 
     def endpoint(environ: dict[str, Any], **ids: str) -> Response:
         info = info_of(environ)
         info.operation = operation.id
         try:
-            caller = keys.caller(environ.get("HTTP_AUTHORIZATION"), key, address_of(environ)) if key != "none" else NOBODY
+            caller = keys.caller(environ.get("HTTP_AUTHORIZATION"), key, address_of(environ), scope) if key != "none" else NOBODY
             info.player = caller.id
-            parameters = parse_query(query, environ) if environ.get("QUERY_STRING") else defaults
+            parameters = parse_query(query, environ) if required or environ.get("QUERY_STRING") else defaults
             given = parse_body(body.schema, body.required, environ, limit, partial(bodies.take, caller.id)) if body is not None else None
             return view(service, Call(caller, parameters, given, environ), **ids)
         except Exception as error:  # noqa: BLE001 - no error is swallowed: the answer names it, and the log has it

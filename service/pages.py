@@ -8,6 +8,7 @@ from flask import Response
 
 from events import recall
 from service import longpoll, sight
+from service.addresses import address_of
 from service.context import Service
 from service.game_components import reference
 from service.operations import Answer, Call, Operation
@@ -30,12 +31,18 @@ def get_entries(service: Service, call: Call, match: str) -> Response:
 
     def read() -> list[ShownEntry]:
         found = service.entries.read(game, match, after, limit, viewer, proof)
-        if not sight.may_still_view(service.platform, call.caller, match, viewer):
+        caller = service.keys.renewed(call.header("Authorization"), address_of(call.environ))
+        if not sight.may_still_view(service.platform, caller, match, viewer):
             raise Problem("hidden_view", viewer=viewer)
         return found
 
     def page(found: list[ShownEntry]) -> bytes:
-        return _in_lines(found) if in_lines else _in_json(found, game.id, match, viewer, after)
+        if in_lines:
+            return b"".join(entry.json + b"\n" for entry in found)
+        company = service.directory.company(sight.players_at(position).union(*(entry.players for entry in found)))
+        version = found[-1].version if found else after
+        rest = sorted_json({"game": game.id, "match": match, "players": company.players, "version": version, "viewer": viewer})
+        return b'{"after":%d,"entries":[%b],%b' % (after, b",".join(entry.json for entry in found), rest[1:])
 
     def page_after_waiting() -> Generator[bytes, None, None]:
         yield page((yield from longpoll.wait_for_entries(service, match, seconds, read)))
@@ -48,16 +55,6 @@ def get_entries(service: Service, call: Call, match: str) -> Response:
         response.response = body
         response.call_on_close(body.close)
     return private(response, "Authorization, Accept")
-
-
-def _in_lines(found: list[ShownEntry]) -> bytes:
-    return b"".join(entry.json + b"\n" for entry in found)
-
-
-def _in_json(found: list[ShownEntry], game: str, match: str, viewer: str, after: int) -> bytes:
-    version = found[-1].version if found else after
-    rest = sorted_json({"game": game, "match": match, "version": version, "viewer": viewer})
-    return b'{"after":%d,"entries":[%b],%b' % (after, b",".join(entry.json for entry in found), rest[1:])
 
 
 OPERATIONS = (

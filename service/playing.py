@@ -23,7 +23,7 @@ from service.request_schemas import SeatQuery, StateQuery
 from service.responses import JSON, TEXT, empty_response, json_response, names_tag, prefers, tagged, text_response
 from table.rules import admit, is_table_action
 
-_TAG = re.compile(f'"({patterns.VERSION})"|({patterns.VERSION})')
+_TAG = re.compile(f'"({patterns.VERSION})(?:[.]{patterns.VERSION})?"|({patterns.VERSION})')
 _VARY = "Authorization, Accept"
 
 
@@ -33,14 +33,22 @@ def get_state(service: Service, call: Call, match: str) -> Response:
     viewer = sight.viewer_of(newest, call.caller, call.query.get("viewer"))
     position = _position_at(service.platform, newest, call.query.get("at"))
     as_text = prefers(call.header("Accept"), TEXT)
-    tag = f"{position.version}-text" if as_text else position.version
+    company = service.directory.company(sight.players_at(position))
+    tag = company.tag(position.version) + ("-text" if as_text else "")
     if names_tag(call.header("If-None-Match"), tag):
         return tagged(empty_response(304), tag, _VARY)
     game = service.games[position.game]
     if as_text:
-        return tagged(text_response(sight.board(game, position, viewer)), tag, _VARY)
+        return tagged(text_response(sight.board(game, position, viewer, company)), tag, _VARY)
     view = sight.view(game, position, viewer)
-    body = {"match": match, "game": position.game, "version": position.version, "viewer": viewer, "view": view}
+    body = {
+        "match": match,
+        "game": position.game,
+        "version": position.version,
+        "viewer": viewer,
+        "view": view,
+        "players": company.players,
+    }
     return tagged(json_response(body), tag, _VARY)
 
 
@@ -218,7 +226,8 @@ OPERATIONS = (
         {200: in_json("What followed.", "Played", ("ETag",))},
         "One action, or a list of actions that is carried out as a whole or not at all. In a list, an action that draws chance or reveals "
         "something must be the last. Actions of the table, such as `leave_seat`, are sent alone, not in a list.",
-        key="needed", query=SeatQuery(), headers=("If-Match", "Idempotency-Key"), body=Body(reference("Actions"), examples=_EXAMPLES),
+        key="needed", scope="play", query=SeatQuery(), headers=("If-Match", "Idempotency-Key"),
+        body=Body(reference("Actions"), examples=_EXAMPLES),
         problems=(
             "no_player", "no_such_match", "no_such_seat", "not_your_seat", "not_seated", "not_started", "stale", "against_the_rules",
             "already_created", "already_started", "left_too_often", "seat_taken",

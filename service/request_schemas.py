@@ -12,6 +12,7 @@ from typing import Any
 from marshmallow import RAISE, Schema, ValidationError, fields, validate
 
 from events.lists import LONGEST_PAGE
+from events.players import ROLES, SCOPES
 from games import patterns
 from service.limits import LONGEST_NAME, LONGEST_READ
 
@@ -74,6 +75,12 @@ class Text(fields.String):
         return text
 
 
+def _name(about: str) -> Text:
+    """Return the field of a name."""
+    about += " It has no invisible or directional characters, and no blank at either end."
+    return Text(required=True, validate=NAME_RULES, metadata={"description": about})
+
+
 class PlayerBody(Schema):
     """A new player."""
 
@@ -82,18 +89,64 @@ class PlayerBody(Schema):
 
         unknown = RAISE
 
-    name = Text(
-        required=True,
-        validate=NAME_RULES,
-        metadata={
-            "description": "Everybody can see it. Several players may have the same name. It has no invisible or directional characters, "
-            "and no blank at either end."
-        },
-    )
+    name = _name("Everybody can see it. Several players may have the same name.")
     # The default is documented in words: client generators take a property with a `default` for a required one.
     role = Text(
-        validate=validate.OneOf(["player", "referee", "admin"]),
+        validate=validate.OneOf(ROLES),
         metadata={"description": "Default: `player`. `referee` and `admin` need the admin key."},
+    )
+
+
+class NameBody(Schema):
+    """The new name of a player."""
+
+    class Meta:
+        """Unknown fields are refused."""
+
+        unknown = RAISE
+
+    name = _name("Everybody can see it. Several players may have the same name.")
+
+
+class RoleBody(Schema):
+    """The new role of a player."""
+
+    class Meta:
+        """Unknown fields are refused."""
+
+        unknown = RAISE
+
+    role = Text(required=True, validate=validate.OneOf(ROLES), metadata={"description": "What the player may see and audit."})
+
+
+class KeyBody(Schema):
+    """A new key."""
+
+    class Meta:
+        """Unknown fields are refused."""
+
+        unknown = RAISE
+
+    name = _name("What the key is for. Only its player and the owner of the admin key see it.")
+    scopes = fields.List(
+        Text(validate=validate.OneOf(SCOPES)),
+        required=True,
+        validate=validate.Length(1, len(SCOPES)),
+        metadata={
+            "description": "What the key may do. `read`: see what its player may see. `play`: create and join matches, and act; this "
+            "includes `read`. `referee`: use the player's role as a referee or an admin, if it has one; this includes `read`. "
+            "`account`: manage keys, change the name, delete the player. A key can only make keys with scopes that it has."
+        },
+    )
+
+
+class ConfirmQuery(Schema):
+    """The query of a request that deletes the caller."""
+
+    confirm = Text(
+        required=True,
+        validate=Pattern(patterns.PLAYER, error="The id of a player."),
+        metadata={"description": "Your own id, so that nobody is deleted by mistake."},
     )
 
 

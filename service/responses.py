@@ -86,6 +86,12 @@ def private(response: Response, vary: str = "Authorization") -> Response:
     return response
 
 
+def unstored(response: Response) -> Response:
+    """Mark a response that no cache may keep, since it contains a key."""
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
 def tagged(response: Response, tag: int | str, vary: str = "Authorization") -> Response:
     """Mark a response as private and set its ETag."""
     response.headers["ETag"] = f'"{tag}"'

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from service import audits, catalogue, health, matches, pages, players, playing, streams
+from service import audits, catalogue, health, matches, pages, player_keys, players, playing, streams
 from service.operations import Operation
 
 OPERATIONS: tuple[Operation, ...] = (
     *players.OPERATIONS,
+    *player_keys.OPERATIONS,
     *catalogue.OPERATIONS,
     *matches.OPERATIONS,
     *playing.OPERATIONS,

@@ -26,7 +26,7 @@ from environs import EnvError
 
 from events import embedded, exposition, stand_in
 from events.due import ADVANCE, KINDS, queue_list
-from events.players import new_key
+from events.players import new_admin_key
 from service.connections import allowed
 from service.settings import ADMIN_KEY, ANSWERS, AUDITS, BODIES, WRONG_ADMIN_KEY, settings_from_environment
 from service.supervision import ROOT, Child, Guard, child, end, ending, say, start
@@ -304,7 +304,7 @@ def admin_key(file: Path) -> str:
     if not file.exists():
         handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "w") as opened:
-            opened.write(new_key() + "\n")
+            opened.write(new_admin_key() + "\n")
     key = file.read_text().strip()
     if not ADMIN_KEY.fullmatch(key):
         raise Unable(f"The key in {file} cannot be the admin key. {WRONG_ADMIN_KEY} Without the file, the next start makes a new one.")

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 
 from events.audit import BROKEN, KEPT, PARTLY, UNDISCLOSED, VERIFIED
 from events.play import LONGEST_LIST
+from events.players import MOST_KEYS, ROLES
+from events.players import SCOPES as KEY_SCOPES
 from games.kernel import Game
 from games.schema import (
     Schema,
@@ -31,6 +33,7 @@ from service.game_components import (
     CONTENT_HASH,
     COUNT,
     DIGEST,
+    KEY_ID,
     MATCH_ID,
     OUTCOME,
     PHASE,
@@ -53,7 +56,7 @@ from service.problems import CODES
 from table.deeds import CREATE, DEEDS
 
 UPDATED = described(TIME, "When the match last changed, in milliseconds since 1970-01-01T00:00Z.")
-ROLE = ids(["player", "referee", "admin"], "What the player may do. A referee may audit any match in which it does not play.")
+ROLE = ids(ROLES, "What the player may do. A referee may audit any match in which it does not play.")
 NAME = text(about="The player's name. Several players may have the same.")
 GAME_ID = text(about="The id of the game.")
 REVISION = described(COUNT, "The revision of the game's rules. It rises when a ruling changes play.")
@@ -68,10 +71,51 @@ def components(games: Mapping[str, Game], levels: Iterable[str]) -> dict[str, Sc
 
 
 def _players(levels: Iterable[str]) -> dict[str, Shape]:
+    key = {
+        "id": described(KEY_ID, "The id of the key, which is part of its text."),
+        "name": text(about="What the key is for."),
+        "scopes": listing(ref("Scope"), about="What the key may do."),
+        "created": TIME,
+        "used": nullable(unchecked({"type": "string", "format": "date"}, "The day (UTC) on which the key was last used; null if never.")),
+    }
+    name = nullable(text(about="The name. It is null if the player is deleted."))
     return {
         "Player": record(
-            {"id": nullable(PLAYER_ID), "name": NAME, "role": ROLE},
+            {
+                "id": nullable(PLAYER_ID),
+                "name": NAME,
+                "role": ROLE,
+                "key_id": nullable(described(KEY_ID, "The id of the key that was sent; null for the admin key.")),
+                "scopes": listing(ref("Scope"), about="What that key may do."),
+            },
             "A player. The owner of the admin key has no id.",
+        ),
+        "Profile": record(
+            {
+                "id": PLAYER_ID,
+                "name": name,
+                "created": nullable(described(TIME, "When the player was created, in milliseconds since 1970-01-01T00:00Z.")),
+                "finished": mapping(
+                    ANY_TEXT,
+                    record({"matches": described(COUNT, "How many are over."), "won": described(COUNT, "How many of them were won.")}),
+                    "The matches that the player has finished, by game. Games without any are left out.",
+                ),
+            },
+            "What everybody may know of a player. A deleted player has neither a name nor the moment of creation.",
+        ),
+        "GivenRole": record({"id": PLAYER_ID, "role": ROLE}, "The role of a player."),
+        "PlayerName": record({"name": name}, "A player, as others see it."),
+        "PlayerNames": mapping(PLAYER_ID, ref("PlayerName"), "The players of this answer, by id."),
+        "Scope": ids(
+            KEY_SCOPES,
+            "`read`: see what the player may see. `play`: create and join matches, and act. `referee`: use the player's role as a "
+            "referee or an admin, if it has one. `account`: manage keys, change the name, delete the player.",
+        ),
+        "Key": record(key, "A key of a player, without its text."),
+        "Keys": record({"keys": listing(ref("Key"), high=MOST_KEYS, about="The keys.")}, "The keys of a player, the oldest first."),
+        "NewKey": record(
+            {**key, "key": text(about="The bearer key. This is the only answer that contains it. The server stores only its hash.")},
+            "A key with its text.",
         ),
         "NewPlayer": record(
             {
@@ -197,12 +241,14 @@ def _matches(games: Mapping[str, Game], levels: Iterable[str]) -> dict[str, Shap
                 "updated": UPDATED,
                 "revision": described(COUNT, "The revision of the rules that decided the last entry."),
                 "rules": described(CONTENT_HASH, "The content hash of these rules."),
+                "players": described(ref("PlayerNames"), "The players whom the answer names, by id."),
             },
             "The standing of a match, with its version.",
         ),
         "Matches": record(
             {
                 "matches": listing(ref("Standing"), about="The matches of this page."),
+                "players": described(ref("PlayerNames"), "The players whom the answer names, by id."),
                 "next": nullable(text(about="The `cursor` of the next page; null after the last one.")),
             },
             "Matches, newest first.",

@@ -13,17 +13,19 @@ from events.platform import Platform
 from games.kernel import Game
 from service import sight
 from service.responses import sorted_json
+from table.rules import players_in
 
 PAGE = 200
 CACHED = 8192
 
 
 class ShownEntry(NamedTuple):
-    """An entry as a viewer sees it, in JSON. `ends_match`: whether it is the last entry of its match."""
+    """An entry as a viewer sees it, in JSON. `ends_match`: whether it is the last entry of its match. `players`: whom it names."""
 
     version: int
     json: bytes
     ends_match: bool
+    players: frozenset[str]
 
 
 class ShownEntries:
@@ -40,7 +42,8 @@ class ShownEntries:
         found = []
         for stored in self._platform.store.log.read(match, after, limit):
             entry = parse(stored)
-            found.append(ShownEntry(entry.version, sorted_json(sight.shown(game, entry, viewer, prover)), entry.secret is not None))
+            shown = sorted_json(sight.shown(game, entry, viewer, prover))
+            found.append(ShownEntry(entry.version, shown, entry.secret is not None, players_in(entry.events)))
         return found
 
     def read_new(self, game: Game, match: str, after: int, version: int, viewer: str, proof: bool) -> list[ShownEntry]:

@@ -7,7 +7,7 @@ information through salted hashes, so they reveal nothing. The secret of the dic
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import orjson
@@ -19,6 +19,7 @@ from events.positions import Position
 from events.standings import standing
 from games.choices import Choice, complete
 from games.kernel import AUDITOR, SPECTATOR, Game, has_fields, legal
+from service.directory import Company
 from service.keys import Caller
 from service.problems import Problem
 from service.responses import sorted_json
@@ -49,8 +50,13 @@ def viewer_of(position: Position, caller: Caller, asked: str | None) -> str:
     return asked
 
 
-def may_still_view(platform: Platform, caller: Caller, match: str, viewer: str) -> bool:
-    """Return True if the caller still is this viewer. A player may have left the seat since then, and a referee may have taken one."""
+def may_still_view(platform: Platform, caller: Caller | None, match: str, viewer: str) -> bool:
+    """Return True if the caller, who is None if the key was revoked, still is this viewer.
+
+    A player may have left the seat since then, and a referee may have taken one or lost the role.
+    """
+    if caller is None:
+        return False
     if viewer == SPECTATOR:
         return True
     try:
@@ -116,9 +122,9 @@ def view(game: Game, position: Position, viewer: str) -> dict[str, Any]:
     return game.view(position.document, viewer)
 
 
-def board(game: Game, position: Position, viewer: str) -> list[str]:
-    """Return the match as lines of text, drawn from what its viewer may see: the table while seats are open, then the game."""
-    return table_board(table_rules.view(position.table, viewer)) + game.board(
+def board(game: Game, position: Position, viewer: str, company: Company) -> list[str]:
+    """Return the match as lines of text, drawn from what its viewer may see: the table, then the game."""
+    return table_board(table_rules.view(position.table, viewer), company.name) + game.board(
         orjson.loads(sorted_json(view(game, position, viewer))), viewer
     )
 
@@ -171,7 +177,7 @@ def shown(game: Game, entry: Entry, viewer: str, prover: Prover | None = None) -
     return visible
 
 
-def match_shown(position: Position) -> dict[str, Any]:
+def match_shown(position: Position, company: Company) -> dict[str, Any]:
     """Return the standing of a match, which everybody may see. It has the secret of the dice once the match is over."""
     return {
         **standing(position),
@@ -179,4 +185,15 @@ def match_shown(position: Position) -> dict[str, Any]:
         "updated": position.at,
         "revision": position.revision,
         "rules": position.rules,
+        "players": company.players,
     }
+
+
+def players_at(position: Position) -> set[str]:
+    """Return the players of a match: its creator, and those who have a seat."""
+    return players_listed({"creator": position.table["creator"], "seats": position.roster})
+
+
+def players_listed(standing: Mapping[str, Any]) -> set[str]:
+    """Return the players of a standing: the creator of the match, and those who have a seat."""
+    return {standing["creator"], *(occupant["player"] for occupant in standing["seats"].values() if "player" in occupant)}

@@ -12,8 +12,8 @@ from games import patterns
 from games.kernel import Game
 from games.schema import unchecked
 from service import sight
+from service.addresses import address_of
 from service.context import Service
-from service.keys import Caller
 from service.operations import TEXT_SCHEMA, Answer, Call, Operation
 from service.places import HeldBody
 from service.problems import Problem
@@ -40,28 +40,29 @@ def get_stream(service: Service, call: Call, match: str) -> Response:
     seconds = min(call.query.get("seconds", longest), longest)
     game, proof = service.games[position.game], bool(call.query["proof"])
     place = service.streams.take(call.caller.id, call.environ)
-    body = HeldBody(place, _events(service, call.caller, game, match, viewer, after, seconds, proof))
+    body = HeldBody(place, _events(service, call, game, match, viewer, after, seconds, proof))
     response.response = body
     response.call_on_close(body.close)
     return response
 
 
 def _events(
-    service: Service, caller: Caller, game: Game, match: str, viewer: str, after: int, seconds: float, proof: bool
+    service: Service, call: Call, game: Game, match: str, viewer: str, after: int, seconds: float, proof: bool
 ) -> Generator[bytes, None, None]:
     """Yield a server-sent event for each entry, as long as the match goes on and for some seconds at most."""
     yield b"retry: 1000\n\n"
     pause = service.settings.comment_seconds
     last_sent = time.monotonic()
     until = last_sent + seconds
-    with service.hub.watch(match) as watch:
+    with service.hub.watch(match) as watch, service.directory.waking(call.caller.id, watch.notify):
         look = True
         while True:
             watch.rearm()
             found = service.entries.read_new(game, match, after, watch.version, viewer, proof) if look or watch.version > after else []
+            caller = service.keys.renewed(call.header("Authorization"), address_of(call.environ))
+            if not sight.may_still_view(service.platform, caller, match, viewer):
+                return
             if found:
-                if not sight.may_still_view(service.platform, caller, match, viewer):
-                    return
                 after = found[-1].version
                 last_sent = time.monotonic()
                 yield b"".join(b"id: %d\nevent: entry\ndata: %b\n\n" % (entry.version, entry.json) for entry in found)

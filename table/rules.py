@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -89,6 +89,16 @@ def shown(game: Game, event: Event, viewer: str) -> Event:
     if kind == PREPARED:
         return {**event, "document": game.view(event["document"], viewer)}
     return game.shown(event, viewer)
+
+
+def players_in(events: Iterable[Event]) -> frozenset[str]:
+    """Return the ids of the players whom events of the table name."""
+    found: set[str] = set()
+    for event in events:
+        if event["type"] in FACTS:
+            found |= {event[name] for name in ("creator", "player") if name in event}
+            found |= {occupant["player"] for occupant in event.get("roster", {}).values() if "player" in occupant}
+    return frozenset(found)
 
 
 def sentence(game: Game, refusal: Refusal) -> str:

@@ -1,40 +1,124 @@
-"""Players and the hashes of their keys, as they are stored. This is source data: it is derived from nothing."""
+"""Players and the hashes of their keys, as they are stored. This is source data: it is derived from nothing.
+
+A player is one hash with `name`, `role`, `created`, `revision` (how often the name changed), and three fields for each key: `key:<id>` (in
+JSON), `hash:<id>` and `used:<id>` (a day). A deleted player keeps `deleted` and `revision` only. Releases before keys had ids stored the
+hash of a player's only key in an index, `{players}:k:<hash>`. That key is the player's first, with the letters of the player's id.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Sequence
+from enum import IntEnum
+from typing import NamedTuple
 
-from events.errors import StoreRefused
 from events.store.client import RedisClient
+from events.store.heads import Lost, listen
 from events.store.library import script
 
-_ADD = script("add_player")
+_CHANNEL = "{players}:changed"
+
+_ADD_PLAYER = script("add_player")
+_SET_NAME = script("set_name")
+_SET_ROLE = script("set_role")
+_DELETE = script("delete_player")
+_ADD_KEY = script("add_key")
+_ROTATE = script("rotate_key")
+_REVOKE = script("revoke_key")
+_NOTE_USE = script("note_use")
+
+
+class Result(IntEnum):
+    """What a script answers."""
+
+    DONE = 1
+    MISSING = 0
+    REVOKED = -1
+    FULL = -2
+
+
+class Signer(NamedTuple):
+    """The key that asks for a change. The script carries the change out only while this key is valid. `ADMIN` stands for the admin key."""
+
+    key: str
+    hash: str
+
+
+ADMIN = Signer("", "")
+
+
+class StoredKey(NamedTuple):
+    """A key as it is stored: its id, the rest in JSON, and the hash of its secret."""
+
+    id: str
+    json: str
+    hash: str
 
 
 class Accounts:
-    """The players. Every method raises StoreUnavailable."""
+    """The players. Every method raises StoreUnavailable. Each change is one script, which may be sent twice. It refuses odd arguments
+    (StoreRefused)."""
 
     def __init__(self, client: RedisClient) -> None:
         self._client = client
 
-    def add(self, id: str, fields: Mapping[str, str | int], key_hash: str) -> None:
-        """Store a player and the hash of the key. Raises StoreRefused if there is such a player or key."""
-        if not self._client.run(_ADD, [_player(id), _key(key_hash)], [id, *[text for pair in fields.items() for text in pair]]):
-            raise StoreRefused(f"there is a player {id} already, or its key is another's")
+    def fields_of(self, id: str) -> dict[str, str]:
+        """Return the fields of a player; empty if there never was one of this id."""
+        return {name.decode(): value.decode() for name, value in self._client.ask("HGETALL", _player(id)).items()}
 
-    def id_of(self, key_hash: str) -> str | None:
-        """Return the id of the player whose key has this hash."""
-        id = self._client.ask("GET", _key(key_hash))
+    def owner_of(self, key_hash: str) -> str | None:
+        """Return the id of the player from an earlier release whose first key has this hash."""
+        id = self._client.ask("GET", _first_key(key_hash))
         return id.decode() if id else None
 
-    def fields_of(self, id: str) -> dict[str, str]:
-        """Return the fields of a player; empty if there is no such player."""
-        return {name.decode(): value.decode() for name, value in self._client.ask("HGETALL", _player(id)).items()}
+    def names(self, ids: Sequence[str]) -> list[tuple[str | None, int]]:
+        """Return the name of each player and how often it has changed. The name of a deleted or unknown player is None."""
+        found = self._client.ask_all([("HMGET", _player(id), "name", "revision") for id in ids])
+        return [(None if name is None else name.decode(), int(revision or 0)) for name, revision in found]
+
+    def add(self, id: str, name: str, role: str, moment: int, key: StoredKey) -> Result:
+        """Store a new player with the first key."""
+        return Result(self._client.run(_ADD_PLAYER, [_player(id)], [name, role, moment, *key]))
+
+    def rename(self, id: str, signer: Signer, name: str) -> Result:
+        """Give a player another name."""
+        return Result(self._client.run(_SET_NAME, [_player(id)], [*signer, name]))
+
+    def set_role(self, id: str, role: str) -> Result:
+        """Give a player another role."""
+        return Result(self._client.run(_SET_ROLE, [_player(id)], [role]))
+
+    def delete(self, id: str, signer: Signer, first_hash: str, moment: int) -> Result:
+        """Delete a player with all keys. `first_hash`: the hash of the first key."""
+        return Result(self._client.run(_DELETE, [_player(id), _first_key(first_hash)], [*signer, moment]))
+
+    def add_key(self, id: str, signer: Signer, key: StoredKey, most: int) -> Result:
+        """Give a player another key, unless that would be more than `most`."""
+        return Result(self._client.run(_ADD_KEY, [_player(id)], [*signer, *key, most]))
+
+    def rotate_key(self, id: str, signer: Signer, key: StoredKey, old_hash: str = "") -> Result:
+        """Give a key another secret. `old_hash`: its hash, if that is known."""
+        return Result(self._client.run(_ROTATE, [_player(id), _first_key(old_hash)], [*signer, *key]))
+
+    def revoke_key(self, id: str, signer: Signer, key: str, old_hash: str = "") -> Result:
+        """Revoke a key. `old_hash`: its hash, if that is known."""
+        return Result(self._client.run(_REVOKE, [_player(id), _first_key(old_hash)], [*signer, key]))
+
+    def note_use(self, id: str, key: StoredKey, day: int) -> Result:
+        """Keep the day on which a key was last used, in days since 1970."""
+        return Result(self._client.run(_NOTE_USE, [_player(id), _first_key(key.hash)], [key.id, key.hash, day, key.json]))
+
+    def changed(self, patience: float) -> Iterator[str | Lost | None]:
+        """Yield the id of each player whose name, role or keys have changed, for ever, and None after each `patience` seconds of silence.
+
+        LOST at the start and after each break: any player may have changed. Meant for one thread in a process.
+        """
+        for heard in listen(self._client, [_CHANNEL], patience):
+            yield heard.decode() if isinstance(heard, bytes) else heard
 
 
 def _player(id: str) -> str:
     return f"{{players}}:p:{id}"
 
 
-def _key(key_hash: str) -> str:
+def _first_key(key_hash: str) -> str:
     return f"{{players}}:k:{key_hash}"

@@ -1,12 +1,13 @@
--- Add a player and the hash of a key. A player who exists stays as it is.
--- KEYS  1 player  2 key   ARGV  1 id, then fields and values
--- returns 1: added, by this or an earlier attempt | 0: the player or the key exists
-if KEYS[1] ~= '{players}:p:' .. ARGV[1] or not string.match(KEYS[2], '^{players}:k:%x+$') or #ARGV < 3 then
-  error({err = 'ERR not the keys of a player'})
-end
-local owner = redis.call('GET', KEYS[2])
-if owner == ARGV[1] then return 1 end
-if owner or redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
-redis.call('HSET', KEYS[1], unpack(ARGV, 2))
-redis.call('SET', KEYS[2], ARGV[1])
+-- Add a player with the first key. A player who exists, or was deleted, stays as it is.
+-- KEYS  1 player
+-- ARGV  1 name  2 role  3 moment (ms since 1970)  4 id of the key  5 the key in JSON  6 hash of the key
+-- returns 1: added, by this or an earlier attempt | 0: there is or was such a player
+if first_key(player_of(KEYS[1])) ~= ARGV[4] then error({err = 'ERR not the id of the first key'}) end
+check_key(ARGV[4], ARGV[6])
+check_role(ARGV[2])
+whole(ARGV[3], 0)
+if redis.call('HGET', KEYS[1], 'hash:' .. ARGV[4]) == ARGV[6] then return 1 end
+if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
+redis.call('HSET', KEYS[1], 'name', ARGV[1], 'role', ARGV[2], 'created', ARGV[3])
+redis.call('HSET', KEYS[1], 'key:' .. ARGV[4], ARGV[5], 'hash:' .. ARGV[4], ARGV[6])
 return 1

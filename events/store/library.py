@@ -19,7 +19,7 @@ from typing import NamedTuple
 FAMILY = "warledger_"
 SHARED = "shared"  # not a function: what the functions have in common
 
-_PLAYERS, _BEGUN = "~{players}:*", "~{store}:partitions"
+_PLAYER, _HASH, _BEGUN = "~{players}:p:*", "~{players}:k:*", "~{store}:partitions"
 
 
 def _of_matches(*kinds: str, sign: str = "~") -> str:
@@ -32,13 +32,13 @@ def _of_matches(*kinds: str, sign: str = "~") -> str:
 # writes DEL and PEXPIREAT by those names: functions call UNLINK and PEXPIRE instead, and SET without an expiry.
 WRITES: Mapping[str, str] = {
     "XADD": _of_matches("s:*"),
-    "SET": f"{_of_matches('x:*', 'm:*')} {_PLAYERS} {_BEGUN}",
-    "HSET": f"{_of_matches('d:*', 'r:*')} {_PLAYERS}",
-    "HDEL": _of_matches("d:*", "r:*"),
+    "SET": f"{_of_matches('x:*', 'm:*')} {_BEGUN}",
+    "HSET": f"{_of_matches('d:*', 'r:*')} {_PLAYER}",
+    "HDEL": f"{_of_matches('d:*', 'r:*')} {_PLAYER}",
     "ZADD": _of_matches("i:*", "due"),
     "ZREM": _of_matches("i:*", "due"),
-    "UNLINK": _of_matches("m:*", "d:*", "r:*"),
-    "PUBLISH": _of_matches("heads", sign="&"),
+    "UNLINK": f"{_of_matches('m:*', 'd:*', 'r:*')} {_PLAYER} {_HASH}",
+    "PUBLISH": f"{_of_matches('heads', sign='&')} &{{players}}:changed",
 }
 
 # The rights of the service. Reads are open. Nothing here disturbs another connection or shows the names of commands.

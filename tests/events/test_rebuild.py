@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from events import lists, play, players, recall
+from events import lists, play, recall
 from events.audit import audit
 from events.errors import BadCursor
 from events.platform import Platform, Settings, open_platform
@@ -198,17 +198,7 @@ def test_a_cursor_that_no_page_gave_is_refused(platform: Platform, cursor: str) 
         lists.matches(platform, {}, cursor=cursor)
 
 
-# ---------------------------------------------------------------- players and settings
-
-
-def test_a_player_is_found_by_a_key_of_which_only_the_hash_is_stored(platform: Platform, servers: Servers) -> None:
-    ann, key = players.register(platform, "Ann Ö", "referee")
-    assert players.find(platform, key) == players.get(platform, ann.id) == ann
-    assert (ann.name, ann.role) == ("Ann Ö", "referee")
-    assert players.find(platform, key + "x") is None
-    assert players.get(platform, "p" + "a" * 16) is None
-    everything = b"".join(servers.keeper.dump(name) for name in servers.keeper.keys("*"))  # type: ignore[misc, union-attr]
-    assert key.encode() not in everything
+# ---------------------------------------------------------------- settings
 
 
 def test_the_number_of_partitions_is_kept_for_good(platform: Platform) -> None:

@@ -177,8 +177,8 @@ def test_wrong_keys_are_refused_before_the_store_is_asked_and_right_ones_go_on(
     wrong = [caller(app, f"wl_{number}") for number in range(20)]
     assert [one.get("/v1/players/me").status_code for one in wrong[:3]] == [401] * 3
     asked = []
-    find = type(platform.store.accounts).id_of
-    monkeypatch.setattr(type(platform.store.accounts), "id_of", lambda self, hash: asked.append(hash) or find(self, hash))
+    find = type(platform.store.accounts).owner_of
+    monkeypatch.setattr(type(platform.store.accounts), "owner_of", lambda self, hash: asked.append(hash) or find(self, hash))
     for one in wrong:
         check_refusal(one.get("/v1/players/me"), "wrong_keys")
         check_refusal(one.get("/v1/matches"), "wrong_keys")

@@ -171,6 +171,6 @@ def test_every_component_is_used(description: dict[str, Any]) -> None:
 
 def test_an_operation_without_a_named_security_takes_a_key_or_none(description: dict[str, Any]) -> None:
     assert description["security"] == [{}, {"key": []}]
-    named = {"none": [], "optional": None, "needed": [{"key": []}]}
     for operation in OPERATIONS:
+        named = {"none": [], "optional": None, "needed": [{"key": [operation.scope] if operation.scope else []}]}
         assert description["paths"][operation.path][operation.method.lower()].get("security") == named[operation.key]

@@ -6,14 +6,17 @@ from collections.abc import Callable
 import pytest
 from marshmallow import ValidationError
 
+from events import players
 from events.platform import Platform
-from events.players import Player
+from events.players import SCOPES, Account
 from events.store.counters import Counters
+from service.directory import Directory
 from service.keys import Keys
 from service.limits import NO_LIMITS
 from service.problems import Problem
 from service.request_schemas import NAME_RULES
 from service.throttle import Throttle
+from tests.conftest import within
 from tests.service.conftest import Caller
 
 UNLIMITED = Throttle(Counters("unix:///nowhere"), NO_LIMITS)
@@ -26,7 +29,9 @@ def test_anybody_becomes_a_player_and_gets_a_key(anybody: Caller) -> None:
     made = anybody.post("/v1/players", {"name": "Ada"})
     assert made.status_code == 201
     assert made.json["role"] == "player"
-    assert Caller(anybody.client, made.json["key"]).get("/v1/players/me").json == {"id": made.json["id"], "name": "Ada", "role": "player"}
+    me = Caller(anybody.client, made.json["key"]).get("/v1/players/me").json
+    key = f"k{made.json['id'][1:]}"
+    assert me == {"id": made.json["id"], "name": "Ada", "role": "player", "key_id": key, "scopes": list(SCOPES)}
 
 
 def test_the_key_is_not_in_the_store(anybody: Caller, platform: Platform) -> None:
@@ -47,7 +52,7 @@ def test_only_the_admin_key_can_create_a_referee(
 
 
 def test_the_admin_key_belongs_to_no_player(admin: Caller) -> None:
-    assert admin.get("/v1/players/me").json == {"id": None, "name": "admin", "role": "admin"}
+    assert admin.get("/v1/players/me").json == {"id": None, "name": "admin", "role": "admin", "key_id": None, "scopes": list(SCOPES)}
     refused = admin.post("/v1/matches", {"game": "tally", "seats": {"one": "me", "two": "open"}})
     assert (refused.status_code, refused.json["code"]) == (403, "no_player")
 
@@ -67,29 +72,71 @@ def test_without_a_key_where_one_is_needed_is_401(anybody: Caller) -> None:
     assert (refused.status_code, refused.json["code"]) == (401, "no_key")
 
 
-def test_a_key_is_remembered_once_in_every_way_of_writing_it() -> None:
-    asked = []
-    keys = Keys(asked.append, None, 30, UNLIMITED)
-    for header in ("Bearer wl_x", "bearer  wl_x", "Bearer" + " " * 9999 + "wl_x "):
-        with pytest.raises(Problem):
-            keys.caller(header, "needed", "here")
-    assert asked == ["wl_x"] * 3
-    found = Keys(lambda key: Player("p", key, "player", 0), None, 30, UNLIMITED)
-    assert found.caller("Bearer wl_x", "needed", "here") is found.caller("BEARER   wl_x ", "needed", "there")
-
-
-def test_a_key_is_forgotten_after_its_time() -> None:
+@pytest.fixture
+def lookups(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The players that were looked up in the store, in turn."""
     asked: list[str] = []
+    get = players.get
 
-    def find(key: str) -> Player:
-        asked.append(key)
-        return Player("p", key, "player", 0)
+    def counted(platform: Platform, id: str) -> Account | None:
+        asked.append(id)
+        return get(platform, id)
 
-    for seconds, lookups in ((30, 1), (0, 2)):
-        keys = Keys(find, None, seconds, UNLIMITED)
-        asked.clear()
-        assert [keys.caller("Bearer wl_x", "needed", "here").id for _ in range(2)] == ["p", "p"]
-        assert len(asked) == lookups
+    monkeypatch.setattr("events.players.get", counted)
+    return asked
+
+
+def test_a_player_is_remembered_in_every_way_of_writing_the_key(platform: Platform, lookups: list[str]) -> None:
+    player, key = players.register(platform, "Ada")
+    directory = Directory(platform, 30)
+    keys = Keys(platform, directory, None, UNLIMITED)
+
+    def remembered() -> bool:
+        lookups.clear()
+        for header in (f"Bearer {key}", f"bearer  {key}", "BEARER" + " " * 9999 + f"{key} "):
+            assert keys.caller(header, "needed", "here").id == player.id
+        for wrong in (key[:-1], key + "x", f"{key[:-43]}{'A' * 43}"):
+            with pytest.raises(Problem):
+                keys.caller(f"Bearer {wrong}", "needed", "here")
+        return not lookups
+
+    within(10, remembered)
+
+
+def test_a_player_is_forgotten_after_a_time(platform: Platform, lookups: list[str]) -> None:
+    player, key = players.register(platform, "Ada")
+    keys = Keys(platform, Directory(platform, 0), None, UNLIMITED)
+    assert [keys.caller(f"Bearer {key}", "needed", "here").id for _ in range(2)] == [player.id] * 2
+    assert lookups == [player.id] * 2
+
+
+def test_what_was_read_before_a_change_is_not_remembered(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A change is heard while a player is being looked up: what the look-up returns may be older than the change."""
+    player, _ = players.register(platform, "Ada")
+    directory = Directory(platform, 30)
+    within(10, lambda: directory.account(player.id) is directory.account(player.id))
+    directory.forget(player.id)
+    get = players.get
+
+    def slow(platform: Platform, id: str) -> Account | None:
+        found = get(platform, id)
+        directory.forget(id)
+        return found
+
+    monkeypatch.setattr("events.players.get", slow)
+    assert directory.account(player.id) is not directory.account(player.id)
+
+
+def test_the_thread_that_hears_of_changes_ends_when_nothing_is_remembered(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("service.directory.LOOK_SECONDS", 0.05)
+    player, _ = players.register(platform, "Ada")
+    directory = Directory(platform, 0.2)
+    for _ in range(2):
+        directory.account(player.id)
+        thread = directory._thread
+        assert thread is not None
+        thread.join(10)
+        assert not thread.is_alive()
 
 
 def test_answers_with_a_key_or_for_one_caller_are_not_stored_by_caches(anybody: Caller, ada: Caller) -> None:

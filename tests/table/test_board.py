@@ -10,13 +10,18 @@ from tests.tally import TALLY
 ADA, BOB = "p" + "a" * 16, "p" + "b" * 16
 
 
-def test_the_roster_is_shown_while_seats_are_open() -> None:
+def name(player: str) -> str | None:
+    return {ADA: "Ada", BOB: 'Bob "the open"'}[player]
+
+
+def test_the_roster_is_shown_with_names() -> None:
     session = Session(TALLY)
     seats = {"one": "me", "two": "open", "three": "ai:greedy", "four": "open"}
     carry_out(session, ADA, {"type": "create_match", "game": "tally", "seats": seats, "options": {}})
-    lines = board(session.table)
-    assert " ".join(lines) == f"Waiting for players. four: open, one: {ADA}, three: greedy, two: open "
+    lines = board(session.table, name)
+    assert " ".join(lines) == 'Waiting for players. four: open, one: "Ada", three: greedy, two: open '
     assert all(len(line) <= WIDTH for line in lines)
     for seat in ("two", "four"):
         carry_out(session, BOB, {"type": "take_seat", "seat": seat})
-    assert board(session.table) == []
+    assert " ".join(board(session.table, name)) == (r'four: "Bob \"the open\"", one: "Ada", three: greedy, two: "Bob \"the open\"" ')
+    assert board(session.table, lambda _: None)[0].startswith("four: deleted player, one: deleted player, three: greedy")
