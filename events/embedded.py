@@ -26,8 +26,10 @@ from functools import partial
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from events import aof
 from events.errors import StoreUnavailable
 from events.lifeline import end_with
+from events.losses import read, refusal
 from events.store import library
 from events.store.client import answers, configure, load_library, rewrite_files
 
@@ -37,7 +39,7 @@ KEEPER = "keeper"  # the user of the store that may do everything
 
 _PATIENCE = 30.0
 _RIGHTS = "rights.acl"
-FILES = "appendonlydir"
+FILES = aof.FOLDER
 _COMMANDS = "commands.conf"  # among the append-only files, which cannot be read without it
 _WRITES = "min-replicas-to-write"
 _LONGEST_SOCKET = 100  # the kernel allows 107 bytes
@@ -94,13 +96,38 @@ def start(data: Path, name: str, fsync: str = "always") -> Server:
             raise NoServer(f"another process owns {data / name}, but its server does not answer")
         if server.process is not None and (status := server.process.poll()) is not None:
             if status != 0 or server.preparing is None:
-                raise NoServer(f"the {name} server did not start; see {data / name / 'server.log'}")
-            server.preparing.join()  # it has renamed the commands in the files of an older version, and ended the server
-            server = launch(data, name, fsync)
+                server = _mended(data, name, fsync)
+            else:
+                server.preparing.join()  # it has renamed the commands in the files of an older version, and ended the server
+                server = launch(data, name, fsync)
         time.sleep(0.005)
     if server.preparing is not None:
         server.preparing.join()
     return server
+
+
+def _mended(data: Path, name: str, fsync: str) -> Server:
+    """Return a server that is started again after the damaged end of its files was cut off. Raises NoServer if they were not damaged."""
+    folder = (data / name).resolve()
+    try:
+        if name == STORE and aof.mend(folder):
+            return launch(data, name, fsync)
+    except (aof.NotWhole, OSError) as reason:
+        raise NoServer(str(reason)) from None
+    refused = read(folder.parent).refused
+    if refused is not None:
+        raise NoServer(refusal(refused))
+    raise NoServer(f"the {name} server did not start; see {folder / 'server.log'}")
+
+
+def has_failed(data: Path, name: str) -> bool:
+    """Return True, once, if the server that this process has started ended by itself with an error, as if it cannot read its files."""
+    folder = str((data / name).resolve())
+    ours = _OURS.get(folder)
+    if ours is None or ours.process is None or ours.process.poll() != 1:
+        return False
+    _OURS[folder] = ours._replace(process=None)
+    return True
 
 
 def launch(data: Path, name: str, fsync: str = "always", writable: bool = True, patience: float = _PATIENCE) -> Server:
@@ -217,6 +244,7 @@ def command(folder: Path, place: Path, path: Path, fsync: str, writable: bool) -
     durability = ["--appendonly", "no"]
     if fsync != "off":
         durability = ["--appendonly", "yes", "--appendfsync", fsync, "--appenddirname", FILES, "--aclfile", str(folder / _RIGHTS)]
+        durability += ["--aof-load-truncated", "no" if place == folder else "yes"]  # what ends here must not lose anything by itself
         # The server writes DEL to its files when a key expires. Functions delete by UNLINK, which has another name.
         durability += ["--lazyfree-lazy-expire", "no", "--databases", "1"]
         if _commands(folder).exists():

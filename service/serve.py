@@ -29,7 +29,7 @@ from events.due import ADVANCE, KINDS, queue_list
 from events.players import new_admin_key
 from service.connections import allowed
 from service.settings import ADMIN_KEY, ANSWERS, AUDITS, BODIES, WRONG_ADMIN_KEY, settings_from_environment
-from service.supervision import ROOT, Child, Guard, child, end, ending, say, start
+from service.supervision import ROOT, Child, Guard, begin_command, child, end, ending, say, start
 
 GRACE = 2.0  # seconds for the web and the workers to end
 LAST_GRACE = 0.9  # seconds for the store and the queue, after them
@@ -85,11 +85,13 @@ class Disk:
             if stand_in.can_write(self.data / embedded.STORE):
                 self.substitute.terminate()
 
-    def begin(self, fsync: str) -> subprocess.Popen[bytes] | None:
-        """Start the store, or a stand-in if the disk cannot be written."""
+    def begin(self, fsync: str, environment: dict[str, str]) -> subprocess.Popen[bytes] | None:
+        """Start the store, or a stand-in if the disk cannot be written. After the store has failed, first mend its files."""
         self.substitute, self.place = None, self._place()
         if self.link is None or stand_in.can_write(self.data / embedded.STORE):
             self._lead_to(embedded.socket_of((self.data / embedded.STORE).resolve()))
+            if embedded.has_failed(self.data, embedded.STORE):
+                return begin_command([sys.executable, "-m", "events.aof", str(self.data / embedded.STORE)], environment, None)
             self.store = embedded.launch(self.data, embedded.STORE, fsync, self.writable, GRACE / 4).process
             return self.store
         say("The disk of the store cannot be written; a copy in memory answers reads.")
@@ -190,7 +192,7 @@ def run(options: argparse.Namespace, servers: list[Child], children: list[Child]
         (options.data / embedded.STORE).mkdir(mode=0o700, exist_ok=True)
         disk = Disk(options.data, link_of(options.data), has_room(options.data / embedded.STORE))
         atexit.register(disk.close)
-        servers.append(Child("The store", partial(disk.begin, environment.get("WARLEDGER_FSYNC", "always"))))
+        servers.append(Child("The store", partial(disk.begin, environment.get("WARLEDGER_FSYNC", "always"), environment)))
         servers.append(Child("The queue", partial(begin_queue, options.data)))
         environment["WARLEDGER_REDIS_URL"] = disk.url()
         environment["WARLEDGER_QUEUE_URL"] = embedded.url_of(options.data, embedded.QUEUE)
