@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from events import recall
+from events import losses, recall
 from events.dice import Draws, dice_key, keeps
 from events.due import KINDS, owed
 from events.entries import START, Entry, Unreadable, blind_key, canonical, link, parse
@@ -100,6 +100,9 @@ def audit(platform: Platform, match: str, suspected: Listed | None = None) -> Re
             trail.find("foreign_field", "The item has other fields than an entry and a mark.")
     if secret is None:
         trail.find("secret_missing", "The secret of the match is not in the store.")
+    for loss in losses.read(platform.settings.data).losses:
+        if loss.match == match:
+            trail.find("entries_lost", losses.about(loss), loss.first)
     for key in log.misplaced(match):
         trail.find("wrong_partition", f"The partition of {key} is not that of the match. Nobody reads this log.")
     if trail.position is not None and not trail.lost:

@@ -7,6 +7,7 @@ import json
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -82,8 +83,19 @@ class Losses(NamedTuple):
 
 def read(data: Path) -> Losses:
     """Return the losses of a data folder. A file that cannot be read counts as empty."""
+    file = data / FOLDER / _FILE
     try:
-        stored = json.loads((data / FOLDER / _FILE).read_bytes())
+        found = file.stat()
+    except OSError:
+        return Losses()
+    return _read(file, found.st_ino, found.st_mtime_ns)
+
+
+@lru_cache(maxsize=8)
+def _read(file: Path, *state: int) -> Losses:
+    """Return the losses in a file. It is replaced by another one whenever they change, so the `state` of the file names its content."""
+    try:
+        stored = json.loads(file.read_bytes())
         return Losses(
             [Loss(*loss) for loss in stored["losses"]],
             [Cut(*cut) for cut in stored["cuts"]],
@@ -174,6 +186,20 @@ def sentence(data: Path, losses: Losses) -> str:
     if losses:
         said.append(f"{data / FOLDER / _FILE} has the whole list; `./run repair --accept` ends this message.")
     return " ".join(said)
+
+
+def about(loss: Loss) -> str:
+    """Return what is lost of a match, in a sentence for people."""
+    entries = f"The entry {loss.first}" if loss.first == loss.last else f"The entries {loss.first} to {loss.last}"
+    was, were = ("was", "is") if loss.first == loss.last else ("were", "are")
+    if loss.what == CUT:
+        return f"{entries} {was} in the damaged end of the store's file, which was cut off."
+    digest = f" The digest of version {loss.last} was {loss.digest}." if len(loss.digest) == 64 else ""
+    return {
+        GONE: f"{entries} {was} sealed and {were} gone.{digest}",
+        REPLACED: f"{entries} {was} sealed and {were} gone. Others have been appended in that place.{digest}",
+        DAMAGED: f"{entries} {was} sealed and {were} stored with other bytes.",
+    }[loss.what]
 
 
 def refusal(cut: Cut) -> str:

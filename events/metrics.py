@@ -9,6 +9,8 @@ conflicts = Counter("warledger_conflicts", "Appends refused because the match wa
 refusals = Counter("warledger_refusals", "Actions refused, by game and code.", ["game", "code"])
 repeats = Counter("warledger_repeats", "Requests that had been carried out before.")
 snapshots_refused = Counter("warledger_snapshots_refused", "Snapshots without a valid signature. The log was read instead.")
+sealed = Counter("warledger_sealed", "Entries sealed outside the store.")
+entries_lost = Gauge("warledger_entries_lost", "Entries that the store has lost, until an operator accepts that.")
 queue_failures = Counter("warledger_queue_failures", "Times that the queue did not answer. The sweep finds what was lost.")
 swept = Counter("warledger_swept", "Steps that were lost and that the sweep let wait again.")
 tickets = Counter("warledger_tickets", "RQ jobs that called for a worker, by kind of work.", ["kind"])
@@ -17,7 +19,13 @@ queue_depth = Gauge("warledger_queue_depth", "Steps that wait for a worker, by k
 oldest_due = Gauge("warledger_oldest_due_seconds", "Seconds for which the oldest due step has been due.")
 due = Gauge("warledger_due", "Steps that are due for the system or AI seats.")
 overdue = Gauge("warledger_overdue", "Steps that have been due for more than two seconds.")
-OF_THE_MOMENT = ("warledger_queue_depth", "warledger_oldest_due_seconds", "warledger_due", "warledger_overdue")
+OF_THE_MOMENT = (
+    "warledger_queue_depth",
+    "warledger_oldest_due_seconds",
+    "warledger_due",
+    "warledger_overdue",
+    "warledger_entries_lost",
+)
 """Gauges that are measured when somebody asks, by the process that answers."""
 owed_seconds = Histogram(
     "warledger_owed_seconds",

@@ -14,7 +14,7 @@ from prometheus_client import REGISTRY, CollectorRegistry, Metric, generate_late
 from prometheus_client.registry import Collector
 from prometheus_client.samples import Sample
 
-from events import exposition, metrics
+from events import exposition, losses, metrics
 from events.due import KINDS
 from events.errors import StoreUnavailable
 from events.platform import Platform
@@ -33,21 +33,25 @@ def get_health(service: Service, call: Call) -> Response:
 
 
 def get_readiness(service: Service, call: Call) -> Response:
-    """Answer if the store can read and write. Raise Problem `store_away` with what is waited for."""
+    """Answer if the store can read and write, with what it has lost. Raise Problem `store_away` with what is waited for."""
+    lost = losses.read(service.opened.settings.data)
     try:
         writes = service.opened.store.can_write()
     except StoreUnavailable as away:
+        if lost.refused is not None:
+            raise Problem("store_away", detail=f"Waiting for an operator. {losses.refusal(lost.refused)}") from away
         what = "it is loading its data" if "loading" in away.reason else "it does not answer"
         raise Problem("store_away", detail=f"Waiting for the store: {what}.") from away
     if not writes:
         raise Problem("store_away", detail="Waiting for the disk of the store, which is full or cannot be written. Reads are answered.")
     service.opened.store.check_partitions()
-    return json_response({"status": "ok"})
+    return json_response({"status": "ok", "lost": losses.as_json(lost)} if lost else {"status": "ok"})
 
 
 def get_metrics(service: Service, call: Call) -> Response:
     """Return the metrics of all processes."""
     _measure_queues(service.platform)
+    metrics.entries_lost.set(losses.read(service.opened.settings.data).entries)
     folder = os.environ.get(exposition.SETTING)
     collector: Collector = exposition.Gathered(Path(folder)) if folder else REGISTRY
     registry = CollectorRegistry()
@@ -92,6 +96,7 @@ def _measure_queues(platform: Platform) -> None:
 
 
 _OK = {200: in_json("All is well.", "Health")}
+_READY = {200: in_json("The store can read and write.", "Readiness")}
 
 OPERATIONS = (
     Operation(
@@ -99,8 +104,9 @@ OPERATIONS = (
         "Answers without looking at the store.",
     ),
     Operation(
-        "get_readiness", "GET", "/readyz", "server", "Ask whether the server is ready", get_readiness, _OK,
-        "503 as long as the store cannot read and write. The sentence says what is waited for.", problems=("store_away",)
+        "get_readiness", "GET", "/readyz", "server", "Ask whether the server is ready", get_readiness, _READY,
+        "503 as long as the store cannot read and write. The sentence says what is waited for. A server whose store has lost entries is ready, "
+        "and says so until an operator has accepted that.", problems=("store_away",)
     ),
     Operation(
         "get_metrics", "GET", "/metrics", "server", "Get the server's metrics for Prometheus", get_metrics,

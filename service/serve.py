@@ -24,7 +24,7 @@ from pathlib import Path
 
 from environs import EnvError
 
-from events import embedded, exposition, stand_in
+from events import embedded, exposition, losses, stand_in
 from events.due import ADVANCE, KINDS, queue_list
 from events.players import new_admin_key
 from service.connections import allowed
@@ -125,6 +125,21 @@ class Disk:
             draft.replace(self.link)
 
 
+class Said:
+    """What `serve` has said about the losses of the store. They are said at each start, and when there are others."""
+
+    def __init__(self, data: Path) -> None:
+        self._data = data
+        self._known = losses.Losses()
+
+    def look(self) -> None:
+        """Say what is lost if that has changed."""
+        found = losses.read(self._data)
+        if found != self._known:
+            self._known = found
+            say(losses.sentence(self._data, found) or "There are no more losses of the store to accept.")
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Serve until a signal says stop. Return the exit status."""
     options = parsed(arguments)
@@ -196,6 +211,7 @@ def run(options: argparse.Namespace, servers: list[Child], children: list[Child]
         servers.append(Child("The queue", partial(begin_queue, options.data)))
         environment["WARLEDGER_REDIS_URL"] = disk.url()
         environment["WARLEDGER_QUEUE_URL"] = embedded.url_of(options.data, embedded.QUEUE)
+        children.append(child("seal", [sys.executable, "-m", "workers.seal"], environment, logs))
     web = child("web", web_command(options.host, port, options.web), environment, logs)
     worker = [sys.executable, "-m", "workers.run", "--queues"]
     workers = [child(f"worker-{number}", [*worker, ",".join(kinds)], environment, logs) for number, kinds in enumerate(options.queues, 1)]
@@ -203,7 +219,14 @@ def run(options: argparse.Namespace, servers: list[Child], children: list[Child]
     for each in (*servers, *children):
         start(each)
     url = f"http://{shown_host(options.host)}:{port}"
-    guard = Guard([*servers, *children], None if disk is None else disk.look)
+    losses_said = Said(options.data)
+
+    def beside() -> None:
+        losses_said.look()
+        if disk is not None:
+            disk.look()
+
+    guard = Guard([*servers, *children], beside)
     wait_for(web, url, guard, stop)
     if not stop.is_set():
         announce(options.data, url, bool(os.environ.get("WARLEDGER_ADMIN_KEY")))

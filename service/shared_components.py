@@ -390,6 +390,10 @@ def _server(games: Mapping[str, Game]) -> dict[str, Shape]:
             "A limit.",
         ),
         "Limits": record({"limits": listing(ref("Limit"), about="Every limit.")}, "The limits of this server."),
+        "Readiness": record(
+            {"status": ids(["ok"], "Always `ok`."), "lost": optional(_lost())},
+            "The store can read and write.",
+        ),
         "Problem": _problem(games),
         "ProblemCode": ids(CODES, "Why the platform refuses."),
         "ProblemKind": record(
@@ -403,6 +407,17 @@ def _server(games: Mapping[str, Game]) -> dict[str, Shape]:
         ),
         "ProblemKinds": record({"problems": listing(ref("ProblemKind"), about="Every kind.")}, "Every kind of problem."),
     }
+
+
+def _lost() -> Shape:
+    fields = {
+        "entries": whole(0, about="How many entries are lost."),
+        "matches": whole(0, about="Of how many matches."),
+        "players": whole(0, about="How many players are lost, as far as it is known."),
+        "bytes_cut": whole(0, about="How many bytes were cut off the damaged end of the store's file."),
+        "since": whole(0, about="When the first of these losses was found, in milliseconds since 1970."),
+    }
+    return record(fields, "What the store has lost, until an operator has accepted that.")
 
 
 def _by_game(games: Mapping[str, Game], name: str, about: str) -> Shape:

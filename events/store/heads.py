@@ -26,7 +26,8 @@ LOST = Lost.LOST
 def heads(client: RedisClient, channels: Sequence[str], patience: float) -> Iterator[tuple[str, int] | None]:
     """Yield every match and version as they are appended, for ever. None at the start, in silence, and after each break.
 
-    After a None anything may have been missed: look again. Meant for one thread in a process, which wakes the others.
+    After a None anything may have been missed: look again. Version 0 says that the match was removed. Meant for one thread in a process,
+    which wakes the others.
     """
     for heard in listen(client, channels, patience):
         if isinstance(heard, bytes):

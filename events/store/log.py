@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import structlog
 
 from events import metrics
+from events.errors import StoreRefused
 from events.store.client import RedisClient
 from events.store.keys import Keys
 from events.store.library import script
@@ -112,6 +113,15 @@ class Log(Protocol):
     def read(self, match: str, after: int = 0, limit: int = PAGE) -> list[bytes]:
         """Return the entries after a version, at most `limit`."""
 
+    def newest(self, matches: Sequence[str]) -> list[tuple[int, bytes]]:
+        """Return the version and the bytes of the newest entry of each match, in one round trip; 0 and nothing if there is none."""
+
+    def spans(self, wanted: Sequence[tuple[str, int, int]]) -> list[list[tuple[int, bytes]]]:
+        """Return the versions and the bytes of the entries of several matches, in one round trip.
+
+        Each span is a match, the first and the last version; at most PAGE entries of it are returned. A log that is not a stream has none.
+        """
+
     def read_all(self, match: str, after: int = 0) -> Iterator[bytes]:
         """Yield every entry after a version, fetched page by page."""
 
@@ -161,6 +171,30 @@ class RedisLog:
         """Return the last entry of each match, in one round trip; None for a match that does not exist."""
         found = self._client.ask_all([("XREVRANGE", self._keys.of(match).stream, "+", "-", "COUNT", 1) for match in matches])
         return [items[0][1][b"e"] if items else None for items in found]
+
+    def newest(self, matches: Sequence[str]) -> list[tuple[int, bytes]]:
+        """Return the version and the bytes of the newest entry of each match, in one round trip."""
+        found = self._ranges([("XREVRANGE", self._keys.of(match).stream, "+", "-", "COUNT", 1) for match in matches])
+        return [items[0] if items else (0, b"") for items in found]
+
+    def spans(self, wanted: Sequence[tuple[str, int, int]]) -> list[list[tuple[int, bytes]]]:
+        """Return the versions and the bytes of the entries of several matches, in one round trip."""
+        return self._ranges(
+            [("XRANGE", self._keys.of(match).stream, f"{first}-0", f"{last}-0", "COUNT", PAGE) for match, first, last in wanted]
+        )
+
+    def _ranges(self, commands: Sequence[Sequence[str | int]]) -> list[list[tuple[int, bytes]]]:
+        try:
+            found = self._client.ask_all(commands)
+        except StoreRefused:  # one of them is not a stream
+            found = [self._range(command) for command in commands]
+        return [[(int(id.partition(b"-")[0]), fields.get(b"e", b"")) for id, fields in items] for items in found]
+
+    def _range(self, command: Sequence[str | int]) -> Any:
+        try:
+            return self._client.ask(*command)
+        except StoreRefused:
+            return []
 
     def read(self, match: str, after: int = 0, limit: int = PAGE) -> list[bytes]:
         """Return the entries after a version, at most `limit`."""

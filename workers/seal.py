@@ -1,0 +1,107 @@
+"""The process that keeps the seal of a data folder: `python -m workers.seal`. Its work delays no answer and no step.
+
+It hears of each append, reads the new entries and writes their marks to the journal at once. So the seal is behind the store by a few
+milliseconds, and by at most a tenth of a second on the disk.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+
+import structlog
+
+from events import exposition, logs, metrics
+from events.errors import StoreRefused, StoreUnavailable
+from events.platform import Platform, open_platform
+from events.seal import Busy, Seal
+from events.store import Store, WrongStore
+
+SYNC_SECONDS = 0.1
+_SILENCE = 3600.0  # seconds without an append until everything is compared again
+_PAUSES = (0.2, 1.0)  # seconds after the store was away, and after the disk was full
+
+log = structlog.get_logger(__name__)
+
+
+class News:
+    """The matches that have moved on, as a thread hears of them. At most one item for each match waits."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._heads: dict[str, int] = {}
+        self._missed = True
+        self._changed = threading.Condition()
+        threading.Thread(target=self._listen, name="seal", daemon=True).start()
+
+    def _listen(self) -> None:
+        for head in self._store.heads(_SILENCE):
+            with self._changed:
+                if head is None:
+                    self._missed = True
+                else:
+                    self._heads[head[0]] = head[1]
+                self._changed.notify()
+
+    def take(self, seconds: float | None) -> tuple[dict[str, int], bool]:
+        """Wait for news, and return the newest versions of matches, and whether something may have been missed."""
+        with self._changed:
+            if not self._heads and not self._missed:
+                self._changed.wait(seconds)
+            heads, missed = self._heads, self._missed
+            self._heads, self._missed = {}, False
+            return heads, missed
+
+
+def keep(store: Store, seal: Seal, stop: threading.Event) -> None:
+    """Keep the seal until `stop`. What cannot be read or written is tried again."""
+    news, missed, synced = News(store), False, time.monotonic()
+    unsynced = False
+    while not stop.is_set():
+        wait = max(0.0, synced + SYNC_SECONDS - time.monotonic()) if unsynced else 1.0
+        heads, more = news.take(wait)
+        missed = missed or more
+        try:
+            if missed:
+                store.check_partitions()
+                found = seal.compare(store)
+                missed = False
+                if found.lost:
+                    log.error("entries_lost", matches=len({loss.match for loss in found.lost}))
+            for match in [match for match, version in heads.items() if version == 0]:
+                seal.forget(match)
+                del heads[match]
+            metrics.sealed.inc(seal.add(store, heads))
+            unsynced = unsynced or bool(heads)
+            if unsynced and time.monotonic() >= synced + SYNC_SECONDS:
+                seal.sync()
+                synced, unsynced = time.monotonic(), False
+        except (StoreUnavailable, StoreRefused, WrongStore):
+            missed = True
+            stop.wait(_PAUSES[0])
+        except OSError as reason:
+            log.warning("seal_not_written", error=reason.strerror)
+            missed = True
+            stop.wait(_PAUSES[1])
+
+
+def main(platform: Platform | None = None) -> int:
+    """Keep the seal of the data folder until the process is killed. Return 1 if another process keeps it."""
+    logs.configure("stderr")
+    if folder := os.environ.get(exposition.SETTING):
+        exposition.publish_always(Path(folder))
+    platform = platform or open_platform(patient=True)
+    try:
+        seal = Seal(platform.settings.data)
+    except Busy:
+        log.error("seal_kept_by_another")
+        return 1
+    keep(platform.store, seal, threading.Event())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
