@@ -97,6 +97,22 @@ def inspect(store: Path, unknown: bytes = b"") -> Damage | None:
     return None
 
 
+def find_damage(store: Path) -> Damage | None:
+    """Return the first damage of the incremental files, also a command that the server did not know. Raises NotWhole, OSError."""
+    unknown = unknown_command(store)
+    word = b"\r\n$%d\r\n%b\r\n" % (len(unknown), unknown)
+    times = 0
+    for file in files(store) if unknown else ():
+        with _mapped(file) as data:
+            place = -1
+            while times < 2 and (place := data.find(word, place + 1)) >= 0:
+                times += 1
+    if times > 1:
+        # No damage makes the same name twice. The names of commands are in a file beside the append-only files.
+        raise NotWhole(f"the server of {store} does not know commands of its files: the file with their names is missing; restore a backup")
+    return inspect(store, unknown)
+
+
 def whole(data: bytes | mmap.mmap, unknown: bytes = b"") -> int:
     """Return where the last whole transaction ends before the first damage. A command outside of one is a transaction by itself."""
     place = end = 0
@@ -175,7 +191,7 @@ def mend(store: Path, by_hand: bool = False) -> bool:
     refused = read(data).refused
     if refused is not None and not by_hand and _same(store, refused):
         return False
-    damage = inspect(store, unknown_command(store))
+    damage = find_damage(store)
     if damage is None:
         update(data, lambda known: known._replace(refused=None))
         return False

@@ -355,6 +355,16 @@ def _lock_for_server(folder: Path, patience: float) -> IO[bytes]:
     return lock
 
 
+def locked(file: Path) -> bool:
+    """Return True if another process has locked a file."""
+    if not file.exists():
+        return False
+    lock = _lock(file)
+    if lock is not None:
+        lock.close()
+    return lock is None
+
+
 def _lock(file: Path) -> IO[bytes] | None:
     """Return an exclusive lock on a file, or None if it is locked. It lasts while a process has the file open."""
     lock = file.open("ab", buffering=0)

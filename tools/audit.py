@@ -6,11 +6,15 @@ import argparse
 import json
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
+from events import losses
 from events.audit import Report, as_json, audit, audit_entries
 from events.entries import NotCanonical, canonical
 from events.errors import NoMatch
+from events.platform import Platform
+from events.seal import Busy, Seal
 from games import GAMES
 from games.drawing import legible
 from games.patterns import MATCH, matches
@@ -49,6 +53,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _audit_all(options: argparse.Namespace) -> int:
     """Audit every match and print what was found. Raise Unable, OSError."""
     with opened(options.data) as platform:
+        _compare(platform)
         file = options.done or platform.settings.data / "audit.done"
         try:
             overview = audit_all.audit_all(platform, file, options.cores)
@@ -70,7 +75,21 @@ def audited(what: str, secret: str | None, data: Path | None) -> Report:
     if not matches(MATCH, what):
         raise Unable(f"There is no file {what}, and this is not the id of a match.")
     with opened(data) as platform:
+        _compare(platform)
         return audit(platform, what)
+
+
+def _compare(platform: Platform) -> None:
+    """Compare the store of the data folder with its seal, so that losses are found. A running service does so by itself.
+
+    Raise StoreUnavailable, OSError.
+    """
+    if platform.settings.store_url or not (platform.settings.data / losses.FOLDER).is_dir():
+        return
+    with suppress(Busy):
+        keeper = Seal(platform.settings.data)
+        keeper.compare(platform.store)
+        keeper.close()
 
 
 def lines_of(record: bytes) -> list[bytes]:

@@ -1,0 +1,139 @@
+"""A check of a data folder that nobody else uses: start its store, compare it with the seal, and audit a sample of its matches."""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple, NoReturn
+
+from environs import EnvError
+from tqdm import tqdm
+
+from events import embedded, seal
+from events.audit import audit
+from events.embedded import STORE, NoServer
+from events.errors import PlatformError
+from events.losses import Loss
+from events.platform import Platform, open_platform, settings_from_environment
+from events.store import WrongStore
+from service.serve import Unable as InUse
+from service.serve import lock
+from tools.platform import Unable
+
+SAMPLE = 25
+_AT = re.compile(rb'"at":([0-9]{1,15})')
+
+
+class Checkup(NamedTuple):
+    """The result of a check: what the store has, the moment of its newest entry (ms since 1970), what is lost, and what an audit found."""
+
+    matches: int
+    entries: int
+    newest: int
+    lost: list[Loss]
+    audited: int
+    findings: list[str]
+
+    @property
+    def ok(self) -> bool:
+        """True if nothing is lost and nothing is wrong."""
+        return not self.lost and not self.findings
+
+
+def add_sample_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option that says how many matches are audited."""
+    parser.add_argument("--sample", type=_count, default=SAMPLE, metavar="N", help=f"matches to audit, half of them the newest ({SAMPLE})")
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError("must be a number")
+    return int(text)
+
+
+def folder_of(data: Path | None) -> Path:
+    """Return the data folder that was named, or that of the settings. Raise Unable."""
+    try:
+        return (data or settings_from_environment().data).resolve()
+    except EnvError as reason:
+        raise Unable(f"A setting is wrong: {reason}.") from None
+
+
+def own(data: Path) -> None:
+    """Keep a data folder for this process until it ends. Raise Unable if a service or a command uses it."""
+    try:
+        lock(data, threading.Event())
+        server = embedded.locked(data / STORE / ".lock") or embedded.locked(data / STORE / ".server")
+    except InUse as reason:
+        raise Unable(str(reason)) from None
+    if server:
+        raise Unable(f"The store of {data} is in use by another command. Wait until that ends.")
+
+
+@contextmanager
+def started(data: Path) -> Iterator[Platform]:
+    """Start the store of a data folder for a block. Raise Unable."""
+    server = None
+    try:
+        server = embedded.start(data, STORE)
+        settings = settings_from_environment()._replace(data=data, store_url=server.url, queue_url=server.url, cluster=False)
+        platform = open_platform(settings)
+    except (EnvError, NoServer, PlatformError, WrongStore) as reason:
+        if server is not None:
+            server.stop()
+        raise Unable(f"The store in {data} cannot be opened: {getattr(reason, 'reason', '') or reason}.") from None
+    try:
+        yield platform
+    except PlatformError as reason:
+        raise Unable(f"The store has become unavailable: {getattr(reason, 'reason', '') or reason}.") from None
+    finally:
+        platform.close()
+        server.stop()
+
+
+def check(platform: Platform, sample: int) -> Checkup:
+    """Compare a store with the seal of its data folder, and audit a sample of its matches. Raises StoreUnavailable, OSError."""
+    keeper = seal.Seal(platform.settings.data)
+    lost = keeper.compare(platform.store).lost
+    keeper.close()
+    heads: dict[str, tuple[int, int]] = {}  # by match: the moment of its newest entry, and its version
+    matches = iter(sorted(platform.store.log.matches()))
+    while some := list(islice(matches, 500)):
+        for match, (version, raw) in zip(some, platform.store.log.newest(some), strict=True):
+            at = _AT.search(raw)
+            heads[match] = (int(at[1]) if at else 0, version)
+    newest = sorted(heads, key=heads.__getitem__, reverse=True)
+    chosen = newest[: (sample + 1) // 2]
+    rest = newest[len(chosen) :]
+    chosen += random.sample(rest, min(sample - len(chosen), len(rest)))
+    findings = []
+    for match in tqdm(chosen, unit="match", desc="Audit", leave=False, disable=None):
+        report = audit(platform, match)
+        findings += [f"{match}: version {finding.version}: {finding.code}: {finding.detail}" for finding in report.findings]
+    latest = max((at for at, _ in heads.values()), default=0)
+    return Checkup(len(heads), sum(version for _, version in heads.values()), latest, lost, len(chosen), findings)
+
+
+def as_text(found: Checkup) -> str:
+    """Return the result for people."""
+    until = f", the newest of {moment(found.newest)}" if found.newest else ""
+    lines = [f"The store has {found.matches} matches with {found.entries} entries{until}."]
+    verdict = "nothing was found." if not found.findings else f"{len(found.findings)} findings:"
+    return "\n".join([*lines, f"{found.audited} matches audited: {verdict}", *found.findings])
+
+
+def moment(ms: int) -> str:
+    """Return a moment (ms since 1970) in words."""
+    return f"{datetime.fromtimestamp(ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def progress(total: int, what: str) -> tqdm[NoReturn]:
+    """Return a progress bar in bytes."""
+    return tqdm(total=total, unit="B", unit_scale=True, desc=what, leave=False, disable=None)
