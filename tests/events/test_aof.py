@@ -168,6 +168,15 @@ def test_later_files_are_emptied_and_kept_with_the_end_of_the_damaged_one(copy) 
     assert aof.inspect(data / embedded.STORE) is None
 
 
+def test_a_missing_file_of_the_names_of_commands_is_not_taken_for_damage(copy) -> None:  # type: ignore[no-untyped-def]
+    data, file = copy
+    content = file.read_bytes()
+    (file.parent / "commands.conf").unlink()
+    with pytest.raises(embedded.NoServer, match="the file with their names is missing; restore a backup"):
+        embedded.start(data, embedded.STORE)
+    assert file.read_bytes() == content
+
+
 def test_a_manifest_that_cannot_be_read_is_said_in_a_sentence(copy) -> None:  # type: ignore[no-untyped-def]
     data, file = copy
     (file.parent / aof.MANIFEST).write_bytes(b"file 'x seq")

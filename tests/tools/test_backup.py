@@ -219,6 +219,12 @@ def test_a_repair_says_what_it_would_do_then_does_it_and_names_what_is_lost(brok
     assert (ended.returncode, "The append-only file is whole." in ended.stdout) == (0, True), ended.stdout
 
 
+def test_an_audit_without_a_service_finds_what_is_lost(broken) -> None:  # type: ignore[no-untyped-def]
+    data, match, version = broken
+    ended = run("audit", match, "--data", str(data))
+    assert (ended.returncode, f"version {version}: entries_lost" in ended.stdout) == (1, True), ended.stderr
+
+
 def test_a_repair_cuts_many_entries_only_when_told(broken, monkeypatch: pytest.MonkeyPatch, capsys) -> None:  # type: ignore[no-untyped-def]
     data, _, _ = broken
     monkeypatch.setattr(aof, "AUTOMATIC", 0)
