@@ -305,11 +305,12 @@ class RedisLog:
         return version, signed(key, version, document), replaced
 
     def _named(self, kind: str) -> Iterator[tuple[str, str]]:
-        """Yield the partition and the match of every key of a kind."""
-        for tag in self._keys.tags():
-            start = f"{tag}:{kind}:"
-            for key in self._client.keys(start + "*"):
-                yield tag, key[len(start) :]
+        """Yield the partition and the match of every key of a kind, by one scan of the keys."""
+        tags = set(self._keys.tags())
+        for key in self._client.keys(f"{{p*}}:{kind}:*"):
+            tag, _, match = key.partition(f":{kind}:")
+            if tag in tags:
+                yield tag, match
 
 
 def _known(answer: bytes, entries: Iterable[Fields]) -> Known:
