@@ -99,8 +99,11 @@ def started(data: Path) -> Iterator[Platform]:
 
 
 def check(platform: Platform, sample: int) -> Checkup:
-    """Compare a store with the seal of its data folder, and audit a sample of its matches. Raises StoreUnavailable, OSError."""
-    keeper = seal.Seal(platform.settings.data)
+    """Compare a store with the seal of its data folder, and audit a sample of its matches. Raise Unable, StoreUnavailable, OSError."""
+    try:
+        keeper = seal.Seal(platform.settings.data)
+    except seal.Busy:
+        raise Unable(f"Another process keeps the seal of {platform.settings.data}. Wait until that ends.") from None
     lost = keeper.compare(platform.store).lost
     keeper.close()
     heads: dict[str, tuple[int, int]] = {}  # by match: the moment of its newest entry, and its version

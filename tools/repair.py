@@ -74,12 +74,14 @@ def repaired(data: Path, options: argparse.Namespace) -> int:
     print(f"{done.matches} matches rebuilt from {done.entries} entries.")
     for match in done.unreadable:
         print(f"{match} cannot be replayed and was left alone. `./run audit {match}` says why.")
+    for match in done.secretless:
+        print(f"{match} goes on, but its secret is missing, so that it cannot be played. Restore it from a backup.")
     print(as_text(found))
     known = losses.read(data)
     for loss in islice(known.losses, _NAMED):
         print(f"{loss.match}: {losses.about(loss)}")
     print(losses.sentence(data, known) or "Nothing that was sealed is lost.")
-    return int(not found.ok or bool(known) or bool(done.unreadable))
+    return int(not found.ok or bool(known) or bool(done.unreadable or done.secretless))
 
 
 def described(damage: aof.Damage) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from events import metrics
 from events.errors import StoreRefused
+from events.seal import Seal
 from events.store import Store
 from events.store.due import Counts
 from events.store.log import Appended, Changes, Claim, Conflict, Known, Loaded, Since
@@ -38,6 +40,33 @@ def test_an_appended_entry_has_its_version_as_its_id(store: Store) -> None:
     assert store.log.append(match, 1, raws(2, 3), Changes()) == Appended()
     assert list(store.log.items(match)) == [(f"{n}-0", b'{"n":%d}' % n, False) for n in (1, 2, 3)]
     assert store.log.head(match) == 3
+
+
+def test_the_newest_entries_and_spans_of_many_matches_are_read_at_once_and_what_is_no_stream_has_none(
+    store: Store, keep: Callable[..., Any]
+) -> None:
+    one, two, odd = fresh(), fresh(), fresh()
+    store.log.append(one, 0, raws(1, 2, 3), Changes())
+    store.log.append(two, 0, raws(4), Changes())
+    assert store.log.newest([one, two, odd]) == [(3, raws(3)[0]), (1, raws(4)[0]), (0, b"")]
+    assert store.log.spans([(one, 2, 9), (odd, 1, 9), (two, 1, 1)]) == [list(zip((2, 3), raws(2, 3), strict=True)), [], [(1, raws(4)[0])]]
+    keep("SET", store.keys.of(odd).stream, "x")
+    assert store.log.newest([odd, two]) == [(0, b""), (1, raws(4)[0])]
+    assert store.log.spans([(odd, 1, 9), (two, 1, 9)]) == [[], [(1, raws(4)[0])]]
+    keep("DEL", store.keys.of(odd).stream)
+
+
+def test_a_seal_of_any_store_finds_a_lost_match(store: Store, keep: Callable[..., Any], tmp_path: Path) -> None:
+    lost, whole = fresh(), fresh()
+    for match in (lost, whole):
+        store.log.append(match, 0, raws(1, 2), Changes())
+    seal = Seal(tmp_path)
+    seal.compare(store)
+    assert (seal.version(lost), seal.version(whole)) == (2, 2)
+    keep("DEL", store.keys.of(lost).stream)
+    assert [loss[:4] for loss in seal.compare(store).lost] == [(lost, 1, 2, "gone")]
+    assert seal.version(lost) == 0
+    seal.close()
 
 
 def test_another_version_than_the_head_is_a_conflict_that_brings_the_missing_tail(store: Store) -> None:
