@@ -27,7 +27,7 @@ def match(tmp_path: Path) -> str:
     made: str = client.insist("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "me"}})["id"]
     until(lambda: client.insist("GET", f"/v1/matches/{made}/choices")["choices"])
     version = client.insist("GET", f"/v1/matches/{made}")["version"]
-    until(lambda: seal.read(place.data / losses.FOLDER)[made].version == version)
+    until(lambda: seal.read(place.data / losses.FOLDER)[made].version == version, 60)
     for process in [*family(place.process.pid), Process(place.process.pid, 0, "")]:
         os.kill(process.number, signal.SIGKILL)
     place.process.wait()
@@ -49,9 +49,9 @@ def test_a_lost_entry_is_said_on_stderr_by_readyz_metrics_and_audit_until_it_is_
     file.write_bytes(longer(file.read_bytes()))
     capfd.readouterr()
     with private.service(data) as place:
-        lost = until(lambda: requests.get(f"{place.url}/readyz", timeout=10).json().get("lost"))
+        lost = until(lambda: requests.get(f"{place.url}/readyz", timeout=10).json().get("lost"), 60)
         assert (lost["entries"], lost["matches"]) == (1, 1)
-        until(lambda: losses.read(data).losses[0].what == losses.GONE)
+        until(lambda: losses.read(data).losses[0].what == losses.GONE, 60)
         said = capfd.readouterr().err
         assert f"The store has lost 1 entry: {match} {version}." in said
         assert "were cut off the damaged end of" in said
@@ -95,7 +95,7 @@ def test_a_store_that_must_not_be_cut_by_itself_waits_for_an_operator(
         said += capfd.readouterr().err
         return "Waiting for an operator. The append-only file" in said
 
-    until(waits)
+    until(waits, 60, said)
     process.terminate()
     assert process.wait(10) == 0
     assert "Stop the service and restore a backup, or cut the file there by `./run repair --cut`." in said
