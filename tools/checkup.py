@@ -16,11 +16,11 @@ from typing import NamedTuple, NoReturn
 from environs import EnvError
 from tqdm import tqdm
 
-from events import embedded, seal
+from events import embedded, losses, seal
 from events.audit import audit
 from events.embedded import STORE, NoServer
 from events.errors import PlatformError
-from events.losses import Loss
+from events.losses import Loss, about
 from events.platform import Platform, open_platform, settings_from_environment
 from events.store import WrongStore
 from service.serve import Unable as InUse
@@ -28,6 +28,7 @@ from service.serve import lock
 from tools.platform import Unable
 
 SAMPLE = 25
+NAMED = 50
 _AT = re.compile(rb'"at":([0-9]{1,15})')
 
 
@@ -128,6 +129,9 @@ def as_text(found: Checkup) -> str:
     """Return the result for people."""
     until = f", the newest of {moment(found.newest)}" if found.newest else ""
     lines = [f"The store has {found.matches} matches with {found.entries} entries{until}."]
+    lines += [f"Lost: {loss.match}: {about(loss)}" for loss in found.lost[:NAMED]]
+    if len(found.lost) > NAMED:
+        lines.append(f"Lost: {len(found.lost) - NAMED} more; they are listed in {losses.FOLDER}/ of the data folder.")
     verdict = "nothing was found." if not found.findings else f"{len(found.findings)} findings:"
     return "\n".join([*lines, f"{found.audited} matches audited: {verdict}", *found.findings])
 

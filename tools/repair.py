@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from itertools import islice
 from pathlib import Path
 
 from events import aof, losses
 from events.embedded import STORE
 from events.rebuild import rebuild
-from tools.checkup import add_sample_option, as_text, check, folder_of, own, started
+from tools.checkup import NAMED, add_sample_option, as_text, check, folder_of, own, started
 from tools.platform import Unable, add_data_option
-
-_NAMED = 50
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -78,8 +75,6 @@ def repaired(data: Path, options: argparse.Namespace) -> int:
         print(f"{match} goes on, but its secret is missing, so that it cannot be played. Restore it from a backup.")
     print(as_text(found))
     known = losses.read(data)
-    for loss in islice(known.losses, _NAMED):
-        print(f"{loss.match}: {losses.about(loss)}")
     print(losses.sentence(data, known) or "Nothing that was sealed is lost.")
     return int(not found.ok or bool(known) or bool(done.unreadable or done.secretless))
 
@@ -89,8 +84,8 @@ def described(damage: aof.Damage) -> str:
     lines = [f"{damage.file} is damaged at byte {damage.at}. {damage.size} bytes come after that."]
     spans = losses.ranges(damage.entries)
     lines += [f"Entries in them that can be read: {len(damage.entries)}, of {len({match for match, _, _ in spans})} matches."]
-    lines += [f"  {match} {first}" + (f" to {last}" if last > first else "") for match, first, last in spans[:_NAMED]]
-    lines += [f"  and {len(spans) - _NAMED} more"] if len(spans) > _NAMED else []
+    lines += [f"  {match} {first}" + (f" to {last}" if last > first else "") for match, first, last in spans[:NAMED]]
+    lines += [f"  and {len(spans) - NAMED} more"] if len(spans) > NAMED else []
     lines += [f"They hold the players {', '.join(damage.players)}."] if damage.players else []
     return "\n".join(lines)
 

@@ -208,7 +208,7 @@ def test_a_repair_says_what_it_would_do_then_does_it_and_names_what_is_lost(brok
     assert losses.read(data).cuts == []
     ended = run("repair", "--data", str(data), "--sample", "3")
     assert ended.returncode == 1
-    assert f"{match}: The entry {version} was sealed and is gone. The digest of version {version} was" in ended.stdout
+    assert f"Lost: {match}: The entry {version} was sealed and is gone. The digest of version {version} was" in ended.stdout
     assert "findings" in ended.stdout, "the newest match is in the sample, and its audit names the loss"
     assert Path(losses.read(data).cuts[0].kept).read_bytes()
     assert repair.main(["--accept", "--data", str(data)]) == 0
@@ -217,6 +217,13 @@ def test_a_repair_says_what_it_would_do_then_does_it_and_names_what_is_lost(brok
     assert "nothing to accept" in capsys.readouterr().out
     ended = run("repair", "--data", str(data), "--sample", "3")
     assert (ended.returncode, "The append-only file is whole." in ended.stdout) == (0, True), ended.stdout
+
+
+def test_a_backup_of_a_damaged_store_is_made_and_says_what_is_lost_in_it(broken, tmp_path: Path, capsys) -> None:  # type: ignore[no-untyped-def]
+    data, match, version = broken
+    assert backup_command.main([str(tmp_path / "backup"), "--data", str(data), "--sample", "0"]) == 1
+    assert f"Lost: {match}: The entry {version} was sealed and is gone." in capsys.readouterr().out
+    assert losses.read(data).cuts == [], "the data itself is as it was"
 
 
 def test_an_audit_without_a_service_finds_what_is_lost(broken) -> None:  # type: ignore[no-untyped-def]
