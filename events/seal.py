@@ -173,7 +173,7 @@ class Seal:
     def sync(self) -> None:
         """Wait until everything is on the disk. Raises OSError."""
         if self._journal is not None:
-            os.fdatasync(self._journal.fileno())
+            os.fsync(self._journal.fileno())
 
     def _opened(self) -> IO[bytes]:
         file = os.fdopen(os.open(self._folder / "journal", os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), "ab", buffering=0)
