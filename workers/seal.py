@@ -23,7 +23,7 @@ from events.store import Store, WrongStore
 GATHER_SECONDS = 0.01
 SYNC_SECONDS = 0.1
 _SILENCE = 3600.0  # seconds without an append until everything is compared again
-_PAUSES = (0.2, 1.0)  # seconds after the store was away, and after the disk was full
+_PAUSES = (0.5, 1.0)  # seconds after the store was away, and after the disk was full
 
 log = structlog.get_logger(__name__)
 
@@ -68,6 +68,8 @@ def keep(store: Store, seal: Seal, stop: threading.Event) -> None:
         try:
             if missed:
                 store.check_partitions()
+                if not store.can_write():  # a stand-in, which may not have everything
+                    raise StoreUnavailable("it cannot write")
                 found = seal.compare(store)
                 missed = False
                 if found.lost:
