@@ -105,7 +105,7 @@ OPERATIONS = (
     ),
     Operation(
         "get_readiness", "GET", "/readyz", "server", "Ask whether the server is ready", get_readiness, _READY,
-        "503 as long as the store cannot read and write. The sentence says what is waited for. A server whose store has lost entries is ready, "
+        "503 as long as the store cannot read and write. The sentence says what is waited for. A server that has lost entries is ready, "
         "and says so until an operator has accepted that.", problems=("store_away",)
     ),
     Operation(
