@@ -23,14 +23,16 @@ from tools.processes import Process, family
 def match(tmp_path: Path) -> str:
     """A match whose entries are the last ones of a store, whose service was killed as by a power cut."""
     place = private.started(tmp_path / "data")
-    client = Client(place.url)
-    made: str = client.insist("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "me"}})["id"]
-    until(lambda: client.insist("GET", f"/v1/matches/{made}/choices")["choices"])
-    version = client.insist("GET", f"/v1/matches/{made}")["version"]
-    until(lambda: seal.read(place.data / losses.FOLDER)[made].version == version, 60)
-    for process in [*family(place.process.pid), Process(place.process.pid, 0, "")]:
-        os.kill(process.number, signal.SIGKILL)
-    place.process.wait()
+    try:
+        client = Client(place.url)
+        made: str = client.insist("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "me"}})["id"]
+        until(lambda: client.insist("GET", f"/v1/matches/{made}/choices")["choices"])
+        version = client.insist("GET", f"/v1/matches/{made}")["version"]
+        until(lambda: seal.read(place.data / losses.FOLDER)[made].version == version, 60)
+    finally:
+        for process in [*family(place.process.pid), Process(place.process.pid, 0, "")]:
+            os.kill(process.number, signal.SIGKILL)
+        place.process.wait()
     return made
 
 
@@ -95,8 +97,10 @@ def test_a_store_that_must_not_be_cut_by_itself_waits_for_an_operator(
         said += capfd.readouterr().err
         return "Waiting for an operator. The append-only file" in said
 
-    until(waits, 60, said)
-    process.terminate()
-    assert process.wait(10) == 0
+    try:
+        until(waits, 60)
+    finally:
+        process.terminate()
+    assert process.wait(30) == 0
     assert "Stop the service and restore a backup, or cut the file there by `./run repair --cut`." in said
     assert file.read_bytes() == content[:-3] + more
