@@ -331,7 +331,8 @@ def test_functions_are_loaded_again_if_their_names_of_commands_are_others_and_th
 
 
 def test_no_command_in_the_source_changes_or_removes_an_entry() -> None:
-    files = [*(ROOT / "events").rglob("*.py"), *(ROOT / "events").rglob("*.lua")]
+    every = [*(ROOT / "events").rglob("*.py"), *(ROOT / "events").rglob("*.lua")]
+    files = [file for file in every if "queue" not in file.parts]  # the queue's server has no entries
     assert {"log.py", "append.lua"} <= {file.name for file in files}
     for file in files:
         lines = [line for line in file.read_text().splitlines() if not line.lstrip().startswith(("#", "--"))]

@@ -21,7 +21,7 @@ from events import exposition, metrics
 from prometheus_client import Gauge
 metrics.appends.labels("tally").inc(5)
 metrics.appends.labels("elsewhere").inc(2)
-metrics.owed_seconds.observe(0.3)
+metrics.owed_seconds.labels("think").observe(0.3)
 metrics.due.set(9)
 Gauge("warledger_open", "Open here.").set(4)
 exposition.publish(Path(sys.argv[1]))
@@ -55,7 +55,7 @@ def test_counts_are_sums_and_of_gauges_only_those_of_living_processes_count(fold
     own = lines(folder / "nowhere")
     (file,) = folder.glob("*.json")
     both = lines(folder)
-    tally, bucket = 'warledger_appends_total{game="tally"}', 'warledger_owed_seconds_bucket{le="0.5"}'
+    tally, bucket = 'warledger_appends_total{game="tally"}', 'warledger_owed_seconds_bucket{kind="think",le="0.5"}'
     assert both[tally] == own[tally] + 5
     assert both['warledger_appends_total{game="elsewhere"}'] == 2
     assert both[bucket] == own[bucket] + 1
