@@ -52,6 +52,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_counts_are_sums_and_of_gauges_only_those_of_living_processes_count(folder: Path) -> None:
     metrics.appends.labels("tally").inc(0)
+    metrics.owed_seconds.labels("think")
     own = lines(folder / "nowhere")
     (file,) = folder.glob("*.json")
     both = lines(folder)
