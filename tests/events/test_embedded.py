@@ -244,7 +244,10 @@ def old_server(data: Path, *options: str) -> redis.Redis:
     folder.mkdir(exist_ok=True, parents=True)
     path = str(folder / "old.sock")
     subprocess.Popen(
-        [embedded.binary(), *options, "--port", "0", "--unixsocket", path, "--dir", str(folder), "--appendonly", "yes", "--save", ""],
+        [
+            *(embedded.binary(), *options, "--port", "0", "--unixsocket", path, "--dir", str(folder)),
+            *("--appendonly", "yes", "--appendfsync", "always", "--save", ""),
+        ],
         stdout=subprocess.DEVNULL,
     )
     within(10, lambda: answers(f"unix://{path}"))

@@ -10,9 +10,16 @@ from games.schema import mapping, record, text, whole
 from tools.documents import Types, files, typed_dict
 
 
-@pytest.mark.parametrize(("path", "expected"), [pytest.param(path, expected, id=path.parent.name) for path, expected in files()])
+@pytest.mark.parametrize(
+    ("path", "expected"), [pytest.param(path, expected, id=path.parent.name) for path, expected in files() if path.suffix == ".py"]
+)
 def test_the_typed_document_is_the_one_that_follows_from_the_shape(path, expected):
     assert ast.dump(ast.parse(path.read_text(encoding="utf-8"))) == ast.dump(ast.parse(expected)), "run ./run documents"
+
+
+def test_the_table_of_limits_in_the_documents_is_that_of_the_code():
+    ((path, expected),) = [(path, expected) for path, expected in files() if path.suffix == ".md"]
+    assert path.read_text(encoding="utf-8") == expected, "run ./run documents"
 
 
 def types_of(**fields):

@@ -22,6 +22,7 @@ from events import play, recall
 from events.platform import Platform
 from games.kernel import any_action
 from service.app import create_app
+from service.metrics import streams
 from service.serve import web_command
 from service.settings import Settings
 from tests.conftest import Servers, within
@@ -29,6 +30,11 @@ from tests.service import conformance
 
 ADMIN = "the-admin-key-of-the-tests-of-the-service"
 ROOT = Path(__file__).parents[2]
+
+
+def streams_open() -> float:
+    """Return the number of streams and long polls that are open in this process, in every application of it."""
+    return float(next(iter(streams.collect())).samples[0].value)
 
 
 class Caller:

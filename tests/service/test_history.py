@@ -15,7 +15,7 @@ from events.platform import Platform
 from games import GAMES
 from service.shown_entries import ShownEntries
 from tests.conftest import within
-from tests.service.conftest import Caller
+from tests.service.conftest import Caller, streams_open
 from tests.service.test_matches import played_out
 
 ADD = {"type": "add", "by": 1, "stay": True}
@@ -49,9 +49,10 @@ def test_there_is_no_entry_after_the_last(anybody: Caller, tally: str) -> None:
 
 def test_a_long_poll_ends_with_the_next_entry(ada: Caller, anybody: Caller, tally: str) -> None:
     answers: list[Any] = []
+    before = streams_open()
     waiting = threading.Thread(target=lambda: answers.append(anybody.get(f"/v1/matches/{tally}/entries?after=3&wait=5").json))
     waiting.start()
-    within(5, lambda: _waits(anybody))
+    within(5, lambda: streams_open() > before)
     ada.act(tally, ADD)
     waiting.join(4)
     assert [entry["version"] for entry in answers[0]["entries"]] == [4]
@@ -288,7 +289,3 @@ def events(text: str) -> list[dict[str, str]]:
         if "event" in fields:
             found.append(fields)
     return found
-
-
-def _waits(anybody: Caller) -> bool:
-    return "\nwarledger_streams 1.0" in anybody.get("/metrics").text

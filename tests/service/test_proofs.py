@@ -23,7 +23,7 @@ from service import sight
 from service.app import create_app
 from service.settings import Settings
 from tests.conftest import ALL_GAMES, within
-from tests.service.conftest import Caller, played_on
+from tests.service.conftest import Caller, played_on, streams_open
 from tests.service.test_bidding import MOVE, SEATS, UPGRADE, bid, hand, laid
 from tests.service.test_history import events
 from tests.service.test_secrecy import acts, answers, secret_of
@@ -150,6 +150,7 @@ def test_a_long_poll_and_an_open_stream_bring_proofs(platform: Platform, ada: Ca
     path = f"/v1/matches/{tally}"
     before = checked(tally, paged(anybody, tally, "spectator"))
     query = f"after={len(before)}&seconds=9"
+    others = streams_open()
     open_streams = [anybody.get(f"{path}/stream?{query}{proof}") for proof in ("&proof=1", "")]
     streams = [iter(answer.response) for answer in open_streams]
     assert [next(stream) for stream in streams] == [b"retry: 1000\n\n"] * 2
@@ -158,7 +159,7 @@ def test_a_long_poll_and_an_open_stream_bring_proofs(platform: Platform, ada: Ca
         target=lambda: polled.append(anybody.get(f"{path}/entries?after={len(before)}&wait=5&proof=1").json["entries"]), daemon=True
     )
     poll.start()
-    within(5, lambda: "\nwarledger_streams 3.0" in anybody.get("/metrics").text)
+    within(5, lambda: streams_open() == others + 3)
     assert ada.act(tally, ADD).status_code == 200
     poll.join(5)
     (by_poll,) = polled[0]

@@ -35,8 +35,8 @@ from tools.processes import Process, family, lives
 PARTS = {
     "the_store": embedded.STORE,
     "the_queue": embedded.QUEUE,
-    "the_web": "service.app",
-    "one_web_process": "service.app",
+    "the_web": "service.web",
+    "one_web_process": "service.web",
     "a_worker": "workers.run",
 }
 RECOVERY = 10.0
