@@ -36,7 +36,7 @@ def announced(place: Place) -> queue.SimpleQueue[tuple[str, int, float]]:
         for head in place.platform.store.heads():
             ready.set()
             if head is not None:
-                announcements.put((*head, time.perf_counter()))
+                announcements.put((head.match, head.version, time.perf_counter()))
 
     threading.Thread(target=listen, daemon=True).start()
     assert ready.wait(10)

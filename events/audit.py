@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import orjson
 
 from events import losses, recall
-from events.dice import Draws, dice_key, keeps
+from events.dice import Draws, dice_key, join_code, keeps
 from events.due import KINDS, owed
 from events.entries import START, Entry, Unreadable, blind_key, canonical, link, parse
 from events.errors import NoMatch
 from events.platform import Platform
-from events.positions import Position, follow, moved
+from events.positions import Position, ended, follow, moved
 from events.rebuild import owner
 from events.rules import content_hash
 from events.snapshots import is_foreign, pack
@@ -31,7 +31,7 @@ from table import rules as table_rules
 from table.document import Table
 from table.rules import is_table_action
 from table.session import Session
-from table.state import OPEN
+from table.state import OPEN, STARTED, lock_of
 
 VERIFIED = "verified"
 UNDISCLOSED = "undisclosed"
@@ -92,6 +92,8 @@ def audit(platform: Platform, match: str, suspected: Listed | None = None) -> Re
     stored = platform.store.projections.stored(match, Listed(set(), set()))
     secret = log.load(match, 1).secret
     items = list(log.items(match))
+    if not items:
+        raise NoMatch(f"There is no match {match}.")  # it has been removed meanwhile
     trail = Trail(platform.games, secret or _revealed(items[-1].raw), match)
     trail.snapshots = dict(stored.snapshots)
     for item in items:
@@ -119,9 +121,9 @@ def _places(platform: Platform, trail: Trail, suspected: Listed) -> Listed:
     assert position is not None
     names = {
         *indexes(position),
-        *(f"status:{status}" for status in ("open", "playing", "over")),
+        *(f"status:{status}" for status in ("open", "playing", "over", "closed")),
         *(f"game:{game}" for game in platform.games),
-        *(f"{kind}:{player}" for kind in ("player", "acts") for player in trail.players),
+        *(f"{kind}:{player}" for kind in ("player", "invited", "acts", "news") for player in trail.players),
     }
     due = {f"{kind}|{position.match}|{target}" for kind in KINDS for target in ("", *position.document["seats"])}
     return Listed(names | suspected.indexes, due | suspected.due)
@@ -131,7 +133,7 @@ def _compare(trail: Trail, position: Position, stored: Stored) -> None:
     """Compare what is stored beside a log with what the log gives."""
     if stored.standing != canonical(standing(position)):
         trail.find("standing_differs", "The standing stored for lists is not what the log gives. Rebuild it.")
-    if stored.indexes != dict.fromkeys(indexes(position), position.created):
+    if stored.indexes != indexes(position):
         trail.find("index_differs", "The match is not listed where the log says, or also elsewhere, or at another time. Rebuild it.")
     if stored.due != {work.member: work.due for work in owed(position)}:
         trail.find("due_differs", "The index of what is due is not what the log gives for this match. Rebuild it.")
@@ -318,7 +320,7 @@ class Trail:
             return entry, None
         if before is None or is_table_action(entry.action):
             return self._decide_at_table(game, before, entry)
-        if before.table["phase"] == OPEN:
+        if before.table["phase"] != STARTED:
             raise Refused(no("not_started"))  # the dice of this entry would not depend on what the open seat is still to give
         chance = Drawn(_undisclosed if self._undisclosed else Draws(self._dice, self.version).number)
         try:
@@ -326,21 +328,24 @@ class Trail:
         except Undisclosed:
             self._replayed_only += 1
             return entry._replace(action=admit(game, entry.action)), None
-        return self._again(entry, match.action, match.events, match.state), (before.table, match.state)
+        return self._again(entry, match.action, match.events, before.table, match.state), (before.table, match.state)
 
     def _decide_at_table(self, game: Game, before: Position | None, entry: Entry) -> tuple[Entry, tuple[Table, State]]:
         action = entry.action
         if before is None:
-            session = Session(game, commitment=entry.events[0]["commitment"])  # the secret's hash is taken as published
+            # The secret's hash and the time to start are taken as published, and without the secret the lock, too.
+            published, expires = entry.events[0]["commitment"], entry.events[0].get("expires")
+            lock = entry.events[0].get("lock", "") if self._secret is None else lock_of(published, join_code(bytes.fromhex(self._secret)))
+            session = Session(game, commitment=published, lock=lock, expires=expires)
             action = {**action, "game": game.id}
         else:
             session = Session(game, before.table, before.document)
         action = table_rules.carry_out(session, entry.actor, action)
-        return self._again(entry, action, session.events, session.state), (session.table, session.state)
+        return self._again(entry, action, session.events, session.table, session.state), (session.table, session.state)
 
-    def _again(self, entry: Entry, action: Action, events: list[Event], document: State) -> Entry:
-        """Return the entry as it must be, with the secret if the match is over."""
-        secret = (entry.secret if self._secret is None else self._secret) if document["outcome"] is not None else None
+    def _again(self, entry: Entry, action: Action, events: list[Event], table: Table, document: State) -> Entry:
+        """Return the entry as it must be, with the secret if the match has ended."""
+        secret = (entry.secret if self._secret is None else self._secret) if ended(table, document) else None
         return entry._replace(action=action, events=events, secret=secret)
 
     def _is_of_other_rules(self, game: Game, entry: Entry, before: int) -> bool:
@@ -385,7 +390,7 @@ class Trail:
             self.find("not_canonical", "The bytes are not the canonical JSON of the entry.")
 
     def _misses_secret(self) -> None:
-        self.find("secret_differs", "The secret is revealed where the match is not over, not where it is, or it is another one.")
+        self.find("secret_differs", "The secret is revealed where the match has not ended, not where it has, or it is another one.")
 
     def _go_on(self, entry: Entry, documents: tuple[Table, State] | None) -> None:
         """Take the entry as it is in the log as the position to replay from."""
@@ -396,13 +401,15 @@ class Trail:
         else:
             memory = remembered(self._games[before.game], before.memory, entry.events)
             self.position = position = moved(before, entry, *documents, memory)
-        if (entry.secret is None) != (position.document["outcome"] is None):
+        if (entry.secret is None) == position.ended:
             self._misses_secret()
         contributions = position.table["contributions"]
         if self._secret is not None and (before is None or contributions != before.table["contributions"]):
             self._dice = dice_key(bytes.fromhex(self._secret), position.match, contributions)
         if before is None or position.roster != before.roster:
             self.players |= {occupant["player"] for occupant in position.roster.values() if "player" in occupant}
+        if before is None or position.table["invited"] != before.table["invited"]:
+            self.players |= set(position.table["invited"].values())
         stored = self.snapshots.get(str(self.version))
         if stored is not None and self._secret is not None:
             self._check_snapshot(position, verified(signing_key(self._secret), self.version, stored))

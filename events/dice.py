@@ -5,6 +5,7 @@ docs/auditing.md describes all of this for other languages, with test vectors.
 
 from __future__ import annotations
 
+import base64
 import hmac
 import secrets
 from collections.abc import Mapping
@@ -24,6 +25,11 @@ def new_secret() -> bytes:
 def commitment(secret: bytes) -> str:
     """Return the SHA-256 of the secret, in hex. It is published before anybody joins."""
     return sha256(secret).hexdigest()
+
+
+def join_code(secret: bytes) -> str:
+    """Return the code that a match asks for if it was created with one: 80 bits that follow from the secret and do not reveal it."""
+    return base64.b32encode(hmac.digest(secret, b"code", "sha256")[:10]).decode().lower()
 
 
 def keeps(secret: str | None, commitment_: str) -> bool:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from events.positions import Position
 from games.kernel import SYSTEM
+from table.state import removal
 
 
 class Kind(NamedTuple):
@@ -24,8 +25,9 @@ class Kind(NamedTuple):
 
 ADVANCE = "advance"
 THINK = "think"
+EXPIRE = "expire"
 
-KINDS: Mapping[str, Kind] = {ADVANCE: Kind(10, 2000), THINK: Kind(30, 2000)}
+KINDS: Mapping[str, Kind] = {ADVANCE: Kind(10, 2000), THINK: Kind(30, 2000), EXPIRE: Kind(10, 60_000, at_once=False)}
 """Every kind of due work, in order of priority. Each waits by itself in the queue (events/queue); workers/jobs.py knows who does it."""
 
 
@@ -63,8 +65,12 @@ def split(member: str) -> tuple[str, str, str]:
 
 
 def owed(position: Position) -> tuple[Owed, ...]:
-    """Return the work that is due for a match: the step of the system before that of an AI seat, one at a time."""
+    """Return the work that is due for a match: its removal before it has started; then the step of the system before that of an AI seat,
+    one at a time."""
     to_act, creator = position.to_act, position.table["creator"]
+    until = removal(position.table, position.created, position.at)
+    if until is not None:
+        return (Owed(EXPIRE, position.match, position.version, "", until, creator),)
     if SYSTEM in to_act:
         return (Owed(ADVANCE, position.match, position.version, "", position.at, creator),)
     for actor in to_act:

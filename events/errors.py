@@ -44,8 +44,8 @@ class NoSuchPlayer(PlatformError):
 
     code = "no_such_player"
 
-    def __init__(self) -> None:
-        super().__init__("There is no player with this id.")
+    def __init__(self, id: str | None = None) -> None:
+        super().__init__("There is no player with this id." if id is None else f"There is no player {id}.")
 
 
 class NoSuchKey(PlatformError):
@@ -130,6 +130,12 @@ class NotStarted(PlatformError):
     """A seat of the match is still free."""
 
     code = "not_started"
+
+
+class MatchClosed(PlatformError):
+    """The match was closed before it began."""
+
+    code = "match_closed"
 
 
 class BadList(PlatformError):

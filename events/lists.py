@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -29,8 +29,17 @@ def standing_of(platform: Platform, match: str) -> Standing | None:
     return platform.store.lists.standings([match])[0]
 
 
+def standings_of(platform: Platform, matches: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the standing of each match with its version and the time of its last change, in two round trips. Raises StoreUnavailable.
+
+    A match that does not exist any more is left out.
+    """
+    return _with_news(platform, [standing for standing in platform.store.lists.standings(matches) if standing is not None])
+
+
 def matches(platform: Platform, filters: Mapping[str, str], limit: int = 50, cursor: str | None = None) -> Page:
-    """Return the matches that pass every filter: `status`, `game`, `player` (who has a seat), `to_act` (a player who must act now).
+    """Return the matches that pass every filter: `status`, `game`, `player` (who has a seat), `invited` (a player for
+    whom an open seat is kept), `to_act` (a player who must act now).
 
     A page may be short, even empty, and still have a cursor: one request examines a bounded part of a long list. Raises BadCursor,
     StoreUnavailable.
@@ -78,6 +87,8 @@ def _values(standing: Standing, name: str) -> Iterator[str]:
     seats = standing["seats"]
     if name == "player":
         yield from (occupant["player"] for occupant in seats.values() if "player" in occupant)
+    elif name == "invited":
+        yield from standing.get("invited", {}).values()  # a standing of an earlier release has none
     elif name == "to_act":
         yield from (seats[actor]["player"] for actor in standing["to_act"] if "player" in seats.get(actor, {}))
     else:

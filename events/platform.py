@@ -17,12 +17,16 @@ from events.store import Store
 from events.store.client import RedisClient
 from events.store.counters import Counters
 from games.kernel import Game
+from table.data import OPEN_MS
+
+DAY_MS = 86_400_000
 
 
 class Settings(NamedTuple):
     """The settings of the platform. Each has an environment variable (docs/operating.md).
 
-    Without `store_url` the embedded servers run in the folder `data`. `fsync` is theirs: `always`, `everysec` or `no`.
+    Without `store_url` the embedded servers run in the folder `data`. `fsync` is theirs: `always`, `everysec` or `no`. A match that has not
+    started is removed after `unstarted_days`.
     """
 
     store_url: str = ""
@@ -32,6 +36,7 @@ class Settings(NamedTuple):
     cluster: bool = False
     partitions: int = 16
     cached: int = 4096
+    unstarted_days: float = OPEN_MS / DAY_MS
 
 
 def settings_from_environment() -> Settings:
@@ -45,6 +50,7 @@ def settings_from_environment() -> Settings:
         cluster=bool(env.str("WARLEDGER_CLUSTER", "")) and env.bool("WARLEDGER_CLUSTER"),
         partitions=env.int("WARLEDGER_PARTITIONS", default.partitions, validate=validate.Range(min=1)),
         cached=env.int("WARLEDGER_CACHED", default.cached, validate=validate.Range(min=1)),
+        unstarted_days=env.float("WARLEDGER_UNSTARTED_DAYS", default.unstarted_days, validate=validate.Range(1 / 24, 3650)),
     )
 
 

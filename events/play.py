@@ -18,12 +18,12 @@ import orjson
 
 from events import metrics, recall
 from events.cache import Cached
-from events.dice import Draws, commitment, dice_key, new_secret
+from events.dice import Draws, commitment, dice_key, join_code, new_secret
 from events.due import owed
 from events.entries import START, Entry, NotCanonical, blind_key, canonical, link, parse
-from events.errors import BadList, Busy, MustBeLast, NoSeat, NotSeated, NotStarted, PlatformError, Reused, Stale
-from events.platform import Platform
-from events.positions import Position, follow, moved
+from events.errors import BadList, Busy, MatchClosed, MustBeLast, NoSeat, NoSuchPlayer, NotSeated, NotStarted, PlatformError, Reused, Stale
+from events.platform import DAY_MS, Platform
+from events.positions import Position, ended, follow, moved
 from events.recall import position as position
 from events.recall import state_at as state_at
 from events.rules import content_hash
@@ -35,6 +35,7 @@ from games.kernel import Action, Event, Game, Refused, State, carry_out, no, rem
 from table import rules as table_rules
 from table.document import Occupant, Table
 from table.session import Session
+from table.state import lock_of
 
 LONGEST_LIST = 50
 
@@ -79,35 +80,49 @@ def create(
     options: Mapping[str, Any],
     *,
     order: Sequence[str] | None = None,
+    code: bool = False,
     request: str | None = None,
 ) -> Position:
     """Create a match and return its first position.
 
-    `seats`: "me", "open", or "ai:" and a level (TBL-CRE-03). `order`: the seats around the board (TBL-CRE-07). The same player's same
-    request gives the same match. Raises NoGame, Reused, StoreUnavailable, and Refused by the table or the game.
+    `seats`: "me", "open", "ai:" and a level, or "player:" and an id (TBL-CRE-03). `order`: the seats around the board (TBL-CRE-07).
+    `code`: whether it asks for a code (TBL-INV-04). The same player's same request gives the same match. Raises NoGame, NoSuchPlayer,
+    Reused, StoreUnavailable, and Refused by the table or the game.
     """
     rules = recall.game_of(platform, game)
     action = {"type": "create_match", "game": game, "seats": dict(seats), "options": _with_integers(dict(options))}
     if order is not None:
         action["order"] = list(order)
+    if code:
+        action["code"] = True
     asked = _request(request, player, action)
     match, secret = _match_id(player, request), new_secret()
-    session = Session(rules, commitment=commitment(secret))
+    published = commitment(secret)
+    now = _now()
+    expires = now + round(platform.settings.unstarted_days * DAY_MS)
+    session = Session(rules, commitment=published, lock=lock_of(published, join_code(secret)), expires=expires)
     try:
         action = table_rules.carry_out(session, player, action)
         canonical([action, session.events])
     except NotCanonical as reason:
         raise Refused(no("bad_options", reason=str(reason))) from None
     blind = blind_key(secret)
-    entry, raw = link(START, Entry(match, 1, player, action, session.events, *_rules(rules), _now(), asked, ""), blind)
+    entry, raw = link(START, Entry(match, 1, player, action, session.events, *_rules(rules), now, asked, ""), blind)
     first = follow(rules, None, entry)
-    answer = platform.store.log.append(match, 0, [raw], changes(None, first)._replace(secret=secret.hex()))
-    if isinstance(answer, Conflict):
-        there = parse(answer.tail[0])
-        if asked is None or there.request != asked:
+    invited = sorted(set(first.table["invited"].values()))
+    missing = [id for id, (name, _) in zip(invited, platform.store.accounts.names(invited), strict=True) if name is None]
+    there = platform.store.log.read(match, 0, 1) if missing else []
+    if not there:
+        if missing:
+            raise NoSuchPlayer(missing[0])
+        answer = platform.store.log.append(match, 0, [raw], changes(None, first)._replace(secret=secret.hex()))
+        there = answer.tail if isinstance(answer, Conflict) else []
+    if there:
+        made = parse(there[0])
+        if asked is None or made.request != asked:
             raise Reused()
         metrics.repeats.inc()
-        return follow(rules, None, there)
+        return follow(rules, None, made)
     platform.cache.put(Cached(first, secret, dice_key(secret, match, {}), blind))
     _announce(platform, first, 1)
     return first
@@ -133,7 +148,8 @@ def act_at_table(
     def decide(cached: Cached) -> list[Decided]:
         if expected is not None and expected != cached.position.version:
             raise Stale(expected, cached.position.version)
-        return [_decide_at_table(platform, cached, player, action, asked)]
+        sent = table_rules.recorded(cached.position.table, player, action)
+        return [_decide_at_table(platform, cached, player, sent, asked)]
 
     return _write(platform, match, decide, lambda _: _claim(player, asked))
 
@@ -153,7 +169,7 @@ def play(
     `expected` is the version that the match must be at; what others have since decided in secret and at the same time does not count.
     `request` is an id of the caller's own: the same request again gives the same `Played`, with `repeated`. `player` must have the seat;
     without it the caller is trusted. What was answered is in the store. Raises Refused by the rules, and NoMatch, NoSeat, NotSeated,
-    NotStarted, BadList, MustBeLast, Stale, Reused, Busy, StoreUnavailable.
+    NotStarted, MatchClosed, BadList, MustBeLast, Stale, Reused, Busy, StoreUnavailable.
     """
     if not 1 <= len(actions) <= LONGEST_LIST:
         raise BadList(f"A list holds 1 to {LONGEST_LIST} actions.")
@@ -191,7 +207,7 @@ class Draft:
     """
 
     def __init__(self, platform: Platform, match: str, actor: str, expected: int) -> None:
-        """Begin a run at version `expected`. Raises Stale if the match is not there; NoMatch, NotStarted, StoreUnavailable."""
+        """Begin a run at version `expected`. Raises Stale if the match is not there; NoMatch, NotStarted, MatchClosed, StoreUnavailable."""
         cached = recall.cached(platform, match)
         if cached.position.version < expected:
             cached = recall.catch_up(platform, cached)
@@ -253,7 +269,7 @@ def _decide_at_table(platform: Platform, cached: Cached, player: str, action: An
     game = recall.game_of(platform, before.game)
     session = Session(game, before.table, before.document)
     admitted = table_rules.carry_out(session, player, action)
-    secret = cached.secret.hex() if session.state["outcome"] is not None else None
+    secret = cached.secret.hex() if ended(session.table, session.state) else None
     entry = _entry(before, game, player, admitted, session.events, asked, secret)
     return _link(cached, game, entry, session.table, session.state, False)
 
@@ -298,9 +314,11 @@ def _unseen(platform: Platform, now: Position, expected: int, actor: str) -> boo
 
 
 def _check_actor(before: Position, actor: str, player: str | None) -> None:
-    """Check who acts for an actor. Raises NoSeat, NotSeated, NotStarted."""
+    """Check who acts for an actor. Raises NoSeat, NotSeated, NotStarted, MatchClosed."""
     if player is not None and occupant_of(before, actor).get("player") != player:
         raise NotSeated(f"The seat {actor} is not yours.")
+    if before.status == "closed":
+        raise MatchClosed("The match was closed before it began.")
     if before.status == "open":
         raise NotStarted("A seat of this match is still free.")
 

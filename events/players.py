@@ -19,6 +19,7 @@ from events.platform import Platform
 from events.store.accounts import Result, Signer, StoredKey
 from games import patterns
 from games.kernel import Refused
+from table.state import kept_seats
 
 ROLES = ("player", "referee", "admin")
 SCOPES = ("account", "play", "read", "referee")
@@ -142,11 +143,12 @@ def set_role(platform: Platform, id: str, role: str) -> None:
 
 
 def delete(platform: Platform, id: str, signer: Signer) -> None:
-    """Delete a player: leave the seats of matches that have not started, then remove the name and all keys. Logs and other seats stay.
+    """Delete a player: leave the seats of matches that have not started, decline invitations, then remove the name and all keys.
 
-    Raises StillSeated, NoSuchPlayer, KeyRevoked, StoreUnavailable.
+    Logs and other seats stay. Raises StillSeated, NoSuchPlayer, KeyRevoked, StoreUnavailable.
     """
     _leave_open_seats(platform, id)
+    _decline_invitations(platform, id)
     first = _known(platform, id).keys.get(first_key(id))
     first_hash = first.hash if first else None
     _check(platform.store.accounts.delete(id, signer, first_hash or signer.hash, _now()))
@@ -171,6 +173,15 @@ def _leave_open_seats(platform: Platform, id: str) -> None:
                 play.act_at_table(platform, match, id, {"type": "leave_seat", "seat": seat})
     if len(matches) > MOST_LEFT:
         raise StillSeated(MOST_LEFT)
+
+
+def _decline_invitations(platform: Platform, id: str) -> None:
+    """Decline the newest invitations. Any others end with their matches: strangers can send any number, and must not prevent a deletion."""
+    for _, match in platform.store.lists.newest(f"invited:{id}", None, MOST_LEFT):
+        with contextlib.suppress(NoMatch, Refused):
+            for seat, player in kept_seats(recall.position(platform, match).table).items():
+                if player == id:
+                    play.act_at_table(platform, match, id, {"type": "decline_seat", "seat": seat})
 
 
 # ---------------------------------------------------------------- keys

@@ -10,15 +10,15 @@ from games.documents import clone, owned
 from games.kernel import Game, Memory, State, remembered
 from table.document import Occupant, Table
 from table.session import evolve, fold_in_place
-from table.state import BLANK, OPEN, is_open, seats_of
+from table.state import BLANK, CLOSED, OPEN, STARTED, is_open, seats_of
 
 
 class Position(NamedTuple):
     """A match after the entry of `version`, with everything hidden in it. Treat it as frozen.
 
     `table` is the document of the table, `document` that of the game, `memory` what everybody who has watched knows beyond them.
-    `revision` and `rules` are those of the last entry. `secret`, in hex, is known only once the match is over. Times are in milliseconds
-    since 1970.
+    `revision` and `rules` are those of the last entry. `secret`, in hex, is known only once the match has ended. `changed` is when the
+    table last changed, or when the match ended. Times are in milliseconds since 1970.
     """
 
     match: str
@@ -26,6 +26,7 @@ class Position(NamedTuple):
     digest: str
     at: int
     created: int
+    changed: int
     revision: int
     rules: str
     table: Table
@@ -45,16 +46,21 @@ class Position(NamedTuple):
 
     @property
     def status(self) -> str:
-        """`open` while a seat is free, then `playing`, at last `over`."""
+        """`open` while a seat is free, then `playing`, at last `over`; `closed` if it was closed before it began."""
         if self.document["outcome"] is not None:
             return "over"
-        return "open" if self.table["phase"] == OPEN else "playing"
+        return self.table["phase"] if self.table["phase"] in (OPEN, CLOSED) else "playing"
+
+    @property
+    def ended(self) -> bool:
+        """True if there will be no more entries, and the secret is known to everybody."""
+        return ended(self.table, self.document)
 
     @property
     def to_act(self) -> list[str]:
-        """The actors who must decide now: seats or `system`. Nobody while a seat is free."""
+        """The actors who must decide now: seats or `system`. Nobody before the match has started."""
         to_act: list[str] = self.document["to_act"]
-        return [] if self.table["phase"] == OPEN else to_act
+        return to_act if self.table["phase"] == STARTED else []
 
     def seats_of(self, player: str) -> list[str]:
         """Return the seats of a player, in turn order."""
@@ -64,6 +70,11 @@ class Position(NamedTuple):
     def open_seats(self) -> list[str]:
         """Return the seats that nobody has yet, in the order of the document."""
         return [seat for seat in self.document["seats"] if is_open(self.roster[seat])]
+
+
+def ended(table: Table, document: State) -> bool:
+    """Return True if a match is over or was closed. The entry that ends it reveals its secret."""
+    return document["outcome"] is not None or table["phase"] == CLOSED
 
 
 def follow(game: Game, position: Position | None, entry: Entry) -> Position:
@@ -82,6 +93,7 @@ def moved(position: Position | None, entry: Entry, table: Table, document: State
         entry.digest,
         entry.at,
         entry.at if position is None else position.created,
+        entry.at if position is None or table is not position.table or ended(table, document) else position.changed,
         entry.revision,
         entry.rules,
         table,
@@ -101,6 +113,7 @@ def follow_all(game: Game, position: Position | None, entries: Iterable[Entry]) 
     document: Any = None
     memory: Memory = {} if position is None else position.memory
     created = 0 if position is None else position.created
+    changed = 0 if position is None else position.changed
     secret = None if position is None else position.secret
     facts = game.facts
     for entry in entries:
@@ -112,6 +125,7 @@ def follow_all(game: Game, position: Position | None, entries: Iterable[Entry]) 
             fact = facts.get(event["type"])
             if fact is None:
                 fold_in_place(table, event, owned)
+                changed = entry.at
             else:
                 fact(document, event, owned)
         memory = remembered(game, memory, entry.events)
@@ -120,4 +134,5 @@ def follow_all(game: Game, position: Position | None, entries: Iterable[Entry]) 
     if last is None:
         return position
     match, version, at = last.match, last.version, last.at
-    return Position(match, version, last.digest, at, created, last.revision, last.rules, table, document, memory, secret)
+    changed = at if ended(table, document) else changed
+    return Position(match, version, last.digest, at, created, changed, last.revision, last.rules, table, document, memory, secret)

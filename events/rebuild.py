@@ -53,6 +53,8 @@ def rebuild(platform: Platform) -> Rebuilt:
         except StoreUnavailable:
             raise
         except Exception as reason:  # noqa: BLE001 - it is logged
+            if not platform.store.log.head(match):
+                continue  # it has been removed meanwhile, because it had not started
             # A log that was tampered with can fail in any way. The other matches still need to be corrected. Only the type of the error is
             # logged: its text may hold secrets.
             log.error("match_unreadable", match=match, error=type(reason).__name__)
@@ -84,8 +86,8 @@ def derive(platform: Platform, match: str) -> tuple[Derived, Position]:
             stop = next(stops, -1)
     assert position is not None
     due = {work.member: work.due for work in owed(position)}
-    lists = frozenset(indexes(position))
-    return Derived(position.version, position.created, canonical(standing(position)), requests, snapshots, lists, due), position
+    lists = indexes(position)
+    return Derived(position.version, canonical(standing(position)), requests, snapshots, lists, due), position
 
 
 def owner(entry: Entry, position: Position) -> str:

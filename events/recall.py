@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from events.cache import Cached
-from events.dice import dice_key, keeps
+from events.dice import dice_key, join_code, keeps
 from events.entries import Entry, Proof, blind_key, parse, prove
 from events.errors import NoGame, NoMatch, NoVersion, SecretLost
 from events.platform import Platform
@@ -67,6 +67,16 @@ def game_of_match(platform: Platform, match: str) -> Game:
 def cached(platform: Platform, match: str) -> Cached:
     """Return what to decide on: the position in memory, which may be behind, or the one in the store. Raises NoMatch, StoreUnavailable."""
     return platform.cache.get(match) or load(platform, match)
+
+
+def code_of(platform: Platform, position: Position) -> str | None:
+    """Return the code that a match asks for at a position, or None if it asks for none. It is for the creator alone.
+
+    Raises NoMatch, SecretLost, StoreUnavailable.
+    """
+    if position.table["lock"] is None or position.status != "open":
+        return None
+    return join_code(cached(platform, position.match).secret)
 
 
 def prover(platform: Platform, match: str) -> Callable[[Entry, dict[str, Any]], Proof]:

@@ -9,6 +9,7 @@ from events.due import owed
 from events.entries import canonical
 from events.positions import Position
 from events.store.log import Changes
+from table.state import kept_seats, removal
 
 Standing = dict[str, Any]
 
@@ -30,6 +31,9 @@ def standing(position: Position) -> Standing:
         "options": document["options"],
         "order": document["seats"],
         "seats": position.roster,
+        "invited": kept_seats(position.table),
+        "expires": removal(position.table, position.created, position.at),
+        "code_needed": position.table["lock"] is not None and position.status == "open",
         "round": document["round"],
         "phase": document["phase"],
         "active": document["active"],
@@ -40,10 +44,10 @@ def standing(position: Position) -> Standing:
     }
 
 
-def indexes(position: Position) -> set[str]:
-    """Return the indexes to which a match belongs."""
+def indexes(position: Position) -> dict[str, int]:
+    """Return the indexes to which a match belongs, each with the moment that orders it there."""
     roster = position.roster
-    return {
+    names = {
         *_counted(position),
         "all",
         f"status:{position.status}",
@@ -51,14 +55,22 @@ def indexes(position: Position) -> set[str]:
         *(f"player:{occupant['player']}" for occupant in roster.values() if "player" in occupant),
         *(f"waiting:{occupant['player']}" for occupant in roster.values() if "player" in occupant and position.status == "open"),
         *_results(position),
+        *(f"invited:{player}" for player in kept_seats(position.table).values()),
         *(f"acts:{roster[actor]['player']}" for actor in position.to_act if "player" in roster.get(actor, {})),
     }
+    return dict.fromkeys(names, position.created) | {f"news:{player}": position.changed for player in concerned(position)}
+
+
+def concerned(position: Position) -> list[str]:
+    """Return the players who have to do with a match: its creator, those who have a seat, and those for whom one is kept."""
+    seated = {occupant["player"] for occupant in position.roster.values() if "player" in occupant}
+    return sorted({position.table["creator"], *seated, *position.table["invited"].values()})
 
 
 def _counted(position: Position) -> Iterator[str]:
-    """Yield the indexes that count the match of its creator while it is not over."""
+    """Yield the indexes that count the match of its creator until it has ended."""
     creator = position.table["creator"]
-    if position.status == "over":
+    if position.ended:
         return
     yield f"{UNFINISHED}:{creator}"
     if position.status == "open":
@@ -94,12 +106,22 @@ def changes(before: Position | None, after: Position) -> Changes:
         and before.table is after.table
     ):
         return Changes(due={work.member: work.due for work in owed(after)})
-    return _all_of(before, after, dict.fromkeys(indexes(before), False))
+    return _all_of(before, after, indexes(before))
 
 
-def _all_of(before: Position | None, after: Position, left: dict[str, bool]) -> Changes:
+def _all_of(before: Position | None, after: Position, left: dict[str, int]) -> Changes:
     belongs = indexes(after)
-    moves = dict.fromkeys(sorted(belongs - left.keys()), True) | dict.fromkeys(sorted(left.keys() - belongs), False)
+    moves: dict[str, bool | int] = {name: moment for name, moment in sorted(belongs.items()) if left.get(name) != moment}
+    moves |= dict.fromkeys(sorted(left.keys() - belongs.keys()), False)
     due: dict[str, int | None] = {} if before is None else {work.member: None for work in owed(before)}
     due |= {work.member: work.due for work in owed(after)}
-    return Changes(due=due, standing=canonical(standing(after)), indexes=moves, created=after.created)
+    changed = Changes(due=due, standing=canonical(standing(after)), indexes=moves, created=after.created)
+    if before is None or before.table is not after.table or after.ended:
+        return changed._replace(tell=tuple(concerned(after)), anew=True)
+    return changed._replace(tell=tuple(_newly_to_act(before, after)))
+
+
+def _newly_to_act(before: Position, after: Position) -> list[str]:
+    """Return the players whose seats must act now and did not have to before."""
+    seats = [after.roster.get(actor, {}) for actor in after.to_act if actor not in before.to_act]
+    return sorted({occupant["player"] for occupant in seats if "player" in occupant})

@@ -20,6 +20,7 @@ VERSION_TAG = f'"{VERSION}([.]{VERSION})?"'
 DIGEST = "[0-9a-f]{64}"
 CONTENT_HASH = "[0-9a-f]{32}"
 CONTRIBUTION = "([0-9a-f]{2}){1,64}"
+JOIN_CODE = "[a-z2-7]{16}"
 
 
 def anchored(pattern: str) -> str:

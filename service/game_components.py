@@ -21,6 +21,7 @@ from games.schema import (
     always,
     described,
     either,
+    flag,
     ids,
     listing,
     mapping,
@@ -293,7 +294,7 @@ def _match(game: Game) -> dict[str, Shape]:
 
 def _new_match(game: Game, own: str) -> Shape:
     seats = record(
-        {seat: optional(described(ref("SeatRequest"), f"Who takes {seat}.")) for seat in game.seats.ids},
+        {seat: optional(either(ref("SeatRequest"), ref("Invitation"), about=f"Who takes {seat}.")) for seat in game.seats.ids},
         "Who takes which seat, in any order.",
     )
     order = listing(ids(game.seats.ids), game.seats.least, game.seats.most, "Each seat of the match once, in the order round the table.")
@@ -304,6 +305,7 @@ def _new_match(game: Game, own: str) -> Shape:
             "seats": unchecked({**seats.schema, **size}),
             "options": optional(described(ref(f"{own}Options"), "The options. Those that are left out have their defaults.")),
             "order": optional(order),
+            "code": optional(flag("Whether open seats can be taken only with a code. The answer has the code.")),
         },
         f"A new match of {game.title}.",
     )

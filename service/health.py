@@ -85,9 +85,9 @@ def _merged(samples: Iterable[Sample]) -> Iterator[Sample]:
 def _measure_queues(platform: Platform) -> None:
     """Set the gauges of what waits now."""
     now = int(time.time() * 1000)
-    counts = platform.store.due.counts(now - OVERDUE_MS, now + OVERDUE_MS)
+    counts = platform.store.due.counts(now - OVERDUE_MS)
     metrics.due.set(counts.all)
-    metrics.overdue.set(counts.before + counts.after)  # all work is due at once, so a moment in the future comes from a wrong clock
+    metrics.overdue.set(counts.before)
     oldest = min(platform.store.due.earliest(now, 1).values(), default=now)
     metrics.oldest_due.set((now - oldest) / 1000)
     for kind in KINDS:

@@ -24,7 +24,7 @@ def wait_for_entries(
             while True:
                 watch.rearm()
                 found = read()
-                if found or time.monotonic() >= until:
+                if found or time.monotonic() >= until or watch.removed:
                     return found
                 yield from watch.wait(until)
     except (PlatformError, Problem):

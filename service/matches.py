@@ -29,11 +29,18 @@ def create_match(service: Service, call: Call) -> Response:
     try:
         with service.quotas.creating(player, call.body["seats"].values(), request):
             position = play.create(
-                service.platform, player, game.id, call.body["seats"], call.body["options"], order=call.body.get("order"), request=request
+                service.platform,
+                player,
+                game.id,
+                call.body["seats"],
+                call.body["options"],
+                order=call.body.get("order"),
+                code=call.body["code"],
+                request=request,
             )
     except Refused as refused:
         raise refusal_problem(game, refused.refusal) from None
-    response = match_response(service, position, 201)
+    response = match_response(service, call, position, 201)
     response.headers["Location"] = f"/v1/matches/{position.match}"
     return response
 
@@ -46,15 +53,15 @@ def join_match(service: Service, call: Call, match: str, seat: str) -> Response:
         played = play.act_at_table(service.platform, match, player, action, request=request_id(call))
     except Refused as refused:
         raise refusal_problem(recall.game_of_match(service.platform, match), refused.refusal) from None
-    return match_response(service, played.position)
+    return match_response(service, call, played.position)
 
 
 def list_matches(service: Service, call: Call) -> Response:
     """Return a page of matches."""
-    filters = {name: call.query[name] for name in ("status", "game", "player", "to_act") if name in call.query}
+    filters = {name: call.query[name] for name in ("status", "game", "player", "invited", "to_act") if name in call.query}
     if "game" in filters:
         recall.game_of(service.platform, filters["game"])
-    for name in ("player", "to_act"):
+    for name in ("player", "invited", "to_act"):
         if filters.get(name) == "me":
             filters[name] = _me(call.caller)
     page = lists.matches(service.platform, filters, call.query["limit"], call.query.get("cursor"))
@@ -66,13 +73,14 @@ def get_match(service: Service, call: Call, match: str) -> Response:
     """Return the standing of a match."""
     position = recall.position(service.platform, match)
     tag = service.directory.company(sight.players_at(position)).tag(position.version)
-    return tagged(empty_response(304), tag) if names_tag(call.header("If-None-Match"), tag) else match_response(service, position)
+    return tagged(empty_response(304), tag) if names_tag(call.header("If-None-Match"), tag) else match_response(service, call, position)
 
 
-def match_response(service: Service, position: Position, status: int = 200) -> Response:
-    """Return the response with the standing of a match. Its ETag also says whether the names of the players have changed."""
+def match_response(service: Service, call: Call, position: Position, status: int = 200) -> Response:
+    """Return the response with the standing of a match, as the caller may see it. Its ETag also says whether names have changed."""
     company = service.directory.company(sight.players_at(position))
-    return tagged(json_response(sight.match_shown(position, company), status), company.tag(position.version))
+    shown = sight.match_shown(service.platform, position, call.caller, company)
+    return tagged(json_response(shown, status), company.tag(position.version))
 
 
 def request_id(call: Call) -> str | None:
@@ -92,8 +100,12 @@ def _me(caller: Caller) -> str:
 _EXAMPLES: dict[str, Any] = {
     "against the machine": {"game": "war", "seats": {"red": "me", "blue": "ai:greedy"}},
     "in an order": {"game": "war", "seats": {"red": "me", "blue": "ai:greedy"}, "order": ["blue", "red"]},
+    "with a friend alone": {"game": "war", "seats": {"red": "me", "blue": "player:p234567abcdefghij"}},
+    "with all who have the code": {"game": "war", "seats": {"red": "me", "blue": "open"}, "code": True},
     "with friends": {"game": "war", "seats": {"red": "me", "blue": "open", "green": "ai:random"}, "options": {"starting_cards": True}},
 }
+
+_SEAT_EXAMPLES = {"plain": {}, "with dice": {"contribution": "c0ffee"}, "with a code": {"code": "mfzwizdbonsgc43e"}}
 
 _NEXT = {
     "standing": "get_match", "state": "get_state", "choices": "get_choices", "act": "act", "entries": "get_entries", "stream": "get_stream",
@@ -111,7 +123,9 @@ OPERATIONS = (
         "You decide who takes which seat: yourself, an artificial player, or whoever comes first. With an `Idempotency-Key` a repeated "
         "request creates no second match.",
         key="needed", scope="play", headers=("Idempotency-Key",),
-        problems=("no_player", "no_such_game", "bad_seats", "bad_order", "against_the_rules", "request_reused", "quota_reached"),
+        problems=(
+            "no_player", "no_such_game", "no_such_player", "bad_seats", "bad_order", "against_the_rules", "request_reused", "quota_reached",
+        ),
         body=Body(reference("NewMatch"), MatchBody(), examples=_EXAMPLES), links=_LINKS,
     ),
     Operation(
@@ -131,9 +145,12 @@ OPERATIONS = (
         {200: in_json("The match, with you in the seat.", "Match", ("ETag",))},
         "The match starts when no seat is open. The action `take_seat` does the same.",
         key="needed", scope="play", headers=("Idempotency-Key",),
-        problems=("no_player", "no_such_match", "no_such_seat", "seat_taken", "left_too_often", "request_reused", "busy"),
+        problems=(
+            "no_player", "no_such_match", "no_such_seat", "seat_taken", "not_invited", "wrong_code", "left_too_often", "match_closed",
+            "request_reused", "busy",
+        ),
         body=Body(
-            reference("SeatRequestBody"), SeatBody(), required=False, examples={"plain": {}, "with dice": {"contribution": "c0ffee"}}
+            reference("SeatRequestBody"), SeatBody(), required=False, examples=_SEAT_EXAMPLES
         ),
     ),
 )  # fmt: skip

@@ -65,7 +65,7 @@ REQUEST_HEADERS: Mapping[str, dict[str, Any]] = {
         "schema": text(patterns.anchored(patterns.REQUEST)).schema,
     },
     "Last-Event-ID": {
-        "description": "The version of the last entry that you have. The stream continues after it.",
+        "description": "The `id` of the last event that you have: for the stream of a match, a version. The stream continues after it.",
         "schema": text(patterns.anchored(patterns.VERSION)).schema,
     },
 }

@@ -48,7 +48,7 @@ def get_entries(service: Service, call: Call, match: str) -> Response:
         yield page((yield from longpoll.wait_for_entries(service, match, seconds, read)))
 
     found = read()
-    if found or not seconds or call.environ["REQUEST_METHOD"] == "HEAD" or position.status == "over":
+    if found or not seconds or call.environ["REQUEST_METHOD"] == "HEAD" or position.ended:
         response.set_data(page(found))
     else:
         body = HeldBody(service.streams.take(call.caller.id, call.environ), page_after_waiting())

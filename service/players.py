@@ -101,9 +101,9 @@ OPERATIONS = (
     Operation(
         "delete_me", "DELETE", "/v1/players/me", "players", "Delete yourself", delete_me,
         {204: Answer("You are deleted, and your keys are nobody's.")},
-        "Your name and all keys are removed for good, and your streams end. First you leave the seats of matches that have not started. In "
-        "other matches your seats stay yours, and nobody plays them. Logs of matches are never changed: they have your id, which is never "
-        "used again, and the name null is shown for it.",
+        "Your name and all keys are removed for good, and your streams end. First you leave the seats of matches that have not started, "
+        "and decline invitations. In other matches your seats stay yours, and nobody plays them. Logs of matches are never changed: they "
+        "have your id, which is never used again, and the name null is shown for it.",
         key="needed", scope="account", query=ConfirmQuery(),
         problems=("no_player", "no_such_player", "not_confirmed", "still_seated", "busy", "secret_lost"),
     ),

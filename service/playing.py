@@ -134,7 +134,7 @@ class _Submission:
         admit(action)
         played = play.act_at_table(self._platform, self._match, self._player, action, expected=self._expected, request=self._request)
         seats = played.position.seats_of(self._player)
-        seat = action["seat"] if action["seat"] in seats else next(iter(seats), None)
+        seat = action["seat"] if action.get("seat") in seats else next(iter(seats), None)
         return played_response(self._platform, played, seat, self._player)
 
     def _play_as(self, seat: str) -> Response:
@@ -230,7 +230,8 @@ OPERATIONS = (
         body=Body(reference("Actions"), examples=_EXAMPLES),
         problems=(
             "no_player", "no_such_match", "no_such_seat", "not_your_seat", "not_seated", "not_started", "stale", "against_the_rules",
-            "already_created", "already_started", "left_too_often", "seat_taken",
+            "already_created", "already_started", "left_too_often", "seat_taken", "not_invited", "wrong_code", "not_creator",
+            "match_closed",
             "bad_list", "must_be_last", "request_reused", "busy",
         ),
     ),

@@ -17,6 +17,7 @@ from events.play import was_created
 from events.standings import AI_ONLY, OPEN, UNFINISHED
 from service.limits import BY_NAME, Used
 from service.throttle import Limited
+from table.state import FREE, ME, PLAYER
 
 LOOK_AGAIN_SECONDS = 30
 
@@ -52,9 +53,9 @@ class Quotas:
 
     def _check(self, player: str, seats: Collection[str], others: int, request: str | None) -> None:
         asked = [_UNFINISHED]
-        if "open" in seats:
+        if any(seat == FREE or seat.startswith(PLAYER) for seat in seats):
             asked.append(_OPEN)
-        elif "me" not in seats:
+        elif ME not in seats:
             asked.append(_AI_ONLY)
         asked = [(name, index) for name, index in asked if self._amounts[name]]
         sizes = self._platform.store.lists.sizes([f"{index}:{player}" for _, index in asked]) if asked else []

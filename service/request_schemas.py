@@ -75,6 +75,15 @@ class Text(fields.String):
         return text
 
 
+class Flag(fields.Boolean):
+    """True or false, and neither a number nor a text that stands for one of them."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **more: Any) -> Any:
+        if not isinstance(value, bool):
+            raise self.make_error("invalid", input=value)
+        return value
+
+
 def _name(about: str) -> Text:
     """Return the field of a name."""
     about += " It has no invisible or directional characters, and no blank at either end."
@@ -157,6 +166,7 @@ class MatchBody(Schema):
     seats = fields.Dict(keys=Text(), values=Text(), required=True, validate=validate.Length(1, 16))
     options = fields.Dict(keys=Text(), values=fields.Raw(allow_none=True), load_default=dict)
     order = fields.List(Text(), validate=validate.Length(0, 16))
+    code = Flag(load_default=False)
 
 
 class SeatBody(Schema):
@@ -174,6 +184,10 @@ class SeatBody(Schema):
             "cannot choose the dice."
         },
     )
+    code = Text(
+        validate=Pattern(patterns.JOIN_CODE, error="It must be 16 lower-case letters or digits from 2 to 7."),
+        metadata={"description": "The code, if the match asks for one and the seat is not kept for you. Its creator has it."},
+    )
 
 
 PLAYER_OR_ME = Pattern(f"me|{patterns.PLAYER}", error="The id of a player, or `me`.")
@@ -183,8 +197,14 @@ class MatchesQuery(Schema):
     """The query of the list of matches."""
 
     game = Text(metadata={"description": "Only matches of this game."})
-    status = Text(validate=validate.OneOf(["open", "playing", "over"]), metadata={"description": "Only matches with this status."})
+    status = Text(
+        validate=validate.OneOf(["open", "playing", "over", "closed"]), metadata={"description": "Only matches with this status."}
+    )
     player = Text(validate=PLAYER_OR_ME, metadata={"description": "Only matches in which this player has a seat. `me` means the caller."})
+    invited = Text(
+        validate=PLAYER_OR_ME,
+        metadata={"description": "Only matches with an open seat that is kept for this player. `me` means the caller."},
+    )
     to_act = Text(validate=PLAYER_OR_ME, metadata={"description": "Only matches in which this player must act. `me` means the caller."})
     limit = Whole(
         load_default=50, validate=validate.Range(1, LONGEST_PAGE), metadata={"description": "The largest number of matches to return."}
@@ -236,6 +256,18 @@ class EntriesQuery(Schema):
     )
     viewer = Text(validate=VIEWER_ID, metadata=VIEWER)
     proof = Whole(load_default=0, validate=validate.Range(0, 1), metadata=PROOF)
+
+
+class PlayerStreamQuery(Schema):
+    """The query of a player's own stream: its length."""
+
+    seconds = Whole(
+        validate=validate.Range(0, 3600),
+        metadata={
+            "description": "End the stream after this many seconds. 0: send what waits for you, then end. Default: as long as the server "
+            "allows."
+        },
+    )
 
 
 class StreamQuery(Schema):

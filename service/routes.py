@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from service import audits, catalogue, health, matches, pages, player_keys, players, playing, streams
+from service import audits, catalogue, health, matches, pages, player_keys, player_stream, players, playing, streams
 from service.operations import Operation
 
 OPERATIONS: tuple[Operation, ...] = (
     *players.OPERATIONS,
     *player_keys.OPERATIONS,
+    *player_stream.OPERATIONS,
     *catalogue.OPERATIONS,
     *matches.OPERATIONS,
     *playing.OPERATIONS,

@@ -8,6 +8,7 @@ from events.audit import BROKEN, KEPT, PARTLY, UNDISCLOSED, VERIFIED
 from events.play import LONGEST_LIST
 from events.players import MOST_KEYS, ROLES
 from events.players import SCOPES as KEY_SCOPES
+from games import patterns
 from games.kernel import Game
 from games.schema import (
     Schema,
@@ -66,7 +67,14 @@ MOST_SEATS = described(COUNT, "The largest number of seats in a match.")
 
 def components(games: Mapping[str, Game], levels: Iterable[str]) -> dict[str, Schema]:
     """Return the components that are the same in every game, by name."""
-    shapes = {**_players(levels), **_games(levels), **_matches(games, levels), **_play(games), **_history(games), **_server(games)}
+    shapes = {
+        **_players(levels),
+        **_games(levels),
+        **_matches(games, levels),
+        **_play(games),
+        **_history(games),
+        **_server(games),
+    }
     return {name: shape.schema for name, shape in shapes.items()}
 
 
@@ -220,6 +228,7 @@ def _matches(games: Mapping[str, Game], levels: Iterable[str]) -> dict[str, Shap
             ["me", "open", *(f"ai:{level}" for level in levels)],
             "`me`: the caller. `open`: the first player who takes the seat. `ai:<level>`: an artificial player.",
         ),
+        "Invitation": text(patterns.anchored(f"player:{patterns.PLAYER}"), "`player:<id>`: the seat is kept for this player."),
         "Outcome": unchecked(
             {
                 "type": "object",
@@ -237,6 +246,12 @@ def _matches(games: Mapping[str, Game], levels: Iterable[str]) -> dict[str, Shap
         "Match": record(
             {
                 **standing,
+                "code": optional(
+                    text(
+                        patterns.anchored(patterns.JOIN_CODE),
+                        "The code to give to those who may join. Only the creator sees it, while a seat is open.",
+                    )
+                ),
                 "version": VERSION,
                 "updated": UPDATED,
                 "revision": described(COUNT, "The revision of the rules that decided the last entry."),
@@ -428,22 +443,33 @@ def _standing(games: Mapping[str, Game]) -> dict[str, Shape]:
     return {
         "id": MATCH_ID,
         "game": ids(games, "The game of the match."),
-        "status": ids(["open", "playing", "over"], "`open` while a seat is open, then `playing`, then `over`."),
+        "status": ids(
+            ["open", "playing", "over", "closed"],
+            "`open` while a seat is open, then `playing`, then `over`; or `closed`: its creator has closed it before it began.",
+        ),
         "created": described(TIME, "When it was created, in milliseconds since 1970-01-01T00:00Z."),
         "creator": described(PLAYER_ID, "The player who created it."),
         "options": anything("The options of the match, defaults filled in."),
         "order": listing(SEAT, about="The seats in turn order."),
         "seats": mapping(ANY_TEXT, ref("Occupant"), "Who has each seat."),
+        "invited": mapping(ANY_TEXT, PLAYER_ID, "For whom an open seat is kept; other seats are left out."),
+        "expires": nullable(
+            described(
+                TIME,
+                "When the match is removed, unless it starts before, in milliseconds since 1970-01-01T00:00Z; null once it has started.",
+            )
+        ),
+        "code_needed": flag("Whether a code is needed to take an open seat that is kept for nobody."),
         "round": ROUND,
         "phase": PHASE,
         "active": ACTIVE,
         "to_act": listing(
             ANY_TEXT,
-            about="The actors who must decide now: seats or `system`. Empty while a seat is open and when the match is over.",
+            about="The actors who must decide now: seats or `system`. Empty while a seat is open and when the match has ended.",
         ),
         "outcome": OUTCOME,
         "commitment": described(DIGEST, "SHA-256 of the match's secret, in hex. It was published before anybody joined."),
-        "secret": nullable(described(DIGEST, "The secret in hex; null until the match is over.")),
+        "secret": nullable(described(DIGEST, "The secret in hex; null until the match has ended.")),
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import NamedTuple
 
-from cachetools import LRUCache
+from cachetools import TTLCache
 
 from events import recall
 from events.entries import parse
@@ -17,6 +17,7 @@ from table.rules import players_in
 
 PAGE = 200
 CACHED = 8192
+SECONDS = 60.0
 
 
 class ShownEntry(NamedTuple):
@@ -33,7 +34,8 @@ class ShownEntries:
 
     def __init__(self, platform: Platform) -> None:
         self._platform = platform
-        self._cache: LRUCache[tuple[str, int, str, bool], ShownEntry] = LRUCache(CACHED)
+        # Not for long: a match that never began may be removed, and another have its id later.
+        self._cache: TTLCache[tuple[str, int, str, bool], ShownEntry] = TTLCache(CACHED, SECONDS)
         self._lock = threading.Lock()
 
     def read(self, game: Game, match: str, after: int, limit: int, viewer: str, proof: bool) -> list[ShownEntry]:

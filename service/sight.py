@@ -26,6 +26,7 @@ from service.responses import sorted_json
 from table import rules as table_rules
 from table.board import board as table_board
 from table.rules import is_table_action
+from table.state import kept_seats
 
 
 def viewer_of(position: Position, caller: Caller, asked: str | None) -> str:
@@ -45,7 +46,7 @@ def viewer_of(position: Position, caller: Caller, asked: str | None) -> str:
         return asked
     if asked not in position.roster:
         raise Problem("no_such_seat")
-    if not (position.status == "over" or referees(position, caller) or has_seat(position, caller, asked)):
+    if not (position.ended or referees(position, caller) or has_seat(position, caller, asked)):
         raise Problem("hidden_view", viewer=asked)
     return asked
 
@@ -113,8 +114,8 @@ def referees(position: Position, caller: Caller) -> bool:
 
 
 def may_audit(position: Position, caller: Caller) -> bool:
-    """Return True for everybody when the match is over, and for referees at any time."""
-    return position.status == "over" or referees(position, caller)
+    """Return True for everybody when the match has ended, and for referees at any time."""
+    return position.ended or referees(position, caller)
 
 
 def view(game: Game, position: Position, viewer: str) -> dict[str, Any]:
@@ -177,10 +178,15 @@ def shown(game: Game, entry: Entry, viewer: str, prover: Prover | None = None) -
     return visible
 
 
-def match_shown(position: Position, company: Company) -> dict[str, Any]:
-    """Return the standing of a match, which everybody may see. It has the secret of the dice once the match is over."""
+def match_shown(platform: Platform, position: Position, caller: Caller, company: Company) -> dict[str, Any]:
+    """Return the standing of a match, which everybody may see. It has the secret of the dice once the match has ended.
+
+    The creator also sees the code that the match asks for while a seat is open.
+    """
+    code = recall.code_of(platform, position) if caller.id == position.table["creator"] else None
     return {
         **standing(position),
+        **({} if code is None else {"code": code}),
         "version": position.version,
         "updated": position.at,
         "revision": position.revision,
@@ -190,10 +196,11 @@ def match_shown(position: Position, company: Company) -> dict[str, Any]:
 
 
 def players_at(position: Position) -> set[str]:
-    """Return the players of a match: its creator, and those who have a seat."""
-    return players_listed({"creator": position.table["creator"], "seats": position.roster})
+    """Return the players of a match: its creator, those who have a seat, and those for whom one is kept."""
+    return players_listed({"creator": position.table["creator"], "seats": position.roster, "invited": kept_seats(position.table)})
 
 
 def players_listed(standing: Mapping[str, Any]) -> set[str]:
-    """Return the players of a standing: the creator of the match, and those who have a seat."""
-    return {standing["creator"], *(occupant["player"] for occupant in standing["seats"].values() if "player" in occupant)}
+    """Return the players of a standing: the creator of the match, those who have a seat, and those for whom one is kept."""
+    seated = (occupant["player"] for occupant in standing["seats"].values() if "player" in occupant)
+    return {standing["creator"], *seated, *standing.get("invited", {}).values()}  # a standing of an earlier release has none

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Mapping
 
 from flask import Response
 
 from events import recall
 from games import patterns
 from games.kernel import Game
-from games.schema import unchecked
+from games.schema import Schema, unchecked
 from service import sight
 from service.addresses import address_of
 from service.context import Service
@@ -26,10 +26,19 @@ def get_stream(service: Service, call: Call, match: str) -> Response:
     """Return a stream of the entries after a version."""
     position = recall.position(service.platform, match)
     viewer = sight.viewer_of(position, call.caller, call.query.get("viewer"))
-    after = _last_event(call) if call.header("Last-Event-ID") is not None else call.query["after"]
+    after = last_event(call) if call.header("Last-Event-ID") is not None else call.query["after"]
     recall.check_version(position, after)
-    if position.status == "over" and after >= position.version:
+    if position.ended and after >= position.version:
         return empty_response(204)
+    game, proof = service.games[position.game], bool(call.query["proof"])
+    return stream_response(service, call, lambda seconds: _events(service, call, game, match, viewer, after, seconds, proof))
+
+
+def stream_response(service: Service, call: Call, events: Callable[[float], Generator[bytes, None, None]]) -> Response:
+    """Return a response whose body is server-sent events, for as many seconds as were asked for and are allowed.
+
+    `events` makes the chunks of the body from that number. Raise Problem `too_many_streams` or `streams_full`.
+    """
     response = Response(mimetype=EVENT_STREAM)
     response.headers["Cache-Control"] = "no-store"
     response.headers["Vary"] = "Authorization"
@@ -38,9 +47,7 @@ def get_stream(service: Service, call: Call, match: str) -> Response:
         return response
     longest = service.settings.stream_seconds
     seconds = min(call.query.get("seconds", longest), longest)
-    game, proof = service.games[position.game], bool(call.query["proof"])
-    place = service.streams.take(call.caller.id, call.environ)
-    body = HeldBody(place, _events(service, call, game, match, viewer, after, seconds, proof))
+    body = HeldBody(service.streams.take(call.caller.id, call.environ), events(seconds))
     response.response = body
     response.call_on_close(body.close)
     return response
@@ -72,7 +79,7 @@ def _events(
                 look = len(found) == PAGE or watch.version > after
                 continue
             now = time.monotonic()
-            if now >= until:
+            if now >= until or watch.removed:
                 return
             if now >= last_sent + pause:
                 last_sent = now
@@ -81,21 +88,21 @@ def _events(
             yield from watch.wait(min(until, last_sent + pause))
 
 
-def _last_event(call: Call) -> int:
-    """Return the version in Last-Event-ID. Raise Problem `bad_header`."""
+def last_event(call: Call) -> int:
+    """Return the number in Last-Event-ID. Raise Problem `bad_header`."""
     given = call.header("Last-Event-ID") or ""
     if not patterns.matches(patterns.VERSION, given):
-        raise Problem("bad_header", header="Last-Event-ID", reason="it must be a version")
+        raise Problem("bad_header", header="Last-Event-ID", reason="it must be the id of an event")
     return int(given)
 
+
+STREAM: Mapping[str, Schema] = {EVENT_STREAM: unchecked(TEXT_SCHEMA, "The text of the stream, of any length.").schema}
 
 OPERATIONS = (
     Operation(
         "get_stream", "GET", "/v1/matches/{match}/stream", "history", "Follow a match: entries as server-sent events", get_stream,
         {
-            200: Answer(
-                "Server-sent events.", {EVENT_STREAM: unchecked(TEXT_SCHEMA, "The text of the stream, of any length.").schema},
-            ),
+            200: Answer("Server-sent events.", STREAM),
             204: Answer("The match is over and there is no entry after yours. Do not connect again."),
         },
         "Each event `entry` has the version as `id` and an entry of the match in JSON as `data`, like one of `get_entries`. After the last "

@@ -21,5 +21,8 @@ class Table(TypedDict):
     creator: str
     commitment: str
     roster: dict[str, Occupant]
+    invited: dict[str, str]
+    lock: str | None
+    expires: int | None
     departures: dict[str, int]
     contributions: dict[str, str]

@@ -6,18 +6,21 @@ from collections.abc import Mapping
 
 from games.documents import Own
 from games.kernel import Event, Fact
-from games.schema import Fields, nullable
+from games.schema import Fields, nullable, optional
 from table.document import Table
-from table.state import COMMITMENT, GAME, GIVEN, OPEN, PLAYER_ID, ROSTER, SEAT, STARTED
+from table.state import CLOSED, COMMITMENT, GAME, GIVEN, INVITED, LOCK, MOMENT, OPEN, PLAYER_ID, ROSTER, SEAT, STARTED
 
 
 def match_created(table: Table, event: Event, own: Own) -> None:
-    """There is a match, with its roster and the commitment to its dice."""
+    """There is a match, with its roster, the commitment to its dice, and how its open seats can be taken."""
     table["phase"] = OPEN
     table["game"] = event["game"]
     table["creator"] = event["creator"]
     table["commitment"] = event["commitment"]
     table["roster"] = {seat: occupant.copy() for seat, occupant in event["roster"].items()}
+    table["invited"] = dict(event.get("invited", {}))
+    table["lock"] = event.get("lock")
+    table["expires"] = event.get("expires")
     table["departures"] = {}
     table["contributions"] = {}
 
@@ -37,14 +40,41 @@ def seat_left(table: Table, event: Event, own: Own) -> None:
     own(table, "contributions").pop(event["seat"], None)
 
 
+def invitation_declined(table: Table, event: Event, own: Own) -> None:
+    """The player does not want the seat. It is kept for somebody else, or for nobody."""
+    invited = own(table, "invited")
+    if event["kept_for"] is None:
+        del invited[event["seat"]]
+    else:
+        invited[event["seat"]] = event["kept_for"]
+
+
 def seats_filled(table: Table, event: Event, own: Own) -> None:
     """Every seat is taken. Play begins."""
     table["phase"] = STARTED
 
 
+def match_closed(table: Table, event: Event, own: Own) -> None:
+    """The match will never begin."""
+    table["phase"] = CLOSED
+
+
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
-    "match_created": (match_created, {"game": GAME, "creator": PLAYER_ID, "commitment": COMMITMENT, "roster": ROSTER}),
+    "match_created": (
+        match_created,
+        {
+            "game": GAME,
+            "creator": PLAYER_ID,
+            "commitment": COMMITMENT,
+            "roster": ROSTER,
+            "invited": optional(INVITED),
+            "lock": optional(LOCK),
+            "expires": optional(MOMENT),
+        },
+    ),
     "seat_taken": (seat_taken, {"seat": SEAT, "player": PLAYER_ID, "contribution": nullable(GIVEN)}),
     "seat_left": (seat_left, {"seat": SEAT, "player": PLAYER_ID}),
+    "invitation_declined": (invitation_declined, {"seat": SEAT, "player": PLAYER_ID, "kept_for": nullable(PLAYER_ID)}),
     "seats_filled": (seats_filled, {}),
+    "match_closed": (match_closed, {}),
 }

@@ -15,17 +15,22 @@ from table.deeds import DEEDS
 from table.document import Table
 from table.facts import FACTS
 from table.session import Session
+from table.state import lock_of, needs_code
 
 RULE_PREFIX = "TBL-"
 REFUSALS: Mapping[str, str] = {
     "already_created": "The match exists already.",
-    "bad_seats": "The seat {seat} can be requested as `me`, `open` or `ai:<level>`, not as {request!r}.",
+    "bad_seats": "The seat {seat} can be requested as `me`, `open`, `ai:<level>` or `player:<id>`, not as {request!r}.",
     "bad_order": "The order must name each seat of the match once: {seats}.",
     "no_such_seat": "The match has no seat {seat!r}. Its seats are {seats}.",
     "seat_taken": "The seat {seat} is taken.",
     "not_your_seat": "The seat {seat} is not yours.",
+    "not_invited": "The seat {seat} is not kept for you.",
+    "wrong_code": "This match asks for a code, and you gave none or another one. Its creator has it.",
     "left_too_often": "You have left {limit} seats of this match, so you can take no more of it.",
-    "already_started": "The match has started. Seats can be left before that only.",
+    "already_started": "The match has started. Seats can be left, and the match closed, before that only.",
+    "not_creator": "Only the creator of the match may close it.",
+    "match_closed": "The match was closed before it began.",
 }
 
 
@@ -37,6 +42,18 @@ def is_table_action(action: Any) -> bool:
 def is_table_refusal(refusal: Refusal) -> bool:
     """Return True if a rule of the table refuses, and not one of the game."""
     return refusal.rule is not None and refusal.rule.startswith(RULE_PREFIX)
+
+
+def recorded(table: Table, player: str, action: Any) -> Any:
+    """Return an action as the record has it: with the hash in place of a code, and without a code that is not needed (TBL-INV-05).
+
+    Call it once, with what the player has sent: the hash of a hash opens nothing.
+    """
+    if not is_table_action(action) or not isinstance(action.get("code"), str) or not isinstance(action.get("seat"), str):
+        return action
+    bare = {name: value for name, value in action.items() if name != "code"}
+    needed = needs_code(table, player, action["seat"])
+    return {**bare, "code": lock_of(table["commitment"], action["code"])} if needed else bare
 
 
 def admit(action: Any) -> Action:
@@ -96,7 +113,8 @@ def players_in(events: Iterable[Event]) -> frozenset[str]:
     found: set[str] = set()
     for event in events:
         if event["type"] in FACTS:
-            found |= {event[name] for name in ("creator", "player") if name in event}
+            found |= {event[name] for name in ("creator", "player", "kept_for") if event.get(name) is not None}
+            found |= set(event.get("invited", {}).values())
             found |= {occupant["player"] for occupant in event.get("roster", {}).values() if "player" in occupant}
     return frozenset(found)
 

@@ -20,16 +20,21 @@ from table.state import BLANK
 class Session:
     """A match while one action of the table is carried out: both documents so far, and the events so far.
 
-    `commitment` is the SHA-256 of the match's secret, in hex; only creating a match needs it.
+    Only creating a match needs what is published then: `commitment`, the SHA-256 of the match's secret, in hex; `lock`, the hash of the
+    code that it may ask for; and `expires`, when it is removed unless it has started, in milliseconds since 1970.
     """
 
-    __slots__ = ("commitment", "events", "game", "state", "table")
+    __slots__ = ("commitment", "events", "expires", "game", "lock", "state", "table")
 
-    def __init__(self, game: Game, table: Table = BLANK, state: State = None, commitment: str = "") -> None:
+    def __init__(
+        self, game: Game, table: Table = BLANK, state: State = None, commitment: str = "", lock: str = "", expires: int | None = None
+    ) -> None:
         self.game = game
         self.table = table
         self.state = {} if state is None else state
         self.commitment = commitment
+        self.lock = lock
+        self.expires = expires
         self.events: list[Event] = []
 
     def emit(self, type: str, **facts: Any) -> None:

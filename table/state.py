@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import Any
 
 from games import patterns
 from games.patterns import anchored, matches
-from games.schema import Malformed, Shape, always, either, ids, mapping, record, text, whole
-from table.data import LEVELS, MOST_DEPARTURES
+from games.schema import Malformed, Shape, always, either, ids, mapping, nullable, record, text, whole
+from table.data import CLOSED_MS, LEVELS, MOST_DEPARTURES, OPEN_MS
 from table.document import Occupant, Table
 
 NEW = "new"
 OPEN = "open"
 STARTED = "started"
+CLOSED = "closed"
 
 ME = "me"
 FREE = "open"
 AI = "ai:"
+PLAYER = "player:"
 
 
 def matching(pattern: str, about: str) -> Shape:
@@ -35,6 +38,10 @@ SEAT = text(anchored(patterns.SEAT), "a seat of the match's game")
 PLAYER_ID = text(anchored(patterns.PLAYER), "the id of a player")
 GAME = text(anchored(patterns.GAME), "the id of a game")
 COMMITMENT = text(anchored(patterns.DIGEST), "SHA-256 of the match's secret, in hex")
+LOCK = text(anchored(patterns.DIGEST), "SHA-256 of the commitment, a colon and the code that the match asks for, in hex")
+CODE = matching(
+    f"{patterns.JOIN_CODE}|{patterns.DIGEST}", "the code that the match asks for, 16 letters and digits; in the record its hash instead"
+)
 GIVEN = matching(patterns.CONTRIBUTION, "1 to 64 bytes in lower-case hex; they enter the key of the dice")
 
 OCCUPANT = either(
@@ -44,33 +51,65 @@ OCCUPANT = either(
     about="who has a seat",
 )
 OCCUPANT.schema["title"] = "Occupant"
+MOMENT = whole(0, about="when the match is removed unless it has started by then, in milliseconds since 1970")
 ROSTER = mapping(SEAT, OCCUPANT, about="who has each seat")
+INVITED = mapping(SEAT, PLAYER_ID, about="for whom a seat is kept, whether or not the player has it by now; other seats are left out")
 
 DOCUMENT = record(
     {
-        "phase": ids([NEW, OPEN, STARTED], "`open` while a seat is free; play is possible from `started` on"),
+        "phase": ids(
+            [NEW, OPEN, STARTED, CLOSED], "`open` while a seat is free; then `started` or `closed`. Play is possible in `started` only"
+        ),
         "game": GAME,
         "creator": PLAYER_ID,
         "commitment": COMMITMENT,
         "roster": ROSTER,
+        "invited": INVITED,
+        "lock": nullable(LOCK),
+        "expires": nullable(MOMENT),
         "departures": mapping(PLAYER_ID, whole(1), about="how often each player has left a seat of the match"),
         "contributions": mapping(SEAT, GIVEN, about="what seats have added to the dice; seats that gave nothing are left out"),
     },
     about="the state of the table of a match",
 )
 
-BLANK: Table = {"phase": NEW, "game": "", "creator": "", "commitment": "", "roster": {}, "departures": {}, "contributions": {}}
+BLANK: Table = {
+    "phase": NEW,
+    "game": "",
+    "creator": "",
+    "commitment": "",
+    "roster": {},
+    "invited": {},
+    "lock": None,
+    "expires": None,
+    "departures": {},
+    "contributions": {},
+}
 """The table before the match is created."""
 
 
 def occupant(seat_request: str, player: str) -> Occupant | None:
-    """Return who has a seat that was requested as "me", "open" or "ai:<level>"; None for any other request (TBL-CRE-03)."""
+    """Return who has a seat that was requested as "me", "open", "ai:<level>" or "player:<id>"; None for any other request.
+
+    (TBL-CRE-03, TBL-INV-01)
+    """
     if seat_request == ME:
         return {"player": player}
-    if seat_request == FREE:
+    if seat_request == FREE or invited_player(seat_request) is not None:
         return {"open": True}
     level = seat_request.removeprefix(AI)
     return {"ai": level} if seat_request.startswith(AI) and level in LEVELS else None
+
+
+def invited_player(seat_request: str) -> str | None:
+    """Return the player for whom a seat that was requested as "player:<id>" is kept; None for any other request (TBL-INV-01)."""
+    id = seat_request.removeprefix(PLAYER)
+    return id if seat_request.startswith(PLAYER) and matches(patterns.PLAYER, id) else None
+
+
+def lock_of(commitment: str, code: str) -> str:
+    """Return the hash of a code, in hex. It is salted, so that no code opens two matches (TBL-INV-04)."""
+    return sha256(f"{commitment}:{code}".encode()).hexdigest()
 
 
 def is_open(one: Occupant) -> bool:
@@ -81,6 +120,30 @@ def is_open(one: Occupant) -> bool:
 def open_seats(table: Table) -> list[str]:
     """Return the seats that nobody has yet, in alphabetical order (TBL-SEA-01)."""
     return sorted(seat for seat, one in table["roster"].items() if is_open(one))
+
+
+def kept_seats(table: Table) -> dict[str, str]:
+    """Return the open seats that are kept for a player, each with the player; none unless seats can be taken (TBL-INV-01, TBL-INV-03)."""
+    if table["phase"] != OPEN:
+        return {}
+    return {seat: player for seat, player in sorted(table["invited"].items()) if is_open(table["roster"][seat])}
+
+
+def needs_code(table: Table, player: str, seat: str) -> bool:
+    """Return True if the player must give the code to take the seat (TBL-INV-04)."""
+    return table["lock"] is not None and table["invited"].get(seat) != player
+
+
+def removal(table: Table, created: int, changed: int) -> int | None:
+    """Return the moment when a match is removed because it has not started, or None if it has (TBL-EXP-01, TBL-EXP-02).
+
+    `created`, `changed`: when it was created, and when it last changed. All are in milliseconds since 1970. A match that was created
+    before such moments were published has the time of data.json.
+    """
+    published = created + OPEN_MS if table["expires"] is None else table["expires"]
+    if table["phase"] == CLOSED:
+        return min(published, changed + CLOSED_MS)
+    return published if table["phase"] == OPEN else None
 
 
 def may_take_seats(table: Table, player: str) -> bool:

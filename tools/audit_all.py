@@ -65,7 +65,11 @@ def audit_all(platform: Platform, file: Path, cores: int) -> Overview:
                 found.append(result)
                 lines.write(json.dumps(result) + "\n")
                 lines.flush()
-    overview = Overview(sorted(found), list(_strays(platform)))
+    strays = list(_strays(platform))
+    if strays:  # a match that has not started in time may have been removed between two looks
+        again = set(_strays(platform))
+        strays = [stray for stray in strays if stray in again]
+    overview = Overview(sorted(found), strays)
     file.unlink()
     return overview
 

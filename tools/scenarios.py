@@ -20,10 +20,14 @@ from games.choices import Choice, admits
 from games.documents import clone
 from games.kernel import AUDITOR, Event, Game, Refused, State, carry_out, legal
 from table import rules as table_rules
+from table.document import Table
 from table.session import Session
-from table.state import BLANK
+from table.state import BLANK, lock_of
 
 Scenario = dict[str, Any]
+COMMITMENT = "0" * 64  # of the matches in scenarios of the table
+CODE = "a" * 16  # that they ask for
+EXPIRES = 1_800_000_000_000
 MISSING = object()  # what `value_at` returns if nothing is at a pointer
 
 
@@ -104,17 +108,21 @@ class TableRules(NamedTuple):
     def start(self, given: Mapping[str, Any]) -> State:
         """Return the documents before the match is created, or of a match that `creator` has created with `seats`. Raise Refused."""
         match = given["table"]
-        session = Session(self.game, commitment="0" * 64)
+        session = self._session()
         if "seats" in match:
             create = {"type": "create_match", "game": self.game.id, "seats": match["seats"], "options": match.get("options") or {}}
+            create |= {"code": True} if match.get("code") else {}
             table_rules.carry_out(session, match["creator"], create)
         return {"table": session.table, "game": session.state}
 
     def act(self, state: State, step: Mapping[str, Any], chance: Chance) -> tuple[list[Event], State]:
         """Return the events of a step and the documents afterwards. Raise Refused."""
-        session = Session(self.game, state["table"], state["game"], "0" * 64)
-        table_rules.carry_out(session, step["player"], clone(step["do"]))
+        session = self._session(state["table"], state["game"])
+        table_rules.carry_out(session, step["player"], table_rules.recorded(state["table"], step["player"], clone(step["do"])))
         return session.events, {"table": session.table, "game": session.state}
+
+    def _session(self, table: Table = BLANK, state: State = None) -> Session:
+        return Session(self.game, table, state, COMMITMENT, lock_of(COMMITMENT, CODE), EXPIRES)
 
     def choices(self, state: State, step: Mapping[str, Any]) -> list[Choice]:
         """Return the choices of the player of the step."""

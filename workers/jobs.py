@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 import structlog
 from rq.timeouts import JobTimeoutException, UnixSignalDeathPenalty
 
-from events import metrics
-from events.due import ADVANCE, KINDS, THINK, Owed, owed
+from events import expiry, metrics, recall
+from events.due import ADVANCE, EXPIRE, KINDS, THINK, Owed, owed
 from events.errors import NoMatch, Stale, StoreUnavailable
 from events.platform import Platform
 from events.play import Draft, Played
@@ -27,7 +27,7 @@ _platform: Platform | None = None
 _kinds: tuple[str, ...] = tuple(KINDS)
 
 Step = Callable[[Platform, Owed, float], tuple[Owed, ...]]
-"""Does a step in one append and returns what is then due. It stops adding to the step at a deadline, in seconds of time.monotonic."""
+"""Does a step in one write and returns what is then due. It stops adding to the step at a deadline, in seconds of time.monotonic."""
 
 
 class NotDue(Exception):
@@ -98,7 +98,19 @@ def do_step(platform: Platform, work: Owed, deadline: float) -> tuple[Owed, ...]
     return owed(played.position)
 
 
-STEPS: Mapping[str, Step] = {ADVANCE: do_step, THINK: do_step}
+def remove(platform: Platform, work: Owed, deadline: float) -> tuple[Owed, ...]:
+    """Remove a match that has not started in time, and return nothing. The store decides: what comes early, late or twice does nothing.
+
+    A match that stays is found by the sweep again. Raises NotDue if the match has started; NoMatch, StoreUnavailable, StoreRefused.
+    """
+    if work.member not in [each.member for each in owed(recall.position(platform, work.match))]:
+        raise NotDue(work.member)
+    removed = expiry.remove(platform, work.match)
+    log.info("match_removed" if removed else "match_stays", match=work.match, version=work.version)
+    return ()
+
+
+STEPS: Mapping[str, Step] = {ADVANCE: do_step, THINK: do_step, EXPIRE: remove}
 """Who does the work of each kind."""
 
 

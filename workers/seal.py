@@ -19,6 +19,7 @@ from events.errors import StoreRefused, StoreUnavailable
 from events.platform import Platform, open_platform
 from events.seal import Busy, Seal
 from events.store import Store, WrongStore
+from events.store.heads import MISSED
 
 GATHER_SECONDS = 0.01
 SYNC_SECONDS = 0.1
@@ -41,10 +42,10 @@ class News:
     def _listen(self) -> None:
         for head in self._store.heads(_SILENCE):
             with self._changed:
-                if head is None:
+                if head is None or head is MISSED:
                     self._missed = True
                 else:
-                    self._heads[head[0]] = head[1]
+                    self._heads[head.match] = head.version
                 self._changed.notify()
 
     def take(self, seconds: float | None) -> tuple[dict[str, int], bool]:

@@ -1,7 +1,7 @@
 """The store: the only code that sends commands to Redis.
 
 `log` is the wall around the streams. Beside it are what the append script keeps (`lists`, `due`), what is derived from the logs as a
-whole (`projections`), and the players (`accounts`).
+whole (`projections`), the players (`accounts`), and the end of matches that never started (`removal`).
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from collections.abc import Iterator
 from events.store.accounts import Accounts
 from events.store.client import RedisClient
 from events.store.due import DueIndex
-from events.store.heads import heads
+from events.store.heads import Head, heads
 from events.store.keys import Keys
 from events.store.library import script
 from events.store.lists import Lists
 from events.store.log import Log, RedisLog
 from events.store.projections import Projections
+from events.store.removal import Removal
 
 _PARTITIONS = "{store}:partitions"
 _BEGIN = script("begin")
@@ -37,10 +38,11 @@ class Store:
         self.due = DueIndex(client, self.keys)
         self.projections = Projections(client, self.keys)
         self.accounts = Accounts(client)
+        self.removal = Removal(client, self.keys)
         self._checked = False
 
-    def heads(self, patience: float = 1.0) -> Iterator[tuple[str, int] | None]:
-        """Yield every match and version as they are appended, and None whenever something may have been missed (heads.py)."""
+    def heads(self, patience: float = 1.0) -> Iterator[Head | None]:
+        """Yield every match and version as they are appended, and MISSED whenever something may have been missed (heads.py)."""
         return heads(self.client, [f"{tag}:heads" for tag in self.keys.tags()], patience)
 
     def can_write(self) -> bool:

@@ -110,7 +110,7 @@ class Accounts:
     def changed(self, patience: float) -> Iterator[str | Lost | None]:
         """Yield the id of each player whose name, role or keys have changed, for ever, and None after each `patience` seconds of silence.
 
-        LOST at the start and after each break: any player may have changed. Meant for one thread in a process.
+        `Lost` at the start, at each break and after it: any player may have changed. Meant for one thread in a process.
         """
         for heard in listen(self._client, [_CHANNEL], patience):
             yield heard.decode() if isinstance(heard, bytes) else heard

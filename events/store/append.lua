@@ -4,7 +4,8 @@
 --       6 version of the snapshot ("" for none)  7 snapshot  8 version of the snapshot to drop ("" for none)
 --       9 secret ("" unless the match is created)  10 created  11 longest tail
 --       12 digest of the expected version ("" not to check)  13 number of entries n  14 number of changes in what is due d
---       15..14+n entries, then "+" or "-" for each index, then d times a member of what is due and its moment ("" to remove it)
+--       15..14+n entries, then for each index "+", the moment that orders its matches if that is not the creation, or "-", then d times a
+--       member of what is due and its moment ("" to remove it), then the players to tell, as text
 -- returns {1}: appended | {0, head, tail}: the match is at another version; head -1: another entry has the expected version
 --       | {2, answer, its entries}: the request was carried out before
 local stream = KEYS[1]
@@ -12,12 +13,16 @@ local tag, match = partition_and_match(stream, 's')
 check_keys(KEYS, 2, tag, match, {'r', 'due', 'm', 'd', 'x'})
 check_indexes(KEYS, 7, tag)
 local expected, n, d = whole(ARGV[1], 0), whole(ARGV[13], 1), whole(ARGV[14], 0)
-if #ARGV ~= 14 + n + #KEYS - 6 + 2 * d then error({err = 'ERR the numbers of keys and arguments do not fit'}) end
+if #ARGV ~= 15 + n + #KEYS - 6 + 2 * d then error({err = 'ERR the numbers of keys and arguments do not fit'}) end
 if ARGV[9] ~= '' and not (expected == 0 and #ARGV[9] == 64 and string.match(ARGV[9], '^%x+$')) then
   error({err = 'ERR a secret is 32 bytes in hex, and is given when the match is created'})
 end
 whole(ARGV[10], 0)
-for place = #ARGV - 2 * d + 2, #ARGV, 2 do
+for place = 15 + n, 14 + n + #KEYS - 6 do
+  if ARGV[place] ~= '+' and ARGV[place] ~= '-' then whole(ARGV[place], 0) end
+end
+if not string.match(ARGV[#ARGV], '^[%w *]*$') then error({err = 'ERR the players to tell are not ids'}) end
+for place = #ARGV - 2 * d + 1, #ARGV - 1, 2 do
   if ARGV[place] ~= '' then whole(ARGV[place], 0) end
 end
 if ARGV[3] ~= '' then
@@ -46,10 +51,10 @@ if ARGV[8] ~= '' then redis.call('HDEL', KEYS[5], ARGV[8]) end
 if ARGV[9] ~= '' then redis.call('SET', KEYS[6], ARGV[9], 'NX') end
 local place = 15 + n
 for i = 7, #KEYS do
-  if ARGV[place] == '+' then
-    redis.call('ZADD', KEYS[i], ARGV[10], match)
-  else
+  if ARGV[place] == '-' then
     redis.call('ZREM', KEYS[i], match)
+  else
+    redis.call('ZADD', KEYS[i], ARGV[place] == '+' and ARGV[10] or ARGV[place], match)
   end
   place = place + 1
 end
@@ -61,5 +66,5 @@ for _ = 1, d do
   end
   place = place + 2
 end
-redis.call('PUBLISH', tag .. ':heads', match .. ' ' .. string.format('%d', expected + n))
+redis.call('PUBLISH', tag .. ':heads', match .. ' ' .. string.format('%d', expected + n) .. ARGV[#ARGV])
 return {1}

@@ -9,11 +9,10 @@ from events.store.keys import Keys
 
 
 class Counts(NamedTuple):
-    """The number of members of the index, of those due since before a moment, and of those due after another moment."""
+    """The number of members of the index, and of those due since before a moment."""
 
     all: int
     before: int
-    after: int
 
 
 class DueIndex:
@@ -31,9 +30,9 @@ class DueIndex:
         """Return members of any moment, drawn at random, with their moments: at most `size` of each partition."""
         return self._members([("ZRANDMEMBER", key, size, "WITHSCORES") for key in self._indexes()])
 
-    def counts(self, before: int, after: int) -> Counts:
-        """Count the members of the index: all, those due before a moment, and those due after another."""
-        spans: list[tuple[str | int, str | int]] = [("-inf", "+inf"), ("-inf", before), (after, "+inf")]
+    def counts(self, before: int) -> Counts:
+        """Count the members of the index: all, and those due before a moment."""
+        spans: list[tuple[str | int, str | int]] = [("-inf", "+inf"), ("-inf", before)]
         found = self._client.ask_all([("ZCOUNT", key, *span) for span in spans for key in self._indexes()])
         size = len(found) // len(spans)
         return Counts(*[sum(found[start : start + size]) for start in range(0, len(found), size)])

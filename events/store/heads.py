@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from enum import Enum
+from typing import NamedTuple
 
 import structlog
 
@@ -15,30 +16,44 @@ log = structlog.get_logger(__name__)
 
 
 class Lost(Enum):
-    """A break in what was heard: anything may have been missed."""
+    """A break in what was heard: anything may have been missed. AWAY when it begins; BACK when it ends, and at the start."""
 
-    LOST = "lost"
-
-
-LOST = Lost.LOST
+    AWAY = "away"
+    BACK = "back"
 
 
-def heads(client: RedisClient, channels: Sequence[str], patience: float) -> Iterator[tuple[str, int] | None]:
-    """Yield every match and version as they are appended, for ever. None at the start, in silence, and after each break.
+class Head(NamedTuple):
+    """A match has come to a version; 0 if it has been removed.
 
-    After a None anything may have been missed: look again. Version 0 says that the match was removed. Meant for one thread in a process,
-    which wakes the others.
+    `players`: to whom this is news. `anew`: to all who have to do with the match, since its table has changed or it has ended; otherwise
+    to those who must act now.
+    """
+
+    match: str
+    version: int
+    players: tuple[str, ...] = ()
+    anew: bool = False
+
+
+MISSED = Head("", 0)
+
+
+def heads(client: RedisClient, channels: Sequence[str], patience: float) -> Iterator[Head | None]:
+    """Yield every match and version as they are appended, for ever; MISSED at the start and after each break; None in silence and at a
+    break.
+
+    After MISSED, anything may have been missed before: look again. Meant for one thread in a process, which wakes the others.
     """
     for heard in listen(client, channels, patience):
         if isinstance(heard, bytes):
-            match, _, version = heard.decode().partition(" ")
-            yield match, int(version)
+            yield _head(heard.decode())
         else:
-            yield None
+            yield MISSED if heard is Lost.BACK else None
 
 
 def listen(client: RedisClient, channels: Sequence[str], patience: float) -> Iterator[bytes | Lost | None]:
-    """Yield every message that is published on `channels`, for ever. LOST at the start and after each break, None in silence."""
+    """Yield every message that is published on `channels`, for ever. `Lost` at the start, at each break and after it; None
+    in silence."""
     pause = 0.05
     while True:
         subscribed = False
@@ -48,10 +63,16 @@ def listen(client: RedisClient, channels: Sequence[str], patience: float) -> Ite
                 if message is not None:
                     yield message[1]
                 else:
-                    yield None if subscribed else LOST
-                subscribed = True
+                    yield None if subscribed else Lost.BACK
+                    subscribed = True
         except (StoreUnavailable, StoreRefused):
             log.warning("heads_lost", again_in=pause)
-            yield LOST
+            yield Lost.AWAY
             time.sleep(pause)
             pause = min(pause * 2, 1.0)
+
+
+def _head(message: str) -> Head:
+    match, version, *told = message.split(" ")
+    anew = told[:1] == ["*"]
+    return Head(match, int(version), tuple(told[anew:]), anew)

@@ -37,14 +37,14 @@ WRITES: Mapping[str, str] = {
     "HDEL": f"{_of_matches('d:*', 'r:*')} {_PLAYER}",
     "ZADD": _of_matches("i:*", "due"),
     "ZREM": _of_matches("i:*", "due"),
-    "UNLINK": f"{_of_matches('m:*', 'd:*', 'r:*')} {_PLAYER} {_HASH}",
+    "UNLINK": f"{_of_matches('m:*', 'd:*', 'r:*', 's:*', 'x:*')} {_PLAYER} {_HASH}",
     "PUBLISH": f"{_of_matches('heads', sign='&')} &{{players}}:changed",
 }
 
 # The rights of the service. Reads are open. Nothing here disturbs another connection or shows the names of commands.
 RIGHTS = (
     "resetkeys %R~* resetchannels &* nocommands +@read -@dangerous -@blocking -lcs -pfcount "
-    "+hello +auth +ping +client|setinfo +client|setname +subscribe +unsubscribe (~* +fcall +fcall_ro) "
+    "+hello +auth +ping +time +client|setinfo +client|setname +subscribe +unsubscribe (~* +fcall +fcall_ro) "
     + " ".join(f"({patterns} +{command.lower()})" for command, patterns in WRITES.items())
 )
 

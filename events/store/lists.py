@@ -10,6 +10,8 @@ import orjson
 from events.store.client import RedisClient
 from events.store.keys import Keys
 
+_PAGE = 1000
+
 Place = tuple[int, str]  # when a match was created (ms since 1970), and its id: its place in every list
 
 
@@ -47,3 +49,14 @@ class Lists:
             commands += [("ZRANGE", key, after[0], after[0], "BYSCORE", "REV", "WITHSCORES") for key in keys]
         found = [(int(score), match.decode()) for answer in self._client.ask_all(commands) for match, score in answer]
         return sorted((place for place in found if after is None or place < after), reverse=True)[:limit]
+
+    def since(self, index: str, moment: int) -> list[str]:
+        """Return every match of an index from a moment on, in no order."""
+        found: list[str] = []
+        keys, place = [f"{tag}:i:{index}" for tag in self._keys.tags()], 0
+        while keys:
+            pages = self._client.ask_all([("ZRANGE", key, moment, "+inf", "BYSCORE", "LIMIT", place, _PAGE) for key in keys])
+            found += [match.decode() for page in pages for match in page]
+            keys = [key for key, page in zip(keys, pages, strict=True) if len(page) == _PAGE]
+            place += _PAGE
+        return found

@@ -43,15 +43,19 @@ class Changes(NamedTuple):
     """The changes of an append beside the log. Empty values change nothing.
 
     `due`: by member of the index of what is due, the moment (ms since 1970), or None for what is due no more. `indexes`: by name, whether
-    the match belongs there. `snapshot`: a version and its document, and which older one it replaces, if any.
+    the match belongs there, or the moment that orders it there if that is not its creation. `snapshot`: a version and its document, and
+    which older one it replaces, if any. `tell`: the players to whom this is news; `anew`: these are all who have to do with the match,
+    because its table has changed or it has ended.
     """
 
     due: Mapping[str, int | None] = {}
     standing: bytes = b""
-    indexes: Mapping[str, bool] = {}
+    indexes: Mapping[str, bool | int] = {}
     created: int = 0
     snapshot: tuple[int, bytes, int | None] | None = None
     secret: str = ""
+    tell: tuple[str, ...] = ()
+    anew: bool = False
 
 
 class Claim(NamedTuple):
@@ -265,8 +269,9 @@ class RedisLog:
                 len(entries),
                 len(changes.due),
                 *entries,
-                *["+" if belongs else "-" for belongs in changes.indexes.values()],
+                *["+" if place is True else "-" if place is False else place for place in changes.indexes.values()],
                 *[text for member, moment in changes.due.items() for text in (member, "" if moment is None else moment)],
+                "".join([" *" if changes.anew else "", *[f" {player}" for player in changes.tell]]),
             ],
         )
         if answer[0] == 1 or _is_mine(answer[2], mark):

@@ -1,21 +1,23 @@
 -- Replace everything that is derived from the stream of a match. Change nothing if the match has moved on.
 -- KEYS  1 stream  2 requests  3 due  4 standing  5 snapshots  6.. indexes
--- ARGV  1 head  2 created  3 standing  4 number of requests  5 number of snapshots  6 number of changes in what is due
---       then requests and their answers, versions and their snapshots, "+" or "-" for each index, and members of what is due with their
---       moments ("" to remove them)
+-- ARGV  1 head  2 standing  3 number of requests  4 number of snapshots  5 number of changes in what is due
+--       then requests and their answers, versions and their snapshots, for each index the moment that orders its matches or "-", and members
+--       of what is due with their moments ("" to remove them)
 -- returns 1: done | 0: the match has moved on
 local tag, match = partition_and_match(KEYS[1], 's')
 check_keys(KEYS, 2, tag, match, {'r', 'due', 'm', 'd'})
 check_indexes(KEYS, 6, tag)
-local requests, snapshots, due = whole(ARGV[4], 0), whole(ARGV[5], 0), whole(ARGV[6], 0)
-if #ARGV ~= 6 + 2 * requests + 2 * snapshots + #KEYS - 5 + 2 * due then error({err = 'ERR the numbers of keys and arguments do not fit'}) end
-whole(ARGV[2], 0)
+local requests, snapshots, due = whole(ARGV[3], 0), whole(ARGV[4], 0), whole(ARGV[5], 0)
+if #ARGV ~= 5 + 2 * requests + 2 * snapshots + #KEYS - 5 + 2 * due then error({err = 'ERR the numbers of keys and arguments do not fit'}) end
+for place = 6 + 2 * requests + 2 * snapshots, 2 * requests + 2 * snapshots + #KEYS do
+  if ARGV[place] ~= '-' then whole(ARGV[place], 0) end
+end
 for place = #ARGV - 2 * due + 2, #ARGV, 2 do
   if ARGV[place] ~= '' then whole(ARGV[place], 0) end
 end
 if redis.call('XLEN', KEYS[1]) ~= whole(ARGV[1], 0) then return 0 end
 redis.call('UNLINK', KEYS[2], KEYS[5])
-local place = 7
+local place = 6
 for _ = 1, requests do
   redis.call('HSET', KEYS[2], ARGV[place], ARGV[place + 1])
   place = place + 2
@@ -24,9 +26,13 @@ for _ = 1, snapshots do
   redis.call('HSET', KEYS[5], ARGV[place], ARGV[place + 1])
   place = place + 2
 end
-redis.call('SET', KEYS[4], ARGV[3])
+redis.call('SET', KEYS[4], ARGV[2])
 for i = 6, #KEYS do
-  if ARGV[place] == '+' then redis.call('ZADD', KEYS[i], ARGV[2], match) else redis.call('ZREM', KEYS[i], match) end
+  if ARGV[place] == '-' then
+    redis.call('ZREM', KEYS[i], match)
+  else
+    redis.call('ZADD', KEYS[i], ARGV[place], match)
+  end
   place = place + 1
 end
 for _ = 1, due do

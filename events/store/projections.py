@@ -19,11 +19,10 @@ class Derived(NamedTuple):
     """The projections of a match at `head`: requests with their answers, snapshots by version, and the rest as in Changes."""
 
     head: int
-    created: int
     standing: bytes
     requests: Mapping[str, str]
     snapshots: Mapping[int, bytes]
-    indexes: frozenset[str]
+    indexes: Mapping[str, int]
     due: Mapping[str, int]
 
 
@@ -103,7 +102,7 @@ class Projections:
     def replace(self, match: str, derived: Derived, listed: Listed) -> bool:
         """Replace all projections of a match. Return False if the match has moved on. Without a secret there are no snapshots."""
         keys = self._keys.of(match)
-        indexes = sorted(derived.indexes | listed.indexes)
+        indexes = sorted(derived.indexes.keys() | listed.indexes)
         key = self._signing.of(match)
         snapshots = {} if key is None else {version: signed(key, version, document) for version, document in derived.snapshots.items()}
         due: dict[str, int | str] = {**dict.fromkeys(sorted(listed.due), ""), **derived.due}
@@ -113,14 +112,13 @@ class Projections:
                 [*keys[:5], *[keys.indexes + name for name in indexes]],
                 [
                     derived.head,
-                    derived.created,
                     derived.standing,
                     len(derived.requests),
                     len(snapshots),
                     len(due),
                     *[text for pair in sorted(derived.requests.items()) for text in pair],
                     *[value for pair in sorted(snapshots.items()) for value in pair],
-                    *["+" if name in derived.indexes else "-" for name in indexes],
+                    *[derived.indexes.get(name, "-") for name in indexes],
                     *[value for member, moment in due.items() for value in (_bytes(member), moment)],
                 ],
             )

@@ -40,6 +40,7 @@ def test_the_defaults_are_those_of_the_code(monkeypatch: pytest.MonkeyPatch) -> 
     assert written["WARLEDGER_FSYNC"] == platform.fsync
     assert written["WARLEDGER_PARTITIONS"] == str(platform.partitions)
     assert written["WARLEDGER_CACHED"] == str(platform.cached)
+    assert float(written["WARLEDGER_UNSTARTED_DAYS"]) == platform.unstarted_days
     for name in ("body_limit", "header_limit", "streams", "stream_seconds", "comment_seconds", "wait_limit", "key_seconds"):
         assert float(written[f"WARLEDGER_{name.upper()}"]) == getattr(http, name), name
 

@@ -378,6 +378,22 @@ def test_a_deleted_player_leaves_open_seats_and_keeps_others(platform: Platform,
     assert recall.position(platform, waiting).open_seats() == ["two", "three", "four"]
 
 
+def test_a_deleted_player_declines_invitations(platform: Platform, ann: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also one that had been accepted. Those beyond a bound, which strangers may have sent, do not prevent the deletion."""
+    monkeypatch.setattr(players, "MOST_LEFT", 2)
+    id, signer = joined(platform, "Bob")
+    seats = {"one": "me", "two": f"player:{id}", "three": "open"}
+    matches = [play.create(platform, ann, "tally", seats, {}).match for _ in range(3)]
+    take_seat(platform, matches[2], id, "two")
+    players.delete(platform, id, signer)
+    kept = [recall.position(platform, match).table["invited"]["two"] for match in matches]
+    assert sorted(kept) == sorted([id, ann, ann])
+    assert recall.position(platform, matches[2]).open_seats() == ["two", "three"]
+    assert lists.matches(platform, {"player": id}).standings == []
+    with pytest.raises(NoSuchPlayer):
+        play.create(platform, ann, "tally", seats, {})
+
+
 def test_a_player_with_many_open_seats_is_deleted_in_several_requests(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(players, "MOST_LEFT", 2)
     id, signer = joined(platform, "Bob")
@@ -409,7 +425,7 @@ def test_a_revoked_key_cannot_delete(platform: Platform) -> None:
 
 def test_every_change_of_a_player_is_heard(store: Store) -> None:
     heard: Any = store.accounts.changed(0.05)
-    assert next(heard) is not None, "LOST at the start"
+    assert next(heard) is not None, "a break at the start"
     signer = added(store)
     for change in (
         lambda: store.accounts.rename(ID, signer, "Ada II"),

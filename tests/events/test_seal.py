@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from events import losses, play, seal
+from events import expiry, losses, play, seal
 from events.audit import audit
-from events.platform import Platform
+from events.platform import DAY_MS, Platform
 from events.seal import Busy, Known, Seal, mark_of
 from tests.conftest import Servers, within
+from workers.seal import keep
 
 
 @pytest.fixture
@@ -187,3 +190,24 @@ def test_the_process_seals_each_append_soon_and_survives_kill_9(platform: Platfo
     marks = sealed(data)[match].marks
     assert list(marks) == [7, 8, 9, 10, 11, 12]
     assert marks == {version: mark_of(entries[version]) for version in marks}
+
+
+def test_a_match_that_is_removed_because_it_has_not_started_is_not_lost(
+    platform: Platform, data: Path, ann: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keeper, stop = Seal(data), threading.Event()
+    keeping = threading.Thread(target=keep, args=[platform.store, keeper, stop])
+    keeping.start()
+    try:
+        with monkeypatch.context() as earlier:
+            earlier.setattr("events.play._now", lambda: time.time_ns() // 1_000_000 - 15 * DAY_MS)
+            old, other = (play.create(platform, ann, "tally", {"one": "me", "two": "open"}, {}).match for _ in range(2))
+        within(10, lambda: sealed(data).keys() == {old, other})
+        assert expiry.remove(platform, old)
+        within(10, lambda: sealed(data).keys() == {other})
+    finally:
+        stop.set()
+        keeping.join()
+        keeper.close()
+    assert compared(platform, data) == []
+    assert not losses.read(data)

@@ -15,6 +15,7 @@ from events.errors import StoreRefused
 from events.seal import Seal
 from events.store import Store
 from events.store.due import Counts
+from events.store.heads import MISSED
 from events.store.log import Appended, Changes, Claim, Conflict, Known, Loaded, Since
 from events.store.signing import signed, signing_key
 from tests.conftest import Servers
@@ -213,11 +214,11 @@ def test_every_match_with_a_stream_is_found(store: Store) -> None:
 def test_every_append_is_published(store: Store) -> None:
     match = fresh()
     heads = store.heads(0.05)
-    assert next(heads) is None
+    assert next(heads) is MISSED
     store.log.append(match, 0, raws(1, 2), Changes())
     store.log.append(match, 2, raws(3), Changes())
     # On a cluster, messages of other tests may come late.
-    assert [next(head for head in heads if head is not None and head[0] == match) for _ in range(2)] == [(match, 2), (match, 3)]
+    assert [next(head for head in heads if head is not None and head.match == match)[:2] for _ in range(2)] == [(match, 2), (match, 3)]
 
 
 def test_an_append_after_other_entries_than_the_expected_ones_is_a_conflict_without_a_head(store: Store) -> None:
@@ -235,7 +236,7 @@ def test_an_append_after_other_entries_than_the_expected_ones_is_a_conflict_with
 
 def test_the_index_of_what_is_due_is_read_over_all_partitions(store: Store) -> None:
     """Other tests may have left members in the index of the cluster."""
-    before = store.due.counts(0, 2_000_000)
+    before = store.due.counts(0)
     moments = {fresh(): 1_000 + number for number in range(60)}
     for match, moment in moments.items():
         store.log.append(match, 0, raws(1), Changes(due={f"advance|{match}|": moment, f"hook|{match}|x": 3_000_000 + moment}))
@@ -246,8 +247,7 @@ def test_the_index_of_what_is_due_is_read_over_all_partitions(store: Store) -> N
     assert len(limited) <= store.keys.partitions
     assert store.due.sample(10_000).items() >= {f"hook|{match}|x": 3_000_000 + moment for match, moment in moments.items()}.items()
     assert len(store.due.sample(1)) <= store.keys.partitions
-    counts = store.due.counts(1_030, 2_000_000)
+    counts = store.due.counts(1_030)
     assert counts.all - before.all == 120
-    assert counts.after - before.after == 60
     assert counts.before >= 30
     assert isinstance(counts, Counts)

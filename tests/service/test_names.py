@@ -51,6 +51,20 @@ def test_a_page_of_entries_names_players_who_have_left(ada: Caller, ben: Caller,
     assert set(last["players"]) == {ada.id, cleo.id}, "who is in no entry of the page and has no seat is left out"
 
 
+def test_players_for_whom_seats_are_kept_are_named(ada: Caller, ben: Caller, anybody: Caller) -> None:
+    body = {"game": "tally", "seats": {"one": "open", "two": f"player:{ben.id}"}}
+    made = ada.post("/v1/matches", body)
+    names = {ada.id: {"name": "Ada"}, ben.id: {"name": "Ben"}}
+    match = made.json["id"]
+    assert made.json["players"] == names
+    assert board(anybody, match).startswith('Waiting for players. one: open, two: kept for "Ben"')
+    for path in (f"/v1/matches/{match}", f"/v1/matches/{match}/state", f"/v1/matches/{match}/entries", "/v1/matches"):
+        assert anybody.get(path).json["players"] == names, path
+    ben.act(match, {"type": "decline_seat", "seat": "two"})
+    assert anybody.get(f"/v1/matches/{match}").json["players"] == {ada.id: {"name": "Ada"}}
+    assert anybody.get(f"/v1/matches/{match}/entries").json["players"] == names, "the entries still name him"
+
+
 def test_records_streams_and_single_entries_have_no_names(ada: Caller, referee: Caller, tally: str) -> None:
     """They are evidence, and names change."""
     for caller, path, accept in (

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 import requests
 
-from events import play
+from events import expiry, play
 from events.platform import Platform
 from service.app import create_app
 from service.settings import Settings
@@ -165,6 +165,27 @@ def test_streams_do_not_keep_the_server_from_stopping(serve: Callable[..., Live]
         live.process.send_signal(signal.SIGTERM)
         live.process.wait(15)
         assert time.monotonic() - began < 8
+
+
+def test_the_removal_of_a_match_ends_its_streams_and_long_polls(
+    live: Live, platform: Platform, ann: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as earlier:
+        earlier.setattr("events.play._now", lambda: time.time_ns() // 1_000_000 - 15 * 86_400_000)
+        match = play.create(platform, ann, "tally", {"one": "me", "two": "open"}, {}).match
+    polled: list[Any] = []
+    poll = threading.Thread(target=lambda: polled.append(requests.get(f"{live.url}/v1/matches/{match}/entries?after=1&wait=9", timeout=20)))
+    poll.start()
+    with listening(f"{live.url}/v1/matches/{match}/stream") as ear:
+        ear.next("id: 1")
+        ear.next(": still here")
+        assert expiry.remove(platform, match)
+        assert ear.ended.wait(5)
+    poll.join(5)
+    assert polled[0].status_code in (200, 404)
+    for path in ("", "/state", "/entries", "/stream", "/record", "/audit"):
+        gone = requests.get(f"{live.url}/v1/matches/{match}{path}", timeout=5)
+        assert (gone.status_code, gone.json()["code"]) == (404, "no_such_match")
 
 
 def test_head_does_not_open_a_stream(live: Live, match: str) -> None:

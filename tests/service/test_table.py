@@ -19,6 +19,7 @@ from tests.service.test_matches import played_out
 
 ADD = {"type": "add", "by": 1, "stay": True}
 ADVANCE = [{"type": "advance"}]
+CLOSE = {"type": "close_match"}
 
 
 def take(seat: str, contribution: str | None = None) -> dict[str, Any]:
@@ -87,10 +88,10 @@ def test_both_ways_to_take_a_seat_lead_to_the_same(ada: Caller, ben: Caller, cle
 def test_a_player_may_leave_one_of_several_seats(ada: Caller, ben: Caller) -> None:
     match = opened(ada, one="me", two="me", three="open")
     left = ada.act(match, leave("one")).json
-    assert (left["seat"], left["choices"][-1]["action"]) == ("two", leave("two"))
+    assert (left["seat"], [choice["action"] for choice in left["choices"][-2:]]) == ("two", [leave("two"), CLOSE])
     assert ada.act(match, leave("two"), "?seat=two").json["seat"] is None
     assert ada.get(f"/v1/matches/{match}").json["creator"] == ada.id
-    assert offered(ada, match) == (None, [take("one"), take("three"), take("two")])
+    assert offered(ada, match) == (None, [take("one"), take("three"), take("two"), CLOSE])
 
 
 # ---------------------------------------------------------------- choices
@@ -98,7 +99,7 @@ def test_a_player_may_leave_one_of_several_seats(ada: Caller, ben: Caller) -> No
 
 def test_choices_of_players_with_and_without_a_seat(anybody: Caller, ada: Caller, ben: Caller, cleo: Caller) -> None:
     match = opened(ada)
-    assert offered(ada, match) == ("one", [take("three"), take("two"), leave("one")])
+    assert offered(ada, match) == ("one", [take("three"), take("two"), leave("one"), CLOSE])
     assert offered(ben, match) == (None, [take("three"), take("two")])
     assert anybody.get(f"/v1/matches/{match}/choices").json["code"] == "no_key"
     ben.act(match, take("two"))
@@ -183,7 +184,7 @@ def test_a_seat_cannot_be_left_once_the_match_has_started(ada: Caller, ben: Call
         refused = caller.act(tally, leave(seat))
         body = refused.json
         assert (refused.status_code, body["code"], body["rule"]) == (409, "already_started", "TBL-SEA-05")
-        assert body["detail"] == "The match has started. Seats can be left before that only."
+        assert body["detail"] == "The match has started. Seats can be left, and the match closed, before that only."
     assert ada.get(f"/v1/matches/{tally}").json["version"] == 3
 
 
@@ -192,7 +193,7 @@ def test_a_seat_that_is_requested_wrongly_is_named(ada: Caller, anybody: Caller,
     refused = ada.post("/v1/matches", {"game": "tally", "seats": {"one": "me", "two": requested}})
     body = refused.json
     assert (refused.status_code, body["code"], body["rule"]) == (422, "bad_seats", "TBL-CRE-03")
-    assert body["detail"] == f"The seat two can be requested as `me`, `open` or `ai:<level>`, not as {requested!r}."
+    assert body["detail"] == f"The seat two can be requested as `me`, `open`, `ai:<level>` or `player:<id>`, not as {requested!r}."
     assert body["facts"] == {"seat": "two", "request": requested}
     assert anybody.get("/v1/matches").json["matches"] == []
 

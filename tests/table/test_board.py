@@ -25,3 +25,13 @@ def test_the_roster_is_shown_with_names() -> None:
         carry_out(session, BOB, {"type": "take_seat", "seat": seat})
     assert " ".join(board(session.table, name)) == (r'four: "Bob \"the open\"", one: "Ada", three: greedy, two: "Bob \"the open\"" ')
     assert board(session.table, lambda _: None)[0].startswith("four: deleted player, one: deleted player, three: greedy")
+
+
+def test_kept_seats_and_a_closed_match_are_named() -> None:
+    session = Session(TALLY)
+    seats = {"one": "me", "two": f"player:{BOB}"}
+    carry_out(session, ADA, {"type": "create_match", "game": "tally", "seats": seats, "options": {}})
+    assert " ".join(board(session.table, name)) == r'Waiting for players. one: "Ada", two: kept for "Bob \"the open\"" '
+    assert " ".join(board(session.table, lambda _: None)) == "Waiting for players. one: deleted player, two: kept for deleted player "
+    carry_out(session, ADA, {"type": "close_match"})
+    assert board(session.table, name) == ["The match was closed before it began.", ""]

@@ -23,12 +23,15 @@ from table.deeds import DEEDS
 from table.document import Table
 from table.facts import FACTS
 from table.session import Session, evolve, fold_in_place
-from table.state import BLANK, DOCUMENT, NEW, OPEN, STARTED, open_seats, seats_of
+from table.state import BLANK, CLOSED, DOCUMENT, NEW, OPEN, STARTED, lock_of, needs_code, open_seats, seats_of
 from tests.tally import SEATS, TALLY
 
 PLAYERS = tuple("p" + letter * 16 for letter in "abcd")
 VIEWERS = (SPECTATOR, AUDITOR, *SEATS, *PLAYERS)
 COMMITMENT = "5a" * 32
+CODE = "a" * 16
+LOCK = lock_of(COMMITMENT, CODE)
+WRONG = lock_of(COMMITMENT, "b" * 16)
 SEEDS = st.integers(0, 2**32)
 
 TABLE_SCHEMA = Draft202012Validator(DOCUMENT.schema)
@@ -53,17 +56,22 @@ def steps(seed: int) -> Iterator[Step]:
     """Yield the actions of several players at one table, from its creation until some time after its start."""
     chance = random.Random(seed)
     seats = chance.sample(SEATS, chance.randint(2, 4))
-    requests = [f"ai:{level}" for level in LEVELS] + ["me"] + ["open"] * 4
+    requests = [f"ai:{level}" for level in LEVELS] + ["me"] + ["open"] * 4 + [f"player:{player}" for player in PLAYERS[:2]]
     action: Action = {"type": "create_match", "game": "tally", "seats": {seat: chance.choice(requests) for seat in seats}, "options": {}}
     if chance.random() < 0.5:
         action["order"] = chance.sample(seats, len(seats))
+    if chance.random() < 0.4:
+        action["code"] = True
     player, table, state = chance.choice(PLAYERS), BLANK, {}
     for _ in range(30):
-        session = Session(TALLY, table, state, COMMITMENT if table is BLANK else "")
+        session = Session(TALLY, table, state, *([COMMITMENT, LOCK] if table is BLANK else []))
         rules.carry_out(session, player, clone(action))
         yield Step((table, state), player, action, session)
         table, state = session.table, session.state
         choices = [(who, choice["action"]) for who in PLAYERS for choice in rules.legal(TALLY, table, state, who)]
+        choices += [(who, action) for who in PLAYERS for action in with_code(table, who)]
+        if chance.random() < 0.9:  # or every table would be closed early
+            choices = [choice for choice in choices if choice[1]["type"] != "close_match"]
         if not choices:
             return
         # Leaving is chosen more often than taking, or every table would be full at once.
@@ -71,6 +79,14 @@ def steps(seed: int) -> Iterator[Step]:
         player, action = chance.choice(leaving if leaving and chance.random() < 0.45 else choices)
         if action["type"] == "take_seat" and chance.random() < 0.5:
             action = {**action, "contribution": chance.randbytes(chance.randint(1, MOST_BYTES)).hex()}
+
+
+def with_code(table: Table, player: str) -> list[Action]:
+    """Return the actions that are legal because they have the code, as the record has them."""
+    if table["phase"] != OPEN or table["departures"].get(player, 0) > 2:
+        return []
+    seats = [seat for seat in open_seats(table) if seat not in table["invited"] and needs_code(table, player, seat)]
+    return [{"type": "take_seat", "seat": seat, "code": LOCK} for seat in seats]
 
 
 def same(one: Any, other: Any) -> bool:
@@ -87,7 +103,7 @@ def test_random_play_reaches_every_action_and_event() -> None:
     kinds = [[step.action["type"] for step in match] for match in played]
     assert {kind for match in kinds for kind in match} == set(DEEDS)
     assert {event["type"] for match in played for step in match for event in step.after.events} == {*FACTS, lifecycle.PREPARED}
-    assert {match[-1].after.table["phase"] for match in played} == {OPEN, STARTED}
+    assert {match[-1].after.table["phase"] for match in played} == {OPEN, STARTED, CLOSED}
     assert sum("leave_seat" in match for match in kinds) > 20
     assert any(len(seats_of(step.after.table, player)) > 1 for match in played for step in match for player in PLAYERS)
 
@@ -114,7 +130,7 @@ def test_what_is_not_listed_is_refused_and_changes_nothing(seed: int) -> None:
             listed = [choice["action"] for choice in rules.legal(TALLY, table, state, player)]
             for action in mutations(chance, step.action, listed):
                 session = Session(TALLY, table, state, COMMITMENT)
-                if is_listed(action, listed):
+                if is_listed(action, listed, with_code(table, player)):
                     rules.carry_out(session, player, action)
                     continue
                 with pytest.raises(Refused) as refused:
@@ -141,13 +157,14 @@ def test_folding_the_events_gives_the_documents(seed: int) -> None:
         assert same((table, state), (step.after.table, step.after.state))
         assert same((in_place, game_in_place), (step.after.table, step.after.state))
         assert json.dumps([step.before, *json.loads(before)[1:]]) == before, "the documents before an action are untouched"
-    assert BLANK == {"phase": NEW, "game": "", "creator": "", "commitment": "", "roster": {}, "departures": {}, "contributions": {}}
+    assert BLANK["phase"] == NEW
+    assert not any(value for key, value in BLANK.items() if key != "phase"), "nothing has changed it"
 
 
 @given(SEEDS)
 def test_restoring_from_json_changes_nothing(seed: int) -> None:
     for step in steps(seed):
-        restored = Session(TALLY, *json.loads(json.dumps(step.before)), step.after.commitment)
+        restored = Session(TALLY, *json.loads(json.dumps(step.before)), step.after.commitment, step.after.lock)
         rules.carry_out(restored, step.player, json.loads(json.dumps(step.action)))
         assert same([restored.table, restored.state, restored.events], [step.after.table, step.after.state, step.after.events])
         for player in PLAYERS:
@@ -188,29 +205,42 @@ def test_documents_actions_and_events_have_their_schemas(seed: int) -> None:
 
 @given(SEEDS)
 def test_the_roster_says_who_took_and_left_what(seed: int) -> None:
-    """A simple model of the seats, next to the rules (TBL-SEA-01 to TBL-SEA-07)."""
+    """A simple model of the seats, next to the rules (TBL-SEA-01 to TBL-SEA-07, TBL-INV-01 to TBL-INV-04)."""
     seats: dict[str, Any] = {}
+    kept: dict[str, str] = {}
     given: dict[str, str] = {}
     for step in steps(seed):
         player, kind = step.player, step.action["type"]
         if kind == "create_match":
             named: dict[str, Any] = {"me": {"player": player}, "open": {"open": True}}
-            seats = {seat: named.get(asked, {"ai": asked[3:]}) for seat, asked in step.action["seats"].items()}
+            asks = step.action["seats"].items()
+            kept = {seat: asked[7:] for seat, asked in asks if asked.startswith("player:")}
+            seats = {seat: {"open": True} if seat in kept else named.get(asked, {"ai": asked[3:]}) for seat, asked in asks}
+            assert step.after.table["lock"] == (LOCK if "code" in step.action else None)
             assert step.after.state["seats"] == step.action.get("order", [seat for seat in SEATS if seat in seats])
             assert (step.after.table["creator"], step.after.table["commitment"]) == (player, COMMITMENT)
         elif kind == "take_seat":
-            assert seats[step.action["seat"]] == {"open": True}
+            seat = step.action["seat"]
+            assert seats[seat] == {"open": True}
+            assert kept.get(seat, player) == player
+            assert "code" in step.action or step.after.table["lock"] is None or kept.get(seat) == player
             seats[step.action["seat"]] = {"player": player}
             if "contribution" in step.action:
                 given[step.action["seat"]] = step.action["contribution"]
-        else:
+        elif kind == "decline_seat":
+            assert kept.pop(step.action["seat"]) == player
+            if player != step.after.table["creator"]:
+                kept[step.action["seat"]] = step.after.table["creator"]
+        elif kind == "leave_seat":
             assert seats[step.action["seat"]] == {"player": player}
             seats[step.action["seat"]] = {"open": True}
             given.pop(step.action["seat"], None)
         table = step.after.table
-        assert (table["roster"], table["contributions"]) == (seats, given)
+        assert (table["roster"], table["contributions"], table["invited"]) == (seats, given, kept)
+        closed = kind == "close_match"
+        assert not closed or player == table["creator"]
         full = {"open": True} not in seats.values()
-        assert table["phase"] == (STARTED if full else OPEN)
+        assert table["phase"] == (STARTED if full else CLOSED if closed else OPEN)
         assert [event["type"] for event in step.after.events].count("seats_filled") == full
         assert step.after.state == step.before[1] or kind == "create_match", "no action of a seat changes the game"
 
@@ -225,7 +255,7 @@ def refusal(player: str, action: Any, *before: tuple[str, Any]) -> Refused:
     """Return why an action is refused after others."""
     table, state = BLANK, {}
     for who, done in before:
-        session = Session(TALLY, table, state, COMMITMENT)
+        session = Session(TALLY, table, state, COMMITMENT, LOCK)
         rules.carry_out(session, who, done)
         table, state = session.table, session.state
     with pytest.raises(Refused) as refused:
@@ -233,14 +263,16 @@ def refusal(player: str, action: Any, *before: tuple[str, Any]) -> Refused:
     return refused.value
 
 
-ADA, BOB = PLAYERS[:2]
+ADA, BOB, CLEO = PLAYERS[:3]
+CLOSE = {"type": "close_match"}
+KEPT: Action = {**CREATE, "seats": {"one": "me", "two": f"player:{BOB}"}}
 TAKE, LEAVE = {"type": "take_seat", "seat": "two"}, {"type": "leave_seat", "seat": "two"}
 REFUSED: dict[str, tuple[Callable[[], Refused], str, str]] = {
     "already_created": (lambda: refusal(BOB, CREATE, (ADA, CREATE)), "TBL-CRE-01", "The match exists already."),
     "bad_seats": (
         lambda: refusal(ADA, {**CREATE, "seats": {"one": "me", "two": "ai:"}}),
         "TBL-CRE-03",
-        "The seat two can be requested as `me`, `open` or `ai:<level>`, not as 'ai:'.",
+        "The seat two can be requested as `me`, `open`, `ai:<level>` or `player:<id>`, not as 'ai:'.",
     ),
     "bad_order": (
         lambda: refusal(ADA, {**CREATE, "order": ["two", "two"]}),
@@ -262,8 +294,16 @@ REFUSED: dict[str, tuple[Callable[[], Refused], str, str]] = {
     "already_started": (
         lambda: refusal(BOB, LEAVE, (ADA, CREATE), (BOB, TAKE)),
         "TBL-SEA-05",
-        "The match has started. Seats can be left before that only.",
+        "The match has started. Seats can be left, and the match closed, before that only.",
     ),
+    "not_invited": (lambda: refusal(CLEO, TAKE, (ADA, KEPT)), "TBL-INV-01", "The seat two is not kept for you."),
+    "wrong_code": (
+        lambda: refusal(BOB, {**TAKE, "code": CODE}, (ADA, {**CREATE, "code": True})),
+        "TBL-INV-04",
+        "This match asks for a code, and you gave none or another one. Its creator has it.",
+    ),
+    "not_creator": (lambda: refusal(BOB, CLOSE, (ADA, CREATE)), "TBL-CLO-01", "Only the creator of the match may close it."),
+    "match_closed": (lambda: refusal(BOB, TAKE, (ADA, CREATE), (ADA, CLOSE)), "TBL-CLO-02", "The match was closed before it began."),
 }
 
 
@@ -285,6 +325,9 @@ def test_a_refusal_has_its_code_its_rule_and_a_sentence(code: str) -> None:
         *(None, 7, "take_seat", [], {}, {"type": None}, {"type": 7}, {"type": ["take_seat"]}, {"type": "add"}, {"seat": "two"}),
         *({"type": "take_seat"}, {**TAKE, "seat": 2}, {**TAKE, "seat": None}, {**TAKE, "by": 1}, {**LEAVE, "contribution": "00"}),
         *({**TAKE, "contribution": given} for given in ("", "0", "zz", "AB", "00" * (MOST_BYTES + 1), "00\n", None, 0, [])),
+        *({**TAKE, "code": given} for given in ("", "a" * 15, "A" * 16, "a" * 17, LOCK[1:], LOCK.upper(), f"{CODE}\n", None, 7, True)),
+        *({**CREATE, "code": given} for given in (False, None, 1, CODE)),
+        *({**CLOSE, "seat": "two"}, {"type": "decline_seat"}, {"type": "decline_seat", "seat": None}),
         *({**CREATE, "seats": given} for given in ([], "me", None, {"one": 1}, {"one": None})),
         *({**CREATE, "options": given} for given in ([], None, "x")),
         {**CREATE, "game": 7},
@@ -346,14 +389,16 @@ def test_a_match_that_has_started_has_choices_in_the_game_only() -> None:
 # ---------------------------------------------------------------- mutations
 
 
-def is_listed(action: Any, listed: list[Action]) -> bool:
-    """Return True if an action is one of the choices, perhaps with a contribution of the right form added."""
+def is_listed(action: Any, listed: list[Action], coded: list[Action]) -> bool:
+    """Return True if an action is one of the choices, perhaps with a contribution or a code added, or has the code that is needed."""
     if not isinstance(action, dict):
         return False
-    given = action.get("contribution", "00")
+    given, code = action.get("contribution", "00"), action.get("code", LOCK)
     formed = isinstance(given, str) and 0 < len(given) <= 2 * MOST_BYTES and len(given) % 2 == 0 and set(given) <= set("0123456789abcdef")
-    bare = {name: value for name, value in action.items() if name != "contribution"}
-    return formed and bare in listed and ("contribution" not in action or action["type"] == "take_seat")
+    bare = {name: value for name, value in action.items() if name not in ("contribution", "code")}
+    whole = {name: value for name, value in action.items() if name != "contribution"}
+    taken = action.get("type") == "take_seat" or len(bare) == len(action)
+    return formed and taken and code in (LOCK, CODE, WRONG) and (bare in listed or whole in coded)
 
 
 def mutations(chance: random.Random, action: Action, listed: list[Action]) -> Iterator[Any]:
@@ -361,14 +406,19 @@ def mutations(chance: random.Random, action: Action, listed: list[Action]) -> It
     base: list[Action] = [
         action,
         CREATE,
+        CLOSE,
         *listed,
-        *({"type": kind, "seat": seat} for kind in ("take_seat", "leave_seat") for seat in (*SEATS, "nine", "")),
+        *({"type": kind, "seat": seat} for kind in ("take_seat", "decline_seat", "leave_seat") for seat in (*SEATS, "nine", "")),
     ]
     for one in base:
         yield one
         yield {**one, "contribution": chance.choice(["c0ffee", "C0FFEE", "", "0", None, 7, "00" * 65])}
+        yield {**one, "code": chance.choice([LOCK, CODE, WRONG, "", None, 7])}
         yield {**one, chance.choice(["by", "player", "seats"]): chance.choice([None, "one", 1])}
-        yield {**one, "type": chance.choice(["take_seat", "leave_seat", "create_match", "take", "", None, 3])}
+        yield {
+            **one,
+            "type": chance.choice(["take_seat", "leave_seat", "decline_seat", "close_match", "create_match", "take", "", None, 3]),
+        }
         dropped = chance.choice(list(one))
         yield {name: value for name, value in one.items() if name != dropped}
     yield from (None, [], "leave_seat", 3)

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from events import play, recall
-from events.due import ADVANCE, KINDS, THINK, Owed, queue_list
-from events.platform import Platform
+from events.due import ADVANCE, EXPIRE, KINDS, THINK, Owed, queue_list
+from events.platform import DAY_MS, Platform
 from games.kernel import SYSTEM
 from tests.conftest import Servers, within
 from tests.workers.conftest import ANN, TEN_SECONDS, Hire, check, version
@@ -62,7 +62,7 @@ def test_a_worker_for_advance_alone_never_thinks(lonely: Platform, hire: Hire, t
     check(lonely, match)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [ADVANCE, THINK])
 def test_a_ticket_takes_work_of_the_bound_kinds_only(platform: Platform, ann: str, servers: Servers, kind: str) -> None:
     match = play.create(platform, ann, "tally", {"one": "ai:random", "two": "ai:random"}, {}).match
     jobs.bind(platform, [kind])
@@ -74,7 +74,7 @@ def test_a_ticket_takes_work_of_the_bound_kinds_only(platform: Platform, ann: st
     assert done.version > (2 if kind == THINK else 1)
     assert done.to_act == ([SYSTEM] if kind == THINK else ["one"])
     other = ADVANCE if kind == THINK else THINK
-    assert {each: platform.jobs.depth(each) for each in KINDS} == {kind: 0, other: 1}
+    assert {each: platform.jobs.depth(each) for each in KINDS} == {kind: 0, other: 1, EXPIRE: 0}
     jobs.work(other)
     assert recall.position(platform, match).version == done.version, "a ticket of another kind than the bound ones does nothing"
     assert platform.jobs.depth(other) == 1
@@ -98,3 +98,17 @@ def test_a_thinking_worker_lets_waiting_steps_of_the_system_go_first(platform: P
     jobs.work(THINK)
     assert done == [ADVANCE] * 3 + [THINK, ADVANCE, THINK, THINK]
     assert [recall.position(platform, match).to_act for match in (*thinking, *late)] == [["two"]] * 3 + [["one"]]
+
+
+def test_a_worker_removes_a_match_that_has_not_started_in_time(lonely: Platform, hire: Hire, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The worker is a process of its own, as `serve` starts it. Others stay."""
+    with monkeypatch.context() as earlier:
+        earlier.setattr("events.play._now", lambda: time.time_ns() // 1_000_000 - 15 * DAY_MS)
+        old = [play.create(lonely, ANN, "tally", {"one": "me", "two": "open"}, {}).match for _ in range(20)]
+        begun = play.create(lonely, ANN, "tally", {"one": "me", "two": "me"}, {}).match
+    young = play.create(lonely, ANN, "tally", {"one": "me", "two": "open"}, {}).match
+    hire(TOY)
+    within(TEN_SECONDS, lambda: not any(map(lonely.store.log.head, old)))
+    within(TEN_SECONDS, lambda: version(lonely, begun) == 2)
+    assert version(lonely, young) == 1
+    assert set(lonely.store.log.secrets()) == {begun, young}

@@ -1,0 +1,22 @@
+"""Expiry: the end of matches that have not started in time (TBL-EXP-01, TBL-EXP-02)."""
+
+from __future__ import annotations
+
+from events.due import owed
+from events.platform import Platform
+from events.recall import position
+from events.standings import indexes
+from table.data import CLOSED_MS, OPEN_MS
+
+
+def remove(platform: Platform, match: str) -> bool:
+    """Remove a match that has not started in time, with everything that belongs to it. Return False if it stays.
+
+    The store decides by the entries of the match and by its own clock. Raises NoMatch, StoreUnavailable, StoreRefused.
+    """
+    now = position(platform, match)
+    places = [work.member for work in owed(now)]
+    removed = platform.store.removal.remove(match, now.version, indexes(now), places, OPEN_MS, CLOSED_MS)
+    if removed:
+        platform.cache.drop(match)
+    return removed

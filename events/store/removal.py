@@ -1,0 +1,29 @@
+"""The removal of matches that have not started, with everything that belongs to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from events.store.client import RedisClient
+from events.store.keys import Keys
+from events.store.library import script
+
+_REMOVE = script("remove_unstarted")
+
+
+class Removal:
+    """Removes matches. The store looks at their entries and at its own clock, and removes none that has started."""
+
+    def __init__(self, client: RedisClient, keys: Keys) -> None:
+        self._client = client
+        self._keys = keys
+
+    def remove(self, match: str, head: int, indexes: Iterable[str], due: Iterable[str], open_ms: int, closed_ms: int) -> bool:
+        """Remove a match at version `head` that has not started in time, from these indexes and members of what is due, and say so.
+
+        `open_ms`: how long a match may wait that names no end of its own, `closed_ms`: how long a closed one stays. Return False if the
+        match has moved on or its time has not come by the clock of the store. Raises StoreUnavailable.
+        """
+        keys = self._keys.of(match)
+        places = [keys.indexes + name for name in sorted(indexes)]
+        return bool(self._client.run(_REMOVE, [*keys[:6], *places], [head, open_ms, closed_ms, *sorted(due)]))
