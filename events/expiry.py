@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+
+from events import losses
 from events.due import owed
 from events.platform import Platform
 from events.recall import position
@@ -16,6 +19,8 @@ def remove(platform: Platform, match: str) -> bool:
     """
     now = position(platform, match)
     places = [work.member for work in owed(now)]
+    with contextlib.suppress(OSError):  # on a full disk nothing is removed either
+        losses.note_removal(platform.settings.data, match)
     removed = platform.store.removal.remove(match, now.version, indexes(now), places, OPEN_MS, CLOSED_MS)
     if removed:
         platform.cache.drop(match)

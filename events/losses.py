@@ -6,7 +6,8 @@ import fcntl
 import json
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Set
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +21,7 @@ CUT = "cut"  # it was in the damaged end of the append-only file, and was not se
 
 _FILE = "losses.json"
 _ACCEPTED = "accepted.ndjson"
+_REMOVED = "removed"
 _NAMED = 5
 
 
@@ -105,17 +107,50 @@ def _read(file: Path, *state: int) -> Losses:
         return Losses()
 
 
+def note_removal(data: Path, match: str) -> None:
+    """Note that a match is about to be removed on purpose, so that the seal does not take it for lost, also if it does not run now.
+
+    Without a seal in the data folder nothing is noted. Raises OSError.
+    """
+    if (data / FOLDER).is_dir():
+        with _locked(data / FOLDER), (data / FOLDER / _REMOVED).open("ab") as file:
+            file.write(match.encode() + b"\n")
+
+
+def removals(data: Path) -> set[str]:
+    """Return the matches whose removal is noted."""
+    try:
+        return set((data / FOLDER / _REMOVED).read_text().split())
+    except OSError:
+        return set()
+
+
+def forget_removals(data: Path, done: Set[str]) -> None:
+    """Drop the notes of removals that are done. Raises OSError."""
+    if done:
+        with _locked(data / FOLDER):
+            left = removals(data) - done
+            write(data / FOLDER / _REMOVED, "".join(f"{match}\n" for match in sorted(left)).encode())
+
+
 def update(data: Path, change: Callable[[Losses], Losses]) -> Losses:
     """Change the losses of a data folder in one step, and return them. Several processes may do so. Raises OSError."""
     folder = data / FOLDER
     folder.mkdir(mode=0o700, exist_ok=True)
-    with (folder / ".losses.lock").open("ab") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with _locked(folder):
         before = read(data)
         after = change(before)
         if after != before:
             write(folder / _FILE, json.dumps(after._asdict()).encode())
     return after
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Keep other processes from changing what is lost or removed until the end of the block. Raises OSError."""
+    with (folder / ".losses.lock").open("ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def add(data: Path, found: Iterable[Loss]) -> None:

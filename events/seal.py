@@ -117,6 +117,7 @@ class Seal:
         Raises StoreUnavailable, OSError. After that the seal says what the store has.
         """
         sealed = read(self._folder)
+        removed = losses.removals(self._data)
         lost: list[Loss] = []
         now = int(time.time() * 1000)
         for chunk in _batched(sorted(sealed), _CHUNK):
@@ -124,6 +125,9 @@ class Seal:
             found, again = [], {}
             for match in chunk:
                 head, entries = stored[match]
+                if not head and match in removed:
+                    self.forget(match)
+                    continue
                 first, some = _lost(match, sealed[match], head, entries, now)
                 found += some
                 if some:
@@ -133,6 +137,8 @@ class Seal:
             for match, first in again.items():
                 self._seal_anew(store, match, first, stored[match][0])
             self.add(store, [match for match in chunk if match not in again])
+            removed -= {match for match in chunk if stored[match][0]}
+        losses.forget_removals(self._data, removed)
         fresh = (match for match in store.log.matches() if match not in self._versions and matches(MATCH, match))
         for chunk in _batched(fresh, _CHUNK):
             newest = zip(chunk, store.log.newest(chunk), strict=True)

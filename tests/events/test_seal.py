@@ -211,3 +211,19 @@ def test_a_match_that_is_removed_because_it_has_not_started_is_not_lost(
         keeper.close()
     assert compared(platform, data) == []
     assert not losses.read(data)
+
+
+def test_a_match_that_is_removed_while_no_seal_runs_is_not_lost(
+    platform: Platform, data: Path, ann: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as earlier:
+        earlier.setattr("events.play._now", lambda: time.time_ns() // 1_000_000 - 15 * DAY_MS)
+        old, other = (play.create(platform, ann, "tally", {"one": "me", "two": "open"}, {}).match for _ in range(2))
+    assert compared(platform, data) == []
+    assert sealed(data).keys() == {old, other}
+    losses.note_removal(data, other)  # and then the worker was killed
+    assert expiry.remove(platform, old)
+    assert compared(platform, data) == []
+    assert not losses.read(data)
+    assert sealed(data).keys() == {other}
+    assert losses.removals(data) == {other}
