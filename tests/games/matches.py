@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from games import GAMES
 from games.chance import Chance, Drawn
+from games.documents import clone
 from games.kernel import Action, Event, Game, Refused, State, any_action, carry_out
 
 HERE = Path(__file__).parent
@@ -74,6 +75,24 @@ def sampled(start: Start, about: int) -> Iterator[Step]:
     picked = random.Random(start.seed).sample(range(len(steps)), min(about, len(steps)))
     for number in sorted({0, len(steps) - 1, *picked}):
         yield steps[number]
+
+
+def mutated(action: dict[str, Any], other: dict[str, Any], will: random.Random) -> dict[str, Any]:
+    """Return a legal action of this match, with a field from elsewhere, another count, a field more or less, or unchanged."""
+    changed = clone(action)
+    field = will.choice(list(changed))
+    way = will.randrange(8)
+    if way < 3:
+        changed[field] = clone(will.choice(list(other.values())))
+    elif way == 3:
+        changed[field] = will.choice([None, 1.5, -1, True, "", [], {}, "nowhere", 10**9])
+    elif way == 4:
+        del changed[field]
+    elif way == 5:
+        changed["more"] = 1
+    elif isinstance(changed[field], dict) and changed[field]:
+        changed[field][will.choice(list(changed[field]))] += will.choice([-1, 1, 5])
+    return changed
 
 
 def starts(game: Game) -> st.SearchStrategy[Start]:

@@ -1,4 +1,4 @@
-"""Counts of positions and whole playthroughs, recorded as data. `python -m tests.games.recording GAME` records them again.
+"""Counts of positions, whole playthroughs and refusals, recorded as data. `python -m tests.games.recording GAME` records them again.
 
 They change only when the rules of play change. The game's rules revision then rises.
 
@@ -6,6 +6,9 @@ A playthrough is a text file. Its first line is the start as JSON. Then each act
 The state document at the end follows as YAML. Recording again plays the recorded actions again, so that a changed rule shows as a few
 changed lines. From the first action that has become illegal, the rest is played at random. A file with its first line alone is played at
 random from the start.
+
+Refusals are in the file refusals.txt. A line names a playthrough, the number of an action in it, an actor and what the actor tries instead.
+The next line has the code, the rule and the sentence of the refusal.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,13 +25,16 @@ import yaml
 
 from games import GAMES
 from games.choices import combinations
-from games.kernel import Action, Event, Game, Refused, State, carry_out, legal
+from games.kernel import SHARED_REFUSALS, Action, Event, Game, Refused, State, carry_out, legal, sentence
 from games.schema import Fields
-from tests.games.matches import HERE, Start, Step, chance, walk, walk_on, will_of
+from tests.games.matches import HERE, Start, Step, chance, mutated, walk, walk_on, will_of
 
 WIDTH = 140
 INDENT = " " * 4
 END = "end of the match"
+TRIES = 40  # altered actions that are tried at each step, to find refusals
+ALIKE = 4  # refusals that are recorded for each kind of action, code and rule
+MALFORMED = 30  # refusals that are recorded for each code that all games share
 
 
 class Playthrough(NamedTuple):
@@ -60,6 +67,63 @@ def positions(game: Game) -> Iterator[tuple[str, State, list[int]]]:
         steps = walk(Start(game, row["seats"], row["options"], row["seed"]))
         state = next(step.before for step in steps if step.number == row["action"])
         yield f"{len(row['seats'])} seats, seed {row['seed']}, action {row['action']}", state, row["counts"]
+
+
+# ---------------------------------------------------------------- refusals
+
+
+class Attempt(NamedTuple):
+    """A refused action: the name of a playthrough and the number of the action before which it is tried, its actor, and the refusal."""
+
+    match: str
+    number: int
+    actor: str
+    action: Action
+    refusal: str
+
+
+def recorded_refusals(game: Game) -> list[Attempt]:
+    """Return the recorded refusals of a game, in the order of the file."""
+    lines = (HERE / game.id / "refusals.txt").read_text(encoding="utf-8").splitlines()
+    attempts = []
+    for asked, refusal in zip(lines[::2], lines[1::2], strict=True):
+        match, number, actor, action = asked.split(" ", 3)
+        attempts.append(Attempt(match, int(number), actor, json.loads(action), refusal.strip()))
+    return attempts
+
+
+def as_lines(attempt: Attempt) -> str:
+    """Return a refusal as its two lines in the file."""
+    return f"{attempt.match} {attempt.number} {attempt.actor} {json.dumps(attempt.action)}\n{INDENT}{attempt.refusal}\n"
+
+
+def refusal_line(game: Game, state: State, actor: str, action: Action, seed: object) -> str:
+    """Return the code, the rule and the sentence with which an action is refused, or `accepted`."""
+    try:
+        carry_out(game, state, actor, action, chance(seed))
+    except Refused as refused:
+        refusal = refused.refusal
+        return f"{refusal.code} {refusal.rule or '-'} {sentence(game, refusal)}"
+    return "accepted"
+
+
+def found_refusals(game: Game) -> Iterator[Attempt]:
+    """Yield refusals of altered actions in the playthroughs: each code and rule a few times for each kind of action."""
+    found: Counter[tuple[str, str, str]] = Counter()
+    for path in playthroughs(game):
+        steps = list(replay(read(game, path.read_text(encoding="utf-8"))))
+        will = will_of(Start(game, [], {}, len(steps)))
+        for step in steps:
+            for _ in range(TRIES):
+                other = will.choice(steps).action if will.randrange(2) else step.action
+                action = mutated(other, will.choice(steps).action, will)
+                actor = will.choice([*step.before["to_act"], step.actor, will.choice(steps).actor])
+                line = refusal_line(game, step.before, actor, action, step.number)
+                code, _, rule = line.partition(" ")
+                kind = (code, "", "") if code in SHARED_REFUSALS else (code, rule.partition(" ")[0], str(action["type"]))
+                if line != "accepted" and found[kind] < (MALFORMED if code in SHARED_REFUSALS else ALIKE):
+                    found[kind] += 1
+                    yield Attempt(path.stem, step.number, actor, action, line)
 
 
 # ---------------------------------------------------------------- playthroughs
@@ -148,7 +212,7 @@ def value(given: Any) -> str:
 
 
 def main() -> None:
-    """Record the counts and the playthroughs of a game again."""
+    """Record the counts, the playthroughs and the refusals of a game again."""
     game = GAMES[sys.argv[1]]
     path = HERE / game.id / "counts.yaml"
     rows = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -158,6 +222,8 @@ def main() -> None:
     for path in playthroughs(game):
         recorded = read(game, path.read_text(encoding="utf-8"))
         path.write_text("".join(f"{line}\n" for line in written(recorded.start, replay(recorded))), encoding="utf-8")
+
+    (HERE / game.id / "refusals.txt").write_text("".join(map(as_lines, found_refusals(game))), encoding="utf-8")
 
 
 if __name__ == "__main__":

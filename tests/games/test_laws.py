@@ -34,7 +34,7 @@ from games.kernel import (
     sentence,
 )
 from games.schema import always, record
-from tests.games.matches import ALL, HERE, Start, Step, chance, same, sampled, starts, walk
+from tests.games.matches import ALL, HERE, Start, Step, chance, mutated, same, sampled, starts, walk
 
 MATCHES = 200
 SOAK = 3000
@@ -106,24 +106,6 @@ def refused(game: Game, state: Any, actor: str, action: Any, seed: int) -> Refus
     except Refused as refusal:
         return refusal.refusal
     return None
-
-
-def mutated(action: dict[str, Any], other: dict[str, Any], will: random.Random) -> dict[str, Any]:
-    """Return a legal action of this match, with a field from elsewhere, another count, a field more or less, or unchanged."""
-    changed = clone(action)
-    field = will.choice(list(changed))
-    way = will.randrange(8)
-    if way < 3:
-        changed[field] = clone(will.choice(list(other.values())))
-    elif way == 3:
-        changed[field] = will.choice([None, 1.5, -1, True, "", [], {}, "nowhere", 10**9])
-    elif way == 4:
-        del changed[field]
-    elif way == 5:
-        changed["more"] = 1
-    elif isinstance(changed[field], dict) and changed[field]:
-        changed[field][will.choice(list(changed[field]))] += will.choice([-1, 1, 5])
-    return changed
 
 
 @law

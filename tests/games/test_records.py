@@ -1,4 +1,4 @@
-"""The rules give the recorded results: the counts of positions, and whole playthroughs."""
+"""The rules give the recorded results: the counts of positions, whole playthroughs, and refusals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,18 @@ from hypothesis import strategies as st
 from games.kernel import fold
 from games.schema import text
 from tests.games.matches import ALL
-from tests.games.recording import parsed, phrase, playthroughs, positions, read, replay, tally, written
+from tests.games.recording import (
+    parsed,
+    phrase,
+    playthroughs,
+    positions,
+    read,
+    recorded_refusals,
+    refusal_line,
+    replay,
+    tally,
+    written,
+)
 
 COUNTED = [pytest.param(game, state, counts, id=f"{game.id}: {name}") for game in ALL for name, state, counts in positions(game)]
 PLAYED = [pytest.param(game, path, id=f"{game.id}: {path.stem}") for game in ALL for path in playthroughs(game)]
@@ -33,6 +44,14 @@ def test_a_recorded_match_goes_the_same_way_again(game, path):
     assert "\n".join(islice(difference, DIFFERENCE)) == ""
     assert all(fold(game, step.before, step.events) == step.after for step in steps)
     assert steps[-1].after["outcome"] is not None
+
+
+@pytest.mark.parametrize(("game", "path"), PLAYED)
+def test_what_is_tried_instead_is_refused_as_recorded(game, path):
+    attempts = [attempt for attempt in recorded_refusals(game) if attempt.match == path.stem]
+    before = {step.number: step.before for step in replay(read(game, path.read_text(encoding="utf-8")))}
+    for match, number, actor, action, refusal in attempts:
+        assert refusal_line(game, before[number], actor, action, number) == refusal, f"{match} {number} {actor} {action}"
 
 
 @pytest.mark.parametrize("game", [pytest.param(game, id=game.id) for game in ALL])

@@ -31,7 +31,7 @@ def test_imports_keep_to_the_layers() -> None:
     assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
-@pytest.mark.parametrize("listed", ["requirements.txt", "requirements-dev.txt"])
+@pytest.mark.parametrize("listed", ["requirements.txt", "requirements-dev.txt", "requirements-mutate.txt"])
 def test_every_pinned_package_has_hashes_and_no_address(listed: str) -> None:
     text = (ROOT / listed).read_text()
     for block in re.split(r"\n(?=[a-z])", text.split("\n", 2)[2]):
@@ -43,7 +43,9 @@ def test_every_pinned_package_has_hashes_and_no_address(listed: str) -> None:
 def test_the_pinned_lists_have_every_declared_package() -> None:
     wanted = PROJECT["project"]["dependencies"]
     assert missing(wanted, "requirements.txt") == []
-    assert missing(wanted + PROJECT["dependency-groups"]["dev"], "requirements-dev.txt") == []
+    groups = PROJECT["dependency-groups"]
+    assert missing(wanted + groups["dev"], "requirements-dev.txt") == []
+    assert missing(wanted + groups["dev"] + groups["mutate"], "requirements-mutate.txt") == []
 
 
 def missing(wanted: list[str], listed: str) -> list[str]:

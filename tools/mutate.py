@@ -1,0 +1,250 @@
+"""Mutation testing: change the code one place at a time, and see whether a test notices. `./run mutate [GROUP...]`.
+
+mutmut makes the mutants and runs those tests of a group that reach the changed function. A mutant that survives is tried again in a new
+process, with the wider tests of its group, because code that runs at import can only be changed there. tests/survivors.yaml lists the
+mutants that change nothing, each with the reason. They do not count. The score of a group is the share of the others that a test kills.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import NamedTuple
+
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+WORK = ROOT / "build" / "mutate"
+SURVIVORS = "tests/survivors.yaml"
+LEAST = 90.0  # percent
+CLOCK = 300  # seconds for the wider tests of one survivor
+_NOBODY = "nobody"  # no mutant has this name
+_LIVED = (0, 5, 33)  # exit codes in mutmut's files: every test passed, no test ran, no test reaches the function
+
+
+class Group(NamedTuple):
+    """A part of the code, the tests that mutmut runs on its mutants, and the wider tests for those that survive."""
+
+    files: tuple[str, ...]
+    tests: tuple[str, ...]
+    wider: tuple[str, ...] = ()
+    chosen: str = ""  # an expression for pytest's -k
+
+
+def _rules(game: str, others: str) -> Group:
+    """Return the group of a game's rules: what decides, folds and lists, without what only draws or values positions.
+
+    `others` names the tests of other games, for pytest's -k.
+    """
+    aside = {"board.py", "document.py", "draw.py", "guess.py", "worth.py", "sight.py"}
+    files = sorted((ROOT / "games" / game).rglob("*.py"))
+    return Group(
+        tuple(file.relative_to(ROOT).as_posix() for file in files if file.name not in aside),
+        (f"tests/games/{game}", "tests/games/test_scenarios.py", "tests/games/test_records.py"),
+        chosen=f"not ({others})",
+    )
+
+
+_GAMES = ("tests/games/test_kernel.py", "tests/games/test_lifecycle.py", "tests/games/test_records.py", "tests/games/test_scenarios.py")
+GROUPS = {
+    "war": _rules("war", "WOW- or WOC- or war_of_"),
+    "war_of_the_worlds": _rules("war_of_the_worlds", "WAR- or WOC- or war: or [war or war_of_civilizations"),
+    "war_of_civilizations": _rules("war_of_civilizations", "WAR- or WOW- or war: or [war or war_of_the_worlds"),
+    "table": Group(
+        ("table/deeds.py", "table/facts.py", "table/rules.py", "table/session.py", "table/state.py"), ("tests/table",), ("tests/table",)
+    ),
+    "kernel": Group(("games/kernel.py", "games/lifecycle.py", "games/documents.py", "games/schema.py"), _GAMES, ("tests/games",)),
+    "choices": Group(("games/choices.py",), _GAMES, ("tests/games/test_kernel.py", "tests/games/test_laws.py")),
+    "chance": Group(
+        ("games/chance.py", "events/dice.py"),
+        (*_GAMES, "tests/events/test_dice.py"),
+        ("tests/games/test_kernel.py", "tests/events/test_dice.py", "tests/games/test_laws.py"),
+    ),
+    "sight": Group(
+        ("games/*/sight.py", "service/sight.py"),
+        ("tests/games", "tests/table", "tests/service/test_secrecy.py", "tests/service/test_playing.py"),
+        ("tests/games/test_laws.py", "tests/service"),
+        "not law",
+    ),
+    "log": Group(
+        ("events/store/log.py", "events/entries.py", "events/play.py"),
+        ("tests/events", "tests/table/test_rules.py"),
+        ("tests/events", "tests/service/test_playing.py", "tests/service/test_racing.py"),
+    ),
+    "audit": Group(
+        ("events/audit.py",),
+        ("tests/events/test_audit.py", "tests/events/test_anomalies.py"),
+        ("tests/events", "tests/service/test_proofs.py"),
+    ),
+}
+
+
+class Mutant(NamedTuple):
+    """A mutant: its name in mutmut, the function that it changes, and its removed and added lines."""
+
+    name: str
+    function: str
+    removed: str
+    added: str
+
+    @property
+    def change(self) -> tuple[str, str, str]:
+        """What tests/survivors.yaml knows it by: mutmut numbers its mutants anew when a function changes."""
+        return self.function, self.removed, self.added
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Test the groups. Return 0 if the score of each is high enough, 1 if not."""
+    parser = argparse.ArgumentParser(prog="./run mutate", description=__doc__.split("\n\n")[0])
+    parser.add_argument("groups", nargs="*", metavar="GROUP", help=f"which part of the code ({', '.join(GROUPS)}); without any, every part")
+    parser.add_argument("--only", action="append", default=[], metavar="PATTERN", help="only mutants like games.war.attacks.*")
+    parser.add_argument("--sample", type=int, metavar="N", help="try N mutants of each group, drawn at random, instead of all")
+    parser.add_argument("--seed", type=int, default=0, help="the seed of the sample (0)")
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 2, help="how many mutants to try at once (one a core)")
+    options = parser.parse_args(arguments)
+    unknown = [name for name in options.groups if name not in GROUPS]
+    if unknown:
+        parser.error(f"there is no group {unknown[0]}; the groups are {', '.join(GROUPS)}")
+    explained = explanations()
+    low = [name for name in options.groups or GROUPS if _score(name, options, explained) < LEAST]
+    if low:
+        print(f"Below {LEAST:g} %: {', '.join(low)}.")
+    return int(bool(low))
+
+
+def explanations() -> Counter[tuple[str, str, str]]:
+    """Return how many mutants of each kind change nothing: by function, removed lines and added lines."""
+    rows = yaml.safe_load((ROOT / SURVIVORS).read_text(encoding="utf-8")) or []
+    return Counter((row["function"], row["removed"], row["added"]) for row in rows)
+
+
+def _score(name: str, options: argparse.Namespace, explained: Counter[tuple[str, str, str]]) -> float:
+    """Test one group, print its survivors and its score, and return the score in percent."""
+    group, folder = GROUPS[name], WORK / name
+    print(f"{name}: making and trying the mutants.", flush=True)
+    _copy(group, folder)
+    _try(folder, options)
+    results = dict(_results(folder))
+    survivors = _described(folder, [mutant for mutant, code in results.items() if code in _LIVED])
+    left = explained.copy()
+    unexplained: list[Mutant] = []
+    for mutant in survivors:
+        if left[mutant.change]:
+            left[mutant.change] -= 1
+        else:
+            unexplained.append(mutant)
+    print(f"{name}: {len(unexplained)} of {len(results)} survive the first tests; trying them with the wider ones.", flush=True)
+    with ThreadPoolExecutor(options.processes) as pool:
+        survive = pool.map(lambda mutant: _survives(group, folder, mutant), unexplained)
+        survived = [mutant for mutant, alive in zip(unexplained, survive, strict=True) if alive]
+    counted = len(results) - (len(survivors) - len(unexplained))
+    score = 100 * (counted - len(survived)) / max(1, counted)
+    for mutant in survived:
+        print(f"\n{mutant.name}\n  - {mutant.removed}\n  + {mutant.added}")
+    print(f"\n{name}: {score:.1f} % of {counted} mutants killed, {len(results) - counted} explained.", flush=True)
+    return score
+
+
+def _try(folder: Path, options: argparse.Namespace) -> None:
+    """Make the mutants in a folder, and run the first tests on them or on a sample."""
+    patterns = options.only
+    if options.sample:
+        _mutmut(folder, options.processes, [_NOBODY])  # makes the mutants, and fails since it finds none of that name
+        names = sorted(name for name, _ in _tried(folder) if not patterns or any(fnmatch(name, pattern) for pattern in patterns))
+        patterns = random.Random(options.seed).sample(names, min(options.sample, len(names)))
+    if _mutmut(folder, options.processes, patterns):
+        sys.exit(f"mutmut failed; see {folder / 'mutmut.log'}")
+
+
+def _mutmut(folder: Path, processes: int, patterns: Sequence[str]) -> int:
+    with (folder / "mutmut.log").open("w") as log:
+        command = [sys.executable, "-m", "mutmut", "run", "--max-children", str(processes), *patterns]
+        return subprocess.run(command, cwd=folder, stdout=log, stderr=log, env=_environment(folder)).returncode
+
+
+def _copy(group: Group, folder: Path) -> None:
+    """Copy the project to a folder, with mutmut's settings for a group."""
+    shutil.rmtree(folder, ignore_errors=True)
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, check=True, text=True
+    ).stdout.split("\0")
+    for name in filter(None, listed):
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
+    tops = sorted({name.split("/")[0] for name in listed if name} - {"tests"})
+    settings = {
+        "source_paths": sorted({file.split("/")[0] for file in group.files}),
+        "only_mutate": list(group.files),
+        "also_copy": tops,
+        "pytest_add_cli_args": ["-p", "no:cacheprovider", "-p", "no:xdist", *(["-k", group.chosen] if group.chosen else [])],
+        "pytest_add_cli_args_test_selection": list(group.tests),
+        "track_dependencies": False,
+        "use_git_change_detection": False,
+    }
+    lines = [f"{name} = {json.dumps(value)}" for name, value in settings.items()]
+    with (folder / "pyproject.toml").open("a", encoding="utf-8") as file:
+        file.write("\n[tool.mutmut]\n" + "\n".join(lines) + "\n")
+
+
+def _results(folder: Path) -> Iterator[tuple[str, int]]:
+    """Yield every mutant that was tried, with the exit code of its tests."""
+    yield from ((mutant, code) for mutant, code in _tried(folder) if code is not None)
+
+
+def _tried(folder: Path) -> Iterator[tuple[str, int | None]]:
+    """Yield every mutant, with the exit code of its tests, or None if it was not tried."""
+    for file in sorted((folder / "mutants").rglob("*.meta")):
+        yield from json.loads(file.read_text(encoding="utf-8"))["exit_code_by_key"].items()
+
+
+def _described(folder: Path, mutants: Sequence[str]) -> list[Mutant]:
+    """Return the changes that mutants make."""
+    from mutmut.mutation.diff_apply import get_diff_for_mutant  # needs the current folder, so it is used only here
+
+    found = []
+    with contextlib.chdir(folder):
+        for name in mutants:
+            lines = [line for line in get_diff_for_mutant(name).splitlines() if not line.startswith(("---", "+++"))]
+            removed, added = (" ".join(line[1:].strip() for line in lines if line.startswith(sign)) for sign in "-+")
+            module, _, mangled = name.rpartition(".")
+            found.append(Mutant(name, f"{module}:{_plain(mangled)}", removed, added))
+    return found
+
+
+def _plain(mangled: str) -> str:
+    """Return the name of a function from mutmut's name of one of its mutants: `x_act__mutmut_3` is `act`."""
+    function = mangled.rpartition("__mutmut_")[0]
+    return function.removeprefix("x_").removeprefix("xǁ").replace("ǁ", ".")
+
+
+def _survives(group: Group, folder: Path, mutant: Mutant) -> bool:
+    """Return True if a mutant passes the wider tests in a process of its own."""
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *(group.wider or group.tests)]
+    command += ["-k", group.chosen] if group.chosen and group.chosen != "not law" else []
+    environment = {**_environment(folder / "mutants"), "MUTANT_UNDER_TEST": mutant.name}
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        done = subprocess.run(
+            command, cwd=folder / "mutants", env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=CLOCK
+        )
+        return done.returncode == 0
+    return False
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(folder), "PYTHONSAFEPATH": "1"}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
