@@ -35,3 +35,18 @@ def test_the_example_is_played_as_it_is_written() -> None:
         state = match.state
     assert {tile: state["tiles"][tile]["units"] for tile in ("d3", "d4", "a5")} == {"d3": 2, "d4": 1, "a5": 1}
     assert state["reserve"]["blue"] == 19
+
+
+def test_a_choice_of_reinforcements_leaves_out_tiles_without_room() -> None:
+    blank = json.loads((GAME.folder / "blank.json").read_text(encoding="utf-8"))
+    patch = {
+        "phase": "cards",
+        "active": "red",
+        "to_act": ["red"],
+        "turn": {"placed": {"b2": 1}},
+        "hands": {"red": ["hammers_pink_2"]},
+        "tiles": {"b2": {"seat": "red", "units": 2}, "d2": {"seat": "red", "units": 3}},
+        "reserve": {"red": 15},
+    }
+    choices = [choice["choose"] for choice in legal(GAME, merge(blank, patch), "red") if choice["action"]["type"] == "reinforce"]
+    assert choices == [{"units": {"each": {"d2": [0, 3]}, "total": [2, 2]}}]
