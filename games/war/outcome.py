@@ -10,7 +10,7 @@ from games.kernel import Event, Fact, Seat
 from games.schema import Fields
 from games.war.data import BROWN, PER_SET, PER_TILE, SET_SIZE, SYMBOL_STEP
 from games.war.document import Match, ScoreSheetRow, State
-from games.war.state import LAST_SEAT, SCORE_SHEET, holdings, on_board, still_in
+from games.war.state import SCORE_SHEET, holdings, on_board, still_in
 
 
 def bearing(state: State, seat: Seat) -> dict[str, int]:
@@ -47,7 +47,7 @@ def end_match(match: Match, reason: str) -> None:
     match.emit("scores_counted", score_sheet=sheet)
     match.emit(
         "match_ended",
-        winners=still_in(state) if reason == LAST_SEAT else winners(state, sheet),
+        winners=winners(state, sheet),
         reason=reason,
         scores={seat: row["total"] for seat, row in sheet.items()},
     )

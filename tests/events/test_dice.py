@@ -101,3 +101,16 @@ def test_every_contribution_changes_all_dice() -> None:
         dice_key(secret, "m" + "a" * 16, given) for given in ({}, {"red": "00"}, {"red": "01"}, {"blue": "00"}, {"red": "00", "blue": "00"})
     }
     assert len(keys) == 5
+
+
+def test_a_secret_has_32_bytes() -> None:
+    assert len(new_secret()) == 32
+    assert new_secret() != new_secret()
+
+
+def test_a_draw_may_have_as_many_results_as_a_block() -> None:
+    assert 0 <= Draws(b"key", 1).number(2**256) < 2**256
+    with pytest.raises(AssertionError):
+        Draws(b"key", 1).number(2**256 + 1)
+    with pytest.raises(AssertionError):
+        Draws(b"key", 1).number(0)
