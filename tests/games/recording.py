@@ -7,8 +7,8 @@ The state document at the end follows as YAML. Recording again plays the recorde
 changed lines. From the first action that has become illegal, the rest is played at random. A file with its first line alone is played at
 random from the start.
 
-Refusals are in the file refusals.txt. A line names a playthrough, the number of an action in it, an actor and what the actor tries instead.
-The next line has the code, the rule and the sentence of the refusal.
+Refusals are in the file refusals.txt. A line names a playthrough or a scenario, the number of an action in it, an actor and what the actor
+tries there. The next line has the code, the rule and the sentence of the refusal.
 """
 
 from __future__ import annotations
@@ -24,15 +24,18 @@ from typing import Any, NamedTuple
 import yaml
 
 from games import GAMES
+from games.chance import Scripted
 from games.choices import combinations
+from games.documents import clone
 from games.kernel import SHARED_REFUSALS, Action, Event, Game, Refused, State, carry_out, legal, sentence
 from games.schema import Fields
-from tests.games.matches import HERE, Start, Step, chance, mutated, walk, walk_on, will_of
+from tests.games.matches import HERE, Start, Step, chance, mutated, scenarios, walk, walk_on, will_of
+from tools.scenarios import GameRules
 
 WIDTH = 140
 INDENT = " " * 4
 END = "end of the match"
-TRIES = 40  # altered actions that are tried at each step, to find refusals
+TRIES = 150  # altered actions that are tried at each step, to find refusals
 ALIKE = 4  # refusals that are recorded for each kind of action, code and rule
 MALFORMED = 30  # refusals that are recorded for each code that all games share
 
@@ -73,7 +76,7 @@ def positions(game: Game) -> Iterator[tuple[str, State, list[int]]]:
 
 
 class Attempt(NamedTuple):
-    """A refused action: the name of a playthrough and the number of the action before which it is tried, its actor, and the refusal."""
+    """A refused action: the playthrough or scenario and the number of the action before which it is tried, its actor, and the refusal."""
 
     match: str
     number: int
@@ -107,8 +110,27 @@ def refusal_line(game: Game, state: State, actor: str, action: Action, seed: obj
     return "accepted"
 
 
+def scenario_states(game: Game) -> Iterator[tuple[str, int, State, dict[str, Any]]]:
+    """Yield each step of the scenarios of a game that starts from a document: the scenario, the step's number, the state, the step."""
+    rules = GameRules(game)
+    for scenario in scenarios(game):
+        try:
+            state = rules.start(scenario["given"])
+        except Refused:
+            continue
+        dice = Scripted(clone(scenario.get("chance") or []), chance(scenario["id"]))
+        for number, step in enumerate(scenario["steps"]):
+            yield scenario["id"], number, state, step
+            if "refused" not in step:
+                state = rules.act(state, step, dice)[1]
+
+
 def found_refusals(game: Game) -> Iterator[Attempt]:
-    """Yield refusals of altered actions in the playthroughs: each code and rule a few times for each kind of action."""
+    """Yield what the scenarios refuse, and refusals of altered actions in the playthroughs: each code and rule a few times for each kind of
+    action."""
+    for name, number, state, step in scenario_states(game):
+        if "refused" in step:
+            yield Attempt(name, number, step["seat"], step["do"], refusal_line(game, state, step["seat"], step["do"], number))
     found: Counter[tuple[str, str, str]] = Counter()
     for path in playthroughs(game):
         steps = list(replay(read(game, path.read_text(encoding="utf-8"))))

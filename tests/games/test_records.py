@@ -21,12 +21,14 @@ from tests.games.recording import (
     recorded_refusals,
     refusal_line,
     replay,
+    scenario_states,
     tally,
     written,
 )
 
 COUNTED = [pytest.param(game, state, counts, id=f"{game.id}: {name}") for game in ALL for name, state, counts in positions(game)]
 PLAYED = [pytest.param(game, path, id=f"{game.id}: {path.stem}") for game in ALL for path in playthroughs(game)]
+PLAYTHROUGHS = {path.stem for game in ALL for path in playthroughs(game)}
 DIFFERENCE = 60  # lines of a difference that are shown
 
 
@@ -52,6 +54,14 @@ def test_what_is_tried_instead_is_refused_as_recorded(game, path):
     before = {step.number: step.before for step in replay(read(game, path.read_text(encoding="utf-8")))}
     for match, number, actor, action, refusal in attempts:
         assert refusal_line(game, before[number], actor, action, number) == refusal, f"{match} {number} {actor} {action}"
+
+
+@pytest.mark.parametrize("game", [pytest.param(game, id=game.id) for game in ALL])
+def test_what_scenarios_refuse_is_refused_as_recorded(game):
+    steps = [(name, number, state, step) for name, number, state, step in scenario_states(game) if "refused" in step]
+    refusals = {(name, number): refusal_line(game, state, step["seat"], step["do"], number) for name, number, state, step in steps}
+    recorded = {(one.match, one.number): one.refusal for one in recorded_refusals(game) if one.match not in PLAYTHROUGHS}
+    assert refusals == recorded
 
 
 @pytest.mark.parametrize("game", [pytest.param(game, id=game.id) for game in ALL])
