@@ -13,9 +13,9 @@ from events import embedded
 from events.cache import Cache
 from events.errors import StoreUnavailable
 from events.queue import Jobs
+from events.queue.counters import Counters
 from events.store import Store
 from events.store.client import RedisClient
-from events.store.counters import Counters
 from games.kernel import Game
 from table.data import OPEN_MS
 

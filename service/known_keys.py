@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from hashlib import sha256
 
-from events.store.counters import Counters
+from events.queue.counters import Counters
 
 MOST = 50_000
 LEARN_SECONDS = 0.25

@@ -14,7 +14,7 @@ from heapq import nsmallest
 from math import ceil
 from typing import Protocol
 
-from events.store.counters import Addition, Counters
+from events.queue.counters import Addition, Counters
 from service.limits import Limit, Used
 
 MOST = 16_384  # subjects of a meter; then those that are nearest to having nothing on their account are forgotten

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from events.store.counters import Addition, Counters
+from events.queue.counters import Addition, Counters
 from service import metrics
 from service.addresses import Addresses, Network
 from service.known_keys import KnownKeys

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from events.store.counters import Addition, Counters
+from events.queue.counters import Addition, Counters
 from service import meters
 from service.limits import Limit
 from service.meters import MOST, Meter

@@ -9,7 +9,7 @@ from marshmallow import ValidationError
 from events import players
 from events.platform import Platform
 from events.players import SCOPES, Account
-from events.store.counters import Counters
+from events.queue.counters import Counters
 from service.directory import Directory
 from service.keys import Keys
 from service.limits import NO_LIMITS

@@ -1,7 +1,4 @@
-"""Counters that processes share: how much somebody has used lately. They are on the queue's server and may be lost at any time.
-
-Their scripts are in the folder `queue`, apart from those of the store, which are functions that the store's server keeps.
-"""
+"""Counters that processes share: how much somebody has used lately. They are on the queue's server and may be lost at any time."""
 
 from __future__ import annotations
 
@@ -78,7 +75,7 @@ class Counters:
 
 
 def _script(name: str) -> str:
-    return (Path(__file__).parent / "queue" / f"{name}.lua").read_text()
+    return (Path(__file__).parent / f"{name}.lua").read_text()
 
 
 def _milliseconds(seconds: float | None) -> str:
