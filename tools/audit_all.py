@@ -20,6 +20,7 @@ from events.errors import NoMatch, StoreUnavailable
 from events.platform import Platform, Settings, open_platform
 from events.store.projections import Listed
 from games.drawing import legible
+from tools.words import number
 
 
 class Audited(NamedTuple):
@@ -89,7 +90,8 @@ def as_text(overview: Overview) -> str:
     """Return the overview for people, one finding a line."""
     wrong = sum(bool(one.findings) for one in overview.audited)
     entries = sum(one.versions for one in overview.audited)
-    lines = [f"{len(overview.audited)} matches with {entries} entries audited: {wrong} with findings, {len(overview.strays)} strays."]
+    audited = f"{number(len(overview.audited), 'match', 'matches')} with {number(entries, 'entry', 'entries')}"
+    lines = [f"{audited} audited: {wrong} with findings, {len(overview.strays)} strays."]
     for match, _, findings in overview.audited:
         lines += [f"{match}: version {finding.version}: {finding.code}: {finding.detail}" for finding in findings]
     return "\n".join(map(legible, lines + overview.strays))

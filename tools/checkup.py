@@ -26,6 +26,7 @@ from events.store import WrongStore
 from service.serve import Unable as InUse
 from service.serve import lock
 from tools.platform import Unable
+from tools.words import number
 
 SAMPLE = 25
 NAMED = 50
@@ -128,12 +129,12 @@ def check(platform: Platform, sample: int) -> Checkup:
 def as_text(found: Checkup) -> str:
     """Return the result for people."""
     until = f", the newest of {moment(found.newest)}" if found.newest else ""
-    lines = [f"The store has {found.matches} matches with {found.entries} entries{until}."]
+    lines = [f"The store has {number(found.matches, 'match', 'matches')} with {number(found.entries, 'entry', 'entries')}{until}."]
     lines += [f"Lost: {loss.match}: {about(loss)}" for loss in found.lost[:NAMED]]
     if len(found.lost) > NAMED:
         lines.append(f"Lost: {len(found.lost) - NAMED} more; they are listed in {losses.FOLDER}/ of the data folder.")
     verdict = "nothing was found." if not found.findings else f"{len(found.findings)} findings:"
-    return "\n".join([*lines, f"{found.audited} matches audited: {verdict}", *found.findings])
+    return "\n".join([*lines, f"{number(found.audited, 'match', 'matches')} audited: {verdict}", *found.findings])
 
 
 def moment(ms: int) -> str:
