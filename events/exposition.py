@@ -27,8 +27,17 @@ EVERY = 1.0
 _TOKEN = secrets.token_hex(4)
 
 
-def publish_always(folder: Path) -> None:
-    """Publish the metrics of this process every second, and once more when it ends."""
+def shared_folder() -> Path | None:
+    """Return the folder in which the processes of a service publish their metrics, or None if the environment names none."""
+    named = os.environ.get(SETTING)
+    return Path(named) if named else None
+
+
+def publish_always() -> None:
+    """Publish the metrics of this process every second, and once more when it ends, if there is a folder for them."""
+    folder = shared_folder()
+    if folder is None:
+        return
     thread = Thread(target=_publish_on_and_on, args=(folder,), name="metrics", daemon=True)
     thread.start()
     atexit.register(publish, folder)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from functools import partial
-from pathlib import Path
 
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTooLarge
@@ -35,8 +33,7 @@ class Application(Flask):
 
 def create_app(platform: Platform | None = None, settings: Settings | None = None) -> Flask:
     """Return the WSGI application. Without `platform` and `settings`, they come from the environment."""
-    if folder := os.environ.get(exposition.SETTING):
-        exposition.publish_always(Path(folder))
+    exposition.publish_always()
     logs.configure("stdout")
     settings = settings or settings_from_environment()
     platform = platform or open_platform(patient=True)

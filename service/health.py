@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 import prometheus_client
 from flask import Response
@@ -52,8 +50,8 @@ def get_metrics(service: Service, call: Call) -> Response:
     """Return the metrics of all processes."""
     _measure_queues(service.platform)
     metrics.entries_lost.set(losses.read(service.opened.settings.data).entries)
-    folder = os.environ.get(exposition.SETTING)
-    collector: Collector = exposition.Gathered(Path(folder)) if folder else REGISTRY
+    folder = exposition.shared_folder()
+    collector: Collector = REGISTRY if folder is None else exposition.Gathered(folder)
     registry = CollectorRegistry()
     registry.register(collector if call.caller == ADMIN else WithoutGameCodes(collector))
     return Response(generate_latest(registry), content_type=prometheus_client.CONTENT_TYPE_LATEST)

@@ -64,9 +64,7 @@ GROUPS = {
     "war": _rules("war", "WOW- or WOC- or war_of_"),
     "war_of_the_worlds": _rules("war_of_the_worlds", "WAR- or WOC- or war: or [war or war_of_civilizations"),
     "war_of_civilizations": _rules("war_of_civilizations", "WAR- or WOW- or war: or [war or war_of_the_worlds"),
-    "table": Group(
-        ("table/deeds.py", "table/facts.py", "table/rules.py", "table/session.py", "table/state.py"), ("tests/table",), ("tests/table",)
-    ),
+    "table": Group(("table/deeds.py", "table/facts.py", "table/rules.py", "table/session.py", "table/state.py"), ("tests/table",)),
     "kernel": Group(("games/kernel.py", "games/lifecycle.py", "games/documents.py", "games/schema.py"), _GAMES, ("tests/games",)),
     "choices": Group(("games/choices.py",), _GAMES, ("tests/games/test_kernel.py", "tests/games/test_laws.py")),
     "chance": Group(

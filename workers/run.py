@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from events import exposition, logs
 from events.due import KINDS, queue_list
@@ -25,8 +23,7 @@ def main(arguments: Sequence[str] | None = None, settings: Settings | None = Non
     )
     kinds = parser.parse_args(arguments).queues
     logs.configure("stderr")
-    if folder := os.environ.get(exposition.SETTING):
-        exposition.publish_always(Path(folder))
+    exposition.publish_always()
     platform = open_platform(settings, games)
     work(platform, kinds)
     platform.close()

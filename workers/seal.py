@@ -6,11 +6,9 @@ of a second. They are on the disk a tenth of a second later.
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 import time
-from pathlib import Path
 
 import structlog
 
@@ -97,8 +95,7 @@ def keep(store: Store, seal: Seal, stop: threading.Event) -> None:
 def main(platform: Platform | None = None) -> int:
     """Keep the seal of the data folder until the process is killed. Return 1 if another process keeps it."""
     logs.configure("stderr")
-    if folder := os.environ.get(exposition.SETTING):
-        exposition.publish_always(Path(folder))
+    exposition.publish_always()
     platform = platform or open_platform(patient=True)
     try:
         seal = Seal(platform.settings.data)
