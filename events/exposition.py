@@ -19,6 +19,7 @@ import orjson
 from prometheus_client import REGISTRY, Metric
 from prometheus_client.registry import Collector
 
+from events.lifeline import is_alive
 from events.metrics import OF_THE_MOMENT
 
 SETTING = "WARLEDGER_METRICS"
@@ -71,7 +72,7 @@ class Gathered(Collector):
             if file.stem == _sign():
                 continue
             with suppress(OSError, orjson.JSONDecodeError):
-                _add(found, orjson.loads(file.read_bytes()), _is_alive(int(file.stem.partition("-")[0])))
+                _add(found, orjson.loads(file.read_bytes()), is_alive(int(file.stem.partition("-")[0])))
         yield from found.values()
 
 
@@ -108,13 +109,3 @@ def _add(found: dict[str, Metric], published: Iterable[dict[str, Any]], alive: b
 def _sign() -> str:
     """Return the name of this process among those that have ever published. Process ids are used again."""
     return f"{os.getpid()}-{_TOKEN}"
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass
-    return True

@@ -1,4 +1,7 @@
-"""The lifeline: a process that is killed as soon as its parent dies. So no process of the service outlives the one that supervises it."""
+"""The lifeline: a process that is killed as soon as its parent dies. So no process of the service outlives the one that supervises it.
+
+Here is also how to ask whether a process runs.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,17 @@ import signal
 import sys
 
 _PR_SET_PDEATHSIG = 1
+
+
+def is_alive(number: int) -> bool:
+    """Return True if the process with this number runs, whoever owns it."""
+    try:
+        os.kill(number, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
 
 
 def end_with(parent: int) -> None:

@@ -26,6 +26,7 @@ from environs import EnvError
 
 from events import embedded, exposition, losses, stand_in
 from events.due import ADVANCE, KINDS, queue_list
+from events.lifeline import is_alive
 from events.players import new_admin_key
 from service.connections import allowed
 from service.settings import ADMIN_KEY, ANSWERS, AUDITS, BODIES, WRONG_ADMIN_KEY, settings_from_environment
@@ -268,8 +269,9 @@ def lock(folder: Path, stop: threading.Event) -> None:
     deadline = time.monotonic() + 3 * GRACE
     while not try_lock(file):
         owner = os.pread(file, 20, 0).decode()
-        if alive(owner) or time.monotonic() > deadline:
-            process = f" (process {owner})" if alive(owner) else ""
+        runs = owner.isdigit() and is_alive(int(owner))
+        if runs or time.monotonic() > deadline:
+            process = f" (process {owner})" if runs else ""
             raise Unable(f"The data folder {folder} is in use by another `serve`{process}; stop that one, or choose another with --data.")
         if stop.wait(0.1):  # the processes of a killed `serve` are still ending
             raise Unable("Stopped before it began.")
@@ -284,17 +286,6 @@ def try_lock(file: int) -> bool:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
-    return True
-
-
-def alive(process: str) -> bool:
-    """Return True if the process with this number runs."""
-    try:
-        os.kill(int(process), 0)
-    except (ValueError, ProcessLookupError):
-        return False
-    except PermissionError:
-        return True
     return True
 
 
