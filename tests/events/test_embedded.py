@@ -269,7 +269,7 @@ def check(data: Path) -> None:
     ask = platform.store.client.ask
     assert ask("XRANGE", "{p1}:s:m", "-", "+") == [(b"1-0", {b"e": b"entry", b"m": b"mark"})]
     assert (ask("GET", "{p1}:x:m"), ask("HGETALL", "{players}:p:p")) == (b"ab", {b"name": b"Ann"})
-    assert ask("ZRANGE", "{p1}:due", 0, -1) == [b"advance|m|"]
+    assert b"advance|m|" in ask("ZRANGE", "{p1}:due", 0, -1)
     play.create(platform, "p" + "a" * 16, "tally", {"one": "me", "two": "me"}, {})
     for name in (embedded.STORE, embedded.QUEUE):
         embedded.start(data, name).stop()
