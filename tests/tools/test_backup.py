@@ -134,12 +134,17 @@ def changed(file: Path, place: int) -> None:
     file.write_bytes(content)
 
 
+def base_of(folder: Path) -> Path:
+    """Return the base of the store's append-only file in a backup. It is never empty; the last increment may be."""
+    return aof.all_files(folder / embedded.STORE)[1]
+
+
 DAMAGES = {
-    "a changed byte of the store": lambda folder: changed(aof.files(folder / embedded.STORE)[-1], 100),
+    "a changed byte of the store": lambda folder: changed(base_of(folder), 100),
     "a changed byte of the seal": lambda folder: changed(folder / losses.FOLDER / "journal", 50),
     "a missing file": lambda folder: (folder / embedded.STORE / embedded.KEEPER).unlink(),
     "another file": lambda folder: (folder / "more").write_text("x"),
-    "a shorter file": lambda folder: aof.files(folder / embedded.STORE)[-1].write_bytes(b""),
+    "a shorter file": lambda folder: base_of(folder).write_bytes(b""),
     "a torn list": lambda folder: (folder / backup.LIST).write_bytes((folder / backup.LIST).read_bytes()[:-40]),
     "a list of another format": lambda folder: (folder / backup.LIST).write_text('{"format": 2}'),
     "a list that is no object": lambda folder: (folder / backup.LIST).write_text("[]"),
