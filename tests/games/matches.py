@@ -125,7 +125,8 @@ def same(value: Any) -> str:
 
 def scenarios(game: Game) -> list[dict[str, Any]]:
     """Return the scenarios of a game."""
-    found: list[dict[str, Any]] = yaml.safe_load((game.folder / "scenarios.yaml").read_text(encoding="utf-8"))
+    text = (game.folder / "scenarios.yaml").read_text(encoding="utf-8")
+    found: list[dict[str, Any]] = yaml.load(text, yaml.CSafeLoader)  # ten times as quick as safe_load
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
 from itertools import product
@@ -36,13 +37,13 @@ from games.kernel import (
 from games.schema import always, record
 from tests.games.matches import ALL, HERE, Start, Step, chance, mutated, same, sampled, starts, walk
 
-MATCHES = 200
+MATCHES = int(os.environ.get("LAW_MATCHES", "200"))  # tools/mutate.py asks for fewer
 SOAK = 3000
 LAW = {"deadline": None, "suppress_health_check": list(HealthCheck), "phases": (Phase.explicit, Phase.generate)}
 
 
 def law(check: Any) -> Any:
-    """Check a law in every game: in 200 matches each, and in thousands with the marker `soak`."""
+    """Check a law in every game: in MATCHES matches each, and in thousands with the marker `soak`."""
 
     def run(game: Game, matches: int) -> None:
         @settings(max_examples=matches, derandomize=matches == MATCHES, database=None, **LAW)
