@@ -86,33 +86,57 @@ GIVEN = {
 }
 
 
+NOT_DIFFERENT = "removed_symbols: 2 seats remove 2 different symbols"
+WRONG_SIZE = "map: a map for 2 seats has 12 tiles with symbols and 12 brown ones"
+
+
 @pytest.mark.parametrize(
-    ("seats", "options", "rule"),
+    ("seats", "options", "rule", "reason"),
     [
-        (["red"], {}, "WAR-CMP-01"),
-        (["red", "red"], {}, "WAR-CMP-02"),
-        (["red", "purple"], {}, "WAR-CMP-02"),
-        (["red", "blue"], {"first_seat": "green"}, "WAR-OPT-01"),
-        (["red", "blue"], {"first_seat": 3}, "WAR-OPT-07"),
-        (["red", "blue"], {"removed_symbols": ["drop"]}, "WAR-OPT-02"),
-        (["red", "blue"], {"removed_symbols": ["drop", "drop"]}, "WAR-OPT-02"),
-        (["red", "blue"], {"removed_symbols": ["drop", "moon"]}, "WAR-OPT-02"),
-        (["red", "blue"], {"map_number": -1}, "WAR-OPT-07"),
-        (["red", "blue"], {"map_number": 4294967296}, "WAR-OPT-04"),
-        (["red", "blue"], {"starting_cards": 1}, "WAR-OPT-07"),
-        (["red", "blue"], {"colour": "red"}, "WAR-OPT-07"),
-        (["red", "blue"], {"map": {}}, "WAR-MAP-12"),
-        (["red", "blue", "green"], {"map": GIVEN}, "WAR-MAP-12"),
-        (["red", "blue"], {"map": {**GIVEN, "z40": BROWN}}, "WAR-MAP-01"),
-        (["red", "blue"], {"map": GIVEN, "map_number": 3}, "WAR-MAP-15"),
-        (["red", "blue"], {"map": GIVEN, "removed_symbols": ["drop", "circles"]}, "WAR-MAP-14"),
-        (["red", "blue"], {"map": {("k9" if tile == "e4" else tile): face for tile, face in GIVEN.items()}}, "WAR-MAP-13"),
+        (["red"], {}, "WAR-CMP-01", "War! is played by 2 to 4 seats"),
+        (["red", "red"], {}, "WAR-CMP-02", "the seats are different ones of red, blue, green, yellow"),
+        (["red", "purple"], {}, "WAR-CMP-02", "the seats are different ones of red, blue, green, yellow"),
+        (["red", "blue"], {"first_seat": "green"}, "WAR-OPT-01", "first_seat: green does not play"),
+        (["red", "blue"], {"first_seat": 3}, "WAR-OPT-07", "first_seat: expected 'random', or expected a string"),
+        (["red", "blue"], {"removed_symbols": ["drop"]}, "WAR-OPT-02", NOT_DIFFERENT),
+        (["red", "blue"], {"removed_symbols": ["drop", "drop"]}, "WAR-OPT-02", NOT_DIFFERENT),
+        (["red", "blue"], {"removed_symbols": ["drop", "moon"]}, "WAR-OPT-02", "removed_symbols: moon is no symbol"),
+        (["red", "blue"], {"map_number": -1}, "WAR-OPT-07", "map_number: expected a number of at least 0, or expected null"),
+        (["red", "blue"], {"map_number": 4294967296}, "WAR-OPT-04", "map_number: the highest is 4294967295"),
+        (["red", "blue"], {"starting_cards": 1}, "WAR-OPT-07", "starting_cards: expected true or false"),
+        (["red", "blue"], {"colour": "red"}, "WAR-OPT-07", "unknown field 'colour'"),
+        (["red", "blue"], {"map": {}}, "WAR-MAP-12", WRONG_SIZE),
+        (["red", "blue", "green"], {"map": GIVEN}, "WAR-MAP-12", "map: a map for 3 seats has 15 tiles with symbols and 15 brown ones"),
+        (["red", "blue"], {"map": {tile: face for tile, face in GIVEN.items() if tile != "c4"}}, "WAR-MAP-12", WRONG_SIZE),
+        (["red", "blue"], {"map": {tile: face for tile, face in GIVEN.items() if face != "drop"}}, "WAR-MAP-12", WRONG_SIZE),
+        (["red", "blue"], {"map": {**GIVEN, "c4": "drop"}}, "WAR-MAP-12", "map: the map has 4 tiles with drop instead of 3"),
+        (["red", "blue"], {"map": {**GIVEN, "c4": "moon"}}, "WAR-OPT-03", "map: the tile c4 cannot bear 'moon'"),
+        (
+            ["red", "blue"],
+            {"map": {**GIVEN, "z40": BROWN}},
+            "WAR-MAP-01",
+            "map: 'z40' is no tile id: a column letter a to z and a row number 1 to 36 make one",
+        ),
+        (["red", "blue"], {"map": GIVEN, "map_number": 3}, "WAR-MAP-15", "map_number: a given map has none"),
+        (
+            ["red", "blue"],
+            {"map": GIVEN, "removed_symbols": ["drop", "circles"]},
+            "WAR-MAP-14",
+            "removed_symbols: with a given map these are the symbols that are not on it",
+        ),
+        (
+            ["red", "blue"],
+            {"map": {("k9" if tile == "e4" else tile): face for tile, face in GIVEN.items()}},
+            "WAR-MAP-13",
+            "map: the tiles of the map are not all connected",
+        ),
     ],
 )
-def test_bad_options_are_refused_when_the_match_is_created(seats, options, rule):
+def test_bad_options_are_refused_when_the_match_is_created(seats, options, rule, reason):
     with pytest.raises(Refused) as refused:
         GAME.begin(seats, options)
-    assert (refused.value.code, refused.value.refusal.rule) == ("bad_options", rule)
+    refusal = refused.value.refusal
+    assert (refusal.code, refusal.rule, dict(refusal.facts)) == ("bad_options", rule, {"reason": reason})
 
 
 def test_good_options_are_taken_as_they_are():
