@@ -11,7 +11,6 @@ from games.war_of_the_worlds.data import (
     BALLOONS,
     BUILDINGS,
     CARDS,
-    CIVILIANS,
     DAMAGE_TO_WIN,
     FIGURES,
     HAND_SIZE,
@@ -64,7 +63,7 @@ def _broken_board(state: State) -> Iterator[str]:
     """Yield what is wrong with civilians, tokens and figures."""
     lands = state["regions"]
     left = civilians_left(state)
-    if left > sum(ARRIVALS.values()) or left > CIVILIANS:
+    if left > sum(ARRIVALS.values()):
         yield f"{left} civilians are on the board"
     for region in LAND:
         land = lands[region]
