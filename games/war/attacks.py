@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from games.chance import Chance
 from games.documents import Own
 from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, no
 from games.schema import Fields, described, ids, nullable, record, whole
@@ -84,15 +85,19 @@ def roll_until_a_loss(match: Match, tile: str, attacker: Seat, defender: Seat) -
 def roll(match: Match, tile: str, attacker: Seat, defender: Seat) -> Seat | None:
     """Throw a die for each side and return the seat with the lower total, whose unit goes to its reserve; None after a draw (WAR-CMP-09,
     WAR-ATT-01, WAR-ATT-02, WAR-ATT-03, WAR-ATT-05, WAR-ATT-06, WAR-ATT-07)."""
-    dice = match.chance.roll(SIDES), match.chance.roll(SIDES)
-    attack, defence = [
-        {"die": die, "total": die + strength} for die, strength in zip(dice, strengths(match.state, tile, attacker, defender), strict=True)
-    ]
+    attack, defence = [_thrown(match.chance, strength) for strength in strengths(match.state, tile, attacker, defender)]
     loser = None
-    if attack["total"] != defence["total"]:
-        loser = attacker if attack["total"] < defence["total"] else defender
+    if attack["total"] < defence["total"]:
+        loser = attacker
+    elif attack["total"] > defence["total"]:
+        loser = defender
     match.emit("attack_rolled", tile=tile, attack=attack, defence=defence, loser=loser)
     return loser
+
+
+def _thrown(chance: Chance, strength: int) -> dict[str, int]:
+    die = chance.roll(SIDES)
+    return {"die": die, "total": die + strength}
 
 
 def eliminate(match: Match, seat: Seat, by: Seat) -> None:

@@ -41,7 +41,8 @@ _BOARDS = {
     seats: [[_board(_WIDTH[seats], squares, origin) for squares in _SHAPE_SQUARES] for origin in origins]
     for seats, origins in GENERATOR.origins.items()
 }
-_SHORES = {seats: [[_grown(board, _WIDTH[seats]) for board in boards] for boards in rows] for seats, rows in _BOARDS.items()}
+_BLOCKS = {seats: [(boards, [_grown(board, _WIDTH[seats]) for board in boards]) for boards in rows] for seats, rows in _BOARDS.items()}
+"""By seats and region: for each shape the tiles of the region, and every place beside them."""
 
 
 _MULTIPLIER, _INCREMENT, _MODULUS = GENERATOR.multiplier, GENERATOR.increment, GENERATOR.modulus
@@ -126,7 +127,7 @@ def attempts(seats: int, symbols: Sequence[str], number: int) -> Iterator[Map | 
     order of the symbols, then the tiles of each region, of which the first three bear the symbols g, g+1 and g+3 (WAR-MAP-03, WAR-MAP-04,
     WAR-MAP-07, WAR-MAP-08, WAR-MAP-09, WAR-MAP-11)."""
     draws, width, origins = Draws(number), _WIDTH[seats], GENERATOR.origins[seats]
-    blocks, number_of_shapes = list(zip(_BOARDS[seats], _SHORES[seats], strict=True)), len(GENERATOR.shapes)
+    blocks, number_of_shapes = _BLOCKS[seats], len(GENERATOR.shapes)
     rest = len(symbols) - 1 + len(origins) * (len(_SHAPE_SQUARES[0]) - 1)
     for _ in range(ATTEMPTS):
         shapes, regions, shores = [], [], []

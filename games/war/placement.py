@@ -11,7 +11,7 @@ from games.schema import Fields
 from games.war.data import BESIDE, BROWN, START_TILES, START_UNITS
 from games.war.document import Match, State
 from games.war.flow import start_round, to_phase
-from games.war.state import PLACEMENT, SEAT, TILE, beside, holdings, on_board, put
+from games.war.state import PLACEMENT, SEAT, TILE, holdings, on_board, put
 
 FIRST_ROUND = 1
 
@@ -56,7 +56,7 @@ def place_unit_refusal(state: State, seat: Seat, action: Action) -> Refusal | No
         return no("not_brown", "WAR-STA-02", tile=tile, face=here["face"])
     if here["units"]:
         return no("tile_taken", "WAR-STA-03", tile=tile, owner=here["seat"])
-    if any(tiles[other]["seat"] == seat for other in beside(tiles, tile)) and tile not in open_tiles(state, seat):
+    if tile not in open_tiles(state, seat):
         return no("next_to_own", "WAR-STA-04", tile=tile)
     return None
 

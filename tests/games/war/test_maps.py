@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 
 import pytest
@@ -141,3 +142,17 @@ def test_bad_options_are_refused_when_the_match_is_created(seats, options, rule,
 
 def test_good_options_are_taken_as_they_are():
     assert GAME.begin(["red", "blue"], {"map": GIVEN, "removed_symbols": ["circles", "hammers"]})["options"]["map"] == GIVEN
+
+
+@pytest.mark.parametrize(
+    ("seats", "digest"),
+    [
+        (2, "305c77784d201214"),
+        (3, "059e53eafc7e6078"),
+        (4, "f7a69457b2cf11c4"),
+    ],
+)
+def test_a_map_number_means_the_same_map_for_ever(seats, digest):
+    """The first 300 map numbers (WAR-OPT-04)."""
+    maps = [generated(seats, SYMBOLS[: len(GENERATOR.origins[seats])], number) for number in range(300)]
+    assert hashlib.sha256(json.dumps(maps).encode()).hexdigest()[:16] == digest
