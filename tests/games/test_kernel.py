@@ -101,17 +101,38 @@ OPEN = {
     "action": {"type": "send"},
     "choose": {"ships": {"each": {"a": [0, 3], "b": [0, 1], "c": [1, 2]}, "total": [2, 4]}, "speed": [1, 2]},
 }
+WIDER = {"action": OPEN["action"], "choose": {"height": [2, 4], **OPEN["choose"]}}
 
 
-def test_count_is_the_number_of_combinations():
-    every = list(combinations(OPEN))
-    assert len(every) == count(OPEN) == len({str(action) for action in every})
-    assert all(admits(OPEN, action) for action in every)
+@pytest.mark.parametrize(("choice", "number"), [(OPEN, 22), (WIDER, 66), ({"action": {"type": "send"}}, 1)])
+def test_count_is_the_number_of_combinations(choice, number):
+    every = list(combinations(choice))
+    assert len(every) == count(choice) == len({str(action) for action in every}) == number
+    assert all(admits(choice, action) for action in every)
 
 
 @given(st.integers(0, 2**32))
 def test_a_completed_choice_is_one_of_its_combinations(seed):
     assert complete(OPEN["action"], OPEN["choose"], random.Random(seed).randrange) in list(combinations(OPEN))
+
+
+@pytest.mark.parametrize(
+    ("drawn", "counts"),
+    [
+        (lambda below: 0, {"height": 2, "ships": {"c": 2}, "speed": 1}),
+        (lambda below: below // 2, {"height": 3, "ships": {"b": 1, "c": 2}, "speed": 2}),
+        (lambda below: below - 1, {"height": 4, "ships": {"a": 1, "b": 1, "c": 2}, "speed": 2}),
+    ],
+)
+def test_complete_draws_the_total_and_then_key_by_key_what_is_not_certain_yet(drawn, counts):
+    asked = []
+
+    def number(below):
+        asked.append(below)
+        return drawn(below)
+
+    assert complete(WIDER["action"], WIDER["choose"], number) == {"type": "send", **counts}
+    assert asked == [3, 3, 3, 2, 2, 2, 1, 2]
 
 
 def test_complete_reaches_every_combination():
@@ -131,6 +152,7 @@ def test_complete_reaches_every_combination():
         ({"type": "send", "ships": {"a": 1, "c": 1}, "speed": 3}, False),
         ({"type": "send", "ships": {"a": True, "c": 1}, "speed": 1}, False),
         ({"type": "send", "ships": {"a": 1, "c": 1}}, False),
+        ({"type": "send", "ships": 2, "speed": 1}, False),
         ({"type": "send", "ships": {"a": 1, "c": 1}, "speed": 1, "more": 1}, False),
         ({"type": "sent", "ships": {"a": 1, "c": 1}, "speed": 1}, False),
     ],
@@ -153,6 +175,8 @@ def test_an_open_choice_admits_the_counts_in_its_ranges(action, allowed):
 )
 def test_the_first_count_outside_its_range_is_found(action, found):
     assert outside(OPEN["choose"], action) == found
+    assert outside(WIDER["choose"], {"height": 2, **action}) == found
+    assert outside(WIDER["choose"], {"height": 1, **action}) == Outside("height", None, 1, 2, 4)
 
 
 def test_true_is_not_1():
@@ -165,6 +189,12 @@ def test_the_order_of_a_set_does_not_matter():
     choice = {"action": {"type": "take", "cards": ["a", "b"]}}
     assert admits(choice, {"type": "take", "cards": ["b", "a"]}, {"take.cards"})
     assert not admits(choice, {"type": "take", "cards": ["b", "a"]})
+
+
+def test_an_empty_set_is_no_field():
+    for cards, allowed in (([], True), (["a"], False), (None, False)):
+        assert admits({"action": {"type": "take"}}, {"type": "take", "cards": cards}, {"take.cards"}) is allowed
+    assert not admits({"action": {"type": "take"}}, {"type": "take", "cards": []})
 
 
 def test_a_count_of_zero_is_no_count_if_the_field_is_optional():
