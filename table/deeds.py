@@ -14,7 +14,6 @@ from table.state import (
     GAME,
     GIVEN,
     NEW,
-    OPEN,
     SEAT,
     STARTED,
     invited_player,
@@ -88,18 +87,8 @@ def _order(session: Session, action: Action) -> list[str]:
 
 
 def take_seat_offers(session: Session, player: str) -> list[Action]:
-    """Return one action for each seat that the player may take without a code; a contribution may be added to it.
-
-    (TBL-SEA-01, TBL-SEA-03, TBL-SEA-08, TBL-INV-01, TBL-INV-04)
-    """
-    table = session.table
-    if table["phase"] != OPEN or not may_take_seats(table, player):
-        return []
-    return [
-        {"type": "take_seat", "seat": seat}
-        for seat in open_seats(table)
-        if table["invited"].get(seat, player) == player and not needs_code(table, player, seat)
-    ]
+    """Return one action for each open seat, without a code; a contribution may be added to it (TBL-SEA-01, TBL-SEA-03)."""
+    return [{"type": "take_seat", "seat": seat} for seat in open_seats(session.table)]
 
 
 def take_seat_refusal(session: Session, player: str, action: Action) -> Refusal | None:
@@ -125,9 +114,7 @@ def take_seat(session: Session, player: str, action: Action) -> None:
 
 
 def leave_seat_offers(session: Session, player: str) -> list[Action]:
-    """Return one action for each seat of the player, as long as the match has not started (TBL-SEA-04, TBL-SEA-05)."""
-    if session.table["phase"] != OPEN:
-        return []
+    """Return one action for each seat of the player (TBL-SEA-04)."""
     return [{"type": "leave_seat", "seat": seat} for seat in seats_of(session.table, player)]
 
 
@@ -178,8 +165,8 @@ def decline_seat(session: Session, player: str, action: Action) -> None:
 
 
 def close_match_offers(session: Session, player: str) -> list[Action]:
-    """Return the action for the creator of a match that has not started (TBL-CLO-01)."""
-    return [{"type": "close_match"}] if session.table["phase"] == OPEN and session.table["creator"] == player else []
+    """Return the only action of its kind (TBL-CLO-01)."""
+    return [{"type": "close_match"}]
 
 
 def close_match_refusal(session: Session, player: str, action: Action) -> Refusal | None:

@@ -115,7 +115,6 @@ def players_in(events: Iterable[Event]) -> frozenset[str]:
         if event["type"] in FACTS:
             found |= {event[name] for name in ("creator", "player", "kept_for") if event.get(name) is not None}
             found |= set(event.get("invited", {}).values())
-            found |= {occupant["player"] for occupant in event.get("roster", {}).values() if "player" in occupant}
     return frozenset(found)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -18,12 +19,12 @@ from games.documents import clone, owned
 from games.kernel import AUDITOR, SPECTATOR, SYSTEM, Action, Event, Refused, carry_out, legal
 from games.schema import always, record, whole
 from table import rules
-from table.data import LEVELS, MOST_BYTES
+from table.data import CLOSED_MS, FOLDER, LEVELS, MOST_BYTES, OPEN_MS
 from table.deeds import DEEDS
 from table.document import Table
 from table.facts import FACTS
 from table.session import Session, evolve, fold_in_place
-from table.state import BLANK, CLOSED, DOCUMENT, NEW, OPEN, STARTED, lock_of, needs_code, open_seats, seats_of
+from table.state import BLANK, CLOSED, DOCUMENT, NEW, OPEN, STARTED, lock_of, needs_code, open_seats, removal, seats_of
 from tests.tally import SEATS, TALLY
 
 PLAYERS = tuple("p" + letter * 16 for letter in "abcd")
@@ -178,19 +179,27 @@ def test_everybody_sees_the_whole_table(seed: int) -> None:
 
     def shown_by_game(event: Event, viewer: str) -> Event:
         assert event["type"] in TALLY.facts, "a game is not asked about events of the table"
-        return {"type": event["type"]}
+        return {"type": event["type"], "viewer": viewer}
 
-    game = TALLY._replace(shown=shown_by_game)
+    game = TALLY._replace(shown=shown_by_game, view=lambda document, viewer: {"viewer": viewer, "seats": document["seats"]})
     for step in steps(seed):
         for viewer in VIEWERS:
             assert rules.view(step.after.table, viewer) == step.after.table
             for event in step.after.events:
                 shown = rules.shown(game, event, viewer)
-                if event["type"] == lifecycle.PREPARED:
-                    assert shown == {**event, "document": TALLY.view(event["document"], viewer)}
+                if event["type"] == lifecycle.PREPARED and viewer != AUDITOR:
+                    assert shown == {**event, "document": game.view(event["document"], viewer)}
                 else:
                     assert shown is event
-        assert rules.shown(game, {"type": "rolled", "face": 3}, SPECTATOR) == {"type": "rolled"}
+        assert rules.shown(game, {"type": "rolled", "face": 3}, SPECTATOR) == {"type": "rolled", "viewer": SPECTATOR}
+
+
+@given(SEEDS)
+def test_the_players_in_events_are_all_whom_they_name(seed: int) -> None:
+    for step in steps(seed):
+        named = re.findall(f'"({"|".join(PLAYERS)})"', json.dumps(step.after.events))
+        assert rules.players_in(step.after.events) == set(named)
+    assert rules.players_in([{"type": "counted", "player": ADA}]) == set(), "that is an event of the game"
 
 
 @given(SEEDS)
@@ -266,56 +275,73 @@ def refusal(player: str, action: Any, *before: tuple[str, Any]) -> Refused:
 ADA, BOB, CLEO = PLAYERS[:3]
 CLOSE = {"type": "close_match"}
 KEPT: Action = {**CREATE, "seats": {"one": "me", "two": f"player:{BOB}"}}
-TAKE, LEAVE = {"type": "take_seat", "seat": "two"}, {"type": "leave_seat", "seat": "two"}
-REFUSED: dict[str, tuple[Callable[[], Refused], str, str]] = {
-    "already_created": (lambda: refusal(BOB, CREATE, (ADA, CREATE)), "TBL-CRE-01", "The match exists already."),
-    "bad_seats": (
-        lambda: refusal(ADA, {**CREATE, "seats": {"one": "me", "two": "ai:"}}),
+TAKE, LEAVE, DECLINE = ({"type": kind, "seat": "two"} for kind in ("take_seat", "leave_seat", "decline_seat"))
+NO_SEAT = "The match has no seat 'nine'. Its seats are one, two."
+STARTED_ALREADY = "The match has started. Seats can be left, and the match closed, before that only."
+WAS_CLOSED = "The match was closed before it began."
+REFUSED: list[tuple[str, str, Callable[[], Refused], str]] = [
+    ("already_created", "TBL-CRE-01", lambda: refusal(BOB, CREATE, (ADA, CREATE)), "The match exists already."),
+    (
+        "bad_seats",
         "TBL-CRE-03",
+        lambda: refusal(ADA, {**CREATE, "seats": {"one": "me", "two": "ai:"}}),
         "The seat two can be requested as `me`, `open`, `ai:<level>` or `player:<id>`, not as 'ai:'.",
     ),
-    "bad_order": (
-        lambda: refusal(ADA, {**CREATE, "order": ["two", "two"]}),
+    (
+        "bad_order",
         "TBL-CRE-07",
+        lambda: refusal(ADA, {**CREATE, "order": ["two", "two"]}),
         "The order must name each seat of the match once: one, two.",
     ),
-    "no_such_seat": (
-        lambda: refusal(BOB, {**TAKE, "seat": "nine"}, (ADA, CREATE)),
-        "TBL-SEA-01",
-        "The match has no seat 'nine'. Its seats are one, two.",
-    ),
-    "seat_taken": (lambda: refusal(BOB, {**TAKE, "seat": "one"}, (ADA, CREATE)), "TBL-SEA-02", "The seat one is taken."),
-    "not_your_seat": (lambda: refusal(BOB, {**LEAVE, "seat": "one"}, (ADA, CREATE)), "TBL-SEA-04", "The seat one is not yours."),
-    "left_too_often": (
-        lambda: refusal(BOB, TAKE, (ADA, CREATE), (ADA, {**LEAVE, "seat": "one"}), *[(BOB, TAKE), (BOB, LEAVE)] * 3),
+    ("no_such_seat", "TBL-SEA-01", lambda: refusal(BOB, {**TAKE, "seat": "nine"}, (ADA, CREATE)), NO_SEAT),
+    ("no_such_seat", "TBL-SEA-04", lambda: refusal(BOB, {**LEAVE, "seat": "nine"}, (ADA, CREATE)), NO_SEAT),
+    ("no_such_seat", "TBL-INV-02", lambda: refusal(BOB, {**DECLINE, "seat": "nine"}, (ADA, CREATE)), NO_SEAT),
+    ("seat_taken", "TBL-SEA-02", lambda: refusal(BOB, {**TAKE, "seat": "one"}, (ADA, CREATE)), "The seat one is taken."),
+    ("seat_taken", "TBL-INV-02", lambda: refusal(BOB, DECLINE, (ADA, KEPT), (BOB, TAKE)), "The seat two is taken."),
+    ("not_your_seat", "TBL-SEA-04", lambda: refusal(BOB, {**LEAVE, "seat": "one"}, (ADA, CREATE)), "The seat one is not yours."),
+    (
+        "left_too_often",
         "TBL-SEA-08",
+        lambda: refusal(BOB, TAKE, (ADA, CREATE), (ADA, {**LEAVE, "seat": "one"}), *[(BOB, TAKE), (BOB, LEAVE)] * 3),
         "You have left 3 seats of this match, so you can take no more of it.",
     ),
-    "already_started": (
-        lambda: refusal(BOB, LEAVE, (ADA, CREATE), (BOB, TAKE)),
-        "TBL-SEA-05",
-        "The match has started. Seats can be left, and the match closed, before that only.",
-    ),
-    "not_invited": (lambda: refusal(CLEO, TAKE, (ADA, KEPT)), "TBL-INV-01", "The seat two is not kept for you."),
-    "wrong_code": (
-        lambda: refusal(BOB, {**TAKE, "code": CODE}, (ADA, {**CREATE, "code": True})),
+    ("already_started", "TBL-SEA-05", lambda: refusal(BOB, LEAVE, (ADA, CREATE), (BOB, TAKE)), STARTED_ALREADY),
+    ("already_started", "TBL-CLO-01", lambda: refusal(ADA, CLOSE, (ADA, CREATE), (BOB, TAKE)), STARTED_ALREADY),
+    ("not_invited", "TBL-INV-01", lambda: refusal(CLEO, TAKE, (ADA, KEPT)), "The seat two is not kept for you."),
+    ("not_invited", "TBL-INV-02", lambda: refusal(CLEO, DECLINE, (ADA, KEPT)), "The seat two is not kept for you."),
+    (
+        "wrong_code",
         "TBL-INV-04",
+        lambda: refusal(BOB, {**TAKE, "code": CODE}, (ADA, {**CREATE, "code": True})),
         "This match asks for a code, and you gave none or another one. Its creator has it.",
     ),
-    "not_creator": (lambda: refusal(BOB, CLOSE, (ADA, CREATE)), "TBL-CLO-01", "Only the creator of the match may close it."),
-    "match_closed": (lambda: refusal(BOB, TAKE, (ADA, CREATE), (ADA, CLOSE)), "TBL-CLO-02", "The match was closed before it began."),
-}
+    ("not_creator", "TBL-CLO-01", lambda: refusal(BOB, CLOSE, (ADA, CREATE)), "Only the creator of the match may close it."),
+    ("match_closed", "TBL-CLO-02", lambda: refusal(BOB, TAKE, (ADA, CREATE), (ADA, CLOSE)), WAS_CLOSED),
+    ("match_closed", "TBL-CLO-02", lambda: refusal(BOB, DECLINE, (ADA, KEPT), (ADA, CLOSE)), WAS_CLOSED),
+    ("match_closed", "TBL-CLO-02", lambda: refusal(ADA, {**LEAVE, "seat": "one"}, (ADA, CREATE), (ADA, CLOSE)), WAS_CLOSED),
+    ("match_closed", "TBL-CLO-02", lambda: refusal(ADA, CLOSE, (ADA, CREATE), (ADA, CLOSE)), WAS_CLOSED),
+]
 
 
-def test_every_refusal_of_the_table_is_tried() -> None:
-    assert set(REFUSED) == set(rules.REFUSALS)
+def contract_of_refusals() -> dict[str, tuple[list[str], list[str]]]:
+    """Return the rules and the facts of each refusal, as section 7 of the contract has them."""
+    section = (FOLDER / "CONTRACT.md").read_text(encoding="utf-8").split("## 7. Refusals")[1]
+    rows = re.findall(r"^\| `(\w+)` \| (.*?) \| (.*?)\|$", section, re.MULTILINE)
+    return {code: (sorted(named.split(", ")), sorted(re.findall(r"`(\w+)`", facts))) for code, named, facts in rows}
 
 
-@pytest.mark.parametrize("code", REFUSED)
-def test_a_refusal_has_its_code_its_rule_and_a_sentence(code: str) -> None:
-    refused, rule, sentence = REFUSED[code]
+def test_every_refusal_of_the_table_is_tried_with_each_of_its_rules() -> None:
+    tried = {code: sorted({rule for other, rule, _, _ in REFUSED if other == code}) for code in rules.REFUSALS}
+    assert tried == {code: named for code, (named, _) in contract_of_refusals().items()}
+
+
+@pytest.mark.parametrize(("code", "rule", "refused", "sentence"), REFUSED)
+def test_a_refusal_has_its_code_its_rule_its_facts_and_a_sentence(
+    code: str, rule: str, refused: Callable[[], Refused], sentence: str
+) -> None:
     given = refused()
     assert (given.code, given.refusal.rule) == (code, rule)
+    assert sorted(given.refusal.facts) == contract_of_refusals()[code][1]
     assert rules.sentence(TALLY, given.refusal) == sentence
 
 
@@ -338,12 +364,65 @@ def test_a_malformed_action_is_refused_before_its_rules(action: Any) -> None:
     given = refusal(BOB, action, (ADA, CREATE))
     assert (given.code, given.refusal.rule) == ("bad_action", None)
     assert rules.sentence(TALLY, given.refusal).startswith("This is not an action of the game: ")
+    if (
+        rules.is_table_action(action) and action.get("contribution") != "00\n" and action.get("code") != f"{CODE}\n"
+    ):  # Python's "$" allows it
+        assert not ACTIONS[action["type"]].is_valid(action), "its schema refuses it, too"
+
+
+@pytest.mark.parametrize(
+    ("action", "reason"),
+    [
+        ({"type": "take"}, "it is not an object with a `type` that the table knows"),
+        (
+            {**TAKE, "contribution": "C0"},
+            "take_seat: contribution: the value must be 1 to 64 bytes in lower-case hex; they enter the key of the dice",
+        ),
+    ],
+)
+def test_the_sentence_for_a_malformed_action_says_what_is_wrong(action: Any, reason: str) -> None:
+    given = refusal(BOB, action, (ADA, CREATE))
+    assert rules.sentence(TALLY, given.refusal) == f"This is not an action of the game: {reason}."
 
 
 def test_the_game_refuses_seats_and_options_by_its_own_rules() -> None:
     for change in ({"seats": {"one": "me"}}, {"seats": {"one": "me", "nine": "me"}}, {"options": {"aim": 1}}, {"options": {"target": "x"}}):
         assert refusal(ADA, {**CREATE, **change}).code == "bad_options"
     assert refusal(ADA, {**CREATE, "seats": {"one": "you"}}).code == "bad_seats", "the table's rules come first"
+
+
+# ---------------------------------------------------------------- codes and moments
+
+
+def test_the_record_has_the_hash_of_a_code_that_is_needed_and_no_other_code() -> None:
+    session = Session(TALLY, commitment=COMMITMENT, lock=LOCK)
+    rules.carry_out(session, ADA, {**KEPT, "seats": {**KEPT["seats"], "three": "open"}, "code": True})
+    locked = session.table
+    coded, other = {**TAKE, "code": CODE}, {**TAKE, "seat": "three", "code": CODE}
+    assert rules.recorded(locked, CLEO, other) == {**TAKE, "seat": "three", "code": LOCK}
+    assert rules.recorded(locked, BOB, other) == {**TAKE, "seat": "three", "code": LOCK}
+    assert rules.recorded(locked, BOB, coded) == TAKE, "the seat is kept for him"
+    assert rules.recorded(locked, CLEO, coded) == {**TAKE, "code": LOCK}
+    assert rules.recorded({**locked, "lock": None}, CLEO, coded) == TAKE
+    for plain in (TAKE, CLOSE, {**TAKE, "code": 7}, {**TAKE, "seat": 2, "code": CODE}, {"type": "add", "seat": "two", "code": CODE}, None):
+        assert rules.recorded(locked, CLEO, plain) is plain
+
+
+@pytest.mark.parametrize(
+    ("phase", "expires", "expected"),
+    [
+        (OPEN, 5_000, 5_000),
+        (OPEN, 0, 0),
+        (OPEN, None, 1_000 + OPEN_MS),
+        (CLOSED, 5_000, 5_000),
+        (CLOSED, CLOSED_MS * 2, 3_000 + CLOSED_MS),
+        (CLOSED, None, 3_000 + CLOSED_MS),
+        (STARTED, 5_000, None),
+        (STARTED, None, None),
+    ],
+)
+def test_a_match_that_has_not_started_is_removed_at_its_moment(phase: str, expires: int | None, expected: int | None) -> None:
+    assert removal({**BLANK, "phase": phase, "expires": expires}, 1_000, 3_000) == expected
 
 
 # ---------------------------------------------------------------- the table and the games

@@ -42,6 +42,11 @@ def test_every_refusal_code_action_and_event_is_in_the_contract():
     assert [name for name in (*REFUSALS, *DEEDS, *FACTS) if f"`{name}" not in contract] == []
 
 
+def test_every_field_of_an_action_or_event_says_what_it_is():
+    fields = [*(deed.fields for deed in DEEDS.values()), *(fields for _, fields in FACTS.values())]
+    assert [name for shapes in fields for name, shape in shapes.items() if not shape.schema.get("description")] == []
+
+
 def test_a_scenario_of_the_table_that_fails_says_why():
     (wrong,) = yaml.safe_load(
         """
