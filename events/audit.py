@@ -14,7 +14,7 @@ import orjson
 from events import losses, recall
 from events.dice import Draws, dice_key, join_code, keeps
 from events.due import KINDS, owed
-from events.entries import START, Entry, Unreadable, blind_key, canonical, link, parse
+from events.entries import FORMAT, START, Entry, Unreadable, blind_key, canonical, link, parse
 from events.errors import NoMatch
 from events.platform import Platform
 from events.positions import Position, ended, follow, moved
@@ -363,7 +363,7 @@ class Trail:
     def _equal(self, again: Entry, raw: bytes) -> bool:
         """Return True if the entry as it must be has exactly the bytes in the log."""
         if self._blind is None:
-            return canonical(orjson.loads(raw)) == raw and _without_digest(again) == _without_digest(parse(raw))
+            return _encoded(again) == raw
         assert self._digest is not None
         return link(self._digest, again, self._blind)[1] == raw
 
@@ -372,14 +372,14 @@ class Trail:
         if entry.action != again.action:
             self.find("action_differs", "The action is not stored as the rules admit it.")
         for place, (stored, due) in enumerate(zip_longest(entry.events, again.events)):
-            if stored is None or due is None or canonical(stored) != canonical(due):
+            if canonical(stored) != canonical(due):
                 name = (stored or due)["type"]
                 self.find("events_differ", f"Event {place + 1}, {name}, is not what the rules and the dice of this version give.")
                 break
         if entry.secret != again.secret:
             self._misses_secret()
         if self._blind is None:
-            if canonical(orjson.loads(raw)) != raw:
+            if _encoded(entry) != raw:
                 self.find("not_canonical", "The bytes are not the canonical JSON of the entry.")
             return
         assert self._digest is not None
@@ -426,8 +426,9 @@ def _is_request(request: dict[str, Any]) -> bool:
     return set(request) == {"id", "fingerprint"} and all(isinstance(text, str) for text in request.values())
 
 
-def _without_digest(entry: Entry) -> bytes:
-    return canonical(entry._replace(digest="")._asdict())
+def _encoded(entry: Entry) -> bytes:
+    """Return the bytes of an entry in the log, with the digest that it has."""
+    return canonical({name: value for name, value in entry._asdict().items() if value is not None} | {"format": FORMAT})
 
 
 def _undisclosed(below: int) -> int:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -93,8 +95,51 @@ def record(platform: Platform, match: str) -> list[bytes]:
     return list(platform.store.log.read_all(match))
 
 
+DETAILS = {
+    "empty": "There is no entry.",
+    "gap": "The entries from version [0-9]+ to [0-9]+ are missing.",
+    "wrong_id": "An item has the id [0-9]+-[0-9]+, which is not a version. It is skipped.",
+    "unreadable": "The bytes are not an entry: .+[^.].",
+    "wrong_match": "The entry belongs to the match m[a-z2-7]{16}.",
+    "wrong_version": "The entry says that it is version ([0-9]+|True).",
+    "time_backwards": "The entry is older than the one before it.",
+    "request_twice": "The request was carried out before, as version [0-9]+.",
+    "digest_broken": "The digest does not follow from the entry before and this one.",
+    "not_canonical": "The bytes are not the canonical JSON of the entry.|"
+    "The entry holds true or false for a number, or a request or a hash of the rules of another shape.",
+    "not_legal": "The rules refuse the action: [a-z_]+.",
+    "action_differs": "The action is not stored as the rules admit it.",
+    "events_differ": "Event [0-9]+, [a-z_]+, is not what the rules and the dice of this version give.",
+    "secret_differs": "The secret is revealed where the match has not ended, not where it has, or it is another one.",
+    "rules_differ": "The entry names revision [0-9]+ after [0-9]+, and the rules are at [0-9]+.",
+    "commitment_broken": "The secret is not the one whose hash was published when the match was created.",
+    "not_replayable": "The entry cannot be replayed: [A-Za-z]+: .+.",
+    "secret_missing": "The secret of the match is not in the store.",
+    "entries_lost": "The entry [0-9]+ was .+.|The entries [0-9]+ to [0-9]+ were .+.",
+    "foreign_field": "The item has other fields than an entry and a mark.",
+    "wrong_partition": "The partition of {p[0-9]+}:s:m[a-z2-7]{16} is not that of the match. Nobody reads this log.",
+    "snapshot_unsigned": "The snapshot of this version has no valid signature, so it is not used. Rebuild it.",
+    "snapshot_differs": "The snapshot of this version is not what the log gives. Rebuild it.|"
+    "There is a snapshot of a version that the match does not have. Rebuild it.",
+    "standing_differs": "The standing stored for lists is not what the log gives. Rebuild it.",
+    "index_differs": "The match is not listed where the log says, or also elsewhere, or at another time. Rebuild it.",
+    "due_differs": "The index of what is due is not what the log gives for this match. Rebuild it.",
+    "request_differs": "The answer stored for a request id is not what the log gives. Rebuild it.",
+}
+
+
 def codes(report: Report) -> list[tuple[int, str]]:
+    """Return the version and the code of each finding. Each has the sentence of its code."""
+    for finding in report.findings:
+        assert re.fullmatch(DETAILS[finding.code], finding.detail), finding
     return [(finding.version, finding.code) for finding in report.findings]
+
+
+def test_every_code_of_a_finding_is_in_the_documentation() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "auditing.md").read_text(encoding="utf-8").split("| `empty` |")[1]
+    section = "| `empty` |" + text.split("\n\n")[0]
+    documented = {code for row in re.findall(r"^\| (`.*?`) \|", section, re.MULTILINE) for code in re.findall(r"`(\w+)`", row)}
+    assert documented == set(DETAILS)
 
 
 def test_a_match_as_it_was_played_has_no_findings(platform: Platform, match: str) -> None:
@@ -137,60 +182,100 @@ def test_a_match_that_does_not_exist_cannot_be_audited(platform: Platform) -> No
 
 
 @pytest.mark.parametrize(
-    ("version", "change", "code"),
+    ("version", "change", "expected"),
     [
-        (1, lambda entry: entry["events"][0].update(commitment="00" * 32), "digest_broken"),
-        (1, lambda entry: entry["action"].update(game="war"), "action_differs"),
+        (1, lambda entry: entry["events"][0].update(commitment="00" * 32), "digest_broken commitment_broken"),
+        (1, lambda entry: entry["action"].update(game="war"), "action_differs digest_broken"),
         (1, lambda entry: entry["events"][0].update(game="chess"), "not_replayable"),
-        (1, lambda entry: entry["events"][0]["roster"].update(two={"ai": "random"}), "events_differ"),
-        (1, lambda entry: entry["events"][0].update(creator="p" + "z" * 16), "events_differ"),
-        (1, lambda entry: entry["events"][1]["document"]["options"].update(target=9), "events_differ"),
-        (1, lambda entry: entry["events"][1]["document"]["counts"].update(one=1), "events_differ"),
-        (1, lambda entry: entry["events"][1]["document"]["seats"].reverse(), "events_differ"),
-        (1, lambda entry: entry["action"].update(order=["two", "one"]), "events_differ"),
+        (1, lambda entry: entry["events"][0]["roster"].update(two={"ai": "random"}), "events_differ digest_broken"),
+        (1, lambda entry: entry["events"][0].update(creator="p" + "z" * 16), "events_differ digest_broken"),
+        (1, lambda entry: entry["events"][1]["document"]["options"].update(target=9), "events_differ digest_broken"),
+        (1, lambda entry: entry["events"][1]["document"]["counts"].update(one=1), "events_differ digest_broken"),
+        (1, lambda entry: entry["events"][1]["document"]["seats"].reverse(), "events_differ digest_broken"),
+        (1, lambda entry: entry["action"].update(order=["two", "one"]), "events_differ digest_broken"),
         (1, lambda entry: entry["action"].update(order=["one", "two"]), "digest_broken"),
         (1, lambda entry: entry["action"].update(order=["one"]), "not_legal"),
-        (1, lambda entry: entry["events"][1]["document"]["seats"].pop(), "events_differ"),
-        (1, lambda entry: entry["events"].append({"type": "seats_filled"}), "events_differ"),
-        (2, lambda entry: entry["events"][0].update(player="p" + "z" * 16), "events_differ"),
-        (2, lambda entry: entry["events"][0].update(contribution="00"), "events_differ"),
-        (2, lambda entry: entry["events"].pop(), "events_differ"),
+        (1, lambda entry: entry["events"][1]["document"]["seats"].pop(), "events_differ digest_broken"),
+        (1, lambda entry: entry["events"].append({"type": "seats_filled"}), "events_differ digest_broken"),
+        (2, lambda entry: entry["events"][0].update(player="p" + "z" * 16), "events_differ digest_broken"),
+        (2, lambda entry: entry["events"][0].update(contribution="00"), "events_differ digest_broken"),
+        (2, lambda entry: entry["events"].pop(), "events_differ digest_broken"),
         (2, lambda entry: entry["action"].update(seat="one"), "not_legal"),
         (2, lambda entry: entry["action"].update(contribution="C0FFEE"), "not_legal"),
-        (3, lambda entry: entry["events"][0]["pile"].reverse(), "events_differ"),
+        (3, lambda entry: entry["events"][0]["pile"].reverse(), "events_differ digest_broken"),
         (4, lambda entry: entry.update(request=None), "digest_broken"),
-        (4, lambda entry: entry["request"].update(fingerprint="0" * 32), "digest_broken"),
-        (4, lambda entry: entry.update(revision=2), "digest_broken"),
-        (4, lambda entry: entry.update(rules="0" * 64), "digest_broken"),
+        (4, lambda entry: entry["request"].update(fingerprint="0" * 32), "digest_broken request_differs"),
+        (4, lambda entry: entry.update(revision=2), "rules_differ digest_broken"),
+        (4, lambda entry: entry.update(rules="0" * 64), "not_canonical digest_broken"),
         (4, lambda entry: entry.update(format=1), "unreadable"),
-        (4, lambda entry: entry["action"].update(by=2), "events_differ"),
+        (4, lambda entry: entry["action"].update(by=2), "events_differ digest_broken"),
         (4, lambda entry: entry["action"].update(by=7), "not_legal"),
         (4, lambda entry: entry.update(actor="two"), "not_legal"),
-        (5, lambda entry: entry["events"][0].update(face=entry["events"][0]["face"] % 6 + 1), "events_differ"),
-        (5, lambda entry: entry["events"].pop(), "events_differ"),
-        (5, lambda entry: entry["events"].append({"type": "counted", "seat": "one", "by": 1}), "events_differ"),
-        (5, lambda entry: entry["events"].append({"type": "nonsense"}), "events_differ"),
-        (5, lambda entry: entry.update(at=1), "time_backwards"),
+        (5, lambda entry: entry["events"][0].update(face=entry["events"][0]["face"] % 6 + 1), "events_differ digest_broken"),
+        (5, lambda entry: entry["events"].pop(), "events_differ digest_broken"),
+        (5, lambda entry: entry["events"].append({"type": "counted", "seat": "one", "by": 1}), "events_differ digest_broken"),
+        (5, lambda entry: entry["events"].append({"type": "nonsense"}), "events_differ digest_broken not_replayable"),
+        (5, lambda entry: entry.update(at=1), "time_backwards digest_broken"),
         (5, lambda entry: entry.update(at=entry["at"] + 10**9), "digest_broken"),
-        (5, lambda entry: entry.update(match="m" + "b" * 16), "wrong_match"),
-        (5, lambda entry: entry.update(version=6), "wrong_version"),
+        (5, lambda entry: entry.update(match="m" + "b" * 16), "wrong_match digest_broken"),
+        (5, lambda entry: entry.update(version=6), "wrong_version digest_broken"),
         (5, lambda entry: entry.update(digest="0" * 64), "digest_broken"),
         (5, lambda entry: entry.update(note="hello"), "not_canonical"),
-        (5, lambda entry: entry.update(secret="00" * 32), "secret_differs"),
-        (5, lambda entry: entry.update(request={"id": 5}), "digest_broken"),
+        (5, lambda entry: entry.update(secret="00" * 32), "secret_differs digest_broken secret_differs"),
+        (5, lambda entry: entry.update(request={"id": 5}), "not_canonical digest_broken"),
         (5, lambda entry: entry.pop("revision"), "unreadable"),
         (5, lambda entry: entry.update(events={}), "unreadable"),
         (5, lambda entry: entry.update(events=[7]), "not_replayable"),
     ],
 )
 def test_a_changed_entry_is_named_by_its_version(
-    platform: Platform, match: str, tamper: Callable[..., None], version: int, change: Callable[[Any], None], code: str
+    platform: Platform, match: str, tamper: Callable[..., None], version: int, change: Callable[[Any], None], expected: str
 ) -> None:
     tamper(version, change)
     report = audit(platform, match)
-    assert (version, code) in codes(report)
+    assert [code for place, code in codes(report) if place == version] == expected.split()
     assert codes(report)[0][0] == version, "there are no findings before it"
+    assert as_json(report)["findings"][0] == report.findings[0]._asdict()
     assert not report.ok
+
+
+@pytest.mark.parametrize(
+    ("version", "change", "expected"),
+    [
+        (1, lambda entry: entry["action"].update(game="war"), "action_differs"),
+        (3, lambda entry: entry["events"][0].update(by=2), "events_differ"),
+        (3, lambda entry: entry["events"][0].update(by=True), "events_differ"),
+        (3, lambda entry: entry["events"].pop(), "events_differ"),
+        (3, lambda entry: entry["events"].append({"type": "counted", "seat": "one", "by": 1}), "events_differ"),
+        (3, lambda entry: entry["events"][0].update(by=2) or entry.update(note=1), "events_differ not_canonical"),
+        (3, lambda entry: entry.update(note="hello"), "not_canonical"),
+        (3, lambda entry: entry.update(request=None), "not_canonical"),
+        (2, lambda entry: entry.update(secret="00" * 32), "secret_differs"),
+        (3, lambda entry: entry.update(secret="00" * 32), "secret_differs secret_differs"),
+        (3, lambda entry: entry["action"].update(by=7), "not_legal"),
+        (3, lambda entry: entry.update(digest="0" * 64), ""),
+    ],
+)
+def test_without_the_secret_a_changed_entry_is_found_by_the_rules(
+    platform: Platform, begin: Begin, version: int, change: Callable[[Any], None], expected: str
+) -> None:
+    match = begin()
+    play.play(platform, match, "one", [{"type": "add", "by": 1, "stay": True}] * 2, request="r")
+    lines = record(platform, match)
+    fields = orjson.loads(lines[version - 1])
+    change(fields)
+    lines[version - 1] = canonical(fields)
+    report = audit_entries(ALL_GAMES, lines)
+    assert codes(report) == [(version, code) for code in expected.split()]
+    assert report.chain == "undisclosed"
+
+
+def test_the_first_event_that_differs_is_named(platform: Platform, match: str, tamper: Callable[..., None]) -> None:
+    tamper(1, lambda entry: entry["events"][1]["document"].update(round=2))
+    assert audit(platform, match).findings[0].detail == "Event 2, match_prepared, is not what the rules and the dice of this version give."
+    tamper(2, lambda entry: entry["events"].pop())
+    found = {finding.version: finding.detail for finding in audit(platform, match).findings if finding.code == "events_differ"}
+    assert found[2] == "Event 2, seats_filled, is not what the rules and the dice of this version give."
 
 
 def test_an_event_changed_with_every_digest_computed_anew_is_found_by_the_dice(
