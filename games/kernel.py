@@ -24,6 +24,8 @@ Event = dict[str, Any]
 Fact = Callable[[State, Event, Own], None]
 Memory = dict[str, Any]
 
+RESTORED = "match_restored"  # the event that brings back an earlier document and what was remembered then (games/lifecycle.py)
+
 SYSTEM = "system"
 SPECTATOR = "spectator"
 AUDITOR = "auditor"
@@ -132,10 +134,14 @@ class Game(NamedTuple):
     events: Mapping[str, Fields]
     refusals: Mapping[str, str]
     reveals: frozenset[str]
+    rolls: frozenset[str]
     view: Callable[[State, str], State]
     shown: Callable[[Event, str], Event]
     guess: Guess
     worth: Callable[[State, Seat], float]
+    playing: Callable[[State], list[Seat]]
+    leave: Callable[[Match[Any], Seat], None]
+    default: Callable[[State, Seat], Action]
     invariants: Callable[[State], Iterator[str]]
     board: Callable[[State, str], list[str]]
     folder: Path
@@ -237,6 +243,16 @@ def carry_out(game: Game, state: State, actor: Seat, action: Any, chance: Chance
     return match
 
 
+def withdraw(game: Game, state: State, seat: Seat, chance: Chance) -> Match[State]:
+    """Return the match after a seat has left it, with its events and the new state. `state` is untouched.
+
+    The seat is one of `game.playing(state)`. It need not be its turn, and the match may be in any phase but that of a match that is over.
+    """
+    match = Match(game, state, chance)
+    game.leave(match, seat)
+    return match
+
+
 def decide(game: Game, state: State, actor: Seat, action: Any, chance: Chance) -> list[Event]:
     """Return the events that follow from `action`. Raises Refused. `state` is untouched."""
     return carry_out(game, state, actor, action, chance).events
@@ -262,6 +278,9 @@ def remembered(game: Game, memory: Memory, events: Iterable[Event]) -> Memory:
     It is `{}` at the start, and follows from what a spectator is shown. `memory` is untouched.
     """
     for event in events:
+        if event["type"] == RESTORED:
+            memory = event["memory"]
+            continue
         note = game.remembers.get(event["type"])
         if note is not None:
             memory = note(memory, game.shown(event, SPECTATOR))

@@ -7,7 +7,10 @@ A match goes through these events in this order. Only the events of a game's own
     round_started
       turn_started  phase_changed ...  turn_ended       once for each seat
     round_ended                                         the system must act
-    match_ended                                         at any point after match_started
+    match_ended                                         at any point after match_prepared
+
+Two more stand anywhere after match_prepared: seat_withdrawn, when a seat leaves the match, and match_restored, when the document of an
+earlier version comes back.
 """
 
 from __future__ import annotations
@@ -16,13 +19,17 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from games.documents import Own, clone
-from games.kernel import SYSTEM, Event, Fact
-from games.schema import Fields, Shape, described, ids, listing, mapping, nullable, whole
+from games.kernel import RESTORED, SYSTEM, Event, Fact
+from games.schema import Fields, Shape, anything, described, ids, listing, mapping, nullable, whole
 
 PREPARED = "match_prepared"
 SETUP = "setup"
 ROUND_END = "round_end"
 OVER = "over"
+
+RESIGNED, DRAW, VOID = "resigned", "draw", "void"
+SHARED_REASONS = (RESIGNED, DRAW, VOID)
+"""Why a match of any game may end: all seats but one have left it, or the players agree on a draw, or that it does not count."""
 
 Lifecycle = dict[str, tuple[Fact, Fields]]
 
@@ -31,6 +38,11 @@ def match_prepared(state: Any, event: Event, own: Own) -> None:
     """The state is the first document of the match."""
     state.clear()
     state.update(clone(event["document"]))
+
+
+def match_restored(state: Any, event: Event, own: Own) -> None:
+    """The state is the document of an earlier version again."""
+    match_prepared(state, event, own)
 
 
 def match_started(state: Any, event: Event, own: Own) -> None:
@@ -68,6 +80,10 @@ def round_ended(state: Any, event: Event, own: Own) -> None:
     state["to_act"] = [SYSTEM]
 
 
+def seat_withdrawn(state: Any, event: Event, own: Own) -> None:
+    """A seat has left the match. It does not act again and does not win."""
+
+
 def match_ended(state: Any, event: Event, own: Own) -> None:
     """The match is over and has an outcome."""
     state["outcome"] = {"winners": list(event["winners"]), "reason": event["reason"], "scores": dict(event["scores"])}
@@ -86,8 +102,8 @@ def lifecycle(
 ) -> Lifecycle:
     """Return the shared events of a game, by type: the fold of each and its fields.
 
-    `reasons`: why a match may end. `scores`: the shape of a seat's score. `more`: by event type, what the fold changes in this game in
-    addition, such as clearing the record of a turn.
+    `reasons`: why a match may end, `SHARED_REASONS` among them. `scores`: the shape of a seat's score. `more`: by event type, what the fold
+    changes in this game in addition, such as clearing the record of a turn.
     """
     seat, phase = ids(seats, "a seat"), ids(phases, "the kind of decision that is due")
     number = whole(1, about="the number of the round, from 1")
@@ -95,6 +111,14 @@ def lifecycle(
     actors = listing(ids([*seats, SYSTEM], "a seat, or the system"), about="who must decide now")
     shared: Lifecycle = {
         PREPARED: (match_prepared, {"document": document}),
+        RESTORED: (
+            match_restored,
+            {
+                "version": whole(1, about="the version of the match whose document this is"),
+                "document": document,
+                "memory": anything("what everybody who watched knew beyond the document at that version"),
+            },
+        ),
         "match_started": (match_started, {"seats": listing(seat, about="in turn order")}),
         "round_started": (round_started, {"round": number}),
         "turn_started": (turn_started, {"seat": seat, "phase": phase}),
@@ -104,12 +128,13 @@ def lifecycle(
         ),
         "turn_ended": (turn_ended, {"seat": seat}),
         "round_ended": (round_ended, {"round": number}),
+        "seat_withdrawn": (seat_withdrawn, {"seat": seat}),
         "match_ended": (
             match_ended,
             {
-                "winners": listing(seat, about="one seat, or those that share the victory"),
+                "winners": listing(seat, about="one seat, or those that share the victory; none if the match does not count"),
                 "reason": ids(reasons, "why the match is over"),
-                "scores": mapping(seat, scores, about="points by seat"),
+                "scores": mapping(seat, scores, about="points by seat; empty after a draw or a match that does not count"),
             },
         ),
     }

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from games import patterns
-from games.kernel import SHARED_REFUSALS, Game
+from games.kernel import RESTORED, SHARED_REFUSALS, Game
 from games.lifecycle import PREPARED
 from games.schema import (
     Fields,
@@ -63,6 +63,10 @@ def ref(name: str) -> Shape:
     return unchecked(reference(name))
 
 
+WHOLE_DOCUMENTS = {
+    PREPARED: "The first document of the match, as its viewer may see it.",
+    RESTORED: "The document of the earlier version, as its viewer may see it.",
+}
 OUTCOME = nullable(described(ref("Outcome"), "Who won, and why; null while the match goes on."))
 
 
@@ -138,8 +142,9 @@ def components(game: Game) -> dict[str, Schema]:
     own = camel(game.id)
     actions = {f"{own}{camel(kind)}": schema for kind, schema in action_schemas(game).items()}
     events = {f"{own}{camel(kind)}Event": schema for kind, schema in event_schemas(game).items()}
-    prepared = {"document": described(ref(f"{own}View"), "The first document of the match, as its viewer may see it.")}
-    events[f"{own}{camel(PREPARED)}Event"] = event_shape(PREPARED, prepared, summary(game.facts[PREPARED])).schema
+    for kind, about in WHOLE_DOCUMENTS.items():
+        whole = {**game.events[kind], "document": described(ref(f"{own}View"), about)}
+        events[f"{own}{camel(kind)}Event"] = event_shape(kind, whole, summary(game.facts[kind])).schema
     kinds = {**dict(zip(game.events, events, strict=True)), **{kind: f"{camel(kind)}Event" for kind in TABLE_EVENTS}}
     deeds = {kind: f"{own}{camel(kind)}" for kind in game.deeds()}
     at_table = {kind: camel(kind) for kind in DEEDS if kind != CREATE}

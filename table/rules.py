@@ -8,7 +8,7 @@ from typing import Any
 
 from games import kernel
 from games.choices import Choice
-from games.kernel import AUDITOR, Action, Event, Game, Refusal, Refused, State, no
+from games.kernel import AUDITOR, RESTORED, Action, Event, Game, Refusal, Refused, State, no
 from games.lifecycle import PREPARED
 from games.schema import Malformed, Shape, always, record
 from table.deeds import DEEDS
@@ -99,11 +99,11 @@ def view(table: Table, viewer: str) -> Table:
 
 
 def shown(game: Game, event: Event, viewer: str) -> Event:
-    """Return an event of the table or the game as a viewer may see it. The game redacts its own and its first document (TBL-SEE-01)."""
+    """Return an event of the table or the game as a viewer may see it. The game redacts its own and whole documents (TBL-SEE-01)."""
     kind = event["type"]
     if kind in FACTS or viewer == AUDITOR:
         return event
-    if kind == PREPARED:
+    if kind in (PREPARED, RESTORED):
         return {**event, "document": game.view(event["document"], viewer)}
     return game.shown(event, viewer)
 

@@ -10,7 +10,7 @@ from games.chance import Chance
 from games.choices import Outside, Ranges
 from games.documents import Own
 from games.kernel import Action, Deed, Event, Fact, Game, Match, Memory, Refusal, Refused, Seat, Seats, State, no
-from games.lifecycle import lifecycle
+from games.lifecycle import RESIGNED, SHARED_REASONS, lifecycle
 from games.schema import COUNTED, Fields, always, flag, ids, listing, mapping, nullable, record, veiled, whole
 
 SEATS = ("one", "two", "three", "four")
@@ -49,12 +49,12 @@ def _set_up(match: Match, actor: Seat, action: Action) -> None:
     match.emit("pile_built", pile=match.chance.shuffle(PILE))
     match.emit("match_started", seats=match.state["seats"])
     match.emit("round_started", round=1)
-    match.emit("turn_started", seat=match.state["seats"][0], phase="turn")
+    match.emit("turn_started", seat=playing(match.state)[0], phase="turn")
 
 
 def _open_round(match: Match, actor: Seat, action: Action) -> None:
     match.emit("round_started", round=match.state["round"] + 1)
-    match.emit("turn_started", seat=match.state["seats"][0], phase="turn")
+    match.emit("turn_started", seat=playing(match.state)[0], phase="turn")
 
 
 def _counted(match: Match, seat: Seat, by: int, stay: bool = False) -> None:
@@ -62,14 +62,17 @@ def _counted(match: Match, seat: Seat, by: int, stay: bool = False) -> None:
     if match.state["counts"][seat] >= match.state["options"]["target"]:
         match.emit("match_ended", winners=[seat], reason="target", scores=dict(match.state["counts"]))
         return
-    if stay:
-        return
+    if not stay:
+        _pass_on(match, seat)
+
+
+def _pass_on(match: Match, seat: Seat) -> None:
     seats = match.state["seats"]
-    place = seats.index(seat) + 1
-    if place == len(seats):
-        match.emit("round_ended", round=match.state["round"])
+    following = [other for other in seats[seats.index(seat) + 1 :] if other in playing(match.state)]
+    if following:
+        match.emit("turn_started", seat=following[0], phase="turn")
     else:
-        match.emit("turn_started", seat=seats[place], phase="turn")
+        match.emit("round_ended", round=match.state["round"])
 
 
 def _add_offers(state: State, seat: Seat) -> Iterator[Action]:
@@ -129,6 +132,31 @@ def _drawn(state: State, event: Event, own: Own) -> None:
     own(state, "pile").remove(event["card"])
 
 
+def playing(state: State) -> list[Seat]:
+    """The seats that have not left: those with a count."""
+    return [seat for seat in state["seats"] if seat in state["counts"]]
+
+
+def leave(match: Match, seat: Seat) -> None:
+    """The count of a seat that leaves is dropped. The last seat wins."""
+    match.emit("seat_withdrawn", seat=seat)
+    left = playing(match.state)
+    if len(left) == 1:
+        match.emit("match_ended", winners=left, reason=RESIGNED, scores=dict(match.state["counts"]))
+    elif match.state["active"] == seat:
+        _pass_on(match, seat)
+
+
+def default(state: State, seat: Seat) -> Action:
+    """A seat that does not decide counts one."""
+    return {"type": "add", "by": 1, "stay": False}
+
+
+def _withdrawn(state: State, event: Event, own: Own) -> None:
+    """Its count is dropped."""
+    del own(state, "counts")[event["seat"]]
+
+
 def view(state: State, viewer: str) -> State:
     """The pile is hidden; only its size is seen."""
     return state if viewer == "auditor" else {**state, "pile": len(state["pile"])}
@@ -147,7 +175,7 @@ def guess(seen: State, viewer: str, chance: Chance, memory: Memory | None = None
 def worth(state: State, seat: Seat) -> float:
     """Return the lead of a seat over the best of the others."""
     counts = state["counts"]
-    return counts[seat] * 1.0 - max(count for other, count in counts.items() if other != seat)
+    return counts.get(seat, 0) * 1.0 - max([count for other, count in counts.items() if other != seat], default=0)
 
 
 def sound(state: State) -> Iterator[str]:
@@ -163,6 +191,7 @@ def board(seen: State, viewer: str) -> list[str]:
 _SYSTEM = Deed({}, _system, _never, _set_up)
 _count = whole(0)
 SEAT = ids(SEATS)
+REASONS = ["target", *SHARED_REASONS]
 PILED = veiled(listing(_count), COUNTED)
 DOCUMENT = record(
     {
@@ -173,13 +202,13 @@ DOCUMENT = record(
         "phase": ids(["setup", "turn", "round_end", "over"]),
         "active": nullable(SEAT),
         "to_act": listing(ids([*SEATS, "system"])),
-        "outcome": nullable(record({"winners": listing(SEAT), "reason": always("target"), "scores": mapping(SEAT, _count)})),
+        "outcome": nullable(record({"winners": listing(SEAT), "reason": ids(REASONS), "scores": mapping(SEAT, _count)})),
         "counts": mapping(SEAT, _count),
         "pile": PILED,
     }
 )
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
-    **lifecycle(SEATS, ["setup", "turn", "round_end", "over"], ["target"], DOCUMENT, _count),
+    **lifecycle(SEATS, ["setup", "turn", "round_end", "over"], REASONS, DOCUMENT, _count, {"seat_withdrawn": _withdrawn}),
     "pile_built": (_pile_built, {"pile": PILED}),
     "counted": (_counted_fact, {"seat": SEAT, "by": _count}),
     "rolled": (_rolled, {"seat": SEAT, "face": _count}),
@@ -208,10 +237,14 @@ TALLY = Game(
     events={name: fields for name, (_, fields) in FACTS.items()},
     refusals={"too_much": "{by} is not from 1 to 3.", "pile_empty": "The pile is empty."},
     reveals=frozenset({"drawn"}),
+    rolls=frozenset({"pile_built", "rolled"}),
     view=view,
     shown=shown,
     guess=guess,
     worth=worth,
+    playing=playing,
+    leave=leave,
+    default=default,
     invariants=sound,
     board=board,
     folder=Path(__file__).parent,

@@ -8,10 +8,11 @@ from games.war.data import FOLDER, ID, LEAST_SEATS, MOST_SEATS, SEATS
 from games.war.facts import FACTS
 from games.war.guess import guess
 from games.war.invariants import broken
+from games.war.leaving import default, leave
 from games.war.phases import PHASES
 from games.war.setup import OPTIONS, begin
 from games.war.sight import shown, view
-from games.war.state import DOCUMENT
+from games.war.state import DOCUMENT, still_in
 from games.war.worth import worth
 
 REFUSALS = {
@@ -39,7 +40,7 @@ REFUSALS = {
 GAME = Game(
     id=ID,
     title="War!",
-    revision=2,
+    revision=3,
     seats=Seats(SEATS, LEAST_SEATS, MOST_SEATS),
     options=OPTIONS,
     begin=begin,
@@ -49,10 +50,14 @@ GAME = Game(
     events={name: fields for name, (_, fields) in FACTS.items()},
     refusals=REFUSALS,
     reveals=frozenset({"row_filled", "starting_cards_dealt"}),
+    rolls=frozenset({"symbols_chosen", "map_built", "starting_cards_dealt", "deck_built", "match_started", "attack_rolled"}),
     view=view,
     shown=shown,
     guess=guess,
     worth=worth,
+    playing=still_in,
+    leave=leave,
+    default=default,
     invariants=broken,
     board=board,
     folder=FOLDER,

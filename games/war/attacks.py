@@ -13,7 +13,7 @@ from games.war.data import MOVES, SIDES, SYMBOL, VALUE
 from games.war.document import Match, State
 from games.war.flow import after_moves, end_turn, to_phase
 from games.war.outcome import end_match
-from games.war.state import LAST_SEAT, MOVING, SEAT, TILE, holdings, put, still_in, take
+from games.war.state import LAST_SEAT, MOVING, SEAT, TILE, holdings, put, put_out, still_in, take
 
 CONQUERED, REPELLED, STOPPED = "conquered", "repelled", "stopped"
 MOST_ROLLS = 1000  # A roll is a draw with a chance of at most 1 in 6, so that nobody ever sees so many in a row.
@@ -166,15 +166,7 @@ def attack_ended(state: Any, event: Event, own: Own) -> None:
 
 def seat_eliminated(state: Any, event: Event, own: Own) -> None:
     """A seat is out. Its hand and its combat card are discarded, and it has no final turn."""
-    seat = event["seat"]
-    own(state, "eliminated").append(seat)
-    hands, discard = own(state, "hands"), own(state, "discard")
-    discard.extend(hands[seat])
-    hands[seat] = []
-    if seat in state["combat"]:
-        discard.append(own(state, "combat").pop(seat))
-    if state["final_turns"] is not None and seat in state["final_turns"]:
-        own(state, "final_turns").remove(seat)
+    put_out(state, event["seat"], own)
 
 
 ATTACK = Deed({"tile": TILE}, attack_offers, attack_refusal, attack)

@@ -12,7 +12,23 @@ from games.schema import Fields, listing
 from games.war.data import FIRST_CARD_ROUND, SEATS
 from games.war.document import Match, State
 from games.war.outcome import end_match
-from games.war.state import CARD, CARD_PLAY, DOCUMENT, DRAWING, FINAL_TURNS_OVER, MOVING, PHASE_NAMES, REASONS, SCORE, SEAT, still_in
+from games.war.state import (
+    CARD,
+    CARD_PLAY,
+    DOCUMENT,
+    DRAWING,
+    FINAL_TURNS_OVER,
+    MOVING,
+    PHASE_NAMES,
+    REASONS,
+    SCORE,
+    SEAT,
+    holdings,
+    on_board,
+    put_out,
+    still_in,
+    take,
+)
 
 # ---------------------------------------------------------------- steps
 
@@ -110,6 +126,18 @@ def turn_record_cleared(state: Any, event: Event, own: Own) -> None:
         own(state, "final_turns").remove(event["seat"])
 
 
+def seat_withdrawn(state: Any, event: Event, own: Own) -> None:
+    """Its units go back to its reserve, its cards are discarded, and it has no final turn."""
+    seat = event["seat"]
+    back = on_board(state, seat)
+    if back:
+        tiles = own(state, "tiles")
+        for tile in holdings(state, seat):
+            take(tiles, tile, tiles[tile]["units"], own)
+        own(state, "reserve")[seat] += back
+    put_out(state, seat, own)
+
+
 def combat_card_expired(state: Any, event: Event, own: Own) -> None:
     """A combat card goes to the discard pile."""
     del own(state, "combat")[event["seat"]]
@@ -122,7 +150,7 @@ def final_turns_started(state: Any, event: Event, own: Own) -> None:
 
 
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
-    **lifecycle(SEATS, PHASE_NAMES, REASONS, DOCUMENT, SCORE, {"turn_ended": turn_record_cleared}),
+    **lifecycle(SEATS, PHASE_NAMES, REASONS, DOCUMENT, SCORE, {"turn_ended": turn_record_cleared, "seat_withdrawn": seat_withdrawn}),
     "combat_card_expired": (combat_card_expired, {"seat": SEAT, "card": CARD}),
     "final_turns_started": (final_turns_started, {"seats": listing(SEAT, about="the seats that have one more turn, the next one first")}),
 }

@@ -64,9 +64,16 @@ def place_unit_refusal(state: State, seat: Seat, action: Action) -> Refusal | No
 def place_unit(match: Match, seat: Seat, action: Action) -> None:
     """Place one unit. The next seat follows; after the last unit of all the first turn begins (WAR-STA-01, WAR-STA-08)."""
     match.emit("starting_unit_placed", seat=seat, tile=action["tile"])
-    seats = match.state["seats"]
-    place = seats.index(seat) + 1
-    following = next((other for other in seats[place:] + seats[:place] if not has_placed_all(match.state, other)), None)
+    pass_on(match, seat)
+
+
+def pass_on(match: Match, seat: Seat) -> None:
+    """Let the next seat after a seat place a unit. After the last unit of all the first turn begins (WAR-STA-01, WAR-STA-08,
+    WAR-LEA-05)."""
+    state = match.state
+    place = state["seats"].index(seat) + 1
+    order = state["seats"][place:] + state["seats"][:place]
+    following = next((other for other in order if other not in state["eliminated"] and not has_placed_all(state, other)), None)
     if following is None:
         start_round(match, FIRST_ROUND)
     else:

@@ -30,7 +30,7 @@ from games.war.document import Match, Options, State
 from games.war.draw import fill_row
 from games.war.flow import blank_turn, to_phase
 from games.war.mapmaker import flaw, generated, given, symbols_on
-from games.war.state import CARD, DECK, FACE, NAMED_SYMBOL, OPTION_SHAPES, PLACEMENT, REGION, SEAT, TILE
+from games.war.state import CARD, DECK, FACE, NAMED_SYMBOL, OPTION_SHAPES, PLACEMENT, REGION, SEAT, TILE, still_in
 
 OPTIONS = record({name: defaulting(shape, DEFAULTS[name]) for name, shape in OPTION_SHAPES.items()}, about="the options of a match of War!")
 
@@ -126,7 +126,7 @@ def setup_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
 
 def set_up(match: Match, seat: Seat, action: Action) -> None:
     """Draw and lay out, in this order: first seat, symbols, map, starting cards, deck, face-up row. Then the first seat begins placing
-    (WAR-SET-01)."""
+    (WAR-SET-01, WAR-LEA-07)."""
     options = match.state["options"]
     seats = turn_order(match, options["first_seat"])
     choose_symbols(match, options)
@@ -136,7 +136,7 @@ def set_up(match: Match, seat: Seat, action: Action) -> None:
     build_deck(match)
     fill_row(match)
     match.emit("match_started", seats=seats)
-    to_phase(match, PLACEMENT, seats[0])
+    to_phase(match, PLACEMENT, still_in(match.state)[0])
 
 
 def turn_order(match: Match, first: str) -> list[Seat]:
@@ -175,10 +175,12 @@ def build_map(match: Match, options: Options) -> None:
 
 def deal_starting_cards(match: Match, seats: Sequence[Seat]) -> None:
     """Give the second seat a card of value 1, the third one of value 2, the fourth one of each, drawn one after the other from the green
-    cards (WAR-SET-05, WAR-SET-06, WAR-OPT-05)."""
+    cards; none to a seat that has left (WAR-SET-05, WAR-SET-06, WAR-OPT-05, WAR-LEA-07)."""
     cards: dict[Seat, list[str]] = {}
     left = [card for card in cards_in_play(match.state) if CARDS[card].background == STARTING_BACKGROUND]
     for place, seat in enumerate(seats, 1):
+        if seat in match.state["eliminated"]:
+            continue
         for value in STARTING_CARDS.get(place, ()):
             card = match.chance.pick([card for card in left if CARDS[card].value == value])
             left.remove(card)

@@ -7,7 +7,7 @@ from typing import Any
 
 from games.documents import Own
 from games.kernel import SYSTEM, Seat
-from games.lifecycle import OVER, ROUND_END, SETUP
+from games.lifecycle import OVER, ROUND_END, SETUP, SHARED_REASONS
 from games.schema import (
     COUNTED,
     Shape,
@@ -46,7 +46,7 @@ from games.war.document import State
 PLACEMENT, CARD_PLAY, MOVING, FIGHTING, DRAWING = "placement", "cards", "moves", "attack", "draw"
 PHASE_NAMES = (SETUP, PLACEMENT, CARD_PLAY, MOVING, FIGHTING, DRAWING, ROUND_END, OVER)
 FINAL_TURNS_OVER, LAST_SEAT = "final_turns_over", "last_seat"
-REASONS = (FINAL_TURNS_OVER, LAST_SEAT)
+REASONS = (FINAL_TURNS_OVER, LAST_SEAT, *SHARED_REASONS)
 
 SEAT = ids(SEATS, "a seat, named after its cubes")
 TILE = text("^[a-z](?:[1-9]|[12][0-9]|3[0-6])$", "a tile's id: its column letter and its row number")
@@ -166,8 +166,20 @@ def on_board(state: State, seat: Seat) -> int:
 
 
 def still_in(state: State) -> list[Seat]:
-    """Return the seats that are not eliminated, in turn order (WAR-ELI-04)."""
+    """Return the seats that are neither eliminated nor have left, in turn order (WAR-ELI-04, WAR-LEA-01)."""
     return [seat for seat in state["seats"] if seat not in state["eliminated"]]
+
+
+def put_out(state: Any, seat: Seat, own: Own) -> None:
+    """Put a seat out: its hand and its combat card are discarded, and it has no final turn. For facts only."""
+    own(state, "eliminated").append(seat)
+    hands, discard = own(state, "hands"), own(state, "discard")
+    discard.extend(hands[seat])
+    hands[seat] = []
+    if seat in state["combat"]:
+        discard.append(own(state, "combat").pop(seat))
+    if state["final_turns"] is not None and seat in state["final_turns"]:
+        own(state, "final_turns").remove(seat)
 
 
 def put(tiles: Any, tile: str, seat: Seat, units: int, own: Own) -> None:

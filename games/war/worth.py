@@ -15,7 +15,7 @@ def worth(state: State, seat: Seat) -> float:
     best and the mean of the others."""
     outcome = state["outcome"]
     if outcome is not None:
-        return (WEIGHTS.won if seat in outcome["winners"] else -WEIGHTS.won) + outcome["scores"][seat]
+        return (WEIGHTS.won if seat in outcome["winners"] else -WEIGHTS.won) + outcome["scores"].get(seat, 0)
     strength = {other: _strength(state, other) for other in state["seats"]}
     strength[seat] -= _danger(state, seat)
     for tile in state["attacks"]:

@@ -8,10 +8,11 @@ from games.war_of_civilizations.data import FOLDER, ID, LEAST_SEATS, MOST_SEATS,
 from games.war_of_civilizations.facts import FACTS
 from games.war_of_civilizations.guess import REMEMBERS, guess
 from games.war_of_civilizations.invariants import broken
+from games.war_of_civilizations.leaving import default, leave
 from games.war_of_civilizations.phases import PHASES, inadmissible
 from games.war_of_civilizations.setup import OPTIONS, begin
 from games.war_of_civilizations.sight import shown, view
-from games.war_of_civilizations.state import DOCUMENT
+from games.war_of_civilizations.state import DOCUMENT, still_in
 from games.war_of_civilizations.worth import worth
 
 REFUSALS = {
@@ -61,7 +62,7 @@ REFUSALS = {
 GAME = Game(
     id=ID,
     title="War of Civilizations",
-    revision=2,
+    revision=3,
     seats=Seats(SEATS, LEAST_SEATS, MOST_SEATS),
     options=OPTIONS,
     begin=begin,
@@ -71,10 +72,14 @@ GAME = Game(
     events={name: fields for name, (_, fields) in FACTS.items()},
     refusals=REFUSALS,
     reveals=frozenset({"card_revealed", "expedition_seen", "expedition_recovered", "dice_rolled", "bids_revealed", "disaster_drawn"}),
+    rolls=frozenset({"tokens_placed", "deck_built", "deck_reshuffled", "dice_rolled", "disaster_drawn"}),
     view=view,
     shown=shown,
     guess=guess,
     worth=worth,
+    playing=still_in,
+    leave=leave,
+    default=default,
     invariants=broken,
     board=board,
     folder=FOLDER,

@@ -11,7 +11,7 @@ from games.war_of_civilizations.document import Match, State
 from games.war_of_civilizations.effects import VERBS
 from games.war_of_civilizations.flow import begin_action, end_action, end_turn, may_begin, pass_to, start_round
 from games.war_of_civilizations.setup import set_up, setup_offers, setup_refusal
-from games.war_of_civilizations.state import ACTIVE_ACTION, CARD, LOCATION, SHIP, in_words, turn_of
+from games.war_of_civilizations.state import ACTIVE_ACTION, CARD, LOCATION, SHIP, in_words, still_in, turn_of
 from games.war_of_civilizations.upkeep import end_round
 
 # ---------------------------------------------------------------- deploying
@@ -49,12 +49,18 @@ def deploy(match: Match, seat: Seat, action: Action) -> None:
     for at, part in ((action["at"], ships), (other, rest)):
         if part:
             match.emit("ships_placed", seat=seat, at=at, ships=part, reason="deploy")
+    pass_on(match, seat)
+
+
+def pass_on(match: Match, seat: Seat) -> None:
+    """Let the next seat after a seat deploy. After the last one round 1 begins (WOC-SET-08, WOC-SET-11, WOC-LEA-05)."""
+    playing = still_in(match.state)
     seats = match.state["seats"]
-    following = seats[seats.index(seat) + 1 :]
+    following = [other for other in seats[seats.index(seat) + 1 :] if other in playing]
     if following:
         pass_to(match, DEPLOY_PHASE, [following[0]], following[0])
     else:
-        start_round(match, 1, seats[0])
+        start_round(match, 1, playing[0])
 
 
 # ---------------------------------------------------------------- active actions and turns

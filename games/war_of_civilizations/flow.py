@@ -16,6 +16,7 @@ from games.war_of_civilizations.data import (
     BLANK_TURN,
     BUYING,
     COUNTDOWN,
+    ELIMINATED,
     EXPEDITION,
     FLAGSHIP,
     ISLE,
@@ -45,6 +46,7 @@ from games.war_of_civilizations.state import (
     ability,
     controls,
     controls_continent,
+    crystals_of,
     isle_of,
     own_player,
     own_turn,
@@ -234,6 +236,19 @@ def turn_ended(state: State, event: Event, own: Own) -> None:
     state["turn"] = None
 
 
+def put_out(state: State, seat: Seat, own: Own) -> None:
+    """Put a seat out, for a fact: its pieces leave the board, and its cards go to the discard pile."""
+    player = own_player(state, seat, own)
+    own(own(state, "power"), "discard").extend(player["cards"])
+    player.update(clone(ELIMINATED))
+
+
+def seat_withdrawn(state: State, event: Event, own: Own) -> None:
+    """Its pieces and goods leave the match, its cards go to the discard pile, its crystals, mounted ones too, to the supply."""
+    own(state, "crystals")[SUPPLY] += crystals_of(state, event["seat"])
+    put_out(state, event["seat"], own)
+
+
 def match_ended(state: State, event: Event, own: Own) -> None:
     """Nothing waits any more."""
     state["turn"] = None
@@ -343,7 +358,12 @@ WAY: Fields = {"seat": SEAT, "from": FROM, "to": TO, "ships": SHIP_MAP}
 
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
     **lifecycle(
-        SEATS, PHASES, REASONS, DOCUMENT, SCORE, {"turn_started": turn_started, "turn_ended": turn_ended, "match_ended": match_ended}
+        SEATS,
+        PHASES,
+        REASONS,
+        DOCUMENT,
+        SCORE,
+        {"turn_started": turn_started, "turn_ended": turn_ended, "seat_withdrawn": seat_withdrawn, "match_ended": match_ended},
     ),
     "action_begun": (
         action_begun,

@@ -65,7 +65,7 @@ def broken(state: State) -> Iterator[str]:
     """Yield a sentence for each broken invariant: crystals, ships, cards and tokens are conserved (WOC-CMP-01, WOC-CMP-02, WOC-LIM-02,
     WOC-LIM-03), and records that wait belong to their phase."""
     yield from _broken_phase(state)
-    if state["phase"] != SETUP:
+    if state["attached"]:  # the set-up is done
         yield from _broken_crystals(state)
         yield from _broken_cards(state)
         yield from _broken_board(state)

@@ -29,10 +29,10 @@ def end_by_crystals(match: Match, reason: str) -> None:
     end_match(match, [seat for seat, merit in merits.items() if merit == best], reason)
 
 
-def check_survivor(match: Match) -> bool:
-    """End the match if only one seat is left, which wins. Return True if it has ended (WOC-ELM-06)."""
+def check_survivor(match: Match, reason: str = SURVIVOR_WIN) -> bool:
+    """End the match if only one seat is left, which wins. Return True if it has ended (WOC-ELM-06, WOC-LEA-06)."""
     left = still_in(match.state)
     if len(left) > 1:
         return False
-    end_match(match, left, SURVIVOR_WIN)
+    end_match(match, left, reason)
     return True

@@ -51,6 +51,7 @@ from games.war_of_civilizations.state import (
 )
 
 _GOODS = (*RESOURCES, "crystals")
+LEFT = "left"
 
 # ---------------------------------------------------------------- meeting a pirate
 
@@ -372,6 +373,11 @@ def ransom_offered(state: State, event: Event, own: Own) -> None:
     state["offers"] += 1
 
 
+def ransom_lapsed(state: State, event: Event, own: Own) -> None:
+    """There is nobody any more to make the offer, or to answer it."""
+    state["ransom"] = None
+
+
 def ransom_answered(state: State, event: Event, own: Own) -> None:
     """The offer is accepted or not."""
     state["ransom"] = None
@@ -380,8 +386,12 @@ def ransom_answered(state: State, event: Event, own: Own) -> None:
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
     "privateer_sent": (privateer_sent, {"seat": SEAT, "to": LOCATION}),
     "blockade_started": (blockade_started, BLOCKADE_START),
-    "blockade_ended": (blockade_ended, {"at": LOCATION, "result": ids(["hostages", "ransom", "fought"], "the answer")}),
+    "blockade_ended": (
+        blockade_ended,
+        {"at": LOCATION, "result": ids(["hostages", "ransom", "fought", LEFT], "the answer, or that one of the two seats has left")},
+    ),
     "ransom_offered": (ransom_offered, RANSOM_OFFERED),
+    "ransom_lapsed": (ransom_lapsed, {"at": LOCATION}),
     "ransom_answered": (ransom_answered, {"seat": SEAT, "accepted": flag("whether the offer was accepted"), "note": NOTE}),
 }
 

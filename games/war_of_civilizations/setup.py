@@ -38,7 +38,7 @@ from games.war_of_civilizations.data import (
 from games.war_of_civilizations.data import OPTIONS as OPTION_ROWS
 from games.war_of_civilizations.document import Match, Player, State
 from games.war_of_civilizations.flow import change_resources, move_crystals, pass_to
-from games.war_of_civilizations.state import APEX_ISLAND, ATTACHED_ISLANDS, COVERED_ISLANDS, DECK, OPTION_SHAPES, TOKEN, option
+from games.war_of_civilizations.state import APEX_ISLAND, ATTACHED_ISLANDS, COVERED_ISLANDS, DECK, OPTION_SHAPES, TOKEN, option, still_in
 
 OPTIONS = record(
     {name: defaulting(shape, DEFAULTS[name]) for name, shape in OPTION_SHAPES.items()},
@@ -124,7 +124,7 @@ def setup_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
 def set_up(match: Match, seat: Seat, action: Action) -> None:
     """Lay out the board: apex islands next to the north islands, tokens with a crystal on them, pirates, crystals, the power deck, and each
     seat's first goods and capital ship. Then the first seat deploys (WOC-SET-02, WOC-SET-03, WOC-SET-04, WOC-SET-05, WOC-SET-06,
-    WOC-SET-07, WOC-SET-08, WOC-SET-09, WOC-SET-10, WOC-MAP-01, WOC-MAP-09, WOC-MAP-10)."""
+    WOC-SET-07, WOC-SET-08, WOC-SET-09, WOC-SET-10, WOC-MAP-01, WOC-MAP-09, WOC-MAP-10, WOC-LEA-07)."""
     seats = match.state["seats"]
     covered = COVERED[len(seats)]
     islands = [apex for apex in RING if apex not in covered]
@@ -137,12 +137,13 @@ def set_up(match: Match, seat: Seat, action: Action) -> None:
     match.emit("deck_built", deck=match.chance.shuffle(deck(len(seats))))
     for card in match.state["power"]["deck"][:DISPLAY_SIZE]:
         match.emit("card_revealed", card=card)
-    for clan in seats:
+    playing = still_in(match.state)
+    for clan in playing:
         change_resources(match, clan, START, "start")
         move_crystals(match, SUPPLY, clan, START_CRYSTALS, "start")
         match.emit("ships_placed", seat=clan, at=HOME[clan], ships=dict(HOME_SHIPS), reason="start")
     match.emit("match_started", seats=seats)
-    pass_to(match, DEPLOY_PHASE, [seats[0]], seats[0])
+    pass_to(match, DEPLOY_PHASE, [playing[0]], playing[0])
 
 
 # ---------------------------------------------------------------- facts

@@ -14,7 +14,7 @@ from typing import Any, cast
 from games.choices import Ranges
 from games.documents import Document, Own
 from games.kernel import SYSTEM, Seat
-from games.lifecycle import OVER, ROUND_END, SETUP
+from games.lifecycle import OVER, ROUND_END, SETUP, SHARED_REASONS
 from games.schema import (
     BLANK,
     COUNTED,
@@ -116,7 +116,7 @@ TO = described(LOCATION, "where it goes")
 SHIP_MAP = counts(SHIP, 1, "ships by kind")
 CHANGES = mapping(RESOURCE, whole(), "what is added, or taken where negative")
 OFFER = counts(GOODS, 1, "what the seat that is blocked would pay")
-REASONS = (ISLE_WIN, CRYSTAL_WIN, ROUND_LIMIT_WIN, SURVIVOR_WIN)
+REASONS = (ISLE_WIN, CRYSTAL_WIN, ROUND_LIMIT_WIN, SURVIVOR_WIN, *SHARED_REASONS)
 SCORE = whole(0)
 OUTCOME = record(
     {
@@ -626,7 +626,7 @@ def reinforcements(state: State, seat: Seat, battle: str) -> list[str]:
 
 
 def still_in(state: State) -> list[Seat]:
-    """Return the seats not eliminated, in turn order."""
+    """Return the seats that are neither eliminated nor have left, in turn order (WOC-LEA-01)."""
     players = state["players"]
     return [seat for seat in state["seats"] if not players[seat]["eliminated"]]
 

@@ -91,7 +91,7 @@ def worth(state: State, seat: Seat) -> float:
     of the others."""
     outcome = state["outcome"]
     if outcome is not None:
-        return (WEIGHTS.won if seat in outcome["winners"] else -WEIGHTS.won) + float(outcome["scores"][seat])
+        return (WEIGHTS.won if seat in outcome["winners"] else -WEIGHTS.won) + float(outcome["scores"].get(seat, 0))
     players = state["players"]
     if players[seat]["eliminated"]:
         return -WEIGHTS.won / 2

@@ -8,6 +8,7 @@ from games.war_of_the_worlds.data import FOLDER, SEATS
 from games.war_of_the_worlds.facts import FACTS
 from games.war_of_the_worlds.guess import REMEMBERS, guess
 from games.war_of_the_worlds.invariants import broken
+from games.war_of_the_worlds.leaving import default, leave, playing
 from games.war_of_the_worlds.phases import PHASES
 from games.war_of_the_worlds.setup import OPTIONS, begin
 from games.war_of_the_worlds.sight import shown, view
@@ -51,7 +52,7 @@ REFUSALS = {
 GAME = Game(
     id="war_of_the_worlds",
     title="War of the Worlds: The New Wave",
-    revision=2,
+    revision=3,
     seats=Seats(SEATS, len(SEATS), len(SEATS)),
     options=OPTIONS,
     begin=begin,
@@ -61,10 +62,14 @@ GAME = Game(
     events={name: fields for name, (_, fields) in FACTS.items()},
     refusals=REFUSALS,
     reveals=frozenset({"cards_drawn", "offer_filled"}),
+    rolls=frozenset({"supply_shuffled", "offer_deck_shuffled"}),
     view=view,
     shown=shown,
     guess=guess,
     worth=worth,
+    playing=playing,
+    leave=leave,
+    default=default,
     invariants=broken,
     board=board,
     folder=FOLDER,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from games.documents import Own
@@ -211,16 +211,15 @@ def play(match: Match, seat: Seat, action: Action) -> None:
 # ---------------------------------------------------------------- ending the turn
 
 
-def playable(state: State, seat: Seat) -> str | None:
-    """Return a card in hand with a legal play that counts for the duty to play, or None. A play that removes the card or opens a strike
-    does not count (WOW-TRN-05, WOW-TRN-06, WOW-UNT-14, WOW-EDN-05)."""
+def owed_plays(state: State, seat: Seat) -> Iterator[Action]:
+    """Yield the legal plays of cards in hand that count for the duty to play. A play that removes the card or opens a strike does not count
+    (WOW-TRN-05, WOW-TRN-06, WOW-UNT-14, WOW-EDN-05)."""
     for card in dict.fromkeys(state["sides"][seat]["hand"]):
         for terms in KEPT[card]:
             verb = VERBS[card, terms.option]
             for action in verb.offers(state, seat, terms):
                 if (verb.opens is None or not verb.opens(state, terms, action)) and verb.refusal(state, seat, terms, action) is None:
-                    return card
-    return None
+                    yield action
 
 
 def end_turn_offers(state: State, seat: Seat) -> list[Action]:
@@ -233,8 +232,8 @@ def end_turn_refusal(state: State, seat: Seat, action: Action) -> Refusal | None
     WOW-OPT-02)."""
     if not must_play(state):
         return None
-    card = playable(state, seat)
-    return None if card is None else no("cards_left", "WOW-TRN-05", card=card)
+    owed = next(owed_plays(state, seat), None)
+    return None if owed is None else no("cards_left", "WOW-TRN-05", card=owed["card"])
 
 
 def finish_turn(match: Match, seat: Seat, action: Action) -> None:

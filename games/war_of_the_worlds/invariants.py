@@ -35,7 +35,7 @@ def broken(state: State) -> Iterator[str]:
     or evacuation belongs to its phase (WOW-CMP-03, WOW-CMP-06, WOW-CMP-07, WOW-CMP-08, WOW-CMP-10)."""
     yield from _broken_phase(state)
     yield from _broken_board(state)
-    if state["phase"] != SETUP:
+    if any(side[name] for side in state["sides"].values() for name in PILES):  # none is dealt before the set-up
         yield from _broken_piles(state)
 
 

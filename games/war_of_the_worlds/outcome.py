@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from games.documents import Own
 from games.kernel import Event, Fact, Seat
+from games.lifecycle import RESIGNED, SETUP
 from games.schema import Fields, described, nullable, whole
 from games.war_of_the_worlds.data import ALIENS, CIVILIANS, DAMAGE_TO_WIN, HUMANS
 from games.war_of_the_worlds.document import Match, State
@@ -13,7 +14,10 @@ from games.war_of_the_worlds.state import BY_DAMAGE, BY_EXTINCTION, BY_ROUNDS, D
 
 
 def scores(state: State) -> dict[Seat, int]:
-    """Return the score of each seat: the missing civilians for the aliens, the damage for the humans (WOW-END-06)."""
+    """Return the score of each seat: the missing civilians for the aliens, the damage for the humans; nothing before the set-up
+    (WOW-END-06, WOW-LEA-03)."""
+    if state["phase"] == SETUP:
+        return dict.fromkeys(state["seats"], 0)
     return {ALIENS: CIVILIANS - civilians_left(state), HUMANS: state["damage"]}
 
 
@@ -45,6 +49,11 @@ def end_by_rounds(match: Match) -> None:
     """End the match for the higher score. If the scores are equal the humans win (WOW-END-06)."""
     points = scores(match.state)
     _end(match, ALIENS if points[ALIENS] > points[HUMANS] else HUMANS, BY_ROUNDS)
+
+
+def end_by_leaving(match: Match, winner: Seat) -> None:
+    """End the match for the seat that is left. Before the set-up nobody has a point (WOW-LEA-01, WOW-LEA-03)."""
+    _end(match, winner, RESIGNED)
 
 
 def is_over(match: Match) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from games.kernel import SYSTEM, Action, Refusal, Seat, no
-from games.lifecycle import OVER, ROUND_END, SETUP
+from games.lifecycle import OVER, ROUND_END, SETUP, SHARED_REASONS
 from games.schema import BLANK, COUNTED, Shape, always, described, flag, ids, listing, mapping, nullable, record, text, veiled, whole
 from games.war_of_the_worlds.data import (
     ALIENS,
@@ -50,7 +50,7 @@ PHASE_IDS = (SETUP, PLAYING, STRIKING, EVACUATING, ROUND_END, OVER)
 BY_DAMAGE = "damage"
 BY_EXTINCTION = "extinction"
 BY_ROUNDS = "round_limit"
-REASONS = (BY_DAMAGE, BY_EXTINCTION, BY_ROUNDS)
+REASONS = (BY_DAMAGE, BY_EXTINCTION, BY_ROUNDS, *SHARED_REASONS)
 
 SEAT = ids(SEATS, "a seat, named after its side")
 REGION = ids([*LAND, *SEA], "a region of the map")

@@ -442,7 +442,7 @@ def test_no_action_or_event_of_the_table_has_a_type_of_a_game(game: Any) -> None
 
 
 def test_no_event_of_the_table_has_a_type_of_the_life_cycle() -> None:
-    assert len(lifecycle_events()) == 8
+    assert len(lifecycle_events()) == 10
     assert set(FACTS).isdisjoint(lifecycle_events())
     assert not rules.is_table_action({"type": "advance"})
 

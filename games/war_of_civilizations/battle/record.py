@@ -14,7 +14,6 @@ from games.war_of_civilizations.data import (
     CARDS,
     DEFENCE_BONUS,
     DEFENDER,
-    ELIMINATED,
     FLAGSHIP,
     FLAGSHIP_CRYSTALS,
     HOME,
@@ -29,6 +28,7 @@ from games.war_of_civilizations.data import (
     Counts,
 )
 from games.war_of_civilizations.document import Battle, Side, State
+from games.war_of_civilizations.flow import put_out
 from games.war_of_civilizations.state import (
     AMMO_BID,
     APEX_ISLAND,
@@ -188,9 +188,7 @@ def battle_ended(state: State, event: Event, own: Own) -> None:
 
 def seat_eliminated(state: State, event: Event, own: Own) -> None:
     """A seat is out. Its pieces leave the board, and its cards go to the discard pile (WOC-ELM-03)."""
-    player = own_player(state, event["seat"], own)
-    own(own(state, "power"), "discard").extend(player["cards"])
-    player.update(clone(ELIMINATED))
+    put_out(state, event["seat"], own)
 
 
 def expedition_seen(state: State, event: Event, own: Own) -> None:

@@ -262,13 +262,19 @@ def eliminate(match: Match, seat: Seat, by: Seat) -> None:
     for location in LOCATIONS:
         if location in player["mounted"]:
             match.emit("crystal_captured", seat=by, owner=seat, at=location)
+    let_go(match, seat)
+    match.emit("seat_eliminated", seat=seat, by=by)
+
+
+def let_go(match: Match, seat: Seat) -> None:
+    """Prepare for a seat's end: privateers that keep its ships go home, and it holds the Isle no more (WOC-ELM-04, WOC-LEA-02)."""
+    fleets = match.state["players"][seat]["fleets"]
     for other in match.state["seats"]:
         where = match.state["players"][other]["privateer"]
-        if other != seat and where in player["fleets"] and where != HOME[other]:
+        if other != seat and where in fleets and where != HOME[other]:
             match.emit("privateer_moved", seat=other, to=HOME[other])
     if isle_of(match.state)["holder"] == seat:
         match.emit("isle_lost", seat=seat)
-    match.emit("seat_eliminated", seat=seat, by=by)
 
 
 def close(match: Match) -> None:
