@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from games.lifecycle import DRAW, VOID
 
 WIDTH = 120  # columns of a board, at most
 LINES = 60  # lines of a board, at most
@@ -76,6 +79,17 @@ def counted(number: int, thing: str, many: str = "") -> str:
 def listed(names: Sequence[str]) -> str:
     """Return names as a phrase: `red, blue and green`."""
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
+
+
+def verdict(outcome: Mapping[str, Any]) -> str:
+    """Return how a match ended as a sentence, with the scores if there are any, such as `Red won (last seat): red 12, blue 0`."""
+    if outcome["reason"] == VOID:
+        return "The match does not count."
+    winners = listed(outcome["winners"]).capitalize()
+    if outcome["reason"] == DRAW:
+        return f"{winners} agreed on a draw."
+    scores = ", ".join([f"{seat} {score}" for seat, score in outcome["scores"].items()])
+    return f"{winners} won ({outcome['reason'].replace('_', ' ')}): {scores}."
 
 
 def tallied(names: Iterable[str]) -> list[str]:

@@ -18,7 +18,7 @@ from games import GAMES
 from games.chance import Chance, Drawn, Scripted
 from games.choices import Choice, admits
 from games.documents import clone
-from games.kernel import AUDITOR, Event, Game, Refused, State, carry_out, legal
+from games.kernel import AUDITOR, Event, Game, Refused, State, carry_out, legal, withdraw
 from table import rules as table_rules
 from table.document import Table
 from table.session import Session
@@ -28,6 +28,8 @@ Scenario = dict[str, Any]
 COMMITMENT = "0" * 64  # of the matches in scenarios of the table
 CODE = "a" * 16  # that they ask for
 EXPIRES = 1_800_000_000_000
+LEAVE = {"type": "leave"}  # in scenarios of a game: the seat leaves the match
+DEFAULT = {"type": "default"}  # in scenarios of a game: the default action of the seat
 MISSING = object()  # what `value_at` returns if nothing is at a pointer
 
 
@@ -88,7 +90,11 @@ class GameRules(NamedTuple):
 
     def act(self, state: State, step: Mapping[str, Any], chance: Chance) -> tuple[list[Event], State]:
         """Return the events of a step and the document afterwards. Raise Refused."""
-        match = carry_out(self.game, state, step["seat"], clone(step["do"]), chance)
+        seat, action = step["seat"], clone(step["do"])
+        if action == LEAVE:
+            match = withdraw(self.game, state, seat, chance)
+        else:
+            match = carry_out(self.game, state, seat, self.game.default(state, seat) if action == DEFAULT else action, chance)
         return match.events, match.state
 
     def choices(self, state: State, step: Mapping[str, Any]) -> list[Choice]:

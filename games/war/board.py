@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import cast
 
-from games.drawing import WIDTH, Sheet, apart, counted, heading, listed, paragraph
+from games.drawing import WIDTH, Sheet, apart, counted, heading, listed, paragraph, verdict
 from games.kernel import Seat
 from games.war.data import BROWN, COLUMNS, COMBAT_CARDS, MOVES, REINFORCEMENTS, SYMBOL, SYMBOLS, VALUE
 from games.war.document import State
@@ -152,5 +152,4 @@ def _end(view: State) -> Iterator[str]:
     if view["final_turns"]:
         yield f"Final turns are still to be finished by {listed(view['final_turns'])}."
     if view["outcome"] is not None:
-        why = view["outcome"]["reason"].replace("_", " ")
-        yield f"{listed(view['outcome']['winners']).capitalize()} won ({why})."
+        yield verdict(view["outcome"])

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any
 
-from games.drawing import Sheet, apart, counted, heading, legible, listed, paragraph, tallied
+from games.drawing import Sheet, apart, counted, heading, legible, listed, paragraph, tallied, verdict
 from games.kernel import Seat
 from games.war_of_civilizations.data import CONTINENT_OF, COUNTDOWN, EXPEDITIONS, ISLE, MAX_LEVEL, RESERVE, RESOURCES, RING, SHIPS
 from games.war_of_civilizations.sight import View
@@ -207,7 +207,5 @@ def _battle(battle: dict[str, Any]) -> Iterator[str]:
 
 def _end(view: View) -> Iterator[str]:
     """Yield the winners and the scores."""
-    outcome = view["outcome"]
-    if outcome is not None:
-        scores = [f"{seat} {number}" for seat, number in outcome["scores"].items()]
-        yield f"{listed(outcome['winners']).capitalize()} won ({_words(outcome['reason'])}): {', '.join(scores)}."
+    if view["outcome"] is not None:
+        yield verdict(view["outcome"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from games.drawing import Sheet, apart, counted, heading, listed, paragraph, tallied
+from games.drawing import Sheet, apart, counted, heading, paragraph, tallied, verdict
 from games.kernel import AUDITOR, Seat
 from games.war_of_the_worlds.data import (
     BALLOONS,
@@ -147,7 +147,5 @@ def _size(pile: Any) -> int:
 
 def _end(view: View) -> Iterator[str]:
     """Yield a line for the outcome."""
-    outcome = view["outcome"]
-    if outcome is not None:
-        scores = ", ".join(f"{seat} {score}" for seat, score in outcome["scores"].items())
-        yield f"{listed(outcome['winners']).capitalize()} won ({outcome['reason'].replace('_', ' ')}): {scores}."
+    if view["outcome"] is not None:
+        yield verdict(view["outcome"])

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from json_merge_patch import merge
 
-from games.documents import clone
-from games.kernel import State, carry_out, legal
+from games.kernel import State, legal
 from games.war_of_the_worlds import GAME
 from games.war_of_the_worlds.data import BUILDINGS, CARDS, FIGURES, LAND, SEATS
 from tests.games.matches import Start, chance, scenarios, walk
@@ -45,7 +44,7 @@ def examples() -> Iterator[State]:
         yield state
         for step in scenario["steps"]:
             if "refused" not in step:
-                state = carry_out(GAME, state, step["seat"], clone(step["do"]), chance(1)).state
+                state = GameRules(GAME).act(state, step, chance(1))[1]
                 yield state
 
 

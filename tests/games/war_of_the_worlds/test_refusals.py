@@ -23,7 +23,7 @@ def refusals():
             if "refused" in step:
                 yield pytest.param(state, step["seat"], step["do"], step["refused"], id=f"{scenario['id']} step {number}")
             else:
-                state = carry_out(GAME, state, step["seat"], clone(step["do"]), chance(1)).state
+                state = GameRules(GAME).act(state, step, chance(1))[1]
 
 
 REFUSED = list(refusals())
