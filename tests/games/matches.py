@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from games import GAMES
 from games.chance import Chance, Drawn
 from games.documents import clone
-from games.kernel import Action, Event, Game, Refused, State, any_action, carry_out
+from games.kernel import Action, Event, Game, Refused, State, any_action, carry_out, withdraw
 
 HERE = Path(__file__).parent
+LEAVE = {"type": "leave"}  # the action of a step in which a seat leaves the match
 BOUND = 20_000  # actions; a match that takes more does not end
 
 
@@ -50,16 +51,22 @@ def will_of(start: Start) -> random.Random:
     return random.Random(start.seed)
 
 
-def walk(start: Start) -> Iterator[Step]:
-    """Play a match from its creation to its end. Every actor chooses at random."""
-    return walk_on(start.game, start.game.begin(start.seats, start.options), chance(("dice", start.seed)), will_of(start), 0)
+def walk(start: Start, leaves: int = 0) -> Iterator[Step]:
+    """Play a match from its creation to its end. Every actor chooses at random. At one step in `leaves`, if it is not 0, a seat leaves."""
+    return walk_on(start.game, start.game.begin(start.seats, start.options), chance(("dice", start.seed)), will_of(start), 0, leaves)
 
 
-def walk_on(game: Game, state: State, dice: Chance, will: random.Random, first: int) -> Iterator[Step]:
-    """Play a match from a position to its end. `first` is the number of the first step."""
+def walk_on(game: Game, state: State, dice: Chance, will: random.Random, first: int, leaves: int = 0) -> Iterator[Step]:
+    """Play a match from a position to its end, as `walk` does. `first` is the number of the first step."""
     for number in range(first, BOUND):
         if not state["to_act"]:
             return
+        if leaves and will.randrange(leaves) == 0:
+            actor = will.choice(game.playing(state))
+            match = withdraw(game, state, actor, dice)
+            yield Step(number, state, actor, LEAVE, match.events, match.state)
+            state = match.state
+            continue
         actor = will.choice(state["to_act"])
         action = any_action(game, state, actor, will.randrange)
         assert action is not None, f"{actor} must act in {state['phase']} and has no choice"

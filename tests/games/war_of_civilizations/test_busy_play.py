@@ -12,11 +12,13 @@ import pytest
 
 from games.choices import complete
 from games.documents import clone
-from games.kernel import AUDITOR, SPECTATOR, Scratch, State, carry_out, fold, legal, remembered
+from games.kernel import AUDITOR, SPECTATOR, Scratch, State, carry_out, fold, legal, remembered, withdraw
+from games.lifecycle import OVER, SETUP
 from games.war_of_civilizations import GAME
 from games.war_of_civilizations.data import RESOURCES, SEATS
-from tests.games.matches import Step, chance, same
+from tests.games.matches import LEAVE, Step, chance, same
 from tests.games.test_laws import ORDERS
+from tests.games.test_leaving import check_defaults, check_leaving, check_position, check_secrecy
 
 DULL = {"end_turn", "end_action", "discard_card", "ready", "yield"}
 LIVELY = 0.9  # the chance that dull kinds are left out if there are others
@@ -31,7 +33,7 @@ def enriched(state: State) -> State:
     return rich
 
 
-def busy(seed: int) -> Iterator[Step]:
+def busy(seed: int, leaves: int = 0) -> Iterator[Step]:
     will, dice = random.Random(seed), chance(("dice", seed))
     seats = will.sample(SEATS, will.randint(2, 6))
     state = GAME.begin(seats, {"round_limit": 20, "pirates": will.random() < 0.7, "disasters": will.random() < 0.4})
@@ -39,6 +41,12 @@ def busy(seed: int) -> Iterator[Step]:
     for number in range(MOST):
         if not state["to_act"]:
             return
+        if leaves and will.randrange(leaves) == 0:
+            actor = will.choice(GAME.playing(state))
+            match = withdraw(GAME, state, actor, dice)
+            yield Step(number, state, actor, LEAVE, match.events, match.state)
+            state = match.state
+            continue
         actor = will.choice(state["to_act"])
         choices = legal(GAME, state, actor)
         kinds = list(dict.fromkeys(choice["action"]["type"] for choice in choices))
@@ -99,3 +107,40 @@ def test_scratch_play_goes_as_recorded_play_goes(seed):
             continue
         scratch.play(step.actor, step.action)
         assert step.number % 8 or same(scratch.state) == same(step.after)
+
+
+def moment(state: State) -> tuple[object, ...]:
+    """Return what is under way in a position: the phase, who fights whom, and what else waits."""
+    battle = state["battle"]
+    return (
+        state["phase"],
+        battle
+        and (battle["kind"], battle["privateer"], battle["attacker"] == state["active"], len(battle["bids"]), bool(battle["hostages"])),
+        state["blockade"] is not None,
+        state["ransom"] is not None,
+    )
+
+
+def test_any_seat_may_leave_in_the_middle_of_anything():
+    """Each kind of moment of some busy matches is tried once for each number of seats (tests/games/test_leaving.py has the laws)."""
+    tried = set()
+    for seed in range(48, 60):
+        for step in busy(seed):
+            state = step.before
+            key = (len(GAME.playing(state)), moment(state))
+            if key not in tried:
+                tried.add(key)
+                check_defaults(GAME, state, listed=True)
+                for seat in GAME.playing(state):
+                    check_leaving(GAME, state, seat)
+                for viewer in (*state["seats"][:2], SPECTATOR):
+                    check_secrecy(GAME, state, viewer)
+    assert {phase for _, (phase, *_) in tried} == set(GAME.phases) - {SETUP, OVER}
+
+
+@pytest.mark.parametrize("seed", range(60, 72))
+def test_play_goes_on_when_seats_leave(seed):
+    gone = []
+    for step in busy(seed, leaves=60):
+        gone += [step.actor] if step.action is LEAVE else []
+        check_position(GAME, step.after, gone)
