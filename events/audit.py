@@ -17,7 +17,7 @@ from events.due import KINDS, owed
 from events.entries import FORMAT, START, Entry, Unreadable, blind_key, canonical, link, parse
 from events.errors import NoMatch
 from events.platform import Platform
-from events.positions import Position, ended, follow, moved
+from events.positions import Position, ended, follow, moment_of_play, moved
 from events.rebuild import owner
 from events.rules import content_hash
 from events.snapshots import is_foreign, pack
@@ -25,13 +25,13 @@ from events.standings import indexes, standing
 from events.store.projections import Listed, Stored
 from events.store.signing import signing_key, verified
 from games.chance import Drawn
-from games.kernel import Action, Event, Game, Refused, State, admit, carry_out, no, remembered
+from games.kernel import Action, Event, Game, Memory, Refused, State, admit, carry_out, no, remembered
 from games.patterns import CONTENT_HASH, matches
 from table import rules as table_rules
 from table.document import Table
 from table.rules import is_table_action
-from table.session import Session
-from table.state import OPEN, STARTED, lock_of
+from table.session import Session, fold
+from table.state import OPEN, PAUSED, STARTED, lock_of
 
 VERIFIED = "verified"
 UNDISCLOSED = "undisclosed"
@@ -206,6 +206,7 @@ class Trail:
         self._match = match
         self._digest: str | None = START  # None: unknown, because the entry before cannot be read
         self._at = 0
+        self._earlier: dict[int, tuple[State, Memory]] = {}  # by version, what a takeback may bring back: nothing from before `fixed`
         self._revisions: set[int] = set()
         self._rules: set[str] = set()
         self._replayed_only = 0
@@ -298,9 +299,9 @@ class Trail:
             self.find("wrong_version", f"The entry says that it is version {entry.version}.")
         if bool in map(type, entry) or not (entry.request is None or _is_request(entry.request)) or not matches(CONTENT_HASH, entry.rules):
             self.find("not_canonical", "The entry holds true or false for a number, or a request or a hash of the rules of another shape.")
-        if entry.at < self._at:
-            self.find("time_backwards", "The entry is older than the one before it.")
-        self._at = entry.at
+        if entry.at < self._floor(entry):
+            self.find("time_backwards", "The entry is older than the one before it, or than the time since which its actor's clock runs.")
+        self._at = max(self._at, entry.at)
         self._revisions.add(entry.revision)
         self._rules.add(entry.rules)
         if entry.request is not None and _is_request(entry.request) and self.position is not None and not self.lost:
@@ -309,6 +310,13 @@ class Trail:
             if int(last) != self.version - 1:
                 self.find("request_twice", f"The request was carried out before, as version {last}.")
             self.answers[name] = f"{first}:{self.version}:{entry.request['fingerprint']}"
+
+    def _floor(self, entry: Entry) -> int:
+        """Return the earliest moment that an entry may have. It is unknown for a seat with a clock once the replay cannot go on."""
+        position = self.position
+        if position is None or is_table_action(entry.action) or entry.actor not in position.table["clocks"]["seats"]:
+            return self._at
+        return 0 if self.lost else moment_of_play(position, entry.actor, 0)
 
     def _decide_again(self, entry: Entry) -> tuple[Entry, tuple[Table, State] | None]:
         """Return the entry as it must be by the rules and the secret, and the documents that it leads to. Raises Refused."""
@@ -320,17 +328,27 @@ class Trail:
             return entry, None
         if before is None or is_table_action(entry.action):
             return self._decide_at_table(game, before, entry)
-        if before.table["phase"] != STARTED:
+        if before.table["phase"] not in (STARTED, PAUSED):
             raise Refused(no("not_started"))  # the dice of this entry would not depend on what the open seat is still to give
-        chance = Drawn(_undisclosed if self._undisclosed else Draws(self._dice, self.version).number)
+        refusal = table_rules.play_refusal(before.table, before.document, entry.actor, entry.at, owner=False)
+        if refusal is not None:
+            raise Refused(refusal)
         try:
-            match = carry_out(game, before.document, entry.actor, entry.action, chance)
+            match = carry_out(game, before.document, entry.actor, entry.action, self._chance())
         except Undisclosed:
             self._replayed_only += 1
             return entry._replace(action=admit(game, entry.action)), None
-        return self._again(entry, match.action, match.events, before.table, match.state), (before.table, match.state)
+        table = before.table
+        for event in table_rules.play_follows(table, match.state, entry.actor):
+            match.events.append(event)
+            table = fold(table, event)
+        return self._again(entry, match.action, match.events, table, match.state), (table, match.state)
 
-    def _decide_at_table(self, game: Game, before: Position | None, entry: Entry) -> tuple[Entry, tuple[Table, State]]:
+    def _chance(self) -> Drawn:
+        """Return the chance of the entry read last. It raises Undisclosed if something is drawn and the secret is not known."""
+        return Drawn(_undisclosed if self._undisclosed else Draws(self._dice, self.version).number)
+
+    def _decide_at_table(self, game: Game, before: Position | None, entry: Entry) -> tuple[Entry, tuple[Table, State] | None]:
         action = entry.action
         if before is None:
             # The secret's hash and the time to start are taken as published, and without the secret the lock, too.
@@ -339,8 +357,22 @@ class Trail:
             session = Session(game, commitment=published, lock=lock, expires=expires)
             action = {**action, "game": game.id}
         else:
-            session = Session(game, before.table, before.document)
-        action = table_rules.carry_out(session, entry.actor, action)
+            session = Session(
+                game,
+                before.table,
+                before.document,
+                at=entry.at,
+                last=before.at,
+                version=before.version,
+                fixed=before.fixed,
+                chance=self._chance(),
+                earlier=self._earlier.__getitem__,
+            )
+        try:
+            action = table_rules.carry_out(session, entry.actor, action)
+        except Undisclosed:
+            self._replayed_only += 1
+            return entry._replace(action=table_rules.admit(action)), None
         return self._again(entry, action, session.events, session.table, session.state), (session.table, session.state)
 
     def _again(self, entry: Entry, action: Action, events: list[Event], table: Table, document: State) -> Entry:
@@ -399,8 +431,12 @@ class Trail:
             game = self._games[entry.events[0]["game"] if before is None else before.game]
             self.position = position = follow(game, before, entry)
         else:
-            memory = remembered(self._games[before.game], before.memory, entry.events)
-            self.position = position = moved(before, entry, *documents, memory)
+            game = self._games[before.game]
+            self.position = position = moved(game, before, entry, *documents, remembered(game, before.memory, entry.events))
+        if position.fixed == position.version:
+            self._earlier.clear()
+        if position.fixed:
+            self._earlier[position.version] = position.document, position.memory
         if (entry.secret is None) == position.ended:
             self._misses_secret()
         contributions = position.table["contributions"]

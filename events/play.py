@@ -23,7 +23,7 @@ from events.due import owed
 from events.entries import START, Entry, NotCanonical, blind_key, canonical, link, parse
 from events.errors import BadList, Busy, MatchClosed, MustBeLast, NoSeat, NoSuchPlayer, NotSeated, NotStarted, PlatformError, Reused, Stale
 from events.platform import DAY_MS, Platform
-from events.positions import Position, ended, follow, moved
+from events.positions import Position, ended, follow, moment_of_play, moved
 from events.recall import position as position
 from events.recall import state_at as state_at
 from events.rules import content_hash
@@ -31,10 +31,10 @@ from events.snapshots import due, pack, replaced
 from events.standings import changes
 from events.store.log import Appended, Changes, Claim, Conflict, Known
 from games.chance import Drawn
-from games.kernel import Action, Event, Game, Refused, State, carry_out, no, remembered
+from games.kernel import Action, Event, Game, Memory, Refused, State, carry_out, no, remembered
 from table import rules as table_rules
 from table.document import Occupant, Table
-from table.session import Session
+from table.session import Session, fold
 from table.state import lock_of
 
 LONGEST_LIST = 50
@@ -81,12 +81,14 @@ def create(
     *,
     order: Sequence[str] | None = None,
     code: bool = False,
+    settings: Mapping[str, Any] | None = None,
     request: str | None = None,
 ) -> Position:
     """Create a match and return its first position.
 
     `seats`: "me", "open", "ai:" and a level, or "player:" and an id (TBL-CRE-03). `order`: the seats around the board (TBL-CRE-07).
-    `code`: whether it asks for a code (TBL-INV-04). The same player's same request gives the same match. Raises NoGame, NoSuchPlayer,
+    `code`: whether it asks for a code (TBL-INV-04). `settings`: `clock`, `time_out`, `spectators` and `rematch_of`, those that are chosen
+    (TBL-CLK-01, TBL-TIM-01, TBL-PRV-01, TBL-REM-01). The same player's same request gives the same match. Raises NoGame, NoSuchPlayer,
     Reused, StoreUnavailable, and Refused by the table or the game.
     """
     rules = recall.game_of(platform, game)
@@ -95,6 +97,7 @@ def create(
         action["order"] = list(order)
     if code:
         action["code"] = True
+    action |= settings or {}
     asked = _request(request, player, action)
     match, secret = _match_id(player, request), new_secret()
     published = commitment(secret)
@@ -137,21 +140,34 @@ def was_created(platform: Platform, player: str, request: str) -> bool:
 
 
 def act_at_table(
-    platform: Platform, match: str, player: str, action: Any, *, expected: int | None = None, request: str | None = None
+    platform: Platform,
+    match: str,
+    actor: str,
+    action: Any,
+    *,
+    expected: int | None = None,
+    request: str | None = None,
+    player: str | None = None,
+    received: int | None = None,
 ) -> Played:
     """Carry out an action of the table, such as taking or leaving a seat. The match starts with the last seat taken.
 
-    `expected` and `request` as in `play`. Raises NoMatch, Stale, Reused, Busy, StoreUnavailable, and Refused by the table.
+    `actor`: a player, a seat or the system, as the action needs it (table.rules.by_seat). `player` must have the seat; without it the
+    caller is trusted. `expected`, `request`, `received` as in `play`. Raises NoMatch, NoSeat, NotSeated, NoSuchPlayer, Stale, Reused, Busy,
+    StoreUnavailable, and Refused by the table.
     """
-    asked = _request(request, player, action)
+    asked = _request(request, actor, action)
 
     def decide(cached: Cached) -> list[Decided]:
-        if expected is not None and expected != cached.position.version:
-            raise Stale(expected, cached.position.version)
-        sent = table_rules.recorded(cached.position.table, player, action)
-        return [_decide_at_table(platform, cached, player, sent, asked)]
+        before = cached.position
+        if player is not None and occupant_of(before, actor).get("player") != player:
+            raise NotSeated(f"The seat {actor} is not yours.")
+        if expected is not None and expected != before.version:
+            raise Stale(expected, before.version)
+        sent = table_rules.recorded(before.table, actor, action)
+        return [_decide_at_table(platform, cached, actor, sent, asked, received)]
 
-    return _write(platform, match, decide, lambda _: _claim(player, asked))
+    return _write(platform, match, decide, lambda before: _claim(player or before.roster.get(actor, {}).get("player", actor), asked))
 
 
 def play(
@@ -163,12 +179,14 @@ def play(
     expected: int | None = None,
     request: str | None = None,
     player: str | None = None,
+    received: int | None = None,
 ) -> Played:
     """Carry out the game's actions of one actor, all or none, one entry for each.
 
     `expected` is the version that the match must be at; what others have since decided in secret and at the same time does not count.
     `request` is an id of the caller's own: the same request again gives the same `Played`, with `repeated`. `player` must have the seat;
-    without it the caller is trusted. What was answered is in the store. Raises Refused by the rules, and NoMatch, NoSeat, NotSeated,
+    without it the caller is trusted. `received` is when the request was received, in milliseconds since 1970; without it, now. What was
+    answered is in the store. Raises Refused by the rules, and NoMatch, NoSeat, NotSeated,
     NotStarted, MatchClosed, BadList, MustBeLast, Stale, Reused, Busy, StoreUnavailable.
     """
     if not 1 <= len(actions) <= LONGEST_LIST:
@@ -183,7 +201,7 @@ def play(
         decided: list[Decided] = []
         for place, action in enumerate(actions):
             try:
-                step = _decide(platform, cached, actor, action, asked)
+                step = _decide(platform, cached, actor, action, asked, received, owner=player is not None)
             except Refused as refused:
                 raise Refused(refused.refusal, place) from None
             if step.revealing and place + 1 < len(actions):
@@ -232,7 +250,7 @@ class Draft:
 
     def play(self, action: Action) -> None:
         """Add an action. Raises Refused by the rules."""
-        step = _decide(self._platform, self._cached, self._actor, action, None)
+        step = _decide(self._platform, self._cached, self._actor, action, None, None, owner=False)
         self._decided.append(step)
         self._cached = self._cached._replace(position=step.position)
 
@@ -251,27 +269,55 @@ class Draft:
 # ---------------------------------------------------------------- deciding
 
 
-def _decide(platform: Platform, cached: Cached, actor: str, action: Any, asked: Request | None) -> Decided:
-    """Carry out one action of the game with the dice of its version. Raises Refused."""
+def _decide(
+    platform: Platform, cached: Cached, actor: str, action: Any, asked: Request | None, received: int | None, owner: bool
+) -> Decided:
+    """Carry out one action of the game with the dice of its version. `owner`: whether a player acts on a seat. Raises Refused."""
     before = cached.position
     game = recall.game_of(platform, before.game)
+    at = moment_of_play(before, actor, _now() if received is None else received)
+    refusal = table_rules.play_refusal(before.table, before.document, actor, at, owner=owner)
+    if refusal is not None:
+        raise Refused(refusal)
     draws = Draws(cached.dice, before.version + 1)
     match = carry_out(game, before.document, actor, action, Drawn(draws.number))
+    table = before.table
+    for event in table_rules.play_follows(table, match.state, actor):
+        match.events.append(event)
+        table = fold(table, event)
     secret = cached.secret.hex() if match.state["outcome"] is not None else None
-    entry = _entry(before, game, actor, match.action, match.events, asked, secret)
+    entry = _entry(before, game, actor, match.action, match.events, at, asked, secret)
     revealing = draws.blocks > 0 or any(event["type"] in game.reveals for event in match.events)
-    return _link(cached, game, entry, before.table, match.state, revealing)
+    return _link(cached, game, entry, table, match.state, revealing)
 
 
-def _decide_at_table(platform: Platform, cached: Cached, player: str, action: Any, asked: Request | None) -> Decided:
-    """Carry out one action of the table. Raises Refused."""
+def _decide_at_table(platform: Platform, cached: Cached, actor: str, action: Any, asked: Request | None, received: int | None) -> Decided:
+    """Carry out one action of the table, with the dice of its version for what the game draws. Raises Refused."""
     before = cached.position
     game = recall.game_of(platform, before.game)
-    session = Session(game, before.table, before.document)
-    admitted = table_rules.carry_out(session, player, action)
+    at = max(_now() if received is None else received, before.at)
+    draws = Draws(cached.dice, before.version + 1)
+    session = Session(
+        game,
+        before.table,
+        before.document,
+        at=at,
+        last=before.at,
+        version=before.version,
+        fixed=before.fixed,
+        chance=Drawn(draws.number),
+        earlier=lambda version: _earlier(platform, before, version),
+    )
+    admitted = table_rules.carry_out(session, actor, action)
     secret = cached.secret.hex() if ended(session.table, session.state) else None
-    entry = _entry(before, game, player, admitted, session.events, asked, secret)
-    return _link(cached, game, entry, session.table, session.state, False)
+    entry = _entry(before, game, actor, admitted, session.events, at, asked, secret)
+    return _link(cached, game, entry, session.table, session.state, draws.blocks > 0)
+
+
+def _earlier(platform: Platform, before: Position, version: int) -> tuple[State, Memory]:
+    """Return the document and the memory of a match at an earlier version. Raises StoreUnavailable."""
+    position = recall.state_at(platform, before.match, version)
+    return position.document, position.memory
 
 
 def _link(cached: Cached, game: Game, entry: Entry, table: Table, document: State, revealing: bool) -> Decided:
@@ -281,14 +327,14 @@ def _link(cached: Cached, game: Game, entry: Entry, table: Table, document: Stat
         linked, raw = link(before.digest, entry, cached.blind)
     except NotCanonical as reason:
         raise Refused(no("bad_action", reason=str(reason))) from None
-    return Decided(linked, raw, moved(before, linked, table, document, remembered(game, before.memory, entry.events)), revealing)
+    return Decided(linked, raw, moved(game, before, linked, table, document, remembered(game, before.memory, entry.events)), revealing)
 
 
 def _entry(
-    before: Position, game: Game, actor: str, action: Action, events: list[Event], asked: Request | None, secret: str | None
+    before: Position, game: Game, actor: str, action: Action, events: list[Event], at: int, asked: Request | None, secret: str | None
 ) -> Entry:
-    """Return the entry after a position, without its digest. Time never runs backwards within a match, even if a clock does."""
-    return Entry(before.match, before.version + 1, actor, action, events, *_rules(game), max(_now(), before.at), asked, "", secret)
+    """Return the entry after a position, without its digest."""
+    return Entry(before.match, before.version + 1, actor, action, events, *_rules(game), at, asked, "", secret)
 
 
 def _rules(game: Game) -> tuple[int, str]:

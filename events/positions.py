@@ -7,18 +7,24 @@ from typing import Any, NamedTuple
 
 from events.entries import Entry
 from games.documents import clone, owned
-from games.kernel import Game, Memory, State, remembered
+from games.kernel import RESTORED, Game, Memory, State, remembered
+from table import clocks
 from table.document import Occupant, Table
-from table.session import evolve, fold_in_place
+from table.rules import is_table_action
+from table.session import evolve, fold
 from table.state import BLANK, CLOSED, OPEN, STARTED, is_open, seats_of
+
+_FIXING = frozenset({RESTORED, "match_started", "seat_withdrawn"})
 
 
 class Position(NamedTuple):
     """A match after the entry of `version`, with everything hidden in it. Treat it as frozen.
 
     `table` is the document of the table, `document` that of the game, `memory` what everybody who has watched knows beyond them.
-    `revision` and `rules` are those of the last entry. `secret`, in hex, is known only once the match has ended. `changed` is when the
-    table last changed, or when the match ended. Times are in milliseconds since 1970.
+    `revision` and `rules` are those of the last entry. `secret`, in hex, is known only once the match has ended. `at` is the latest moment
+    of all entries so far. `changed` is when the table last changed, other than by its clocks, or when the match ended. Nothing from before
+    the version `fixed` can be taken back: there the match started, chance was drawn, something hidden was shown, a seat left the match, or
+    an earlier document came back (TBL-TBK-02). It is 0 before the start. Times are in milliseconds since 1970.
     """
 
     match: str
@@ -27,6 +33,7 @@ class Position(NamedTuple):
     at: int
     created: int
     changed: int
+    fixed: int
     revision: int
     rules: str
     table: Table
@@ -58,7 +65,7 @@ class Position(NamedTuple):
 
     @property
     def to_act(self) -> list[str]:
-        """The actors who must decide now: seats or `system`. Nobody before the match has started."""
+        """The actors who must decide now: seats or `system`. Nobody before the match has started, and while it is paused."""
         to_act: list[str] = self.document["to_act"]
         return to_act if self.table["phase"] == STARTED else []
 
@@ -77,23 +84,41 @@ def ended(table: Table, document: State) -> bool:
     return document["outcome"] is not None or table["phase"] == CLOSED
 
 
+def moment_of_play(before: Position, actor: str, received: int) -> int:
+    """Return the moment of an action of the game that was received at a moment, both in milliseconds since 1970.
+
+    It counts from when it was received, but not from before the actor's clock ran. So of two seats that act together, the second may have
+    an earlier moment. Without a clock, time never runs backwards within a match, even if a clock of the server does.
+    """
+    clock = before.table["clocks"]["seats"].get(actor)
+    return max(received, before.at if clock is None or clock["since"] is None else clock["since"])
+
+
 def follow(game: Game, position: Position | None, entry: Entry) -> Position:
     """Return the position after the next entry, from None for the first. The old one is untouched."""
     table, document, memory = (BLANK, {}, {}) if position is None else (position.table, position.document, position.memory)
     for event in entry.events:
         table, document = evolve(game, table, document, event)
-    return moved(position, entry, table, document, remembered(game, memory, entry.events))
+    return moved(game, position, entry, table, document, remembered(game, memory, entry.events))
 
 
-def moved(position: Position | None, entry: Entry, table: Table, document: State, memory: Memory) -> Position:
-    """Return the position after an entry that has led to these documents."""
+def moved(game: Game, position: Position | None, entry: Entry, table: Table, document: State, memory: Memory) -> Position:
+    """Return the position after an entry whose events have led to these documents. The clocks are those after the entry."""
+    if position is None:
+        at = created = changed = entry.at
+    else:
+        at = max(position.at, entry.at)
+        created = position.created
+        changed = at if table is not position.table or ended(table, document) else position.changed
+        table = _wound(position.table, table, position.document["to_act"], document["to_act"], entry, at)
     return Position(
         entry.match,
         entry.version,
         entry.digest,
-        entry.at,
-        entry.at if position is None else position.created,
-        entry.at if position is None or table is not position.table or ended(table, document) else position.changed,
+        at,
+        created,
+        changed,
+        entry.version if _fixes(game, entry) else 0 if position is None else position.fixed,
         entry.revision,
         entry.rules,
         table,
@@ -104,35 +129,55 @@ def moved(position: Position | None, entry: Entry, table: Table, document: State
 
 
 def follow_all(game: Game, position: Position | None, entries: Iterable[Entry]) -> Position | None:
-    """Return the position after many entries, from None for the first; they are folded in place on a private copy.
+    """Return the position after many entries, from None for the first. The game's events are folded in place on a private copy.
 
     Parts of the entries end up in the new documents: the caller gives the entries away.
     """
     last: Entry | None = None
-    table: Any = None
+    table: Any = BLANK
     document: Any = None
     memory: Memory = {} if position is None else position.memory
+    at = 0 if position is None else position.at
     created = 0 if position is None else position.created
     changed = 0 if position is None else position.changed
+    fixed = 0 if position is None else position.fixed
     secret = None if position is None else position.secret
     facts = game.facts
     for entry in entries:
         if last is None:
-            table = clone(BLANK if position is None else position.table)
+            table = BLANK if position is None else position.table
             document = {} if position is None else clone(position.document)
             created = created or entry.at
+        at = max(at, entry.at)
+        before, to_act = table, list(document.get("to_act", ()))
         for event in entry.events:
             fact = facts.get(event["type"])
             if fact is None:
-                fold_in_place(table, event, owned)
-                changed = entry.at
+                table = fold(table, event)
+                changed = at
             else:
                 fact(document, event, owned)
+        table = _wound(before, table, to_act, document["to_act"], entry, at)
         memory = remembered(game, memory, entry.events)
+        fixed = entry.version if _fixes(game, entry) else fixed
         secret = entry.secret or secret
         last = entry
     if last is None:
         return position
-    match, version, at = last.match, last.version, last.at
     changed = at if ended(table, document) else changed
-    return Position(match, version, last.digest, at, created, changed, last.revision, last.rules, table, document, memory, secret)
+    return Position(
+        last.match, last.version, last.digest, at, created, changed, fixed, last.revision, last.rules, table, document, memory, secret
+    )
+
+
+def _wound(before: Table, after: Table, was_to_act: list[str], to_act: list[str], entry: Entry, now: int) -> Table:
+    """Return the table with its clocks after an entry. The same object comes back if no clock changes."""
+    if not after["clocks"]["seats"]:
+        return after
+    actor = "" if is_table_action(entry.action) else entry.actor
+    return clocks.after_entry(before, after, was_to_act, to_act, actor, entry.at, now)
+
+
+def _fixes(game: Game, entry: Entry) -> bool:
+    """Return True if nothing can be taken back from before an entry (TBL-TBK-02)."""
+    return any(kind in _FIXING or kind in game.reveals or kind in game.rolls for kind in [event["type"] for event in entry.events])

@@ -77,6 +77,8 @@ def derive(platform: Platform, match: str) -> tuple[Derived, Position]:
         entry = parse(raw)
         if entry.version > head:
             break
+        if any(event["type"] == "seat_handed_over" for event in entry.events):  # requests before it belong to the player before
+            position, stretch = _fold(platform, position, stretch, requests), []
         stretch.append(entry)
         while entry.version == stop:
             position = _fold(platform, position, stretch, requests)

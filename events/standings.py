@@ -9,6 +9,7 @@ from events.due import owed
 from events.entries import canonical
 from events.positions import Position
 from events.store.log import Changes
+from table.clocks import only_clocks_differ
 from table.state import kept_seats, removal
 
 Standing = dict[str, Any]
@@ -62,9 +63,9 @@ def indexes(position: Position) -> dict[str, int]:
 
 
 def concerned(position: Position) -> list[str]:
-    """Return the players who have to do with a match: its creator, those who have a seat, and those for whom one is kept."""
+    """Return the players who have to do with a match: its creator, those who have a seat, and those for whom one is kept or offered."""
     seated = {occupant["player"] for occupant in position.roster.values() if "player" in occupant}
-    return sorted({position.table["creator"], *seated, *position.table["invited"].values()})
+    return sorted({position.table["creator"], *seated, *position.table["invited"].values(), *position.table["handovers"].values()})
 
 
 def _counted(position: Position) -> Iterator[str]:
@@ -103,7 +104,7 @@ def changes(before: Position | None, after: Position) -> Changes:
         and old["active"] == new["active"]
         and old["outcome"] is new["outcome"]
         and old["seats"] == new["seats"]
-        and before.table is after.table
+        and only_clocks_differ(before.table, after.table)
     ):
         return Changes(due={work.member: work.due for work in owed(after)})
     return _all_of(before, after, indexes(before))
@@ -116,7 +117,7 @@ def _all_of(before: Position | None, after: Position, left: dict[str, int]) -> C
     due: dict[str, int | None] = {} if before is None else {work.member: None for work in owed(before)}
     due |= {work.member: work.due for work in owed(after)}
     changed = Changes(due=due, standing=canonical(standing(after)), indexes=moves, created=after.created)
-    if before is None or before.table is not after.table or after.ended:
+    if before is None or not only_clocks_differ(before.table, after.table) or after.ended:
         return changed._replace(tell=tuple(concerned(after)), anew=True)
     return changed._replace(tell=tuple(_newly_to_act(before, after)))
 

@@ -9,11 +9,41 @@ from typing import Any
 
 FOLDER = Path(__file__).parent
 _DATA: dict[str, Any] = json.loads((FOLDER / "data.json").read_text(encoding="utf-8"))
+SECOND_MS = 1000
+HOUR_MS = 3_600_000
+DAY_MS = 86_400_000
+
+Bounds = tuple[int, int]
+"""The least and the most that a setting may be."""
+
+
+def _bounds(row: Mapping[str, int]) -> Bounds:
+    return row["least"], row["most"]
+
 
 LEAST_BYTES: int = _DATA["contribution_bytes"]["least"]
 MOST_BYTES: int = _DATA["contribution_bytes"]["most"]
 MOST_DEPARTURES: int = _DATA["departures"]["most"]
-OPEN_MS: int = _DATA["unstarted_days"]["open"] * 86_400_000
-CLOSED_MS: int = _DATA["unstarted_days"]["closed"] * 86_400_000
+OPEN_MS: int = _DATA["unstarted_days"]["open"] * DAY_MS
+CLOSED_MS: int = _DATA["unstarted_days"]["closed"] * DAY_MS
 LEVELS: Mapping[str, str] = _DATA["levels"]
 """The levels of play that an AI seat may have, each with a description (TBL-CRE-03). `players` has the function behind each."""
+
+SECONDS = _bounds(_DATA["clock"]["seconds"])
+HOURS = _bounds(_DATA["clock"]["hours"])
+INCREMENT = _bounds(_DATA["clock"]["increment"])
+DELAY = _bounds(_DATA["clock"]["delay"])
+VACATION_DAYS = _bounds(_DATA["clock"]["vacation_days"])
+RETURNING_MS: int = _DATA["clock"]["returning_seconds"] * SECOND_MS
+
+POLICY: str = _DATA["time_out"]["policy"]
+LEVEL: str = _DATA["time_out"]["level"]
+IN_A_ROW = _bounds(_DATA["time_out"]["in_a_row"])
+USUAL_IN_A_ROW: int = _DATA["time_out"]["in_a_row"]["default"]
+THEN: str = _DATA["time_out"]["then"]
+SPECTATORS_DELAY = _bounds(_DATA["spectators"]["delay"])
+
+MOST_OFFERS: int = _DATA["offers"]["most"]
+PAUSE_MS: int = _DATA["days"]["pause"] * DAY_MS
+VOTE_MS: int = _DATA["days"]["vote"] * DAY_MS
+ABANDONMENT_MS: int = _DATA["days"]["abandonment"] * DAY_MS

@@ -13,6 +13,63 @@ class Occupant(TypedDict):
     open: NotRequired[bool]
 
 
+class Clock(TypedDict):
+    """The clock of each seat."""
+
+    kind: NotRequired[str]
+    seconds: NotRequired[int]
+    increment: NotRequired[int]
+    delay: NotRequired[int]
+    hours: NotRequired[int]
+    vacation_days: NotRequired[int]
+
+
+class TimeOut(TypedDict):
+    """What a time-out does; empty without a clock."""
+
+    policy: NotRequired[str]
+    level: NotRequired[str]
+    in_a_row: NotRequired[int]
+    then: NotRequired[str]
+
+
+class Spectators(TypedDict):
+    """Spectators see play some versions late."""
+
+    delay: int
+
+
+class SeatClock(TypedDict):
+    """The clock of a seat."""
+
+    bank: int
+    free: int
+    since: int | None
+    late: int
+
+
+class Clocks(TypedDict):
+    """The clocks of the seats."""
+
+    returned: int
+    seats: dict[str, SeatClock]
+
+
+class Offer(TypedDict):
+    """An open offer."""
+
+    by: str
+    version: NotRequired[int]
+    accepted: list[str]
+
+
+class Vote(TypedDict):
+    """A vote about a seat whose time has run out."""
+
+    until: int
+    votes: dict[str, str]
+
+
 class Table(TypedDict):
     """The state of the table of a match."""
 
@@ -24,5 +81,16 @@ class Table(TypedDict):
     invited: dict[str, str]
     lock: str | None
     expires: int | None
+    rematch_of: str | None
+    clock: Clock
+    time_out: TimeOut
+    spectators: str | Spectators
     departures: dict[str, int]
     contributions: dict[str, str]
+    clocks: Clocks
+    substitutes: dict[str, str]
+    offers: dict[str, Offer]
+    offered: dict[str, int]
+    handovers: dict[str, str]
+    paused_until: int | None
+    votes: dict[str, Vote]

@@ -6,9 +6,33 @@ from collections.abc import Mapping
 
 from games.documents import Own
 from games.kernel import Event, Fact
-from games.schema import Fields, nullable, optional
+from games.schema import Fields, described, nullable, optional, whole
+from table.clocks import at_start, returning, shifted
 from table.document import Table
-from table.state import CLOSED, COMMITMENT, GAME, GIVEN, INVITED, LOCK, MOMENT, OPEN, PLAYER_ID, ROSTER, SEAT, STARTED
+from table.settings import CLOCK, SPECTATORS, TIME_OUT
+from table.state import (
+    ABOUT,
+    BLANK,
+    CLOSED,
+    COMMITMENT,
+    DECISION,
+    EXPIRES,
+    GAME,
+    GIVEN,
+    INVITED,
+    LEVEL,
+    LOCK,
+    MATCH_ID,
+    MOMENT,
+    OPEN,
+    PAUSED,
+    PLAYER_ID,
+    PROPOSAL,
+    ROSTER,
+    SEAT,
+    STARTED,
+    VERSION,
+)
 
 
 def match_created(table: Table, event: Event, own: Own) -> None:
@@ -21,8 +45,19 @@ def match_created(table: Table, event: Event, own: Own) -> None:
     table["invited"] = dict(event.get("invited", {}))
     table["lock"] = event.get("lock")
     table["expires"] = event.get("expires")
+    table["rematch_of"] = event.get("rematch_of")
+    table["clock"] = event.get("clock", BLANK["clock"]).copy()
+    table["time_out"] = event.get("time_out", BLANK["time_out"]).copy()
+    table["spectators"] = event.get("spectators", BLANK["spectators"])
     table["departures"] = {}
     table["contributions"] = {}
+    table["clocks"] = {"returned": 0, "seats": {}}
+    table["substitutes"] = {}
+    table["offers"] = {}
+    table["offered"] = {}
+    table["handovers"] = {}
+    table["paused_until"] = None
+    table["votes"] = {}
 
 
 def seat_taken(table: Table, event: Event, own: Own) -> None:
@@ -50,14 +85,159 @@ def invitation_declined(table: Table, event: Event, own: Own) -> None:
 
 
 def seats_filled(table: Table, event: Event, own: Own) -> None:
-    """Every seat is taken. Play begins."""
+    """Every seat is taken. Play begins. Each seat of a player has a clock, if the match has clocks."""
     table["phase"] = STARTED
+    own(table, "clocks")["seats"] = at_start(table["clock"], [seat for seat, one in table["roster"].items() if "player" in one])
 
 
 def match_closed(table: Table, event: Event, own: Own) -> None:
     """The match will never begin."""
     table["phase"] = CLOSED
 
+
+# ---------------------------------------------------------------- clocks and time-outs
+
+
+def time_returned(table: Table, event: Event, own: Own) -> None:
+    """Time that an outage took is given back: as far as clocks ran from `from` to `to`, they run that much longer."""
+    clocks = own(table, "clocks")
+    clocks["returned"] = event["to"]
+    clocks["seats"] = {seat: shifted(clock, event["from"], event["to"]) for seat, clock in clocks["seats"].items()}
+
+
+def time_ran_out(table: Table, event: Event, own: Own) -> None:
+    """The time of a seat has run out, so often in a row. What follows depends on the match."""
+    own(own(own(table, "clocks"), "seats"), event["seat"])["late"] = event["in_a_row"]
+
+
+def seat_substituted(table: Table, event: Event, own: Own) -> None:
+    """An artificial player plays the seat, until its owner returns."""
+    own(table, "substitutes")[event["seat"]] = event["level"]
+    _absent(table, event["seat"], own)
+
+
+def seat_returned(table: Table, event: Event, own: Own) -> None:
+    """The owner of the seat plays again, with at least a minute in the bank, or what it held at the start."""
+    own(table, "substitutes").pop(event["seat"], None)
+    own(own(table, "clocks"), "seats")[event["seat"]] = returning(table, event["seat"])
+
+
+def vote_opened(table: Table, event: Event, own: Own) -> None:
+    """The others vote about a seat whose time has run out. Without a decision the match becomes void at `until`."""
+    own(table, "votes")[event["seat"]] = {"until": event["until"], "votes": {}}
+
+
+def vote_cast(table: Table, event: Event, own: Own) -> None:
+    """A seat has voted about another."""
+    own(own(own(table, "votes"), event["about"]), "votes")[event["seat"]] = event["for"]
+
+
+def vote_closed(table: Table, event: Event, own: Own) -> None:
+    """The vote about a seat is over: decided, or null because the seat has acted after all."""
+    own(table, "votes").pop(event["about"], None)
+
+
+# ---------------------------------------------------------------- leaving and handing over
+
+
+def seat_resigned(table: Table, event: Event, own: Own) -> None:
+    """The seat gives up. The game takes it out of play."""
+    _out(table, event["seat"], own)
+
+
+def seat_forfeited(table: Table, event: Event, own: Own) -> None:
+    """The seat has lost by time. The game takes it out of play."""
+    _out(table, event["seat"], own)
+
+
+def seat_offered(table: Table, event: Event, own: Own) -> None:
+    """The owner of the seat offers it to a player, or to nobody any more if `player` is null."""
+    if event["player"] is None:
+        own(table, "handovers").pop(event["seat"], None)
+    else:
+        own(table, "handovers")[event["seat"]] = event["player"]
+        _count(table, event["seat"], own)
+
+
+def seat_handed_over(table: Table, event: Event, own: Own) -> None:
+    """Another player has the seat from now on, with the clock as it is, but with at least a minute in the bank, or what it held at the
+    start."""
+    seat = event["seat"]
+    own(table, "roster")[seat] = {"player": event["player"]}
+    own(table, "handovers").pop(seat, None)
+    own(table, "substitutes").pop(seat, None)
+    _absent(table, seat, own)
+    if seat in table["clocks"]["seats"]:
+        own(own(table, "clocks"), "seats")[seat] = {**returning(table, seat), "late": 0}
+
+
+# ---------------------------------------------------------------- offers
+
+
+def offer_made(table: Table, event: Event, own: Own) -> None:
+    """A seat offers something to the others."""
+    version = {"version": event["version"]} if "version" in event else {}
+    own(table, "offers")[event["what"]] = {"by": event["seat"], **version, "accepted": []}
+    _count(table, event["seat"], own)
+
+
+def offer_accepted(table: Table, event: Event, own: Own) -> None:
+    """A seat agrees to an offer."""
+    offer = own(own(table, "offers"), event["what"])
+    offer["accepted"] = [*offer["accepted"], event["seat"]]
+
+
+def offer_agreed(table: Table, event: Event, own: Own) -> None:
+    """All who must agree to an offer do. What was offered follows."""
+    own(table, "offers").pop(event["what"], None)
+
+
+def offer_declined(table: Table, event: Event, own: Own) -> None:
+    """A seat does not agree to an offer, or takes its own back. The offer is gone."""
+    own(table, "offers").pop(event["what"], None)
+
+
+def offer_lapsed(table: Table, event: Event, own: Own) -> None:
+    """Play or those who must agree have changed, so the offer is gone."""
+    own(table, "offers").pop(event["what"], None)
+
+
+def match_paused(table: Table, event: Event, own: Own) -> None:
+    """Nobody acts and no clock runs until the match goes on, at `until` at the latest."""
+    table["phase"] = PAUSED
+    table["paused_until"] = event["until"]
+
+
+def match_resumed(table: Table, event: Event, own: Own) -> None:
+    """The match goes on. Each clock runs on with what was left."""
+    table["phase"] = STARTED
+    table["paused_until"] = None
+
+
+def _count(table: Table, seat: str, own: Own) -> None:
+    """Count an offer of a seat."""
+    offered = own(table, "offered")
+    offered[seat] = offered.get(seat, 0) + 1
+
+
+def _absent(table: Table, seat: str, own: Own) -> None:
+    """Take the votes about a seat and by it away."""
+    if table["votes"]:
+        votes = own(table, "votes")
+        votes.pop(seat, None)
+        for about in votes:
+            if seat in votes[about]["votes"]:
+                own(own(votes, about), "votes").pop(seat)
+
+
+def _out(table: Table, seat: str, own: Own) -> None:
+    """Take away what only a seat in play has."""
+    _absent(table, seat, own)
+    own(table, "substitutes").pop(seat, None)
+    own(table, "handovers").pop(seat, None)
+
+
+_MILLISECONDS = "in milliseconds since 1970"
 
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
     "match_created": (
@@ -69,7 +249,11 @@ FACTS: Mapping[str, tuple[Fact, Fields]] = {
             "roster": ROSTER,
             "invited": optional(INVITED),
             "lock": optional(LOCK),
-            "expires": optional(MOMENT),
+            "expires": optional(EXPIRES),
+            "rematch_of": optional(described(MATCH_ID, "the match of which this one is the rematch; left out if it is none")),
+            "clock": optional(CLOCK),
+            "time_out": optional(TIME_OUT),
+            "spectators": optional(SPECTATORS),
         },
     ),
     "seat_taken": (seat_taken, {"seat": SEAT, "player": PLAYER_ID, "contribution": nullable(GIVEN)}),
@@ -77,4 +261,35 @@ FACTS: Mapping[str, tuple[Fact, Fields]] = {
     "invitation_declined": (invitation_declined, {"seat": SEAT, "player": PLAYER_ID, "kept_for": nullable(PLAYER_ID)}),
     "seats_filled": (seats_filled, {}),
     "match_closed": (match_closed, {}),
+    "time_returned": (
+        time_returned,
+        {
+            "from": described(MOMENT, f"when the outage began, {_MILLISECONDS}"),
+            "to": described(MOMENT, f"when it ended, {_MILLISECONDS}"),
+        },
+    ),
+    "time_ran_out": (
+        time_ran_out,
+        {
+            "seat": SEAT,
+            "deadline": described(MOMENT, f"when its time had run out, {_MILLISECONDS}"),
+            "in_a_row": whole(1, about="how often in a row"),
+        },
+    ),
+    "seat_substituted": (seat_substituted, {"seat": SEAT, "level": LEVEL}),
+    "seat_returned": (seat_returned, {"seat": SEAT}),
+    "vote_opened": (vote_opened, {"seat": SEAT, "until": described(MOMENT, f"when the match becomes void, {_MILLISECONDS}")}),
+    "vote_cast": (vote_cast, {"seat": SEAT, "about": ABOUT, "for": DECISION}),
+    "vote_closed": (vote_closed, {"about": ABOUT, "decision": nullable(DECISION)}),
+    "seat_resigned": (seat_resigned, {"seat": SEAT}),
+    "seat_forfeited": (seat_forfeited, {"seat": SEAT}),
+    "seat_offered": (seat_offered, {"seat": SEAT, "player": nullable(PLAYER_ID)}),
+    "seat_handed_over": (seat_handed_over, {"seat": SEAT, "player": PLAYER_ID}),
+    "offer_made": (offer_made, {"seat": SEAT, "what": PROPOSAL, "version": optional(VERSION)}),
+    "offer_accepted": (offer_accepted, {"seat": SEAT, "what": PROPOSAL}),
+    "offer_agreed": (offer_agreed, {"what": PROPOSAL}),
+    "offer_declined": (offer_declined, {"seat": SEAT, "what": PROPOSAL}),
+    "offer_lapsed": (offer_lapsed, {"what": PROPOSAL}),
+    "match_paused": (match_paused, {"until": described(MOMENT, f"when the pause ends at the latest, {_MILLISECONDS}")}),
+    "match_resumed": (match_resumed, {}),
 }

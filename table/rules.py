@@ -8,14 +8,17 @@ from typing import Any
 
 from games import kernel
 from games.choices import Choice
-from games.kernel import AUDITOR, RESTORED, Action, Event, Game, Refusal, Refused, State, no
+from games.kernel import AUDITOR, RESTORED, SYSTEM, Action, Event, Game, Refusal, Refused, State, no
 from games.lifecycle import PREPARED
 from games.schema import Malformed, Shape, always, record
+from table.clocks import deadline_of
 from table.deeds import DEEDS
 from table.document import Table
 from table.facts import FACTS
-from table.session import Session
-from table.state import lock_of, needs_code
+from table.progress import is_over, lapse, lapsing
+from table.session import BY_PLAYER, BY_SEAT, BY_SYSTEM, Session
+from table.state import PAUSED, lock_of, needs_code
+from table.votes import settle_votes
 
 RULE_PREFIX = "TBL-"
 REFUSALS: Mapping[str, str] = {
@@ -31,6 +34,18 @@ REFUSALS: Mapping[str, str] = {
     "already_started": "The match has started. Seats can be left, and the match closed, before that only.",
     "not_creator": "Only the creator of the match may close it.",
     "match_closed": "The match was closed before it began.",
+    "bad_settings": "The setting {setting} is not possible: {reason}.",
+    "not_started": "A seat of this match is still open.",
+    "not_in_play": "The seat {seat} is out of play.",
+    "match_paused": "The match is paused. Nobody can act in it until it goes on.",
+    "time_is_up": "The time of the seat {seat} had run out when this was received.",
+    "substituted": "An artificial player plays the seat {seat}. Send `return` first to take it back.",
+    "not_substituted": "No artificial player plays the seat {seat}. It is yours to play.",
+    "not_late": "The time of the seat {seat} has not run out.",
+    "not_due": "It is too early for this, or there is nothing to end.",
+    "nothing_to_return": "The time from {start} to {end} cannot be given back: no clock runs, it is not over, or it is before {returned}.",
+    "no_vote": "There is no vote about the seat {seat} in which you have a voice.",
+    "already_voted": "You have voted about the seat {seat} already.",
 }
 
 
@@ -68,28 +83,76 @@ def admit(action: Any) -> Action:
     return cleaned
 
 
-def carry_out(session: Session, player: str, action: Any) -> Action:
+def carry_out(session: Session, actor: str, action: Any) -> Action:
     """Carry out an action of the table: the session has the events and both documents afterwards. Return the admitted action.
 
-    Raises Refused; the documents that the session began with are untouched.
+    `actor`: the id of a player, a seat, or `system`, as the deed says (`by`). The caller checks whether a player has the seat, and
+    winds the clocks afterwards (table.clocks.after_entry). Raises Refused; the documents that the session began with are untouched.
     """
     admitted = admit(action)
     deed = DEEDS[admitted["type"]]
-    refusal = deed.refusal(session, player, admitted)
+    if by(session.table, actor) != deed.by:
+        raise Refused(no("bad_action", reason=f"{admitted['type']} is not for {actor!r} to choose"))
+    refusal = deed.refusal(session, actor, admitted)
     if refusal is not None:
         raise Refused(refusal)
-    deed.act(session, player, admitted)
+    deed.act(session, actor, admitted)
+    if session.table["votes"]:
+        settle_votes(session)
+    if is_over(session):
+        lapse(session, actor)
     return admitted
+
+
+def by(table: Table, actor: str) -> str:
+    """Return whose actions an actor can choose: those of a player, a seat or the system."""
+    return BY_SYSTEM if actor == SYSTEM else BY_SEAT if actor in table["roster"] else BY_PLAYER
+
+
+def by_seat(action: Any) -> bool:
+    """Return True if an action is one that a seat chooses at the table."""
+    return is_table_action(action) and DEEDS[action["type"]].by == BY_SEAT
+
+
+def play_refusal(table: Table, state: State, seat: str, at: int, *, owner: bool) -> Refusal | None:
+    """Return why the table does not let a seat or the system act in the game at a moment, in milliseconds since 1970, or None if it does.
+
+    `owner`: whether the player who has the seat acts, rather than an artificial player who plays it for him (TBL-PAU-02, TBL-TIM-06,
+    TBL-CLK-05).
+    """
+    if state["outcome"] is not None:
+        return None  # the game says so
+    if table["phase"] == PAUSED:
+        return no("match_paused", "TBL-PAU-02")
+    if owner and seat in table["substitutes"]:
+        return no("substituted", "TBL-TIM-06", seat=seat)
+    deadline = deadline_of(table, seat)
+    return no("time_is_up", "TBL-CLK-05", seat=seat, deadline=deadline) if deadline is not None and at > deadline else None
+
+
+def play_follows(table: Table, state: State, seat: str) -> list[Event]:
+    """Return the facts of the table that follow from an action of a seat in the game. `state` is the game's document after it."""
+    return list(lapsing(table, seat, state["outcome"] is not None)) if table["offers"] or table["votes"] else []
 
 
 def legal(game: Game, table: Table, state: State, player: str) -> list[Choice]:
     """Return all choices that a player has at the table."""
-    session = Session(game, table, state)
+    return _legal(Session(game, table, state), player)
+
+
+def legal_for_seat(game: Game, table: Table, state: State, seat: str, version: int, fixed: int) -> list[Choice]:
+    """Return all choices that a seat has at the table, at a version. Nothing can be taken back from before the version `fixed`."""
+    return _legal(Session(game, table, state, version=version, fixed=fixed), seat)
+
+
+def _legal(session: Session, actor: str) -> list[Choice]:
+    whose = by(session.table, actor)
     return [
         {"action": action}
         for deed in DEEDS.values()
-        for action in deed.offers(session, player)
-        if deed.refusal(session, player, action) is None
+        if deed.by == whose
+        for action in deed.offers(session, actor)
+        if deed.refusal(session, actor, action) is None
     ]
 
 

@@ -6,28 +6,58 @@ An action of the table may have facts of the table and of the game. The type of 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from games import kernel
-from games.documents import Own, copied
-from games.kernel import Action, Event, Game, Refusal, State
+from games.chance import Chance, Drawn
+from games.documents import copied
+from games.kernel import Action, Event, Game, Match, Memory, Refusal, State
 from games.schema import Fields
 from table.document import Table
 from table.facts import FACTS
 from table.state import BLANK
 
+BY_PLAYER: Literal["player"] = "player"
+BY_SEAT: Literal["seat"] = "seat"
+BY_SYSTEM: Literal["system"] = "system"
+
+
+def _no_number(below: int) -> int:
+    raise AssertionError("this action draws no chance")
+
+
+def _no_position(version: int) -> tuple[State, Memory]:
+    raise AssertionError("this action looks at no earlier version")
+
 
 class Session:
     """A match while one action of the table is carried out: both documents so far, and the events so far.
 
-    Only creating a match needs what is published then: `commitment`, the SHA-256 of the match's secret, in hex; `lock`, the hash of the
-    code that it may ask for; and `expires`, when it is removed unless it has started, in milliseconds since 1970.
+    Creating a match needs what is published then: `commitment`, the SHA-256 of the match's secret, in hex; `lock`, the hash of the code
+    that it may ask for; and `expires`, when it is removed unless it has started.
+
+    The actions of a match that has started need more. `at`: the moment of the action. `last`: the latest moment of all entries before it.
+    `version`: the version before it. `fixed`: the version before which nothing can be taken back (events.positions). `chance`: for what the
+    game draws. `earlier(version)`: the document and the memory of the game at an earlier version. Moments are in milliseconds since 1970.
     """
 
-    __slots__ = ("commitment", "events", "expires", "game", "lock", "state", "table")
+    __slots__ = ("at", "chance", "commitment", "earlier", "events", "expires", "fixed", "game", "last", "lock", "state", "table", "version")
 
     def __init__(
-        self, game: Game, table: Table = BLANK, state: State = None, commitment: str = "", lock: str = "", expires: int | None = None
+        self,
+        game: Game,
+        table: Table = BLANK,
+        state: State = None,
+        commitment: str = "",
+        lock: str = "",
+        expires: int | None = None,
+        *,
+        at: int = 0,
+        last: int = 0,
+        version: int = 0,
+        fixed: int = 0,
+        chance: Chance | None = None,
+        earlier: Callable[[int], tuple[State, Memory]] = _no_position,
     ) -> None:
         self.game = game
         self.table = table
@@ -35,6 +65,12 @@ class Session:
         self.commitment = commitment
         self.lock = lock
         self.expires = expires
+        self.at = at
+        self.last = last
+        self.version = version
+        self.fixed = fixed
+        self.chance = chance or Drawn(_no_number)
+        self.earlier = earlier
         self.events: list[Event] = []
 
     def emit(self, type: str, **facts: Any) -> None:
@@ -43,29 +79,34 @@ class Session:
         self.events.append(event)
         self.table, self.state = evolve(self.game, self.table, self.state, event)
 
+    def take(self, match: Match[State]) -> None:
+        """Take over what the rules of the game have done: their events, and the state after them."""
+        self.events += match.events
+        self.state = match.state
+
 
 class TableDeed(NamedTuple):
     """A kind of action at the table: its shape, and the functions that offer, judge and carry it out, as for a game (games.kernel.Deed).
 
-    The actor is the id of a player.
+    `by`: whose action it is. The actor is the id of a player, a seat that a player has, or `system`.
     """
 
     fields: Fields
     offers: Callable[[Session, str], Iterable[Action]]
     refusal: Callable[[Session, str, Action], Refusal | None]
     act: Callable[[Session, str, Action], None]
+    by: Literal["player", "seat", "system"] = BY_PLAYER
 
 
 def evolve(game: Game, table: Table, state: State, event: Event) -> tuple[Table, State]:
     """Return both documents after an event. The old ones are untouched."""
-    known = FACTS.get(event["type"])
-    if known is None:
-        return table, kernel.evolve(game, state, event)
+    if event["type"] in FACTS:
+        return fold(table, event), state
+    return table, kernel.evolve(game, state, event)
+
+
+def fold(table: Table, event: Event) -> Table:
+    """Return the table after an event of the table. The old one is untouched."""
     after = table.copy()
-    known[0](after, event, copied)
-    return after, state
-
-
-def fold_in_place(table: Table, event: Event, own: Own) -> None:
-    """Fold an event of the table into a document that belongs to the caller."""
-    FACTS[event["type"]][0](table, event, own)
+    FACTS[event["type"]][0](after, event, copied)
+    return after

@@ -6,15 +6,39 @@ from hashlib import sha256
 from typing import Any
 
 from games import patterns
+from games.lifecycle import DRAW, VOID
 from games.patterns import anchored, matches
-from games.schema import Malformed, Shape, always, either, ids, mapping, nullable, record, text, whole
+from games.schema import (
+    Malformed,
+    Shape,
+    always,
+    described,
+    either,
+    ids,
+    known,
+    listing,
+    mapping,
+    nullable,
+    optional,
+    record,
+    text,
+    whole,
+)
 from table.data import CLOSED_MS, LEVELS, MOST_DEPARTURES, OPEN_MS
 from table.document import Occupant, Table
+from table.settings import ALL, CLOCK, DECISIONS, NONE, SPECTATORS, TIME_OUT
 
 NEW = "new"
 OPEN = "open"
 STARTED = "started"
+PAUSED = "paused"
 CLOSED = "closed"
+
+PAUSE = "pause"
+RESUME = "resume"
+TAKEBACK = "takeback"
+PROPOSALS = (DRAW, VOID, PAUSE, RESUME, TAKEBACK)
+"""What a seat may offer to the others (TBL-OFR-01)."""
 
 ME = "me"
 FREE = "open"
@@ -51,14 +75,56 @@ OCCUPANT = either(
     about="who has a seat",
 )
 OCCUPANT.schema["title"] = "Occupant"
-MOMENT = whole(0, about="when the match is removed unless it has started by then, in milliseconds since 1970")
+EXPIRES = whole(0, about="when the match is removed unless it has started by then, in milliseconds since 1970")
+MOMENT = whole(0, about="a moment, in milliseconds since 1970")
+DURATION = whole(0, about="milliseconds")
+MATCH_ID = matching(patterns.MATCH, "the id of a match")
+LEVEL = ids(LEVELS, "the level of play")
+ABOUT = described(SEAT, "the seat that the vote is about")
+PROPOSAL = known(PROPOSALS, "something that can be offered: draw, void, pause, resume or takeback")
+DECISION = known(DECISIONS, "something that can be decided: forfeit, substitute or void")
+VERSION = whole(1, about="the version of the match to go back to")
+SEAT_CLOCK = record(
+    {
+        "bank": described(DURATION, "what is left in the bank at `since`, in milliseconds; with the clock `days`, of the vacation"),
+        "free": described(DURATION, "what may pass from `since` on before the bank is used, in milliseconds"),
+        "since": nullable(described(MOMENT, "since when the clock runs, in milliseconds since 1970; null while it stands")),
+        "late": whole(0, about="how often in a row the time of the seat has run out"),
+    },
+    about="the clock of a seat",
+)
+SEAT_CLOCK.schema["title"] = "SeatClock"
+CLOCKS = record(
+    {
+        "returned": described(MOMENT, "until when time that an outage took has been given back; 0 if none has"),
+        "seats": mapping(SEAT, SEAT_CLOCK, about="the clock of each seat that has one"),
+    },
+    about="the clocks of the seats",
+)
+OFFER = record(
+    {
+        "by": SEAT,
+        "version": optional(VERSION),
+        "accepted": listing(SEAT, about="the seats that have accepted, in the order in which they did"),
+    },
+    about="an open offer",
+)
+VOTE = record(
+    {
+        "until": described(MOMENT, "when the match becomes void if nothing is decided, in milliseconds since 1970"),
+        "votes": mapping(SEAT, DECISION, about="what each seat that has voted is for"),
+    },
+    about="a vote about a seat whose time has run out",
+)
 ROSTER = mapping(SEAT, OCCUPANT, about="who has each seat")
 INVITED = mapping(SEAT, PLAYER_ID, about="for whom a seat is kept, whether or not the player has it by now; other seats are left out")
 
 DOCUMENT = record(
     {
         "phase": ids(
-            [NEW, OPEN, STARTED, CLOSED], "`open` while a seat is free; then `started` or `closed`. Play is possible in `started` only"
+            [NEW, OPEN, STARTED, PAUSED, CLOSED],
+            "`open` while a seat is free; then `started` or `closed`. A match that has started may be `paused`. Play is possible in "
+            "`started` only",
         ),
         "game": GAME,
         "creator": PLAYER_ID,
@@ -66,9 +132,20 @@ DOCUMENT = record(
         "roster": ROSTER,
         "invited": INVITED,
         "lock": nullable(LOCK),
-        "expires": nullable(MOMENT),
+        "expires": nullable(EXPIRES),
+        "rematch_of": nullable(described(MATCH_ID, "the match of which this one is the rematch")),
+        "clock": CLOCK,
+        "time_out": TIME_OUT,
+        "spectators": SPECTATORS,
         "departures": mapping(PLAYER_ID, whole(1), about="how often each player has left a seat of the match"),
         "contributions": mapping(SEAT, GIVEN, about="what seats have added to the dice; seats that gave nothing are left out"),
+        "clocks": CLOCKS,
+        "substitutes": mapping(SEAT, LEVEL, about="the level of play at which an artificial player plays a seat until its owner returns"),
+        "offers": mapping(ids(PROPOSALS), OFFER, about="the open offers, by what is offered"),
+        "offered": mapping(SEAT, whole(1), about="how many offers each seat has made; seats that made none are left out"),
+        "handovers": mapping(SEAT, PLAYER_ID, about="to whom the owner of a seat offers it; other seats are left out"),
+        "paused_until": nullable(described(MOMENT, "when the pause ends, in milliseconds since 1970; null if there is none")),
+        "votes": mapping(SEAT, VOTE, about="the votes about seats whose time has run out"),
     },
     about="the state of the table of a match",
 )
@@ -82,8 +159,19 @@ BLANK: Table = {
     "invited": {},
     "lock": None,
     "expires": None,
+    "rematch_of": None,
+    "clock": {"kind": NONE},
+    "time_out": {},
+    "spectators": ALL,
     "departures": {},
     "contributions": {},
+    "clocks": {"returned": 0, "seats": {}},
+    "substitutes": {},
+    "offers": {},
+    "offered": {},
+    "handovers": {},
+    "paused_until": None,
+    "votes": {},
 }
 """The table before the match is created."""
 
@@ -154,3 +242,8 @@ def may_take_seats(table: Table, player: str) -> bool:
 def seats_of(table: Table, player: str) -> list[str]:
     """Return the seats of a player, in alphabetical order."""
     return sorted(seat for seat, one in table["roster"].items() if one.get("player") == player)
+
+
+def player_of(table: Table, seat: str) -> str | None:
+    """Return the player who has a seat; None for the seat of an artificial player, for an open one, or if there is no such seat."""
+    return table["roster"].get(seat, {}).get("player")

@@ -57,7 +57,7 @@ class Types:
         if schema["type"] != "object":
             return PLAIN[schema["type"]]
         if "properties" in schema:
-            return self.record(schema, path, name)
+            return self.record(schema, path, schema.get("title", name))
         values = schema["additionalProperties"]
         return f"dict[str, {'Any' if isinstance(values, bool) else self.named(values, (*path, '*'), singular(name))}]"
 

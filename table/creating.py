@@ -1,0 +1,96 @@
+"""Creating a match: who sits where, in which order, and with which settings (CRE, CLK-01, TIM-01, PRV-01)."""
+
+from __future__ import annotations
+
+from games.kernel import Action, Refusal, Refused, no
+from games.schema import Shape, always, described, listing, mapping, optional, text
+from table.session import Session, TableDeed
+from table.settings import CLOCK_GIVEN, SPECTATORS_GIVEN, TIME_OUT_GIVEN, chosen_settings, settings_refusal
+from table.state import GAME, MATCH_ID, NEW, SEAT, invited_player, occupant, open_seats
+
+CREATE = "create_match"
+
+# What the options may be is for the game to say.
+OPTIONS = mapping(text(), Shape({}, {}, lambda given: given), about="the options of the match")
+
+
+def create_match_offers(session: Session, player: str) -> list[Action]:
+    """Return nothing: what a new match may be is described by the game, not listed (TBL-CRE-01)."""
+    return []
+
+
+def create_match_refusal(session: Session, player: str, action: Action) -> Refusal | None:
+    """Return the first rule that a new match breaks.
+
+    (TBL-CRE-01, TBL-CRE-03, TBL-CRE-04, TBL-CRE-07, TBL-CLK-01, TBL-TIM-01, TBL-PRV-01)
+    """
+    if session.table["phase"] != NEW:
+        return no("already_created", "TBL-CRE-01")
+    for seat, seat_request in action["seats"].items():
+        if occupant(seat_request, player) is None:
+            return no("bad_seats", "TBL-CRE-03", seat=seat, request=seat_request)
+    if "order" in action and sorted(action["order"]) != sorted(action["seats"]):
+        return no("bad_order", "TBL-CRE-07", seats=", ".join(sorted(action["seats"])))
+    refusal = settings_refusal(action)
+    if refusal is not None:
+        return refusal
+    try:
+        session.game.begin(_order(session, action), action["options"])
+    except Refused as refused:
+        return refused.refusal
+    return None
+
+
+def create_match(session: Session, player: str, action: Action) -> None:
+    """Publish the roster, the invitations, the commitment, the lock, the time to start and the settings, and prepare the game's first
+    document.
+
+    (TBL-CRE-02, TBL-CRE-05, TBL-CRE-06, TBL-CRE-07, TBL-SEA-06, TBL-INV-01, TBL-INV-05, TBL-EXP-01, TBL-CLK-01, TBL-TIM-01, TBL-PRV-01,
+    TBL-REM-01)
+    """
+    roster = {seat: occupant(seat_request, player) for seat, seat_request in action["seats"].items()}
+    invited = {seat: id for seat, seat_request in action["seats"].items() if (id := invited_player(seat_request)) is not None}
+    more = {
+        "invited": invited or None,
+        "lock": session.lock if "code" in action else None,
+        "expires": session.expires,
+        "rematch_of": action.get("rematch_of"),
+    }
+    given = {name: value for name, value in more.items() if value is not None} | chosen_settings(action)
+    session.emit("match_created", game=session.game.id, creator=player, commitment=session.commitment, roster=roster, **given)
+    session.emit("match_prepared", document=session.game.begin(_order(session, action), action["options"]))
+    start_if_full(session)
+
+
+def _order(session: Session, action: Action) -> list[str]:
+    """Return the seats in their order around the board: the order that is named, or else that of the game's list (TBL-CRE-07).
+
+    Seats that the game does not have come last, for the game to refuse.
+    """
+    seats: dict[str, str] = action["seats"]
+    known = session.game.seats.ids
+    return list(action.get("order") or [*(seat for seat in known if seat in seats), *sorted(seats.keys() - set(known))])
+
+
+def start_if_full(session: Session) -> None:
+    """Start the match when no seat is open (TBL-SEA-06)."""
+    if not open_seats(session.table):
+        session.emit("seats_filled")
+
+
+CREATE_MATCH = TableDeed(
+    {
+        "game": GAME,
+        "seats": mapping(SEAT, text(about="`me`, `open`, `ai:<level>` or `player:<id>`"), about="who takes which seat"),
+        "options": OPTIONS,
+        "order": optional(listing(SEAT, about="the seats in their order around the board")),
+        "code": optional(always(True, "the match asks for a code")),
+        "clock": optional(CLOCK_GIVEN),
+        "time_out": optional(TIME_OUT_GIVEN),
+        "spectators": optional(SPECTATORS_GIVEN),
+        "rematch_of": optional(described(MATCH_ID, "the match of which this one is the rematch")),
+    },
+    create_match_offers,
+    create_match_refusal,
+    create_match,
+)

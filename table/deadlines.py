@@ -1,0 +1,36 @@
+"""Deadlines: what the system does next at the table of a match, and when. So every match ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from games.kernel import Action
+from table.clocks import deadlines
+from table.data import ABANDONMENT_MS
+from table.document import Table
+from table.settings import NONE
+from table.state import PAUSED, STARTED
+
+
+def next_deed(table: Table, over: bool, last: int) -> tuple[int, Action] | None:
+    """Return the moment after which the system has something to do at the table, and the action; None if there is nothing to come.
+
+    `over`: whether the match is over. `last`: the latest moment of all entries. Moments are in milliseconds since 1970. Of several actions
+    at the same moment, the first in the order of CONTRACT section 3 is returned (TBL-TIM-02, TBL-TIM-10, TBL-PAU-04, TBL-VOT-05).
+    """
+    return None if over else min(_deeds(table, last), key=lambda deed: deed[0], default=None)
+
+
+def _deeds(table: Table, last: int) -> Iterator[tuple[int, Action]]:
+    """Yield everything that the system will have to do, with its moment."""
+    if table["phase"] == PAUSED:
+        assert table["paused_until"] is not None
+        yield table["paused_until"], {"type": "end_pause"}
+    if table["phase"] != STARTED:
+        return
+    for seat, moment in sorted(deadlines(table).items()):
+        yield moment, {"type": "time_out", "seat": seat}
+    for seat, vote in sorted(table["votes"].items()):
+        yield vote["until"], {"type": "end_vote", "seat": seat}
+    if table["clock"]["kind"] == NONE:
+        yield last + ABANDONMENT_MS, {"type": "abandon"}

@@ -1,0 +1,46 @@
+"""Leaving a match that goes on, and coming back: a seat resigns, or its owner takes it back from a substitute (RES, TIM)."""
+
+from __future__ import annotations
+
+from games.kernel import Action, Refusal, no
+from table.progress import lapse_offers, leave_game, not_in_play
+from table.session import BY_SEAT, Session, TableDeed
+
+
+def resign_offers(session: Session, seat: str) -> list[Action]:
+    """Return the action of a seat in play (TBL-RES-01)."""
+    return [{"type": "resign"}]
+
+
+def resign_refusal(session: Session, seat: str, action: Action) -> Refusal | None:
+    """Return the first rule that resigning breaks (TBL-RES-01, TBL-RES-02)."""
+    return not_in_play(session, seat)
+
+
+def resign(session: Session, seat: str, action: Action) -> None:
+    """Give up: the game takes the seat out of play, and the last seat in play wins (TBL-RES-01, TBL-RES-02)."""
+    session.emit("seat_resigned", seat=seat)
+    leave_game(session, seat)
+
+
+def return_offers(session: Session, seat: str) -> list[Action]:
+    """Return the action of a seat that an artificial player plays (TBL-TIM-05)."""
+    return [{"type": "return"}] if seat in session.table["substitutes"] else []
+
+
+def return_refusal(session: Session, seat: str, action: Action) -> Refusal | None:
+    """Return the first rule that returning to a seat breaks (TBL-TIM-05)."""
+    refusal = not_in_play(session, seat)
+    if refusal is None and seat not in session.table["substitutes"]:
+        return no("not_substituted", "TBL-TIM-05", seat=seat)
+    return refusal
+
+
+def return_(session: Session, seat: str, action: Action) -> None:
+    """Take the seat back from the artificial player that plays it (TBL-TIM-05)."""
+    session.emit("seat_returned", seat=seat)
+    lapse_offers(session)
+
+
+RESIGN = TableDeed({}, resign_offers, resign_refusal, resign, BY_SEAT)
+RETURN = TableDeed({}, return_offers, return_refusal, return_, BY_SEAT)

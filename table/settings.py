@@ -1,0 +1,178 @@
+"""Settings: what is chosen when a match is created and shown to everybody before anybody joins. Each has a shape, bounds and defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from games.kernel import Refusal, no
+from games.lifecycle import VOID
+from games.schema import Fields, Malformed, Schema, Shape, always, either, ids, known, optional, record, whole
+from table.data import (
+    DELAY,
+    HOURS,
+    IN_A_ROW,
+    INCREMENT,
+    LEVEL,
+    LEVELS,
+    POLICY,
+    SECONDS,
+    SPECTATORS_DELAY,
+    THEN,
+    USUAL_IN_A_ROW,
+    VACATION_DAYS,
+    Bounds,
+)
+
+NONE = "none"
+PER_ACTION = "per_action"
+BANK = "bank"
+DAYS = "days"
+
+FORFEIT = "forfeit"
+SUBSTITUTE = "substitute"
+SKIP = "skip"
+WAIT = "wait"
+POLICIES = (FORFEIT, SUBSTITUTE, SKIP, WAIT)
+FINAL_POLICIES = (FORFEIT, SUBSTITUTE)
+DECISIONS = (FORFEIT, SUBSTITUTE, VOID)
+"""What the others may decide about a seat whose time has run out (TBL-VOT-01)."""
+
+ALL = "all"
+
+Setting = dict[str, Any]
+
+
+def _number(bounds: Bounds, about: str) -> Shape:
+    """Return the shape of a whole number whose bounds are documented. `settings_refusal` checks them, with a sentence that names both."""
+    low, high = bounds
+    bounded: Schema = {"minimum": low, "maximum": high}
+    shape = whole(about=f"{about}, {low} to {high}")
+    return shape._replace(schema={**shape.schema, **bounded}, seen={**shape.seen, **bounded})
+
+
+def _by_kind(kinds: Mapping[str, tuple[str, Fields]], about: str) -> Shape:
+    """Return the shape of an object whose `kind` says which other fields it has. `kinds` gives each kind a description and its fields."""
+    shapes = {
+        kind: record({"kind": always(kind, "the kind of clock"), **fields}, description) for kind, (description, fields) in kinds.items()
+    }
+
+    def clean(given: Any) -> Any:
+        shape = shapes.get(given["kind"]) if isinstance(given, dict) and isinstance(given.get("kind"), str) else None
+        if shape is None:
+            raise Malformed(f"expected an object whose `kind` is one of {', '.join(kinds)}")
+        return shape.clean(given)
+
+    return either(*shapes.values(), about=about)._replace(clean=clean)
+
+
+def _clock(needed: bool) -> Shape:
+    """Return the shape of a clock: with all its fields, or with those that have a default left out at will."""
+    perhaps = (lambda shape: shape) if needed else optional
+    kinds: Mapping[str, tuple[str, Fields]] = {
+        NONE: ("Nobody's time is limited.", {}),
+        PER_ACTION: ("A time for each action.", {"seconds": _number(SECONDS, "seconds for each action")}),
+        BANK: (
+            "A store of time, with an increment after each turn or a delay before each.",
+            {
+                "seconds": _number((0, SECONDS[1]), f"seconds in the bank at the start; less than {SECONDS[0]} only with such a delay"),
+                "increment": perhaps(_number(INCREMENT, "seconds that the bank gains after each turn; 0 if left out")),
+                "delay": perhaps(_number(DELAY, "seconds of each turn that the bank does not lose; 0 if left out")),
+            },
+        ),
+        DAYS: (
+            "Play by correspondence.",
+            {
+                "hours": _number(HOURS, "hours for each turn"),
+                "vacation_days": perhaps(_number(VACATION_DAYS, "days that are used when the hours of a turn are over; 0 if left out")),
+            },
+        ),
+    }
+    return _by_kind(kinds, "the clock of each seat")
+
+
+def _time_out(needed: bool) -> Fields:
+    """Return the fields that say what a time-out does: all needed, or those left out at will have their default."""
+    perhaps = (lambda shape: shape) if needed else optional
+    return {
+        "policy": perhaps(known(POLICIES, f"what a time-out does; {POLICY} if left out")),
+        "level": perhaps(known(LEVELS, f"the level of play of a substitute; {LEVEL} if left out")),
+        "in_a_row": perhaps(
+            _number(IN_A_ROW, f"after how many time-outs of a seat in a row `then` holds, with skip and wait; {USUAL_IN_A_ROW} if left out")
+        ),
+        "then": perhaps(known(FINAL_POLICIES, f"what a time-out does from then on; {THEN} if left out")),
+    }
+
+
+_DELAY = record({"delay": _number(SPECTATORS_DELAY, "how many versions late")}, "Spectators see play some versions late.")
+_SPECTATORS_ABOUT = "what spectators see of play before the match is over: all, none, or all with a delay"
+
+CLOCK = _clock(needed=True)
+CLOCK_GIVEN = _clock(needed=False)
+TIME_OUT = either(
+    record({}, "Nothing: the match has no clock."),
+    record(_time_out(needed=True), "What a time-out does."),
+    about="what a time-out does; empty without a clock",
+)
+TIME_OUT_GIVEN = record(_time_out(needed=False), about="what a time-out does; only with a clock")
+SPECTATORS = either(ids([ALL, NONE]), _DELAY, about=_SPECTATORS_ABOUT)
+SPECTATORS_GIVEN = either(known([ALL, NONE], "what spectators see"), _DELAY, about=_SPECTATORS_ABOUT)
+for _shape, _title in ((CLOCK, "Clock"), (TIME_OUT, "TimeOut")):
+    _shape.schema["title"] = _title
+
+
+def settings_refusal(action: Mapping[str, Any]) -> Refusal | None:
+    """Return the first setting of a new match that is out of its bounds (TBL-CLK-01, TBL-TIM-01, TBL-PRV-01)."""
+    clock: Setting = action.get("clock", {"kind": NONE})
+    for name, reason in _beyond(clock):
+        return no("bad_settings", "TBL-CLK-01", setting=f"clock.{name}", reason=reason)
+    time_out: Setting | None = action.get("time_out")
+    if time_out is not None:
+        if clock["kind"] == NONE:
+            return no("bad_settings", "TBL-TIM-01", setting="time_out", reason="the match has no clock")
+        if "in_a_row" in time_out and not IN_A_ROW[0] <= time_out["in_a_row"] <= IN_A_ROW[1]:
+            return no("bad_settings", "TBL-TIM-01", setting="time_out.in_a_row", reason=_from_to(IN_A_ROW))
+    spectators = action.get("spectators", ALL)
+    if isinstance(spectators, dict) and not SPECTATORS_DELAY[0] <= spectators["delay"] <= SPECTATORS_DELAY[1]:
+        return no("bad_settings", "TBL-PRV-01", setting="spectators.delay", reason=_from_to(SPECTATORS_DELAY))
+    return None
+
+
+def chosen_settings(action: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a new match with their defaults filled in, without those that are as if nothing was chosen.
+
+    (TBL-CLK-01, TBL-TIM-01, TBL-PRV-01)
+    """
+    clock: Setting = action.get("clock", {"kind": NONE})
+    found: dict[str, Any] = {}
+    if clock["kind"] != NONE:
+        usual: Setting = {"policy": POLICY, "level": LEVEL, "in_a_row": USUAL_IN_A_ROW, "then": THEN}
+        found = {"clock": {**_USUAL.get(clock["kind"], {}), **clock}, "time_out": {**usual, **action.get("time_out", {})}}
+    if action.get("spectators", ALL) != ALL:
+        found["spectators"] = action["spectators"]
+    return found
+
+
+_USUAL: Mapping[str, Setting] = {BANK: {"increment": 0, "delay": 0}, DAYS: {"vacation_days": 0}}
+_BOUNDS: Mapping[str, Mapping[str, Bounds]] = {
+    NONE: {},
+    PER_ACTION: {"seconds": SECONDS},
+    BANK: {"increment": INCREMENT, "delay": DELAY},
+    DAYS: {"hours": HOURS, "vacation_days": VACATION_DAYS},
+}
+
+
+def _beyond(clock: Setting) -> Iterator[tuple[str, str]]:
+    """Yield each field of a clock that is out of its bounds, and why."""
+    for name, bounds in _BOUNDS[clock["kind"]].items():
+        if name in clock and not bounds[0] <= clock[name] <= bounds[1]:
+            yield name, _from_to(bounds)
+    if clock["kind"] == BANK and not SECONDS[0] <= clock["seconds"] <= SECONDS[1]:
+        if clock["seconds"] != 0:
+            yield "seconds", f"{_from_to(SECONDS)}, or 0 with a delay"
+        elif clock.get("delay", 0) < SECONDS[0]:
+            yield "seconds", f"it may be 0 only with a delay of at least {SECONDS[0]} seconds"
+
+
+def _from_to(bounds: Bounds) -> str:
+    return f"it must be from {bounds[0]} to {bounds[1]}"
