@@ -165,7 +165,11 @@ def act_at_table(
         if expected is not None and expected != before.version:
             raise Stale(expected, before.version)
         sent = table_rules.recorded(before.table, actor, action)
-        return [_decide_at_table(platform, cached, actor, sent, asked, received)]
+        decided = _decide_at_table(platform, cached, actor, sent, asked, received)
+        offered_to = [event["player"] for event in decided.entry.events if event["type"] == "seat_offered" and event["player"] is not None]
+        if offered_to and platform.store.accounts.names(offered_to)[0][0] is None:
+            raise NoSuchPlayer(offered_to[0])
+        return [decided]
 
     return _write(platform, match, decide, lambda before: _claim(player or before.roster.get(actor, {}).get("player", actor), asked))
 

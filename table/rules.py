@@ -45,6 +45,18 @@ REFUSALS: Mapping[str, str] = {
     "not_due": "It is too early for this, or there is nothing to end.",
     "nothing_to_return": "The time from {start} to {end} cannot be given back: no clock runs, it is not over, or it is before {returned}.",
     "no_vote": "There is no vote about the seat {seat} in which you have a voice.",
+    "already_offered": "The seat {seat} has offered this ({what}) already. Accept it, or decline it first.",
+    "no_offer": "There is no offer ({what}) that you could answer like this.",
+    "too_many_offers": "The seat has made {limit} offers in this match, so it can make no more.",
+    "ai_declines": "Artificial players never agree to a draw: {seats}.",
+    "nobody_to_agree": "There is no other player who could agree to a draw.",
+    "vote_open": "There is a vote about a seat whose time has run out. The match can be paused after it.",
+    "not_paused": "The match is not paused.",
+    "cannot_take_back": "The match cannot go back to version {version}, only to one from {first} to {last}: nothing from before a die was "
+    "rolled or something hidden was shown comes back.",
+    "offered_already": "This changes nothing: the seat {seat} is offered like that already, or the player has it.",
+    "not_offered": "The seat {seat} is not offered to you.",
+    "not_over": "The match is not over. A rematch can be asked for when it is.",
     "already_voted": "You have voted about the seat {seat} already.",
 }
 
@@ -94,8 +106,13 @@ def carry_out(session: Session, actor: str, action: Any) -> Action:
     if by(session.table, actor) != deed.by:
         raise Refused(no("bad_action", reason=f"{admitted['type']} is not for {actor!r} to choose"))
     refusal = deed.refusal(session, actor, admitted)
+    if refusal is None and deed.by != BY_PLAYER and is_over(session):
+        refusal = no("match_over")  # a rematch is not carried out in the match that is over
     if refusal is not None:
         raise Refused(refusal)
+    for name in deed.ranges(session, actor, admitted) if deed.ranges is not None else ():
+        if name not in admitted:
+            raise Refused(no("bad_action", reason=f"{admitted['type']}: missing field {name!r}"))
     deed.act(session, actor, admitted)
     if session.table["votes"]:
         settle_votes(session)
@@ -147,13 +164,13 @@ def legal_for_seat(game: Game, table: Table, state: State, seat: str, version: i
 
 def _legal(session: Session, actor: str) -> list[Choice]:
     whose = by(session.table, actor)
-    return [
-        {"action": action}
-        for deed in DEEDS.values()
-        if deed.by == whose
-        for action in deed.offers(session, actor)
-        if deed.refusal(session, actor, action) is None
-    ]
+    listed: list[Choice] = []
+    for deed in DEEDS.values():
+        for action in deed.offers(session, actor) if deed.by == whose else ():
+            if deed.refusal(session, actor, action) is None:
+                ranges = deed.ranges(session, actor, action) if deed.ranges is not None else None
+                listed.append({"action": action, "choose": ranges} if ranges else {"action": action})
+    return listed
 
 
 def view(table: Table, viewer: str) -> Table:

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from games import kernel
 from games.chance import Chance, Drawn
+from games.choices import Ranges
 from games.documents import copied
 from games.kernel import Action, Event, Game, Match, Memory, Refusal, State
 from games.schema import Fields
@@ -89,6 +90,8 @@ class TableDeed(NamedTuple):
     """A kind of action at the table: its shape, and the functions that offer, judge and carry it out, as for a game (games.kernel.Deed).
 
     `by`: whose action it is. The actor is the id of a player, a seat that a player has, or `system`.
+    `ranges`: the fields that are left to choose in an action that is offered, such as a version. Then `refusal` judges an action with or
+    without them, and they must be there when it is carried out.
     """
 
     fields: Fields
@@ -96,6 +99,7 @@ class TableDeed(NamedTuple):
     refusal: Callable[[Session, str, Action], Refusal | None]
     act: Callable[[Session, str, Action], None]
     by: Literal["player", "seat", "system"] = BY_PLAYER
+    ranges: Callable[[Session, str, Action], Ranges] | None = None
 
 
 def evolve(game: Game, table: Table, state: State, event: Event) -> tuple[Table, State]:

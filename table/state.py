@@ -24,7 +24,7 @@ from games.schema import (
     text,
     whole,
 )
-from table.data import CLOSED_MS, LEVELS, MOST_DEPARTURES, OPEN_MS
+from table.data import CLOSED_MS, LEVELS, MOST_DEPARTURES, MOST_OFFERS, OPEN_MS
 from table.document import Occupant, Table
 from table.settings import ALL, CLOCK, DECISIONS, NONE, SPECTATORS, TIME_OUT
 
@@ -60,6 +60,7 @@ def matching(pattern: str, about: str) -> Shape:
 
 SEAT = text(anchored(patterns.SEAT), "a seat of the match's game")
 PLAYER_ID = text(anchored(patterns.PLAYER), "the id of a player")
+NAMED_PLAYER = matching(patterns.PLAYER, "the id of a player")
 GAME = text(anchored(patterns.GAME), "the id of a game")
 COMMITMENT = text(anchored(patterns.DIGEST), "SHA-256 of the match's secret, in hex")
 LOCK = text(anchored(patterns.DIGEST), "SHA-256 of the commitment, a colon and the code that the match asks for, in hex")
@@ -247,3 +248,8 @@ def seats_of(table: Table, player: str) -> list[str]:
 def player_of(table: Table, seat: str) -> str | None:
     """Return the player who has a seat; None for the seat of an artificial player, for an open one, or if there is no such seat."""
     return table["roster"].get(seat, {}).get("player")
+
+
+def may_offer(table: Table, seat: str) -> bool:
+    """Return False for a seat that has made too many offers (TBL-OFR-04)."""
+    return table["offered"].get(seat, 0) < MOST_OFFERS

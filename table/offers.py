@@ -1,0 +1,211 @@
+"""Offers: what the seats may agree on, which are a draw, a void match, a pause and its end, and a takeback (OFR, PAU, TBK)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from games.choices import Ranges
+from games.kernel import RESTORED, Action, Refusal, no
+from games.lifecycle import DRAW, VOID
+from games.schema import optional
+from table.data import MOST_OFFERS, PAUSE_MS
+from table.progress import artificial, not_going_on, not_taking_part, playing, present, void
+from table.session import BY_SEAT, BY_SYSTEM, Session, TableDeed
+from table.state import PAUSE, PAUSED, PROPOSAL, PROPOSALS, RESUME, TAKEBACK, VERSION, may_offer
+
+Seat = str
+
+# ---------------------------------------------------------------- offering
+
+
+def offer_offers(session: Session, seat: Seat) -> list[Action]:
+    """Return one action for each thing that can be offered (TBL-OFR-01)."""
+    return [{"type": "offer", "what": what} for what in PROPOSALS]
+
+
+def offer_ranges(session: Session, seat: Seat, action: Action) -> Ranges:
+    """Return the versions that a takeback can go back to (TBL-TBK-02)."""
+    return {"version": [session.fixed, session.version - 1]} if action["what"] == TAKEBACK else {}
+
+
+def offer_refusal(session: Session, seat: Seat, action: Action) -> Refusal | None:
+    """Return the first rule that an offer breaks (TBL-OFR-01, TBL-OFR-03, TBL-OFR-04, TBL-OFR-07, TBL-PAU-01, TBL-PAU-03, TBL-TBK-02)."""
+    refusal = not_taking_part(session, seat)
+    if refusal is not None:
+        return refusal
+    table, what = session.table, action["what"]
+    if "version" in action and what != TAKEBACK:
+        return no("bad_action", reason="offer: only a takeback has a version")
+    if what in table["offers"]:
+        return no("already_offered", "TBL-OFR-01", what=what, seat=table["offers"][what]["by"])
+    refusal = _TERMS[what](session, action) if what in _TERMS else None
+    if refusal is not None:
+        return refusal
+    return None if may_offer(table, seat) else no("too_many_offers", "TBL-OFR-04", limit=MOST_OFFERS)
+
+
+def offer(session: Session, seat: Seat, action: Action) -> None:
+    """Offer something to the others. It happens once all who must agree do, at once if there is nobody else (TBL-OFR-01, TBL-OFR-02)."""
+    version = {"version": action["version"]} if "version" in action else {}
+    session.emit("offer_made", seat=seat, what=action["what"], **version)
+    _agree(session, action["what"])
+
+
+def _draw_terms(session: Session, action: Action) -> Refusal | None:
+    """Return why no draw can be offered: an artificial player never agrees, and nobody draws alone (TBL-OFR-03, TBL-OFR-07)."""
+    if artificial(session):
+        return no("ai_declines", "TBL-OFR-03", seats=", ".join(artificial(session)))
+    return no("nobody_to_agree", "TBL-OFR-07") if len(present(session)) < 2 else None
+
+
+def _pause_terms(session: Session, action: Action) -> Refusal | None:
+    """Return why no pause can be offered (TBL-PAU-01, TBL-PAU-02)."""
+    if session.table["phase"] == PAUSED:
+        return no("match_paused", "TBL-PAU-02")
+    return no("vote_open", "TBL-PAU-01") if session.table["votes"] else None
+
+
+def _resume_terms(session: Session, action: Action) -> Refusal | None:
+    """Return why the end of a pause cannot be offered (TBL-PAU-03)."""
+    return None if session.table["phase"] == PAUSED else no("not_paused", "TBL-PAU-03")
+
+
+def _takeback_terms(session: Session, action: Action) -> Refusal | None:
+    """Return why nothing can be taken back to a version, or to any if none is chosen yet (TBL-TBK-02)."""
+    first, last = session.fixed, session.version - 1
+    given = action.get("version", last)
+    if 0 < first <= given <= last:
+        return None
+    return no("cannot_take_back", "TBL-TBK-02", version=given, first=first, last=last)
+
+
+_TERMS: Mapping[str, Callable[[Session, Action], Refusal | None]] = {
+    DRAW: _draw_terms,
+    PAUSE: _pause_terms,
+    RESUME: _resume_terms,
+    TAKEBACK: _takeback_terms,
+}
+
+# ---------------------------------------------------------------- answering
+
+
+def must_agree(session: Session, what: str) -> list[Seat]:
+    """Return the seats that have not agreed to an offer yet and must (TBL-OFR-02)."""
+    made = session.table["offers"][what]
+    return [seat for seat in present(session) if seat != made["by"] and seat not in made["accepted"]]
+
+
+def accept_offers(session: Session, seat: Seat) -> list[Action]:
+    """Return one action for each offer that the seat has not answered (TBL-OFR-02)."""
+    return [{"type": "accept", "what": what} for what in PROPOSALS if what in session.table["offers"]]
+
+
+def accept_refusal(session: Session, seat: Seat, action: Action) -> Refusal | None:
+    """Return the first rule that accepting an offer breaks (TBL-OFR-02)."""
+    refusal = not_taking_part(session, seat)
+    if refusal is not None:
+        return refusal
+    what = action["what"]
+    return no("no_offer", "TBL-OFR-02", what=what) if what not in session.table["offers"] or seat not in must_agree(session, what) else None
+
+
+def accept(session: Session, seat: Seat, action: Action) -> None:
+    """Agree to an offer. It happens once all who must agree do (TBL-OFR-02)."""
+    session.emit("offer_accepted", seat=seat, what=action["what"])
+    _agree(session, action["what"])
+
+
+def decline_offers(session: Session, seat: Seat) -> list[Action]:
+    """Return one action for each offer (TBL-OFR-05)."""
+    return [{"type": "decline", "what": what} for what in PROPOSALS if what in session.table["offers"]]
+
+
+def decline_refusal(session: Session, seat: Seat, action: Action) -> Refusal | None:
+    """Return the first rule that declining an offer breaks (TBL-OFR-05)."""
+    refusal = not_taking_part(session, seat)
+    if refusal is not None:
+        return refusal
+    return None if action["what"] in session.table["offers"] else no("no_offer", "TBL-OFR-05", what=action["what"])
+
+
+def decline(session: Session, seat: Seat, action: Action) -> None:
+    """Do not agree to an offer, or take one's own back. The offer is gone (TBL-OFR-05)."""
+    session.emit("offer_declined", seat=seat, what=action["what"])
+
+
+# ---------------------------------------------------------------- effects
+
+
+def _agree(session: Session, what: str) -> None:
+    """Do what was offered if all who must agree do (TBL-OFR-02, TBL-OFR-07, TBL-OFR-08, TBL-PAU-01, TBL-PAU-03, TBL-TBK-01)."""
+    if not must_agree(session, what):
+        version = session.table["offers"][what].get("version", 0)
+        session.emit("offer_agreed", what=what)
+        _EFFECTS[what](session, version)
+
+
+def _draw(session: Session, version: int) -> None:
+    """End the match with all seats in play as winners (TBL-OFR-07)."""
+    session.emit("match_ended", winners=playing(session), reason=DRAW, scores={})
+
+
+def _void(session: Session, version: int) -> None:
+    """End the match without a winner (TBL-OFR-08)."""
+    void(session)
+
+
+def _pause(session: Session, version: int) -> None:
+    """Stop play and clocks (TBL-PAU-01)."""
+    session.emit("match_paused", until=session.at + PAUSE_MS)
+
+
+def _resume(session: Session, version: int) -> None:
+    """Let the match go on (TBL-PAU-03)."""
+    session.emit("match_resumed")
+
+
+def _take_back(session: Session, version: int) -> None:
+    """Bring the document of an earlier version back, with what was remembered then (TBL-TBK-01)."""
+    document, memory = session.earlier(version)
+    session.emit(RESTORED, version=version, document=document, memory=memory)
+
+
+_EFFECTS: Mapping[str, Callable[[Session, int], None]] = {
+    DRAW: _draw,
+    VOID: _void,
+    PAUSE: _pause,
+    RESUME: _resume,
+    TAKEBACK: _take_back,
+}
+
+# ---------------------------------------------------------------- the end of a pause
+
+
+def end_pause_offers(session: Session, system: str) -> list[Action]:
+    """Return the action of the system for a match that is paused (TBL-PAU-04)."""
+    return [{"type": "end_pause"}] if session.table["phase"] == PAUSED else []
+
+
+def end_pause_refusal(session: Session, system: str, action: Action) -> Refusal | None:
+    """Return the first rule that ending a pause breaks (TBL-PAU-03, TBL-PAU-04)."""
+    refusal = not_going_on(session)
+    if refusal is not None:
+        return refusal
+    until = session.table["paused_until"]
+    if until is None:
+        return no("not_paused", "TBL-PAU-03")
+    return no("not_due", "TBL-PAU-04", due=until) if session.at < until else None
+
+
+def end_pause(session: Session, system: str, action: Action) -> None:
+    """Let the match go on when the longest time of a pause is over (TBL-PAU-04)."""
+    if RESUME in session.table["offers"]:
+        session.emit("offer_lapsed", what=RESUME)
+    session.emit("match_resumed")
+
+
+WHAT = {"what": PROPOSAL}
+OFFER = TableDeed({**WHAT, "version": optional(VERSION)}, offer_offers, offer_refusal, offer, BY_SEAT, offer_ranges)
+ACCEPT = TableDeed(WHAT, accept_offers, accept_refusal, accept, BY_SEAT)
+DECLINE = TableDeed(WHAT, decline_offers, decline_refusal, decline, BY_SEAT)
+END_PAUSE = TableDeed({}, end_pause_offers, end_pause_refusal, end_pause, BY_SYSTEM)
