@@ -21,7 +21,8 @@ from events.positions import Position, ended, follow, moment_of_play, moved
 from events.rebuild import owner
 from events.rules import content_hash
 from events.snapshots import is_foreign, pack
-from events.standings import indexes, standing
+from events.standings import OWN, indexes
+from events.standings import stored as stored_standing
 from events.store.projections import Listed, Stored
 from events.store.signing import signing_key, verified
 from games.chance import Drawn
@@ -123,7 +124,7 @@ def _places(platform: Platform, trail: Trail, suspected: Listed) -> Listed:
         *indexes(position),
         *(f"status:{status}" for status in ("open", "playing", "over", "closed")),
         *(f"game:{game}" for game in platform.games),
-        *(f"{kind}:{player}" for kind in ("player", "invited", "acts", "news") for player in trail.players),
+        *(f"{kind}:{player}" for kind in ("player", "invited", "acts", "news", f"{OWN}:player", f"{OWN}:acts") for player in trail.players),
     }
     due = {f"{kind}|{position.match}|{target}" for kind in KINDS for target in ("", *position.document["seats"])}
     return Listed(names | suspected.indexes, due | suspected.due)
@@ -131,7 +132,7 @@ def _places(platform: Platform, trail: Trail, suspected: Listed) -> Listed:
 
 def _compare(trail: Trail, position: Position, stored: Stored) -> None:
     """Compare what is stored beside a log with what the log gives."""
-    if stored.standing != canonical(standing(position)):
+    if stored.standing != canonical(stored_standing(position)):
         trail.find("standing_differs", "The standing stored for lists is not what the log gives. Rebuild it.")
     if stored.indexes != indexes(position):
         trail.find("index_differs", "The match is not listed where the log says, or also elsewhere, or at another time. Rebuild it.")

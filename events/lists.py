@@ -1,4 +1,8 @@
-"""Lists of matches: the lobby, "my turns", results. Newest first, page by page."""
+"""Lists of matches: the lobby, "my turns", results. Newest first, page by page.
+
+A match whose play is hidden from spectators is listed for them as it was when play began. What they find, and in which order, depends on
+nothing that has happened since.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,26 @@ from typing import Any, NamedTuple
 from events.entries import Unreadable, parse
 from events.errors import BadCursor
 from events.platform import Platform
-from events.standings import Standing
-from events.store.lists import Place
+from events.standings import OWN, Standing
+from events.store.lists import Lists, Place
 
 LONGEST_PAGE = 200
 
 _EXAMINED = 2000
+
+
+class Asker(NamedTuple):
+    """Who asks for a list: the id of a player, or None, and whether as a referee, who may follow every match."""
+
+    player: str | None = None
+    referees: bool = False
+
+    def follows(self, standing: Standing) -> bool:
+        """Return True if the asker may follow a match whose play is hidden from spectators."""
+        return self.referees or (self.player is not None and any(one.get("player") == self.player for one in standing["seats"].values()))
+
+
+ANYBODY = Asker()
 
 
 class Page(NamedTuple):
@@ -25,19 +43,19 @@ class Page(NamedTuple):
 
 
 def standing_of(platform: Platform, match: str) -> Standing | None:
-    """Return the standing of one match as it is stored. Raises StoreUnavailable."""
+    """Return the standing of one match as it is stored: as those see it who may follow it. Raises StoreUnavailable."""
     return platform.store.lists.standings([match])[0]
 
 
-def standings_of(platform: Platform, matches: Sequence[str]) -> list[dict[str, Any]]:
+def standings_of(platform: Platform, matches: Sequence[str], asker: Asker) -> list[dict[str, Any]]:
     """Return the standing of each match with its version and the time of its last change, in two round trips. Raises StoreUnavailable.
 
     A match that does not exist any more is left out.
     """
-    return _with_news(platform, [standing for standing in platform.store.lists.standings(matches) if standing is not None])
+    return _with_news(platform, [_shown(standing, asker) for standing in platform.store.lists.standings(matches) if standing is not None])
 
 
-def matches(platform: Platform, filters: Mapping[str, str], limit: int = 50, cursor: str | None = None) -> Page:
+def matches(platform: Platform, filters: Mapping[str, str], limit: int = 50, cursor: str | None = None, *, asker: Asker = ANYBODY) -> Page:
     """Return the matches that pass every filter: `status`, `game`, `player` (who has a seat), `invited` (a player for
     whom an open seat is kept), `to_act` (a player who must act now).
 
@@ -45,19 +63,20 @@ def matches(platform: Platform, filters: Mapping[str, str], limit: int = 50, cur
     StoreUnavailable.
     """
     limit = min(limit, LONGEST_PAGE)
-    names = [f"{'acts' if name == 'to_act' else name}:{value}" for name, value in filters.items()] or ["all"]
+    choices = [_indexes(name, value, asker) for name, value in filters.items()] or [["all"]]
     lists = platform.store.lists
-    index = names[0] if len(names) == 1 else min(zip(lists.sizes(names), names, strict=True))[1]
+    indexes = choices[0] if len(choices) == 1 else _smallest(lists, choices)
     place = _parse(cursor)
     found: list[Standing] = []
     examined = 0
     while len(found) < limit and examined < _EXAMINED:
-        batch = lists.newest(index, place, limit)
+        batch = lists.newest(indexes, place, limit)
         if not batch:
             return Page(_with_news(platform, found), None)
-        for at, standing in zip(batch, lists.standings([match for _, match in batch]), strict=True):
+        for at, stored in zip(batch, lists.standings([match for _, match in batch]), strict=True):
             place = at
             examined += 1
+            standing = None if stored is None else _shown(stored, asker)
             if standing is not None and _passes(standing, filters):
                 found.append(standing)
                 if len(found) == limit:
@@ -69,14 +88,42 @@ def _with_news(platform: Platform, standings: list[Standing]) -> list[dict[str, 
     """Return standings with the version and the time of the last change of their matches.
 
     Both are in the last entry of a match. Standings are stored without, so that they need not be written so often. A match without a
-    readable last entry is left out, so that a damaged log does not make the list fail.
+    readable last entry is left out, so that a damaged log does not make the list fail. A standing for spectators who may not follow the
+    match has both, and does not depend on the last entry.
     """
+    wanted = [standing["id"] for standing in standings if "version" not in standing]
+    last = dict(zip(wanted, platform.store.log.last(wanted), strict=True)) if wanted else {}
     shown = []
-    for standing, last in zip(standings, platform.store.log.last([standing["id"] for standing in standings]), strict=True):
+    for standing in standings:
+        if "version" in standing:
+            shown.append(standing)
+            continue
         with suppress(Unreadable):
-            entry = parse(last or b"")
+            entry = parse(last[standing["id"]] or b"")
             shown.append({**standing, "version": entry.version, "updated": entry.at})
     return shown
+
+
+def _shown(standing: Standing, asker: Asker) -> Standing:
+    """Return a stored standing as the asker may see it."""
+    public: Standing | None = standing.pop("public", None)
+    return standing if public is None or asker.follows(standing) else public
+
+
+def _smallest(lists: Lists, choices: list[list[str]]) -> list[str]:
+    """Return the indexes that have the fewest matches together."""
+    sizes = iter(lists.sizes([index for indexes in choices for index in indexes]))
+    return min((sum(next(sizes) for _ in indexes), indexes) for indexes in choices)[1]
+
+
+def _indexes(name: str, value: str, asker: Asker) -> list[str]:
+    """Return the indexes that hold every match that passes a filter.
+
+    Players find their own matches, and referees all, also in indexes that others may not know.
+    """
+    index = f"{'acts' if name == 'to_act' else name}:{value}"
+    own = name in ("player", "to_act") and (asker.referees or asker.player == value)
+    return [index, f"{OWN}:{index}"] if own else [index]
 
 
 def _passes(standing: Standing, filters: Mapping[str, str]) -> bool:

@@ -162,8 +162,10 @@ def act_at_table(
         before = cached.position
         if player is not None and occupant_of(before, actor).get("player") != player:
             raise NotSeated(f"The seat {actor} is not yours.")
-        if expected is not None and expected != before.version:
-            raise Stale(expected, before.version)
+        follows = player is not None or before.seats_of(actor)
+        known = before.version if follows else before.public_version
+        if expected is not None and expected != known:
+            raise Stale(expected, known)
         sent = table_rules.recorded(before.table, actor, action)
         decided = _decide_at_table(platform, cached, actor, sent, asked, received)
         offered_to = [event["player"] for event in decided.entry.events if event["type"] == "seat_offered" and event["player"] is not None]

@@ -166,7 +166,7 @@ def finished(platform: Platform, id: str) -> dict[str, dict[str, int]]:
 
 
 def _leave_open_seats(platform: Platform, id: str) -> None:
-    matches = [match for _, match in platform.store.lists.newest(f"waiting:{id}", None, MOST_LEFT + 1)]
+    matches = [match for _, match in platform.store.lists.newest([f"waiting:{id}"], None, MOST_LEFT + 1)]
     for match in matches[:MOST_LEFT]:
         with contextlib.suppress(NoMatch, Refused):  # the match has just expired or started
             for seat in recall.position(platform, match).seats_of(id):
@@ -177,7 +177,7 @@ def _leave_open_seats(platform: Platform, id: str) -> None:
 
 def _decline_invitations(platform: Platform, id: str) -> None:
     """Decline the newest invitations. Any others end with their matches: strangers can send any number, and must not prevent a deletion."""
-    for _, match in platform.store.lists.newest(f"invited:{id}", None, MOST_LEFT):
+    for _, match in platform.store.lists.newest([f"invited:{id}"], None, MOST_LEFT):
         with contextlib.suppress(NoMatch, Refused):
             for seat, player in kept_seats(recall.position(platform, match).table).items():
                 if player == id:

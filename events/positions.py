@@ -12,7 +12,7 @@ from table import clocks
 from table.document import Occupant, Table
 from table.rules import is_table_action
 from table.session import evolve, fold
-from table.state import BLANK, CLOSED, OPEN, STARTED, is_open, seats_of
+from table.state import BLANK, CLOSED, OPEN, STARTED, delay, is_open, seats_of
 
 _FIXING = frozenset({RESTORED, "match_started", "seat_withdrawn"})
 
@@ -24,7 +24,8 @@ class Position(NamedTuple):
     `revision` and `rules` are those of the last entry. `secret`, in hex, is known only once the match has ended. `at` is the latest moment
     of all entries so far. `changed` is when the table last changed, other than by its clocks, or when the match ended. Nothing from before
     the version `fixed` can be taken back: there the match started, chance was drawn, something hidden was shown, a seat left the match, or
-    an earlier document came back (TBL-TBK-02). It is 0 before the start. Times are in milliseconds since 1970.
+    an earlier document came back (TBL-TBK-02). It is 0 before the start. Times are in milliseconds since 1970. `begun` holds the fields of
+    the position at which play began, as long as play is hidden from spectators (TBL-PRV-01); else it is None.
     """
 
     match: str
@@ -40,6 +41,7 @@ class Position(NamedTuple):
     document: State
     memory: Memory
     secret: str | None
+    begun: dict[str, Any] | None = None
 
     @property
     def game(self) -> str:
@@ -68,6 +70,20 @@ class Position(NamedTuple):
         """The actors who must decide now: seats or `system`. Nobody before the match has started, and while it is paused."""
         to_act: list[str] = self.document["to_act"]
         return to_act if self.table["phase"] == STARTED else []
+
+    @property
+    def listed(self) -> Position:
+        """The position that lists show to everybody: this one, or the one at which play began, if play is hidden from spectators."""
+        return self if self.begun is None else Position(**self.begun)
+
+    @property
+    def public_version(self) -> int:
+        """The newest version that everybody may see."""
+        if self.begun is None:
+            return self.version
+        late = delay(self.table)
+        first: int = self.begun["version"]
+        return first if late is None else max(first, self.version - late)
 
     def seats_of(self, player: str) -> list[str]:
         """Return the seats of a player, in turn order."""
@@ -111,7 +127,7 @@ def moved(game: Game, position: Position | None, entry: Entry, table: Table, doc
         created = position.created
         changed = at if table is not position.table or ended(table, document) else position.changed
         table = _wound(position.table, table, position.document["to_act"], document["to_act"], entry, at)
-    return Position(
+    after = Position(
         entry.match,
         entry.version,
         entry.digest,
@@ -126,6 +142,13 @@ def moved(game: Game, position: Position | None, entry: Entry, table: Table, doc
         memory,
         entry.secret or (None if position is None else position.secret),
     )
+    return after if delay(table) == 0 else _hiding(after, None if position is None else position.begun)
+
+
+def _hiding(after: Position, begun: dict[str, Any] | None) -> Position:
+    """Return a position of a match that is hidden from spectators, with the fields of the one at which play began. `begun`: if known."""
+    hidden = after.table["phase"] not in (OPEN, CLOSED) and not after.ended
+    return after._replace(begun=(begun or after._asdict()) if hidden else None)
 
 
 def follow_all(game: Game, position: Position | None, entries: Iterable[Entry]) -> Position | None:
@@ -142,6 +165,7 @@ def follow_all(game: Game, position: Position | None, entries: Iterable[Entry]) 
     changed = 0 if position is None else position.changed
     fixed = 0 if position is None else position.fixed
     secret = None if position is None else position.secret
+    begun = None if position is None else position.begun
     facts = game.facts
     for entry in entries:
         if last is None:
@@ -162,12 +186,29 @@ def follow_all(game: Game, position: Position | None, entries: Iterable[Entry]) 
         fixed = entry.version if _fixes(game, entry) else fixed
         secret = entry.secret or secret
         last = entry
+        if begun is None and table["phase"] == STARTED and delay(table) != 0:
+            begun = Position(
+                entry.match,
+                entry.version,
+                entry.digest,
+                at,
+                created,
+                changed,
+                fixed,
+                entry.revision,
+                entry.rules,
+                table,
+                clone(document),
+                memory,
+                secret,
+            )._asdict()
     if last is None:
         return position
     changed = at if ended(table, document) else changed
-    return Position(
+    after = Position(
         last.match, last.version, last.digest, at, created, changed, fixed, last.revision, last.rules, table, document, memory, secret
     )
+    return after if begun is None else _hiding(after, begun)
 
 
 def _wound(before: Table, after: Table, was_to_act: list[str], to_act: list[str], entry: Entry, now: int) -> Table:

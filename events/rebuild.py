@@ -16,7 +16,7 @@ from events.platform import Platform
 from events.positions import Position, follow_all
 from events.recall import game_of
 from events.snapshots import EVERY, kept, pack
-from events.standings import indexes, standing
+from events.standings import indexes, stored
 from events.store.projections import Derived, Listed
 
 log = structlog.get_logger(__name__)
@@ -89,7 +89,7 @@ def derive(platform: Platform, match: str) -> tuple[Derived, Position]:
     assert position is not None
     due = {work.member: work.due for work in owed(position)}
     lists = indexes(position)
-    return Derived(position.version, canonical(standing(position)), requests, snapshots, lists, due), position
+    return Derived(position.version, canonical(stored(position)), requests, snapshots, lists, due), position
 
 
 def owner(entry: Entry, position: Position) -> str:

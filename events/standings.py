@@ -19,6 +19,9 @@ OPEN = "open"
 AI_ONLY = "ai"
 UNFINISHED = "unfinished"
 
+# The first part of the names of indexes in which a match is found only by those who may follow it.
+OWN = "own"
+
 
 def standing(position: Position) -> Standing:
     """Return a match as lists show it: public things only, and nothing that changes with every version."""
@@ -45,10 +48,32 @@ def standing(position: Position) -> Standing:
     }
 
 
+def stored(position: Position) -> Standing:
+    """Return the standing as it is stored. If play is hidden from spectators, `public` has what they see instead (docs/decisions/0056)."""
+    listed = position.listed
+    if listed is position:
+        return standing(position)
+    return {**standing(position), "public": {**standing(listed), "version": listed.version, "updated": listed.at}}
+
+
 def indexes(position: Position) -> dict[str, int]:
-    """Return the indexes to which a match belongs, each with the moment that orders it there."""
+    """Return the indexes to which a match belongs, each with the moment that orders it there.
+
+    If play is hidden from spectators, the names say what they may know; in all others they begin with `own:`.
+    """
+    listed = position.listed
+    names = _names(listed)
+    news = dict.fromkeys(concerned(listed), listed.changed)
+    if listed is not position:
+        names |= {f"{OWN}:{name}" for name in _names(position) - names}
+        news |= {player: position.changed for player in concerned(position) if position.seats_of(player)}
+    return dict.fromkeys(names, position.created) | {f"news:{player}": moment for player, moment in news.items()}
+
+
+def _names(position: Position) -> set[str]:
+    """Return the names of the indexes to which a match belongs, but for those of news."""
     roster = position.roster
-    names = {
+    return {
         *_counted(position),
         "all",
         f"status:{position.status}",
@@ -59,7 +84,6 @@ def indexes(position: Position) -> dict[str, int]:
         *(f"invited:{player}" for player in kept_seats(position.table).values()),
         *(f"acts:{roster[actor]['player']}" for actor in position.to_act if "player" in roster.get(actor, {})),
     }
-    return dict.fromkeys(names, position.created) | {f"news:{player}": position.changed for player in concerned(position)}
 
 
 def concerned(position: Position) -> list[str]:
@@ -116,10 +140,17 @@ def _all_of(before: Position | None, after: Position, left: dict[str, int]) -> C
     moves |= dict.fromkeys(sorted(left.keys() - belongs.keys()), False)
     due: dict[str, int | None] = {} if before is None else {work.member: None for work in owed(before)}
     due |= {work.member: work.due for work in owed(after)}
-    changed = Changes(due=due, standing=canonical(standing(after)), indexes=moves, created=after.created)
+    changed = Changes(due=due, standing=canonical(stored(after)), indexes=moves, created=after.created)
     if before is None or not only_clocks_differ(before.table, after.table) or after.ended:
-        return changed._replace(tell=tuple(concerned(after)), anew=True)
+        return changed._replace(tell=tuple(_followers(before, after)), anew=True)
     return changed._replace(tell=tuple(_newly_to_act(before, after)))
+
+
+def _followers(before: Position | None, after: Position) -> list[str]:
+    """Return the players who may know of a change: all whom the match concerns, or if play is hidden, those with a seat or offered one."""
+    players = concerned(after)
+    hidden = before is not None and before.begun is not None and after.begun is not None
+    return [player for player in players if after.seats_of(player) or player in after.table["handovers"].values()] if hidden else players
 
 
 def _newly_to_act(before: Position, after: Position) -> list[str]:

@@ -20,6 +20,8 @@ from service.problems import Problem, refusal_problem
 from service.request_schemas import MatchBody, MatchesQuery, SeatBody
 from service.responses import empty_response, json_response, names_tag, private, tagged
 
+SETTINGS = ("clock", "time_out", "spectators")
+
 
 def create_match(service: Service, call: Call) -> Response:
     """Create a match."""
@@ -36,6 +38,7 @@ def create_match(service: Service, call: Call) -> Response:
                 call.body["options"],
                 order=call.body.get("order"),
                 code=call.body["code"],
+                settings={name: call.body[name] for name in SETTINGS if name in call.body},
                 request=request,
             )
     except Refused as refused:
@@ -64,14 +67,15 @@ def list_matches(service: Service, call: Call) -> Response:
     for name in ("player", "invited", "to_act"):
         if filters.get(name) == "me":
             filters[name] = _me(call.caller)
-    page = lists.matches(service.platform, filters, call.query["limit"], call.query.get("cursor"))
+    asker = lists.Asker(call.caller.id, call.caller.referees)
+    page = lists.matches(service.platform, filters, call.query["limit"], call.query.get("cursor"), asker=asker)
     company = service.directory.company(player for standing in page.standings for player in sight.players_listed(standing))
     return private(json_response({"matches": page.standings, "players": company.players, "next": page.cursor}))
 
 
 def get_match(service: Service, call: Call, match: str) -> Response:
     """Return the standing of a match."""
-    position = recall.position(service.platform, match)
+    position = sight.seen(service.platform, recall.position(service.platform, match), call.caller)
     tag = service.directory.company(sight.players_at(position)).tag(position.version)
     return tagged(empty_response(304), tag) if names_tag(call.header("If-None-Match"), tag) else match_response(service, call, position)
 

@@ -17,24 +17,30 @@ from service.problems import Problem
 from service.request_schemas import EntriesQuery
 from service.responses import JSON, NDJSON, prefers, private, sorted_json
 from service.shown_entries import ShownEntry
+from table.state import delay
 
 
 def get_entries(service: Service, call: Call, match: str) -> Response:
     """Return a page of entries. With `wait`, return the next entry as soon as it exists."""
-    position = recall.position(service.platform, match)
-    viewer = sight.viewer_of(position, call.caller, call.query.get("viewer"))
+    newest = recall.position(service.platform, match)
+    viewer = sight.viewer_of(newest, call.caller, call.query.get("viewer"))
+    position, hides = sight.seen(service.platform, newest, call.caller), delay(newest.table) != 0
     game = service.games[position.game]
     after, limit, seconds, proof = call.query["after"], call.query["limit"], call.query["wait"], bool(call.query["proof"])
     recall.check_version(position, after)
     in_lines = prefers(call.header("Accept"), NDJSON)
     response = Response(mimetype=NDJSON if in_lines else JSON)
 
-    def read() -> list[ShownEntry]:
-        found = service.entries.read(game, match, after, limit, viewer, proof)
+    def last_seen() -> int:
         caller = service.keys.renewed(call.header("Authorization"), address_of(call.environ))
-        if not sight.may_still_view(service.platform, caller, match, viewer):
+        return sight.horizon(service.platform, caller, match, viewer, hides)
+
+    def read() -> list[ShownEntry]:
+        found = service.entries.read(game, match, after, limit, viewer, proof) if not hides or last_seen() > after else []
+        last = last_seen()
+        if last == 0:
             raise Problem("hidden_view", viewer=viewer)
-        return found
+        return [entry for entry in found if entry.version <= last]
 
     def page(found: list[ShownEntry]) -> bytes:
         if in_lines:

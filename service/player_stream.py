@@ -16,6 +16,7 @@ from flask import Response
 
 from events import lists
 from events.platform import Platform
+from events.standings import OWN
 from events.store.heads import Head
 from service.addresses import address_of
 from service.context import Service
@@ -78,18 +79,19 @@ class _Feed:
     def __init__(self, platform: Platform, player: str) -> None:
         self._platform = platform
         self._player = player
+        self._asker = lists.Asker(player)
         # What is forgotten is told again.
         self._told: LRUCache[tuple[str, str, str], Any] = LRUCache(REMEMBERED)
 
     def look(self, since: int | None) -> Iterator[list[Event]]:
         """Yield the events of all that waits for the player, and of all that has changed since a moment, page by page."""
         store = self._platform.store.lists
-        changed = set() if since is None else set(store.since(f"news:{self._player}", max(0, since - SLACK_MS)))
-        invited = {match for _, match in store.newest(f"invited:{self._player}", None, MOST_INVITATIONS)}
-        waiting = {*store.since(f"acts:{self._player}", 0), *invited}
+        changed = set() if since is None else set(store.since([f"news:{self._player}"], max(0, since - SLACK_MS)))
+        invited = {match for _, match in store.newest([f"invited:{self._player}"], None, MOST_INVITATIONS)}
+        waiting = {*store.since([f"acts:{self._player}", f"{OWN}:acts:{self._player}"], 0), *invited}
         matches = sorted(changed | waiting)
         for start in range(0, len(matches), PAGE):
-            standings = lists.standings_of(self._platform, matches[start : start + PAGE])
+            standings = lists.standings_of(self._platform, matches[start : start + PAGE], self._asker)
             yield [event for standing in standings for event in self._events(standing, standing["version"], standing["id"] in changed)]
 
     def news(self, heads: Mapping[str, Head]) -> list[Event]:
@@ -97,7 +99,7 @@ class _Feed:
         events: list[Event] = []
         matches = list(heads)
         for start in range(0, len(matches), PAGE):
-            for standing in lists.standings_of(self._platform, matches[start : start + PAGE]):
+            for standing in lists.standings_of(self._platform, matches[start : start + PAGE], self._asker):
                 head = heads[standing["id"]]
                 events += self._events(standing, head.version, head.anew)
         return events

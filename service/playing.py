@@ -31,7 +31,7 @@ def get_state(service: Service, call: Call, match: str) -> Response:
     """Return the match at a version, as the caller may see it: in JSON, or as a board in text."""
     newest = recall.position(service.platform, match)
     viewer = sight.viewer_of(newest, call.caller, call.query.get("viewer"))
-    position = _position_at(service.platform, newest, call.query.get("at"))
+    position = _position_at(service.platform, sight.seen(service.platform, newest, call.caller), call.query.get("at"))
     as_text = prefers(call.header("Accept"), TEXT)
     company = service.directory.company(sight.players_at(position))
     tag = company.tag(position.version) + ("-text" if as_text else "")

@@ -160,13 +160,16 @@ class ConfirmQuery(Schema):
 
 
 class MatchBody(Schema):
-    """A new match. The table checks the order, the game checks the options."""
+    """A new match. The table checks the order and the settings, the game checks the options."""
 
     game = Text(required=True)
     seats = fields.Dict(keys=Text(), values=Text(), required=True, validate=validate.Length(1, 16))
     options = fields.Dict(keys=Text(), values=fields.Raw(allow_none=True), load_default=dict)
     order = fields.List(Text(), validate=validate.Length(0, 16))
     code = Flag(load_default=False)
+    clock = fields.Dict(keys=Text(), values=fields.Raw(allow_none=True))
+    time_out = fields.Dict(keys=Text(), values=fields.Raw(allow_none=True))
+    spectators = fields.Raw()
 
 
 class SeatBody(Schema):

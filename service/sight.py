@@ -22,11 +22,14 @@ from games.kernel import AUDITOR, SPECTATOR, Game, has_fields, legal
 from service.directory import Company
 from service.keys import Caller
 from service.problems import Problem
+from service.request_schemas import LARGEST
 from service.responses import sorted_json
 from table import rules as table_rules
 from table.board import board as table_board
 from table.rules import is_table_action
 from table.state import kept_seats
+
+UNLIMITED = LARGEST
 
 
 def viewer_of(position: Position, caller: Caller, asked: str | None) -> str:
@@ -51,20 +54,35 @@ def viewer_of(position: Position, caller: Caller, asked: str | None) -> str:
     return asked
 
 
-def may_still_view(platform: Platform, caller: Caller | None, match: str, viewer: str) -> bool:
-    """Return True if the caller, who is None if the key was revoked, still is this viewer.
+def follows(position: Position, caller: Caller) -> bool:
+    """Return True if the caller may see every version of a match at once, also if play is hidden from spectators."""
+    return position.begun is None or caller.referees or plays(position, caller)
 
-    A player may have left the seat since then, and a referee may have taken one or lost the role.
+
+def seen(platform: Platform, position: Position, caller: Caller) -> Position:
+    """Return the newest position that the caller may see of a match whose newest position is given."""
+    if follows(position, caller):
+        return position
+    listed, version = position.listed, position.public_version
+    return listed if version == listed.version else recall.state_at(platform, position.match, version)
+
+
+def horizon(platform: Platform, caller: Caller | None, match: str, viewer: str, hides: bool) -> int:
+    """Return the newest version that the caller may see as this viewer: 0 for none, or `UNLIMITED`.
+
+    The caller, who is None if the key was revoked, may not be this viewer any more: a player may have left the seat since then, and a
+    referee may have taken one or lost the role. `hides`: whether play is hidden from spectators of this match.
     """
     if caller is None:
-        return False
-    if viewer == SPECTATOR:
-        return True
+        return 0
+    if viewer == SPECTATOR and not hides:
+        return UNLIMITED
+    position = recall.position(platform, match)
     try:
-        viewer_of(recall.position(platform, match), caller, viewer)
+        viewer_of(position, caller, viewer)
     except Problem:
-        return False
-    return True
+        return 0
+    return UNLIMITED if follows(position, caller) else position.public_version
 
 
 def seat_of(position: Position, caller: Caller, asked: str | None) -> str:

@@ -20,18 +20,20 @@ from service.problems import Problem
 from service.request_schemas import StreamQuery
 from service.responses import EVENT_STREAM, empty_response
 from service.shown_entries import PAGE
+from table.state import delay
 
 
 def get_stream(service: Service, call: Call, match: str) -> Response:
     """Return a stream of the entries after a version."""
-    position = recall.position(service.platform, match)
-    viewer = sight.viewer_of(position, call.caller, call.query.get("viewer"))
+    newest = recall.position(service.platform, match)
+    viewer = sight.viewer_of(newest, call.caller, call.query.get("viewer"))
+    position, hides = sight.seen(service.platform, newest, call.caller), delay(newest.table) != 0
     after = last_event(call) if call.header("Last-Event-ID") is not None else call.query["after"]
     recall.check_version(position, after)
     if position.ended and after >= position.version:
         return empty_response(204)
     game, proof = service.games[position.game], bool(call.query["proof"])
-    return stream_response(service, call, lambda seconds: _events(service, call, game, match, viewer, after, seconds, proof))
+    return stream_response(service, call, lambda seconds: _events(service, call, game, match, viewer, hides, after, seconds, proof))
 
 
 def stream_response(service: Service, call: Call, events: Callable[[float], Generator[bytes, None, None]]) -> Response:
@@ -54,9 +56,17 @@ def stream_response(service: Service, call: Call, events: Callable[[float], Gene
 
 
 def _events(
-    service: Service, call: Call, game: Game, match: str, viewer: str, after: int, seconds: float, proof: bool
+    service: Service, call: Call, game: Game, match: str, viewer: str, hides: bool, after: int, seconds: float, proof: bool
 ) -> Generator[bytes, None, None]:
-    """Yield a server-sent event for each entry, as long as the match goes on and for some seconds at most."""
+    """Yield a server-sent event for each entry, as long as the match goes on and for some seconds at most.
+
+    `hides`: whether play is hidden from spectators of this match.
+    """
+
+    def last_seen() -> int:
+        caller = service.keys.renewed(call.header("Authorization"), address_of(call.environ))
+        return sight.horizon(service.platform, caller, match, viewer, hides)
+
     yield b"retry: 1000\n\n"
     pause = service.settings.comment_seconds
     last_sent = time.monotonic()
@@ -65,10 +75,12 @@ def _events(
         look = True
         while True:
             watch.rearm()
-            found = service.entries.read_new(game, match, after, watch.version, viewer, proof) if look or watch.version > after else []
-            caller = service.keys.renewed(call.header("Authorization"), address_of(call.environ))
-            if not sight.may_still_view(service.platform, caller, match, viewer):
+            new = (look or watch.version > after) and (not hides or last_seen() > after)
+            found = service.entries.read_new(game, match, after, watch.version, viewer, proof) if new else []
+            last = last_seen()
+            if last == 0:
                 return
+            found = [entry for entry in found if entry.version <= last]
             if found:
                 after = found[-1].version
                 last_sent = time.monotonic()

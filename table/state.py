@@ -240,6 +240,14 @@ def may_take_seats(table: Table, player: str) -> bool:
     return table["departures"].get(player, 0) < MOST_DEPARTURES
 
 
+def delay(table: Table) -> int | None:
+    """Return by how many versions spectators see play late; None if they see nothing of it before it is over."""
+    spectators = table["spectators"]
+    if isinstance(spectators, str):
+        return 0 if spectators == ALL else None
+    return spectators["delay"]
+
+
 def seats_of(table: Table, player: str) -> list[str]:
     """Return the seats of a player, in alphabetical order."""
     return sorted(seat for seat, one in table["roster"].items() if one.get("player") == player)

@@ -38,9 +38,9 @@ class Lists:
         sizes = self._client.ask_all([("ZCARD", f"{tag}:i:{index}") for index in indexes for tag in tags])
         return [sum(sizes[start : start + len(tags)]) for start in range(0, len(sizes), len(tags))]
 
-    def newest(self, index: str, after: Place | None, limit: int) -> list[Place]:
-        """Return the next matches of an index after a place, newest first, at most `limit`."""
-        keys = [f"{tag}:i:{index}" for tag in self._keys.tags()]
+    def newest(self, indexes: Sequence[str], after: Place | None, limit: int) -> list[Place]:
+        """Return the next matches of some indexes together after a place, newest first, at most `limit`. No match is in two of them."""
+        keys = [f"{tag}:i:{index}" for index in indexes for tag in self._keys.tags()]
         start = "+inf" if after is None else f"({after[0]}"
         commands: list[tuple[str | int, ...]] = [
             ("ZRANGE", key, start, "-inf", "BYSCORE", "REV", "LIMIT", 0, limit, "WITHSCORES") for key in keys
@@ -50,10 +50,10 @@ class Lists:
         found = [(int(score), match.decode()) for answer in self._client.ask_all(commands) for match, score in answer]
         return sorted((place for place in found if after is None or place < after), reverse=True)[:limit]
 
-    def since(self, index: str, moment: int) -> list[str]:
-        """Return every match of an index from a moment on, in no order."""
+    def since(self, indexes: Sequence[str], moment: int) -> list[str]:
+        """Return every match of some indexes from a moment on, in no order."""
         found: list[str] = []
-        keys, place = [f"{tag}:i:{index}" for tag in self._keys.tags()], 0
+        keys, place = [f"{tag}:i:{index}" for index in indexes for tag in self._keys.tags()], 0
         while keys:
             pages = self._client.ask_all([("ZRANGE", key, moment, "+inf", "BYSCORE", "LIMIT", place, _PAGE) for key in keys])
             found += [match.decode() for page in pages for match in page]

@@ -1,0 +1,227 @@
+"""Matches that are hidden from spectators: nobody without a seat learns anything of what follows the version that everybody may see."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from events import play, recall
+from events.audit import audit
+from events.entries import parse
+from events.platform import Platform
+from events.rebuild import rebuild
+from events.standings import changes
+from service.app import create_app
+from service.settings import Settings
+from tests.conftest import Servers, within
+from tests.service.conftest import Caller, played_on, streams_open
+from tests.service.test_history import events
+from tests.service.test_matches import played_out
+from tests.service.test_secrecy import answers, callers, comparable, replace_entries
+
+Opener = Callable[[], Platform]
+STAY = {"type": "add", "by": 1, "stay": True}
+ADVANCE = [{"type": "advance"}]
+LATE = {"delay": 4}
+
+
+def hidden(creator: Caller, one: Caller, two: Caller, spectators: Any, game: str = "tally", **options: Any) -> str:
+    """Create a match between two others that is hidden from spectators, and let them take their seats."""
+    seats = {"one": one, "two": two} if game == "tally" else {"red": one, "blue": two}
+    body = {"game": game, "seats": dict.fromkeys(seats, "open"), "spectators": spectators, "options": options}
+    made = creator.post("/v1/matches", body)
+    assert made.status_code == 201, made.text
+    match: str = made.json["id"]
+    for seat, player in seats.items():
+        assert player.post(f"/v1/matches/{match}/seats/{seat}").status_code == 200
+    return match
+
+
+def told(caller: Caller, match: str, *players: Caller) -> Iterator[tuple[str, Any]]:
+    """Yield what a caller without a seat gets about a match from every route, refusals and lists included."""
+    base = f"/v1/matches/{match}"
+    yield from answers(caller, match, 8, "red", "blue")
+    for path in (base, f"{base}/state"):
+        for tag in ('"3"', '"4"', '"5"', '"9"', '"3-text"', '"40"'):
+            yield f"{path} with {tag}", comparable(caller.get(path, If_None_Match=tag))
+    yield "board", comparable(caller.get(f"{base}/state", Accept="text/plain"))
+    for after in (2, 3, 4, 5, 12, 99):
+        for path in (f"{base}/entries?after={after}", f"{base}/stream?seconds=0&after={after}", f"{base}/entries?after={after}&limit=2"):
+            yield path, comparable(caller.get(path))
+    for filters in ("", "limit=1", "status=playing", "status=over", "status=open", "game=war", "to_act=me", "player=me", "invited=me"):
+        yield filters, comparable(caller.get(f"/v1/matches?{filters}"))
+    for player in players:
+        for filters in (f"to_act={player.id}", f"player={player.id}", f"player={player.id}&to_act={player.id}&limit=1"):
+            yield filters.replace(player.id, "one"), comparable(caller.get(f"/v1/matches?{filters}"))
+        yield "profile", comparable(caller.get(f"/v1/players/{player.id}"))
+    for expected in ("1", "3", "4", "5", "9", "40"):
+        for action in ({"type": "take_seat", "seat": "red"}, {"type": "close_match"}, {"type": "advance"}):
+            yield f"{action} at {expected}", comparable(caller.act(match, action, If_Match=f'"{expected}"'))
+    stream = caller.get("/v1/players/me/stream?seconds=0")
+    yield "own stream", (stream.status_code, [event["data"] for event in events(stream.text)])
+
+
+@pytest.mark.parametrize("spectators", ["none", LATE])
+@pytest.mark.parametrize("game", ["war"])
+def test_two_histories_that_part_after_what_everybody_may_see_give_strangers_the_same_bytes(
+    platform: Platform,
+    another_platform: Opener,
+    servers: Servers,
+    settings: Settings,
+    join: Callable[..., Caller],
+    game: str,
+    spectators: Any,
+) -> None:
+    eve, ada, ben, cleo = (join(name) for name in ("Eve", "Ada", "Ben", "Cleo"))
+    match = hidden(eve, ada, ben, spectators, game)
+    played_on(platform, match, random.Random(3), 20)
+    shared = 3 if spectators == "none" else recall.position(platform, match).version - LATE["delay"]
+    common = [parse(stored) for stored in platform.store.log.read_all(match)][:shared]
+    found = []
+    for seed, length in ((1, 40), (2, 9)):
+        replace_entries(servers, platform, match, common)
+        other = another_platform()
+        rebuild(other)
+        head = length if spectators == "none" else shared + LATE["delay"]
+        played_on(other, match, random.Random(seed), head - shared)
+        assert recall.position(other, match).version == head
+        strangers = callers(create_app(other, settings), eve, cleo)
+        found.append([list(told(caller, match, ada, ben)) for caller in strangers])
+        for caller, path in ((ada, ""), (ben, "?viewer=spectator")):
+            assert Caller(strangers[0].client, caller.key).get(f"/v1/matches/{match}/state{path}").json["version"] == head
+        assert audit(other, match).findings == []
+    assert {len(each) for history in found for each in history} == {len(found[0][0])}
+    for place in range(3):
+        for (name, first), (_, second) in zip(*[history[place] for history in found], strict=True):
+            assert first == second, name
+
+
+@pytest.mark.parametrize("spectators", ["none", LATE])
+def test_a_stranger_sees_the_match_as_it_was_and_players_and_referees_as_it_is(
+    platform: Platform, ada: Caller, ben: Caller, cleo: Caller, anybody: Caller, referee: Caller, admin: Caller, spectators: Any
+) -> None:
+    match = hidden(ada, ada, ben, spectators, target=30)
+    began = anybody.get(f"/v1/matches/{match}").json
+    assert (began["version"], began["status"]) == (3, "playing")
+    play.play(platform, match, "system", ADVANCE)
+    for _ in range(3):
+        assert ada.act(match, STAY).status_code == 200
+    expected = {"none": 3}.get(str(spectators), 3)
+    for caller in (anybody, cleo):
+        assert caller.get(f"/v1/matches/{match}").json == began
+        assert caller.get(f"/v1/matches/{match}/state").json["version"] == expected
+        assert [entry["version"] for entry in caller.get(f"/v1/matches/{match}/entries").json["entries"]] == [1, 2, 3]
+        beyond = caller.get(f"/v1/matches/{match}/state?at=4")
+        assert (beyond.status_code, beyond.json["code"]) == (404, "no_such_version")
+        assert beyond.json["detail"] == "The match has versions 1 to 3. There is no version 4."
+    for caller in (ada, ben, referee, admin):
+        assert caller.get(f"/v1/matches/{match}").json["version"] == 7
+        assert caller.get(f"/v1/matches/{match}/state").json["version"] == 7
+        assert caller.get(f"/v1/matches/{match}/state?viewer=spectator").json["version"] == 7
+        assert len(caller.get(f"/v1/matches/{match}/entries").json["entries"]) == 7
+        (shown,) = caller.get("/v1/matches").json["matches"]
+        assert (shown["version"], shown["to_act"]) == (7, ["one"])
+    (shown,) = anybody.get("/v1/matches").json["matches"]
+    assert (shown["version"], shown["to_act"], "public" in shown) == (3, ["system"], False)
+    ada.act(match, STAY)
+    if spectators != "none":
+        assert anybody.get(f"/v1/matches/{match}/state").json["version"] == 4
+    over = played_out(platform, ada, ben, match)
+    for caller in (anybody, cleo, ada):
+        assert caller.get(f"/v1/matches/{match}").json["outcome"] == over["outcome"]
+        assert caller.get(f"/v1/matches/{match}/entries?limit=200").json["version"] == over["version"]
+        assert caller.get(f"/v1/matches/{match}/audit").json["ok"]
+    (shown,) = anybody.get(f"/v1/matches?player={ben.id}&status=over").json["matches"]
+    assert shown["version"] == over["version"]
+
+
+def test_players_find_their_turns_and_strangers_do_not(platform: Platform, ada: Caller, ben: Caller, cleo: Caller, referee: Caller) -> None:
+    match = hidden(cleo, ada, ben, "none")
+    plain = hidden(cleo, ada, ben, "all")
+    for one in (match, plain):
+        play.play(platform, one, "system", ADVANCE)
+
+    def listed(caller: Caller, query: str) -> list[str]:
+        return [one["id"] for one in caller.get(f"/v1/matches?{query}").json["matches"]]
+
+    assert listed(ada, "to_act=me") == listed(referee, f"to_act={ada.id}") == [plain, match]
+    assert listed(cleo, f"to_act={ada.id}") == listed(ben, f"to_act={ada.id}") == [plain]
+    assert listed(cleo, f"player={ada.id}") == listed(ada, "player=me&status=playing") == [plain, match]
+    assert rebuild(platform).strays == 0
+    assert listed(ada, "to_act=me") == [plain, match]
+    for one in (match, plain):
+        assert audit(platform, one).findings == []
+
+
+def test_the_stream_of_a_creator_without_a_seat_tells_of_the_start_and_the_end_and_of_nothing_between(
+    platform: Platform, join: Callable[..., Caller], ada: Caller, ben: Caller
+) -> None:
+    eve = join("Eve")
+    match = hidden(eve, ada, ben, "none", target=30)
+
+    def told_since(moment: int) -> list[Any]:
+        stream = eve.get("/v1/players/me/stream?seconds=0", Last_Event_ID=str(moment))
+        return [(event["event"], event["data"]) for event in events(stream.text) if event["event"] != "ready"]
+
+    start = recall.position(platform, match).changed
+    began = told_since(start)
+    assert [kind for kind, _ in began] == ["joined", "joined", "started"]
+    assert all(b'"version":3' in data.encode() for _, data in began)
+    play.play(platform, match, "system", ADVANCE)
+    before, late = recall.position(platform, match), start + 120_000
+    after = play.act_at_table(platform, match, "one", {"type": "offer", "what": "pause"}, received=late).position
+    assert (after.changed, changes(before, after).tell) == (late, tuple(sorted([ada.id, ben.id])))
+    assert told_since(late) == []
+    over = play.act_at_table(platform, match, "two", {"type": "resign"}, received=late).position
+    assert (over.status, changes(after, over).tell) == ("over", tuple(sorted([ada.id, ben.id, eve.id])))
+    assert [kind for kind, _ in told_since(late)] == ["joined", "joined", "over"]
+
+
+@pytest.mark.parametrize(("spectators", "meanwhile"), [("none", []), (LATE, [4])])
+def test_an_open_stream_of_a_stranger_gets_what_everybody_may_see_and_after_the_end_the_rest(
+    platform: Platform, ada: Caller, ben: Caller, anybody: Caller, spectators: Any, meanwhile: list[int]
+) -> None:
+    match = hidden(ada, ada, ben, spectators, target=30)
+    before = streams_open()
+    streamed: list[Any] = []
+    polled: list[Any] = []
+    stream = threading.Thread(target=lambda: streamed.append(anybody.get(f"/v1/matches/{match}/stream?after=3&seconds=20").text))
+    poll = threading.Thread(target=lambda: polled.append(anybody.get(f"/v1/matches/{match}/entries?after=3&wait=1").json))
+    for thread in (stream, poll):
+        thread.start()
+    within(5, lambda: streams_open() == before + 2)
+    play.play(platform, match, "system", ADVANCE)
+    for _ in range(4):
+        ada.act(match, STAY)
+    poll.join(5)
+    assert [entry["version"] for entry in polled[0]["entries"]] == meanwhile
+    over = played_out(platform, ada, ben, match)
+    stream.join(10)
+    sent = events(streamed[0])
+    assert [event["id"] for event in sent[:-1]] == [str(version) for version in range(4, over["version"] + 1)]
+    assert sent[-1]["event"] == "over"
+
+
+def test_a_position_is_the_same_however_it_is_reached(platform: Platform, another_platform: Opener, ada: Caller, ben: Caller) -> None:
+    match = hidden(ada, ada, ben, "none", target=1_000_000)
+    play.play(platform, match, "system", ADVANCE)
+    for _ in range(3):
+        play.play(platform, match, "one", [STAY] * 30)
+    carried = recall.position(platform, match)
+    assert carried.begun is not None
+    assert carried.begun["version"] == 3
+    assert recall.position(another_platform(), match) == carried
+    assert recall.state_at(another_platform(), match, 70).begun == carried.begun
+    assert recall.state_at(another_platform(), match, 3).begun is not None
+    assert recall.state_at(another_platform(), match, 2).begun is None
+
+
+@pytest.mark.parametrize("spectators", ["some", {"delay": 0}, {"delay": 501}, {"delay": "2"}, {"late": 2}, None, 1])
+def test_spectators_must_be_one_of_the_settings(ada: Caller, spectators: Any) -> None:
+    refused = ada.post("/v1/matches", {"game": "tally", "seats": {"one": "me", "two": "open"}, "spectators": spectators})
+    assert refused.status_code in (400, 422)
+    assert refused.json["code"] in ("bad_body", "bad_settings", "against_the_rules", "bad_action")
