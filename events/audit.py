@@ -21,7 +21,7 @@ from events.positions import Position, ended, follow, moment_of_play, moved
 from events.rebuild import owner
 from events.rules import content_hash
 from events.snapshots import is_foreign, pack
-from events.standings import OWN, indexes
+from events.standings import OF_PLAYER, OF_RESULTS, indexes
 from events.standings import stored as stored_standing
 from events.store.projections import Listed, Stored
 from events.store.signing import signing_key, verified
@@ -117,14 +117,17 @@ def audit(platform: Platform, match: str, suspected: Listed | None = None) -> Re
 
 
 def _places(platform: Platform, trail: Trail, suspected: Listed) -> Listed:
-    """Return every place where a match can be listed, rightly or not: by its games, its statuses, all who ever had a seat, its seats."""
+    """Return every place where a match can be listed, rightly or not: by the games, the statuses, its seats, and all who ever had to do
+    with it."""
     position = trail.position
     assert position is not None
+    players = trail.players | {position.table["creator"]}
     names = {
         *indexes(position),
         *(f"status:{status}" for status in ("open", "playing", "over", "closed")),
         *(f"game:{game}" for game in platform.games),
-        *(f"{kind}:{player}" for kind in ("player", "invited", "acts", "news", f"{OWN}:player", f"{OWN}:acts") for player in trail.players),
+        *(f"{kind}:{player}" for kind in OF_PLAYER for player in players),
+        *(f"{kind}:{player}:{position.game}" for kind in OF_RESULTS for player in players),
     }
     due = {f"{kind}|{position.match}|{target}" for kind in KINDS for target in ("", *position.document["seats"])}
     return Listed(names | suspected.indexes, due | suspected.due)
@@ -173,10 +176,7 @@ def record_header(platform: Platform, match: str) -> bytes:
     loaded = platform.store.log.load(match, 1)
     if not loaded.head:
         raise NoMatch(f"There is no match {match}.")
-    secret = loaded.secret
-    if secret is None:
-        last = platform.store.log.read(match, loaded.head - 1)[-1:]
-        secret = _revealed(last[0]) if last else None
+    secret = loaded.secret or _revealed(platform.store.log.last([match])[0] or b"")
     standing = platform.store.lists.standings([match])[0]
     blind = None if secret is None or standing is None or standing["status"] == OPEN else _blind_from(secret)
     return canonical({"blind": None if blind is None else blind.hex(), "match": match})
@@ -197,7 +197,7 @@ class Trail:
         self.findings: list[Finding] = []
         self.snapshots: dict[str, bytes] = {}
         self.answers: dict[str, str] = {}  # by name of a request, its versions and its fingerprint, as the store has them
-        self.players: set[str] = set()  # everybody who ever had a seat
+        self.players: set[str] = set()  # all who ever had a seat, or for whom one was kept
         self.position: Position | None = None
         self.version = 0
         self.count = 0

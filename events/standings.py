@@ -22,6 +22,10 @@ UNFINISHED = "unfinished"
 # The first part of the names of indexes in which a match is found only by those who may follow it.
 OWN = "own"
 
+# The first parts of the names of all indexes of one player, and of those of one player and one game.
+OF_PLAYER = ("player", "waiting", "invited", "acts", "news", f"{OWN}:player", f"{OWN}:acts", OPEN, AI_ONLY, UNFINISHED)
+OF_RESULTS = ("over", "won")
+
 
 def standing(position: Position) -> Standing:
     """Return a match as lists show it: public things only, and nothing that changes with every version."""

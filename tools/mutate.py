@@ -103,8 +103,17 @@ GROUPS = {
     ),
     "log": Group(
         ("events/store/log.py", "events/entries.py", "events/play.py"),
-        ("tests/events", "tests/table/test_rules.py"),
-        ("tests/service/test_playing.py", "tests/service/test_racing.py"),
+        (
+            "tests/events/test_entries.py",
+            "tests/events/test_play.py",
+            "tests/events/test_store.py",
+            "tests/events/test_cache.py",
+            "tests/events/test_expiry.py",
+            "tests/events/test_rebuild.py",
+            "tests/events/test_memory.py",
+        ),
+        ("tests/events/test_racing.py", "tests/events/test_audit.py", "tests/service/test_playing.py", "tests/service/test_racing.py"),
+        "not cluster and not while and not during",
     ),
     "audit": Group(
         ("events/audit.py",),

@@ -19,6 +19,7 @@ from events.errors import NoMatch, SecretLost
 from events.platform import Platform
 from events.rebuild import Rebuilt, rebuild
 from events.rules import content_hash
+from events.standings import OF_PLAYER, OF_RESULTS
 from events.store.signing import signed, signing_key
 from games.chance import Drawn
 from games.kernel import SYSTEM
@@ -177,7 +178,7 @@ def test_a_match_that_goes_on_is_audited_without_revealing_its_secret(platform: 
 
 
 def test_a_match_that_does_not_exist_cannot_be_audited(platform: Platform) -> None:
-    with pytest.raises(NoMatch):
+    with pytest.raises(NoMatch, match=f"^There is no match m{'a' * 16}.$"):
         audit(platform, "m" + "a" * 16)
 
 
@@ -331,6 +332,8 @@ def relinked(entries: list[Entry], blind: bytes) -> list[bytes]:
         (lambda entries: [*entries[:2], entries[2]._replace(revision=True), *entries[3:]], (3, "not_canonical")),
         (lambda entries: [*entries[:2], entries[2]._replace(rules="r" * 64), *entries[3:]], (3, "not_canonical")),
         (lambda entries: [*entries[:3], entries[3]._replace(request={**entries[3].request, "x": 1}), *entries[4:]], (4, "not_canonical")),
+        (lambda entries: [*entries[:3], entries[3]._replace(request={**entries[3].request, "id": 1}), *entries[4:]], (4, "not_canonical")),
+        (lambda entries: [*entries[:3], entries[3]._replace(request={"id": "r"}), *entries[4:]], (4, "not_canonical")),
     ],
 )
 def test_a_record_that_was_forged_with_every_digest_computed_anew_has_findings(
@@ -398,6 +401,8 @@ def test_a_wrong_snapshot_and_a_wrong_standing_are_found(platform: Platform, beg
     assert codes(audit(platform, match)) == [(64, "snapshot_differs"), (92, "standing_differs")]
     servers.keeper.hset(keys.snapshots, "64", signed(key, 64, b"nonsense"))  # type: ignore[arg-type]
     assert codes(audit(platform, match)) == [(64, "snapshot_differs"), (92, "standing_differs")]
+    servers.keeper.hset(keys.snapshots, "64", signed(key, 64, canonical({**snapshot, "shape": 1})))  # type: ignore[arg-type]
+    assert codes(audit(platform, match)) == [(92, "standing_differs")], "another release wrote the snapshot"
     assert recall.state_at(platform, match, 70).document["counts"]["one"] == 68
 
 
@@ -436,7 +441,7 @@ def test_the_key_of_the_salts_at_the_head_of_a_record_lets_its_chain_be_verified
     header, lines = record_header(platform, open_match), record(platform, open_match)
     report = audit_entries(ALL_GAMES, [header, *lines])
     assert (report.ok, report.chain) == (True, "undisclosed"), "the key would outlive the moment at which its reader takes the seat"
-    with pytest.raises(NoMatch):
+    with pytest.raises(NoMatch, match=f"^There is no match m{'a' * 16}.$"):
         record_header(platform, "m" + "a" * 16)
 
 
@@ -605,7 +610,14 @@ def test_work_of_no_kind_is_found_by_a_listing_of_the_whole_store(platform: Plat
     assert codes(audit(platform, match, platform.store.projections.listed().matches[match])) == [(2, "due_differs")]
 
 
-@pytest.mark.parametrize("index", ["all", "status:over", "status:playing", "game:war", "acts:{ann}", "player:{ann}"])
+@pytest.mark.parametrize(
+    "index",
+    [
+        *("all", "status:open", "status:over", "status:playing", "status:closed", "game:war"),
+        *(f"{kind}:{{ann}}" for kind in OF_PLAYER),
+        *(f"{kind}:{{ann}}:tally" for kind in OF_RESULTS),
+    ],
+)
 def test_an_index_that_is_not_what_the_log_gives_is_found(platform: Platform, begin: Begin, ann: str, servers: Servers, index: str) -> None:
     match = begin()
     key = platform.store.keys.of(match).indexes + index.format(ann=ann)
