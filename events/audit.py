@@ -88,13 +88,11 @@ def audit(platform: Platform, match: str, suspected: Listed | None = None) -> Re
     """
     recall.check_id(match)
     log = platform.store.log
-    if not log.head(match):
-        raise NoMatch(f"There is no match {match}.")
     stored = platform.store.projections.stored(match, Listed(set(), set()))
     secret = log.load(match, 1).secret
     items = list(log.items(match))
     if not items:
-        raise NoMatch(f"There is no match {match}.")  # it has been removed meanwhile
+        raise NoMatch(f"There is no match {match}.")
     trail = Trail(platform.games, secret or _revealed(items[-1].raw), match)
     trail.snapshots = dict(stored.snapshots)
     for item in items:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import random
 import re
@@ -12,7 +13,7 @@ from typing import Any
 import orjson
 import pytest
 
-from events import play, recall
+from events import losses, play, recall
 from events.audit import Report, as_json, audit, audit_entries, record_header
 from events.entries import START, Entry, blind_key, canonical, link, parse
 from events.errors import NoMatch, SecretLost
@@ -20,6 +21,7 @@ from events.platform import Platform
 from events.rebuild import Rebuilt, rebuild
 from events.rules import content_hash
 from events.standings import OF_PLAYER, OF_RESULTS
+from events.store.projections import Listed
 from events.store.signing import signed, signing_key
 from games.chance import Drawn
 from games.kernel import SYSTEM
@@ -352,6 +354,22 @@ def test_play_before_every_seat_is_taken_is_found(platform: Platform, match: str
     assert (2, "not_legal") in codes(report)
 
 
+def test_the_log_of_another_match_is_found(platform: Platform, match: str, servers: Servers) -> None:
+    other = "m" + "b" * 16
+    servers.keeper.copy(platform.store.keys.of(match).stream, platform.store.keys.of(other).stream)
+    last = platform.store.log.head(match)
+    assert [place for place, code in codes(audit(platform, other)) if code == "wrong_match"] == list(range(1, last + 1))
+
+
+def test_entries_that_the_store_has_lost_are_found(platform: Platform, begin: Begin, tmp_path: Path) -> None:
+    lost, whole = begin(), begin()
+    losses.add(tmp_path, [losses.Loss(lost, 2, 3, losses.CUT, "", 0)])
+    elsewhere = dataclasses.replace(platform, settings=platform.settings._replace(data=tmp_path))
+    (finding,) = audit(elsewhere, lost).findings
+    assert finding == (2, "entries_lost", "The entries 2 to 3 were in the damaged end of the store's file, which was cut off.")
+    assert audit(elsewhere, whole).ok
+
+
 def test_a_missing_entry_is_found(platform: Platform, match: str, rewrite: Any, servers: Servers) -> None:
     servers.keeper.xdel(platform.store.keys.of(match).stream, "4-0")
     assert codes(audit(platform, match))[0] == (4, "gap")
@@ -386,6 +404,14 @@ def test_a_request_that_was_carried_out_twice_is_found(platform: Platform, begin
     lines = relinked(entries, blind_of(platform, match))
     report = audit_entries(ALL_GAMES, lines, platform.store.log.load(match, 1).secret)
     assert codes(report) == [(6, "request_twice")]
+
+
+def test_a_snapshot_of_the_last_version_is_right(platform: Platform, begin: Begin) -> None:
+    match = begin()
+    for number in (50, 12):
+        play.play(platform, match, "one", [{"type": "add", "by": 1, "stay": True}] * number)
+    assert list(platform.store.projections.stored(match, Listed(set(), set())).snapshots) == ["64"]
+    assert audit(platform, match).ok
 
 
 def test_a_wrong_snapshot_and_a_wrong_standing_are_found(platform: Platform, begin: Begin, servers: Servers) -> None:
