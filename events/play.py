@@ -237,7 +237,7 @@ class Draft:
             cached = recall.catch_up(platform, cached)
         if cached.position.version != expected:
             raise Stale(expected, cached.position.version)
-        _check_actor(cached.position, actor, None)
+        _check_started(cached.position)
         self._platform = platform
         self._actor = actor
         self._before = cached
@@ -369,6 +369,11 @@ def _check_actor(before: Position, actor: str, player: str | None) -> None:
     """Check who acts for an actor. Raises NoSeat, NotSeated, NotStarted, MatchClosed."""
     if player is not None and occupant_of(before, actor).get("player") != player:
         raise NotSeated(f"The seat {actor} is not yours.")
+    _check_started(before)
+
+
+def _check_started(before: Position) -> None:
+    """Raise NotStarted or MatchClosed unless the match has started."""
     if before.status == "closed":
         raise MatchClosed("The match was closed before it began.")
     if before.status == "open":

@@ -111,8 +111,9 @@ GROUPS = {
             "tests/events/test_expiry.py",
             "tests/events/test_rebuild.py",
             "tests/events/test_memory.py",
+            "tests/events/test_sealing.py",
         ),
-        ("tests/events/test_racing.py", "tests/events/test_audit.py", "tests/service/test_playing.py", "tests/service/test_racing.py"),
+        ("tests/events/test_anomalies.py", "tests/events/test_audit.py", "tests/service/test_playing.py", "tests/service/test_racing.py"),
         "not cluster and not while and not during",
     ),
     "audit": Group(

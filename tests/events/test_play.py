@@ -251,6 +251,7 @@ def test_an_action_for_another_version_is_stale(platform: Platform, begin: Begin
     with pytest.raises(Stale) as stale:
         play.play(platform, match, "one", [add(1)], expected=expected)
     assert stale.value.version == 2
+    assert str(stale.value) == f"The match is at version 2, not {expected}."
     assert play.play(platform, match, "one", [add(1)], expected=2).last == 3
 
 
@@ -312,6 +313,11 @@ def test_another_request_with_the_same_id_is_an_error(platform: Platform, begin:
     with pytest.raises(Reused):
         play.play(platform, match, *other, request="r", player=ann)
     assert recall.position(platform, match).version == 3
+
+
+def test_a_request_that_has_created_a_match_is_known(platform: Platform, ann: str, bob: str) -> None:
+    play.create(platform, ann, "tally", {"one": "me", "two": "open"}, {}, request="r")
+    assert [play.was_created(platform, *asked) for asked in ((ann, "r"), (ann, "s"), (bob, "r"))] == [True, False, False]
 
 
 def test_a_refused_request_leaves_no_trace(platform: Platform, begin: Begin, ann: str) -> None:
@@ -438,6 +444,7 @@ def test_a_draft_whose_match_has_moved_on_writes_nothing(platform: Platform, beg
         with pytest.raises(Stale) as stale:
             draft.write()
         assert (stale.value.version, platform.store.log.head(match)) == (before + 1, before + 1)
+        assert str(stale.value) == f"The match is at version {before + 1}, not {before}."
         with pytest.raises(Stale):
             play.Draft(platform, match, "one", before)
     assert recall.position(platform, match).document["counts"]["one"] == 2
@@ -453,7 +460,7 @@ def test_a_draft_begins_at_the_expected_version_only(platform: Platform, begin: 
     for expected in (0, 2, 4, 99):
         with pytest.raises(Stale) as stale:
             play.Draft(platform, match, "one", expected)
-        assert stale.value.version == 3
+        assert str(stale.value) == f"The match is at version 3, not {expected}."
     for actor in ("two", "nine"):
         draft = play.Draft(platform, match, actor, 3)
         assert not draft.goes_on
