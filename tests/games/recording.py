@@ -7,6 +7,8 @@ The state document at the end follows as YAML. Recording again plays the recorde
 changed lines. From the first action that has become illegal, the rest is played at random. A file with its first line alone is played at
 random from the start.
 
+The file scenarios.txt has each action of the scenarios with its events in full, and the number of choices afterwards.
+
 Refusals are in the file refusals.txt. A line names a playthrough or a scenario, the number of an action in it, an actor and what the actor
 tries there. The next line has the code, the rule and the sentence of the refusal.
 """
@@ -110,8 +112,22 @@ def refusal_line(game: Game, state: State, actor: str, action: Action, seed: obj
     return "accepted"
 
 
-def scenario_states(game: Game) -> Iterator[tuple[str, int, State, dict[str, Any]]]:
-    """Yield each step of the scenarios of a game that starts from a document: the scenario, the step's number, the state, the step."""
+class ScenarioStep(NamedTuple):
+    """A step of a scenario: the scenario's id, the step's number and text, the state before it, and the events and the state after it.
+
+    A step that is refused has no events and leaves the state as it is.
+    """
+
+    scenario: str
+    number: int
+    step: dict[str, Any]
+    before: State
+    events: list[Event]
+    after: State
+
+
+def scenario_steps(game: Game) -> Iterator[ScenarioStep]:
+    """Yield each step of the scenarios of a game that start from a document."""
     rules = GameRules(game)
     for scenario in scenarios(game):
         try:
@@ -120,15 +136,26 @@ def scenario_states(game: Game) -> Iterator[tuple[str, int, State, dict[str, Any
             continue
         dice = Scripted(clone(scenario.get("chance") or []), chance(scenario["id"]))
         for number, step in enumerate(scenario["steps"]):
-            yield scenario["id"], number, state, step
-            if "refused" not in step:
-                state = rules.act(state, step, dice)[1]
+            events, after = ([], state) if "refused" in step else rules.act(state, step, dice)
+            yield ScenarioStep(scenario["id"], number, step, state, events, after)
+            state = after
+
+
+def scenario_lines(game: Game) -> Iterator[str]:
+    """Yield the lines of scenarios.txt: each action that a scenario carries out, its events, and the number of choices after it."""
+    rules, actions = GameRules(game), {kind: deed.fields for kind, deed in game.deeds().items()}
+    for name, number, step, _, events, after in scenario_steps(game):
+        if "refused" not in step:
+            yield f"{name} {number} {step['seat']}: {phrase(step['do'], actions)}"
+            for event in events:
+                yield from paragraph(event, game.events)
+            yield f"{INDENT}{len(rules.choices(after, step))} choices"
 
 
 def found_refusals(game: Game) -> Iterator[Attempt]:
     """Yield what the scenarios refuse, and refusals of altered actions in the playthroughs: each code and rule a few times for each kind of
     action."""
-    for name, number, state, step in scenario_states(game):
+    for name, number, step, state, *_ in scenario_steps(game):
         if "refused" in step:
             yield Attempt(name, number, step["seat"], step["do"], refusal_line(game, state, step["seat"], step["do"], number))
     found: Counter[tuple[str, str, str]] = Counter()
@@ -234,7 +261,7 @@ def value(given: Any) -> str:
 
 
 def main() -> None:
-    """Record the counts, the playthroughs and the refusals of a game again."""
+    """Record the counts, the playthroughs, the scenarios and the refusals of a game again."""
     game = GAMES[sys.argv[1]]
     path = HERE / game.id / "counts.yaml"
     rows = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -244,7 +271,7 @@ def main() -> None:
     for path in playthroughs(game):
         recorded = read(game, path.read_text(encoding="utf-8"))
         path.write_text("".join(f"{line}\n" for line in written(recorded.start, replay(recorded))), encoding="utf-8")
-
+    (HERE / game.id / "scenarios.txt").write_text("".join(f"{line}\n" for line in scenario_lines(game)), encoding="utf-8")
     (HERE / game.id / "refusals.txt").write_text("".join(map(as_lines, found_refusals(game))), encoding="utf-8")
 
 

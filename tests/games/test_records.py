@@ -1,4 +1,4 @@
-"""The rules give the recorded results: the counts of positions, whole playthroughs, and refusals."""
+"""The rules give the recorded results: the counts of positions, whole playthroughs, scenarios, and refusals."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from games.kernel import fold
 from games.schema import text
-from tests.games.matches import ALL
+from tests.games.matches import ALL, HERE
 from tests.games.recording import (
     parsed,
     phrase,
@@ -21,7 +21,8 @@ from tests.games.recording import (
     recorded_refusals,
     refusal_line,
     replay,
-    scenario_states,
+    scenario_lines,
+    scenario_steps,
     tally,
     written,
 )
@@ -57,9 +58,19 @@ def test_what_is_tried_instead_is_refused_as_recorded(game, path):
 
 
 @pytest.mark.parametrize("game", [pytest.param(game, id=game.id) for game in ALL])
+def test_scenarios_have_the_recorded_events(game):
+    before = (HERE / game.id / "scenarios.txt").read_text(encoding="utf-8")
+    difference = unified_diff(before.splitlines(), list(scenario_lines(game)), "recorded", "played", lineterm="")
+    assert "\n".join(islice(difference, DIFFERENCE)) == ""
+
+
+@pytest.mark.parametrize("game", [pytest.param(game, id=game.id) for game in ALL])
 def test_what_scenarios_refuse_is_refused_as_recorded(game):
-    steps = [(name, number, state, step) for name, number, state, step in scenario_states(game) if "refused" in step]
-    refusals = {(name, number): refusal_line(game, state, step["seat"], step["do"], number) for name, number, state, step in steps}
+    refusals = {
+        (name, number): refusal_line(game, state, step["seat"], step["do"], number)
+        for name, number, step, state, *_ in scenario_steps(game)
+        if "refused" in step
+    }
     recorded = {(one.match, one.number): one.refusal for one in recorded_refusals(game) if one.match not in PLAYTHROUGHS}
     assert refusals == recorded
 
