@@ -93,13 +93,13 @@ GROUPS = {
         ("games/*/sight.py", "service/sight.py"),
         (
             *(f"tests/games/{game}" for game in _PREFIXES),
-            *_GAMES,
-            "tests/table",
-            "tests/service/test_secrecy.py",
+            "tests/games/test_scenarios.py",
             "tests/service/test_playing.py",
+            "tests/service/test_matches.py",
+            "tests/service/test_invitations.py",
         ),
-        (LAWS,),
-        f"not {_NO_MUTANT}",
+        ("tests/service/test_secrecy.py", "tests/service/test_history.py", "tests/service/test_proofs.py"),
+        "not busy and not process and not order_of_the_deck and not log_line",
     ),
     "log": Group(
         ("events/store/log.py", "events/entries.py", "events/play.py"),

@@ -150,6 +150,17 @@ def test_an_action_of_the_table_may_expect_a_version(platform: Platform, ann: st
     assert play.act_at_table(behind, match, ann, {"type": "take_seat", "seat": "three"}, expected=2).last == 3
 
 
+def test_a_match_that_asks_for_a_code_is_joined_with_it_and_the_log_has_its_hash(platform: Platform, ann: str, bob: str) -> None:
+    position = play.create(platform, ann, "tally", {"one": "me", "two": "open"}, {}, code=True)
+    code = recall.code_of(platform, position)
+    take = {"type": "take_seat", "seat": "two"}
+    with pytest.raises(Refused, match="wrong_code"):
+        play.act_at_table(platform, position.match, bob, take)
+    taken = play.act_at_table(platform, position.match, bob, {**take, "code": code})
+    assert taken.entries[0].action == {**take, "code": position.table["lock"]}
+    assert audit(platform, position.match).ok
+
+
 def test_an_action_of_the_table_is_no_action_of_the_game(platform: Platform, begin: Begin, ann: str) -> None:
     match = begin()
     with pytest.raises(Refused, match="bad_action"):
@@ -219,9 +230,14 @@ def test_a_list_has_bounds(platform: Platform, begin: Begin, number: int) -> Non
 
 def test_only_the_player_who_has_a_seat_plays_it(platform: Platform, begin: Begin, bob: str) -> None:
     match = begin()
-    for player, actor, error in [(bob, "one", NotSeated), (bob, "nine", NoSeat), (bob, "system", NoSeat)]:
-        with pytest.raises(error):
-            play.play(platform, match, actor, [add(1)], player=player)
+    for actor, error, sentence in [
+        ("one", NotSeated, "The seat one is not yours."),
+        ("nine", NoSeat, "This match has no seat 'nine'. Its seats are one, two."),
+        ("system", NoSeat, "This match has no seat 'system'. Its seats are one, two."),
+    ]:
+        with pytest.raises(error) as refused:
+            play.play(platform, match, actor, [add(1)], player=bob)
+        assert str(refused.value) == sentence
 
 
 def test_nobody_plays_before_every_seat_is_taken(platform: Platform, ann: str) -> None:

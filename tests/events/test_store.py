@@ -55,6 +55,9 @@ def test_the_newest_entries_and_spans_of_many_matches_are_read_at_once_and_what_
     assert store.log.newest([odd, two]) == [(0, b""), (1, raws(4)[0])]
     assert store.log.spans([(odd, 1, 9), (two, 1, 9)]) == [[], [(1, raws(4)[0])]]
     keep("DEL", store.keys.of(odd).stream)
+    keep("XADD", store.keys.of(odd).stream, "1-0", "x", "foreign")
+    assert (store.log.newest([odd]), store.log.spans([(odd, 1, 9)])) == ([(1, b"")], [[(1, b"")]])
+    keep("DEL", store.keys.of(odd).stream)
 
 
 def test_a_seal_of_any_store_finds_a_lost_match(store: Store, keep: Callable[..., Any], tmp_path: Path) -> None:
