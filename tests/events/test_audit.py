@@ -14,7 +14,7 @@ import orjson
 import pytest
 
 from events import losses, play, recall
-from events.audit import Report, as_json, audit, audit_entries, record_header
+from events.audit import Finding, Report, as_json, audit, audit_entries, record_header
 from events.entries import START, Entry, blind_key, canonical, link, parse
 from events.errors import NoMatch, SecretLost
 from events.platform import Platform
@@ -273,6 +273,11 @@ def test_without_the_secret_a_changed_entry_is_found_by_the_rules(
     assert report.chain == "undisclosed"
 
 
+def test_the_reason_why_an_entry_cannot_be_replayed_is_named(platform: Platform, match: str, tamper: Callable[..., None]) -> None:
+    tamper(1, lambda entry: entry["events"][0].update(game="chess"))
+    assert audit(platform, match).findings[0].detail == "The entry cannot be replayed: KeyError: 'chess'."
+
+
 def test_the_first_event_that_differs_is_named(platform: Platform, match: str, tamper: Callable[..., None]) -> None:
     tamper(1, lambda entry: entry["events"][1]["document"].update(round=2))
     assert audit(platform, match).findings[0].detail == "Event 2, match_prepared, is not what the rules and the dice of this version give."
@@ -439,7 +444,11 @@ def test_a_record_is_audited_without_a_store(platform: Platform, match: str) -> 
     lines[4] = lines[4].replace(b'"face":', b'"face":1')
     assert codes(audit_entries(ALL_GAMES, lines))[0] == (5, "events_differ")
     assert {(1, "wrong_version"), (1, "not_replayable")} <= set(codes(audit_entries(ALL_GAMES, lines[1:])))
-    assert codes(audit_entries(ALL_GAMES, [])) == [(0, "empty")]
+    nothing = Report(
+        False, "", "", 0, START, "undisclosed", "undisclosed", "", "undisclosed", [], [], "", 0, [Finding(0, "empty", DETAILS["empty"])]
+    )
+    assert audit_entries(ALL_GAMES, []) == nothing
+    assert audit_entries(ALL_GAMES, [b"x"]).digest == ""
 
 
 def test_without_the_secret_what_draws_is_replayed_only(platform: Platform, begin: Begin) -> None:
