@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import json
 import re
+import secrets
 from collections import Counter
 from hashlib import sha256
 from pathlib import Path
@@ -14,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from events import dice
-from events.dice import Draws, commitment, dice_key, new_secret
+from events.dice import Draws, commitment, dice_key, join_code, keeps, new_secret
 from events.entries import START, Proof, blind_key, link, parse, prove, salt
 from games.chance import Drawn
 from tests.events import chain
@@ -103,9 +104,22 @@ def test_every_contribution_changes_all_dice() -> None:
     assert len(keys) == 5
 
 
-def test_a_secret_has_32_bytes() -> None:
+def test_a_secret_has_32_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(secrets, "DEFAULT_ENTROPY", 8)
     assert len(new_secret()) == 32
     assert new_secret() != new_secret()
+
+
+def test_the_code_of_a_match_follows_from_its_secret() -> None:
+    assert join_code(bytes(32)) == "ndawl7s3y4mh4dhp"
+    assert len({join_code(new_secret()) for _ in range(20)}) == 20
+
+
+def test_a_secret_keeps_its_own_commitment_only() -> None:
+    secret = new_secret()
+    assert keeps(secret.hex(), commitment(secret))
+    for other in (new_secret().hex(), secret.hex()[2:], "not in hex", "", None):
+        assert not keeps(other, commitment(secret))
 
 
 def test_a_draw_may_have_as_many_results_as_a_block() -> None:
