@@ -60,7 +60,7 @@ class Verb(NamedTuple):
 
     `refusal`: the first rule that a play breaks. Its `unit`, if it has one, can take the card.
     `fields`: what the action must have besides card and option. `optional`: what it may have.
-    `adds`: return True if a play adds to the open strike. It is None if no play of the verb does (WOW-STR-06).
+    `adds`: return True if a play adds to the open strike on a region. It is None if no play of the verb does (WOW-STR-06).
     `opens`: return True if a play would leave a strike open.
     """
 
@@ -69,7 +69,7 @@ class Verb(NamedTuple):
     refusal: Callable[[State, Seat, Terms, Action], Refusal | None]
     act: Callable[[Match, Seat, Terms, Action], None]
     optional: tuple[str, ...] = ()
-    adds: Callable[[State, Terms, Action], bool] | None = None
+    adds: Callable[[State, Terms, Action, str], bool] | None = None
     opens: Callable[[State, Terms, Action], bool] | None = None
 
 
@@ -163,7 +163,7 @@ def play_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
         return refusal
     terms = TERMS[card, number]
     strike = state["strike"]
-    if strike is not None and (verb.adds is None or not verb.adds(state, terms, action)):
+    if strike is not None and (verb.adds is None or not verb.adds(state, terms, action, strike["region"])):
         return no("strike_pending", "WOW-STR-06", **strike)
     refusal = unusable(state, terms, action["unit"]) if "unit" in action else None
     return refusal or verb.refusal(state, seat, terms, action)

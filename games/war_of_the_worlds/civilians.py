@@ -106,7 +106,7 @@ def second_move_refusal(state: State, seat: Seat, action: Action) -> Refusal | N
 def second_move(match: Match, seat: Seat, action: Action) -> None:
     """Move the second civilian, which ends Evacuate (WOW-HUM-03, WOW-HUM-04)."""
     move_civilian(match, action["from"], action["to"], match.state["evacuation"])
-    end_moves(match, seat, action)
+    _end_evacuation(match)
 
 
 def end_moves_offers(state: State, seat: Seat) -> list[Action]:
@@ -116,6 +116,10 @@ def end_moves_offers(state: State, seat: Seat) -> list[Action]:
 
 def end_moves(match: Match, seat: Seat, action: Action) -> None:
     """End Evacuate (WOW-HUM-04)."""
+    _end_evacuation(match)
+
+
+def _end_evacuation(match: Match) -> None:
     match.emit("evacuation_ended")
     match.emit("phase_changed", phase=PLAYING, active=HUMANS, to_act=[HUMANS])
 

@@ -7,7 +7,7 @@ The state document at the end follows as YAML. Recording again plays the recorde
 changed lines. From the first action that has become illegal, the rest is played at random. A file with its first line alone is played at
 random from the start.
 
-The file scenarios.txt has each action of the scenarios with its events in full, and the number of choices afterwards.
+The file scenarios.txt has each action of the scenarios with its events in full, and how many choices there are before and afterwards.
 
 Refusals are in the file refusals.txt. A line names a playthrough or a scenario, the number of an action in it, an actor and what the actor
 tries there. The next line has the code, the rule and the sentence of the refusal.
@@ -142,9 +142,12 @@ def scenario_steps(game: Game) -> Iterator[ScenarioStep]:
 
 
 def scenario_lines(game: Game) -> Iterator[str]:
-    """Yield the lines of scenarios.txt: each action that a scenario carries out, its events, and the number of choices after it."""
+    """Yield the lines of scenarios.txt: each action that a scenario carries out with its events, and the number of choices before the first
+    action and after each."""
     rules, actions = GameRules(game), {kind: deed.fields for kind, deed in game.deeds().items()}
-    for name, number, step, _, events, after in scenario_steps(game):
+    for name, number, step, before, events, after in scenario_steps(game):
+        if number == 0:
+            yield f"{name}: {len(rules.choices(before, step))} choices"
         if "refused" not in step:
             yield f"{name} {number} {step['seat']}: {phrase(step['do'], actions)}"
             for event in events:

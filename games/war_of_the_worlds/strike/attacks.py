@@ -56,10 +56,10 @@ def figure_attack(match: Match, seat: Seat, terms: Terms, action: Action) -> Non
     attack(match, terms, place_of(match.state, action["unit"]))
 
 
-def figure_adds(state: State, terms: Terms, action: Action) -> bool:
+def figure_adds(state: State, terms: Terms, action: Action, region: str) -> bool:
     """Return True if a figure of the card's kind is in the region of the open strike (WOW-STR-06)."""
-    figure, strike = action["unit"], state["strike"]
-    return strike is not None and FIGURES[figure].id == terms.kind and state["units"][figure]["region"] == strike["region"]
+    figure = action["unit"]
+    return FIGURES[figure].id == terms.kind and state["units"][figure]["region"] == region
 
 
 def figure_opens(state: State, terms: Terms, action: Action) -> bool:
@@ -89,10 +89,9 @@ def beam_attack(match: Match, seat: Seat, terms: Terms, action: Action) -> None:
     attack(match, terms, action["region"])
 
 
-def beam_adds(state: State, terms: Terms, action: Action) -> bool:
+def beam_adds(state: State, terms: Terms, action: Action, region: str) -> bool:
     """Return True if the attack is on the region of the open strike (WOW-STR-06)."""
-    strike = state["strike"]
-    return strike is not None and action["region"] == strike["region"]
+    return bool(action["region"] == region)
 
 
 def beam_opens(state: State, terms: Terms, action: Action) -> bool:
@@ -184,9 +183,9 @@ def special_attack(match: Match, seat: Seat, terms: Terms, action: Action) -> No
         match.emit("unit_moved", **{"unit": figure, "from": region, "to": action["to"]})
 
 
-def special_adds(state: State, terms: Terms, action: Action) -> bool:
+def special_adds(state: State, terms: Terms, action: Action, region: str) -> bool:
     """Return True if the attack is declared part of the open strike (WOW-STR-06, WOW-STR-11)."""
-    return "strike" in action and beam_adds(state, terms, action)
+    return "strike" in action and action["region"] == region
 
 
 def special_opens(state: State, terms: Terms, action: Action) -> bool:

@@ -53,7 +53,13 @@ def side(**piles: list[str]) -> dict[str, Any]:
         {**ENDED, "active": None, "resources": 1, "damage": 30},
         {"fired": ["london"], "swapped": True, "resources": 1},
         lands(
-            london={"civilians": 30, "fought": 30, "influence": ["nerve_agent", "poisonous_fog"], "building": "bunkers", "balloons": True},
+            london={
+                "civilians": 30,
+                "fought": 30,
+                "influence": ["nerve_agent", "poisonous_fog", "frightening_sound"],
+                "building": "bunkers",
+                "balloons": True,
+            },
             wessex={"building": "bunkers", "balloons": True},
         ),
         {"units": {"army_1": {"region": "london", "used": True}, "ufo_1": {"region": "hebrides"}}},
