@@ -77,6 +77,7 @@ _GAMES = (
     "tests/games/test_kernel.py",
     "tests/games/test_lifecycle.py",
     "tests/games/test_documents.py",
+    "tests/games/test_schema.py",
     "tests/games/test_chance.py",
     "tests/games/test_records.py",
     "tests/games/test_scenarios.py",
