@@ -1,4 +1,4 @@
-"""The shared modules of the games: documents, chance, choices, shapes, and the refusals of the kernel."""
+"""The shared modules of the games: documents, chance, choices, and the refusals of the kernel."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from games import schema
 from games.chance import Drawn, Scripted
 from games.choices import Outside, admits, combinations, complete, count, outside
 from games.documents import clone, copied, owned
@@ -201,52 +200,6 @@ def test_a_count_of_zero_is_no_count_if_the_field_is_optional():
     for more, allowed in (({}, True), ({"ammo": 0}, True), ({"ammo": 1}, False), ({"ammo": False}, False), ([], False)):
         assert admits({"action": {"type": "take"}}, {"type": "take", "extra": more}, {"take.extra{}"}) is allowed
         assert admits({"action": {"type": "take", "extra": {}}}, {"type": "take", "extra": more}) is allowed
-
-
-# ---------------------------------------------------------------- shapes
-
-
-@pytest.mark.parametrize(
-    ("shape", "value", "cleaned"),
-    [
-        (schema.whole(0), 3.0, 3),
-        (schema.counts(schema.text()), {"a": 0, "b": 2.0}, {"b": 2}),
-        (schema.nullable(schema.flag()), None, None),
-        (schema.record({"a": schema.whole(), "b": schema.optional(schema.flag())}), {"a": -1}, {"a": -1}),
-        (schema.listing(schema.text()), ["a"], ["a"]),
-        (schema.either(schema.always("x"), schema.whole()), 4, 4),
-    ],
-)
-def test_a_shape_cleans_a_value(shape, value, cleaned):
-    result = shape.clean(value)
-    assert result == cleaned
-    assert type(result) is type(cleaned)
-
-
-@pytest.mark.parametrize(
-    ("shape", "value"),
-    [
-        (schema.whole(0), -1),
-        (schema.whole(), 1.5),
-        (schema.whole(), True),
-        (schema.whole(), float("inf")),
-        (schema.whole(), float("nan")),
-        (schema.whole(), "1"),
-        (schema.text(), 1),
-        (schema.flag(), 1),
-        (schema.always(True), 1),
-        (schema.counts(schema.text()), {"a": -1}),
-        (schema.counts(schema.text()), []),
-        (schema.record({"a": schema.whole()}), {}),
-        (schema.record({"a": schema.whole()}), {"a": 1, "b": 1}),
-        (schema.record({"a": schema.whole()}), None),
-        (schema.listing(schema.text()), "a"),
-        (schema.nullable(schema.flag()), 0),
-    ],
-)
-def test_a_shape_refuses_a_malformed_value(shape, value):
-    with pytest.raises(schema.Malformed):
-        shape.clean(value)
 
 
 # ---------------------------------------------------------------- the kernel
