@@ -9,6 +9,7 @@ import ctypes
 import os
 import signal
 import sys
+from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
 
@@ -22,6 +23,25 @@ def is_alive(number: int) -> bool:
     except PermissionError:
         pass
     return True
+
+
+def start_of(number: int) -> str:
+    """Return when a process began, as the kernel tells it; "0" without /proc. Numbers are used again, but not with the same begin."""
+    return _state_and_start(number)[1]
+
+
+def is_running(number: int, start: str) -> bool:
+    """Return True if the process with this number that began at `start` has not ended. One that is stopped has not."""
+    state, found = _state_and_start(number)
+    return is_alive(number) and found == start and state not in ("Z", "X")
+
+
+def _state_and_start(number: int) -> tuple[str, str]:
+    try:
+        fields = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
+        return fields[0], fields[19]
+    except OSError:
+        return "", "0"
 
 
 def end_with(parent: int) -> None:

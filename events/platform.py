@@ -11,9 +11,12 @@ from environs import Env, validate
 
 from events import embedded
 from events.cache import Cache
+from events.clock import Clock
 from events.errors import StoreUnavailable
+from events.pulse import Pulse
 from events.queue import Jobs
 from events.queue.counters import Counters
+from events.queue.floors import Floors
 from events.store import Store
 from events.store.client import RedisClient
 from games.kernel import Game
@@ -64,19 +67,24 @@ class Platform:
     counters: Counters
     cache: Cache
     games: Mapping[str, Game]
+    clock: Clock
+    pulse: Pulse
 
     def close(self) -> None:
-        """Close every connection."""
+        """Close every connection, and give no more pulses."""
+        self.pulse.stop()
         self.store.close()
         self.jobs.close()
         self.counters.close()
 
 
-def open_platform(settings: Settings | None = None, games: Mapping[str, Game] | None = None, patient: bool = False) -> Platform:
+def open_platform(
+    settings: Settings | None = None, games: Mapping[str, Game] | None = None, patient: bool = False, clock: Clock | None = None
+) -> Platform:
     """Return the platform that the settings describe. Start the embedded servers, or attach to those that run.
 
-    A `patient` caller gets the platform of a store that does not answer yet, and calls `check_partitions` before each use.
-    Raises WrongStore, StoreUnavailable.
+    A `patient` caller gets the platform of a store that does not answer yet, and calls `check_partitions` before each use. The platform
+    gives no pulse until its `pulse` is started. `clock` is for tests. Raises WrongStore, StoreUnavailable.
     """
     settings = settings or settings_from_environment()
     if games is None:
@@ -93,4 +101,6 @@ def open_platform(settings: Settings | None = None, games: Mapping[str, Game] | 
         if not patient:
             raise
     queue_url = queue_url or store_url
-    return Platform(settings, store, Jobs(queue_url), Counters(queue_url), Cache(settings.cached), games)
+    clock = clock or Clock()
+    pulse = Pulse(store.pulses, Floors(queue_url), clock)
+    return Platform(settings, store, Jobs(queue_url, clock), Counters(queue_url), Cache(settings.cached), games, clock, pulse)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import json
 import secrets
-import time
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -101,7 +100,7 @@ def create(
     asked = _request(request, player, action)
     match, secret = _match_id(player, request), new_secret()
     published = commitment(secret)
-    now = _now()
+    now = platform.clock.now()
     expires = now + round(platform.settings.unstarted_days * DAY_MS)
     session = Session(rules, commitment=published, lock=lock_of(published, join_code(secret)), expires=expires)
     try:
@@ -281,7 +280,7 @@ def _decide(
     """Carry out one action of the game with the dice of its version. `owner`: whether a player acts on a seat. Raises Refused."""
     before = cached.position
     game = recall.game_of(platform, before.game)
-    at = moment_of_play(before, actor, _now() if received is None else received)
+    at = moment_of_play(before, actor, platform.clock.now() if received is None else received)
     refusal = table_rules.play_refusal(before.table, before.document, actor, at, owner=owner)
     if refusal is not None:
         raise Refused(refusal)
@@ -301,7 +300,7 @@ def _decide_at_table(platform: Platform, cached: Cached, actor: str, action: Any
     """Carry out one action of the table, with the dice of its version for what the game draws. Raises Refused."""
     before = cached.position
     game = recall.game_of(platform, before.game)
-    at = max(_now() if received is None else received, before.at)
+    at = max(platform.clock.now() if received is None else received, before.at)
     draws = Draws(cached.dice, before.version + 1)
     session = Session(
         game,
@@ -496,7 +495,3 @@ def _match_id(player: str, request: str | None) -> str:
     """Return a new id; for a request of a player always the same."""
     bits = secrets.token_bytes(10) if request is None else sha256(f"{player}/{request}".encode()).digest()[:10]
     return "m" + base64.b32encode(bits).decode().lower()
-
-
-def _now() -> int:
-    return time.time_ns() // 1_000_000

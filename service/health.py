@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
@@ -82,7 +81,7 @@ def _merged(samples: Iterable[Sample]) -> Iterator[Sample]:
 
 def _measure_queues(platform: Platform) -> None:
     """Set the gauges of what waits now."""
-    now = int(time.time() * 1000)
+    now = platform.clock.now()
     counts = platform.store.due.counts(now - OVERDUE_MS)
     metrics.due.set(counts.all)
     metrics.overdue.set(counts.before)

@@ -51,7 +51,7 @@ def _events(service: Service, call: Call, player: str, since: int | None, second
             if service.keys.renewed(call.header("Authorization"), address_of(call.environ)) is None:
                 return
             missed, news = watch.take()
-            moment = time.time_ns() // 1_000_000
+            moment = service.platform.clock.now()
             if missed or time.monotonic() >= look_at:
                 for events in feed.look(since):
                     yield b"".join(map(_chunk, events))

@@ -9,7 +9,8 @@ from flask import Flask
 from granian.cli import entrypoint
 
 from events.lifeline import forks_end_with_this
-from events.platform import Platform
+from events.platform import Platform, open_platform
+from events.pulse import WEB
 from service.app import create_app
 from service.connections import Watch, allowed, raise_open_files
 from service.settings import settings_from_environment
@@ -28,9 +29,11 @@ def main() -> None:
 
 
 def application(platform: Platform | None = None) -> Flask:
-    """Return the application for a process of the server, and look after the connections of that process."""
+    """Return the application for a process of the server, which looks after its connections and gives a pulse."""
     settings = settings_from_environment()
     Watch(allowed(settings.connections), PATIENCE, max(SILENCE, 2 * settings.comment_seconds)).start()
+    platform = platform or open_platform(patient=True)
+    platform.pulse.start(WEB)
     return create_app(platform, settings)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from events import exposition, logs
 from events.due import KINDS, queue_list
 from events.platform import Platform, Settings, open_platform
+from events.pulse import WORKER
 from games.kernel import Game
 from workers import jobs
 from workers.queues import worker
@@ -33,6 +34,7 @@ def main(arguments: Sequence[str] | None = None, settings: Settings | None = Non
 def work(platform: Platform, kinds: Sequence[str] = tuple(KINDS)) -> None:
     """Carry out jobs of these kinds until a signal ends it."""
     jobs.bind(platform, kinds)
+    platform.pulse.start(WORKER)
     sweep(platform)
     beside = Sweep(platform)
     beside.start()

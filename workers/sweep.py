@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from threading import Event, Thread
 
 import structlog
@@ -33,7 +32,7 @@ def overdue(platform: Platform, now: int) -> dict[str, int]:
 
 def sweep(platform: Platform, now: int | None = None) -> int:
     """Let what is overdue and lost wait again, and return how many steps that are. What waits is left alone. Raises StoreUnavailable."""
-    now = time.time_ns() // 1_000_000 if now is None else now
+    now = platform.clock.now() if now is None else now
     moments = overdue(platform, now)
     lost: list[Owed] = []
     for member in platform.jobs.lost(list(moments), now):

@@ -8,7 +8,6 @@ needs a ticket for each worker, and work that waits is never enqueued twice.
 from __future__ import annotations
 
 import secrets
-import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,6 +18,7 @@ from rq import Queue
 from rq.serializers import JSONSerializer
 
 from events import metrics
+from events.clock import Clock
 from events.due import KINDS, Owed, split
 from events.store.client import queue_client, queue_errors
 
@@ -45,8 +45,9 @@ class Done(NamedTuple):
 class Jobs:
     """The queue of each kind of work. A lost queue delays work, and the sweep finds it in the index again."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, clock: Clock) -> None:
         self.url = url
+        self._clock = clock
         self._connection = queue_client(url)
         self._queues = {kind: Queue(kind, connection=self._connection, serializer=JSONSerializer) for kind in KINDS}
         self._keys = {kind: queue.key for kind, queue in self._queues.items()}
@@ -78,7 +79,7 @@ class Jobs:
         if not members:
             return []
         try:
-            return [member.decode() for member in self._lost_script(args=[_now() if now is None else now, *members])]
+            return [member.decode() for member in self._lost_script(args=[self._clock.now() if now is None else now, *members])]
         except queue_errors as reason:
             _note_failure(reason)
             return list(members)
@@ -125,7 +126,7 @@ class Jobs:
         now: int | None = None,
     ) -> tuple[int, Owed | None]:
         asked: dict[str, Any] = {
-            "now": _now() if now is None else now,
+            "now": self._clock.now() if now is None else now,
             "kinds": self._keys,
             "push": [{**_named(work), "due": work.due, "again": again} for work in push],
             "take": [(kind, KINDS[kind].patience_ms) for kind in take],
@@ -181,7 +182,3 @@ def _work(kind: bytes, creator: bytes, member: bytes, version: bytes) -> Owed | 
 def _note_failure(reason: Exception) -> None:
     metrics.queue_failures.inc()
     log.warning("queue_unreachable", error=type(reason).__name__)
-
-
-def _now() -> int:
-    return time.time_ns() // 1_000_000

@@ -1,7 +1,7 @@
 """The store: the only code that sends commands to Redis.
 
 `log` is the wall around the streams. Beside it are what the append script keeps (`lists`, `due`), what is derived from the logs as a
-whole (`projections`), the players (`accounts`), and the end of matches that never started (`removal`).
+whole (`projections`), the players (`accounts`), the end of matches that never started (`removal`), and which processes run (`pulses`).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from events.store.library import script
 from events.store.lists import Lists
 from events.store.log import Log, RedisLog
 from events.store.projections import Projections
+from events.store.pulses import Pulses
 from events.store.removal import Removal
 
 _PARTITIONS = "{store}:partitions"
@@ -39,6 +40,7 @@ class Store:
         self.projections = Projections(client, self.keys)
         self.accounts = Accounts(client)
         self.removal = Removal(client, self.keys)
+        self.pulses = Pulses(client)
         self._checked = False
 
     def heads(self, patience: float = 1.0) -> Iterator[Head | None]:

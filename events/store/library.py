@@ -20,6 +20,7 @@ FAMILY = "warledger_"
 SHARED = "shared"  # not a function: what the functions have in common
 
 _PLAYER, _HASH, _BEGUN = "~{players}:p:*", "~{players}:k:*", "~{store}:partitions"
+_PROCESSES, _OUTAGES = "~{pulse}:processes", "~{pulse}:outages"
 
 
 def _of_matches(*kinds: str, sign: str = "~") -> str:
@@ -33,10 +34,10 @@ def _of_matches(*kinds: str, sign: str = "~") -> str:
 WRITES: Mapping[str, str] = {
     "XADD": _of_matches("s:*"),
     "SET": f"{_of_matches('x:*', 'm:*')} {_BEGUN}",
-    "HSET": f"{_of_matches('d:*', 'r:*')} {_PLAYER}",
-    "HDEL": f"{_of_matches('d:*', 'r:*')} {_PLAYER}",
-    "ZADD": _of_matches("i:*", "due"),
-    "ZREM": _of_matches("i:*", "due"),
+    "HSET": f"{_of_matches('d:*', 'r:*')} {_PLAYER} {_PROCESSES}",
+    "HDEL": f"{_of_matches('d:*', 'r:*')} {_PLAYER} {_PROCESSES}",
+    "ZADD": f"{_of_matches('i:*', 'due')} {_OUTAGES}",
+    "ZREM": f"{_of_matches('i:*', 'due')} {_OUTAGES}",
     "UNLINK": f"{_of_matches('m:*', 'd:*', 'r:*', 's:*', 'x:*')} {_PLAYER} {_HASH}",
     "PUBLISH": f"{_of_matches('heads', sign='&')} &{{players}}:changed",
 }

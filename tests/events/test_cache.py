@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 
 import pytest
@@ -61,7 +62,7 @@ def test_a_cached_position_is_dropped_when_other_entries_have_replaced_its_own(
 
 
 def test_play_goes_on_with_a_memory_of_one(platform: Platform, begin: Begin) -> None:
-    small = Platform(platform.settings, platform.store, platform.jobs, platform.counters, Cache(1), platform.games)
+    small = dataclasses.replace(platform, cache=Cache(1))
     made = [begin() for _ in range(5)]
     for number in range(10):
         for match in made:

@@ -39,7 +39,7 @@ def test_the_index_has_what_is_due_since_the_entry_that_made_it_due(
     platform: Platform, ann: str, bob: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = iter(range(1_000_000, 2_000_000, 1000))
-    monkeypatch.setattr("events.play._now", lambda: next(clock))
+    monkeypatch.setattr(platform.clock, "now", lambda: next(clock))
     match = play.create(platform, ann, "tally", {"one": "ai:random", "two": "open", "three": "ai:greedy"}, {"target": 9}).match
     expires = recall.position(platform, match).table["expires"]
     assert members(platform, match) == {f"expire|{match}|": expires}, "nobody must act while a seat is open"

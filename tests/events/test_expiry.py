@@ -38,7 +38,7 @@ def aged(platform: Platform, ann: str, monkeypatch: pytest.MonkeyPatch) -> Aged:
 
     def made(days: float = 15, request: str | None = None, game: str = "tally", **seats: str) -> str:
         with monkeypatch.context() as earlier:
-            earlier.setattr("events.play._now", lambda: time.time_ns() // 1_000_000 - round(days * DAY_MS))
+            earlier.setattr(platform.clock, "now", lambda: time.time_ns() // 1_000_000 - round(days * DAY_MS))
             return play.create(platform, ann, game, seats or OPEN, {}, request=request).match
 
     return made
@@ -78,7 +78,7 @@ def test_a_match_that_has_not_started_in_time_is_removed_with_all_its_keys(
 def test_a_closed_match_is_removed_a_day_later(platform: Platform, aged: Aged, ann: str, monkeypatch: pytest.MonkeyPatch) -> None:
     fresh, old = aged(3), aged(3)
     play.act_at_table(platform, fresh, ann, {"type": "close_match"})
-    monkeypatch.setattr("events.play._now", lambda: time.time_ns() // 1_000_000 - CLOSED_MS - 1000)
+    monkeypatch.setattr(platform.clock, "now", lambda: time.time_ns() // 1_000_000 - CLOSED_MS - 1000)
     play.act_at_table(platform, old, ann, {"type": "close_match"})
     assert (expiry.remove(platform, fresh), expiry.remove(platform, old)) == (False, True)
 

@@ -209,6 +209,7 @@ def calls(world: World) -> dict[str, tuple[list[str], list[Any]]]:
         "remove_unstarted": ([*keys[:6], f"{keys.indexes}all"], [2, 0, 0, f"advance|{world.match}|"]),
         "remove": ([keys.due], ["member"]),
         "begin": (["{store}:partitions"], [16]),
+        "pulse": (["{pulse}:processes", "{pulse}:outages"], ["web", "web:1:2:3", 9, "5 boot", 0, 1, "web", 9, "web:1:2:4"]),
         **calls_for_players(world),
     }
 

@@ -200,7 +200,7 @@ def test_a_match_that_is_removed_because_it_has_not_started_is_not_lost(
     keeping.start()
     try:
         with monkeypatch.context() as earlier:
-            earlier.setattr("events.play._now", lambda: time.time_ns() // 1_000_000 - 15 * DAY_MS)
+            earlier.setattr(platform.clock, "now", lambda: time.time_ns() // 1_000_000 - 15 * DAY_MS)
             old, other = (play.create(platform, ann, "tally", {"one": "me", "two": "open"}, {}).match for _ in range(2))
         within(10, lambda: sealed(data).keys() == {old, other})
         assert expiry.remove(platform, old)
@@ -217,7 +217,7 @@ def test_a_match_that_is_removed_while_no_seal_runs_is_not_lost(
     platform: Platform, data: Path, ann: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as earlier:
-        earlier.setattr("events.play._now", lambda: time.time_ns() // 1_000_000 - 15 * DAY_MS)
+        earlier.setattr(platform.clock, "now", lambda: time.time_ns() // 1_000_000 - 15 * DAY_MS)
         old, other = (play.create(platform, ann, "tally", {"one": "me", "two": "open"}, {}).match for _ in range(2))
     assert compared(platform, data) == []
     assert sealed(data).keys() == {old, other}

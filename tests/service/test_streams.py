@@ -171,7 +171,7 @@ def test_the_removal_of_a_match_ends_its_streams_and_long_polls(
     live: Live, platform: Platform, ann: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as earlier:
-        earlier.setattr("events.play._now", lambda: time.time_ns() // 1_000_000 - 15 * 86_400_000)
+        earlier.setattr(platform.clock, "now", lambda: time.time_ns() // 1_000_000 - 15 * 86_400_000)
         match = play.create(platform, ann, "tally", {"one": "me", "two": "open"}, {}).match
     polled: list[Any] = []
     poll = threading.Thread(target=lambda: polled.append(requests.get(f"{live.url}/v1/matches/{match}/entries?after=1&wait=9", timeout=20)))

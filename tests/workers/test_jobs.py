@@ -81,7 +81,8 @@ def test_a_match_goes_on_by_itself_while_the_queue_is_away(platform: Platform, a
     """The steps of a match are a chain. The queue only says who else waits."""
     match = play.create(platform, ann, "tally", {"one": "ai:random", "two": "ai:random"}, {"target": 1_000_000}).match
     (first,) = owed(recall.position(platform, match))
-    cut = dataclasses.replace(another_platform(), jobs=Jobs("unix:///nowhere"))
+    other = another_platform()
+    cut = dataclasses.replace(other, jobs=Jobs("unix:///nowhere", other.clock))
     jobs.bind(cut)
     jobs.work(ADVANCE)
     assert recall.position(platform, match).version == 1, "nothing came from the queue"

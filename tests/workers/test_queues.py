@@ -103,7 +103,7 @@ def test_a_thinking_worker_lets_waiting_steps_of_the_system_go_first(platform: P
 def test_a_worker_removes_a_match_that_has_not_started_in_time(lonely: Platform, hire: Hire, monkeypatch: pytest.MonkeyPatch) -> None:
     """The worker is a process of its own, as `serve` starts it. Others stay."""
     with monkeypatch.context() as earlier:
-        earlier.setattr("events.play._now", lambda: time.time_ns() // 1_000_000 - 15 * DAY_MS)
+        earlier.setattr(lonely.clock, "now", lambda: time.time_ns() // 1_000_000 - 15 * DAY_MS)
         old = [play.create(lonely, ANN, "tally", {"one": "me", "two": "open"}, {}).match for _ in range(20)]
         begun = play.create(lonely, ANN, "tally", {"one": "me", "two": "me"}, {}).match
     young = play.create(lonely, ANN, "tally", {"one": "me", "two": "open"}, {}).match

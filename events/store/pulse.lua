@@ -1,0 +1,50 @@
+-- Note that a process runs, and record outages: stretches of more than two seconds without a pulse of a process or of its role.
+-- KEYS  1 {pulse}:processes  2 {pulse}:outages
+-- ARGV  1 role, "web" or "worker" ("" only to look)  2 process  3 moment (ms since 1970)  4 the rest of its pulse, as text
+--       5 a moment: outages that ended after it are asked for  6 number n of names that stand still
+--       then n times a name and the moment of its pulse as the caller knows it, then names of processes that are gone
+-- returns {names and pulses in turn, for each outage the moments of its begin and its end, number of outages that are new}
+local STALE, KEPT, MOST, PROCESSES, DAY = 2000, 61 * 86400000, 10000, 1000, 86400000
+local processes, outages = KEYS[1], KEYS[2]
+if processes ~= '{pulse}:processes' or outages ~= '{pulse}:outages' then error({err = 'ERR not the keys of pulses'}) end
+local role, process, moment, n = ARGV[1], ARGV[2], whole(ARGV[3], 0), whole(ARGV[6], 0)
+whole(ARGV[5], 0)
+if #ARGV < 6 + 2 * n then error({err = 'ERR the numbers of names and arguments do not fit'}) end
+for place = 8, 6 + 2 * n, 2 do whole(ARGV[place], 0) end
+local new = 0
+
+local function last(name)
+  return tonumber(string.match(redis.call('HGET', processes, name) or '', '^%d+'))
+end
+
+local function record(from, to)
+  if from < to then
+    new = new + redis.call('ZADD', outages, 'GT', string.format('%d', to), string.format('%d', from))
+  end
+end
+
+if role ~= '' then
+  if role ~= 'web' and role ~= 'worker' then error({err = 'ERR there is no such role'}) end
+  if #process > 120 or not string.match(process, '^' .. role .. ':%w+:%d+:%d+$') then error({err = 'ERR not the name of a process'}) end
+  if not string.match(ARGV[4], '^%d+ [%w.-]+$') or #ARGV[4] > 120 then error({err = 'ERR not a pulse'}) end
+  if redis.call('HLEN', processes) >= PROCESSES and not last(process) then error({err = 'ERR too many processes'}) end
+  for _, name in ipairs({process, role}) do
+    local before = last(name)
+    if before and moment - before > STALE then record(before, moment) end
+    if not before or before <= moment or before > moment + DAY then
+      redis.call('HSET', processes, name, string.format('%d %s', moment, ARGV[4]))
+    end
+  end
+  for place = 7, 5 + 2 * n, 2 do
+    local known = whole(ARGV[place + 1], 0)
+    if last(ARGV[place]) == known then record(known, moment) end
+  end
+  for place = 7 + 2 * n, #ARGV do
+    if string.find(ARGV[place], ':', 1, true) then redis.call('HDEL', processes, ARGV[place]) end
+  end
+  for _, old in ipairs(redis.call('ZRANGE', outages, '-inf', string.format('%d', moment - KEPT), 'BYSCORE', 'LIMIT', 0, 100)) do
+    redis.call('ZREM', outages, old)
+  end
+  for _, old in ipairs(redis.call('ZRANGE', outages, 0, -1 - MOST)) do redis.call('ZREM', outages, old) end
+end
+return {redis.call('HGETALL', processes), redis.call('ZRANGE', outages, '(' .. ARGV[5], '+inf', 'BYSCORE', 'WITHSCORES'), new}

@@ -1,0 +1,52 @@
+"""The pulses of processes, and the outages that follow from them. This is source data: it is derived from nothing.
+
+`{pulse}:processes` has the newest pulse of each process and of each role, as text: service time, uptime and boot id (events/clock.py).
+`{pulse}:outages` has the begin of each outage of the last 61 days, at most 10,000, scored by its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from events.clock import Beat
+from events.store.client import RedisClient
+from events.store.library import script
+
+_KEYS = ["{pulse}:processes", "{pulse}:outages"]
+_PULSE = script("pulse")
+
+
+class Heard(NamedTuple):
+    """What the store says to a pulse: the newest pulse of each process and role, outages (begin, end), and how many of them are new."""
+
+    pulses: Mapping[str, Beat]
+    outages: Sequence[tuple[int, int]]
+    new: int
+
+
+class Pulses:
+    """The pulses in the store. Every method raises StoreUnavailable."""
+
+    def __init__(self, client: RedisClient) -> None:
+        self._client = client
+
+    def beat(self, role: str, process: str, beat: Beat, since: int, still: Mapping[str, int], gone: Sequence[str]) -> Heard:
+        """Note that a process runs, and return the pulses of all, with the outages that ended after `since`.
+
+        `still`: the names whose pulse has stood still, with its moment; that is an outage. `gone`: processes that have ended.
+        """
+        names = [text for name, moment in still.items() for text in (name, moment)]
+        rest = f"{beat.uptime} {beat.boot}"
+        found = self._client.run(_PULSE, _KEYS, [role, process, beat.moment, rest, since, len(still), *names, *gone])
+        return _heard(*found)
+
+    def look(self, since: int) -> Heard:
+        """Return the pulses of all, with the outages that ended after `since`."""
+        return _heard(*self._client.run(_PULSE, _KEYS, ["", "", 0, "", since, 0]))
+
+
+def _heard(pulses: list[bytes], outages: list[bytes], new: int) -> Heard:
+    named = {name.decode(): pulse.decode().split(" ") for name, pulse in zip(pulses[::2], pulses[1::2], strict=True)}
+    spans = [(int(begin), int(end)) for begin, end in zip(outages[::2], outages[1::2], strict=True)]
+    return Heard({name: Beat(int(moment), int(up), boot) for name, (moment, up, boot) in named.items()}, spans, new)
