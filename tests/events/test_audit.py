@@ -105,7 +105,7 @@ DETAILS = {
     "unreadable": "The bytes are not an entry: .+[^.].",
     "wrong_match": "The entry belongs to the match m[a-z2-7]{16}.",
     "wrong_version": "The entry says that it is version ([0-9]+|True).",
-    "time_backwards": "The entry is older than the one before it.",
+    "time_backwards": "The entry is older than the one before it, or than the time since which its actor's clock runs.",
     "request_twice": "The request was carried out before, as version [0-9]+.",
     "digest_broken": "The digest does not follow from the entry before and this one.",
     "not_canonical": "The bytes are not the canonical JSON of the entry.|"
