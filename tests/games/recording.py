@@ -32,7 +32,7 @@ from games.documents import clone
 from games.kernel import SHARED_REFUSALS, Action, Event, Game, Refused, State, carry_out, legal, sentence
 from games.schema import Fields
 from tests.games.matches import HERE, Start, Step, chance, mutated, scenarios, walk, walk_on, will_of
-from tools.scenarios import GameRules
+from tools.scenarios import DEFAULT, LEAVE, GameRules
 
 WIDTH = 140
 INDENT = " " * 4
@@ -144,7 +144,10 @@ def scenario_steps(game: Game) -> Iterator[ScenarioStep]:
 def scenario_lines(game: Game) -> Iterator[str]:
     """Yield the lines of scenarios.txt: each action that a scenario carries out with its events, and the number of choices before the first
     action and after each."""
-    rules, actions = GameRules(game), {kind: deed.fields for kind, deed in game.deeds().items()}
+    rules = GameRules(game)
+    actions: dict[str, Fields] = {kind: deed.fields for kind, deed in game.deeds().items()} | {
+        given["type"]: {} for given in (LEAVE, DEFAULT)
+    }
     for name, number, step, before, events, after in scenario_steps(game):
         if number == 0:
             yield f"{name}: {len(rules.choices(before, step))} choices"
