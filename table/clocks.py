@@ -32,7 +32,9 @@ def at_start(clock: Clock, seats: Sequence[Seat]) -> dict[Seat, SeatClock]:
 
 
 def after_entry(before: Table, after: Table, was_to_act: Sequence[Seat], to_act: Sequence[Seat], actor: Seat, at: int, now: int) -> Table:
-    """Return the table with the clocks that follow from an entry; the same object if none changes (TBL-CLK-02 to TBL-CLK-06).
+    """Return the table with the clocks that follow from an entry; the same object if none changes.
+
+    (TBL-CLK-02, TBL-CLK-03, TBL-CLK-04, TBL-CLK-06, TBL-CLK-08)
 
     `before`, `after`: the table before the entry, and after all its facts are folded. `was_to_act`, `to_act`: who had to act in the game
     before it, and who has to act after it. `actor`: the seat whose action of the game the entry is, or "" for every other entry. `at`: the

@@ -76,7 +76,7 @@ def _takeback_terms(session: Session, action: Action) -> Refusal | None:
     given = action.get("version", last)
     if 0 < first <= given <= last:
         return None
-    return no("cannot_take_back", "TBL-TBK-02", version=given, first=first, last=last)
+    return no("cannot_take_back", "TBL-TBK-02", version=given, first=first)
 
 
 _TERMS: Mapping[str, Callable[[Session, Action], Refusal | None]] = {
@@ -194,7 +194,7 @@ def end_pause_refusal(session: Session, system: str, action: Action) -> Refusal 
     until = session.table["paused_until"]
     if until is None:
         return no("not_paused", "TBL-PAU-03")
-    return no("not_due", "TBL-PAU-04", due=until) if session.at < until else None
+    return no("not_due", "TBL-PAU-04") if session.at < until else None
 
 
 def end_pause(session: Session, system: str, action: Action) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from games.kernel import Refusal, no
 from games.lifecycle import VOID
-from games.schema import Fields, Malformed, Schema, Shape, always, either, ids, known, optional, record, whole
+from games.schema import Fields, Malformed, Schema, Shape, always, described, either, ids, known, optional, record, whole
 from table.data import (
     DELAY,
     HOURS,
@@ -95,12 +95,12 @@ def _time_out(needed: bool) -> Fields:
     """Return the fields that say what a time-out does: all needed, or those left out at will have their default."""
     perhaps = (lambda shape: shape) if needed else optional
     return {
-        "policy": perhaps(known(POLICIES, f"what a time-out does; {POLICY} if left out")),
-        "level": perhaps(known(LEVELS, f"the level of play of a substitute; {LEVEL} if left out")),
+        "policy": perhaps(described(known(POLICIES, "a policy"), f"what a time-out does; {POLICY} if left out")),
+        "level": perhaps(described(known(LEVELS, "a level of play"), f"the level of play of a substitute; {LEVEL} if left out")),
         "in_a_row": perhaps(
             _number(IN_A_ROW, f"after how many time-outs of a seat in a row `then` holds, with skip and wait; {USUAL_IN_A_ROW} if left out")
         ),
-        "then": perhaps(known(FINAL_POLICIES, f"what a time-out does from then on; {THEN} if left out")),
+        "then": perhaps(described(known(FINAL_POLICIES, "a final policy"), f"what a time-out does from then on; {THEN} if left out")),
     }
 
 
@@ -116,7 +116,7 @@ TIME_OUT = either(
 )
 TIME_OUT_GIVEN = record(_time_out(needed=False), about="what a time-out does; only with a clock")
 SPECTATORS = either(ids([ALL, NONE]), _DELAY, about=_SPECTATORS_ABOUT)
-SPECTATORS_GIVEN = either(known([ALL, NONE], "what spectators see"), _DELAY, about=_SPECTATORS_ABOUT)
+SPECTATORS_GIVEN = either(known([ALL, NONE], "all or none"), _DELAY, about=_SPECTATORS_ABOUT)
 for _shape, _title in ((CLOCK, "Clock"), (TIME_OUT, "TimeOut")):
     _shape.schema["title"] = _title
 

@@ -14,13 +14,15 @@ import yaml
 from json_merge_patch import merge
 from jsonpointer import EndOfList, JsonPointerException, resolve_pointer
 
+from events.entries import Entry
+from events.positions import Position, follow, moment_of_play
 from games import GAMES
 from games.chance import Chance, Drawn, Scripted
 from games.choices import Choice, admits
 from games.documents import clone
 from games.kernel import AUDITOR, Event, Game, Refused, State, carry_out, legal, withdraw
 from table import rules as table_rules
-from table.document import Table
+from table.clocks import after_entry
 from table.session import Session
 from table.state import BLANK, lock_of
 
@@ -28,6 +30,7 @@ Scenario = dict[str, Any]
 COMMITMENT = "0" * 64  # of the matches in scenarios of the table
 CODE = "a" * 16  # that they ask for
 EXPIRES = 1_800_000_000_000
+MATCH = "m" + "a" * 16
 LEAVE = {"type": "leave"}  # in scenarios of a game: the seat leaves the match
 DEFAULT = {"type": "default"}  # in scenarios of a game: the default action of the seat
 MISSING = object()  # what `value_at` returns if nothing is at a pointer
@@ -107,37 +110,92 @@ class GameRules(NamedTuple):
 
 
 class TableRules(NamedTuple):
-    """The rules of the table with a game. The state is `{"table", "game"}`, both documents; the actor of a step is its `player`."""
+    """The rules of the table with a game. The state is `{"table", "game", "positions"}`: both documents, and every position so far.
+
+    The actor of a step is its `player` or its `seat`, which may be `system`. The step happens `at` a moment, by default at that of the
+    step before.
+    """
 
     game: Game
 
     def start(self, given: Mapping[str, Any]) -> State:
-        """Return the documents before the match is created, or of a match that `creator` has created with `seats`. Raise Refused."""
+        """Return the documents before the match is created, or of a match that `creator` has created with `seats`. Raise Refused.
+
+        Players take the seats that `taken` names. With a `patch` the match then goes on from that document of the game.
+        """
         match = given["table"]
-        session = self._session()
-        if "seats" in match:
-            create = {"type": "create_match", "game": self.game.id, "seats": match["seats"], "options": match.get("options") or {}}
-            create |= {"code": True} if match.get("code") else {}
-            table_rules.carry_out(session, match["creator"], create)
-        return {"table": session.table, "game": session.state}
+        state: State = {"table": BLANK, "game": {}, "positions": []}
+        if "seats" not in match:
+            return state
+        chosen = {name: match[name] for name in ("code", "clock", "time_out", "spectators") if name in match}
+        create = {"type": "create_match", "game": self.game.id, "seats": match["seats"], "options": match.get("options") or {}, **chosen}
+        _, state = self.act(state, {"player": match["creator"], "do": create}, Scripted([], _UNUSED))
+        for seat, player in (match.get("taken") or {}).items():
+            _, state = self.act(state, {"player": player, "do": {"type": "take_seat", "seat": seat}}, Scripted([], _UNUSED))
+        if "patch" in given:
+            position = state["positions"][-1]
+            document = GameRules(self.game).start({"patch": given["patch"], "options": given.get("options")})
+            table = after_entry(position.table, position.table, [], document["to_act"], "", position.at, position.at)
+            state = _as_state([position._replace(table=table, document=document, fixed=position.version)])
+        return state
 
     def act(self, state: State, step: Mapping[str, Any], chance: Chance) -> tuple[list[Event], State]:
         """Return the events of a step and the documents afterwards. Raise Refused."""
-        session = self._session(state["table"], state["game"])
-        table_rules.carry_out(session, step["player"], table_rules.recorded(state["table"], step["player"], clone(step["do"])))
-        return session.events, {"table": session.table, "game": session.state}
+        positions: list[Position] = state["positions"]
+        before = positions[-1] if positions else None
+        actor, action = step.get("player") or step["seat"], clone(step["do"])
+        received = step.get("at", 0 if before is None else before.at)
+        if before is None or table_rules.is_table_action(action):
+            at = max(received, 0 if before is None else before.at)
+            session = self._session(positions, at, chance)
+            action = table_rules.carry_out(session, actor, table_rules.recorded(session.table, actor, action))
+            events = session.events
+        else:
+            at = moment_of_play(before, actor, received)
+            refusal = table_rules.play_refusal(before.table, before.document, actor, at, owner=True)
+            if refusal is not None:
+                raise Refused(refusal)
+            match = carry_out(self.game, before.document, actor, action, chance)
+            events = match.events + table_rules.play_follows(before.table, match.state, actor)
+        version = 1 if before is None else before.version + 1
+        entry = Entry(MATCH, version, actor, action, events, self.game.revision, "", at, None, "")
+        return events, _as_state([*positions, follow(self.game, before, entry)])
 
-    def _session(self, table: Table = BLANK, state: State = None) -> Session:
-        return Session(self.game, table, state, COMMITMENT, lock_of(COMMITMENT, CODE), EXPIRES)
+    def _session(self, positions: list[Position], at: int, chance: Chance) -> Session:
+        if not positions:
+            return Session(self.game, BLANK, None, COMMITMENT, lock_of(COMMITMENT, CODE), EXPIRES)
+        before = positions[-1]
+        earlier = {position.version: (position.document, position.memory) for position in positions}
+        return Session(
+            self.game,
+            before.table,
+            before.document,
+            at=at,
+            last=before.at,
+            version=before.version,
+            fixed=before.fixed,
+            chance=chance,
+            earlier=earlier.__getitem__,
+        )
 
     def choices(self, state: State, step: Mapping[str, Any]) -> list[Choice]:
-        """Return the choices of the player of the step."""
-        return table_rules.legal(self.game, state["table"], state["game"], step["player"])
+        """Return the choices at the table of the player or the seat of the step."""
+        now: Position = state["positions"][-1]
+        if "player" in step:
+            return table_rules.legal(self.game, now.table, now.document, step["player"])
+        return table_rules.legal_for_seat(self.game, now.table, now.document, step["seat"], now.version, now.fixed)
 
     def view(self, state: State, viewer: str) -> Any:
         """Return both documents as a viewer sees them."""
-        game = self.game.view(state["game"], viewer) if state["table"] is not BLANK else {}
+        game = self.game.view(state["game"], viewer) if state["positions"] else {}
         return {"table": table_rules.view(state["table"], viewer), "game": game}
+
+
+def _as_state(positions: list[Position]) -> State:
+    return {"table": positions[-1].table, "game": positions[-1].document, "positions": positions}
+
+
+_UNUSED = Drawn(random.Random(0).randrange)
 
 
 Rules = GameRules | TableRules
