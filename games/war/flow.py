@@ -138,6 +138,11 @@ def seat_withdrawn(state: Any, event: Event, own: Own) -> None:
     put_out(state, seat, own)
 
 
+def match_ended(state: Any, event: Event, own: Own) -> None:
+    """No attack is open any more."""
+    state["attacks"] = {}
+
+
 def combat_card_expired(state: Any, event: Event, own: Own) -> None:
     """A combat card goes to the discard pile."""
     del own(state, "combat")[event["seat"]]
@@ -150,7 +155,14 @@ def final_turns_started(state: Any, event: Event, own: Own) -> None:
 
 
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
-    **lifecycle(SEATS, PHASE_NAMES, REASONS, DOCUMENT, SCORE, {"turn_ended": turn_record_cleared, "seat_withdrawn": seat_withdrawn}),
+    **lifecycle(
+        SEATS,
+        PHASE_NAMES,
+        REASONS,
+        DOCUMENT,
+        SCORE,
+        {"turn_ended": turn_record_cleared, "seat_withdrawn": seat_withdrawn, "match_ended": match_ended},
+    ),
     "combat_card_expired": (combat_card_expired, {"seat": SEAT, "card": CARD}),
     "final_turns_started": (final_turns_started, {"seats": listing(SEAT, about="the seats that have one more turn, the next one first")}),
 }

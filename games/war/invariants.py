@@ -8,18 +8,21 @@ from games.lifecycle import SETUP
 from games.war.data import UNITS
 from games.war.document import State
 from games.war.setup import cards_in_play
-from games.war.state import on_board
+from games.war.state import FIGHTING, on_board
 
 
 def broken(state: State) -> Iterator[str]:
     """Yield a sentence for each invariant that is broken. Units and cards are conserved, tiles belong to the seat whose units stand there,
-    and attackers stand where they came from (WAR-CMP-03, WAR-CMP-07, WAR-TRN-07, WAR-ATT-01)."""
+    attackers stand where they came from, and attacks are open only as long as they are fought (WAR-CMP-03, WAR-CMP-07, WAR-TRN-07,
+    WAR-ATT-01, WAR-ATT-14)."""
     for seat in state["seats"]:
         if state["reserve"][seat] + on_board(state, seat) != UNITS:
             yield f"{seat} has {state['reserve'][seat]} units in reserve and {on_board(state, seat)} on the board"
     for tile, here in state["tiles"].items():
         if (here["seat"] is None) != (here["units"] == 0):
             yield f"{tile} belongs to {here['seat']} with {here['units']} units"
+    if bool(state["attacks"]) != (state["phase"] == FIGHTING):
+        yield f"the open attacks are {state['attacks']} in phase {state['phase']}"
     for source in {fight["from"] for fight in state["attacks"].values()}:
         if sum(fight["units"] for fight in state["attacks"].values()) > state["tiles"][source]["units"]:
             yield f"more units attack from {source} than stand there"

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from games.kernel import SYSTEM, Seat
-from games.lifecycle import OVER, ROUND_END, SETUP
+from games.lifecycle import OVER, ROUND_END, SETUP, SHARED_REASONS
 from games.war_of_civilizations.battle.record import waiting
 from games.war_of_civilizations.data import (
     APEX,
@@ -100,6 +100,11 @@ def _broken_phase(state: State) -> Iterator[str]:
             yield f"{left} is left of an action that is over"
 
 
+def _broken_off(state: State) -> bool:
+    """Return True if the match has ended in the middle of something: a seat has left, or the players have agreed (WOC-LEA-06)."""
+    return state["outcome"] is not None and state["outcome"]["reason"] in SHARED_REASONS
+
+
 def _acting(state: State) -> list[str]:
     """Return the actors who must decide now."""
     phase, ransom = state["phase"], state["ransom"]
@@ -131,7 +136,11 @@ def _broken_crystals(state: State) -> Iterator[str]:
     holder = isle["holder"]
     if (holder is None) != (isle["since"] is None) or not 0 <= isle["full_rounds"] <= (ROUNDS_TO_WIN if holder else 0):
         yield f"the record of the Isle is {isle}"
-    if holder is not None and holder != state["active"] and FLAGSHIP not in state["players"][holder]["fleets"].get(ISLE, ()):
+    if (
+        holder not in (None, state["active"])
+        and not _broken_off(state)
+        and FLAGSHIP not in state["players"][holder]["fleets"].get(ISLE, ())
+    ):
         yield f"{holder} is holder of the Isle without its capital ship"
     if state["countdown"] is not None and not 1 <= state["countdown"] <= COUNTDOWN:
         yield f"the countdown is {state['countdown']}"
@@ -167,19 +176,19 @@ def _broken_cards(state: State) -> Iterator[str]:
 def _broken_board(state: State) -> Iterator[str]:
     """Ships, privateers and marks, and the room of locations. Another seat has ships on a home base only while it attacks it: afterwards
     they have left, or the owner is eliminated (WOC-MAP-13, WOC-CTL-04, WOC-RET-03, WOC-ELM-01)."""
-    battle, board = state["battle"], in_play(state).difference(state["covered"])
+    battle, board, broken_off = state["battle"], in_play(state).difference(state["covered"]), _broken_off(state)
     for location in LOCATIONS:
         there = occupants(state, location)
         if not there:
             continue
         if location not in board:
             yield f"{there} have ships on {location}"
-        if len(there) > 1 and (battle is None or battle["at"] != location or len(there) > 2):
+        if len(there) > 1 and not broken_off and (battle is None or battle["at"] != location or len(there) > 2):
             yield f"{there} share {location}"
         owner = OWNER_OF_HOME.get(location)
         player = state["players"].get(owner) if owner is not None else None
         defended = battle is not None and (battle["at"], battle["defender"]) == (location, owner)
-        if player is not None and not player["eliminated"] and there != [owner] and not defended:
+        if player is not None and not player["eliminated"] and there != [owner] and not defended and not broken_off:
             yield f"{there} have ships on {location}, the home base of {owner}, which does not defend it"
         ships = sum([sum(state["players"][seat]["fleets"][location].values()) for seat in there])
         welcome = [seat for seat in there if location == HOME[seat] and FLAGSHIP in state["players"][seat]["fleets"][location]]

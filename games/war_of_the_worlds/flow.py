@@ -158,8 +158,8 @@ def turn_ended(state: State, event: Event, own: Own) -> None:
             own(regions, region)["fought"] = 0
 
 
-def seat_withdrawn(state: State, event: Event, own: Own) -> None:
-    """An open strike and a second move of Evacuate do not go on."""
+def match_ended(state: State, event: Event, own: Own) -> None:
+    """An open strike or a second move of Evacuate does not go on (WOW-LEA-02)."""
     state["strike"] = None
     state["evacuation"] = None
 
@@ -172,7 +172,7 @@ def influence_removed(state: State, event: Event, own: Own) -> None:
 _PILE: Fields = {"seat": SEAT, "count": NUMBER_OF_CARDS, "cards": SHUFFLED_CARDS}
 
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
-    **lifecycle(SEATS, PHASE_IDS, REASONS, DOCUMENT, SCORE, {"turn_ended": turn_ended, "seat_withdrawn": seat_withdrawn}),
+    **lifecycle(SEATS, PHASE_IDS, REASONS, DOCUMENT, SCORE, {"turn_ended": turn_ended, "match_ended": match_ended}),
     "resources_changed": (
         resources_changed,
         {"seat": SEAT, "amount": whole(about="what is added, or spent where negative"), "source": SOURCE},

@@ -321,12 +321,13 @@ def test_9_the_document_of_an_earlier_version_comes_back_with_what_was_remembere
 @pytest.mark.parametrize("reason", [DRAW, VOID])
 @pytest.mark.parametrize("game", GAMES)
 def test_a_match_may_end_by_agreement_in_any_phase(game: Game, reason: str) -> None:
-    for state in positions(Start(game, list(game.seats.ids[: game.seats.most]), {}, 5)):
+    for state in positions(Start(game, list(game.seats.ids[: game.seats.most]), {}, 7)):
         winners = game.playing(state) if reason == DRAW else []
         event = {"type": "match_ended", "winners": winners, "reason": reason, "scores": {}}
         EVENTS[game.id]["match_ended"].validate(event)
         after = evolve(game, state, event)
         DOCUMENTS[game.id].validate(after)
+        assert list(game.invariants(after)) == []
         assert (after["phase"], after["to_act"]) == (OVER, [])
         assert all(isinstance(game.worth(after, seat), (int, float)) for seat in state["seats"])
         text = "\n".join(game.board(game.view(after, AUDITOR), AUDITOR))

@@ -36,6 +36,15 @@ def test_the_fields_of_the_life_cycle_have_their_schemas():
     found = {kind: {name: shape.schema for name, shape in fields.items()} for kind, (_, fields) in two_seats().items()}
     assert found == {
         "match_prepared": {"document": record({}, "the document").schema},
+        "match_restored": {
+            "version": {"type": "integer", "minimum": 1, "description": "the version of the match whose document this is"},
+            "document": record({}, "the document").schema,
+            "memory": {
+                "type": "object",
+                "additionalProperties": True,
+                "description": "what everybody who watched knew beyond the document at that version",
+            },
+        },
         "match_started": {"seats": {**SEATS, "description": "in turn order"}},
         "round_started": {"round": ROUND},
         "turn_started": {"seat": SEAT, "phase": PHASE},
@@ -46,14 +55,15 @@ def test_the_fields_of_the_life_cycle_have_their_schemas():
         },
         "turn_ended": {"seat": SEAT},
         "round_ended": {"round": ROUND},
+        "seat_withdrawn": {"seat": SEAT},
         "match_ended": {
-            "winners": {**SEATS, "description": "one seat, or those that share the victory"},
+            "winners": {**SEATS, "description": "one seat, or those that share the victory; none if the match does not count"},
             "reason": {"type": "string", "enum": ["last_seat"], "description": "why the match is over"},
             "scores": {
                 "type": "object",
                 "propertyNames": {"enum": ["red", "blue"]},
                 "additionalProperties": {"type": "integer", "minimum": 0},
-                "description": "points by seat",
+                "description": "points by seat; empty after a draw or a match that does not count",
             },
         },
     }
@@ -63,6 +73,7 @@ def test_the_fields_of_the_life_cycle_have_their_schemas():
     ("kind", "fields", "changes"),
     [
         ("match_prepared", {"document": {"seats": ["blue"]}}, None),
+        ("match_restored", {"version": 3, "document": {"seats": ["blue"]}, "memory": {"seen": [1]}}, None),
         ("match_started", {"seats": ["blue", "red"]}, {"seats": ["blue", "red"]}),
         ("round_started", {"round": 4}, {"round": 4}),
         ("turn_started", {"seat": "blue", "phase": "moves"}, {"active": "blue", "to_act": ["blue"], "phase": "moves"}),
@@ -72,6 +83,7 @@ def test_the_fields_of_the_life_cycle_have_their_schemas():
             {"phase": "moves", "active": "red", "to_act": ["red", "blue"]},
         ),
         ("turn_ended", {"seat": "red"}, {}),
+        ("seat_withdrawn", {"seat": "red"}, {}),
         ("round_ended", {"round": 4}, {"phase": "round_end", "active": None, "to_act": ["system"]}),
         (
             "match_ended",
@@ -82,6 +94,11 @@ def test_the_fields_of_the_life_cycle_have_their_schemas():
                 "active": None,
                 "to_act": [],
             },
+        ),
+        (
+            "match_ended",
+            {"winners": [], "reason": "void", "scores": {}},
+            {"outcome": {"winners": [], "reason": "void", "scores": {}}, "phase": "over", "active": None, "to_act": []},
         ),
     ],
 )
