@@ -132,7 +132,7 @@ def changes(before: Position | None, after: Position) -> Changes:
         and old["active"] == new["active"]
         and old["outcome"] is new["outcome"]
         and old["seats"] == new["seats"]
-        and only_clocks_differ(before.table, after.table)
+        and _same_table(before, after)
     ):
         return Changes(due={work.member: work.due for work in owed(after)})
     return _all_of(before, after, indexes(before))
@@ -145,7 +145,7 @@ def _all_of(before: Position | None, after: Position, left: dict[str, int]) -> C
     due: dict[str, int | None] = {} if before is None else {work.member: None for work in owed(before)}
     due |= {work.member: work.due for work in owed(after)}
     changed = Changes(due=due, standing=canonical(stored(after)), indexes=moves, created=after.created)
-    if before is None or not only_clocks_differ(before.table, after.table) or after.ended:
+    if before is None or not _same_table(before, after) or after.ended:
         return changed._replace(tell=tuple(_followers(before, after)), anew=True)
     return changed._replace(tell=tuple(_newly_to_act(before, after)))
 
@@ -155,6 +155,11 @@ def _followers(before: Position | None, after: Position) -> list[str]:
     players = concerned(after)
     hidden = before is not None and before.begun is not None and after.begun is not None
     return [player for player in players if after.seats_of(player) or player in after.table["handovers"].values()] if hidden else players
+
+
+def _same_table(before: Position, after: Position) -> bool:
+    """Return True if nothing has happened at the table: at most the clocks of its seats have been wound."""
+    return before.table is after.table or (before.changed == after.changed and only_clocks_differ(before.table, after.table))
 
 
 def _newly_to_act(before: Position, after: Position) -> list[str]:

@@ -52,8 +52,8 @@ REFUSALS: Mapping[str, str] = {
     "nobody_to_agree": "There is no other player who could agree to a draw.",
     "vote_open": "There is a vote about a seat whose time has run out. The match can be paused after it.",
     "not_paused": "The match is not paused.",
-    "cannot_take_back": "The match cannot go back to version {version}, only to one before now and not before {first}: what was learned from "
-    "a die, or when something hidden was shown, cannot be taken back.",
+    "cannot_take_back": "The match cannot go back to version {version}, only to one before now and not before {first}: what was learned "
+    "from a die, or when something hidden was shown, cannot be taken back.",
     "offered_already": "This changes nothing: the seat {seat} is offered like that already, or the player has it.",
     "not_offered": "The seat {seat} is not offered to you.",
     "not_over": "The match is not over. A rematch can be asked for when it is.",

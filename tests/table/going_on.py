@@ -1,0 +1,197 @@
+"""Matches that have started, played in memory: actions of the games mixed with those of the table, at moments that are told."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+from events.entries import Entry
+from events.positions import Position, follow, moment_of_play
+from games import GAMES
+from games.chance import Chance, Drawn
+from games.choices import complete
+from games.documents import clone
+from games.kernel import SYSTEM, Action, Event, Game, Refused, any_action, carry_out
+from table import rules
+from table.deadlines import next_deed
+from table.session import Session
+from tests.tally import TALLY
+
+MATCH = "m" + "a" * 16
+PLAYERS = tuple("p" + letter * 16 for letter in "abcd")
+STRANGER = "p" + "z" * 16
+COMMITMENT = "5a" * 32
+ALL = (TALLY, *GAMES.values())
+CLOCKS: tuple[dict[str, Any], ...] = (
+    {"kind": "none"},
+    {"kind": "per_action", "seconds": 30},
+    {"kind": "bank", "seconds": 200, "increment": 7},
+    {"kind": "bank", "seconds": 0, "delay": 20},
+    {"kind": "days", "hours": 1, "vacation_days": 1},
+)
+POLICIES: tuple[dict[str, Any], ...] = (
+    {"policy": "forfeit"},
+    {"policy": "substitute", "level": "random"},
+    {"policy": "skip", "in_a_row": 2},
+    {"policy": "wait", "in_a_row": 2, "then": "forfeit"},
+)
+SECOND = 1000
+
+
+def dice(seed: object) -> Chance:
+    """Return chance from a seed."""
+    return Drawn(random.Random(str(seed)).randrange)
+
+
+class Run:
+    """A match with every position and entry so far. The dice of a version follow from its number, as those of the store do."""
+
+    def __init__(self, game: Game, seats: dict[str, str], settings: dict[str, Any], options: dict[str, Any], seed: object = 0) -> None:
+        self.game = game
+        self.seed = seed
+        self.entries: list[Entry] = []
+        self.positions: list[Position] = []
+        session = Session(game, commitment=COMMITMENT, lock="", expires=None)
+        action = {"type": "create_match", "game": game.id, "seats": seats, "options": options, **settings}
+        admitted = rules.carry_out(session, PLAYERS[0], action)
+        self._add(PLAYERS[0], admitted, session.events, 1)
+
+    @property
+    def now(self) -> Position:
+        """The newest position."""
+        return self.positions[-1]
+
+    @property
+    def going_on(self) -> bool:
+        """True if the match is not over."""
+        return self.now.document["outcome"] is None
+
+    def session(self, at: int) -> Session:
+        """Return a session at the newest position."""
+        now = self.now
+        earlier = {each.version: (each.document, each.memory) for each in self.positions}
+        return Session(
+            self.game,
+            now.table,
+            now.document,
+            at=max(at, now.at),
+            last=now.at,
+            version=now.version,
+            fixed=now.fixed,
+            chance=self._chance(),
+            earlier=earlier.__getitem__,
+        )
+
+    def act_at_table(self, actor: str, action: Action, at: int) -> Session:
+        """Carry out an action of the table. Raise Refused."""
+        session = self.session(at)
+        admitted = rules.carry_out(session, actor, clone(action))
+        self._add(actor, admitted, session.events, session.at)
+        return session
+
+    def play(self, actor: str, action: Action, received: int, owner: bool = True) -> list[Event]:
+        """Carry out an action of the game. Raise Refused."""
+        now = self.now
+        at = moment_of_play(now, actor, received)
+        refusal = rules.play_refusal(now.table, now.document, actor, at, owner=owner)
+        if refusal is not None:
+            raise Refused(refusal)
+        match = carry_out(self.game, now.document, actor, action, self._chance())
+        events = match.events + rules.play_follows(now.table, match.state, actor)
+        self._add(actor, match.action, events, at)
+        return events
+
+    def _chance(self) -> Chance:
+        return dice((self.seed, self.now.version + 1))
+
+    def _add(self, actor: str, action: Action, events: list[Event], at: int) -> None:
+        before = self.positions[-1] if self.positions else None
+        version = 1 if before is None else before.version + 1
+        entry = Entry(MATCH, version, actor, action, events, self.game.revision, "", at, None, "")
+        self.entries.append(entry)
+        self.positions.append(follow(self.game, before, entry))
+
+
+def created(game: Game, settings: dict[str, Any], seats: dict[str, str], seed: object = 0) -> Run:
+    """Return a match whose seats are taken, by the player or `ai:` level that `seats` names, before its set-up."""
+    asked = {seat: "me" if who == PLAYERS[0] else "open" if who in PLAYERS else who for seat, who in seats.items()}
+    run = Run(game, asked, settings, {"target": 60} if game is TALLY else {}, seed)
+    for seat, who in seats.items():
+        if who in PLAYERS[1:]:
+            run.act_at_table(who, {"type": "take_seat", "seat": seat}, 1)
+    return run
+
+
+def settings_of(clock: dict[str, Any], policy: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings of a match with a clock and a policy, if the clock makes sense of one."""
+    return {"clock": clock} | ({} if clock["kind"] == "none" else {"time_out": policy})
+
+
+def choices(run: Run, actor: str) -> list[dict[str, Any]]:
+    """Return the choices of a player or a seat at the table."""
+    now = run.now
+    if actor in now.roster:
+        return rules.legal_for_seat(run.game, now.table, now.document, actor, now.version, now.fixed)
+    return rules.legal(run.game, now.table, now.document, actor)
+
+
+def chosen(choice: dict[str, Any], will: random.Random) -> Action:
+    """Return a complete action of a choice."""
+    return complete(choice["action"], choice["choose"], will.randrange) if "choose" in choice else choice["action"]
+
+
+def steps(game: Game, seed: int, length: int) -> Iterator[Run]:
+    """Yield a match after each of its steps, in which everything happens: play, offers, outages, time-outs, seats that change hands."""
+    will = random.Random(f"{game.id} {seed}")
+    number = will.randint(game.seats.least, min(3, game.seats.most))
+    seats = will.sample(game.seats.ids, number)
+    whom = [*PLAYERS[:2], *will.choices([*PLAYERS[:3], "ai:random"], k=number)][:number]
+    run = created(game, settings_of(will.choice(CLOCKS), will.choice(POLICIES)), dict(zip(seats, whom, strict=True)), seed)
+    yield run
+    moment = 1000
+    for _ in range(length):
+        if not run.going_on:
+            return
+        moment = _step(run, will, moment)
+        yield run
+
+
+def _step(run: Run, will: random.Random, moment: int) -> int:
+    """Let something happen after a moment, and return when it did."""
+    now = run.now
+    moment = max(moment, now.at) + will.choice([0, 1, 500, 4000, 9000])
+    due = next_deed(now.table, False, now.at)
+    if due is not None and (due[0] < moment or will.random() < 0.03):
+        moment = max(due[0] + 1, moment)
+        run.act_at_table(SYSTEM, due[1], moment)
+        return moment
+    if will.random() < 0.05 and _give_back(run, will, moment):
+        return moment
+    if will.random() < 0.25 or not now.to_act:
+        actors = [*now.document["seats"], *PLAYERS]
+        offered = [(actor, chosen(choice, will)) for actor in actors for choice in choices(run, actor)]
+        offered += [(seat, {"type": "hand_over", "player": will.choice(PLAYERS)}) for seat in now.document["seats"]]
+        # Otherwise most matches would soon be over.
+        rare = [each for each in offered if each[1]["type"] != "resign" and each[1].get("what") not in ("draw", "void")]
+        actor, action = will.choice(rare if rare and will.random() < 0.9 else offered)
+        try:
+            run.act_at_table(actor, action, moment)
+        except Refused:
+            assert action["type"] == "hand_over"
+        return moment
+    actor = will.choice(now.to_act)
+    action = any_action(run.game, now.document, actor, will.randrange)
+    assert action is not None
+    run.play(actor, action, moment - will.choice([0, 0, 300]), owner=actor not in now.table["substitutes"])
+    return moment
+
+
+def _give_back(run: Run, will: random.Random, moment: int) -> bool:
+    """Give the time of an outage back, if there was time for one."""
+    start = run.now.table["clocks"]["returned"] + will.randint(0, 5000)
+    try:
+        run.act_at_table(SYSTEM, {"type": "return_time", "from": start, "to": will.randint(start + 1, start + 20000)}, moment)
+    except Refused:
+        return False
+    return True
