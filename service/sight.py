@@ -214,8 +214,9 @@ def match_shown(platform: Platform, position: Position, caller: Caller, company:
 
 
 def players_at(position: Position) -> set[str]:
-    """Return the players of a match: its creator, those who have a seat, and those for whom one is kept."""
-    return players_listed({"creator": position.table["creator"], "seats": position.roster, "invited": kept_seats(position.table)})
+    """Return the players of a match: its creator, those who have a seat, and those for whom one is kept or to whom one is offered."""
+    listed = players_listed({"creator": position.table["creator"], "seats": position.roster, "invited": kept_seats(position.table)})
+    return listed | set(position.table["handovers"].values())
 
 
 def players_listed(standing: Mapping[str, Any]) -> set[str]:

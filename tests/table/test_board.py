@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from table.board import WIDTH, board
+from table.document import Table
 from table.rules import carry_out
 from table.session import Session
 from tests.tally import TALLY
@@ -35,3 +36,35 @@ def test_kept_seats_and_a_closed_match_are_named() -> None:
     assert " ".join(board(session.table, lambda _: None)) == "Waiting for players. one: deleted player, two: kept for deleted player "
     carry_out(session, ADA, {"type": "close_match"})
     assert board(session.table, name) == ["The match was closed before it began.", ""]
+
+
+def test_time_offers_votes_and_substitutes_are_told() -> None:
+    session = Session(TALLY)
+    create = {"type": "create_match", "game": "tally", "seats": dict.fromkeys(("one", "two", "three"), "me"), "options": {}}
+    carry_out(session, ADA, {**create, "clock": {"kind": "bank", "seconds": 93784, "delay": 5}, "time_out": {"policy": "wait"}})
+    seats = session.table["clocks"]["seats"]
+    clocks = {"one": {**seats["one"], "since": 5}, "two": {**seats["two"], "bank": 3_600_999}, "three": {**seats["three"], "bank": 59_999}}
+    table: Table = {**session.table, "clocks": {"returned": 0, "seats": clocks}}
+    lines = board(table, name)
+    assert lines[0] == 'one: "Ada", three: "Ada", two: "Ada"'
+    assert " ".join(lines[1:-1]) == "Time left: one 1 d 2:03:09 when its clock began to run, three 1:04, two 1:00:05."
+    table = {
+        **table,
+        "phase": "paused",
+        "clocks": {"returned": 0, "seats": {}},
+        "substitutes": {"two": "greedy"},
+        "offers": {
+            "takeback": {"by": "two", "version": 4, "accepted": []},
+            "draw": {"by": "one", "accepted": ["two", "three"]},
+        },
+        "handovers": {"three": BOB},
+        "votes": {"one": {"until": 9, "votes": {}}, "two": {"until": 9, "votes": {"three": "void", "one": "forfeit"}}},
+    }
+    lines = board(table, name)
+    assert all(len(line) <= WIDTH for line in lines)
+    assert lines[0] == 'one: "Ada", three: "Ada", two: "Ada", played by greedy'
+    assert " ".join(lines[1:]) == (
+        "The match is paused. one offers a draw, accepted by two, three. two offers a takeback to version 4. "
+        r'three is offered to "Bob \"the open\"". Vote about one: nobody has voted yet. '
+        "Vote about two: one is for forfeit, three is for void. "
+    )
