@@ -18,7 +18,7 @@ from table.deadlines import next_deed
 from table.document import Table
 from table.session import Session
 from tests.games.matches import BOUND, Start, walk
-from tests.games.recording import scenario_states
+from tests.games.recording import scenario_steps
 from tests.table.going_on import CLOCKS, COMMITMENT, PLAYERS, POLICIES, dice, settings_of
 
 NO_CLOCK, *WITH_CLOCK = CLOCKS
@@ -34,9 +34,10 @@ def by_phase(game_id: str) -> dict[str, State]:
     seats = list(game.seats.ids[: min(3, game.seats.most)])
     found: dict[str, State] = {}
     for seed in range(WALKS):
-        for step in walk(Start(game, seats, {}, seed)):
-            found.setdefault(step.before["phase"], step.before)
-    for _, _, state, _ in scenario_states(game):
+        for played in walk(Start(game, seats, {}, seed)):
+            found.setdefault(played.before["phase"], played.before)
+    for step in scenario_steps(game):
+        state = step.before
         if state["outcome"] is None and len(game.playing(state)) > 1:
             found.setdefault(state["phase"], state)
     return found
