@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Protocol
 
 from events.entries import Entry
 from events.positions import Position, follow, moment_of_play
@@ -42,6 +42,24 @@ SECOND = 1000
 def dice(seed: object) -> Chance:
     """Return chance from a seed."""
     return Drawn(random.Random(str(seed)).randrange)
+
+
+class Going(Protocol):
+    """A match that goes on, in memory or in a store."""
+
+    @property
+    def game(self) -> Game:
+        """The game."""
+
+    @property
+    def now(self) -> Position:
+        """The newest position."""
+
+    def act_at_table(self, actor: str, action: Action, at: int) -> object:
+        """Carry out an action of the table. Raise Refused."""
+
+    def play(self, actor: str, action: Action, received: int, owner: bool = True) -> object:
+        """Carry out an action of the game. Raise Refused."""
 
 
 class Run:
@@ -128,7 +146,7 @@ def settings_of(clock: dict[str, Any], policy: dict[str, Any]) -> dict[str, Any]
     return {"clock": clock} | ({} if clock["kind"] == "none" else {"time_out": policy})
 
 
-def choices(run: Run, actor: str) -> list[dict[str, Any]]:
+def choices(run: Going, actor: str) -> list[dict[str, Any]]:
     """Return the choices of a player or a seat at the table."""
     now = run.now
     if actor in now.roster:
@@ -149,15 +167,21 @@ def steps(game: Game, seed: int, length: int) -> Iterator[Run]:
     whom = [*PLAYERS[:2], *will.choices([*PLAYERS[:3], "ai:random"], k=number)][:number]
     run = created(game, settings_of(will.choice(CLOCKS), will.choice(POLICIES)), dict(zip(seats, whom, strict=True)), seed)
     yield run
-    moment = 1000
-    for _ in range(length):
-        if not run.going_on:
-            return
-        moment = _step(run, will, moment)
+    for _ in go_on(run, will, length):
         yield run
 
 
-def _step(run: Run, will: random.Random, moment: int) -> int:
+def go_on(run: Going, will: random.Random, length: int) -> Iterator[None]:
+    """Let something happen in a match, again and again, until it is over."""
+    moment = run.now.at
+    for _ in range(length):
+        if run.now.document["outcome"] is not None:
+            return
+        moment = _step(run, will, moment)
+        yield
+
+
+def _step(run: Going, will: random.Random, moment: int) -> int:
     """Let something happen after a moment, and return when it did."""
     now = run.now
     moment = max(moment, now.at) + will.choice([0, 1, 500, 4000, 9000])
@@ -174,7 +198,7 @@ def _step(run: Run, will: random.Random, moment: int) -> int:
         offered += [(seat, {"type": "hand_over", "player": will.choice(PLAYERS)}) for seat in now.document["seats"]]
         # Otherwise most matches would soon be over.
         rare = [each for each in offered if each[1]["type"] != "resign" and each[1].get("what") not in ("draw", "void")]
-        actor, action = will.choice(rare if rare and will.random() < 0.9 else offered)
+        actor, action = will.choice(rare if rare and will.random() < 0.97 else offered)
         try:
             run.act_at_table(actor, action, moment)
         except Refused:
@@ -187,9 +211,9 @@ def _step(run: Run, will: random.Random, moment: int) -> int:
     return moment
 
 
-def _give_back(run: Run, will: random.Random, moment: int) -> bool:
+def _give_back(run: Going, will: random.Random, moment: int) -> bool:
     """Give the time of an outage back, if there was time for one."""
-    start = run.now.table["clocks"]["returned"] + will.randint(0, 5000)
+    start = max(run.now.table["clocks"]["returned"], run.now.at - 20000) + will.randint(0, 5000)
     try:
         run.act_at_table(SYSTEM, {"type": "return_time", "from": start, "to": will.randint(start + 1, start + 20000)}, moment)
     except Refused:
