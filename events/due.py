@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from events.positions import Position
 from games.kernel import SYSTEM
+from table.deadlines import next_deed
 from table.state import removal
 
 
@@ -24,10 +25,16 @@ class Kind(NamedTuple):
 
 
 ADVANCE = "advance"
+DEADLINE = "deadline"
 THINK = "think"
 EXPIRE = "expire"
 
-KINDS: Mapping[str, Kind] = {ADVANCE: Kind(10, 2000), THINK: Kind(30, 2000), EXPIRE: Kind(10, 60_000, at_once=False)}
+KINDS: Mapping[str, Kind] = {
+    ADVANCE: Kind(10, 2000),
+    DEADLINE: Kind(10, 300, at_once=False),
+    THINK: Kind(30, 2000),
+    EXPIRE: Kind(10, 60_000, at_once=False),
+}
 """Every kind of due work, in order of priority. Each waits by itself in the queue (events/queue); workers/jobs.py knows who does it."""
 
 
@@ -50,6 +57,12 @@ class Owed(NamedTuple):
         return f"{self.kind}|{self.match}|{self.target}"
 
 
+class NotDue(Exception):
+    """What was asked for is not due: the queue has old or foreign content, or a moment has not passed for sure."""
+
+    code = "not_due"
+
+
 def queue_list(text: str) -> tuple[str, ...]:
     """Return the queues that a comma-separated list names. Raise ValueError for a queue that does not exist."""
     kinds = tuple(text.split(","))
@@ -66,14 +79,25 @@ def split(member: str) -> tuple[str, str, str]:
 
 def owed(position: Position) -> tuple[Owed, ...]:
     """Return the work that is due for a match: its removal before it has started; then the step of the system before that of an AI seat,
-    one at a time."""
-    to_act, creator = position.to_act, position.table["creator"]
-    until = removal(position.table, position.created, position.at)
+    one at a time, and what the system has to do at the table when the earliest deadline has passed."""
+    match, version, table, creator = position.match, position.version, position.table, position.table["creator"]
+    until = removal(table, position.created, position.at)
     if until is not None:
-        return (Owed(EXPIRE, position.match, position.version, "", until, creator),)
+        return (Owed(EXPIRE, match, version, "", until, creator),)
+    found: list[Owed] = []
+    to_act = position.to_act
     if SYSTEM in to_act:
-        return (Owed(ADVANCE, position.match, position.version, "", position.at, creator),)
-    for actor in to_act:
-        if "ai" in position.roster[actor]:
-            return (Owed(THINK, position.match, position.version, actor, position.at, creator),)
-    return ()
+        found.append(Owed(ADVANCE, match, version, "", position.at, creator))
+    else:
+        thinking = next((seat for seat in to_act if level_of(position, seat) is not None), None)
+        if thinking is not None:
+            found.append(Owed(THINK, match, version, thinking, position.at, creator))
+    later = next_deed(table, position.document["outcome"] is not None, position.at)
+    if later is not None:
+        found.append(Owed(DEADLINE, match, version, "", later[0], creator))
+    return tuple(found)
+
+
+def level_of(position: Position, seat: str) -> str | None:
+    """Return the level at which an artificial player plays a seat, also for a player who is away; None if a player plays it."""
+    return position.table["substitutes"].get(seat) or position.roster[seat].get("ai")

@@ -137,7 +137,8 @@ def _values(standing: Standing, name: str) -> Iterator[str]:
     elif name == "invited":
         yield from standing.get("invited", {}).values()  # a standing of an earlier release has none
     elif name == "to_act":
-        yield from (seats[actor]["player"] for actor in standing["to_act"] if "player" in seats.get(actor, {}))
+        away = standing.get("substitutes", {})  # a standing of an earlier release has none
+        yield from (seats[actor]["player"] for actor in standing["to_act"] if "player" in seats.get(actor, {}) and actor not in away)
     else:
         yield standing[name]
 

@@ -30,7 +30,7 @@ from events.snapshots import due, pack, replaced
 from events.standings import changes
 from events.store.log import Appended, Changes, Claim, Conflict, Known
 from games.chance import Drawn
-from games.kernel import Action, Event, Game, Memory, Refused, State, carry_out, no, remembered
+from games.kernel import SYSTEM, Action, Event, Game, Memory, Refused, State, carry_out, no, remembered
 from table import rules as table_rules
 from table.document import Occupant, Table
 from table.session import Session, fold
@@ -156,9 +156,9 @@ def act_at_table(
     StoreUnavailable, and Refused by the table.
     """
     asked = _request(request, actor, action)
+    received = platform.clock.now() if received is None else received
 
-    def decide(cached: Cached) -> list[Decided]:
-        before = cached.position
+    def decide(cached: Cached, before: Position) -> list[Decided]:
         if player is not None and occupant_of(before, actor).get("player") != player:
             raise NotSeated(f"The seat {actor} is not yours.")
         follows = player is not None or before.seats_of(actor)
@@ -166,13 +166,16 @@ def act_at_table(
         if expected is not None and expected != known:
             raise Stale(expected, known)
         sent = table_rules.recorded(before.table, actor, action)
-        decided = _decide_at_table(platform, cached, actor, sent, asked, received)
+        decided = decide_at_table(platform, cached, actor, sent, asked, received)
         offered_to = [event["player"] for event in decided.entry.events if event["type"] == "seat_offered" and event["player"] is not None]
         if offered_to and platform.store.accounts.names(offered_to)[0][0] is None:
             raise NoSuchPlayer(offered_to[0])
         return [decided]
 
-    return _write(platform, match, decide, lambda before: _claim(player or before.roster.get(actor, {}).get("player", actor), asked))
+    def claim(before: Position) -> Claim | None:
+        return _claim(player or before.roster.get(actor, {}).get("player", actor), asked)
+
+    return _write(platform, match, decide, claim, received)
 
 
 def play(
@@ -197,9 +200,9 @@ def play(
     if not 1 <= len(actions) <= LONGEST_LIST:
         raise BadList(f"A list holds 1 to {LONGEST_LIST} actions.")
     asked = _request(request, actor, list(actions))
+    received = platform.clock.now() if received is None else received
 
-    def decide(cached: Cached) -> list[Decided]:
-        before = cached.position
+    def decide(cached: Cached, before: Position) -> list[Decided]:
         _check_actor(before, actor, player)
         if expected is not None and expected != before.version and not _unseen(platform, before, expected, actor):
             raise Stale(expected, before.version)
@@ -218,7 +221,7 @@ def play(
     def claim(before: Position) -> Claim | None:
         return _claim(player or before.roster.get(actor, {}).get("player", actor), asked)
 
-    return _write(platform, match, decide, claim)
+    return _write(platform, match, decide, claim, received)
 
 
 class Draft:
@@ -240,8 +243,8 @@ class Draft:
         self._platform = platform
         self._actor = actor
         self._before = cached
-        self._cached = cached
-        self._decided: list[Decided] = []
+        self._cached, self._decided = give_back(platform, cached, None)
+        self._returned = len(self._decided)
 
     @property
     def position(self) -> Position:
@@ -251,7 +254,7 @@ class Draft:
     @property
     def goes_on(self) -> bool:
         """True if the actor must act again and another action can be added."""
-        return self._actor in self.position.to_act and len(self._decided) < LONGEST_LIST
+        return self._actor in self.position.to_act and len(self._decided) - self._returned < LONGEST_LIST
 
     def play(self, action: Action) -> None:
         """Add an action. Raises Refused by the rules."""
@@ -261,14 +264,7 @@ class Draft:
 
     def write(self) -> Played:
         """Append the whole run, once. Raises Stale if the match has moved on, and StoreUnavailable."""
-        before = self._before.position
-        answer = _append(self._platform, self._before, self._decided, None)
-        if isinstance(answer, Appended):
-            return _written(self._platform, self._before, self._decided, enqueue=False)
-        metrics.conflicts.inc()
-        assert isinstance(answer, Conflict), "a run carries no request that could be known"
-        newer = recall.extend(self._platform, self._before, answer.head, answer.tail)
-        raise Stale(before.version, newer.position.version)
+        return write_once(self._platform, self._before, self._decided)
 
 
 # ---------------------------------------------------------------- deciding
@@ -296,7 +292,7 @@ def _decide(
     return _link(cached, game, entry, table, match.state, revealing)
 
 
-def _decide_at_table(platform: Platform, cached: Cached, actor: str, action: Any, asked: Request | None, received: int | None) -> Decided:
+def decide_at_table(platform: Platform, cached: Cached, actor: str, action: Any, asked: Request | None, received: int | None) -> Decided:
     """Carry out one action of the table, with the dice of its version for what the game draws. Raises Refused."""
     before = cached.position
     game = recall.game_of(platform, before.game)
@@ -317,6 +313,28 @@ def _decide_at_table(platform: Platform, cached: Cached, actor: str, action: Any
     secret = cached.secret.hex() if ended(session.table, session.state) else None
     entry = _entry(before, game, actor, admitted, session.events, at, asked, secret)
     return _link(cached, game, entry, session.table, session.state, draws.blocks > 0)
+
+
+def give_back(platform: Platform, cached: Cached, received: int | None) -> tuple[Cached, list[Decided]]:
+    """Decide the entries that give back what outages took from the running clocks of a match, up to a moment (TBL-CLK-07).
+
+    `received`: the moment, in milliseconds since 1970; without it, now. Return the match after them, too. Most often there are none. Raises
+    StoreUnavailable.
+    """
+    table = cached.position.table
+    running = [clock["since"] for clock in table["clocks"]["seats"].values() if clock["since"] is not None]
+    decided: list[Decided] = []
+    if not running:
+        return cached, decided
+    if not platform.pulse.is_fresh:
+        platform.pulse.beat()
+    now = platform.clock.now()
+    until = now if received is None else min(received, now)
+    for outage in platform.pulse.outages.between(max(table["clocks"]["returned"], min(running)), until):
+        given = {"type": "return_time", "from": outage.begin, "to": outage.end}
+        decided.append(decide_at_table(platform, cached, SYSTEM, given, None, until))
+        cached = cached._replace(position=decided[-1].position)
+    return cached, decided
 
 
 def _earlier(platform: Platform, before: Position, version: int) -> tuple[State, Memory]:
@@ -349,9 +367,10 @@ def _rules(game: Game) -> tuple[int, str]:
 def _unseen(platform: Platform, now: Position, expected: int, actor: str) -> bool:
     """Return True if all that came after `expected` was decided by others who act together with the actor, and is hidden from it.
 
-    Sealed bids are such actions. Nothing that the actor could have seen is then stale, so neither of two such requests need be sent again.
+    Sealed bids are such actions, and time that is given back changes nothing that anybody decides on. Nothing that the actor could have
+    seen is then stale, so neither of two such requests need be sent again.
     """
-    if not 1 <= expected < now.version <= expected + len(now.roster) or actor not in now.to_act:
+    if not 1 <= expected < now.version <= expected + 2 * len(now.roster) or actor not in now.to_act:
         return False
     together = recall.state_at(platform, now.match, expected).to_act
     if actor not in together:
@@ -359,7 +378,12 @@ def _unseen(platform: Platform, now: Position, expected: int, actor: str) -> boo
     game = recall.game_of(platform, now.game)
     entries = [parse(raw) for raw in platform.store.log.read(now.match, expected, now.version - expected)]
     return all(
-        entry.actor in together and entry.actor != actor and any(table_rules.shown(game, event, actor) != event for event in entry.events)
+        entry.action["type"] == "return_time"
+        or (
+            entry.actor in together
+            and entry.actor != actor
+            and any(table_rules.shown(game, event, actor) != event for event in entry.events)
+        )
         for entry in entries
     )
 
@@ -393,17 +417,28 @@ def occupant_of(before: Position, seat: str) -> Occupant:
 def _write(
     platform: Platform,
     match: str,
-    decide: Callable[[Cached], list[Decided]],
+    decide: Callable[[Cached, Position], list[Decided]],
     claim_of: Callable[[Position], Claim | None],
+    received: int,
 ) -> Played:
-    """Decide on what is known, and append it. If the match has moved on, learn what is new and decide again."""
+    """Decide on what is known, and append it. If the match has moved on, learn what is new and decide again.
+
+    Before it, in the same append, clocks get back what outages took from them until the request was `received`. `decide` gets the match
+    after that, and the position that the store has.
+    """
     cached = recall.cached(platform, match)
+    told = False
     for _ in range(_ATTEMPTS):
         before = cached.position
         claim = claim_of(before)
         try:
-            decided = decide(cached)
+            later, returned = give_back(platform, cached, received)
+            decided = decide(later, before)
         except (Refused, PlatformError) as refusal:
+            if refusal.code == "time_is_up" and not told:  # unless an outage is to blame of which this process has not heard yet
+                platform.pulse.refresh(received)
+                told = True
+                continue
             # Memory may be behind, and this may be a request that was carried out and whose answer was lost.
             since = platform.store.log.since(match, before.version, claim.name if claim else "", before.digest)
             if since.known is not None:
@@ -413,14 +448,29 @@ def _write(
                 raise
             cached = recall.extend(platform, cached, since.head, since.tail)
             continue
-        answer = _append(platform, cached, decided, claim)
+        if claim is not None and returned:
+            claim = claim._replace(after=len(returned))
+        answer = _append(platform, cached, [*returned, *decided], claim)
         if isinstance(answer, Appended):
-            return _written(platform, cached, decided, enqueue=True)
+            return _written(platform, cached, decided, enqueue=True, returned=len(returned))
         if isinstance(answer, Known):
             return _repeat(platform, match, claim, answer)
         metrics.conflicts.inc()
         cached = recall.extend(platform, cached, answer.head, answer.tail)
     raise Busy("Too many others are writing to this match. Try again.")
+
+
+def write_once(platform: Platform, cached: Cached, decided: list[Decided]) -> Played:
+    """Append what was decided after a position, once, for an actor without a player. Raises Stale if the match has moved on, and
+    StoreUnavailable."""
+    before = cached.position
+    answer = _append(platform, cached, decided, None)
+    if isinstance(answer, Appended):
+        return _written(platform, cached, decided, enqueue=False)
+    metrics.conflicts.inc()
+    assert isinstance(answer, Conflict), "what is written once carries no request that could be known"
+    newer = recall.extend(platform, cached, answer.head, answer.tail)
+    raise Stale(before.version, newer.position.version)
 
 
 def _append(platform: Platform, cached: Cached, decided: list[Decided], claim: Claim | None) -> Appended | Conflict | Known:
@@ -429,12 +479,12 @@ def _append(platform: Platform, cached: Cached, decided: list[Decided], claim: C
     return platform.store.log.append(before.match, before.version, raws, _changes(before, decided), claim, before.digest)
 
 
-def _written(platform: Platform, cached: Cached, decided: list[Decided], enqueue: bool) -> Played:
-    """Cache the new position, count, and enqueue what is now due."""
+def _written(platform: Platform, cached: Cached, decided: list[Decided], enqueue: bool, returned: int = 0) -> Played:
+    """Cache the new position, count, and enqueue what is now due. `returned`: how many entries of the append came before."""
     after = decided[-1].position
     platform.cache.put(recall.step_to(cached, after))
-    _announce(platform, after, len(decided), enqueue)
-    return Played(cached.position.version + 1, after.version, [step.entry for step in decided], after, False)
+    _announce(platform, after, returned + len(decided), enqueue)
+    return Played(cached.position.version + 1 + returned, after.version, [step.entry for step in decided], after, False)
 
 
 def _changes(before: Position, decided: list[Decided]) -> Changes:

@@ -125,8 +125,8 @@ def register(platform: Platform, name: str, role: str = "player") -> tuple[Playe
     """Return a new player and the first key, which cannot be shown again. It has every scope. Raises StoreUnavailable."""
     assert role in ROLES
     player = Player(_new_id("p"), name, role, _now())
-    key, secret = _with_secret(player.id, Key(first_key(player.id), _FIRST, SCOPES, _now(), None, None))
-    result = platform.store.accounts.add(player.id, name, role, _now(), _stored(key))
+    key, secret = _with_secret(player.id, Key(first_key(player.id), _FIRST, SCOPES, player.created, None, None))
+    result = platform.store.accounts.add(player.id, name, role, player.created, _stored(key))
     assert result is Result.DONE
     return player, secret
 

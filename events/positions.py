@@ -125,7 +125,7 @@ def moved(game: Game, position: Position | None, entry: Entry, table: Table, doc
     else:
         at = max(position.at, entry.at)
         created = position.created
-        changed = at if table is not position.table or ended(table, document) else position.changed
+        changed = position.changed if clocks.only_clocks_differ(position.table, table) and not ended(table, document) else at
         table = _wound(position.table, table, position.document["to_act"], document["to_act"], entry, at)
     after = Position(
         entry.match,
@@ -178,9 +178,9 @@ def follow_all(game: Game, position: Position | None, entries: Iterable[Entry]) 
             fact = facts.get(event["type"])
             if fact is None:
                 table = fold(table, event)
-                changed = at
             else:
                 fact(document, event, owned)
+        changed = changed if clocks.only_clocks_differ(before, table) else at
         table = _wound(before, table, to_act, document["to_act"], entry, at)
         memory = remembered(game, memory, entry.events)
         fixed = entry.version if _fixes(game, entry) else fixed

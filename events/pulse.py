@@ -120,13 +120,13 @@ class Pulse:
         """True if an outage went on at the last pulse, so that its end is not known."""
         return bool(self._still)
 
-    def floor(self) -> int | None:
-        """Return the moment before which everything is carried out that web processes have received, in one round trip.
+    def floor(self, now: int) -> int | None:
+        """Return the moment before which everything is carried out that web processes have received until `now`, in one round trip.
 
         None if one of them has not reported: nobody knows what it has received.
         """
         floors = self._floors.read([name for name in list(self._seen) if name.startswith(f"{WEB}:")])
-        return None if floors is None or None in floors else min([self._clock.now(), *[floor for floor in floors if floor is not None]])
+        return None if floors is None or None in floors else min([now, *[floor for floor in floors if floor is not None]])
 
     def _begin(self) -> None:
         """Take over the service time of the processes that run."""

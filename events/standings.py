@@ -9,7 +9,9 @@ from events.due import owed
 from events.entries import canonical
 from events.positions import Position
 from events.store.log import Changes
+from table.clocks import deadlines as clocks_that_run
 from table.clocks import only_clocks_differ
+from table.document import Table
 from table.state import kept_seats, removal
 
 Standing = dict[str, Any]
@@ -19,11 +21,14 @@ OPEN = "open"
 AI_ONLY = "ai"
 UNFINISHED = "unfinished"
 
+DEADLINE = "deadline"
+NEVER = 253_402_300_799_999  # the last millisecond of the year 9999: the place of what has no deadline
+
 # The first part of the names of indexes in which a match is found only by those who may follow it.
 OWN = "own"
 
 # The first parts of the names of all indexes of one player, and of those of one player and one game.
-OF_PLAYER = ("player", "waiting", "invited", "acts", "news", f"{OWN}:player", f"{OWN}:acts", OPEN, AI_ONLY, UNFINISHED)
+OF_PLAYER = ("player", "waiting", "invited", "acts", "news", DEADLINE, f"{OWN}:player", f"{OWN}:acts", OPEN, AI_ONLY, UNFINISHED)
 OF_RESULTS = ("over", "won")
 
 
@@ -49,6 +54,13 @@ def standing(position: Position) -> Standing:
         "outcome": document["outcome"],
         "commitment": position.table["commitment"],
         "secret": position.secret,
+        "clock": position.table["clock"],
+        "time_out": position.table["time_out"],
+        "spectators": position.table["spectators"],
+        "clocks": clocks(position.table),
+        "offers": position.table["offers"],
+        "substitutes": position.table["substitutes"],
+        "paused_until": position.table["paused_until"],
     }
 
 
@@ -60,10 +72,43 @@ def stored(position: Position) -> Standing:
     return {**standing(position), "public": {**standing(listed), "version": listed.version, "updated": listed.at}}
 
 
+def clocks(table: Table) -> dict[str, dict[str, int | None]]:
+    """Return the clock of each seat that has one, in moments, so that nothing needs to tick.
+
+    `left`: the milliseconds that the seat has for the stretch that runs, counted from its beginning, or for its next one. `deadline`: when
+    they are over, in milliseconds since 1970, or None while the clock stands.
+    """
+    return {
+        seat: {
+            "left": clock["free"] + clock["bank"],
+            "deadline": None if clock["since"] is None else clock["since"] + clock["free"] + clock["bank"],
+        }
+        for seat, clock in table["clocks"]["seats"].items()
+    }
+
+
+def deadlines(position: Position) -> dict[str, int]:
+    """Return the indexes that order the matches in which players must act by their deadlines; those without a deadline come last."""
+    found: dict[str, int] = {}
+    running = clocks_that_run(position.table)
+    for seat, player in awaited(position):
+        name = f"{DEADLINE}:{player}"
+        found[name] = min(found.get(name, NEVER), running.get(seat, NEVER))
+    return found
+
+
+def awaited(position: Position) -> Iterator[tuple[str, str]]:
+    """Yield the seats whose players must act now, each with its player. A seat that an artificial player has taken over is none of them."""
+    for seat in position.to_act:
+        if "player" in position.roster.get(seat, {}) and seat not in position.table["substitutes"]:
+            yield seat, position.roster[seat]["player"]
+
+
 def indexes(position: Position) -> dict[str, int]:
     """Return the indexes to which a match belongs, each with the moment that orders it there.
 
-    If play is hidden from spectators, the names say what they may know; in all others they begin with `own:`.
+    If play is hidden from spectators, the names say what they may know; in all others they begin with `own:`. The deadlines of a player are
+    for that player alone to see.
     """
     listed = position.listed
     names = _names(listed)
@@ -71,7 +116,7 @@ def indexes(position: Position) -> dict[str, int]:
     if listed is not position:
         names |= {f"{OWN}:{name}" for name in _names(position) - names}
         news |= {player: position.changed for player in concerned(position) if position.seats_of(player)}
-    return dict.fromkeys(names, position.created) | {f"news:{player}": moment for player, moment in news.items()}
+    return dict.fromkeys(names, position.created) | {f"news:{player}": moment for player, moment in news.items()} | deadlines(position)
 
 
 def _names(position: Position) -> set[str]:
@@ -86,7 +131,7 @@ def _names(position: Position) -> set[str]:
         *(f"waiting:{occupant['player']}" for occupant in roster.values() if "player" in occupant and position.status == "open"),
         *_results(position),
         *(f"invited:{player}" for player in kept_seats(position.table).values()),
-        *(f"acts:{roster[actor]['player']}" for actor in position.to_act if "player" in roster.get(actor, {})),
+        *(f"acts:{player}" for _, player in awaited(position)),
     }
 
 
@@ -134,7 +179,11 @@ def changes(before: Position | None, after: Position) -> Changes:
         and old["seats"] == new["seats"]
         and _same_table(before, after)
     ):
-        return Changes(due={work.member: work.due for work in owed(after)})
+        due: dict[str, int | None] = {work.member: work.due for work in owed(after)}
+        if before.table is after.table:
+            return Changes(due=due)
+        moves: dict[str, bool | int] = {**deadlines(after)}
+        return Changes(due=due, standing=canonical(stored(after)), indexes=moves, created=after.created)
     return _all_of(before, after, indexes(before))
 
 

@@ -85,29 +85,41 @@ def act(service: Service, call: Call, match: str) -> Response:
     if not actions or len(actions) > play.LONGEST_LIST or not all(isinstance(action, dict) for action in actions):
         raise Problem("bad_body", reason=f"it must be one action or a list of 1 to {play.LONGEST_LIST}, and an action is an object")
     expected, request, player = _expected_version(call), request_id(call), call.caller.player()
-    submission = _Submission(service.platform, match, player, actions, expected, request)
     at_table = any(map(is_table_action, actions))
     if at_table and isinstance(body, list):
         raise Problem("bad_list")
-    try:
-        return submission.act_at_table() if at_table else submission.play(call.query.get("seat"))
-    except Refused as refused:
-        place = refused.place if isinstance(body, list) else None
-        raise refusal_problem(recall.game_of_match(service.platform, match), refused.refusal, place) from None
+    # The whole body is here. What counts is not when its head came: nobody shall hold back the rest, think, and decide after the deadline.
+    with service.opened.pulse.flight.receive() as received:
+        submission = _Submission(service.platform, match, player, actions, expected, request, received)
+        try:
+            return submission.act_at_table() if at_table else submission.play(call.query.get("seat"))
+        except Refused as refused:
+            place = refused.place if isinstance(body, list) else None
+            raise refusal_problem(recall.game_of_match(service.platform, match), refused.refusal, place) from None
 
 
 class _Submission:
     """The actions of a player. `play` finds the seat that plays them."""
 
-    __slots__ = ("_actions", "_expected", "_match", "_platform", "_player", "_request")
+    __slots__ = ("_actions", "_expected", "_match", "_platform", "_player", "_received", "_request")
 
-    def __init__(self, platform: Platform, match: str, player: str, actions: list[Any], expected: int | None, request: str | None) -> None:
+    def __init__(
+        self,
+        platform: Platform,
+        match: str,
+        player: str,
+        actions: list[Any],
+        expected: int | None,
+        request: str | None,
+        received: int,
+    ) -> None:
         self._platform = platform
         self._match = match
         self._player = player
         self._actions = actions
         self._expected = expected
         self._request = request
+        self._received = received
 
     def play(self, chosen: str | None) -> Response:
         """Play as the chosen seat, or as the likeliest of the player's seats. Raise Problem `not_seated`."""
@@ -132,14 +144,29 @@ class _Submission:
         """Carry out the one action at the table, as the player and not as a seat. A malformed one is refused at any version."""
         (action,) = self._actions
         admit(action)
-        played = play.act_at_table(self._platform, self._match, self._player, action, expected=self._expected, request=self._request)
+        played = play.act_at_table(
+            self._platform,
+            self._match,
+            self._player,
+            action,
+            expected=self._expected,
+            request=self._request,
+            received=self._received,
+        )
         seats = played.position.seats_of(self._player)
         seat = action["seat"] if action.get("seat") in seats else next(iter(seats), None)
         return played_response(self._platform, played, seat, self._player)
 
     def _play_as(self, seat: str) -> Response:
         played = play.play(
-            self._platform, self._match, seat, self._actions, expected=self._expected, request=self._request, player=self._player
+            self._platform,
+            self._match,
+            seat,
+            self._actions,
+            expected=self._expected,
+            request=self._request,
+            player=self._player,
+            received=self._received,
         )
         return played_response(self._platform, played, seat, self._player)
 

@@ -25,7 +25,7 @@ from pathlib import Path
 from environs import EnvError
 
 from events import embedded, exposition, losses, stand_in
-from events.due import ADVANCE, KINDS, queue_list
+from events.due import ADVANCE, DEADLINE, KINDS, queue_list
 from events.lifeline import is_alive
 from events.players import new_admin_key
 from service.connections import allowed
@@ -187,7 +187,7 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
 
 def queues_of(workers: int) -> list[tuple[str, ...]]:
     """Return the queues of each worker: one for the system's steps, so that slow thinking never delays them, and that many for all."""
-    return [(ADVANCE,), *[tuple(KINDS)] * workers] if workers else []
+    return [(ADVANCE, DEADLINE), *[tuple(KINDS)] * workers] if workers else []
 
 
 def run(options: argparse.Namespace, servers: list[Child], children: list[Child], stop: threading.Event) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -9,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 import structlog
 from rq.timeouts import JobTimeoutException, UnixSignalDeathPenalty
 
-from events import expiry, metrics, recall
-from events.due import ADVANCE, EXPIRE, KINDS, THINK, Owed, owed
+from events import deadlines, expiry, metrics, recall
+from events.due import ADVANCE, DEADLINE, EXPIRE, KINDS, THINK, NotDue, Owed, level_of, owed
 from events.errors import NoMatch, Stale, StoreUnavailable
 from events.platform import Platform
 from events.play import Draft, Played
@@ -28,12 +29,6 @@ _kinds: tuple[str, ...] = tuple(KINDS)
 
 Step = Callable[[Platform, Owed, float], tuple[Owed, ...]]
 """Does a step in one write and returns what is then due. It stops adding to the step at a deadline, in seconds of time.monotonic."""
-
-
-class NotDue(Exception):
-    """What was asked for is not due: the queue has old or foreign content."""
-
-    code = "not_due"
 
 
 def bind(platform: Platform, kinds: Sequence[str] = tuple(KINDS)) -> None:
@@ -110,7 +105,23 @@ def remove(platform: Platform, work: Owed, deadline: float) -> tuple[Owed, ...]:
     return ()
 
 
-STEPS: Mapping[str, Step] = {ADVANCE: do_step, THINK: do_step, EXPIRE: remove}
+def meet_deadline(platform: Platform, work: Owed, deadline: float) -> tuple[Owed, ...]:
+    """Do what the system has to do at the table now that a moment has passed, and return what is due next.
+
+    Several seats may have run out of time: each has an append of its own, until `deadline` (time.monotonic). Raises NotDue if nothing is
+    due or requests are still being carried out that were received before; Stale, NoMatch, StoreUnavailable.
+    """
+    began, moment = time.perf_counter(), recall.position(platform, work.match)
+    waited_since = next((each.due for each in owed(moment) if each.kind == DEADLINE), moment.at)
+    played = deadlines.meet(platform, work.match)
+    _note(work, played, waited_since, began)
+    with contextlib.suppress(NotDue, Stale):
+        while time.monotonic() < deadline:
+            played = deadlines.meet(platform, work.match)
+    return owed(played.position)
+
+
+STEPS: Mapping[str, Step] = {ADVANCE: do_step, DEADLINE: meet_deadline, THINK: do_step, EXPIRE: remove}
 """Who does the work of each kind."""
 
 
@@ -122,7 +133,9 @@ def _decide(platform: Platform, draft: Draft, work: Owed, chance: Chance) -> Act
         system: Action = legal(game, position.document, SYSTEM)[0]["action"]
         return system
     seat = work.target
-    decide = LEVELS[position.roster[seat]["ai"]]
+    level = level_of(position, seat)
+    assert level is not None, "only an artificial player thinks"
+    decide = LEVELS[level]
     return decide(game, game.view(position.document, seat), legal(game, position.document, seat), seat, chance, position.memory)
 
 

@@ -1,19 +1,30 @@
-"""The sweep: find what is due and was lost on its way to a worker. The queue may lose everything; because of the sweep nothing is lost."""
+"""The sweep: find what is due and was lost on its way to a worker, and what is due because a moment has passed.
+
+The queue may lose everything; because of the sweep nothing is lost.
+"""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Mapping
 from threading import Event, Thread
 
 import structlog
 
 from events import metrics
-from events.due import KINDS, Owed, owed, split
+from events.deadlines import settled
+from events.due import DEADLINE, KINDS, Owed, owed, split
 from events.errors import StoreUnavailable
 from events.platform import Platform
 from events.recall import position
 
 EVERY = 1.0
 AT_ONCE = 50  # members of a partition
+
+AHEAD_MS = 400  # for how long a look at deadlines is good
+BACK_MS = 3000  # how far it looks back: an entry may be that much older than its append
+HELD_MS = 50  # until the next look while a deadline has passed, and requests from before it are still carried out
+DEADLINES_AT_ONCE = 200  # members of a partition
 
 log = structlog.get_logger(__name__)
 
@@ -27,13 +38,40 @@ def overdue(platform: Platform, now: int) -> dict[str, int]:
     found = platform.store.due.earliest(now, AT_ONCE)
     # Work that fails again and again stays at the front. So some of any moment is examined too, also what a wrong clock put in the future.
     found |= platform.store.due.sample(AT_ONCE)
-    return {member: moment for member, moment in found.items() if _is_overdue(member, now - moment)}
+    return _settled_only(platform, {member: moment for member, moment in found.items() if _is_overdue(member, now - moment)}, now)
 
 
 def sweep(platform: Platform, now: int | None = None) -> int:
     """Let what is overdue and lost wait again, and return how many steps that are. What waits is left alone. Raises StoreUnavailable."""
     now = platform.clock.now() if now is None else now
     moments = overdue(platform, now)
+    lost = _lost(platform, moments, now)
+    swept = platform.jobs.push_again(lost, now)
+    metrics.swept.inc(swept)
+    if swept:
+        log.info("swept", steps=swept, waited_ms=max(now - moments[work.member] for work in lost))
+    return swept
+
+
+def call_deadlines(platform: Platform, since: int) -> tuple[int, int]:
+    """Let the deadlines that have passed wait for a worker. Return the milliseconds until the next look, and what to give it as `since`.
+
+    Raises StoreUnavailable.
+    """
+    now = platform.clock.now()
+    found = platform.store.due.between(since, now + AHEAD_MS, DEADLINES_AT_ONCE)
+    moments = {member: moment for member, moment in found.items() if member.startswith(f"{DEADLINE}|") and member.count("|") > 1}
+    passed = {member: moment for member, moment in moments.items() if moment < now}
+    ready = _settled_only(platform, passed, now)
+    if ready:
+        platform.jobs.push_again(_lost(platform, ready, now), now)
+    held = [moment for member, moment in passed.items() if member not in ready]
+    coming = [moment - now + 1 for moment in moments.values() if moment >= now]
+    return min([AHEAD_MS, *coming, *[HELD_MS for _ in held]]), min([now, *held]) - BACK_MS
+
+
+def _lost(platform: Platform, moments: Mapping[str, int], now: int) -> list[Owed]:
+    """Return the work behind members of the index that neither waits nor is in the hands of a worker, and that is due."""
     lost: list[Owed] = []
     for member in platform.jobs.lost(list(moments), now):
         _, match, _ = split(member)
@@ -46,11 +84,15 @@ def sweep(platform: Platform, now: int | None = None) -> int:
             log.error("match_unreadable", match=match, error=type(reason).__name__)
             continue
         lost += [work for work in works if work.member == member]
-    swept = platform.jobs.push_again(lost, now)
-    metrics.swept.inc(swept)
-    if swept:
-        log.info("swept", steps=swept, waited_ms=max(now - moments[work.member] for work in lost))
-    return swept
+    return lost
+
+
+def _settled_only(platform: Platform, moments: dict[str, int], now: int) -> dict[str, int]:
+    """Return the members without the deadlines that requests or an outage from before them may still change."""
+    if not any(member.startswith(f"{DEADLINE}|") for member in moments):
+        return moments
+    until = settled(platform, now)
+    return {member: moment for member, moment in moments.items() if moment < until or not member.startswith(f"{DEADLINE}|")}
 
 
 def _is_overdue(member: str, waited: int) -> bool:
@@ -61,7 +103,7 @@ def _is_overdue(member: str, waited: int) -> bool:
 
 
 class Sweep(Thread):
-    """A sweep every second, beside the worker."""
+    """A sweep every second, beside the worker. In between it looks after deadlines, so that none waits for the next second."""
 
     def __init__(self, platform: Platform) -> None:
         super().__init__(name="sweep", daemon=True)
@@ -70,14 +112,21 @@ class Sweep(Thread):
 
     def run(self) -> None:
         """Sweep until stopped. After an error, sweep again a second later."""
-        while not self._stop_it.wait(EVERY):
+        pause, due, since = EVERY, 0.0, 0
+        while not self._stop_it.wait(pause):
             try:
-                sweep(self._platform)
+                if time.monotonic() >= due:
+                    due = time.monotonic() + EVERY
+                    sweep(self._platform)
+                milliseconds, since = call_deadlines(self._platform, since)
+                pause = milliseconds / 1000
             except StoreUnavailable as reason:
                 log.warning("sweep_failed", error=type(reason).__name__)
+                pause = EVERY
             except Exception as reason:  # noqa: BLE001 - it is logged
                 # A sweep that ended for good would be noticed only when a job is lost, much later.
                 log.error("sweep_failed", error=type(reason).__name__)
+                pause = EVERY
 
     def stop(self) -> None:
         """End after the current sweep."""

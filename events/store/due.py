@@ -26,6 +26,10 @@ class DueIndex:
         """Return members that are due at `until` or before, with their moments: the earliest of each partition, at most `limit` of each."""
         return self._members([("ZRANGE", key, "-inf", until, "BYSCORE", "LIMIT", 0, limit, "WITHSCORES") for key in self._indexes()])
 
+    def between(self, first: int, last: int, limit: int) -> dict[str, int]:
+        """Return members that are due between two moments, with their moments: the earliest of each partition, at most `limit` of each."""
+        return self._members([("ZRANGE", key, first, last, "BYSCORE", "LIMIT", 0, limit, "WITHSCORES") for key in self._indexes()])
+
     def sample(self, size: int) -> dict[str, int]:
         """Return members of any moment, drawn at random, with their moments: at most `size` of each partition."""
         return self._members([("ZRANDMEMBER", key, size, "WITHSCORES") for key in self._indexes()])

@@ -59,10 +59,11 @@ class Changes(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """A request as the store knows it: whose it is, and a fingerprint of what was asked."""
+    """A request as the store knows it: whose it is, a fingerprint of what was asked, and how many entries of its append come before it."""
 
     name: str
     fingerprint: str
+    after: int = 0
 
 
 class Appended(NamedTuple):
@@ -257,7 +258,7 @@ class RedisLog:
                 expected,
                 mark,
                 claim.name if claim else "",
-                f"{expected + 1}:{expected + len(entries)}:{claim.fingerprint}" if claim else "",
+                f"{expected + 1 + claim.after}:{expected + len(entries)}:{claim.fingerprint}" if claim else "",
                 changes.standing,
                 snapshot[0] if snapshot else "",
                 snapshot[1] if snapshot else "",

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from events import due, play, recall
-from events.due import ADVANCE, THINK, Kind, Owed, owed, split
+from events.due import ADVANCE, DEADLINE, THINK, Kind, Owed, owed, split
 from events.platform import Platform
 from events.positions import Position
 from events.rebuild import rebuild
@@ -27,9 +27,9 @@ def add(by: int, stay: bool = True) -> dict[str, Any]:
 
 
 def members(platform: Platform, match: str) -> dict[str, int]:
-    """Return the members of a match in the index, with their moments."""
+    """Return the members of a match in the index, with their moments, but for the moment when a match is over that all have left alone."""
     found = platform.store.client.ask("ZRANGE", platform.store.keys.of(match).due, 0, -1, "WITHSCORES")
-    return {member.decode(): int(moment) for member, moment in found if match in member.decode()}
+    return {member.decode(): int(moment) for member, moment in found if match in member.decode() and not member.startswith(b"deadline|")}
 
 
 # ---------------------------------------------------------------- the index
@@ -79,7 +79,7 @@ def test_what_is_due_for_one_match_is_independent_of_others(platform: Platform, 
     assert members(platform, made[0]) == {}
     for match in made[1:]:
         assert members(platform, match) == {f"think|{match}|one": recall.position(platform, match).at}
-    assert platform.store.due.counts(0) == (19, 0)
+    assert platform.store.due.counts(0) == (19 + 20, 0), "each is over one day if nobody plays"
 
 
 def test_a_member_names_its_kind_its_match_and_its_target() -> None:
@@ -91,7 +91,11 @@ def test_work_is_due_for_the_system_first_and_for_one_ai_seat_at_a_time(platform
     position = recall.position(platform, begin(one="ai:random", two="ai:greedy", three="me"))
 
     def to_act(*actors: str) -> list[tuple[str, str]]:
-        return [(work.kind, work.target) for work in owed(position._replace(document={**position.document, "to_act": list(actors)}))]
+        return [
+            (work.kind, work.target)
+            for work in owed(position._replace(document={**position.document, "to_act": list(actors)}))
+            if work.kind != DEADLINE
+        ]
 
     assert to_act("one", SYSTEM) == [(ADVANCE, "")]
     assert to_act("three", "two", "one") == [(THINK, "two")]
@@ -105,41 +109,39 @@ def test_work_is_due_for_the_system_first_and_for_one_ai_seat_at_a_time(platform
 def with_deadlines(platform: Platform, another_platform: More, monkeypatch: pytest.MonkeyPatch) -> Platform:
     """A platform with one more kind of work: every entry makes it due an hour later."""
 
-    def owed_with_deadline(position: Position) -> tuple[Owed, ...]:
-        return (*owed(position), Owed("deadline", position.match, position.version, "one", position.at + HOUR, position.table["creator"]))
+    def owed_with_hook(position: Position) -> tuple[Owed, ...]:
+        return (*owed(position), Owed("hook", position.match, position.version, "one", position.at + HOUR, position.table["creator"]))
 
-    monkeypatch.setitem(due.KINDS, "deadline", Kind(5, 3000, at_once=False))  # type: ignore[arg-type]
+    monkeypatch.setitem(due.KINDS, "hook", Kind(5, 3000, at_once=False))  # type: ignore[arg-type]
     for module in ("events.standings", "events.play", "events.rebuild", "workers.sweep"):
-        monkeypatch.setattr(f"{module}.owed", owed_with_deadline)
+        monkeypatch.setattr(f"{module}.owed", owed_with_hook)
     return another_platform()
 
 
 def test_two_kinds_are_due_side_by_side_at_their_own_moments(with_deadlines: Platform, begin: Begin) -> None:
     platform, match = with_deadlines, begin(one="ai:random", two="me")
     at = recall.position(platform, match).at
-    assert members(platform, match) == {f"think|{match}|one": at, f"deadline|{match}|one": at + HOUR}
+    assert members(platform, match) == {f"think|{match}|one": at, f"hook|{match}|one": at + HOUR}
     at = play.play(platform, match, "one", [add(1, stay=False)]).position.at
-    assert members(platform, match) == {f"deadline|{match}|one": at + HOUR}, "one kind is due no more, the other is due later"
+    assert members(platform, match) == {f"hook|{match}|one": at + HOUR}, "one kind is due no more, the other is due later"
     rebuild(platform)
-    assert members(platform, match) == {f"deadline|{match}|one": at + HOUR}
+    assert members(platform, match) == {f"hook|{match}|one": at + HOUR}
 
 
 def test_a_deadline_waits_when_its_moment_has_come_and_not_before(with_deadlines: Platform, begin: Begin, servers: Servers) -> None:
     platform, match = with_deadlines, begin()
     moment = recall.position(platform, match).at + HOUR
-    assert waits(servers, "deadline") == [], "an append does not let a deadline wait"
+    assert waits(servers, "hook") == [], "an append does not let a deadline wait"
     for now in (moment - 10 * HOUR, moment - HOUR, moment - 1):
         assert overdue(platform, now) == {}
         assert sweep(platform, now) == 0
-    assert overdue(platform, moment) == {f"deadline|{match}|one": moment}
+    assert overdue(platform, moment) == {f"hook|{match}|one": moment}
     assert sweep(platform, moment) == 1
-    assert waits(servers, "deadline") == [f"deadline|{match}|one"]
-    assert platform.jobs.take(["deadline"], now=moment) == Owed(
-        "deadline", match, 2, "one", 0, recall.position(platform, match).table["creator"]
-    )
+    assert waits(servers, "hook") == [f"hook|{match}|one"]
+    assert platform.jobs.take(["hook"], now=moment) == Owed("hook", match, 2, "one", 0, recall.position(platform, match).table["creator"])
     assert sweep(platform, moment + 2999) == 0, "the worker has the patience of its kind"
     assert sweep(platform, moment + 3000) == 1
-    assert waits(servers, "deadline") == [f"deadline|{match}|one"]
+    assert waits(servers, "hook") == [f"hook|{match}|one"]
 
 
 def test_the_sweep_tells_a_deadline_from_a_wrong_clock(with_deadlines: Platform, begin: Begin, servers: Servers) -> None:
@@ -149,7 +151,7 @@ def test_the_sweep_tells_a_deadline_from_a_wrong_clock(with_deadlines: Platform,
     now = recall.position(platform, match).at - HOUR
     assert overdue(platform, now) == {f"think|{match}|one": now + HOUR}
     assert sweep(platform, now) == 1
-    assert (waits(servers, THINK), waits(servers, "deadline")) == ([f"think|{match}|one"], [])
+    assert (waits(servers, THINK), waits(servers, "hook")) == ([f"think|{match}|one"], [])
 
 
 def test_an_advance_in_the_future_is_found(platform: Platform, ann: str, servers: Servers) -> None:
@@ -169,7 +171,7 @@ def test_unknown_members_and_members_that_are_not_due_any_more_do_no_harm(platfo
     at = recall.position(platform, match).at
     index = platform.store.keys.of(match).due
     foreign = [
-        *("", "|", "||", "nonsense", "advance", "think", "advance|", f"advance|{match}", "hook|x|y", f"archive|{match}|", "\xff|m|"),
+        *("", "|", "||", "nonsense", "advance", "think", "advance|", f"advance|{match}", "hook_|x|y", f"archive|{match}|", "\xff|m|"),
         *(f"advance|{match}|", f"think|{match}|two", f"think|{match}|nine", f"advance|{match}|one", "advance|m" + "a" * 16 + "|"),
         *("advance|../x|", "think||", f"think|{match}|one|more"),
     ]
@@ -178,4 +180,4 @@ def test_unknown_members_and_members_that_are_not_due_any_more_do_no_harm(platfo
     assert sweep(platform, at + 2000) == 1
     assert (waits(servers, ADVANCE), waits(servers, THINK)) == ([], [f"think|{match}|one"])
     rebuild(platform)
-    assert servers.keeper.zrange(index, 0, -1) == [f"think|{match}|one".encode()]
+    assert servers.keeper.zrange(index, 0, -1) == [f"think|{match}|one".encode(), f"deadline|{match}|".encode()]

@@ -89,7 +89,7 @@ def test_what_is_due_is_the_removal_at_the_moment_that_is_published(platform: Pl
     assert (work.kind, work.due) == (EXPIRE, recall.position(platform, match).created + OPEN_MS)
     closed = play.act_at_table(platform, match, ann, {"type": "close_match"}).position
     assert [work.due for work in due.owed(closed)] == [closed.at + CLOSED_MS]
-    assert [work.kind for work in due.owed(take_seat(platform, aged(3), bob, "two").position)] == [due.ADVANCE]
+    assert [work.kind for work in due.owed(take_seat(platform, aged(3), bob, "two").position)] == [due.ADVANCE, due.DEADLINE]
     rebuild(platform)
     assert audit(platform, match).findings == []
 
@@ -139,7 +139,7 @@ def test_arguments_of_another_match_are_refused_or_ignored(platform: Platform, a
     """Nobody can use the removal of one match to change another."""
     match, victim = aged(), aged(one="me", two="me")
     before = traces(servers, victim)
-    (work,) = due.owed(recall.position(platform, victim))
+    work, _ = due.owed(recall.position(platform, victim))
     keys, others = platform.store.keys.of(match), platform.store.keys.of(victim)
     for place in range(1, 6):
         if keys[place] != others[place]:

@@ -53,7 +53,7 @@ def test_an_ai_seat_gets_the_memory_of_its_position(platform: Platform, ann: str
     monkeypatch.setattr("workers.jobs.LEVELS", {**LEVELS, "random": noted})
     position = play.create(platform, ann, GAME.id, dict.fromkeys(GAME.seats.ids, "ai:random"), {})
     while not (given and given[-1][0]):
-        (work,) = owed(recall.position(platform, position.match))
+        work, _ = owed(recall.position(platform, position.match))
         jobs.do_step(platform, work, time.monotonic())  # no time is left, so that each step is one action
         assert work.version < 2000
     assert all(memory == kept for memory, kept in given)

@@ -279,27 +279,27 @@ def test_the_store_keeps_outages_for_as_long_as_a_clock_may_run(town: Town) -> N
 def test_the_floor_is_the_least_of_all_web_processes(town: Town) -> None:
     first, second, worker = town.begin(WEB), town.begin(WEB), town.begin(WORKER)
     town.live(1000, first, second, worker)
-    assert worker.floor() is None, "nobody has reported"
+    assert worker.floor(town.machine.wall) is None, "nobody has reported"
     first._report()
-    assert worker.floor() is None
+    assert worker.floor(town.machine.wall) is None
     second._report()
-    assert worker.floor() == town.machine.wall
+    assert worker.floor(town.machine.wall) == town.machine.wall
     with first.flight.receive() as received:
         town.machine.pass_ms(300)
         first._report()
         second._report()
-        assert worker.floor() == received == town.machine.wall - 300
+        assert worker.floor(town.machine.wall) == received == town.machine.wall - 300
     first._report()
-    assert worker.floor() == town.machine.wall
+    assert worker.floor(town.machine.wall) == town.machine.wall
     town.servers.queue.flushall()
-    assert worker.floor() is None
+    assert worker.floor(town.machine.wall) is None
     town.kill(second)
     town.live(3000, first, worker)
     first._report()
-    assert worker.floor() < town.machine.wall, "a report that comes late shows a freeze"  # type: ignore[operator]
+    assert worker.floor(town.machine.wall) < town.machine.wall, "a report that comes late shows a freeze"  # type: ignore[operator]
     town.machine.pass_ms(300)
     first._report()
-    assert worker.floor() == town.machine.wall, "who has ended has nothing in flight"
+    assert worker.floor(town.machine.wall) == town.machine.wall, "who has ended has nothing in flight"
 
 
 def test_a_floor_expires_and_the_loss_of_the_queue_is_no_error(town: Town) -> None:
@@ -368,7 +368,7 @@ def test_a_process_gives_pulses_by_itself_until_it_ends(town: Town, begin_proces
 
     first = within(20, seen)
     within(10, lambda: seen() != first)
-    within(10, lambda: looker.floor() is not None)
+    within(10, lambda: looker.floor(Clock().now()) is not None)
     process.send_signal(signal.SIGSTOP)
     before = looker.outages.last
     within(20, lambda: seen() and looker.is_disturbed)

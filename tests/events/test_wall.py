@@ -29,6 +29,8 @@ ALLOWED: dict[tuple[str, str], str] = {
     ("events/queue/__init__.py", "execute"): "the queue is another server, and RQ sends its commands",
     ("events/queue/counters.py", f"{CLIENT}.queue_client"): "the counters are on the queue's server",
     ("events/queue/counters.py", f"{CLIENT}.queue_errors"): "the counters are on the queue's server",
+    ("events/queue/floors.py", f"{CLIENT}.queue_client"): "the floors are on the queue's server",
+    ("events/queue/floors.py", f"{CLIENT}.queue_errors"): "the floors are on the queue's server",
     ("workers/queues.py", f"{CLIENT}.queue_client"): "the queue is another server, and RQ sends its commands",
     ("benchmarks/bare.py", "redis"): "it measures Redis without the platform",
     ("benchmarks/memory.py", "store.client"): "it measures the memory of keys, which nothing else asks for",

@@ -14,6 +14,7 @@ import pytest
 
 from events import embedded, recall
 from events.audit import audit
+from events.due import KINDS
 from events.entries import parse
 from events.errors import StoreUnavailable
 from events.platform import Platform, Settings, open_platform
@@ -92,6 +93,10 @@ def check(platform: Platform, match: str) -> None:
 
 
 def members(platform: Platform, match: str) -> dict[str, int]:
-    """Return the members of the index of what is due that name the match, with their moments."""
+    """Return the members of the index of what is due at once that name the match, with their moments."""
     found = platform.store.client.ask("ZRANGE", platform.store.keys.of(match).due, 0, -1, "WITHSCORES")
-    return {member.decode(): int(moment) for member, moment in found if member.decode().split("|")[1] == match}
+    return {
+        member.decode(): int(moment)
+        for member, moment in found
+        if member.decode().split("|")[1] == match and KINDS[member.decode().split("|")[0]].at_once
+    }

@@ -50,7 +50,7 @@ def test_an_append_lets_what_it_makes_due_wait(platform: Platform, waiting: Call
     match = waiting("random")
     assert (waits(servers, ADVANCE), waits(servers, THINK)) == ([f"advance|{match}|"], [])
     position = play.play(platform, match, SYSTEM, [{"type": "advance"}]).position
-    assert owed(position) == (Owed(THINK, match, 2, "one", position.at, ann),)
+    assert owed(position)[0] == Owed(THINK, match, 2, "one", position.at, ann)
     assert (waits(servers, ADVANCE), waits(servers, THINK)) == ([f"advance|{match}|"], [f"think|{match}|one"])
 
 
@@ -73,14 +73,14 @@ def test_a_ticket_leaves_the_rest_to_the_next_one_after_a_while(platform: Platfo
     assert time.monotonic() - began < 5
     position = recall.position(platform, match)
     assert position.version > 20
-    (work,) = owed(position)
+    work, _ = owed(position)
     assert (work.version, waits(servers, work.kind), tickets(servers, work.kind)) == (position.version, [work.member], 1)
 
 
 def test_a_match_goes_on_by_itself_while_the_queue_is_away(platform: Platform, ann: str, another_platform: Callable[[], Platform]) -> None:
     """The steps of a match are a chain. The queue only says who else waits."""
     match = play.create(platform, ann, "tally", {"one": "ai:random", "two": "ai:random"}, {"target": 1_000_000}).match
-    (first,) = owed(recall.position(platform, match))
+    first, _ = owed(recall.position(platform, match))
     other = another_platform()
     cut = dataclasses.replace(other, jobs=Jobs("unix:///nowhere", other.clock))
     jobs.bind(cut)
@@ -194,7 +194,7 @@ def test_only_the_type_of_an_error_in_a_ticket_is_logged(servers: Servers, capsy
 
 @pytest.mark.parametrize("text", ["", "advance,", "think;advance", "advance,hook", " advance"])
 def test_a_worker_takes_known_queues_only(text: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(ValueError, match="the queues are advance, think"):
+    with pytest.raises(ValueError, match="the queues are advance, deadline, think"):
         queue_list(text)
     with pytest.raises(SystemExit) as ended:
         main([f"--queues={text}"])

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from events import play, recall
-from events.due import ADVANCE, EXPIRE, KINDS, THINK, Owed, queue_list
+from events.due import ADVANCE, DEADLINE, EXPIRE, KINDS, THINK, Owed, queue_list
 from events.platform import DAY_MS, Platform
 from games.kernel import SYSTEM
 from tests.conftest import Servers, within
@@ -74,7 +74,7 @@ def test_a_ticket_takes_work_of_the_bound_kinds_only(platform: Platform, ann: st
     assert done.version > (2 if kind == THINK else 1)
     assert done.to_act == ([SYSTEM] if kind == THINK else ["one"])
     other = ADVANCE if kind == THINK else THINK
-    assert {each: platform.jobs.depth(each) for each in KINDS} == {kind: 0, other: 1, EXPIRE: 0}
+    assert {each: platform.jobs.depth(each) for each in KINDS} == {kind: 0, other: 1, DEADLINE: 0, EXPIRE: 0}
     jobs.work(other)
     assert recall.position(platform, match).version == done.version, "a ticket of another kind than the bound ones does nothing"
     assert platform.jobs.depth(other) == 1

@@ -177,7 +177,7 @@ def test_a_match_that_moves_on_while_a_seat_thinks_does_not_take_its_decision(
     # Nothing is lost: with the choices of the others the turn waits again, once, and the index has it.
     assert sealing.jobs.depth(THINK) == 1
     assert members(sealing, match) == {f"think|{match}|one": position.at}
-    (work,) = owed(position)
+    work, _ = owed(position)
     with pytest.raises(Stale):
         jobs.do_step(sealing, work._replace(version=2), time.monotonic() + 1)
     jobs.work(THINK)
@@ -202,11 +202,11 @@ def test_a_match_that_moves_on_between_two_actions_of_a_run_takes_none_of_them(s
         return {"type": "call"} if len(decided) < 3 else {"type": "seal", "by": 1}
 
     thinking(decide)
-    (work,) = owed(recall.position(sealing, match))
+    work, _ = owed(recall.position(sealing, match))
     with pytest.raises(Stale) as stale:
         jobs.do_step(sealing, work, time.monotonic() + TEN_SECONDS)
     assert (len(decided), stale.value.version) == (3, 3)
     assert [parse(raw).actor for raw in sealing.store.log.read_all(match, 2)] == ["two"]
-    jobs.do_step(sealing, *owed(recall.position(sealing, match)), time.monotonic() + TEN_SECONDS)
+    jobs.do_step(sealing, owed(recall.position(sealing, match))[0], time.monotonic() + TEN_SECONDS)
     assert [parse(raw).actor for raw in sealing.store.log.read_all(match, 2)] == ["two", "one"]
     assert audit(sealing, match).ok

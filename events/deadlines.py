@@ -1,0 +1,52 @@
+"""Deadlines: what the system does at the table of a match once a moment has passed, such as a time-out.
+
+It is done in one append with the expected version, so that of two workers one does it. No deadline overtakes a request that was received
+before it, or an outage: the time that the outage took is given back first, and then the deadline is another one.
+"""
+
+from __future__ import annotations
+
+from events import play, recall
+from events.due import NotDue
+from events.platform import Platform
+from events.play import Played
+from events.positions import Position
+from games.kernel import SYSTEM, Action
+from table.deadlines import next_deed
+
+
+def meet(platform: Platform, match: str) -> Played:
+    """Do what is due at the table of a match, in one append. Raises NotDue, Stale, NoMatch, StoreUnavailable."""
+    cached = recall.newest(platform, match)
+    due = _next(cached.position)
+    if due is None or not has_passed(platform, due[0]):
+        raise NotDue(match)
+    later, decided = play.give_back(platform, cached, None)
+    due = _next(later.position)
+    if due is not None and due[0] < platform.clock.now():
+        decided.append(play.decide_at_table(platform, later, SYSTEM, due[1], None, None))
+    if not decided:
+        raise NotDue(match)
+    return play.write_once(platform, cached, decided)
+
+
+def has_passed(platform: Platform, moment: int) -> bool:
+    """Return True if a moment has passed, no request that was received until then is still being carried out, and no outage goes on.
+
+    All outages until then are known afterwards. Raises StoreUnavailable.
+    """
+    now = platform.clock.now()
+    if now <= moment:
+        return False
+    platform.pulse.refresh(moment)
+    return moment < settled(platform, now)
+
+
+def settled(platform: Platform, now: int) -> int:
+    """Return the moment until which deadlines count, as far as this process knows: `now` at the latest, and 0 while an outage goes on."""
+    floor = None if platform.pulse.is_disturbed else platform.pulse.floor(now)
+    return 0 if floor is None else floor
+
+
+def _next(position: Position) -> tuple[int, Action] | None:
+    return next_deed(position.table, position.document["outcome"] is not None, position.at)
