@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks import crowd, fair, growth, http, memory, rules, turns
+from benchmarks import clocks, crowd, fair, growth, http, memory, rules, turns
 from benchmarks.pairs import PAIRS, Figure
 from benchmarks.place import opened
 from events import embedded
@@ -44,7 +44,7 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--matches", type=int, default=1500, help="matches that the load plays in (1500)")
     parser.add_argument("--turns", type=int, default=200, help="turns of an AI that are timed (200)")
     parser.add_argument("--crowd", type=int, default=fair.CROWD, help="matches of AI seats beside which a player waits (500)")
-    parser.add_argument("--only", nargs="*", help="rules, memory, http, crowd, turns, steps, fair, length, games, matches")
+    parser.add_argument("--only", nargs="*", help="rules, memory, http, crowd, turns, steps, fair, length, games, clocks, matches")
     parser.add_argument("--json", type=Path, help="write the JSON there instead of printing it")
     return parser.parse_args(arguments)
 
@@ -70,6 +70,7 @@ def parts(options: argparse.Namespace, folder: Path) -> dict[str, Callable[[], l
         "fair": lambda: with_place(lambda place: fair.measured(place, options.turns // 4, options.crowd), "fair"),
         "length": lambda: with_place(lambda place: growth.by_length(place, options.pairs), "length"),
         "games": lambda: with_place(lambda place: growth.by_game(place, options.pairs), "games"),
+        "clocks": lambda: with_place(lambda place: clocks.measured(place, options.pairs), "clocks"),
         "matches": matches,
     }
 

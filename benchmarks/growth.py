@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from typing import Any
 
 from benchmarks.load import Caller, drawn
 from benchmarks.pairs import Figure, figure, interleaved, ratios
@@ -90,9 +91,10 @@ def by_game(place: Place, pairs: int) -> list[Figure]:
     return figures
 
 
-def begun(platform: Platform, player: str, game: str = GAME) -> str:
+def begun(platform: Platform, player: str, game: str = GAME, clock: Mapping[str, Any] | None = None) -> str:
     """Return a new match of a player against the same player. Its set-up is done here instead of by a worker."""
-    match = play.create(platform, player, game, dict.fromkeys(GAMES[game].seats.ids[:2], "me"), {}).match
+    settings = None if clock is None else {"clock": dict(clock)}
+    match = play.create(platform, player, game, dict.fromkeys(GAMES[game].seats.ids[:2], "me"), {}, settings=settings).match
     play.play(platform, match, SYSTEM, [{"type": "advance"}])
     return match
 

@@ -167,7 +167,7 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
     parser.add_argument("--port", type=int, default=8000, help="port to listen on (8000); 0 takes a free one")
     parser.add_argument("--web", type=int, default=2, help="processes that answer HTTP (2)")
-    parser.add_argument("--workers", type=int, default=2, help="processes that do all kinds of work; one more only ends rounds (2)")
+    parser.add_argument("--workers", type=int, default=2, help="processes that do all kinds of work; one more never thinks (2)")
     parser.add_argument(
         "--queues",
         type=queue_list,

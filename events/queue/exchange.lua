@@ -94,7 +94,7 @@ end
 local tickets = {}
 for kind, queue in pairs(ask.kinds) do
   if redis.call('HLEN', key(kind, 'versions')) > 0 and redis.call('LLEN', queue) == 0
-    and redis.call('SET', key(kind, 'called'), '1', 'PX', '1000', 'NX') then
+    and redis.call('SET', key(kind, 'called'), '1', 'PX', '300', 'NX') then
     tickets[#tickets + 1] = kind
   end
 end
