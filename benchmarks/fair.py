@@ -18,6 +18,7 @@ from benchmarks.turns import announced
 from events import play
 from events.entries import parse
 from games.kernel import SYSTEM
+from tools.client import in_the_game
 
 GREEDY = "ai:greedy"
 CROWD = 500
@@ -99,7 +100,8 @@ def waits(place: Place, heads: Heads, turns: int) -> Waits:
         left = turns - len(found.think)
         while left and (choices := caller.turn(match)):
             while choices:
-                choices = caller.call("POST", f"/v1/matches/{match}/actions", drawn(choices, dice.randrange))["choices"]
+                answer = caller.call("POST", f"/v1/matches/{match}/actions", drawn(choices, dice.randrange))
+                choices = in_the_game(answer["choices"])
             left -= 1
         caller.turn(match)
         found = found._replace(others=found.others + collect(place, heads, match, found))

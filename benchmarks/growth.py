@@ -18,6 +18,7 @@ from events.platform import Platform
 from events.store.log import Appended, Changes
 from games import GAMES
 from games.kernel import SYSTEM
+from tools.client import in_the_game
 
 GAME = "war"
 GROWTH = 1.2
@@ -74,7 +75,7 @@ def actions(caller: Caller, begin: Callable[[], str]) -> Iterator[float]:
                 began = time.perf_counter()
                 answer = caller.call("POST", f"/v1/matches/{match}/actions", action)
                 yield time.perf_counter() - began
-                choices = answer["choices"]
+                choices = in_the_game(answer["choices"])
 
 
 def by_game(place: Place, pairs: int) -> list[Figure]:

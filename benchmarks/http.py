@@ -17,6 +17,7 @@ from events import play
 from events.platform import Platform
 from games import GAMES
 from games.kernel import any_action
+from tools.client import in_the_game
 
 CONNECTIONS = 16
 OPENING = 20
@@ -58,8 +59,8 @@ class Ready:
         """Return the turn that is next, the word "over", or None while the system is to act."""
         for caller in self.callers:
             asked = caller.call("GET", f"/v1/matches/{match}/choices")
-            if asked["choices"]:
-                return Turn(match, str(caller.key), asked["choices"])
+            if choices := in_the_game(asked["choices"]):
+                return Turn(match, str(caller.key), choices)
         return "over" if not asked["to_act"] else None
 
     def conversation(self) -> Conversation:
@@ -71,7 +72,7 @@ class Ready:
                 status, body = yield request("POST", f"/v1/matches/{match}/actions", action, key)
                 assert status == 200, body
                 answer = orjson.loads(body)
-                choices = answer["choices"]
+                choices = in_the_game(answer["choices"])
             if answer["outcome"] is None:
                 self.waiting.append(match)
 

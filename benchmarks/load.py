@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from games.choices import complete
+from tools.client import in_the_game
 
 Answer = tuple[int, bytes]
 Conversation = Generator[bytes, Answer, None]
@@ -121,10 +122,9 @@ class Caller:
 
         def asked() -> Any:
             answer = self.call("GET", f"/v1/matches/{match}/choices")
-            return answer if answer["choices"] or not answer["to_act"] else None
+            return answer if in_the_game(answer["choices"]) or not answer["to_act"] else None
 
-        choices: list[Mapping[str, Any]] = until(asked)["choices"]
-        return choices
+        return in_the_game(until(asked)["choices"])
 
 
 def until(ready: Callable[[], Any], seconds: float = 30.0, pause: float = 0.005) -> Any:

@@ -10,6 +10,7 @@ import time
 from benchmarks.load import drawn, sorted_share
 from benchmarks.pairs import Figure, figure
 from benchmarks.place import Place
+from tools.client import in_the_game
 
 GAME = "war"
 SEATS = {"red": "me", "blue": "ai:greedy"}
@@ -53,7 +54,7 @@ def waited(place: Place, heads: queue.SimpleQueue[tuple[str, int, float]], turns
         while (choices := caller.turn(match)) and len(waits) < turns:
             while choices:
                 answer = caller.call("POST", f"/v1/matches/{match}/actions", drawn(choices, dice.randrange))
-                choices = answer["choices"]
+                choices = in_the_game(answer["choices"])
             if "blue" in answer["to_act"]:
                 waits.append(until_next(heads, match, answer["version"]))
             time.sleep(QUIET)

@@ -8,17 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, NamedTuple
 
 from events.entries import Unreadable, parse
 from events.errors import BadCursor
 from events.platform import Platform
-from events.standings import OWN, Standing
+from events.standings import DEADLINE, OWN, Standing, at_table
 from events.store.lists import Lists, Place
+from table.state import BLANK
 
 LONGEST_PAGE = 200
 
 _EXAMINED = 2000
+
+# What the standings of earlier releases do not have.
+_EARLIER: Standing = {"rematch_of": None, "clock": BLANK["clock"], "time_out": None, "spectators": BLANK["spectators"], **at_table(BLANK)}
 
 
 class Asker(NamedTuple):
@@ -55,22 +60,34 @@ def standings_of(platform: Platform, matches: Sequence[str], asker: Asker) -> li
     return _with_news(platform, [_shown(standing, asker) for standing in platform.store.lists.standings(matches) if standing is not None])
 
 
-def matches(platform: Platform, filters: Mapping[str, str], limit: int = 50, cursor: str | None = None, *, asker: Asker = ANYBODY) -> Page:
+def matches(
+    platform: Platform,
+    filters: Mapping[str, str],
+    limit: int = 50,
+    cursor: str | None = None,
+    *,
+    asker: Asker = ANYBODY,
+    by_deadline: bool = False,
+) -> Page:
     """Return the matches that pass every filter: `status`, `game`, `player` (who has a seat), `invited` (a player for
     whom an open seat is kept), `to_act` (a player who must act now).
 
-    A page may be short, even empty, and still have a cursor: one request examines a bounded part of a long list. Raises BadCursor,
+    They come newest first, or `by_deadline`: only those in which the asker must act, the earliest deadline first, those without any last. A
+    page may be short, even empty, and still have a cursor: one request examines a bounded part of a long list. Raises BadCursor,
     StoreUnavailable.
     """
     limit = min(limit, LONGEST_PAGE)
     choices = [_indexes(name, value, asker) for name, value in filters.items()] or [["all"]]
     lists = platform.store.lists
-    indexes = choices[0] if len(choices) == 1 else _smallest(lists, choices)
+    if by_deadline:
+        read = partial(lists.earliest, [f"{DEADLINE}:{asker.player}"])
+    else:
+        read = partial(lists.newest, choices[0] if len(choices) == 1 else _smallest(lists, choices))
     place = _parse(cursor)
     found: list[Standing] = []
     examined = 0
     while len(found) < limit and examined < _EXAMINED:
-        batch = lists.newest(indexes, place, limit)
+        batch = read(place, limit)
         if not batch:
             return Page(_with_news(platform, found), None)
         for at, stored in zip(batch, lists.standings([match for _, match in batch]), strict=True):
@@ -105,9 +122,11 @@ def _with_news(platform: Platform, standings: list[Standing]) -> list[dict[str, 
 
 
 def _shown(standing: Standing, asker: Asker) -> Standing:
-    """Return a stored standing as the asker may see it."""
+    """Return a stored standing as the asker may see it. Of a match that is hidden, whoever is offered a seat is shown the offer."""
     public: Standing | None = standing.pop("public", None)
-    return standing if public is None or asker.follows(standing) else public
+    if public is None or asker.follows(standing):
+        return {**_EARLIER, **standing}
+    return {**public, "handovers": {seat: player for seat, player in standing["handovers"].items() if player == asker.player}}
 
 
 def _smallest(lists: Lists, choices: list[list[str]]) -> list[str]:
@@ -137,7 +156,7 @@ def _values(standing: Standing, name: str) -> Iterator[str]:
     elif name == "invited":
         yield from standing.get("invited", {}).values()  # a standing of an earlier release has none
     elif name == "to_act":
-        away = standing.get("substitutes", {})  # a standing of an earlier release has none
+        away = standing["substitutes"]
         yield from (seats[actor]["player"] for actor in standing["to_act"] if "player" in seats.get(actor, {}) and actor not in away)
     else:
         yield standing[name]
@@ -146,7 +165,7 @@ def _values(standing: Standing, name: str) -> Iterator[str]:
 def _parse(cursor: str | None) -> Place | None:
     if cursor is None:
         return None
-    created, _, match = cursor.partition(".")
-    if not created.isdigit() or not match:
+    moment, _, match = cursor.partition(".")
+    if not moment.isdigit() or not match:
         raise BadCursor(f"{cursor!r} is not a cursor of this list.")
-    return int(created), match
+    return int(moment), match

@@ -10,6 +10,7 @@ import base64
 import json
 import secrets
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -32,9 +33,11 @@ from events.store.log import Appended, Changes, Claim, Conflict, Known
 from games.chance import Drawn
 from games.kernel import SYSTEM, Action, Event, Game, Memory, Refused, State, carry_out, no, remembered
 from table import rules as table_rules
+from table.deeds import DEEDS
 from table.document import Occupant, Table
+from table.rematch import rematch as new_rematch
 from table.session import Session, fold
-from table.state import lock_of
+from table.state import kept_seats, lock_of
 
 LONGEST_LIST = 50
 
@@ -86,11 +89,11 @@ def create(
     """Create a match and return its first position.
 
     `seats`: "me", "open", "ai:" and a level, or "player:" and an id (TBL-CRE-03). `order`: the seats around the board (TBL-CRE-07).
-    `code`: whether it asks for a code (TBL-INV-04). `settings`: `clock`, `time_out`, `spectators` and `rematch_of`, those that are chosen
-    (TBL-CLK-01, TBL-TIM-01, TBL-PRV-01, TBL-REM-01). The same player's same request gives the same match. Raises NoGame, NoSuchPlayer,
-    Reused, StoreUnavailable, and Refused by the table or the game.
+    `code`: whether it asks for a code (TBL-INV-04). `settings`: `clock`, `time_out` and `spectators`, those that are chosen (TBL-CLK-01,
+    TBL-TIM-01, TBL-PRV-01). The same player's same request gives the same match. Raises NoGame, NoSuchPlayer, Reused, StoreUnavailable, and
+    Refused by the table or the game.
     """
-    rules = recall.game_of(platform, game)
+    recall.game_of(platform, game)
     action = {"type": "create_match", "game": game, "seats": dict(seats), "options": _with_integers(dict(options))}
     if order is not None:
         action["order"] = list(order)
@@ -98,7 +101,39 @@ def create(
         action["code"] = True
     action |= settings or {}
     asked = _request(request, player, action)
-    match, secret = _match_id(player, request), new_secret()
+    return _create(platform, _match_id(player, request), player, action, asked)
+
+
+def rematch(platform: Platform, match: str, seat: str, player: str, action: Any) -> Position:
+    """Create the rematch of a match that is over, or take the seats of it that are kept for the player, who has a seat of that match.
+
+    It is the same match for everybody who asks (TBL-REM-01, TBL-REM-02). Return its newest position. Raises NoMatch, NoSuchPlayer,
+    NotSeated, Busy, StoreUnavailable, and Refused by the table.
+    """
+    over = recall.position(platform, match)
+    _check_player(over, seat, player)
+    asked = table_rules.admit(action)
+    refusal = DEEDS[asked["type"]].refusal(Session(recall.game_of(platform, over.game), over.table, over.document), seat, asked)
+    if refusal is not None:
+        raise Refused(refusal)
+    id = rematch_id(match)
+    if not platform.store.log.head(id):
+        with suppress(Reused):  # somebody else has asked at the same moment
+            return _create(platform, id, player, new_rematch(over.table, over.document, player, match), None)
+    found = recall.position(platform, id)
+    for kept, invited in kept_seats(found.table).items():
+        if invited == player:
+            found = act_at_table(platform, id, player, {"type": "take_seat", "seat": kept}).position
+    return found
+
+
+def rematch_id(match: str) -> str:
+    """Return the id that the rematch of a match has, once somebody has asked for it."""
+    return _match_id("rematch", match)
+
+
+def _create(platform: Platform, match: str, player: str, action: Action, asked: Request | None) -> Position:
+    rules, secret = recall.game_of(platform, action["game"]), new_secret()
     published = commitment(secret)
     now = platform.clock.now()
     expires = now + round(platform.settings.unstarted_days * DAY_MS)
@@ -159,8 +194,7 @@ def act_at_table(
     received = platform.clock.now() if received is None else received
 
     def decide(cached: Cached, before: Position) -> list[Decided]:
-        if player is not None and occupant_of(before, actor).get("player") != player:
-            raise NotSeated(f"The seat {actor} is not yours.")
+        _check_player(before, actor, player)
         follows = player is not None or before.seats_of(actor)
         known = before.version if follows else before.public_version
         if expected is not None and expected != known:
@@ -390,8 +424,7 @@ def _unseen(platform: Platform, now: Position, expected: int, actor: str) -> boo
 
 def _check_actor(before: Position, actor: str, player: str | None) -> None:
     """Check who acts for an actor. Raises NoSeat, NotSeated, NotStarted, MatchClosed."""
-    if player is not None and occupant_of(before, actor).get("player") != player:
-        raise NotSeated(f"The seat {actor} is not yours.")
+    _check_player(before, actor, player)
     _check_started(before)
 
 
@@ -401,6 +434,12 @@ def _check_started(before: Position) -> None:
         raise MatchClosed("The match was closed before it began.")
     if before.status == "open":
         raise NotStarted("A seat of this match is still free.")
+
+
+def _check_player(before: Position, seat: str, player: str | None) -> None:
+    """Check that a player, if there is one, has a seat. Raises NoSeat, NotSeated."""
+    if player is not None and occupant_of(before, seat).get("player") != player:
+        raise NotSeated(f"The seat {seat} is not yours.")
 
 
 def occupant_of(before: Position, seat: str) -> Occupant:

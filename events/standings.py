@@ -9,8 +9,8 @@ from events.due import owed
 from events.entries import canonical
 from events.positions import Position
 from events.store.log import Changes
+from table.clocks import deadline_of, only_clocks_differ
 from table.clocks import deadlines as clocks_that_run
-from table.clocks import only_clocks_differ
 from table.document import Table
 from table.state import kept_seats, removal
 
@@ -27,40 +27,58 @@ NEVER = 253_402_300_799_999  # the last millisecond of the year 9999: the place 
 # The first part of the names of indexes in which a match is found only by those who may follow it.
 OWN = "own"
 
+# The first parts of the names of indexes of matches in which there are offers or votes, and in which a player is offered a seat.
+ASKED = "asked"
+OFFERED = "offered"
+
 # The first parts of the names of all indexes of one player, and of those of one player and one game.
-OF_PLAYER = ("player", "waiting", "invited", "acts", "news", DEADLINE, f"{OWN}:player", f"{OWN}:acts", OPEN, AI_ONLY, UNFINISHED)
+OF_PLAYER = (
+    *("player", "waiting", "invited", "acts", "news", DEADLINE, ASKED, OFFERED, OPEN, AI_ONLY, UNFINISHED),
+    *(f"{OWN}:{kind}" for kind in ("player", "acts", ASKED, OFFERED)),
+)
 OF_RESULTS = ("over", "won")
 
 
 def standing(position: Position) -> Standing:
     """Return a match as lists show it: public things only, and nothing that changes with every version."""
-    document = position.document
+    document, table = position.document, position.table
     return {
         "id": position.match,
         "game": position.game,
         "status": position.status,
         "created": position.created,
-        "creator": position.table["creator"],
+        "creator": table["creator"],
+        "rematch_of": table["rematch_of"],
+        "clock": table["clock"],
+        "time_out": table["time_out"] or None,
+        "spectators": table["spectators"],
         "options": document["options"],
         "order": document["seats"],
         "seats": position.roster,
-        "invited": kept_seats(position.table),
-        "expires": removal(position.table, position.created, position.at),
-        "code_needed": position.table["lock"] is not None and position.status == "open",
+        "invited": kept_seats(table),
+        "expires": removal(table, position.created, position.at),
+        "code_needed": table["lock"] is not None and position.status == "open",
         "round": document["round"],
         "phase": document["phase"],
         "active": document["active"],
         "to_act": position.to_act,
         "outcome": document["outcome"],
-        "commitment": position.table["commitment"],
+        "commitment": table["commitment"],
         "secret": position.secret,
-        "clock": position.table["clock"],
-        "time_out": position.table["time_out"],
-        "spectators": position.table["spectators"],
-        "clocks": clocks(position.table),
-        "offers": position.table["offers"],
-        "substitutes": position.table["substitutes"],
-        "paused_until": position.table["paused_until"],
+        **at_table(table),
+    }
+
+
+def at_table(table: Table) -> dict[str, Any]:
+    """Return what happens at the table of a match beside play: clocks, offers, votes, substitutes, seats that are handed over, a pause."""
+    return {
+        "clocks": clocks(table),
+        "offers": table["offers"],
+        "offers_made": table["offered"],
+        "votes": table["votes"],
+        "substitutes": table["substitutes"],
+        "handovers": table["handovers"],
+        "paused_until": table["paused_until"],
     }
 
 
@@ -76,12 +94,13 @@ def clocks(table: Table) -> dict[str, dict[str, int | None]]:
     """Return the clock of each seat that has one, in moments, so that nothing needs to tick.
 
     `left`: the milliseconds that the seat has for the stretch that runs, counted from its beginning, or for its next one. `deadline`: when
-    they are over, in milliseconds since 1970, or None while the clock stands.
+    they are over, in milliseconds since 1970, or None while the clock stands. `late`: how often in a row its time has run out.
     """
     return {
         seat: {
             "left": clock["free"] + clock["bank"],
-            "deadline": None if clock["since"] is None else clock["since"] + clock["free"] + clock["bank"],
+            "deadline": deadline_of(table, seat),
+            "late": clock["late"],
         }
         for seat, clock in table["clocks"]["seats"].items()
     }
@@ -115,7 +134,7 @@ def indexes(position: Position) -> dict[str, int]:
     news = dict.fromkeys(concerned(listed), listed.changed)
     if listed is not position:
         names |= {f"{OWN}:{name}" for name in _names(position) - names}
-        news |= {player: position.changed for player in concerned(position) if position.seats_of(player)}
+        news |= dict.fromkeys(_followers(position), position.changed)
     return dict.fromkeys(names, position.created) | {f"news:{player}": moment for player, moment in news.items()} | deadlines(position)
 
 
@@ -132,7 +151,18 @@ def _names(position: Position) -> set[str]:
         *_results(position),
         *(f"invited:{player}" for player in kept_seats(position.table).values()),
         *(f"acts:{player}" for _, player in awaited(position)),
+        *_asked(position),
     }
+
+
+def _asked(position: Position) -> Iterator[str]:
+    """Yield the indexes of a match in which players may have to answer: an offer, a vote, the offer of a seat."""
+    table = position.table
+    if position.ended:
+        return
+    if table["offers"] or table["votes"]:
+        yield from (f"{ASKED}:{occupant['player']}" for occupant in position.roster.values() if "player" in occupant)
+    yield from (f"{OFFERED}:{player}" for player in table["handovers"].values())
 
 
 def concerned(position: Position) -> list[str]:
@@ -195,15 +225,14 @@ def _all_of(before: Position | None, after: Position, left: dict[str, int]) -> C
     due |= {work.member: work.due for work in owed(after)}
     changed = Changes(due=due, standing=canonical(stored(after)), indexes=moves, created=after.created)
     if before is None or not _same_table(before, after) or after.ended:
-        return changed._replace(tell=tuple(_followers(before, after)), anew=True)
+        hidden = before is not None and before.begun is not None and after.begun is not None
+        return changed._replace(tell=tuple(_followers(after) if hidden else concerned(after)), anew=True)
     return changed._replace(tell=tuple(_newly_to_act(before, after)))
 
 
-def _followers(before: Position | None, after: Position) -> list[str]:
-    """Return the players who may know of a change: all whom the match concerns, or if play is hidden, those with a seat or offered one."""
-    players = concerned(after)
-    hidden = before is not None and before.begun is not None and after.begun is not None
-    return [player for player in players if after.seats_of(player) or player in after.table["handovers"].values()] if hidden else players
+def _followers(position: Position) -> list[str]:
+    """Return the players who may follow a match that is hidden from spectators, or to whom a seat of it is offered."""
+    return [player for player in concerned(position) if position.seats_of(player) or player in position.table["handovers"].values()]
 
 
 def _same_table(before: Position, after: Position) -> bool:

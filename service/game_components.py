@@ -35,6 +35,7 @@ from games.schema import (
 from service.request_schemas import LARGEST
 from table.deeds import CREATE, DEEDS
 from table.facts import FACTS as TABLE_EVENTS
+from table.session import BY_SYSTEM
 
 ANY_TEXT = text()
 SEAT = text(patterns.anchored(patterns.SEAT), "A seat of the match's game.")
@@ -66,6 +67,17 @@ def ref(name: str) -> Shape:
 WHOLE_DOCUMENTS = {
     PREPARED: "The first document of the match, as its viewer may see it.",
     RESTORED: "The document of the earlier version, as its viewer may see it.",
+}
+AT_TABLE: Fields = {
+    "clocks": mapping(ANY_TEXT, ref("SeatClock"), "The clock of each seat; empty in a match without clocks."),
+    "offers": mapping(ANY_TEXT, ref("OpenOffer"), "The open offers, by what is offered: draw, void, pause, resume or takeback."),
+    "offers_made": mapping(ANY_TEXT, whole(1), "How many offers each seat has made; seats that made none are left out."),
+    "votes": mapping(ANY_TEXT, ref("OpenVote"), "The open votes, by the seat whose time has run out."),
+    "substitutes": mapping(
+        ANY_TEXT, text(about="The level of play."), "The seats that an artificial player plays until their owners return."
+    ),
+    "handovers": mapping(ANY_TEXT, PLAYER_ID, "The seats that are offered to a player, each with that player."),
+    "paused_until": nullable(described(TIME, "When the pause ends at the latest; null if the match is not paused.")),
 }
 OUTCOME = nullable(described(ref("Outcome"), "Who won, and why; null while the match goes on."))
 
@@ -107,8 +119,13 @@ def event_shape(kind: str, fields: Fields, about: str) -> Shape:
 
 
 def table_action_schemas() -> dict[str, Schema]:
-    """Return the schema of each action that a player may take at the table of a match, by type. Creating a match is another request."""
+    """Return the schema of each action at the table of a match, by type. Creating a match is another request."""
     return {kind: action_schema(kind, deed.fields, summary(deed.act)) for kind, deed in DEEDS.items() if kind != CREATE}
+
+
+def chosen_at_table() -> dict[str, str]:
+    """Return the component of each action that a player may choose at the table, by type. The others are the system's."""
+    return {kind: camel(kind) for kind, deed in DEEDS.items() if kind != CREATE and deed.by != BY_SYSTEM}
 
 
 def table_event_schemas() -> dict[str, Schema]:
@@ -148,10 +165,11 @@ def components(game: Game) -> dict[str, Schema]:
     kinds = {**dict(zip(game.events, events, strict=True)), **{kind: f"{camel(kind)}Event" for kind in TABLE_EVENTS}}
     deeds = {kind: f"{own}{camel(kind)}" for kind in game.deeds()}
     at_table = {kind: camel(kind) for kind in DEEDS if kind != CREATE}
+    chosen = chosen_at_table()
     redacted = {kind: f"{own}Shown{camel(kind)}" for kind in game.deeds() if kind in game.redacted}
     answers = {
         f"{own}Action": union(deeds, f"An action of {game.title}"),
-        f"{own}PlayerAction": union({**deeds, **at_table}, f"An action in a match of {game.title}: of the game or of the table."),
+        f"{own}PlayerAction": union({**deeds, **chosen}, f"An action in a match of {game.title}: of the game or of the table."),
         f"{own}EntryAction": union(
             {**deeds, **redacted, **at_table, CREATE: camel(CREATE)},
             f"An accepted action in a match of {game.title}. Only its `type` if the viewer may not know the rest.",
@@ -184,6 +202,7 @@ def _state(game: Game, own: str) -> Shape:
             "version": VERSION,
             "viewer": VIEWER,
             "view": described(ref(f"{own}View"), "The state document as the viewer may see it."),
+            **AT_TABLE,
             "players": described(ref("PlayerNames"), "The players whom the answer names, by id."),
         },
         f"A match of {game.title} at a version, as its viewer may see it.",
@@ -233,6 +252,7 @@ def _played(game: Game, own: str) -> Shape:
             "active": ACTIVE,
             "to_act": listing(ANY_TEXT, about=TO_ACT),
             "outcome": OUTCOME,
+            **AT_TABLE,
             "entries": listing(ref(f"{own}Entry"), about="One entry for each action, as your seat may see it."),
             "choices": listing(ref(f"{own}Choice"), about="What you may do next."),
         },
@@ -268,6 +288,7 @@ def _choice(game: Game, own: str) -> Shape:
                     "By field of `action`: the values that you may choose instead. Every combination is legal.",
                 )
             ),
+            "at_table": optional(always(True, "The action is one of the table, such as `resign`. Actions of the game do not have this.")),
         },
         f"A legal choice in a match of {game.title}.",
     )
@@ -311,6 +332,9 @@ def _new_match(game: Game, own: str) -> Shape:
             "options": optional(described(ref(f"{own}Options"), "The options. Those that are left out have their defaults.")),
             "order": optional(order),
             "code": optional(flag("Whether open seats can be taken only with a code. The answer has the code.")),
+            "clock": optional(described(ref("ClockRequest"), "The clock of each seat. Left out: none.")),
+            "time_out": optional(described(ref("TimeOutRequest"), "What a time-out does. Only with a clock.")),
+            "spectators": optional(described(ref("Spectators"), "What spectators see before the match is over. Left out: all.")),
         },
         f"A new match of {game.title}.",
     )

@@ -67,8 +67,11 @@ def list_matches(service: Service, call: Call) -> Response:
     for name in ("player", "invited", "to_act"):
         if filters.get(name) == "me":
             filters[name] = _me(call.caller)
+    by_deadline = "sort" in call.query
+    if by_deadline and call.query.get("to_act") != "me":
+        raise Problem("bad_query", reason="matches are sorted by deadline only with `to_act=me`")
     asker = lists.Asker(call.caller.id, call.caller.referees)
-    page = lists.matches(service.platform, filters, call.query["limit"], call.query.get("cursor"), asker=asker)
+    page = lists.matches(service.platform, filters, call.query["limit"], call.query.get("cursor"), asker=asker, by_deadline=by_deadline)
     company = service.directory.company(player for standing in page.standings for player in sight.players_listed(standing))
     return private(json_response({"matches": page.standings, "players": company.players, "next": page.cursor}))
 
@@ -106,6 +109,19 @@ _EXAMPLES: dict[str, Any] = {
     "in an order": {"game": "war", "seats": {"red": "me", "blue": "ai:greedy"}, "order": ["blue", "red"]},
     "with a friend alone": {"game": "war", "seats": {"red": "me", "blue": "player:p234567abcdefghij"}},
     "with all who have the code": {"game": "war", "seats": {"red": "me", "blue": "open"}, "code": True},
+    "with a clock": {
+        "game": "war",
+        "seats": {"red": "me", "blue": "open"},
+        "clock": {"kind": "bank", "seconds": 900, "increment": 10},
+        "time_out": {"policy": "forfeit"},
+    },
+    "by correspondence": {
+        "game": "war",
+        "seats": {"red": "me", "blue": "open", "green": "open"},
+        "clock": {"kind": "days", "hours": 48, "vacation_days": 14},
+        "time_out": {"policy": "wait"},
+    },
+    "hidden until it is over": {"game": "war", "seats": {"red": "me", "blue": "open"}, "spectators": "none"},
     "with friends": {"game": "war", "seats": {"red": "me", "blue": "open", "green": "ai:random"}, "options": {"starting_cards": True}},
 }
 
@@ -128,14 +144,16 @@ OPERATIONS = (
         "request creates no second match.",
         key="needed", scope="play", headers=("Idempotency-Key",),
         problems=(
-            "no_player", "no_such_game", "no_such_player", "bad_seats", "bad_order", "against_the_rules", "request_reused", "quota_reached",
+            "no_player", "no_such_game", "no_such_player", "bad_seats", "bad_order", "bad_settings", "against_the_rules", "request_reused",
+            "quota_reached",
         ),
         body=Body(reference("NewMatch"), MatchBody(), examples=_EXAMPLES), links=_LINKS,
     ),
     Operation(
         "list_matches", "GET", "/v1/matches", "matches", "Find matches", list_matches,
-        {200: in_json("Matches, newest first. A page may have fewer than `limit`. Continue with `next`.", "Matches")},
-        "All matches, or those that the query asks for. Asking for `me` needs a key.",
+        {200: in_json("Matches, newest first or as `sort` says. A page may have fewer than `limit`. Continue with `next`.", "Matches")},
+        "All matches, or those that the query asks for. Asking for `me` needs a key. A match that is hidden from spectators is listed for "
+        "those who do not play in it as it was at its start, until it is over.",
         key="optional", query=MatchesQuery(), problems=("no_key", "no_player", "no_such_game"),
     ),
     Operation(

@@ -1,4 +1,4 @@
-"""The stream of a player's own events: your turn, an invitation, somebody has joined, a match has started or ended.
+"""The stream of a player's own events: your turn, an invitation, somebody has joined, a match has started or ended, an offer, a vote.
 
 Nothing is stored for it. An append says to whom it is news, the hub passes that on, and the events follow from the standing of the match as
 it is then. After a break everything that may have been missed follows from the lists: what waits for the player now, and the matches whose
@@ -16,7 +16,7 @@ from flask import Response
 
 from events import lists
 from events.platform import Platform
-from events.standings import OWN
+from events.standings import ASKED, OFFERED, OWN
 from events.store.heads import Head
 from service.addresses import address_of
 from service.context import Service
@@ -87,9 +87,11 @@ class _Feed:
         """Yield the events of all that waits for the player, and of all that has changed since a moment, page by page."""
         store = self._platform.store.lists
         changed = set() if since is None else set(store.since([f"news:{self._player}"], max(0, since - SLACK_MS)))
-        invited = {match for _, match in store.newest([f"invited:{self._player}"], None, MOST_INVITATIONS)}
-        waiting = {*store.since([f"acts:{self._player}", f"{OWN}:acts:{self._player}"], 0), *invited}
-        matches = sorted(changed | waiting)
+        # Strangers can send any number of invitations, and of offers of seats.
+        kinds = ("invited", OFFERED, f"{OWN}:{OFFERED}")
+        sent = {match for kind in kinds for _, match in store.newest([f"{kind}:{self._player}"], None, MOST_INVITATIONS)}
+        waiting = store.since([f"{prefix}{kind}:{self._player}" for kind in ("acts", ASKED) for prefix in ("", f"{OWN}:")], 0)
+        matches = sorted({*changed, *waiting, *sent})
         for start in range(0, len(matches), PAGE):
             standings = lists.standings_of(self._platform, matches[start : start + PAGE], self._asker)
             yield [event for standing in standings for event in self._events(standing, standing["version"], standing["id"] in changed)]
@@ -122,10 +124,38 @@ class _Feed:
                 yield "started", about
         if anew and status in ("over", "closed") and self._is_new("over", standing, "", True):
             yield "over", {**about, "status": status}
+        yield from self._table_events(standing, about, mine)
         for seat in mine:
-            if seat in standing["to_act"] and self._told.get(("turn", standing["id"], seat), 0) < version:
+            awaited = seat in standing["to_act"] and seat not in standing["substitutes"]
+            if awaited and self._told.get(("turn", standing["id"], seat), 0) < version:
                 self._told["turn", standing["id"], seat] = standing["version"]
-                yield "turn", {**about, "seat": seat}
+                yield "turn", {**about, "seat": seat, "deadline": standing["clocks"].get(seat, {}).get("deadline")}
+
+    def _table_events(self, standing: Mapping[str, Any], about: dict[str, Any], mine: list[str]) -> Iterator[Event]:
+        """Yield the events of offers and votes that the player can answer, of the player's time-outs, and of a pause."""
+        made = standing["offers_made"]
+        for seat, player in standing["handovers"].items():
+            if player == self._player and self._is_new("seat_offered", standing, seat, made.get(seat)):
+                yield "seat_offered", {**about, "seat": seat, "player": standing["seats"][seat]["player"]}
+        for seat in mine if standing["status"] == "playing" else ():
+            late = standing["clocks"].get(seat, {}).get("late", 0)
+            if not late:
+                self._told.pop(("time_out", standing["id"], seat), None)
+            elif self._is_new("time_out", standing, seat, late):
+                yield "time_out", {**about, "seat": seat, "in_a_row": late, "substitute": standing["substitutes"].get(seat)}
+            if seat in standing["substitutes"]:
+                continue
+            for what, offer in standing["offers"].items():
+                waits = seat != offer["by"] and seat not in offer["accepted"]
+                if waits and self._is_new(f"offer {what}", standing, seat, (offer["by"], made[offer["by"]])):
+                    yield "offer", {**about, "seat": seat, "what": what, "by": offer["by"]}
+            for late_seat, vote in standing["votes"].items():
+                waits = seat not in standing["votes"] and seat not in vote["votes"]
+                if waits and self._is_new(f"vote {late_seat}", standing, seat, vote["until"]):
+                    yield "vote", {**about, "seat": seat, "about": late_seat, "until": vote["until"]}
+        until = standing["paused_until"]
+        if mine and until is not None and self._is_new("paused", standing, "", until):
+            yield "paused", {**about, "until": until}
 
     def _is_new(self, kind: str, standing: Mapping[str, Any], seat: str, value: Any) -> bool:
         """Return True if this has not been told, and remember it."""
@@ -147,8 +177,11 @@ OPERATIONS = (
         {200: Answer("Server-sent events: first those of all that waits for you, then an event `ready`, then what happens.", STREAM)},
         "Events are named `turn`: a seat of yours must act; `invited`: an open seat is kept for you; `joined`: somebody has taken a "
         "seat of a match that you have created or in which you have a seat; `started`, `over`: such a match has started, or is over "
-        "or closed. The `data` of each is JSON with `match`, `game` and `version`. The first three also have `seat`, `invited` has "
-        "`creator`, `joined` has `player`, and `over` has `status`: `over` or `closed`. After `ready`, without any data, everything "
+        "or closed; `offer`, `vote`: a seat of yours can answer; `time_out`: its time has run out; `seat_offered`: a player offers you a "
+        "seat; `paused`: such a match is paused. The `data` of each is JSON with `match`, `game` and `version`. `turn` also has `seat` and "
+        "`deadline`, null without a clock; `invited` `seat` and `creator`; `joined` and `seat_offered` `seat` and `player`; `over` "
+        "`status`: `over` or `closed`; `offer` `seat`, `what` and `by`; `vote` `seat`, `about` and `until`; `time_out` `seat`, `in_a_row` "
+        "and `substitute`, the level of who plays the seat now, or null; `paused` `until`. After `ready`, without any data, everything "
         "that waited for you has been sent; it comes again if the server may have missed something. The `id` is a moment: with it as "
         "`Last-Event-ID` you also get what has happened since. An event may come twice, and none is lost. A comment comes at least "
         "every 15 seconds. A generated client reads an answer to its end, so let it ask with `seconds`, such as 0 for what waits now.",

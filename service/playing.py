@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import ExitStack
 from typing import Any
 
 from flask import Response
@@ -11,20 +12,24 @@ from events import play, recall
 from events.errors import Reused
 from events.platform import Platform
 from events.positions import Position
+from events.standings import at_table
 from games import patterns
 from games.kernel import SPECTATOR, Refused
 from service import sight
+from service.addresses import address_of
 from service.context import Service
 from service.game_components import reference
-from service.matches import request_id
+from service.matches import match_response, request_id
 from service.operations import UNCHANGED, Answer, Body, Call, Operation, in_json
 from service.problems import Problem, refusal_problem
 from service.request_schemas import SeatQuery, StateQuery
 from service.responses import JSON, TEXT, empty_response, json_response, names_tag, prefers, tagged, text_response
-from table.rules import admit, is_table_action
+from table.rematch import rematch
+from table.rules import admit, by_seat, is_table_action
 
 _TAG = re.compile(f'"({patterns.VERSION})(?:[.]{patterns.VERSION})?"|({patterns.VERSION})')
 _VARY = "Authorization, Accept"
+REMATCH = "rematch"
 
 
 def get_state(service: Service, call: Call, match: str) -> Response:
@@ -47,6 +52,7 @@ def get_state(service: Service, call: Call, match: str) -> Response:
         "version": position.version,
         "viewer": viewer,
         "view": view,
+        **at_table(position.table),
         "players": company.players,
     }
     return tagged(json_response(body), tag, _VARY)
@@ -85,21 +91,41 @@ def act(service: Service, call: Call, match: str) -> Response:
     if not actions or len(actions) > play.LONGEST_LIST or not all(isinstance(action, dict) for action in actions):
         raise Problem("bad_body", reason=f"it must be one action or a list of 1 to {play.LONGEST_LIST}, and an action is an object")
     expected, request, player = _expected_version(call), request_id(call), call.caller.player()
-    at_table = any(map(is_table_action, actions))
-    if at_table and isinstance(body, list):
+    if any(map(is_table_action, actions)) and isinstance(body, list):
         raise Problem("bad_list")
+    action, seat = actions[0], call.query.get("seat")
     # The whole body is here. What counts is not when its head came: nobody shall hold back the rest, think, and decide after the deadline.
     with service.opened.pulse.flight.receive() as received:
         submission = _Submission(service.platform, match, player, actions, expected, request, received)
         try:
-            return submission.act_at_table() if at_table else submission.play(call.query.get("seat"))
+            if not is_table_action(action):
+                return submission.play(seat)
+            if action["type"] == REMATCH:
+                return _ask_rematch(service, call, match)
+            return submission.act_as_seat(seat) if by_seat(action) else submission.act_at_table()
         except Refused as refused:
             place = refused.place if isinstance(body, list) else None
             raise refusal_problem(recall.game_of_match(service.platform, match), refused.refusal, place) from None
 
 
+def _ask_rematch(service: Service, call: Call, match: str) -> Response:
+    """Create the rematch of a match, or join it. Return the response with its standing."""
+    platform, player = service.platform, call.caller.player()
+    over = recall.position(platform, match)
+    seat = sight.seat_of(over, call.caller, call.query.get("seat"))
+    with ExitStack() as stack:
+        if over.status == "over" and not platform.store.log.head(play.rematch_id(match)):
+            call.info.used = service.throttle.spend(("matches", player), ("address_matches", address_of(call.environ)))
+            seats = rematch(over.table, over.document, player, match)["seats"]
+            stack.enter_context(service.quotas.creating(player, seats.values(), None))
+        position = play.rematch(platform, match, seat, player, call.body)
+    response = match_response(service, call, sight.seen(platform, position, call.caller), 201)
+    response.headers["Location"] = f"/v1/matches/{position.match}"
+    return response
+
+
 class _Submission:
-    """The actions of a player. `play` finds the seat that plays them."""
+    """The actions of a player. `play` and `act_as_seat` find the seat whose they are."""
 
     __slots__ = ("_actions", "_expected", "_match", "_platform", "_player", "_received", "_request")
 
@@ -140,6 +166,22 @@ class _Submission:
                     raise
         raise Problem("not_seated")
 
+    def act_as_seat(self, chosen: str | None) -> Response:
+        """Carry out the one action at the table as the chosen seat, or as the first that may, beginning with the likeliest.
+
+        Raise Problem `not_seated`. A malformed action is refused at any version.
+        """
+        admit(self._actions[0])
+        seats = self._seats() if chosen is None else [chosen]
+        first: Refused | Reused | None = None
+        for seat in seats:
+            try:
+                return self._act_as(seat)
+            except (Refused, Reused) as refused:
+                # The first answer to a repeated request may have been lost, and then another of the player's seats has acted.
+                first = refused if first is None or isinstance(first, Reused) else first
+        raise first or Problem("not_seated")
+
     def act_at_table(self) -> Response:
         """Carry out the one action at the table, as the player and not as a seat. A malformed one is refused at any version."""
         (action,) = self._actions
@@ -155,6 +197,19 @@ class _Submission:
         )
         seats = played.position.seats_of(self._player)
         seat = action["seat"] if action.get("seat") in seats else next(iter(seats), None)
+        return played_response(self._platform, played, seat, self._player)
+
+    def _act_as(self, seat: str) -> Response:
+        played = play.act_at_table(
+            self._platform,
+            self._match,
+            seat,
+            self._actions[0],
+            expected=self._expected,
+            request=self._request,
+            player=self._player,
+            received=self._received,
+        )
         return played_response(self._platform, played, seat, self._player)
 
     def _play_as(self, seat: str) -> Response:
@@ -202,6 +257,7 @@ def played_response(platform: Platform, played: play.Played, seat: str | None, p
         "active": document["active"],
         "to_act": position.to_act,
         "outcome": document["outcome"],
+        **at_table(position.table),
         "entries": [sight.shown(game, entry, seat or SPECTATOR) for entry in played.entries],
         "choices": sight.choices(game, position, seat, player),
     }
@@ -221,6 +277,8 @@ def _expected_version(call: Call) -> int | None:
 
 _EXAMPLES = {
     "one action": {"type": "end_moves"},
+    "giving up": {"type": "resign"},
+    "an offer": {"type": "offer", "what": "draw"},
     "two, all or none": [{"type": "move", "from": "c4", "to": {"c5": 2}}, {"type": "end_moves"}],
 }
 
@@ -250,15 +308,21 @@ OPERATIONS = (
     ),
     Operation(
         "act", "POST", "/v1/matches/{match}/actions", "play", "Act", act,
-        {200: in_json("What followed.", "Played", ("ETag",))},
+        {
+            200: in_json("What followed.", "Played", ("ETag",)),
+            201: in_json("The rematch that was asked for.", "Match", ("ETag", "Location")),
+        },
         "One action, or a list of actions that is carried out as a whole or not at all. In a list, an action that draws chance or reveals "
-        "something must be the last. Actions of the table, such as `leave_seat`, are sent alone, not in a list.",
+        "something must be the last. Actions of the table, such as `resign`, are sent alone, not in a list. The moment at which the "
+        "request was received counts for clocks. `rematch` creates a match of its own, the same for all who ask, and answers with it.",
         key="needed", scope="play", query=SeatQuery(), headers=("If-Match", "Idempotency-Key"),
         body=Body(reference("Actions"), examples=_EXAMPLES),
         problems=(
             "no_player", "no_such_match", "no_such_seat", "not_your_seat", "not_seated", "not_started", "stale", "against_the_rules",
             "already_created", "already_started", "left_too_often", "seat_taken", "not_invited", "wrong_code", "not_creator",
-            "match_closed",
+            "match_closed", "not_in_play", "match_paused", "time_is_up", "substituted", "not_substituted", "no_vote", "already_voted",
+            "already_offered", "no_offer", "too_many_offers", "ai_declines", "nobody_to_agree", "vote_open", "not_paused",
+            "cannot_take_back", "offered_already", "not_offered", "not_over", "no_such_player", "quota_reached",
             "bad_list", "must_be_last", "request_reused", "busy",
         ),
     ),

@@ -209,6 +209,13 @@ class MatchesQuery(Schema):
         metadata={"description": "Only matches with an open seat that is kept for this player. `me` means the caller."},
     )
     to_act = Text(validate=PLAYER_OR_ME, metadata={"description": "Only matches in which this player must act. `me` means the caller."})
+    sort = Text(
+        validate=validate.OneOf(["deadline"]),
+        metadata={
+            "description": "`deadline`, only with `to_act=me`: the earliest deadline of yours first, and last the matches in which you have "
+            "none. Default: newest first."
+        },
+    )
     limit = Whole(
         load_default=50, validate=validate.Range(1, LONGEST_PAGE), metadata={"description": "The largest number of matches to return."}
     )

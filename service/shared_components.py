@@ -31,6 +31,7 @@ from games.schema import (
 from service.game_components import (
     ACTIVE,
     ANY_TEXT,
+    AT_TABLE,
     CONTENT_HASH,
     COUNT,
     DIGEST,
@@ -45,7 +46,9 @@ from service.game_components import (
     VERSION,
     action_schema,
     camel,
+    chosen_at_table,
     ref,
+    reference,
     summary,
     table_action_schemas,
     table_event_schemas,
@@ -55,6 +58,8 @@ from service.game_components import (
 from service.limits import SCOPES, UNITS
 from service.problems import CODES
 from table.deeds import CREATE, DEEDS
+from table.settings import CLOCK, CLOCK_GIVEN, SPECTATORS, TIME_OUT, TIME_OUT_GIVEN
+from table.state import OFFER, VOTE
 
 UPDATED = described(TIME, "When the match last changed, in milliseconds since 1970-01-01T00:00Z.")
 ROLE = ids(ROLES, "What the player may do. A referee may audit any match in which it does not play.")
@@ -223,6 +228,17 @@ def _games(levels: Iterable[str]) -> dict[str, Shape]:
 def _matches(games: Mapping[str, Game], levels: Iterable[str]) -> dict[str, Shape]:
     standing = _standing(games)
     return {
+        **_settings(),
+        "SeatClock": record(
+            {
+                "left": whole(0, about="Milliseconds that the seat had when its clock began to run, or has while it does not."),
+                "deadline": nullable(described(TIME, "When its time runs out; null while the clock does not run.")),
+                "late": whole(0, about="How often in a row its time has run out."),
+            },
+            "The clock of a seat. Nothing of it changes while time passes: what is left at a moment is `deadline` less that moment.",
+        ),
+        "OpenOffer": described(OFFER, "An open offer."),
+        "OpenVote": described(VOTE, "A vote about a seat whose time has run out."),
         "NewMatch": _by_game(games, "NewMatch", "A new match."),
         "SeatRequest": ids(
             ["me", "open", *(f"ai:{level}" for level in levels)],
@@ -266,9 +282,39 @@ def _matches(games: Mapping[str, Game], levels: Iterable[str]) -> dict[str, Shap
                 "players": described(ref("PlayerNames"), "The players whom the answer names, by id."),
                 "next": nullable(text(about="The `cursor` of the next page; null after the last one.")),
             },
-            "Matches, newest first.",
+            "Matches, newest first or as `sort` says.",
         ),
     }
+
+
+def _settings() -> dict[str, Shape]:
+    """Return the components of the settings of a match, as an answer has them, and as a request may leave out what has a default."""
+    whose = "The clock of each seat. `kind` says which other fields it has."
+    found: dict[str, Shape] = {}
+    for shape, suffix in ((CLOCK, ""), (CLOCK_GIVEN, "Request")):
+        parts = {part["properties"]["kind"]["const"]: part for part in shape.schema["anyOf"]}
+        names = {kind: f"{camel(kind)}Clock{suffix if part not in CLOCK.schema['anyOf'] else ''}" for kind, part in parts.items()}
+        found |= {name: unchecked(parts[kind]) for kind, name in names.items()}
+        found[f"Clock{suffix}"] = union(names, whose, "kind")
+    needed = TIME_OUT.schema["anyOf"][-1]
+    return {
+        **found,
+        "TimeOutSettings": unchecked(needed, "What a time-out does."),
+        "TimeOutRequest": described(TIME_OUT_GIVEN, "What a time-out does. Only with a clock."),
+        "Spectators": described(
+            SPECTATORS, "What spectators see of play before the match is over: all, none, or all but the newest versions, `delay` of them."
+        ),
+    }
+
+
+def _with_settings(schema: Schema, suffix: str = "") -> Schema:
+    """Return the schema of an action or an event with references to the components of the settings of a match."""
+    names = {"clock": f"Clock{suffix}", "time_out": f"TimeOut{suffix or 'Settings'}", "spectators": "Spectators"}
+    properties = {
+        name: {**reference(names[name]), "description": one["description"]} if name in names else one
+        for name, one in schema["properties"].items()
+    }
+    return {**schema, "properties": properties}
 
 
 def _play(games: Mapping[str, Game]) -> dict[str, Shape]:
@@ -282,8 +328,8 @@ def _play(games: Mapping[str, Game]) -> dict[str, Shape]:
             about="One action, or a list of the game's actions. A list is carried out whole or not at all. Each action becomes an entry.",
         ),
         **{camel(kind): unchecked(schema) for kind, schema in table_action_schemas().items()},
-        camel(CREATE): unchecked(action_schema(CREATE, DEEDS[CREATE].fields, summary(DEEDS[CREATE].act))),
-        "TableAction": union({kind: camel(kind) for kind in table_action_schemas()}, "An action of a player at the table."),
+        camel(CREATE): unchecked(_with_settings(action_schema(CREATE, DEEDS[CREATE].fields, summary(DEEDS[CREATE].act)), "Request")),
+        "TableAction": union(chosen_at_table(), "An action of a player or a seat at the table."),
         "Played": _by_game(games, "Played", "What followed from your actions."),
         "Range": listing(whole(), 2, 2, "The lowest and the highest number that you may choose."),
         "Counts": record(
@@ -300,7 +346,7 @@ def _play(games: Mapping[str, Game]) -> dict[str, Shape]:
 def _history(games: Mapping[str, Game]) -> dict[str, Shape]:
     return {
         "Entries": _by_game(games, "Entries", "Entries of a match, oldest first."),
-        **{f"{camel(kind)}Event": unchecked(schema) for kind, schema in table_event_schemas().items()},
+        **{f"{camel(kind)}Event": unchecked(_with_settings(schema)) for kind, schema in table_event_schemas().items()},
         "Proof": record(
             {
                 "format": described(COUNT, "The format of the entry, 2."),
@@ -449,6 +495,10 @@ def _standing(games: Mapping[str, Game]) -> dict[str, Shape]:
         ),
         "created": described(TIME, "When it was created, in milliseconds since 1970-01-01T00:00Z."),
         "creator": described(PLAYER_ID, "The player who created it."),
+        "rematch_of": nullable(described(MATCH_ID, "The match of which it is the rematch; null if it is none.")),
+        "clock": described(ref("Clock"), "The clock of each seat."),
+        "time_out": nullable(described(ref("TimeOutSettings"), "What a time-out does; null without a clock.")),
+        "spectators": described(ref("Spectators"), "What spectators see of play before the match is over."),
         "options": anything("The options of the match, defaults filled in."),
         "order": listing(SEAT, about="The seats in turn order."),
         "seats": mapping(ANY_TEXT, ref("Occupant"), "Who has each seat."),
@@ -470,6 +520,7 @@ def _standing(games: Mapping[str, Game]) -> dict[str, Shape]:
         "outcome": OUTCOME,
         "commitment": described(DIGEST, "SHA-256 of the match's secret, in hex. It was published before anybody joined."),
         "secret": nullable(described(DIGEST, "The secret in hex; null until the match has ended.")),
+        **AT_TABLE,
     }
 
 

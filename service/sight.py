@@ -149,21 +149,25 @@ def board(game: Game, position: Position, viewer: str, company: Company) -> list
 
 
 def choices(game: Game, position: Position, seat: str | None, player: str) -> list[Choice]:
-    """Return what a player may do: as a seat in the game, if it is to act, and then at the table.
+    """Return what a player may do: as a seat in the game, if it is to act and no artificial player plays it, and then at the table.
 
-    The action of each choice is complete.
+    The action of each choice is complete. Those at the table have a mark, so that who only wants to play can leave them out.
     """
-    at_table = table_rules.legal(game, position.table, position.document, player)
-    if seat is None or seat not in position.to_act:
-        return at_table
-    return [_with_counts(choice) for choice in legal(game, position.document, seat)] + at_table
+    table, document = position.table, position.document
+    listed: list[Choice] = []
+    at_table = table_rules.legal(game, table, document, player)
+    if seat is not None:
+        if seat in position.to_act and seat not in table["substitutes"]:
+            listed += map(_with_counts, legal(game, document, seat))
+        at_table = table_rules.legal_for_seat(game, table, document, seat, position.version, position.fixed) + at_table
+    return [*listed, *({**_with_counts(choice), "at_table": True} for choice in at_table)]
 
 
 def _with_counts(choice: Choice) -> Choice:
     """Return a choice whose action can be submitted as it is: an open one with the least counts that its ranges allow."""
     if "choose" not in choice:
         return choice
-    return {"action": complete(choice["action"], choice["choose"], lambda below: 0), "choose": choice["choose"]}
+    return {**choice, "action": complete(choice["action"], choice["choose"], lambda below: 0)}
 
 
 Prover = Callable[[Entry, dict[str, Any]], Proof]
@@ -214,12 +218,15 @@ def match_shown(platform: Platform, position: Position, caller: Caller, company:
 
 
 def players_at(position: Position) -> set[str]:
-    """Return the players of a match: its creator, those who have a seat, and those for whom one is kept or to whom one is offered."""
-    listed = players_listed({"creator": position.table["creator"], "seats": position.roster, "invited": kept_seats(position.table)})
-    return listed | set(position.table["handovers"].values())
+    """Return the players of a match: its creator, those who have a seat, and those for whom one is kept or offered."""
+    table = position.table
+    return players_listed(
+        {"creator": table["creator"], "seats": position.roster, "invited": kept_seats(table), "handovers": table["handovers"]}
+    )
 
 
 def players_listed(standing: Mapping[str, Any]) -> set[str]:
-    """Return the players of a standing: the creator of the match, those who have a seat, and those for whom one is kept."""
+    """Return the players of a standing: the creator of the match, those who have a seat, and those for whom one is kept or offered."""
     seated = (occupant["player"] for occupant in standing["seats"].values() if "player" in occupant)
-    return {standing["creator"], *seated, *standing.get("invited", {}).values()}  # a standing of an earlier release has none
+    kept = standing.get("invited", {}).values()  # a standing of an earlier release has none
+    return {standing["creator"], *seated, *kept, *standing["handovers"].values()}

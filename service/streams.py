@@ -8,8 +8,10 @@ from collections.abc import Callable, Generator, Mapping
 from flask import Response
 
 from events import recall
+from events.platform import Platform
+from events.positions import Position
+from events.standings import at_table
 from games import patterns
-from games.kernel import Game
 from games.schema import Schema, unchecked
 from service import sight
 from service.addresses import address_of
@@ -18,8 +20,9 @@ from service.operations import TEXT_SCHEMA, Answer, Call, Operation
 from service.places import HeldBody
 from service.problems import Problem
 from service.request_schemas import StreamQuery
-from service.responses import EVENT_STREAM, empty_response
+from service.responses import EVENT_STREAM, empty_response, sorted_json
 from service.shown_entries import PAGE
+from table.settings import NONE
 from table.state import delay
 
 
@@ -27,13 +30,12 @@ def get_stream(service: Service, call: Call, match: str) -> Response:
     """Return a stream of the entries after a version."""
     newest = recall.position(service.platform, match)
     viewer = sight.viewer_of(newest, call.caller, call.query.get("viewer"))
-    position, hides = sight.seen(service.platform, newest, call.caller), delay(newest.table) != 0
+    position = sight.seen(service.platform, newest, call.caller)
     after = last_event(call) if call.header("Last-Event-ID") is not None else call.query["after"]
     recall.check_version(position, after)
     if position.ended and after >= position.version:
         return empty_response(204)
-    game, proof = service.games[position.game], bool(call.query["proof"])
-    return stream_response(service, call, lambda seconds: _events(service, call, game, match, viewer, hides, after, seconds, proof))
+    return stream_response(service, call, lambda seconds: _events(service, call, newest, viewer, after, seconds))
 
 
 def stream_response(service: Service, call: Call, events: Callable[[float], Generator[bytes, None, None]]) -> Response:
@@ -55,13 +57,13 @@ def stream_response(service: Service, call: Call, events: Callable[[float], Gene
     return response
 
 
-def _events(
-    service: Service, call: Call, game: Game, match: str, viewer: str, hides: bool, after: int, seconds: float, proof: bool
-) -> Generator[bytes, None, None]:
-    """Yield a server-sent event for each entry, as long as the match goes on and for some seconds at most.
+def _events(service: Service, call: Call, position: Position, viewer: str, after: int, seconds: float) -> Generator[bytes, None, None]:
+    """Yield a server-sent event for each entry after a version, as long as the match goes on and for some seconds at most.
 
-    `hides`: whether play is hidden from spectators of this match.
+    `position` is one of the match. Its settings count, which never change.
     """
+    match, game, proof = position.match, service.games[position.game], bool(call.query["proof"])
+    hides, timed = delay(position.table) != 0, position.table["clock"]["kind"] != NONE
 
     def last_seen() -> int:
         caller = service.keys.renewed(call.header("Authorization"), address_of(call.environ))
@@ -84,7 +86,8 @@ def _events(
             if found:
                 after = found[-1].version
                 last_sent = time.monotonic()
-                yield b"".join(b"id: %d\nevent: entry\ndata: %b\n\n" % (entry.version, entry.json) for entry in found)
+                entries = (b"id: %d\nevent: entry\ndata: %b\n\n" % (entry.version, entry.json) for entry in found)
+                yield b"".join(entries) + (_clocks(service.platform, match, after) if timed else b"")
                 if found[-1].ends_match:
                     yield b'event: over\ndata: {"version":%d}\n\n' % after
                     return
@@ -98,6 +101,14 @@ def _events(
                 yield b": still here\n\n"
             look = True
             yield from watch.wait(min(until, last_sent + pause))
+
+
+def _clocks(platform: Platform, match: str, version: int) -> bytes:
+    """Return the server-sent event of the clocks of a match, or nothing if the match has moved on from the version."""
+    position = recall.position(platform, match)
+    if position.version != version:
+        return b""
+    return b"event: clocks\ndata: %b\n\n" % sorted_json({"version": version, "clocks": at_table(position.table)["clocks"]})
 
 
 def last_event(call: Call) -> int:
@@ -118,9 +129,10 @@ OPERATIONS = (
             204: Answer("The match is over and there is no entry after yours. Do not connect again."),
         },
         "Each event `entry` has the version as `id` and an entry of the match in JSON as `data`, like one of `get_entries`. After the last "
-        "entry comes an event `over`, whose `data` is `{\"version\": …}`. A comment comes at least every 15 seconds. A generated client "
-        "reads an answer to its end, so let it ask with `seconds`, such as 0 for the entries that exist. To follow a match live, use a "
-        "library for server-sent events, or `get_entries` with `wait`.",
+        "entry comes an event `over`, whose `data` is `{\"version\": …}`. In a match with clocks an event `clocks` follows the newest "
+        "entry, for those who see the match as it is: `{\"version\": …, \"clocks\": …}`, as in the match. A comment comes at least every "
+        "15 seconds. A generated client reads an answer to its end, so let it ask with `seconds`, such as 0 for the entries that exist. To "
+        "follow a match live, use a library for server-sent events, or `get_entries` with `wait`.",
         key="optional", query=StreamQuery(), headers=("Last-Event-ID",),
         problems=("no_such_match", "no_such_seat", "no_such_version", "hidden_view", "too_many_streams", "streams_full"),
     ),

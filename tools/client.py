@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import quote
@@ -25,6 +25,11 @@ class Problem(Exception):
 
 class Unreachable(Exception):
     """The service did not answer."""
+
+
+def in_the_game(choices: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the choices of the game, without those at the table, such as resigning, which a seat has at any time."""
+    return [choice for choice in choices if "at_table" not in choice]
 
 
 class Client:

@@ -17,7 +17,7 @@ from games import GAMES
 from games.choices import complete
 from games.kernel import AUDITOR, Game, evolve
 from tools import private
-from tools.client import Client, Problem, Unreachable
+from tools.client import Client, Problem, Unreachable, in_the_game
 from tools.words import facts, move
 
 LONGEST = 600.0  # seconds of a match
@@ -94,8 +94,8 @@ def play(client: Client, match: str, seed: str) -> dict[str, Any]:
         if time.monotonic() > deadline:
             raise Failed(f"the match was not over after {LONGEST:g} s")
         offered = client.get(f"/v1/matches/{match}/choices")
-        if offered["choices"]:
-            choice = dice.choice(offered["choices"])
+        if choices := in_the_game(offered["choices"]):
+            choice = dice.choice(choices)
             answer = client.post(f"/v1/matches/{match}/actions", complete(choice["action"], choice.get("choose", {}), dice.randrange))
             version = answer["version"]
         else:

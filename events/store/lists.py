@@ -12,7 +12,7 @@ from events.store.keys import Keys
 
 _PAGE = 1000
 
-Place = tuple[int, str]  # when a match was created (ms since 1970), and its id: its place in every list
+Place = tuple[int, str]  # the moment that orders a match in a list (ms since 1970), and its id
 
 
 class Lists:
@@ -40,15 +40,23 @@ class Lists:
 
     def newest(self, indexes: Sequence[str], after: Place | None, limit: int) -> list[Place]:
         """Return the next matches of some indexes together after a place, newest first, at most `limit`. No match is in two of them."""
-        keys = [f"{tag}:i:{index}" for index in indexes for tag in self._keys.tags()]
         start = "+inf" if after is None else f"({after[0]}"
-        commands: list[tuple[str | int, ...]] = [
-            ("ZRANGE", key, start, "-inf", "BYSCORE", "REV", "LIMIT", 0, limit, "WITHSCORES") for key in keys
-        ]
-        if after is not None:
-            commands += [("ZRANGE", key, after[0], after[0], "BYSCORE", "REV", "WITHSCORES") for key in keys]
-        found = [(int(score), match.decode()) for answer in self._client.ask_all(commands) for match, score in answer]
+        found = self._places(indexes, (start, "-inf", "BYSCORE", "REV"), after, limit)
         return sorted((place for place in found if after is None or place < after), reverse=True)[:limit]
+
+    def earliest(self, indexes: Sequence[str], after: Place | None, limit: int) -> list[Place]:
+        """Return the next matches of some indexes together after a place, those with the earliest moments first, at most `limit`."""
+        start = "-inf" if after is None else f"({after[0]}"
+        found = self._places(indexes, (start, "+inf", "BYSCORE"), after, limit)
+        return sorted(place for place in found if after is None or place > after)[:limit]
+
+    def _places(self, indexes: Sequence[str], stretch: tuple[str, ...], after: Place | None, limit: int) -> list[Place]:
+        """Return the first places of each index in a stretch of moments, and all that have the same moment as the place before them."""
+        keys = [f"{tag}:i:{index}" for index in indexes for tag in self._keys.tags()]
+        commands: list[tuple[str | int, ...]] = [("ZRANGE", key, *stretch, "LIMIT", 0, limit, "WITHSCORES") for key in keys]
+        if after is not None:
+            commands += [("ZRANGE", key, after[0], after[0], "BYSCORE", "WITHSCORES") for key in keys]
+        return [(int(score), match.decode()) for answer in self._client.ask_all(commands) for match, score in answer]
 
     def since(self, indexes: Sequence[str], moment: int) -> list[str]:
         """Return every match of some indexes from a moment on, in no order."""

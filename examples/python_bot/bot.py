@@ -108,8 +108,9 @@ class Bot:
         found = get_choices.sync(self.match, client=self.client)
         if not isinstance(found, models.WarChoices | models.WarOfTheWorldsChoices | models.WarOfCivilizationsChoices):
             raise Failed(found)
-        skipped = models.LeaveSeat if found.seat is None else models.LeaveSeat | models.TakeSeat
-        mine = [choice for choice in found.choices if not isinstance(choice.action, skipped)]
+        # Those at the table, such as resigning, are left out, but for taking a seat.
+        seatless = found.seat is None
+        mine = [choice for choice in found.choices if not choice.at_table or (seatless and isinstance(choice.action, models.TakeSeat))]
         if not mine:
             return False
         acted = act.sync_detailed(
@@ -120,7 +121,7 @@ class Bot:
             idempotency_key=str(uuid.uuid4()),
         )
         if acted.status_code == 200 and not isinstance(acted.parsed, models.Problem) and acted.parsed is not None:
-            return bool(acted.parsed.choices)
+            return not isinstance(acted.parsed, models.Match) and any(not choice.at_table for choice in acted.parsed.choices)
         # 412: something has happened since. 409: somebody took the seat before us. A listed choice is never refused by the rules.
         if acted.status_code not in (409, 412):
             raise Failed(acted.parsed)

@@ -90,12 +90,13 @@ class Bot {
     const path = { match: this.match };
     const { data, error } = await this.client.GET("/v1/matches/{match}/choices", { params: { path } });
     if (error) throw new Failed(error);
-    const mine = data.choices.filter(({ action }) => action.type !== "leave_seat" && !(action.type === "take_seat" && data.seat));
+    // Those at the table, such as resigning, are left out, but for taking a seat.
+    const mine = data.choices.filter(({ action, at_table }) => !at_table || (action.type === "take_seat" && !data.seat));
     const choice = mine[Math.floor(Math.random() * mine.length)];
     if (choice === undefined) return false;
     const header = { "If-Match": `"${data.version}"`, "Idempotency-Key": randomUUID() };
     const acted = await this.client.POST("/v1/matches/{match}/actions", { params: { path, header }, body: decide(choice) });
-    if (acted.data) return acted.data.choices.length > 0;
+    if (acted.data) return "choices" in acted.data && acted.data.choices.some(({ at_table }) => !at_table);
     // 412: something has happened since. 409: somebody took the seat before us. A listed choice is never refused by the rules.
     if (acted.error.status !== 412 && acted.error.status !== 409) throw new Failed(acted.error);
     return true;

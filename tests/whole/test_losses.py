@@ -16,6 +16,7 @@ from tests.events.test_aof import longer
 from tests.whole.conftest import Client, until
 from tests.whole.test_commands import run
 from tools import private
+from tools.client import in_the_game
 from tools.processes import Process, family
 
 
@@ -26,7 +27,7 @@ def match(tmp_path: Path) -> str:
     try:
         client = Client(place.url)
         made: str = client.insist("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "me"}})["id"]
-        until(lambda: client.insist("GET", f"/v1/matches/{made}/choices")["choices"])
+        until(lambda: in_the_game(client.insist("GET", f"/v1/matches/{made}/choices")["choices"]))
         version = client.insist("GET", f"/v1/matches/{made}")["version"]
         until(lambda: seal.read(place.data / losses.FOLDER)[made].version == version, 60)
     finally:

@@ -30,6 +30,7 @@ from service.serve import has_room
 from service.supervision import turn_over
 from tests.whole.conftest import Client, until
 from tools import private
+from tools.client import in_the_game
 from tools.processes import Process, family, lives
 
 PARTS = {
@@ -67,7 +68,7 @@ class Playing(threading.Thread):
         match = self.client.insist("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "me"}})["id"]
         self.acknowledged[(match, 1)] = {"type": "create_match"}
         for number in range(40):
-            choices = until(lambda: self.client.insist("GET", f"/v1/matches/{match}/choices")["choices"], RECOVERY)
+            choices = until(lambda: in_the_game(self.client.insist("GET", f"/v1/matches/{match}/choices")["choices"]), RECOVERY)
             choice = self.dice.choice(choices)
             action = complete(choice["action"], choice.get("choose", {}), self.dice.randrange)
             # The same key for every attempt: an attempt whose answer was lost must not be carried out twice.

@@ -12,6 +12,7 @@ from games.choices import complete
 from games.war_of_civilizations import GAME
 from tests.whole.conftest import Client, until
 from tools import private
+from tools.client import in_the_game
 
 SEATS = GAME.seats.ids
 OPTIONS = {"pirates": True, "disasters": True, "round_limit": 5}
@@ -37,8 +38,8 @@ class Seat(threading.Thread):
         """Play to the end of the match."""
         base = f"/v1/matches/{self.match}"
         while (asked := self.call("GET", f"{base}/choices").json())["to_act"]:
-            if asked["choices"]:
-                version, action = asked["version"], self.choose(asked["choices"])
+            if choices := in_the_game(asked["choices"]):
+                version, action = asked["version"], self.choose(choices)
                 answer = self.call("POST", f"{base}/actions", action, {"If-Match": f'"{version}"'})
                 if not answer.ok:
                     self.refused.append(answer.json())
