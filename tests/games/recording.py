@@ -7,7 +7,8 @@ The state document at the end follows as YAML. Recording again plays the recorde
 changed lines. From the first action that has become illegal, the rest is played at random. A file with its first line alone is played at
 random from the start.
 
-The file scenarios.txt has each action of the scenarios with its events in full, and how many choices there are before and afterwards.
+The file scenarios.txt has each action of the scenarios with its events in full, what they change in the document, and how many choices
+there are before and afterwards.
 
 Refusals are in the file refusals.txt. A line names a playthrough or a scenario, the number of an action in it, an actor and what the actor
 tries there. The next line has the code, the rule and the sentence of the refusal.
@@ -142,8 +143,8 @@ def scenario_steps(game: Game) -> Iterator[ScenarioStep]:
 
 
 def scenario_lines(game: Game) -> Iterator[str]:
-    """Yield the lines of scenarios.txt: each action that a scenario carries out with its events, and the number of choices before the first
-    action and after each."""
+    """Yield the lines of scenarios.txt: each action that a scenario carries out with its events and what they change in the document, and
+    the number of choices before the first action and after each."""
     rules = GameRules(game)
     actions: dict[str, Fields] = {kind: deed.fields for kind, deed in game.deeds().items()} | {
         given["type"]: {} for given in (LEAVE, DEFAULT)
@@ -155,7 +156,21 @@ def scenario_lines(game: Game) -> Iterator[str]:
             yield f"{name} {number} {step['seat']}: {phrase(step['do'], actions)}"
             for event in events:
                 yield from paragraph(event, game.events)
+            old, new = dict(members(before)), dict(members(after))
+            yield from (
+                f"{INDENT}{pointer}: {value(new[pointer])}" for pointer in new if pointer not in old or new[pointer] != old[pointer]
+            )
+            yield from (f"{INDENT}{pointer}: gone" for pointer in old if pointer not in new)
             yield f"{INDENT}{len(rules.choices(after, step))} choices"
+
+
+def members(document: Any, pointer: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield every member of a document that is no object, or an empty one, with the pointer to it."""
+    if not document or not isinstance(document, dict):
+        yield pointer, document
+        return
+    for name, inner in document.items():
+        yield from members(inner, f"{pointer}/{name}")
 
 
 def found_refusals(game: Game) -> Iterator[Attempt]:
