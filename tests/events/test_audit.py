@@ -376,8 +376,10 @@ def test_entries_that_the_store_has_lost_are_found(platform: Platform, begin: Be
 
 
 def test_a_missing_entry_is_found(platform: Platform, match: str, rewrite: Any, servers: Servers) -> None:
-    servers.keeper.xdel(platform.store.keys.of(match).stream, "4-0")
-    assert codes(audit(platform, match))[0] == (4, "gap")
+    servers.keeper.xdel(platform.store.keys.of(match).stream, "4-0", "5-0")
+    report = audit(platform, match)
+    assert codes(report)[0] == (4, "gap")
+    assert report.findings[0].detail == "The entries from version 4 to 5 are missing."
 
 
 def test_a_missing_entry_is_found_when_later_ones_have_moved_up(platform: Platform, match: str, rewrite: Any) -> None:
@@ -478,6 +480,29 @@ def test_the_key_of_the_salts_at_the_head_of_a_record_lets_its_chain_be_verified
     assert (report.ok, report.chain) == (True, "undisclosed"), "the key would outlive the moment at which its reader takes the seat"
     with pytest.raises(NoMatch, match=f"^There is no match m{'a' * 16}.$"):
         record_header(platform, "m" + "a" * 16)
+
+
+def test_a_revision_that_goes_back_is_found(platform: Platform, match: str) -> None:
+    entries = [parse(line) for line in record(platform, match)]
+    entries[3] = entries[3]._replace(revision=2)
+    report = audit_entries({"tally": ALL_GAMES["tally"]._replace(revision=3)}, relinked(entries, blind_of(platform, match)))
+    assert codes(report) == [(5, "rules_differ")]
+    assert report.findings[0].detail == "The entry names revision 1 after 2, and the rules are at 3."
+
+
+def test_a_lock_that_does_not_follow_from_the_secret_is_found_by_whoever_has_the_secret(platform: Platform, ann: str, bob: str) -> None:
+    position = play.create(platform, ann, "tally", {"one": "me", "two": "open", "three": "open"}, {}, code=True)
+    take = {"type": "take_seat", "seat": "two", "code": recall.code_of(platform, position)}
+    play.act_at_table(platform, position.match, bob, take)
+    assert audit(platform, position.match).ok
+    lines, secret = record(platform, position.match), platform.store.log.load(position.match, 1).secret
+    assert audit_entries(ALL_GAMES, lines).ok
+    assert secret is not None
+    entries = [parse(line) for line in lines[:1]]
+    entries[0].events[0]["lock"] = "0" * 64
+    forged = relinked(entries, blind_key(bytes.fromhex(secret)))
+    assert codes(audit_entries(ALL_GAMES, forged, secret)) == [(1, "events_differ")]
+    assert audit_entries(ALL_GAMES, forged).ok, "without the secret nothing can tell"
 
 
 def test_entries_of_another_revision_are_replayed_only(platform: Platform, match: str) -> None:

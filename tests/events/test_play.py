@@ -7,19 +7,22 @@ from typing import Any
 
 import pytest
 
-from events import play, recall
+from events import metrics, play, recall
 from events.audit import audit
 from events.dice import Draws, commitment, dice_key
+from events.due import ADVANCE
 from events.entries import canonical
-from events.errors import BadList, MustBeLast, NoGame, NoMatch, NoSeat, NotSeated, NotStarted, NoVersion, Reused, Stale
+from events.errors import BadList, Busy, MatchClosed, MustBeLast, NoGame, NoMatch, NoSeat, NotSeated, NotStarted, NoVersion, Reused, Stale
 from events.platform import Platform
 from events.positions import Position
 from events.rules import content_hash
 from events.snapshots import kept
+from events.store.log import Conflict
+from events.store.projections import Listed
 from events.store.signing import signed, signing_key
 from games.kernel import Refused, fold
 from table import rules as table_rules
-from tests.conftest import Servers, take_seat
+from tests.conftest import Servers, take_seat, tickets
 
 Begin = Callable[..., str]
 More = Callable[[], Platform]
@@ -242,10 +245,12 @@ def test_only_the_player_who_has_a_seat_plays_it(platform: Platform, begin: Begi
 
 def test_nobody_plays_before_every_seat_is_taken(platform: Platform, ann: str) -> None:
     match = play.create(platform, ann, "tally", {"one": "me", "two": "open"}, {}).match
-    with pytest.raises(NotStarted):
+    for actor, player in (("one", ann), ("system", None)):
+        with pytest.raises(NotStarted, match=r"^A seat of this match is still free.$"):
+            play.play(platform, match, actor, [add(1)], player=player)
+    play.act_at_table(platform, match, ann, {"type": "close_match"})
+    with pytest.raises(MatchClosed, match=r"^The match was closed before it began.$"):
         play.play(platform, match, "one", [add(1)], player=ann)
-    with pytest.raises(NotStarted):
-        play.play(platform, match, "system", [{"type": "advance"}])
 
 
 @pytest.mark.parametrize("match", ["maaaaaaaaaaaaaaaa", "m", "", "../x", "m" + "A" * 16, "maaaaaaaaaaaaaaaa\n"])
@@ -285,6 +290,35 @@ def test_a_cached_position_may_be_behind(platform: Platform, begin: Begin, anoth
     with pytest.raises(Stale) as stale:
         play.play(platform, match, "two", [add(1)], expected=8)
     assert stale.value.version == 9
+
+
+def test_a_writer_who_never_gets_a_turn_is_told_so(platform: Platform, begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+    match = begin()
+    monkeypatch.setattr(platform.store.log, "append", lambda *_: Conflict(2, []))
+    with pytest.raises(Busy, match=r"^Too many others are writing to this match. Try again.$"):
+        play.play(platform, match, "one", [add(1)])
+
+
+def test_what_is_written_refused_and_repeated_is_counted(platform: Platform, begin: Begin, ann: str) -> None:
+    def counted() -> tuple[float, ...]:
+        counts = (metrics.appends.labels("tally"), metrics.refusals.labels("tally", "too_much"), metrics.repeats)
+        return tuple(count._value.get() for count in counts)
+
+    match, before = begin(), counted()
+    for _ in range(2):
+        play.play(platform, match, "one", [add(1), add(1)], request="r")
+    with pytest.raises(Refused):
+        play.play(platform, match, "one", [add(9)])
+    assert [after - old for after, old in zip(counted(), before, strict=True)] == [2, 1, 1]
+    play.create(platform, ann, "tally", {"one": "me", "two": "open"}, {}, request="r")
+    play.create(platform, ann, "tally", {"one": "me", "two": "open"}, {}, request="r")
+    assert [after - old for after, old in zip(counted(), before, strict=True)] == [3, 1, 2]
+
+
+def test_a_new_match_puts_into_the_queue_what_is_due_at_once(platform: Platform, servers: Servers, ann: str) -> None:
+    before = tickets(servers, ADVANCE)
+    play.create(platform, ann, "tally", {"one": "me", "two": "me"}, {})
+    assert tickets(servers, ADVANCE) == before + 1
 
 
 def test_only_the_entry_that_ends_the_match_reveals_the_secret(platform: Platform, begin: Begin) -> None:
@@ -334,6 +368,21 @@ def test_another_request_with_the_same_id_is_an_error(platform: Platform, begin:
 def test_a_request_that_has_created_a_match_is_known(platform: Platform, ann: str, bob: str) -> None:
     play.create(platform, ann, "tally", {"one": "me", "two": "open"}, {}, request="r")
     assert [play.was_created(platform, *asked) for asked in ((ann, "r"), (ann, "s"), (bob, "r"))] == [True, False, False]
+
+
+def test_a_request_of_an_actor_without_a_player_is_its_own(platform: Platform, begin: Begin, ann: str) -> None:
+    match = begin(two="ai:random", one="me")
+    play.play(platform, match, "one", [add(1, stay=False)], request="r")
+    play.play(platform, match, "two", [add(1, stay=False)], request="r")
+    play.play(platform, match, "system", [{"type": "advance"}], request="r")
+    stored = platform.store.projections.stored(match, Listed(set(), set()))
+    assert sorted(stored.requests) == sorted([f"{ann}/r", "two/r", "system/r"])
+
+
+@pytest.mark.parametrize("value", [1, 10**30, "\ud800"])
+def test_the_order_of_members_makes_no_other_request(value: Any) -> None:
+    one, other = ({"a": value, "b": {"c": 1, "d": 2}}, {"b": {"d": 2, "c": 1}, "a": value})
+    assert play._fingerprint("p", one) == play._fingerprint("p", other) != play._fingerprint("q", one)
 
 
 def test_a_refused_request_leaves_no_trace(platform: Platform, begin: Begin, ann: str) -> None:
@@ -525,6 +574,7 @@ def test_options_without_canonical_json_are_refused(platform: Platform, ann: str
 
 
 def test_a_whole_number_may_be_written_with_a_point(platform: Platform, ann: str) -> None:
+    assert canonical(play._with_integers({"a": [1.0, {"b": 2.0}], "c": "1.0"})) == b'{"a":[1,{"b":2}],"c":"1.0"}'
     position = play.create(platform, ann, "tally", {"one": "me", "two": "me"}, {"target": 9.0})
     assert canonical(position.document["options"]) == b'{"target":9}'
     assert audit(platform, position.match).ok
