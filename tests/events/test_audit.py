@@ -24,7 +24,7 @@ from events.standings import OF_PLAYER, OF_RESULTS
 from events.store.projections import Listed
 from events.store.signing import signed, signing_key
 from games.chance import Drawn
-from games.kernel import SYSTEM
+from games.kernel import SYSTEM, no
 from players import choose
 from tests.conftest import ALL_GAMES, Servers, take_seat
 from tests.tally import TALLY
@@ -506,10 +506,21 @@ def test_a_lock_that_does_not_follow_from_the_secret_is_found_by_whoever_has_the
 
 
 def test_entries_of_another_revision_are_replayed_only(platform: Platform, match: str) -> None:
-    tally = ALL_GAMES["tally"]._replace(revision=2)
-    report = audit_entries({"tally": tally}, record(platform, match))
+    """Even if the rules of today would refuse them."""
+    phases = {
+        phase: {kind: deed._replace(refusal=lambda *_: no("too_much", "TAL-ADD-01", by=1)) for kind, deed in deeds.items()}
+        for phase, deeds in ALL_GAMES["tally"].phases.items()
+    }
+    report = audit_entries({"tally": ALL_GAMES["tally"]._replace(revision=2, phases=phases)}, record(platform, match))
     assert report.ok
     assert (report.dice, report.replayed_only) == ("partly", report.versions)
+
+
+def test_a_secret_that_is_not_in_the_last_line_is_taken_as_it_is(platform: Platform, match: str) -> None:
+    lines = record(platform, match)
+    report = audit_entries(ALL_GAMES, [*lines, b"x"])
+    assert codes(report) == [(len(lines) + 1, "unreadable")]
+    assert report.commitment == "undisclosed"
 
 
 @pytest.mark.parametrize("game", [pytest.param(name, id=name) for name in ALL_GAMES])
