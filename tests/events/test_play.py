@@ -13,14 +13,14 @@ from events.dice import Draws, commitment, dice_key
 from events.due import ADVANCE
 from events.entries import canonical
 from events.errors import BadList, Busy, MatchClosed, MustBeLast, NoGame, NoMatch, NoSeat, NotSeated, NotStarted, NoVersion, Reused, Stale
-from events.platform import Platform
+from events.platform import Platform, open_platform
 from events.positions import Position
 from events.rules import content_hash
 from events.snapshots import kept
 from events.store.log import Conflict
 from events.store.projections import Listed
 from events.store.signing import signed, signing_key
-from games.kernel import Refused, fold
+from games.kernel import Match, Refused, fold, no
 from table import rules as table_rules
 from tests.conftest import Servers, take_seat, tickets
 
@@ -571,6 +571,21 @@ def test_malformed_actions_are_refused(platform: Platform, begin: Begin, ann: st
 def test_options_without_canonical_json_are_refused(platform: Platform, ann: str, options: dict[str, Any]) -> None:
     with pytest.raises(Refused, match="bad_options"):
         play.create(platform, ann, "tally", {"one": "me", "two": "me"}, options, request="r")
+
+
+def test_an_event_without_canonical_json_is_never_written(platform: Platform, begin: Begin) -> None:
+    def fractions(match: Match[Any], seat: str, action: dict[str, Any]) -> None:
+        match.emit("counted", seat=seat, by=1.5)
+
+    tally = platform.games["tally"]
+    turn = {kind: deed._replace(act=fractions) for kind, deed in tally.phases["turn"].items()}
+    match = begin()
+    odd = open_platform(platform.settings, {"tally": tally._replace(phases={**tally.phases, "turn": turn})})
+    with pytest.raises(Refused) as refused:
+        play.play(odd, match, "one", [add(1)])
+    assert refused.value.refusal == no("bad_action", reason="1.5 is a fraction; only whole numbers are kept")
+    odd.close()
+    assert recall.position(platform, match).version == 2
 
 
 def test_a_whole_number_may_be_written_with_a_point(platform: Platform, ann: str) -> None:
