@@ -243,15 +243,13 @@ def may_enter(state: State, kind: Kind, region: str) -> bool:
 
 
 def has_way(state: State, figure: str, start: str, goal: str, steps: int) -> bool:
-    """Return True if a figure can go from one region to another in at most so many steps, each of them allowed by itself (WOW-MOV-01,
-    WOW-MOV-02, WOW-MOV-03, WOW-MOV-04)."""
+    """Return True if a figure can go from one region to another in at most so many steps, each of them allowed by itself. The goal is
+    `within` that many steps (WOW-MOV-01, WOW-MOV-02, WOW-MOV-03, WOW-MOV-04)."""
     if not may_leave(state, figure, start):
         return False
     kind = FIGURES[figure]
     if goal in kind.beside[start]:
         return may_enter(state, kind, goal)
-    if steps < 2:
-        return False
     for near in kind.beside[start]:
         if goal in kind.within[steps - 1][near] and may_enter(state, kind, near) and has_way(state, figure, near, goal, steps - 1):
             return True

@@ -9,14 +9,13 @@ from games.war_of_the_worlds.outcome import is_over
 from games.war_of_the_worlds.state import attackers, place_of, play_of, regions_of
 from games.war_of_the_worlds.strike.damage import (
     attack,
-    dealt,
     destroy,
     first_defence,
     gathers,
-    hits,
     in_place,
     place_influence,
     pushed,
+    struck,
     weakness,
 )
 
@@ -154,7 +153,7 @@ def push_refusal(state: State, terms: Terms, action: Action, joins: bool) -> Ref
     region, goal = action["region"], action.get("to")
     figure, goals = pushed(state, terms, region, joins)
     if figure is None:
-        if not joins and not (dealt(state, terms, region, joins) and first_defence(state, region)):
+        if not joins and not struck(state, terms, region, joins):
             return no("no_target", "WOW-ALN-06", region=region, wanted=f"Army to push, and no piece that {terms.damage} damage destroys,")
         return None if goal is None else no("bad_action", "WOW-ALN-06", reason="`to` is given, but no figure will be pushed")
     if goal is None:
@@ -174,7 +173,7 @@ def special_attack(match: Match, seat: Seat, terms: Terms, action: Action) -> No
     if joins:
         attack(match, terms, region)
     else:
-        destroy(match, region, hits(match.state, region, dealt(match.state, terms, region, joins)))
+        destroy(match, region, struck(match.state, terms, region, joins))
     if is_over(match):
         return
     if terms.influence is not None:

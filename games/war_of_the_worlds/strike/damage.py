@@ -186,12 +186,12 @@ def gathers(state: State, terms: Terms, region: str) -> bool:
     return gathered(state) + power(state, terms) < need(state, region)
 
 
-def dealt(state: State, terms: Terms, region: str, joins: bool) -> int:
-    """Return the damage that a special attack deals now. An attack that joins a strike deals the whole damage of the strike if it lands. An
-    attack by itself deals its own damage, or none if that is below the need (WOW-STR-07, WOW-STR-10, WOW-STR-11)."""
-    if joins:
-        return 0 if gathers(state, terms, region) else gathered(state) + power(state, terms)
-    return terms.damage if terms.damage >= need(state, region) else 0
+def struck(state: State, terms: Terms, region: str, joins: bool) -> list[Piece]:
+    """Return the pieces that a special attack destroys now. An attack that joins a strike deals the whole damage of the strike if it lands.
+    An attack by itself deals its own damage, which is lost if it is too small (WOW-STR-07, WOW-STR-10, WOW-STR-11)."""
+    if not joins:
+        return hits(state, region, terms.damage)
+    return [] if gathers(state, terms, region) else hits(state, region, gathered(state) + power(state, terms))
 
 
 def pushed(state: State, terms: Terms, region: str, joins: bool) -> tuple[str | None, list[str]]:
@@ -202,8 +202,8 @@ def pushed(state: State, terms: Terms, region: str, joins: bool) -> tuple[str | 
         return None, []
     units = state["units"]
     there = [figure for figure in KINDS[terms.push].figures if units[figure]["region"] == region]
-    if there and (damage := dealt(state, terms, region, joins)):
-        destroyed = {piece.figure for piece in hits(state, region, damage)}
+    if there:
+        destroyed = {piece.figure for piece in struck(state, terms, region, joins)}
         there = [figure for figure in there if figure not in destroyed]
     if not there:
         return None, []

@@ -58,3 +58,27 @@ def test_a_strike_that_is_too_weak_is_refused_with_its_numbers():
     given = refusal(state, "aliens", {"type": "play", "card": "tripod", "option": 2, "unit": "tripod_1"})
     assert (given.code, given.rule) == ("too_weak", "WOW-STR-04")
     assert sentence(GAME, given) == "The strike on london is too weak: 2 gathered and at most 0 to follow, against a need of 4."
+
+
+@pytest.mark.parametrize(
+    ("seats", "options", "rule", "reason"),
+    [
+        (["aliens"], {}, "WOW-CMP-01", "the seats are aliens and humans"),
+        (["aliens", "aliens"], {}, "WOW-CMP-01", "the seats are aliens and humans"),
+        (["aliens", "humans"], {"must_play": 1}, "WOW-OPT-03", "must_play: expected true or false"),
+        (["aliens", "humans"], {"round_limit": 0}, "WOW-OPT-03", "round_limit: expected a number of at least 1"),
+        (["aliens", "humans"], {"round_limit": 1001}, "WOW-OPT-03", "round_limit: expected a number of at most 1000"),
+        (["aliens", "humans"], {"map": 1}, "WOW-OPT-03", "unknown field 'map'"),
+    ],
+)
+def test_a_match_with_other_seats_or_options_cannot_be_created(seats, options, rule, reason):
+    with pytest.raises(Refused) as refused:
+        GAME.begin(seats, options)
+    given = refused.value.refusal
+    assert (given.code, given.rule, dict(given.facts)) == ("bad_options", rule, {"reason": reason})
+
+
+def test_the_aliens_are_the_first_seat_of_a_new_match():
+    state = GAME.begin(["humans", "aliens"], {"round_limit": 7})
+    assert state["seats"] == list(SEATS)
+    assert state["options"] == {"expert_swap": False, "must_play": True, "round_limit": 7}
