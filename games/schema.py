@@ -154,11 +154,11 @@ def listing(items: Shape, low: int = 0, high: int | None = None, about: str | No
 def record(fields: Fields, about: str | None = None) -> Shape:
     """Return the shape of an object with exactly these fields. Only those that are `optional` may be missing."""
 
-    def schema(seen: bool) -> Schema:
+    def schema(properties: Schema) -> Schema:
         return _about(
             {
                 "type": "object",
-                "properties": {name: shape.seen if seen else shape.schema for name, shape in fields.items()},
+                "properties": properties,
                 "required": [name for name, shape in fields.items() if shape.needed],
                 "additionalProperties": False,
             },
@@ -178,7 +178,8 @@ def record(fields: Fields, about: str | None = None) -> Shape:
                 raise Malformed(f"missing field {name!r}")
         return {name: _within(name, fields[name], value) for name, value in given.items()}
 
-    return Shape(schema(False), schema(True), clean)
+    full, seen = {name: shape.schema for name, shape in fields.items()}, {name: shape.seen for name, shape in fields.items()}
+    return Shape(schema(full), schema(seen), clean)
 
 
 def optional(shape: Shape) -> Shape:

@@ -12,8 +12,22 @@ from hypothesis import strategies as st
 from games.chance import Drawn, Scripted
 from games.choices import Outside, admits, combinations, complete, count, outside
 from games.documents import clone, copied, owned
-from games.kernel import Refused, carry_out, legal, sentence
+from games.kernel import (
+    Deed,
+    Refused,
+    Scratch,
+    any_action,
+    carry_out,
+    decide,
+    has_fields,
+    legal,
+    no,
+    remembered,
+    sentence,
+)
 from games.war import GAME as WAR
+from tests.games.matches import Start, same, walk
+from tests.games.matches import chance as seeded
 
 # ---------------------------------------------------------------- documents
 
@@ -228,3 +242,95 @@ def test_only_an_actor_that_must_act_has_choices():
     state = WAR.begin(["red", "blue"], {})
     assert legal(WAR, state, "system") == [{"action": {"type": "advance"}}]
     assert legal(WAR, state, "red") == legal(WAR, state, "spectator") == []
+
+
+def test_a_refusal_as_an_error_has_its_code_and_the_place_of_the_action():
+    refusal = no("too_late", "WAR-TRN-01", seat="red")
+    assert (refusal.code, refusal.rule, refusal.facts) == ("too_late", "WAR-TRN-01", {"seat": "red"})
+    assert (str(Refused(refusal)), Refused(refusal).code, Refused(refusal).place) == ("too_late", "too_late", 0)
+    assert (Refused(refusal, 2).refusal, Refused(refusal, 2).place) == (refusal, 2)
+
+
+def test_some_actions_have_more_than_a_type():
+    assert [has_fields(WAR, kind) for kind in ("advance", "place_unit", "move")] == [False, True, True]
+
+
+def test_decide_gives_the_events_alone():
+    state = WAR.begin(["red", "blue"], {})
+    before = same(state)
+    assert (
+        decide(WAR, state, "system", {"type": "advance"}, seeded(1))
+        == carry_out(WAR, state, "system", {"type": "advance"}, seeded(1)).events
+    )
+    assert same(state) == before
+
+
+def test_scratch_play_goes_as_recorded_play_and_leaves_the_first_document_alone():
+    start = Start(WAR, ["red", "blue"], {}, 1)
+    first = WAR.begin(start.seats, start.options)
+    before = same(first)
+    scratch = Scratch(WAR, first, seeded(("dice", start.seed)))
+    for step in walk(start):
+        scratch.play(step.actor, step.action)
+        if step.number % 40 == 0:
+            assert scratch.state == step.after
+    assert scratch.state["outcome"] is not None
+    assert scratch.events == []
+    assert same(first) == before
+
+
+def offering(*refused):
+    """Return a game whose seats may `go` to three places or `send` some ships, and in which some places are refused."""
+    go = Deed(
+        {},
+        lambda state, seat: [{"type": "go", "to": f"{seat} {to}"} for to in state["places"]],
+        lambda state, seat, action: no("closed") if action["to"] in refused else None,
+        lambda match, seat, action: None,
+    )
+    send = Deed(
+        {},
+        lambda state, seat: [{"type": "send", "by": seat}],
+        lambda state, seat, action: None if action["by"] == seat and state["places"] else no("closed"),
+        lambda match, seat, action: None,
+        lambda state, seat, action: {"ships": [1, len(state["places"])]} if action["by"] == seat != "blue" else {},
+    )
+    return WAR._replace(phases={"open": {"go": go, "send": send}})
+
+
+@pytest.mark.parametrize(
+    ("refused", "seat", "draws", "action"),
+    [
+        ((), "red", [(4, 0)], {"type": "go", "to": "red a"}),
+        ((), "red", [(4, 2)], {"type": "go", "to": "red c"}),
+        ((), "red", [(4, 3), (3, 1)], {"type": "send", "by": "red", "ships": 2}),
+        ((), "blue", [(4, 3)], {"type": "send", "by": "blue"}),
+        (("red b",), "red", [(4, 1), (3, 1), (3, 2)], {"type": "send", "by": "red", "ships": 3}),
+        (("red a", "red b"), "red", [(4, 0), (3, 1), (2, 1)], {"type": "go", "to": "red c"}),
+    ],
+)
+def test_any_action_draws_among_the_offers_until_one_is_legal(refused, seat, draws, action):
+    left = list(draws)
+
+    def number(below):
+        expected, drawn = left.pop(0)
+        assert below == expected
+        return drawn
+
+    assert any_action(offering(*refused), {"phase": "open", "places": ["a", "b", "c"]}, seat, number) == action
+    assert left == []
+
+
+def test_without_a_legal_action_there_is_none():
+    number = random.Random(1).randrange
+    assert any_action(offering(), {"phase": "open", "places": []}, "red", number) is None
+
+
+def test_what_is_remembered_follows_from_what_a_spectator_is_shown():
+    game = WAR._replace(
+        remembers={"card_drawn": lambda memory, event: {**memory, event["card"]: len(memory)}},
+        shown=lambda event, viewer: {**event, "card": f"{event['card']} for a {viewer}"},
+    )
+    events = [{"type": "card_drawn", "card": "a"}, {"type": "turn_ended", "card": "b"}, {"type": "card_drawn", "card": "c"}]
+    before = {"kept": 0}
+    assert remembered(game, before, events) == {"kept": 0, "a for a spectator": 1, "c for a spectator": 2}
+    assert before == {"kept": 0}
