@@ -8,6 +8,7 @@ COPY requirements.txt ./
 RUN pip install --no-cache-dir --require-hashes -r requirements.txt
 
 COPY games ./games
+COPY web ./web
 COPY table ./table
 COPY players ./players
 COPY events ./events

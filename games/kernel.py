@@ -14,6 +14,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from games.chance import Chance
 from games.choices import Choice, Outside, Ranges, complete, outside
 from games.documents import Own, clone, copied, owned
+from games.scene import Scene
 from games.schema import Fields, Malformed, Shape, always, record
 
 State = Any  # a game's own TypedDict (games/<game>/document.py); the kernel reads only the keys that every game has
@@ -144,6 +145,7 @@ class Game(NamedTuple):
     default: Callable[[State, Seat], Action]
     invariants: Callable[[State], Iterator[str]]
     board: Callable[[State, str], list[str]]
+    scene: Callable[[State], Scene]
     folder: Path
     sets: frozenset[str] = frozenset()
     redacted: frozenset[str] = frozenset()

@@ -11,6 +11,7 @@ from games.choices import Outside, Ranges
 from games.documents import Own
 from games.kernel import Action, Deed, Event, Fact, Game, Match, Memory, Refusal, Refused, Seat, Seats, State, no
 from games.lifecycle import RESIGNED, SHARED_REASONS, lifecycle
+from games.scene import Area, Detail, Panel, Scene
 from games.schema import COUNTED, Fields, always, flag, ids, listing, mapping, nullable, record, veiled, whole
 
 SEATS = ("one", "two", "three", "four")
@@ -188,6 +189,13 @@ def board(seen: State, viewer: str) -> list[str]:
     return [f"round {seen['round']}, {seen['phase']}", *[f"{seat} {count}" for seat, count in seen["counts"].items()]]
 
 
+def scene(seen: State) -> Scene:
+    """The counts of each seat, and the pile."""
+    panels = [Panel(seat, seat, seat, Detail("counted", str(count)), acts=seat in seen["to_act"]) for seat, count in seen["counts"].items()]
+    acting = tuple([seat for seat in seen["to_act"] if seat in seen["seats"]])
+    return Scene("Tally", f"Round {seen['round']}: {seen['phase']}", Area(0, 0, 100, 50), (), tuple(panels), acting=acting)
+
+
 _SYSTEM = Deed({}, _system, _never, _set_up)
 _count = whole(0)
 SEAT = ids(SEATS)
@@ -247,5 +255,6 @@ TALLY = Game(
     default=default,
     invariants=sound,
     board=board,
+    scene=scene,
     folder=Path(__file__).parent,
 )

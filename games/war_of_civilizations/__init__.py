@@ -10,6 +10,7 @@ from games.war_of_civilizations.guess import REMEMBERS, guess
 from games.war_of_civilizations.invariants import broken
 from games.war_of_civilizations.leaving import default, leave
 from games.war_of_civilizations.phases import PHASES, inadmissible
+from games.war_of_civilizations.scene import scene
 from games.war_of_civilizations.setup import OPTIONS, begin
 from games.war_of_civilizations.sight import shown, view
 from games.war_of_civilizations.state import DOCUMENT, still_in
@@ -82,6 +83,7 @@ GAME = Game(
     default=default,
     invariants=broken,
     board=board,
+    scene=scene,
     folder=FOLDER,
     sets=frozenset({"collect.skip", "collect.extra{}", "bid.cards"}),
     redacted=frozenset({"bid", "buy_card", "move", "play_card"}),

@@ -316,6 +316,9 @@ def _card(row: dict[str, Any]) -> Card:
 
 
 CARDS: dict[str, Card] = {row["id"]: _card(row) for row in _DATA["power_cards"]}
+CARD_WORDS: dict[str, tuple[str, str]] = {row["id"]: (row["name"], row["text"]) for row in _DATA["power_cards"]}
+"""The name of each power card, and its effect in words."""
+
 PLUNDERING: tuple[str, ...] = tuple(card.id for card in CARDS.values() if any(card.plunder.values()))
 BATTLE_CARDS: frozenset[str] = frozenset(card.id for card in CARDS.values() if card.moment == "battle")
 

@@ -10,6 +10,7 @@ from games.war_of_the_worlds.guess import REMEMBERS, guess
 from games.war_of_the_worlds.invariants import broken
 from games.war_of_the_worlds.leaving import default, leave, playing
 from games.war_of_the_worlds.phases import PHASES
+from games.war_of_the_worlds.scene import scene
 from games.war_of_the_worlds.setup import OPTIONS, begin
 from games.war_of_the_worlds.sight import shown, view
 from games.war_of_the_worlds.state import DOCUMENT
@@ -72,6 +73,7 @@ GAME = Game(
     default=default,
     invariants=broken,
     board=board,
+    scene=scene,
     folder=FOLDER,
     remembers=REMEMBERS,
 )

@@ -1,0 +1,128 @@
+"""picture.json as typed constants: how a game looks. No rule reads it, so a change of looks is no change of the rules' revision."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+THEMES = ("light", "dark")
+
+
+class Ground(NamedTuple):
+    """A colour that things are drawn on, and the colour of the ink on it, for each theme of THEMES."""
+
+    fills: tuple[str, str]
+    inks: tuple[str, str]
+
+
+class Stroke(NamedTuple):
+    """A path. `paint`: a ground, a paint, shade or shine; "" is the colour that the user sets. `width`: of its line; 0 means filled."""
+
+    paint: str
+    path: str
+    width: float = 0
+    dash: str = ""
+
+
+class Glyph(NamedTuple):
+    """A small drawing in a box with the origin at the upper left."""
+
+    width: float
+    height: float
+    strokes: tuple[Stroke, ...]
+
+
+class Outline(NamedTuple):
+    """The outline of places, the paint of its line, and what is drawn below and above it."""
+
+    path: str
+    rim: str
+    below: tuple[Stroke, ...]
+    above: tuple[Stroke, ...]
+
+
+class Crest(NamedTuple):
+    """How a seat is told: by letter, by the shape of its badge (a name of `web/theme.json`), and by its ground."""
+
+    name: str
+    letter: str
+    badge: str
+    ground: str
+
+
+class Telling(NamedTuple):
+    """How an event is told.
+
+    `sentence` has the fields of the event in braces; a part in square brackets is left out where one of its fields is empty. `dice`: the
+    grounds of dice, by the field that has their faces. `way`: the field of the place that pieces left, and those of where they went.
+    """
+
+    sentence: str
+    dice: Mapping[str, str]
+    way: tuple[str, ...]
+
+
+class Picture(NamedTuple):
+    """A whole picture.json.
+
+    `columns`: of panels in a wide picture. `table`: the ground below the board. `label`: the size of the names of places. `scale`: how much
+    pieces grow where there is room. `map` is the game's own: where its places lie.
+    """
+
+    columns: int
+    table: str
+    label: float
+    scale: float
+    grounds: Mapping[str, Ground]
+    paints: Mapping[str, tuple[str, str]]
+    crests: Mapping[str, Crest]
+    glyphs: Mapping[str, Glyph]
+    outlines: Mapping[str, Outline]
+    backdrop: tuple[Stroke, ...]
+    words: Mapping[str, str]
+    news: Mapping[str, Telling]
+    map: Any
+
+    def word(self, id: str) -> str:
+        """Return the words for an id, or the id with blanks."""
+        return self.words.get(id) or id.replace("_", " ")
+
+
+@functools.cache
+def picture(folder: Path) -> Picture:
+    """Return the looks of the game in a folder."""
+    return read(json.loads((folder / "picture.json").read_text(encoding="utf-8")))
+
+
+def read(data: Mapping[str, Any]) -> Picture:
+    """Return looks from JSON. A theme that is missing, and a key that is unknown, raise an error."""
+    unknown = set(data) - set(Picture._fields) - {"about"}
+    if unknown:
+        raise ValueError(f"unknown keys: {', '.join(sorted(unknown))}")
+    return Picture(
+        columns=data.get("columns", 1),
+        table=data.get("table", "table"),
+        label=data.get("label", 13),
+        scale=data.get("scale", 1),
+        grounds={name: Ground(*zip(*(row[theme] for theme in THEMES), strict=True)) for name, row in data.get("grounds", {}).items()},
+        paints={name: (row[0], row[1]) for name, row in data.get("paints", {}).items()},
+        crests={seat: Crest(**row) for seat, row in data.get("crests", {}).items()},
+        glyphs={name: Glyph(row["size"][0], row["size"][1], _strokes(row["strokes"])) for name, row in data.get("glyphs", {}).items()},
+        outlines={
+            name: Outline(row["path"], row.get("rim", "edge"), _strokes(row.get("below", [])), _strokes(row.get("above", [])))
+            for name, row in data.get("outlines", {}).items()
+        },
+        backdrop=_strokes(data.get("backdrop", [])),
+        words=data.get("words", {}),
+        news={
+            kind: Telling(row.get("say", ""), row.get("dice", {}), tuple(row.get("way", ()))) for kind, row in data.get("news", {}).items()
+        },
+        map=data.get("map", {}),
+    )
+
+
+def _strokes(rows: list[list[Any]]) -> tuple[Stroke, ...]:
+    return tuple([Stroke(*row) for row in rows])

@@ -1,0 +1,176 @@
+"""The scene: what a picture of a match shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from games.drawing import tallied
+from games.kernel import Seat
+from games.picture import picture
+from games.scene import Area, Card, Detail, Hand, Mark, Panel, Piece, Place, Scene, Track
+from games.war_of_the_worlds.data import (
+    BALLOONS,
+    BUILDINGS,
+    CARDS,
+    CIVILIANS,
+    DAMAGE_TO_WIN,
+    DISCARD,
+    FOLDER,
+    KINDS,
+    LAND,
+    NAMES,
+    OFFER_DECK,
+    REMOVED,
+    SEA,
+    Terms,
+)
+from games.war_of_the_worlds.outcome import scores
+from games.war_of_the_worlds.sight import View
+from games.war_of_the_worlds.state import civilians_left, income
+
+LOOK = picture(FOLDER)
+FRAME = Area(*LOOK.map["frame"])
+
+
+def scene(view: View) -> Scene:
+    """Return what a picture of a view shows."""
+    outcome, left = view["outcome"], civilians_left(view)
+    return Scene(
+        title=LOOK.word(view["game"]),
+        status=f"Round {view['round']}: {LOOK.word(view['phase'])}",
+        frame=FRAME,
+        places=REGIONS,
+        pieces=tuple(_pieces(view)),
+        marks=tuple(_marks(view)),
+        tracks=(
+            Track("damage", LOOK.word("damage"), view["damage"], DAMAGE_TO_WIN, "humans"),
+            Track("civilians", LOOK.word("civilians"), left, CIVILIANS, "aliens"),
+        ),
+        panels=(*[_side(view, seat) for seat in view["seats"]], *_open(view)),
+        acting=tuple([seat for seat in view["to_act"] if seat in view["seats"]]),
+        winners=tuple(outcome["winners"]) if outcome is not None else (),
+        over=outcome is not None,
+    )
+
+
+def _region(region: str, ground: str) -> Place:
+    row = LOOK.map["regions"][region]
+    return Place(region, row["name"], Area(*row["area"]), region, row.get("ground", ground), label=row["label"])
+
+
+REGIONS: tuple[Place, ...] = (*[_region(region, "sea") for region in SEA], *[_region(region, "land") for region in LAND])
+"""The map: Great Britain and the seas around it. It is the same in every match (WOW-MAP-01)."""
+
+
+def _pieces(view: View) -> Iterator[Piece]:
+    """Yield the figures one by one, and the civilians of each region: those that have fought this turn apart from the others."""
+    for kind in KINDS.values():
+        for figure in kind.figures:
+            unit = view["units"][figure]
+            if unit["region"] is not None:
+                yield Piece(figure, LOOK.word(figure), unit["region"], kind.id, kind.side, spent=unit["used"])
+    for region in LAND:
+        land = view["regions"][region]
+        if land["civilians"] > land["fought"]:
+            yield Piece(f"civilians_{region}", "civilian", region, "civilian", number=land["civilians"] - land["fought"])
+        if land["fought"]:
+            yield Piece(f"fought_{region}", "civilian", region, "civilian", number=land["fought"], spent=True)
+
+
+def _marks(view: View) -> Iterator[Mark]:
+    """Yield the tokens of each region, and the strike that is open."""
+    strike = view["strike"]
+    for region in LAND:
+        land = view["regions"][region]
+        for name in [land["building"], BALLOONS.id if land["balloons"] else None]:
+            if name is not None:
+                used = name == land["building"] and region in view["fired"]
+                yield Mark(f"{name}_{region}", NAMES[name], region, name, f"{BUILDINGS[name].side}_token", spent=used)
+        for name in land["influence"]:
+            yield Mark(f"{name}_{region}", LOOK.word(name), region, name, "influence")
+        if strike is not None and strike["region"] == region:
+            yield Mark(f"strike_{region}", "strike", region, "strike", "accent", f"{strike['damage']}/{strike['need']}")
+
+
+def _side(view: View, seat: Seat) -> Panel:
+    """Return the panel of a side: names of open cards, counts of hidden ones (WOW-VIS-01, WOW-VIS-02, WOW-VIS-03)."""
+    side, score, outcome = view["sides"][seat], scores(view), view["outcome"]
+    coin = LOOK.word(f"coin_{seat}")
+    details = [Detail("income", str(income(view, seat)), f"coin_{seat}")]
+    if seat == view["active"]:
+        details += [Detail(coin, str(view["resources"])), Detail("swap", "made" if view["swapped"] else "open")]
+    details += [Detail("supply", str(_size(side["supply"]))), Detail("offer deck", str(_size(side[OFFER_DECK])))]
+    hand = side["hand"]
+    return Panel(
+        id=seat,
+        name=LOOK.crests[seat].name,
+        seat=seat,
+        score=Detail(LOOK.word(f"score_{seat}"), str(score[seat])),
+        details=tuple(details),
+        hands=(
+            Hand("HAND", hidden=hand, ground=f"{seat}_token") if isinstance(hand, int) else Hand("HAND", tuple(_cards(hand, seat))),
+            Hand("ON OFFER", tuple(_cards(side["offer"], seat))),
+        ),
+        lines=tuple(_piles(side)),
+        ahead=seat in outcome["winners"] if outcome is not None else score[seat] > min(score.values()),
+        acts=seat in view["to_act"],
+    )
+
+
+def _size(pile: Any) -> int:
+    return pile if isinstance(pile, int) else len(pile)
+
+
+def _cards(pile: Any, seat: Seat) -> Iterator[Card]:
+    """Yield each card of a pile once, with its number."""
+    for name in dict.fromkeys(pile):
+        card = CARDS[name]
+        yield Card(
+            id=name,
+            name=NAMES[name],
+            ground=f"{seat}_token",
+            glyph=card.figure or name,
+            cost="" if card.starting else str(card.cost),
+            text=tuple([_option(terms) for terms in card.options]) or (LOOK.map["buildings"][name],),
+            options=tuple([terms.option for terms in card.options]),
+            number=pile.count(name),
+        )
+
+
+def _option(terms: Terms) -> str:
+    """Return an option of a card in a few words."""
+    words = {name: LOOK.word(value) if isinstance(value, str) else value for name, value in terms._asdict().items()}
+    text = LOOK.map["effects"][terms.effect].format_map(words)
+    for name in (terms.influence, terms.push):
+        if name is not None:
+            text += f"; {LOOK.map['extras'][name]}"
+    return f"{terms.option}: {text}" + f" ({LOOK.map['removes']})" * terms.removes
+
+
+def _piles(side: dict[str, Any]) -> Iterator[str]:
+    """Yield the open piles in words; for an auditor the decks too, the next card first."""
+    for pile in (DISCARD, REMOVED):
+        if side[pile]:
+            yield f"{LOOK.word(pile)}: {_names(tallied([NAMES[card] for card in side[pile]]))}"
+    for pile in ("supply", OFFER_DECK):
+        if not isinstance(side[pile], int) and side[pile]:
+            yield f"{LOOK.word(pile)}: {_names([NAMES[card] for card in side[pile]])}"
+
+
+def _names(names: Iterable[str]) -> str:
+    return ", ".join(names)
+
+
+def _open(view: View) -> Iterator[Panel]:
+    """Yield a panel for an open strike or evacuation."""
+    strike, evacuation = view["strike"], view["evacuation"]
+    names = {place.id: place.name for place in REGIONS}
+    if strike is not None:
+        yield Panel(
+            "strike", LOOK.word("strike"), lines=(f"{names[strike['region']]}: {strike['damage']} damage of {strike['need']} gathered.",)
+        )
+    if evacuation is not None:
+        fought = ", and has fought" if evacuation["fought"] else ""
+        moved = f"The civilian that moved first is in {names[evacuation['region']]}{fought}. One more may move."
+        yield Panel("evacuation", LOOK.word("evacuate"), lines=(moved,))

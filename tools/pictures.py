@@ -1,0 +1,119 @@
+"""Draw every game at three moments, light and dark, wide and tall: `./run pictures [--to DIR] [--png]`.
+
+SVG needs nothing. `--png` also makes images of them, with a Chromium: $CHROMIUM, chromium-headless-shell or chromium.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from games import GAMES
+from games.chance import Drawn
+from games.kernel import SPECTATOR, SYSTEM, Event, Game, Memory, State, carry_out, legal, remembered
+from games.picture import THEMES
+from players import choose
+from web.picture import SHAPES, TALL, svg
+
+LONGEST = 100_000  # actions of a match
+BROWSERS = ("chromium-headless-shell", "chromium")
+PHONE = 390  # CSS pixels
+
+
+class Moment(NamedTuple):
+    """A moment of a match: its name, the document, and the events of the last entry."""
+
+    name: str
+    state: State
+    events: list[Event]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Write the pictures and print their sizes. Return 2 if images are wanted and there is no Chromium."""
+    parser = argparse.ArgumentParser(prog="run pictures", description="Draw every game at three moments, light and dark, wide and tall.")
+    parser.add_argument("--to", type=Path, default=Path("build/pictures"), metavar="DIR", help="where to (default: build/pictures)")
+    parser.add_argument("--game", choices=list(GAMES), help="one game (default: all)")
+    parser.add_argument("--seats", type=int, metavar="N", help="how many seats (default: as many as the game has)")
+    parser.add_argument("--seed", default="1", help="the match that is played (default: 1)")
+    parser.add_argument("--level", default="greedy", help="who plays it (default: greedy)")
+    parser.add_argument("--png", action="store_true", help="make images too, with a Chromium")
+    options = parser.parse_args(arguments)
+    browser = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    if options.png and browser is None:
+        print(f"No Chromium was found. Install {' or '.join(BROWSERS)}, or name one in CHROMIUM.", file=sys.stderr)
+        return 2
+    options.to.mkdir(parents=True, exist_ok=True)
+    for game in [GAMES[options.game]] if options.game else GAMES.values():
+        for moment in moments(game, list(game.seats.ids[: options.seats or game.seats.most]), options.seed, options.level):
+            for path, text in pictures(game, moment):
+                (options.to / path).write_text(text, encoding="utf-8")
+                print(f"{path}   {len(text)} bytes, {len(gzip.compress(text.encode()))} compressed")
+                if options.png and browser is not None:
+                    photograph(browser, options.to / path)
+    return 0
+
+
+def moments(game: Game, seats: list[str], seed: str, level: str) -> list[Moment]:
+    """Play a match and return three moments of it: after the set-up, the most crowded one of its middle, and the end."""
+    steps = list(play(game, seats, seed, level))
+    set_up = next(step for step in steps if step.state["phase"] != "setup" and step.events)
+    middle = steps[len(steps) // 3 : -1] or steps
+    crowded = max(middle, key=lambda step: (len(game.scene(game.view(step.state, SPECTATOR)).pieces), telling(step)))
+    return [set_up._replace(name="set-up"), crowded._replace(name="middle"), steps[-1]._replace(name="end")]
+
+
+def telling(step: Moment) -> int:
+    """Return how much of a step is dice or fights, of which pictures should show some."""
+    return sum(["rolled" in event["type"] or "attack" in event["type"] for event in step.events])
+
+
+def play(game: Game, seats: list[str], seed: str, level: str) -> Iterator[Moment]:
+    """Yield a match step by step. Its dice and its players' choices follow from the seed alone."""
+    dice, minds = Drawn(random.Random(f"{seed}/dice").randrange), Drawn(random.Random(f"{seed}/players").randrange)
+    state = game.begin(seats, {})
+    memory: Memory = {}
+    yield Moment("", state, [])
+    for _ in range(LONGEST):
+        if not state["to_act"]:
+            return
+        actor = state["to_act"][0]
+        action = legal(game, state, actor)[0]["action"] if actor == SYSTEM else choose(game, level, state, actor, minds, memory)
+        match = carry_out(game, state, actor, action, dice)
+        memory = remembered(game, memory, match.events)
+        state = match.state
+        yield Moment("", state, match.events)
+
+
+def pictures(game: Game, moment: Moment) -> Iterator[tuple[str, str]]:
+    """Yield the file name and the text of each picture of a moment, as a spectator sees it."""
+    view, events = game.view(moment.state, SPECTATOR), [game.shown(event, SPECTATOR) for event in moment.events]
+    for shape in SHAPES:
+        for theme in THEMES:
+            yield f"{game.id}-{moment.name}-{shape}-{theme}.svg", svg(game, view, events, shape, theme)
+
+
+def photograph(browser: str, path: Path) -> None:
+    """Make an image of a picture: a wide one as it is, a tall one as a telephone shows it, at twice its resolution."""
+    wide, high = map(float, re.findall(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', path.read_text(encoding="utf-8"))[0])
+    across = PHONE if f"-{TALL}-" in path.name else int(wide)
+    page = path.with_suffix(".html")
+    page.write_text(f'<body style="margin:0"><img src="{path.name}" width="{across}" style="display:block">', encoding="utf-8")
+    size = f"--window-size={across},{int(high * across / wide) + 1}"
+    image = f"--screenshot={path.with_suffix('.png').resolve()}"
+    factor = f"--force-device-scale-factor={2 if across == PHONE else 1}"
+    flags = ["--no-sandbox", "--hide-scrollbars", "--virtual-time-budget=2500", factor, size, image]
+    subprocess.run([browser, *flags, page.resolve().as_uri()], check=True, capture_output=True)
+    page.unlink()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

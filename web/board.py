@@ -1,0 +1,256 @@
+"""The board: places with what lies in them, ways, arrows, and what has just happened."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
+
+from games.drawing import counted, listed
+from games.scene import Area, Link, Mark, News, Piece, Place, Scene
+from web.drawing import Box, Sheet, group
+from web.flow import GAP, Item, badge, drawn, flow, glyph, rectangle, text
+from web.look import BADGE, Look, painted
+from web.text import number, width
+
+T = TypeVar("T", Piece, Mark)
+COUNT, PILE_COUNT, NOTE = 15, 17, 11  # sizes of numbers
+PILES = ((1,), (2,), (2, 1), (2, 2), (3, 2), (3, 2, 1))  # how many lie in each row of a pile, from below
+STEP, RISE = 0.86, 0.46  # from one piece of a pile to the next, in sizes of the piece
+TRIM, ASIDE = 26, 34  # of an arrow: what is missing at both ends, and how far it is beside the middle
+WING, SPREAD = 15, 0.5  # of the head of an arrow: its length, and its angle in radians
+
+
+def board(scene: Scene, news: News, look: Look) -> Sheet:
+    """Return the sheet of the board."""
+    places = {place.id: place for place in scene.places}
+    pieces, marks = _by_place(scene.pieces), _by_place(scene.marks)
+    outlines = [_outline(place.shape, place.ground, _at(place.x, place.y, place.turn), look) for place in scene.places]
+    boxes: list[Box] = []
+    fragments = {
+        "ground": group("ground", _ground(scene.frame, look)),
+        "ways": group("ways", "".join([_way(places[link.source], places[link.target]) for link in scene.links if link.kind == "way"])),
+        "map": group("map", "".join([*outlines, *[_title(place, look, boxes) for place in scene.places]])),
+    }
+    for place in scene.places:
+        name = f"p-{place.id}"
+        fragments[name] = _content(name, place, pieces.get(place.id, ()), marks.get(place.id, ()), look, boxes)
+    arrows = [_arrow(link, places, look) for link in scene.links if link.kind != "way"]
+    fragments["arrows"] = group("arrows", "".join(arrows))
+    fragments["news"] = group("news", _touched(news, places, look))
+    return Sheet(*scene.frame, fragments, boxes)
+
+
+def _by_place(things: Iterable[T]) -> dict[str, list[T]]:
+    found: dict[str, list[T]] = {}
+    for thing in things:
+        found.setdefault(thing.place, []).append(thing)
+    return found
+
+
+# ---------------------------------------------------------------- what seldom changes
+
+
+@functools.lru_cache(maxsize=64)
+def _ground(frame: Area, look: Look) -> str:
+    left, top, wide, high = map(number, frame)
+    table = f'<rect class="a-{look.picture.table}" x="{left}" y="{top}" width="{wide}" height="{high}" rx="14"/>'
+    return table + painted(look.picture.backdrop)
+
+
+def _at(x: float, y: float, turn: float) -> str:
+    """Return the attribute that brings an outline to where its place is."""
+    return f' transform="translate({number(x)} {number(y)}){f"rotate({number(turn)})" if turn else ""}"' if x or y or turn else ""
+
+
+@functools.lru_cache(maxsize=4096)
+def _outline(shape: str, ground: str, at: str, look: Look) -> str:
+    """Return the outline of a place."""
+    outline = look.picture.outlines[shape]
+    line = f'<use href="#o-{shape}" class="a-{ground} s-{outline.rim} shape"/>'
+    below, above = f'<use href="#u-{shape}"/>' if outline.below else "", f'<use href="#v-{shape}"/>' if outline.above else ""
+    return f"<g{at}>{below}{line}{above}</g>" if at or below or above else line
+
+
+def _title(place: Place, look: Look, boxes: list[Box]) -> str:
+    """Return the label, the glyph and the notes of a place."""
+    size, area, parts = look.picture.label, place.area, []
+    boxes.append(Box(place.id, "", *area))
+    middle = area.left + area.width / 2
+    if place.label:
+        wide = width(place.label, size)
+        size *= min(1.0, area.width / wide)
+        boxes.append(Box(f"{place.id} label", place.id, middle - min(wide, area.width) / 2, area.top, min(wide, area.width), size + 2))
+        parts.append(text(place.label, size, place.ground, middle, area.top + size, "b m").at(0, 0))
+    top = area.top + look.picture.label + 4
+    if place.glyph:
+        art = look.glyphs[place.glyph]
+        boxes.append(Box(f"{place.id} art", place.id, middle - art.width / 2, top, art.width, art.height))
+        parts.append(glyph(place.glyph, f"i-{place.ground}", middle - art.width / 2, top).at(0, 0))
+    if place.notes:
+        placed = flow([_note(name, amount, place.ground, look) for name, amount in place.notes], area.width, NOTE + 2)
+        boxes.append(Box(f"{place.id} notes", place.id, area.left, top, area.width, placed.height * placed.scale))
+        parts.append(drawn(placed, area.left, top))
+    return "".join(parts)
+
+
+def _note(name: str, amount: int, ground: str, look: Look) -> Item:
+    art = look.glyphs[name]
+    number_part = text(str(amount), NOTE, ground, art.width + 1, art.height - 1)
+    return Item(name, art.width + 2 + width(str(amount), NOTE), art.height, (glyph(name, f"i-{ground}"), number_part))
+
+
+def _middle(place: Place) -> tuple[float, float]:
+    return place.area.left + place.area.width / 2, place.area.top + place.area.height / 2
+
+
+def _way(source: Place, target: Place) -> str:
+    (x, y), (u, v) = _middle(source), _middle(target)
+    return f'<path class="way s-way" d="M{number(x)} {number(y)}L{number(u)} {number(v)}"/>'
+
+
+# ---------------------------------------------------------------- what is in a place
+
+
+def _content(name: str, place: Place, pieces: Sequence[Piece], marks: Sequence[Mark], look: Look, boxes: list[Box]) -> str:
+    """Return what is in a place now: its holder, pieces and marks."""
+    area, head = place.area, place.head + (NOTE + GAP if place.notes else 0)
+    items = [*_pieces(place, pieces, look), *_marks(place, marks, look)]
+    placed = flow(items, area.width, area.height - head, most=look.picture.scale)
+    scale = placed.scale
+    top = area.top + head + max((area.height - head - placed.height * scale) / 2, 0)
+    for item, x, y in placed.items:
+        boxes.append(Box(item.id, place.id, area.left + x * scale, top + y * scale, item.width * scale, item.height * scale))
+    return group(name, _holder(place, look) + drawn(placed, area.left, top), _told(place, pieces, marks, look))
+
+
+def _holder(place: Place, look: Look) -> str:
+    """Return a thick line in the colour of the seat that has a place."""
+    if place.holder is None:
+        return ""
+    outline = f'<use href="#o-{place.shape}" class='
+    ground = look.crest(place.holder).ground
+    return f'<g{_at(place.x, place.y, place.turn)}>{outline}"rim s-edge"/>{outline}"held s-{ground}"/></g>'
+
+
+def _told(place: Place, pieces: Sequence[Piece], marks: Sequence[Mark], look: Look) -> str:
+    """Return a place and its content in words."""
+    words = [
+        (f"{look.crest(piece.seat).name} " if piece.seat is not None else "")
+        + (counted(piece.number, piece.name) if piece.number > 1 or piece.pile else piece.name)
+        + (", has acted" if piece.spent else "")
+        for piece in pieces
+    ]
+    words += [f"{mark.name} {mark.text}".rstrip() for mark in marks]
+    held = f", held by {look.crest(place.holder).name}" if place.holder is not None else ""
+    return f"{place.name}{held}: {listed(words) or 'empty'}"
+
+
+def _pieces(place: Place, pieces: Sequence[Piece], look: Look) -> list[Item]:
+    """Return the pieces of a place, those of each seat after its badge."""
+    items: list[Item] = []
+    last: str | None = None
+    for piece in sorted(pieces, key=lambda piece: piece.seat or ""):
+        if piece.seat is not None and piece.seat != last:
+            items.append(Item(f"{place.id} {piece.seat}", BADGE, BADGE, (badge(piece.seat),)))
+            last = piece.seat
+        items.append(_pile(piece, place.ground, look) if piece.pile else _figure(piece, place.ground, look))
+    return items
+
+
+def _style(piece: Piece, ground: str, look: Look) -> str:
+    """Return the classes of a piece: the colour of its seat, or the ink of the ground."""
+    colour = f"a-{look.crest(piece.seat).ground} s-edge" if piece.seat is not None else f"i-{ground}"
+    return f"{colour} spent" if piece.spent else colour
+
+
+def _figure(piece: Piece, ground: str, look: Look) -> Item:
+    art = look.glyphs[piece.glyph]
+    parts = [glyph(piece.glyph, _style(piece, ground, look), id=piece.id)]
+    wide = art.width
+    if piece.spent:
+        parts.append(glyph("check", f"i-{ground}", art.width - 9, art.height - 9))
+    if piece.number > 1:
+        parts.append(text(str(piece.number), COUNT, ground, art.width + 1, art.height - 2, "b"))
+        wide += 2 + width(str(piece.number), COUNT)
+    return Item(piece.id, wide, max(art.height, COUNT), parts)
+
+
+def _pile(piece: Piece, ground: str, look: Look) -> Item:
+    """Return like pieces as a pile with their number. A pile of many shows as many as the largest of PILES."""
+    art, style = look.glyphs[piece.glyph], _style(piece, ground, look)
+    rows = PILES[min(piece.number, len(PILES)) - 1]
+    step, rise = art.width * STEP, art.height * RISE
+    high = art.height + rise * (len(rows) - 1)
+    parts = [
+        glyph(piece.glyph, style, (rows[0] - many) * step / 2 + column * step, high - art.height - row * rise, piece.id)
+        for row, many in enumerate(rows)
+        for column in range(many)
+    ]
+    wide = art.width + step * (rows[0] - 1) + 2
+    parts.append(text(str(piece.number), PILE_COUNT, ground, wide, high - 3, "b"))
+    return Item(piece.id, wide + width(str(piece.number), PILE_COUNT), high, parts)
+
+
+def _marks(place: Place, marks: Sequence[Mark], look: Look) -> list[Item]:
+    """Return the tokens of a place in a row of their own, then its badge."""
+    items: list[Item] = []
+    for mark in marks:
+        art = look.glyphs[mark.glyph]
+        size = max(art.width, art.height) + 8
+        parts = [
+            rectangle(f"a-{mark.ground} s-edge shape" + (" spent" if mark.spent else ""), size, size, size / 3.2),
+            glyph(mark.glyph, f"i-{mark.ground}", (size - art.width) / 2, (size - art.height) / 2, mark.id),
+        ]
+        wide = size
+        if mark.text:
+            parts.append(text(mark.text, NOTE, place.ground, size + 1, size - 5, "b"))
+            wide += 2 + width(mark.text, NOTE)
+        items.append(Item(mark.id, wide, size, parts, breaks=not items))
+    if place.badge:
+        wide = width(place.badge, NOTE) + 6
+        parts = [rectangle("a-plain", wide, NOTE + 4, 7), text(place.badge, NOTE, "plain", wide / 2, NOTE, "m")]
+        items.append(Item(f"{place.id} badge", wide, NOTE + 4, parts, breaks=not items))
+    return items
+
+
+# ---------------------------------------------------------------- what goes from place to place
+
+
+def _curve(source: Place, target: Place) -> tuple[str, float, float]:
+    """Return the path of an arrow with its head, beside the straight line so that it covers no pieces, and the point in its middle."""
+    (x, y), (u, v) = _middle(source), _middle(target)
+    far = math.hypot(u - x, v - y) or 1.0
+    across, down = (u - x) / far, (v - y) / far
+    trim, aside, bend = min(TRIM, far / 4), min(ASIDE, far / 3), min(far / 8, 20)
+    x, y, u, v = x + across * trim, y + down * trim, u - across * trim, v - down * trim
+    x, y, u, v = x - down * aside, y + across * aside, u - down * aside, v + across * aside
+    bent = (x + u) / 2 - down * bend, (y + v) / 2 + across * bend
+    angle = math.atan2(v - bent[1], u - bent[0])
+    left, right = [f"{number(u - WING * math.cos(angle + turn))} {number(v - WING * math.sin(angle + turn))}" for turn in (SPREAD, -SPREAD)]
+    shaft = f"M{number(x)} {number(y)}Q{number(bent[0])} {number(bent[1])} {number(u)} {number(v)}"
+    return f"{shaft}M{left}L{number(u)} {number(v)}L{right}", (x + u + 2 * bent[0]) / 4, (y + v + 2 * bent[1]) / 4
+
+
+def _arrow(link: Link, places: Mapping[str, Place], look: Look) -> str:
+    path, x, y = _curve(places[link.source], places[link.target])
+    ground = look.crest(link.seat).ground if link.seat is not None else "accent"
+    shaft = f'<path class="line s-edge" stroke-width="9" d="{path}"/><path class="line s-{ground}" stroke-width="6" d="{path}"/>'
+    if not link.text:
+        return shaft
+    wide = width(link.text, 14) + 12
+    bubble = rectangle(f"a-{ground} s-edge shape", wide, 22, 11, -wide / 2, -11)
+    return shaft + bubble.at(x, y) + text(link.text, 14, ground, 0, 5, "b m").at(x, y)
+
+
+def _touched(news: News, places: Mapping[str, Place], look: Look) -> str:
+    """Return the places that the last entry touched, and the ways that pieces went."""
+    touched = [places[id] for id in news.places if id in places]
+    parts = [f'<use href="#o-{place.shape}" class="touched s-accent"{_at(place.x, place.y, place.turn)}/>' for place in touched]
+    for travel in news.travels:
+        if travel.source in places and travel.target in places:
+            path, _, _ = _curve(places[travel.source], places[travel.target])
+            ground = look.crest(travel.seat).ground if travel.seat is not None else "accent"
+            parts.append(f'<path class="line s-edge" stroke-width="8" d="{path}"/><path class="travel s-{ground}" d="{path}"/>')
+    return "".join(parts)

@@ -1,0 +1,269 @@
+"""What stands beside the board: the heading, and a panel for each seat and for what is common to all."""
+
+from __future__ import annotations
+
+from games.drawing import listed
+from games.scene import Card, Detail, Die, Hand, News, Panel, Scene, Track
+from web.drawing import Box, Sheet, group
+from web.flow import Item, Part, badge, drawn, flow, glyph, rectangle, text
+from web.look import BADGE, Look
+from web.text import REGULAR, number, safe, sized, width, wrapped
+
+MARGIN = 12.0
+SMALL = (40.0, 54.0)  # sizes of cards
+LARGE = (100.0, 136.0)
+BAND = 58.0  # the coloured part of a large card
+TITLE, STATUS, NAME, SCORE, TEXT, FINE = 24, 15, 17, 22, 13, 9  # sizes of text
+PILL = 20.0
+BAR = 150.0
+FAN, FAN_STEP = 5, 9.0  # cards that are seen from behind: how many at most, and how far apart
+DIE = 34.0
+PIPS = {1: (4,), 2: (0, 8), 3: (0, 4, 8), 4: (0, 2, 6, 8), 5: (0, 2, 4, 6, 8), 6: (0, 2, 3, 5, 6, 8)}
+
+
+class _Column:
+    """A sheet that grows downwards while things are added."""
+
+    def __init__(self, id: str, wide: float, ground: str) -> None:
+        self.id, self.wide, self.ground = id, wide, ground
+        self.bottom = MARGIN
+        self.parts: list[str] = []
+        self.boxes: list[Box] = []
+
+    def flow(self, items: list[Item], gap: float = 6) -> None:
+        """Add items in rows."""
+        placed = flow(items, self.wide - 2 * MARGIN, float("inf"), centred=False, gap=gap)
+        for item, x, y in placed.items:
+            self.boxes.append(Box(item.id, self.id, MARGIN + x, self.bottom + y, item.width, item.height))
+        self.parts.append(drawn(placed, MARGIN, self.bottom))
+        self.bottom += placed.height + 6
+
+    def words(self, words: str, size: float = TEXT, style: str = "") -> None:
+        """Add a paragraph."""
+        for line in wrapped(words, size, self.wide - 2 * MARGIN):
+            self.add([text(line, size, self.ground, 0, size, style)], line, MARGIN, width(line, size), size + 2)
+            self.bottom += size + 5
+        self.bottom += 1
+
+    def add(self, parts: list[Part], id: str, left: float, wide: float, high: float) -> None:
+        """Add parts at the present height."""
+        self.parts += [part.at(left, self.bottom) for part in parts]
+        self.boxes.append(Box(id, self.id, left, self.bottom, wide, high))
+
+
+# ---------------------------------------------------------------- the heading
+
+
+def heading(scene: Scene, news: News, look: Look, wide: float) -> Sheet:
+    """Return the sheet at the top: the game, whose turn it is, the tracks, and what has just happened."""
+    column = _Column("heading", wide, "page")
+    column.flow(
+        [
+            _words("title", scene.title, TITLE, "page", "b"),
+            _words("status", scene.status, STATUS, "page"),
+            *_turn(scene, look),
+            *[_track(track) for track in scene.tracks],
+        ],
+        gap=16,
+    )
+    if news.dice:
+        column.flow([_die(place, die) for place, die in enumerate(news.dice)], gap=8)
+    for sentence in news.sentences:
+        column.words(sentence, STATUS)
+    height = column.bottom + 2
+    boxes = [Box("heading", "", 0, 0, wide, height), *column.boxes]
+    return Sheet(0, 0, wide, height, {"heading": group("heading", "".join(column.parts))}, boxes)
+
+
+def _words(id: str, words: str, size: float, ground: str, style: str = "") -> Item:
+    return Item(id, width(words, size), size + 6, (text(words, size, ground, 0, size + 1, style),))
+
+
+def _turn(scene: Scene, look: Look) -> list[Item]:
+    """Return who acts, or who has won, as badges and words on the accent."""
+    seats = scene.winners if scene.over else scene.acting
+    if not seats:
+        return []
+    words = f"{listed([look.crest(seat).name for seat in seats])} {'won' if scene.over else 'to act'}"
+    wide, left = width(words, STATUS) + 36, len(seats) * (BADGE + 3) + 4
+    parts = [
+        *[badge(seat, place * (BADGE + 3), 3) for place, seat in enumerate(seats)],
+        rectangle("a-accent", wide, 26, 13, left),
+        glyph("crown" if scene.over else "acts", "i-accent", left + 9, 6),
+        text(words, STATUS, "accent", left + 30, 18, "b"),
+    ]
+    return [Item("turn", left + wide, 26, parts)]
+
+
+def _track(track: Track) -> Item:
+    """Return a track as a bar with its name and numbers."""
+    words = f"{track.name} {track.value} / {track.most}"
+    parts = [
+        text(words, TEXT, "page", 0, 12, "b"),
+        rectangle("a-plain s-edge", BAR, 9, 4, 0, 17),
+        rectangle(f"a-{track.ground}", BAR * min(track.value, track.most) / max(track.most, 1), 9, 4, 0, 17),
+    ]
+    return Item(track.id, max(BAR, width(words, TEXT)), 27, parts)
+
+
+def _die(place: int, die: Die) -> Item:
+    """Return a die with its pips."""
+    step = DIE / 4
+    spots = [f'cx="{number(step * (pip % 3 + 1))}" cy="{number(step * (pip // 3 + 1))}"' for pip in PIPS[die.face]]
+    pips = "".join([f'<circle class="i-{die.ground}" {spot} r="3.4"/>' for spot in spots])
+    face = rectangle(f"a-{die.ground} s-edge shape", DIE, DIE, 7).at(0, 0)
+    return Item(f"die {place}", DIE, DIE, (Part(0, 0, '<svg class="die" overflow="visible"', f">{face}{pips}</svg>"),))
+
+
+# ---------------------------------------------------------------- a panel
+
+
+def panel(scene: Scene, shown: Panel, look: Look, wide: float) -> Sheet:
+    """Return the sheet of a panel. Hands of small cards share rows."""
+    column = _Column(f"panel-{shown.id}", wide, "panel")
+    _name(column, shown, scene)
+    if shown.details:
+        column.flow([_detail(detail, look) for detail in shown.details], gap=12)
+    small: list[Item] = []
+    for hand in shown.hands:
+        items = [*[_card(card, look) for card in hand.cards], *_backs(hand)]
+        if any(card.text for card in hand.cards):
+            column.words(hand.name, 10, "b")
+            column.flow(items)
+        elif items:
+            small += [_words(f"{column.id} {hand.name}", hand.name, 10, "panel", "b"), *items]
+    if small:
+        column.flow(small)
+    for line in shown.lines:
+        column.words(line, 12)
+    height = column.bottom + 8
+    content = _rim(shown, look, wide, height) + "".join(column.parts)
+    return Sheet(0, 0, wide, height, {column.id: group(column.id, content)}, [Box(column.id, "", 0, 0, wide, height), *column.boxes])
+
+
+def _rim(shown: Panel, look: Look, wide: float, height: float) -> str:
+    """Return the paper of a panel with the colour of its seat around it, and the accent around that if the seat is to act."""
+    ground, line = (look.crest(shown.seat).ground, 5) if shown.seat is not None else ("rule", 2)
+    inset = 6 if shown.acts else 3
+    paper = rectangle(f"a-panel s-{ground}", wide - 2 * inset, height - 2 * inset, 12, inset, inset)
+    paper = paper._replace(after=f' stroke-width="{line}"/>')
+    return (rectangle("a-accent", wide, height, 14).at(0, 0) if shown.acts else "") + paper.at(0, 0)
+
+
+def _name(column: _Column, shown: Panel, scene: Scene) -> None:
+    """Add the first line of a panel: badge, name, what the seat is doing, score. The score has its own line where there is no room."""
+    left, parts = 0.0, []
+    if shown.seat is not None:
+        parts.append(badge(shown.seat))
+        left = BADGE + 8
+    parts.append(text(shown.name, NAME, "panel", left, 16, "b"))
+    left += width(shown.name, NAME) + 6
+    states = (
+        (shown.acts, "acts", "to act", "accent"),
+        (shown.ahead, "crown", "won" if scene.over else "ahead", "coin"),
+        (shown.out, "skull", "out", "plain"),
+    )
+    for true, sign, words, ground in states:
+        if true:
+            wide = width(words, 12) + 34
+            parts += [rectangle(f"a-{ground}", wide, PILL, PILL / 2, left), glyph(sign, f"i-{ground}", left + 7, 3)]
+            parts.append(text(words, 12, ground, left + 28, 14.5, "b"))
+            left += wide + 6
+    column.add(parts, f"{column.id} name", MARGIN, left - 6, 22)
+    if shown.score is not None:
+        wide = width(shown.score.value, SCORE) + 4 + width(shown.score.name, 12)
+        start = column.wide - MARGIN - wide
+        if MARGIN + left > start:
+            column.bottom += 24
+        value = text(shown.score.value, SCORE, "panel", wide, 18, "b e")
+        label = text(shown.score.name, 12, "panel", wide - width(shown.score.value, SCORE) - 4, 17, "e")
+        column.add([value, label], f"{column.id} score", start, wide, 22)
+    column.bottom += 28
+
+
+def _detail(detail: Detail, look: Look) -> Item:
+    parts, left, high = [], 0.0, 18.0
+    if detail.glyph:
+        art = look.glyphs[detail.glyph]
+        high = max(high, art.height)
+        parts.append(glyph(detail.glyph, "i-panel", 0, (high - art.height) / 2))
+        left = art.width + 4
+    words = f"{detail.name} {detail.value}".strip()
+    value = f'<tspan class="b">{safe(detail.value)}</tspan>'
+    told = f"{safe(detail.name)} {value}" if detail.name else value
+    parts.append(Part(left, high / 2 + 5, f'<text class="{sized(TEXT)} i-panel"', f">{told}</text>"))
+    return Item(words, left + width(words, TEXT), high, parts)
+
+
+# ---------------------------------------------------------------- cards
+
+
+def _card(card: Card, look: Look) -> Item:
+    return _large(card, look) if card.text else _small(card, look) if card.glyph else _strip(card)
+
+
+def _paper(card: Card, size: tuple[float, float]) -> Part:
+    return rectangle("a-card s-edge shape" + (" spent" if card.spent else ""), *size, 6, id=card.id)
+
+
+def _art(card: Card, look: Look, size: float, middle: float, top: float) -> Part:
+    """Return the glyph of a card in a square of a size."""
+    art = look.glyphs[card.glyph]
+    scale = size / max(art.width, art.height)
+    wide, high = art.width * scale, art.height * scale
+    frame = f'<svg width="{number(wide)}" height="{number(high)}" viewBox="0 0 {number(art.width)} {number(art.height)}"'
+    return Part(middle - wide / 2, top + (size - high) / 2, frame, f'><use href="#g-{card.glyph}" class="i-{card.ground}"/></svg>')
+
+
+def _strip(card: Card) -> Item:
+    """Return a card of which only the name shows."""
+    wide = width(card.name, 12) + 16
+    parts = [rectangle(f"a-{card.ground} s-edge shape", wide, 24, 6, id=card.id), text(card.name, 12, card.ground, 8, 16.5, "b")]
+    return Item(card.id, wide, 24, parts)
+
+
+def _small(card: Card, look: Look) -> Item:
+    wide, high = SMALL
+    parts = [
+        _paper(card, SMALL),
+        rectangle(f"a-{card.ground}", wide - 6, high - 6, 4, 3, 3),
+        _art(card, look, 24, wide / 2, 6),
+        text(card.cost, 16, card.ground, wide / 2, high - 8, "b m"),
+    ]
+    return Item(card.id, wide, high, parts)
+
+
+def _large(card: Card, look: Look) -> Item:
+    wide, high = LARGE
+    size = min(11.0, 11 * (wide - 12 - (BADGE if card.cost else 0)) / width(card.name, 11))
+    parts = [
+        _paper(card, LARGE),
+        rectangle(f"a-{card.ground}", wide - 6, BAND, 4, 3, 3),
+        text(card.name, size, card.ground, 7, 16, "b"),
+        _art(card, look, 32, wide / 2, 24),
+    ]
+    if card.cost:
+        parts += [
+            rectangle("a-coin s-edge shape", BADGE, BADGE, BADGE / 2, wide - BADGE - 3, 3),
+            text(card.cost, 12, "coin", wide - 13, 17.5, "b m"),
+        ]
+    if card.number > 1:
+        parts.append(text(f"×{card.number}", 13, "card", wide - 6, high - 6, "b e"))
+    top = BAND + 15
+    for option in card.text:
+        for line in wrapped(option, FINE * REGULAR, wide - 11):
+            parts.append(text(line, FINE, "card", 6, top))
+            top += FINE + 1.5
+        top += 1.5
+    return Item(card.id, wide, max(high, top), parts)
+
+
+def _backs(hand: Hand) -> list[Item]:
+    """Return cards that are seen from behind: as a fan, with their number."""
+    if not hand.hidden:
+        return []
+    wide, high = SMALL
+    left = (min(hand.hidden, FAN) - 1) * FAN_STEP
+    parts = [rectangle(f"a-{hand.ground} s-edge shape", wide, high, 6, place * FAN_STEP) for place in range(min(hand.hidden, FAN))]
+    parts.append(text(str(hand.hidden), 18, hand.ground, left + wide / 2, high / 2 + 6, "b m"))
+    return [Item(f"{hand.name} hidden", wide + left, high, parts)]

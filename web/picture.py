@@ -1,0 +1,93 @@
+"""A whole picture: one self-contained SVG document of a view, without script, style sheet or font from elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from games.kernel import Event, Game
+from games.scene import News
+from web.board import board
+from web.drawing import Drawing, Sheet
+from web.look import AUTO, Look, definitions, look, style
+from web.news import news
+from web.panels import heading, panel
+from web.text import number, safe
+
+WIDE, TALL = "wide", "tall"
+SHAPES = (WIDE, TALL)
+GAP = 14.0
+WIDTHS = {WIDE: 1440.0, TALL: 520.0}
+PANEL = 340.0
+HIGHEST = 1000.0  # of a board in a wide picture
+
+
+def draw(game: Game, view: Any, events: Sequence[Event] = (), shape: str = WIDE) -> Drawing:
+    """Return the drawing of a view. `events`: those of the last entry, as the same viewer is shown them."""
+    scene, looks = game.scene(view), look(game)
+    told = news(scene, events, looks) if events else News()
+    wide = WIDTHS[shape] - 2 * GAP
+    below = _room(looks) if shape == WIDE else wide
+    beside = PANEL if shape == WIDE else wide
+    return Drawing(
+        f"{scene.title}, {scene.status}",
+        heading(scene, told, looks, wide),
+        board(scene, told, looks),
+        [panel(scene, shown, looks, beside if shown.seat is not None else below) for shown in scene.panels],
+    )
+
+
+def _room(looks: Look) -> float:
+    """Return how wide the board of a wide picture may be."""
+    return WIDTHS[WIDE] - 2 * GAP - looks.picture.columns * (PANEL + GAP)
+
+
+def svg(game: Game, view: Any, events: Sequence[Event] = (), shape: str = WIDE, theme: str = AUTO) -> str:
+    """Return the picture of a view. `shape`: WIDE has the panels beside the board, TALL below it. `theme`: light, dark, or AUTO: what the
+    reader prefers."""
+    drawing, looks = draw(game, view, events, shape), look(game)
+    body, high = (_wide if shape == WIDE else _tall)(drawing, looks)
+    wide = number(WIDTHS[shape])
+    page = f'<rect class="a-page" width="{wide}" height="{number(high)}"/>{body}'
+    defined = definitions(page, looks)
+    size = f'viewBox="0 0 {wide} {number(high)}" width="{wide}" height="{number(high)}"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img"><title>{safe(drawing.title)}</title>'
+    return f"{head}<style>{style(defined + page, looks, theme)}</style>{defined}{page}</svg>"
+
+
+def _tall(drawing: Drawing, looks: Look) -> tuple[str, float]:
+    """Return the sheets below each other, and their height."""
+    wide = WIDTHS[TALL] - 2 * GAP
+    top, parts = GAP / 2, []
+    for sheet in (drawing.heading, drawing.board, *drawing.panels):
+        parts.append(_placed(sheet, GAP, top, wide))
+        top += sheet.height * wide / sheet.width + GAP
+    return "".join(parts), top
+
+
+def _wide(drawing: Drawing, looks: Look) -> tuple[str, float]:
+    """Return the board with the common panels below it and columns of the seats' panels to its right, and the height of all."""
+    columns = [0.0] * looks.picture.columns
+    room, sheet = _room(looks), drawing.board
+    high = min(room * sheet.height / sheet.width, HIGHEST)
+    top = drawing.heading.height + GAP / 2
+    across = high * sheet.width / sheet.height
+    parts = [_placed(drawing.heading, GAP, GAP / 2, drawing.heading.width), _placed(sheet, GAP + (room - across) / 2, top, across)]
+    bottom = top + high + GAP
+    for beside in drawing.panels:
+        if beside.width == room:
+            parts.append(_placed(beside, GAP, bottom, room))
+            bottom += beside.height + GAP
+        else:
+            column = columns.index(min(columns))
+            parts.append(_placed(beside, GAP + room + GAP + column * (PANEL + GAP), top + columns[column], PANEL))
+            columns[column] += beside.height + GAP
+    return "".join(parts), max(bottom, top + max(columns))
+
+
+def _placed(sheet: Sheet, left: float, top: float, across: float) -> str:
+    """Return a sheet at a point of the picture, so many units wide."""
+    scale = across / sheet.width
+    box = f"{number(sheet.left)} {number(sheet.top)} {number(sheet.width)} {number(sheet.height)}"
+    size = f'x="{number(left)}" y="{number(top)}" width="{number(across)}" height="{number(sheet.height * scale)}"'
+    return f'<svg {size} viewBox="{box}">{"".join(sheet.fragments.values())}</svg>'
