@@ -74,25 +74,37 @@ def _outline(shape: str, ground: str, at: str, look: Look) -> str:
 
 
 def _title(place: Place, look: Look, boxes: list[Box]) -> str:
-    """Return the label, the glyph and the notes of a place."""
-    size, area, parts = look.picture.label, place.area, []
+    """Return the label, the glyph and the notes of a place. Notes are beside the label where there is room, else below it."""
+    area, parts = place.area, []
     boxes.append(Box(place.id, "", *area))
-    middle = area.left + area.width / 2
-    if place.label:
-        wide = width(place.label, size)
-        size *= min(1.0, area.width / wide)
-        boxes.append(Box(f"{place.id} label", place.id, middle - min(wide, area.width) / 2, area.top, min(wide, area.width), size + 2))
-        parts.append(text(place.label, size, place.ground, middle, area.top + size, "b m").at(0, 0))
-    top = area.top + look.picture.label + 4
+    notes = [_note(name, amount, place.ground, look) for name, amount in place.notes]
+    label = [_label(place, look)] if place.label else []
+    beside = _beside(place, look)
+    for top, items in ((0.0, [*label, *notes] if beside else label), (look.picture.label + GAP, [] if beside else notes)):
+        placed = flow(items, area.width, look.picture.label + 4)
+        parts.append(drawn(placed, area.left, area.top + top))
+        for item, x, y in placed.items:
+            scale = placed.scale
+            box = (area.left + x * scale, area.top + top + y * scale, item.width * scale, item.height * scale)
+            boxes.append(Box(f"{place.id} {item.id}", place.id, *box))
     if place.glyph:
         art = look.glyphs[place.glyph]
-        boxes.append(Box(f"{place.id} art", place.id, middle - art.width / 2, top, art.width, art.height))
-        parts.append(glyph(place.glyph, f"i-{place.ground}", middle - art.width / 2, top).at(0, 0))
-    if place.notes:
-        placed = flow([_note(name, amount, place.ground, look) for name, amount in place.notes], area.width, NOTE + 2)
-        boxes.append(Box(f"{place.id} notes", place.id, area.left, top, area.width, placed.height * placed.scale))
-        parts.append(drawn(placed, area.left, top))
+        left, top = area.left + (area.width - art.width) / 2, area.top + look.picture.label + 4
+        boxes.append(Box(f"{place.id} art", place.id, left, top, art.width, art.height))
+        parts.append(glyph(place.glyph, f"i-{place.ground}", left, top).at(0, 0))
     return "".join(parts)
+
+
+def _label(place: Place, look: Look) -> Item:
+    size = look.picture.label
+    return Item("label", width(place.label, size), size + 2, (text(place.label, size, place.ground, 0, size, "b"),))
+
+
+@functools.lru_cache(maxsize=4096)
+def _beside(place: Place, look: Look) -> bool:
+    """Return True if the notes of a place fit beside its label."""
+    notes = sum([look.glyphs[name].width + 2 + width(str(amount), NOTE) + GAP for name, amount in place.notes])
+    return notes + width(place.label, look.picture.label) <= place.area.width
 
 
 def _note(name: str, amount: int, ground: str, look: Look) -> Item:
@@ -115,7 +127,7 @@ def _way(source: Place, target: Place) -> str:
 
 def _content(name: str, place: Place, pieces: Sequence[Piece], marks: Sequence[Mark], look: Look, boxes: list[Box]) -> str:
     """Return what is in a place now: its holder, pieces and marks."""
-    area, head = place.area, place.head + (NOTE + GAP if place.notes else 0)
+    area, head = place.area, place.head + (0 if _beside(place, look) else NOTE + GAP)
     items = [*_pieces(place, pieces, look), *_marks(place, marks, look)]
     placed = flow(items, area.width, area.height - head, most=look.picture.scale)
     scale = placed.scale
@@ -194,7 +206,7 @@ def _pile(piece: Piece, ground: str, look: Look) -> Item:
 
 
 def _marks(place: Place, marks: Sequence[Mark], look: Look) -> list[Item]:
-    """Return the tokens of a place in a row of their own, then its badge."""
+    """Return the tokens of a place, in a row of their own, then its badge."""
     items: list[Item] = []
     for mark in marks:
         art = look.glyphs[mark.glyph]
@@ -211,7 +223,7 @@ def _marks(place: Place, marks: Sequence[Mark], look: Look) -> list[Item]:
     if place.badge:
         wide = width(place.badge, NOTE) + 6
         parts = [rectangle("a-plain", wide, NOTE + 4, 7), text(place.badge, NOTE, "plain", wide / 2, NOTE, "m")]
-        items.append(Item(f"{place.id} badge", wide, NOTE + 4, parts, breaks=not items))
+        items.append(Item(f"{place.id} badge", wide, NOTE + 4, parts))
     return items
 
 

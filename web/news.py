@@ -12,6 +12,7 @@ from games.scene import Die, News, Scene, Travel
 from web.look import Look
 
 MOST = 3  # sentences
+MOST_PLACES = 8  # that are marked as touched; more than these are the whole map
 PART = re.compile(r"\[([^\]]*)\]")
 FIELD = re.compile(r"\{(\w+)\}")
 
@@ -34,7 +35,7 @@ def news(scene: Scene, events: Sequence[Event], look: Look) -> News:
             travels += [Travel(event[telling.way[0]], end, event.get("seat")) for end in _named(event[goal])]
         if telling.dice:
             dice = [Die(face, ground) for field, ground in telling.dice.items() for face in _faces(event[field])]
-    return News(tuple(sentences[-MOST:]), tuple(touched), tuple(travels), tuple(dice))
+    return News(tuple(sentences[-MOST:]), tuple(touched) if len(touched) <= MOST_PLACES else (), tuple(travels), tuple(dice))
 
 
 def _sentence(template: str, event: Event, places: Mapping[str, str], look: Look) -> str:
@@ -66,7 +67,7 @@ def _pair(key: str, value: Any, places: Mapping[str, str], look: Look) -> str:
     name = _said(key, places, look)
     if isinstance(value, bool) or not isinstance(value, int):
         return f"{name}: {_said(value, places, look)}"
-    return f"{value} to {name}" if key in places else f"{value} {name}"
+    return f"{value} to {name}" if key in places else f"1 {name}" if value == 1 else f"{value} × {name}"
 
 
 def _named(value: Any) -> Iterator[str]:

@@ -14,6 +14,7 @@ SMALL = (40.0, 54.0)  # sizes of cards
 LARGE = (100.0, 136.0)
 BAND = 58.0  # the coloured part of a large card
 TITLE, STATUS, NAME, SCORE, TEXT, FINE = 24, 15, 17, 22, 13, 9  # sizes of text
+COIN = 2  # letters of a cost that fit on a coin
 PILL = 20.0
 BAR = 150.0
 FAN, FAN_STEP = 5, 9.0  # cards that are seen from behind: how many at most, and how far apart
@@ -38,10 +39,10 @@ class _Column:
         self.parts.append(drawn(placed, MARGIN, self.bottom))
         self.bottom += placed.height + 6
 
-    def words(self, words: str, size: float = TEXT, style: str = "") -> None:
+    def words(self, words: str, size: float = TEXT, style: str = "", left: float = MARGIN) -> None:
         """Add a paragraph."""
-        for line in wrapped(words, size, self.wide - 2 * MARGIN):
-            self.add([text(line, size, self.ground, 0, size, style)], line, MARGIN, width(line, size), size + 2)
+        for line in wrapped(words, size, self.wide - left - MARGIN):
+            self.add([text(line, size, self.ground, 0, size, style)], line, left, width(line, size), size + 2)
             self.bottom += size + 5
         self.bottom += 1
 
@@ -68,8 +69,11 @@ def heading(scene: Scene, news: News, look: Look, wide: float) -> Sheet:
     )
     if news.dice:
         column.flow([_die(place, die) for place, die in enumerate(news.dice)], gap=8)
+    top = column.bottom
     for sentence in news.sentences:
-        column.words(sentence, STATUS)
+        column.words(sentence, STATUS, left=MARGIN + 12)
+    if news.sentences:
+        column.parts.append(rectangle("a-accent", 5, column.bottom - top - 2, 2, MARGIN, top).at(0, 0))
     height = column.bottom + 2
     boxes = [Box("heading", "", 0, 0, wide, height), *column.boxes]
     return Sheet(0, 0, wide, height, {"heading": group("heading", "".join(column.parts))}, boxes)
@@ -234,28 +238,33 @@ def _small(card: Card, look: Look) -> Item:
 
 
 def _large(card: Card, look: Look) -> Item:
-    wide, high = LARGE
-    size = min(11.0, 11 * (wide - 12 - (BADGE if card.cost else 0)) / width(card.name, 11))
+    """Return a card with its text. A cost of up to COIN letters is on a coin, a longer one below the text."""
+    wide = LARGE[0]
+    coin = 0 < len(card.cost) <= COIN
+    lines = [wrapped(option, FINE * REGULAR, wide - 11) for option in card.text]
+    foot = 14 if card.number > 1 or (card.cost and not coin) else 0
+    high = max(LARGE[1], BAND + 10 + sum([len(rows) * (FINE + 1.5) + 1.5 for rows in lines]) + foot)
+    size = min(11.0, 11 * (wide - 12 - (BADGE if coin else 0)) / width(card.name, 11))
     parts = [
-        _paper(card, LARGE),
+        _paper(card, (wide, high)),
         rectangle(f"a-{card.ground}", wide - 6, BAND, 4, 3, 3),
         text(card.name, size, card.ground, 7, 16, "b"),
         _art(card, look, 32, wide / 2, 24),
     ]
-    if card.cost:
-        parts += [
-            rectangle("a-coin s-edge shape", BADGE, BADGE, BADGE / 2, wide - BADGE - 3, 3),
-            text(card.cost, 12, "coin", wide - 13, 17.5, "b m"),
-        ]
+    if coin:
+        parts.append(rectangle("a-coin s-edge shape", BADGE, BADGE, BADGE / 2, wide - BADGE - 3, 3))
+        parts.append(text(card.cost, 12, "coin", wide - 13, 17.5, "b m"))
+    elif card.cost:
+        parts.append(text(card.cost, FINE, "card", 6, high - 6, "b"))
     if card.number > 1:
-        parts.append(text(f"×{card.number}", 13, "card", wide - 6, high - 6, "b e"))
+        parts.append(text(f"×{card.number}", TEXT, "card", wide - 6, high - 6, "b e"))
     top = BAND + 15
-    for option in card.text:
-        for line in wrapped(option, FINE * REGULAR, wide - 11):
+    for rows in lines:
+        for line in rows:
             parts.append(text(line, FINE, "card", 6, top))
             top += FINE + 1.5
         top += 1.5
-    return Item(card.id, wide, max(high, top), parts)
+    return Item(card.id, wide, high, parts)
 
 
 def _backs(hand: Hand) -> list[Item]:

@@ -63,7 +63,7 @@ def _place(view: State, tile: str) -> Place:
     face = here["face"]
     return Place(
         id=tile,
-        name=f"{tile.upper()}, {LOOK.word(face)}",
+        name=tile.upper() if face == BROWN else f"{tile.upper()} ({LOOK.word(face)})",
         area=Area(left + INSET, top + INSET, TILE - 2 * INSET, TILE - 2 * INSET),
         shape="tile",
         ground=f"tile_{face}",

@@ -212,7 +212,7 @@ def _seat(view: View, seat: Seat) -> Panel:
 def _card(card: str) -> Card:
     name, text = CARD_WORDS[card]
     cost = CARDS[card].cost
-    return Card(card, name, f"card_{CARDS[card].moment}", f"card_{CARDS[card].moment}", text=(text, f"Costs {_price(cost)}."))
+    return Card(card, name, f"card_{CARDS[card].moment}", f"card_{CARDS[card].moment}", _price(cost), (text,))
 
 
 def _common(view: View) -> Panel:
