@@ -124,9 +124,10 @@ def note_use(platform: Platform, player: str, key: Key, day: int) -> None:
 def register(platform: Platform, name: str, role: str = "player") -> tuple[Player, str]:
     """Return a new player and the first key, which cannot be shown again. It has every scope. Raises StoreUnavailable."""
     assert role in ROLES
-    player = Player(_new_id("p"), name, role, _now())
-    key, secret = _with_secret(player.id, Key(first_key(player.id), _FIRST, SCOPES, player.created, None, None))
-    result = platform.store.accounts.add(player.id, name, role, player.created, _stored(key))
+    now = _now()
+    player = Player(_new_id("p"), name, role, now)
+    key, secret = _with_secret(player.id, Key(first_key(player.id), _FIRST, SCOPES, now, None, None))
+    result = platform.store.accounts.add(player.id, name, role, now, _stored(key))
     assert result is Result.DONE
     return player, secret
 

@@ -212,8 +212,8 @@ class MatchesQuery(Schema):
     sort = Text(
         validate=validate.OneOf(["deadline"]),
         metadata={
-            "description": "`deadline`, only with `to_act=me`: the earliest deadline of yours first, and last the matches in which you have "
-            "none. Default: newest first."
+            "description": "`deadline`, only with `to_act=me`: the earliest deadline of yours first, matches in which you have none "
+            "last. Default: newest first."
         },
     )
     limit = Whole(
