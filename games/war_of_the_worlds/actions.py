@@ -212,8 +212,10 @@ def play(match: Match, seat: Seat, action: Action) -> None:
 
 
 def owed_plays(state: State, seat: Seat) -> Iterator[Action]:
-    """Yield the legal plays of cards in hand that count for the duty to play. A play that removes the card or opens a strike does not count
-    (WOW-TRN-05, WOW-TRN-06, WOW-UNT-14, WOW-EDN-05)."""
+    """Yield the legal plays of cards in hand that count for the duty to play, if the match has that duty. A play that removes the card or
+    opens a strike does not count (WOW-TRN-05, WOW-TRN-06, WOW-TRN-08, WOW-UNT-14, WOW-EDN-05, WOW-OPT-02)."""
+    if not must_play(state):
+        return
     for card in dict.fromkeys(state["sides"][seat]["hand"]):
         for terms in KEPT[card]:
             verb = VERBS[card, terms.option]
@@ -228,10 +230,7 @@ def end_turn_offers(state: State, seat: Seat) -> list[Action]:
 
 
 def end_turn_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """Refuse to end the turn while a card must be played, unless the match goes without that duty (WOW-TRN-05, WOW-TRN-06, WOW-TRN-08,
-    WOW-OPT-02)."""
-    if not must_play(state):
-        return None
+    """Refuse to end the turn while a card must be played (WOW-TRN-05, WOW-TRN-06, WOW-TRN-08)."""
     owed = next(owed_plays(state, seat), None)
     return None if owed is None else no("cards_left", "WOW-TRN-05", card=owed["card"])
 

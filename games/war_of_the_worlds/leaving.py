@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from games.kernel import Action, Seat
-from games.war_of_the_worlds.actions import end_turn_refusal, owed_plays, play_offers, play_refusal
+from games.war_of_the_worlds.actions import owed_plays, play_offers, play_refusal
 from games.war_of_the_worlds.data import GAIN, TERMS
 from games.war_of_the_worlds.document import Match, State
 from games.war_of_the_worlds.outcome import end_by_leaving
@@ -28,7 +28,5 @@ def default(state: State, seat: Seat) -> Action:
         return {"type": "end_moves"}
     if state["phase"] == STRIKING:
         return next(action for action in play_offers(state, seat) if play_refusal(state, seat, action) is None)
-    end_turn: Action = {"type": "end_turn"}
-    if end_turn_refusal(state, seat, end_turn) is None:
-        return end_turn
-    return min(owed_plays(state, seat), key=lambda action: TERMS[action["card"], action["option"]].effect != GAIN)
+    owed = list(owed_plays(state, seat))
+    return min(owed, key=lambda play: TERMS[play["card"], play["option"]].effect != GAIN) if owed else {"type": "end_turn"}

@@ -16,7 +16,7 @@ from jsonschema import Draft202012Validator
 
 import games
 from games.choices import combinations
-from games.kernel import SPECTATOR, Game, Refused, Scratch, carry_out, evolve, legal, sentence
+from games.kernel import SPECTATOR, SYSTEM, Game, Refused, Scratch, carry_out, evolve, legal, sentence, withdraw
 from games.schema import always, record
 from tests.games.matches import Start, chance, walk
 from tests.games.test_imports import GUIDE, LEVELS, faults
@@ -98,6 +98,25 @@ def test_search_finds_the_move_that_wins(pebbles: Game) -> None:
         scratch.play("white", {"type": "take", "pebbles": number})
         worth[number] = pebbles.worth(scratch.state, "white")
     assert worth == {1: 0.0, 2: 0.0, 3: 1.0}
+
+
+def test_a_seat_may_leave_before_and_during_play(pebbles: Game) -> None:
+    for step in walk(start(pebbles, 3)):
+        for seat, other in (("white", "black"), ("black", "white")):
+            match = withdraw(pebbles, step.before, seat, chance(1))
+            assert [event["type"] for event in match.events] == ["seat_withdrawn", "match_ended"]
+            assert match.state["outcome"] == {"winners": [other], "reason": "resigned", "scores": {"white": 0, "black": 0}}
+            assert list(pebbles.invariants(match.state)) == []
+            assert pebbles.board(match.state, SPECTATOR)[-1] == f"{other.capitalize()} won (resigned): white 0, black 0."
+
+
+def test_a_match_of_default_actions_ends(pebbles: Game) -> None:
+    state = pebbles.begin(["white", "black"], {})
+    while state["outcome"] is None:
+        (actor,) = state["to_act"]
+        action = {"type": "advance"} if actor == SYSTEM else pebbles.default(state, actor)
+        state = carry_out(pebbles, state, actor, action, chance(2)).state
+    assert state["outcome"]["reason"] == "last_pebble"
 
 
 def test_its_document_can_be_written_and_the_game_plays_with_it(folder: Path, pebbles: Game) -> None:
