@@ -198,7 +198,7 @@ def _step(run: Going, will: random.Random, moment: int) -> int:
         offered += [(seat, {"type": "hand_over", "player": will.choice(PLAYERS)}) for seat in now.document["seats"]]
         # Otherwise most matches would soon be over.
         rare = [each for each in offered if each[1]["type"] != "resign" and each[1].get("what") not in ("draw", "void")]
-        actor, action = will.choice(rare if rare and will.random() < 0.97 else offered)
+        actor, action = will.choice(rare if rare and will.random() < 0.94 else offered)
         try:
             run.act_at_table(actor, action, moment)
         except Refused:
