@@ -207,7 +207,7 @@ def changes(before: Position | None, after: Position) -> Changes:
         and old["active"] == new["active"]
         and old["outcome"] is new["outcome"]
         and old["seats"] == new["seats"]
-        and _same_table(before, after)
+        and only_clocks_differ(before.table, after.table)
     ):
         due: dict[str, int | None] = {work.member: work.due for work in owed(after)}
         if before.table is after.table:
@@ -224,7 +224,7 @@ def _all_of(before: Position | None, after: Position, left: dict[str, int]) -> C
     due: dict[str, int | None] = {} if before is None else {work.member: None for work in owed(before)}
     due |= {work.member: work.due for work in owed(after)}
     changed = Changes(due=due, standing=canonical(stored(after)), indexes=moves, created=after.created)
-    if before is None or not _same_table(before, after) or after.ended:
+    if before is None or not only_clocks_differ(before.table, after.table) or after.ended:
         hidden = before is not None and before.begun is not None and after.begun is not None
         return changed._replace(tell=tuple(_followers(after) if hidden else concerned(after)), anew=True)
     return changed._replace(tell=tuple(_newly_to_act(before, after)))
@@ -233,11 +233,6 @@ def _all_of(before: Position | None, after: Position, left: dict[str, int]) -> C
 def _followers(position: Position) -> list[str]:
     """Return the players who may follow a match that is hidden from spectators, or to whom a seat of it is offered."""
     return [player for player in concerned(position) if position.seats_of(player) or player in position.table["handovers"].values()]
-
-
-def _same_table(before: Position, after: Position) -> bool:
-    """Return True if nothing has happened at the table: at most the clocks of its seats have been wound."""
-    return before.table is after.table or (before.changed == after.changed and only_clocks_differ(before.table, after.table))
 
 
 def _newly_to_act(before: Position, after: Position) -> list[str]:
