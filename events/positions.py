@@ -221,4 +221,8 @@ def _wound(before: Table, after: Table, was_to_act: list[str], to_act: list[str]
 
 def _fixes(game: Game, entry: Entry) -> bool:
     """Return True if nothing can be taken back from before an entry (TBL-TBK-02)."""
-    return any(kind in _FIXING or kind in game.reveals or kind in game.rolls for kind in [event["type"] for event in entry.events])
+    for event in entry.events:
+        kind = event["type"]
+        if kind in _FIXING or kind in game.reveals or kind in game.rolls or kind in game.uncovers:
+            return True
+    return False

@@ -151,6 +151,7 @@ class Game(NamedTuple):
     redacted: frozenset[str] = frozenset()
     remembers: Mapping[str, Callable[[Memory, Event], Memory]] = MappingProxyType({})
     inadmissible: Callable[[State, Action], Refusal | None] = admissible
+    uncovers: frozenset[str] = frozenset()
 
     def __repr__(self) -> str:
         return f"<Game {self.id}>"

@@ -64,6 +64,7 @@ GAME = Game(
     refusals=REFUSALS,
     reveals=frozenset({"cards_drawn", "offer_filled"}),
     rolls=frozenset({"supply_shuffled", "offer_deck_shuffled"}),
+    uncovers=frozenset({"card_played", "hand_discarded"}),
     view=view,
     shown=shown,
     guess=guess,

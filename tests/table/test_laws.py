@@ -160,13 +160,25 @@ def test_documents_and_events_have_their_schemas(game: Game) -> None:
 @GAMES
 def test_what_is_fixed_follows_from_the_events(game: Game) -> None:
     """Check each version against the events before it (TBL-TBK-02)."""
-    fixing = {*game.reveals, *game.rolls, "match_started", "match_restored", "seat_withdrawn"}
+    fixing = {*game.reveals, *game.rolls, *game.uncovers, "match_started", "match_restored", "seat_withdrawn"}
     for run in played(game.id):
         fixed = 0
         for position, entry in zip(run.positions, run.entries, strict=True):
             if fixing & {event["type"] for event in entry.events}:
                 fixed = entry.version
             assert position.fixed == fixed
+
+
+def test_a_card_that_was_played_from_a_hidden_hand_is_not_taken_back() -> None:
+    """The others have seen it (TBL-TBK-02)."""
+    (game,) = (each for each in ALL if each.id == "war_of_the_worlds")
+    found = 0
+    for run in played(game.id):
+        for position, entry in zip(run.positions, run.entries, strict=True):
+            if entry.action["type"] == "play":
+                assert position.fixed == position.version
+                found += 1
+    assert found > 20
 
 
 @GAMES
