@@ -56,7 +56,7 @@ def uptime() -> int:
 def boot_id() -> str:
     """Return the id of the machine until its next restart. Where there is none, each process is a machine of its own."""
     try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        return Path("/proc/sys/kernel/random/boot_id").read_text()[:13]
     except OSError:
         return f"{secrets.token_hex(8)}.{os.getpid()}"
 

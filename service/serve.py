@@ -173,7 +173,7 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
         type=queue_list,
         action="append",
         metavar="LIST",
-        help="instead of --workers: one process for each LIST, such as advance,think",
+        help="instead of --workers: one process for each LIST, such as advance,deadline",
     )
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("WARLEDGER_DATA", "data")), help="folder of the data (./data)")
     parser.add_argument("--verbose", action="store_true", help="show the logs here instead of keeping them in the data folder")

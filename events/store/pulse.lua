@@ -5,6 +5,7 @@
 --       then n times a name and the moment of its pulse as the caller knows it, then names of processes that are gone
 -- returns {names and pulses in turn, for each outage the moments of its begin and its end, number of outages that are new}
 local STALE, KEPT, MOST, PROCESSES, DAY = 2000, 61 * 86400000, 10000, 1000, 86400000
+local RECENT = 500  -- the pulse of a role is not written again for so long: its processes need not write it each
 local processes, outages = KEYS[1], KEYS[2]
 if processes ~= '{pulse}:processes' or outages ~= '{pulse}:outages' then error({err = 'ERR not the keys of pulses'}) end
 local role, process, moment, n = ARGV[1], ARGV[2], whole(ARGV[3], 0), whole(ARGV[6], 0)
@@ -31,7 +32,8 @@ if role ~= '' then
   for _, name in ipairs({process, role}) do
     local before = last(name)
     if before and moment - before > STALE then record(before, moment) end
-    if not before or before <= moment or before > moment + DAY then
+    local newer = not before or before <= moment - (name == role and RECENT or 0) or before > moment + DAY
+    if newer then
       redis.call('HSET', processes, name, string.format('%d %s', moment, ARGV[4]))
     end
   end
