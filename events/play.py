@@ -135,6 +135,7 @@ def rematch_id(match: str) -> str:
 def _create(platform: Platform, match: str, player: str, action: Action, asked: Request | None) -> Position:
     rules, secret = recall.game_of(platform, action["game"]), new_secret()
     published = commitment(secret)
+    platform.pulse.take_part()
     now = platform.clock.now()
     expires = now + round(platform.settings.unstarted_days * DAY_MS)
     session = Session(rules, commitment=published, lock=lock_of(published, join_code(secret)), expires=expires)
@@ -191,9 +192,8 @@ def act_at_table(
     StoreUnavailable, and Refused by the table.
     """
     asked = _request(request, actor, action)
-    received = platform.clock.now() if received is None else received
 
-    def decide(cached: Cached, before: Position) -> list[Decided]:
+    def decide(cached: Cached, before: Position, received: int) -> list[Decided]:
         _check_player(before, actor, player)
         follows = player is not None or before.seats_of(actor)
         known = before.version if follows else before.public_version
@@ -234,9 +234,8 @@ def play(
     if not 1 <= len(actions) <= LONGEST_LIST:
         raise BadList(f"A list holds 1 to {LONGEST_LIST} actions.")
     asked = _request(request, actor, list(actions))
-    received = platform.clock.now() if received is None else received
 
-    def decide(cached: Cached, before: Position) -> list[Decided]:
+    def decide(cached: Cached, before: Position, received: int) -> list[Decided]:
         _check_actor(before, actor, player)
         if expected is not None and expected != before.version and not _unseen(platform, before, expected, actor):
             raise Stale(expected, before.version)
@@ -362,8 +361,7 @@ def give_back(platform: Platform, cached: Cached, received: int | None) -> tuple
         return cached, decided
     if not platform.pulse.is_fresh:
         platform.pulse.beat()
-    now = platform.clock.now()
-    until = now if received is None else min(received, now)
+    until = platform.clock.now() if received is None else received
     for outage in platform.pulse.outages.between(max(table["clocks"]["returned"], min(running)), until):
         given = {"type": "return_time", "from": outage.begin, "to": outage.end}
         decided.append(decide_at_table(platform, cached, SYSTEM, given, None, until))
@@ -456,23 +454,26 @@ def occupant_of(before: Position, seat: str) -> Occupant:
 def _write(
     platform: Platform,
     match: str,
-    decide: Callable[[Cached, Position], list[Decided]],
+    decide: Callable[[Cached, Position, int], list[Decided]],
     claim_of: Callable[[Position], Claim | None],
-    received: int,
+    received: int | None,
 ) -> Played:
     """Decide on what is known, and append it. If the match has moved on, learn what is new and decide again.
 
     Before it, in the same append, clocks get back what outages took from them until the request was `received`. `decide` gets the match
-    after that, and the position that the store has.
+    after that, the position that the store has, and the moment at which the request counts as received.
     """
+    platform.pulse.take_part()
     cached = recall.cached(platform, match)
+    now = platform.clock.now()
+    received = now if received is None else min(received, now)
     told = False
     for _ in range(_ATTEMPTS):
         before = cached.position
         claim = claim_of(before)
         try:
             later, returned = give_back(platform, cached, received)
-            decided = decide(later, before)
+            decided = decide(later, before, received)
         except (Refused, PlatformError) as refusal:
             if refusal.code == "time_is_up" and not told:  # unless an outage is to blame of which this process has not heard yet
                 platform.pulse.refresh(received)

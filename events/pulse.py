@@ -101,6 +101,14 @@ class Pulse:
                 log.warning("processes_frozen", number=len(still))
             self._still, self._last = still, beat
 
+    def take_part(self) -> None:
+        """Take over the service time of the others before this process writes anything, if it gives pulses and has not given one yet.
+
+        Raises StoreUnavailable, StoreRefused.
+        """
+        if self._last is None and self._role:
+            self.beat()
+
     def refresh(self, moment: int) -> None:
         """Learn of every outage that is known up to a moment, in one round trip unless the last pulse is from after it.
 

@@ -35,6 +35,7 @@ def work(platform: Platform, kinds: Sequence[str] = tuple(KINDS)) -> None:
     """Carry out jobs of these kinds until a signal ends it."""
     jobs.bind(platform, kinds)
     platform.pulse.start(WORKER)
+    platform.pulse.take_part()
     sweep(platform)
     beside = Sweep(platform)
     beside.start()

@@ -395,14 +395,14 @@ def test_the_standing_has_the_clocks_of_the_newest_version(timed: Timed) -> None
     assert standing is not None
     assert standing["clock"] == QUICK
     assert standing["clocks"] == {
-        "one": {"left": 10 * SECOND, "deadline": at + 10 * SECOND},
-        "two": {"left": 10 * SECOND, "deadline": None},
+        "one": {"left": 10 * SECOND, "deadline": at + 10 * SECOND, "late": 0},
+        "two": {"left": 10 * SECOND, "deadline": None, "late": 0},
     }
     timed.live(3 * SECOND)
     timed.add(match, "one", stay=True)
     standing = timed.web.store.lists.standings([match])[0]
     assert standing is not None
-    assert standing["clocks"]["one"] == {"left": 10 * SECOND, "deadline": at + 13 * SECOND}
+    assert standing["clocks"]["one"] == {"left": 10 * SECOND, "deadline": at + 13 * SECOND, "late": 0}
 
 
 def test_a_look_at_deadlines_comes_when_the_next_one_passes(timed: Timed) -> None:

@@ -83,6 +83,14 @@ class Storm:
     def restart_store(self) -> None:
         self._restart(embedded.STORE, "no")
 
+    def look_after(self) -> None:
+        """Start those workers again that have ended because the store was away when they began, as `serve` does."""
+        for place, (worker, queues) in enumerate(self.workers):
+            if worker.poll() is not None:
+                del self.workers[place]
+                self.hire(queues, 0)
+                return
+
     def _restart(self, name: str, fsync: str) -> None:
         process = self.servers[name].process
         assert process is not None
@@ -161,6 +169,7 @@ def rage(storm: Storm, number: int) -> None:
         if time.monotonic() > ends:
             break
         act()
+        storm.look_after()
         time.sleep(storm.chance.uniform(0.1, 0.7))
     (storm.folder / "go").touch()
     began = storm.platform.clock.now()
@@ -174,6 +183,7 @@ def check(storm: Storm, trial: Trial, began: int) -> None:
     if trial.thinks:
 
         def answers() -> list[Entry]:
+            storm.look_after()
             found = entries(platform, match)
             human = max(entry.version for entry in found if entry.actor == "one" and entry.action["type"] == "add")
             return [entry for entry in found if entry.version > human and entry.actor == "two"]
@@ -183,7 +193,7 @@ def check(storm: Storm, trial: Trial, began: int) -> None:
         assert given[0].at - began <= TEN_SECONDS * 1000, "it could think from then on"
         assert sum(not entry.action.get("stay", False) for entry in given) <= 1, "it has had one turn"
     else:
-        within(PATIENT, lambda: time_outs(platform, match))
+        within(PATIENT, lambda: storm.look_after() or time_outs(platform, match))
         found = time_outs(platform, match)
         assert len({deadline for _, deadline, _ in found}) == len(found) <= 2, "each seat runs out of time once"
         for at, deadline, _ in found:
