@@ -219,6 +219,21 @@ def test_a_match_without_a_clock_is_void_after_sixty_days(timed: Timed) -> None:
     assert audit(timed.worker, match).ok
 
 
+def test_a_process_whose_wall_clock_is_wrong_writes_nothing_by_it(timed: Timed) -> None:
+    match = timed.begin()
+    timed.live(SECOND)
+    timed.machine.wall += MINUTE
+    wrong = open_platform(timed.settings, ALL_GAMES, clock=timed.machine.clock())
+    timed.machine.wall -= MINUTE
+    timed.opened.append(wrong)
+    wrong.pulse.join(WEB, timed.processes[0].pid)
+    received = wrong.clock.now()
+    assert received > timed.now() + SECOND
+    played = play.play(wrong, match, "one", [{"type": "add", "by": 1, "stay": False}], player=ANN, received=received)
+    assert played.entries[0].at == timed.now()
+    assert recall.position(wrong, play.create(wrong, ANN, "tally", {"one": "me", "two": "me"}, {}).match).at == timed.now()
+
+
 # ---------------------------------------------------------------- requests in flight
 
 

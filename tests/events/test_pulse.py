@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import random
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
 
 import pytest
 
-from events.clock import Clock
+from events.clock import Beat, Clock
 from events.errors import StoreRefused, StoreUnavailable
 from events.outages import KEPT_MS, Outage, Outages
 from events.pulse import GONE_MS, WEB, WORKER, Pulse
 from events.queue.floors import Floors
+from events.store import Store
 from events.store.client import RedisClient
 from events.store.pulses import Pulses
 from tests.conftest import Servers, within
@@ -353,6 +355,18 @@ def test_there_are_never_more_than_a_thousand_processes(town: Town) -> None:
     town.servers.keeper.hset("{pulse}:processes", mapping={f"web:1:{number}:1": "1 1 b" for number in range(1001)})
     with pytest.raises(StoreRefused):
         town.begin(WEB)
+
+
+def test_one_server_and_a_cluster_keep_pulses_alike(store: Store) -> None:
+    role, name = WEB, f"{WEB}:1:{random.randrange(1, 1 << 40)}:1"
+    moment = 5_000_000_000_000 + random.randrange(1 << 40)
+    store.pulses.beat(role, name, Beat(moment, 1, "b"), 0, {}, [])
+    heard = store.pulses.beat(role, name, Beat(moment + 5000, 2, "b"), moment, {}, [])
+    assert heard.pulses[name] == heard.pulses[role] == (moment + 5000, 2, "b")
+    assert (moment, moment + 5000) in heard.outages
+    other = f"{WORKER}:1:1:1"
+    assert name not in store.pulses.beat(WORKER, other, Beat(moment + 5000, 2, "b"), moment, {}, [name]).pulses
+    assert store.pulses.look(moment).outages == heard.outages
 
 
 # ---------------------------------------------------------------- threads
