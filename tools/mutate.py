@@ -85,9 +85,7 @@ _GAMES = (
 GROUPS = {
     **{game: _rules(game) for game in _PREFIXES},
     "table": Group(("table/deeds.py", "table/facts.py", "table/rules.py", "table/session.py", "table/state.py"), ("tests/table",)),
-    "kernel": Group(
-        ("games/kernel.py", "games/lifecycle.py", "games/documents.py", "games/schema.py"), _GAMES, LAWS, f"not {_NO_MUTANT}"
-    ),
+    "kernel": Group(("games/kernel.py", "games/lifecycle.py", "games/documents.py", "games/schema.py"), _GAMES, LAWS, f"not {_NO_MUTANT}"),
     "choices": Group(("games/choices.py",), _GAMES, LAWS, f"not {_NO_MUTANT}"),
     "chance": Group(("games/chance.py", "events/dice.py"), (*_GAMES, "tests/events/test_dice.py"), LAWS, f"not {_NO_MUTANT}"),
     "sight": Group(

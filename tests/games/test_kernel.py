@@ -24,6 +24,7 @@ from games.kernel import (
     no,
     remembered,
     sentence,
+    withdraw,
 )
 from games.war import GAME as WAR
 from tests.games.matches import Start, same, walk
@@ -279,6 +280,15 @@ def test_scratch_play_goes_as_recorded_play_and_leaves_the_first_document_alone(
     assert same(first) == before
 
 
+def test_a_seat_leaves_a_private_copy_of_the_document():
+    game = WAR._replace(leave=lambda match, seat: match.emit("round_started", round=match.chance.roll(6) + len(seat)))
+    state = WAR.begin(["red", "blue"], {})
+    match = withdraw(game, state, "blue", Drawn(lambda below: below - 1))
+    assert match.events == [{"type": "round_started", "round": 10}]
+    assert match.state == {**state, "round": 10}
+    assert state["round"] == 1
+
+
 def offering(*refused):
     """Return a game whose seats may `go` to three places or `send` some ships, and in which some places are refused."""
     go = Deed(
@@ -334,3 +344,5 @@ def test_what_is_remembered_follows_from_what_a_spectator_is_shown():
     before = {"kept": 0}
     assert remembered(game, before, events) == {"kept": 0, "a for a spectator": 1, "c for a spectator": 2}
     assert before == {"kept": 0}
+    restored = {"type": "match_restored", "memory": {"then": 0}}
+    assert remembered(game, before, [events[0], restored, events[2]]) == {"then": 0, "c for a spectator": 1}
