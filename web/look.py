@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
 import re
 from collections.abc import Mapping
@@ -34,10 +35,11 @@ text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-se
 
 
 class Look:
-    """The looks of a game with the shared ones below them. There is one for each game."""
+    """The looks of a game with the shared ones below them. There is one for each game. `mark` changes when the looks do."""
 
     def __init__(self, own: Picture) -> None:
         self.picture = own
+        self.mark = hashlib.sha256(repr((own, SHARED, BADGES, STYLE)).encode()).hexdigest()[:8]
         self.grounds: Mapping[str, Ground] = {**SHARED.grounds, **own.grounds}
         self.paints: Mapping[str, tuple[str, str]] = {**SHARED.paints, **own.paints}
         self.glyphs: Mapping[str, Glyph] = {**SHARED.glyphs, **own.glyphs}

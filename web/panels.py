@@ -273,6 +273,6 @@ def _backs(hand: Hand) -> list[Item]:
         return []
     wide, high = SMALL
     left = (min(hand.hidden, FAN) - 1) * FAN_STEP
-    parts = [rectangle(f"a-{hand.ground} s-edge shape", wide, high, 6, place * FAN_STEP) for place in range(min(hand.hidden, FAN))]
+    parts = [rectangle(f"a-{hand.ground} s-rule shape", wide, high, 6, place * FAN_STEP) for place in range(min(hand.hidden, FAN))]
     parts.append(text(str(hand.hidden), 18, hand.ground, left + wide / 2, high / 2 + 6, "b m"))
     return [Item(f"{hand.name} hidden", wide + left, high, parts)]

@@ -44,8 +44,8 @@ def scene(view: View) -> Scene:
         pieces=tuple(_pieces(view)),
         marks=tuple(_marks(view)),
         tracks=(
-            Track("damage", LOOK.word("damage"), view["damage"], DAMAGE_TO_WIN, "humans"),
-            Track("civilians", LOOK.word("civilians"), left, CIVILIANS, "aliens"),
+            Track("damage", LOOK.word("damage_track"), view["damage"], DAMAGE_TO_WIN, "humans"),
+            Track("civilians", LOOK.word("civilians_track"), left, CIVILIANS, "aliens"),
         ),
         panels=(*[_side(view, seat) for seat in view["seats"]], *_open(view)),
         acting=tuple([seat for seat in view["to_act"] if seat in view["seats"]]),
