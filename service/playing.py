@@ -21,9 +21,10 @@ from service.context import Service
 from service.game_components import reference
 from service.matches import match_response, request_id
 from service.operations import UNCHANGED, Answer, Body, Call, Operation, in_json
+from service.pictures import PICTURE, picture_response
 from service.problems import Problem, refusal_problem
-from service.request_schemas import SeatQuery, StateQuery
-from service.responses import JSON, TEXT, empty_response, json_response, names_tag, prefers, tagged, text_response
+from service.request_schemas import PictureQuery, SeatQuery, StateQuery
+from service.responses import JSON, SVG, TEXT, empty_response, json_response, names_tag, prefers, tagged, text_response
 from table.rematch import rematch
 from table.rules import admit, by_seat, is_table_action
 
@@ -33,11 +34,11 @@ REMATCH = "rematch"
 
 
 def get_state(service: Service, call: Call, match: str) -> Response:
-    """Return the match at a version, as the caller may see it: in JSON, or as a board in text."""
-    newest = recall.position(service.platform, match)
-    viewer = sight.viewer_of(newest, call.caller, call.query.get("viewer"))
-    position = _position_at(service.platform, sight.seen(service.platform, newest, call.caller), call.query.get("at"))
+    """Return the match at a version, as the caller may see it: in JSON, as a board in text, or as a picture."""
+    position, viewer = _seen(service, call, match)
     as_text = prefers(call.header("Accept"), TEXT)
+    if not as_text and prefers(call.header("Accept"), SVG):
+        return picture_response(service, call, position, viewer, _VARY)
     company = service.directory.company(sight.players_at(position))
     tag = company.tag(position.version) + ("-text" if as_text else "")
     if names_tag(call.header("If-None-Match"), tag):
@@ -56,6 +57,19 @@ def get_state(service: Service, call: Call, match: str) -> Response:
         "players": company.players,
     }
     return tagged(json_response(body), tag, _VARY)
+
+
+def get_picture(service: Service, call: Call, match: str) -> Response:
+    """Return the match at a version as a picture, as the caller may see it."""
+    position, viewer = _seen(service, call, match)
+    return picture_response(service, call, position, viewer, "Authorization", call.query["shape"], call.query["theme"])
+
+
+def _seen(service: Service, call: Call, match: str) -> tuple[Position, str]:
+    """Return the position that the caller asks for, and the viewer that the caller is."""
+    newest = recall.position(service.platform, match)
+    viewer = sight.viewer_of(newest, call.caller, call.query.get("viewer"))
+    return _position_at(service.platform, sight.seen(service.platform, newest, call.caller), call.query.get("at")), viewer
 
 
 def _position_at(platform: Platform, newest: Position, version: int | None) -> Position:
@@ -287,15 +301,25 @@ OPERATIONS = (
         "get_state", "GET", "/v1/matches/{match}/state", "play", "See the match", get_state,
         {
             200: Answer(
-                "The match at a version, as its viewer may see it. With `Accept: text/plain`, a board for people.",
-                {JSON: reference("State")}, ("ETag",), (TEXT,),
+                "The match at a version, as its viewer may see it. With `Accept: text/plain` a board for people, with "
+                "`Accept: image/svg+xml` a picture.",
+                {JSON: reference("State")}, ("ETag",), (TEXT, SVG),
             ),
             304: UNCHANGED,
         },
         "The view of a seat is for its player, for referees who do not play in the match, and for everybody once it is over. "
         "`spectator` is for everybody. `auditor` is for such referees, and for everybody once the match is over. "
-        "With `Accept: text/plain` the answer is a board for people, in at most 60 lines of 120 columns.",
+        "With `Accept: text/plain` the answer is a board for people, in at most 60 lines of 120 columns. With "
+        "`Accept: image/svg+xml` it is the picture of `get_picture`.",
         key="optional", query=StateQuery(), headers=("If-None-Match",),
+        problems=("no_such_match", "no_such_seat", "no_such_version", "hidden_view"),
+    ),
+    Operation(
+        "get_picture", "GET", "/v1/matches/{match}/state.svg", "play", "See the match as a picture", get_picture,
+        {200: Answer("The match at a version, as its viewer may see it: one SVG document.", PICTURE, ("ETag",)), 304: UNCHANGED},
+        "The board, the panels of the seats, whose turn it is, and what the last entry did, as one SVG document that refers to nothing "
+        "else. Without a key it is what a spectator sees, so the address can stand in an `<img>`. Who may see what is as for `get_state`.",
+        key="optional", query=PictureQuery(), headers=("If-None-Match",),
         problems=("no_such_match", "no_such_seat", "no_such_version", "hidden_view"),
     ),
     Operation(

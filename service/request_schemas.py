@@ -14,7 +14,10 @@ from marshmallow import RAISE, Schema, ValidationError, fields, validate
 from events.lists import LONGEST_PAGE
 from events.players import ROLES, SCOPES
 from games import patterns
+from games.picture import THEMES
 from service.limits import LONGEST_NAME, LONGEST_READ
+from web.look import AUTO
+from web.picture import SHAPES, WIDE
 
 # Characters that show nothing or that change the order of others: controls, formats, fillers, variation selectors, separators. Those beyond
 # U+FFFF are not in the documented pattern: many tools read it in 16-bit units, in which ranges of them are malformed.
@@ -238,6 +241,21 @@ class StateQuery(Schema):
 
     at = Whole(validate=validate.Range(1, LARGEST), metadata={"description": "The version to show. Default: the newest."})
     viewer = Text(validate=VIEWER_ID, metadata=VIEWER)
+
+
+class PictureQuery(StateQuery):
+    """The query of a picture: its version, its viewer, its shape and its colours."""
+
+    shape = Text(
+        load_default=WIDE,
+        validate=validate.OneOf(SHAPES),
+        metadata={"description": "`wide`: panels beside the board. `tall`: panels below it, for narrow windows."},
+    )
+    theme = Text(
+        load_default=AUTO,
+        validate=validate.OneOf((AUTO, *THEMES)),
+        metadata={"description": "The colours. `auto`: light or dark as the reader prefers."},
+    )
 
 
 class SeatQuery(Schema):

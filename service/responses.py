@@ -15,6 +15,7 @@ from werkzeug.http import parse_etags
 JSON = "application/json"
 NDJSON = "application/x-ndjson"
 TEXT = "text/plain"
+SVG = "image/svg+xml"
 EVENT_STREAM = "text/event-stream"
 
 _WEIGHT = re.compile(r"0(?:\.\d{0,3})?|1(?:\.0{0,3})?")

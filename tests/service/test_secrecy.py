@@ -58,6 +58,8 @@ def answers(caller: Caller, match: str, versions: int, *seats: str) -> Iterator[
             path = f"{base}/state?at={version}&{viewer}"
             yield path, comparable(caller.get(path))
             yield f"{path} as a board", comparable(caller.get(path, Accept="text/plain"))
+            if version % 8 == 0 or version == versions:
+                yield f"{path} as a picture", comparable(caller.get(path, Accept="image/svg+xml"))
     for path in (base, f"{base}/choices", f"{base}/audit", f"{base}/record", f"{base}/choices?seat={seats[-1]}", "/v1/matches"):
         yield path, comparable(caller.get(path))
     yield "304", comparable(caller.get(f"{base}/state", If_None_Match=f'"{versions}"'))
