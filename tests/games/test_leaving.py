@@ -206,7 +206,7 @@ def seen_by(game: Game, state: State, viewer: str, seat: str) -> Any:
 
 
 @law
-def test_5_guesses_worths_and_boards_go_on_without_a_seat(start: Start) -> None:
+def test_5_guesses_worths_boards_and_scenes_go_on_without_a_seat(start: Start) -> None:
     game, memory, gone = start.game, {}, 0
     for step in walk(start, leaving_often(start)):
         memory = remembered(game, memory, step.events)
@@ -223,6 +223,7 @@ def test_5_guesses_worths_and_boards_go_on_without_a_seat(start: Start) -> None:
             lines = game.board(seen, viewer)
             assert 0 < len(lines) <= LINES
             assert max(map(len, lines)) <= WIDTH
+        assert game.scene(game.view(step.after, SPECTATOR)).winners == tuple((step.after["outcome"] or {"winners": ()})["winners"])
 
 
 @law
@@ -330,6 +331,8 @@ def test_a_match_may_end_by_agreement_in_any_phase(game: Game, reason: str) -> N
         assert list(game.invariants(after)) == []
         assert (after["phase"], after["to_act"]) == (OVER, [])
         assert all(isinstance(game.worth(after, seat), (int, float)) for seat in state["seats"])
+        scene = game.scene(game.view(after, SPECTATOR))
+        assert (scene.over, scene.winners, scene.acting) == (True, tuple(winners), ())
         text = "\n".join(game.board(game.view(after, AUDITOR), AUDITOR))
         assert ("agreed on a draw." in text) == (reason == DRAW)
         assert ("The match does not count." in text) == (reason == VOID)
