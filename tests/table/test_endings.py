@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import count
 from typing import Any
@@ -56,15 +56,18 @@ def table_of(game: Game, state: State, clock: dict[str, Any], policy: dict[str, 
     return after_entry(table, table, [], state["to_act"], "", 0, 0)
 
 
-def played_on(game: Game, table: Table, state: State, vanished: set[str], will: random.Random) -> tuple[str, list[str]]:
-    """Play a match on in which some seats never act again. Return why it ended, and the types of the actions of the system at the table."""
+def played_on(game: Game, table: Table, state: State, vanishing: Callable[[int], set[str]], will: random.Random) -> tuple[str, list[str]]:
+    """Play a match on in which seats never act again: before each step those that `vanishing(number of the step)` names.
+
+    Return why it ended, and the types of the actions of the system at the table.
+    """
     now, deeds = 0, list[str]()
     chance = dice(will.random())
     for number in count():
         if state["outcome"] is not None:
             return state["outcome"]["reason"], deeds
         assert number < BOUND, "the match does not end"
-        before, was_to_act = table, list(state["to_act"])
+        before, was_to_act, vanished = table, list(state["to_act"]), vanishing(number)
         there = [seat for seat in was_to_act if seat == SYSTEM or seat not in vanished or seat in table["substitutes"]]
         voters = [(seat, about) for about in table["votes"] for seat in game.playing(state) if may_vote(table, seat, about, vanished)]
         actor = ""
@@ -123,11 +126,22 @@ def test_a_match_with_a_clock_ends_whoever_vanishes(game: Game, policy: dict[str
     deeds = set()
     for number, (state, vanished) in enumerate(cases(game)):
         clock = WITH_CLOCK[number % len(WITH_CLOCK)]
-        reason, done = played_on(game, table_of(game, state, clock, policy), state, vanished, random.Random(number))
+        reason, done = played_on(game, table_of(game, state, clock, policy), state, lambda _, gone=vanished: gone, random.Random(number))
         deeds |= set(done)
         if vanished == set(game.playing(state)) and policy["policy"] == "forfeit":
             assert reason == "resigned" or done[-1:] == ["time_out"]
     assert deeds == ({"time_out", "end_vote"} if policy["policy"] == "wait" else {"time_out"})
+
+
+@POLICY
+def test_a_match_of_six_seats_ends_of_which_five_vanish_one_after_the_other(policy: dict[str, Any]) -> None:
+    game = GAMES["war_of_civilizations"]
+    seats = list(game.seats.ids[:6])
+    state = game.begin(seats, {})
+    table = table_of(game, state, WITH_CLOCK[0], policy)
+    reason, done = played_on(game, table, state, lambda number: set(seats[: min(5, number // 30)]), random.Random(6))
+    assert done.count("time_out") >= (1 if policy["policy"] == "wait" else 5), "a vote may end the match at once"
+    assert policy["policy"] != "forfeit" or reason == "resigned"
 
 
 @GAME
@@ -135,5 +149,5 @@ def test_a_match_without_a_clock_ends_when_all_have_vanished(game: Game) -> None
     """Sixty days without an entry end it (TBL-TIM-10)."""
     for number, (state, vanished) in enumerate(cases(game)):
         if len(vanished) > 1 and SYSTEM not in state["to_act"]:
-            ended = played_on(game, table_of(game, state, NO_CLOCK, {}), state, vanished, random.Random(number))
+            ended = played_on(game, table_of(game, state, NO_CLOCK, {}), state, lambda _, gone=vanished: gone, random.Random(number))
             assert ended == ("void", ["abandon"])
