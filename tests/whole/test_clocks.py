@@ -17,6 +17,7 @@ import requests
 
 from events import embedded
 from games.choices import complete
+from table.rules import is_table_action
 from tests.whole.conftest import Client, until
 from tests.whole.test_serve import part
 from tools import private
@@ -32,10 +33,14 @@ class Player(Client):
     def begin(self) -> tuple[str, Any, float]:
         """Return a match in which a clock has just begun to run, an action for its seat, and its deadline in time.monotonic."""
         match = self.insist("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "me"}, **FORFEIT})["id"]
-        choices = until(lambda: self.insist("GET", f"/v1/matches/{match}/choices")["choices"])
-        choice = next(one for one in choices if one["action"]["type"] != "resign")
+        choice = until(lambda: next(iter(self.of_the_game(match)), None))
         deadline = self.entries(match)[-1]["at"] / 1000 + SECONDS
         return match, complete(choice["action"], choice.get("choose", {}), lambda below: 0), time.monotonic() + deadline - time.time()
+
+    def of_the_game(self, match: str) -> list[Any]:
+        """Return the choices of the seat that is to act, without those at the table."""
+        choices = self.insist("GET", f"/v1/matches/{match}/choices")["choices"]
+        return [choice for choice in choices if not is_table_action(choice["action"])]
 
     def entries(self, match: str) -> list[Any]:
         """Return the entries of a match."""
