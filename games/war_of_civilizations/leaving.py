@@ -11,7 +11,6 @@ from games.war_of_civilizations.data import (
     BIDS_PHASE,
     BLOCKADE_PHASE,
     DEPLOY_PHASE,
-    FLAGSHIP,
     FREE_SHIPS,
     LANDINGS,
     PIRATE,
@@ -19,8 +18,7 @@ from games.war_of_civilizations.data import (
     RANSOM_PHASE,
     REINFORCE_PHASE,
     RETREAT_PHASE,
-    SHIPS,
-    STRENGTH,
+    WEAKEST_FIRST,
     Counts,
 )
 from games.war_of_civilizations.document import Match, State
@@ -91,7 +89,7 @@ def _strongest(state: State, seat: Seat) -> Counts:
     assert battle["retreat"] is not None, "a retreat was ordered"
     fleet, left = ships_at(state, seat, battle["at"]), battle["retreat"]["count"]
     saved: Counts = {}
-    for ship in sorted(SHIPS, key=lambda ship: (ship != FLAGSHIP, -STRENGTH[ship])):
+    for ship in reversed(WEAKEST_FIRST):
         number = min(fleet.get(ship, 0), left)
         left -= number
         if number:

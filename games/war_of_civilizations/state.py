@@ -426,12 +426,13 @@ def room(state: State, location: str) -> int:
 
 
 def distances(near: Mapping[str, Collection[str]]) -> dict[str, int]:
-    """Return the steps on the map from the Isle to each location. Ships in between do not count, nor do teleporters (WOC-RND-04)."""
+    """Return the steps on the map from the Isle to each location of the board. Ships in between do not count, nor do teleporters
+    (WOC-RND-04)."""
     found, edge = {ISLE: 0}, [ISLE]
     for step in range(1, len(LOCATIONS)):
         edge = [other for here in edge for other in near[here] if other not in found]
         found.update(dict.fromkeys(edge, step))
-    return {location: found.get(location, len(LOCATIONS)) for location in LOCATIONS}
+    return found
 
 
 def points(state: State, seat: Seat) -> list[str]:
