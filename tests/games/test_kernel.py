@@ -26,6 +26,7 @@ from games.kernel import (
     sentence,
     withdraw,
 )
+from games.schema import counts, text
 from games.war import GAME as WAR
 from tests.games.matches import Start, same, walk
 from tests.games.matches import chance as seeded
@@ -264,6 +265,15 @@ def test_decide_gives_the_events_alone():
         == carry_out(WAR, state, "system", {"type": "advance"}, seeded(1)).events
     )
     assert same(state) == before
+
+
+def test_a_match_keeps_its_action_as_admitted():
+    state = WAR.begin(["red", "blue"], {})
+    seen = {"type": "scatter", "units": {"a1": 2.0, "b2": 0}}
+    deed = Deed({"units": counts(text())}, lambda state, seat: [], lambda state, seat, action: None, lambda match, seat, action: None)
+    game = WAR._replace(id="war with another action", phases={"setup": {"scatter": deed}})
+    assert carry_out(game, state, "system", seen, seeded(1)).action == {"type": "scatter", "units": {"a1": 2}}
+    assert seen == {"type": "scatter", "units": {"a1": 2.0, "b2": 0}}
 
 
 def test_scratch_play_goes_as_recorded_play_and_leaves_the_first_document_alone():
