@@ -1,8 +1,8 @@
 """The content hash of the rules: which files decided an entry.
 
 The hash of a game is the first half of a SHA-256, 32 hex digits, over the canonical JSON of `{path: SHA-256 of the file}`. The files are
-the game's RULES.md, data.json and Python, the modules that all games share, and the rules of the table. docs/auditing.md describes it
-for other languages.
+the game's RULES.md, data.json and Python, the modules that all games share, and the rules of the table, but not what only draws pictures.
+docs/auditing.md describes it for other languages.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from events.entries import canonical
 from games.kernel import Game
 
 _TEXTS = ("RULES.md", "data.json")
+_PICTURES = ("picture.py", "scene.py")  # they decide nothing
 
 
 def content_hash(game: Game) -> str:
@@ -35,5 +36,5 @@ def _content_hash(folder: Path) -> str:
 
 def _files(folder: Path, name: str, pattern: str) -> Iterator[tuple[str, str]]:
     for path in sorted([*folder.glob(pattern), *(folder / text for text in _TEXTS)]):
-        if path.exists():
+        if path.exists() and path.name not in _PICTURES:
             yield f"{name}/{path.relative_to(folder).as_posix()}", sha256(path.read_bytes()).hexdigest()

@@ -62,7 +62,7 @@ _NO_MUTANT = "read_as_it_was_written or contains_no_id"  # tests of the recordin
 
 def _rules(game: str) -> Group:
     """Return the group of a game's rules: what decides, folds and lists, without what only draws or values positions."""
-    aside = {"board.py", "document.py", "draw.py", "guess.py", "scene.py", "sight.py", "worth.py"}
+    aside = {"board.py", "document.py", "guess.py", "scene.py", "sight.py", "worth.py"}
     files = sorted((ROOT / "games" / game).rglob("*.py"))
     others = [f"{prefix}- or [{name}] or [{name}: or -{name}]" for name, prefix in _PREFIXES.items() if name != game]
     return Group(

@@ -11,7 +11,7 @@ from web.text import REGULAR, number, safe, sized, width, wrapped
 
 MARGIN = 12.0
 SMALL = (40.0, 54.0)  # sizes of cards
-LARGE = (100.0, 136.0)
+LARGE = (100.0, 142.0)
 BAND = 58.0  # the coloured part of a large card
 TITLE, STATUS, NAME, SCORE, TEXT, FINE = 24, 15, 17, 22, 13, 9  # sizes of text
 COIN = 2  # letters of a cost that fit on a coin
