@@ -51,9 +51,6 @@ def not_in_play(session: Session, seat: Seat) -> Refusal | None:
     refusal = not_going_on(session)
     if refusal is not None:
         return refusal
-    roster = session.table["roster"]
-    if seat not in roster:
-        return no("no_such_seat", "TBL-SEA-04", seat=seat, seats=", ".join(sorted(roster)))
     if player_of(session.table, seat) is None:
         return no("not_your_seat", "TBL-SEA-04", seat=seat)
     return None if seat in playing(session) else no("not_in_play", "TBL-RES-02", seat=seat)
