@@ -100,7 +100,9 @@ def test_a_freeze_of_everything_costs_no_time_and_the_next_deadline_comes_once(p
     until(lambda: time_outs(player.entries(sleeps[0])), 15)
     ((at, deadline),) = time_outs(player.entries(sleeps[0]))
     assert 0 < at - deadline <= 2000, "a second, and another one for a machine that is busy"
-    assert player.types(sleeps[0]) == ["return_time", "time_out"]
+    types = player.types(sleeps[0])  # a machine that is busy may have frozen again
+    assert types[0] == "return_time"
+    assert [kind for kind in types if kind != "return_time"] == ["time_out"]
     player.check(sleeps[0])
 
 
@@ -129,7 +131,7 @@ def test_a_freeze_of_one_part_costs_no_time(place: private.Place, name: str) -> 
     with frozen(place, victims[:1] if name in ("one_web_process", "a_worker") else victims):
         sleep_until(deadline + 1.0)
         if name in ("a_worker", "the_queue"):  # the web answers, and what it says is true at that moment
-            assert player.act(match, action).status_code in (200, 422)
+            assert player.act(match, action).status_code in (200, 409)
     until(lambda: player.types(match))
     time.sleep(1.0)
     if player.types(match) == [action["type"]]:
@@ -156,7 +158,8 @@ def test_clients_that_race_their_deadline_are_judged_by_when_they_were_received(
     for thread in threads:
         thread.join()
     time.sleep(2.0)
-    assert {status for _, status in results} == {200, 422}
+    assert {status for _, status in results} <= {200, 409, 422}, "time is up, or the match is over already"
+    assert {status == 200 for _, status in results} == {True, False}
     for match, status in results:
-        assert ("time_out" in player.types(match)[:1]) == (status == 422)
+        assert ("time_out" in player.types(match)[:1]) == (status != 200)
         player.check(match)
