@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 import pytest
 
-from events import losses, play, recall
+from events import losses, play, players, recall
 from events.audit import Finding, Report, as_json, audit, audit_entries, record_header
 from events.entries import START, Entry, blind_key, canonical, link, parse
 from events.errors import NoMatch, SecretLost
@@ -368,10 +368,10 @@ def test_the_log_of_another_match_is_found(platform: Platform, match: str, serve
 
 def test_entries_that_the_store_has_lost_are_found(platform: Platform, begin: Begin, tmp_path: Path) -> None:
     lost, whole = begin(), begin()
-    losses.add(tmp_path, [losses.Loss(lost, 2, 3, losses.CUT, "", 0)])
+    losses.add(tmp_path, [losses.Loss(lost, 1, 3, losses.CUT, "", 0)])
     elsewhere = dataclasses.replace(platform, settings=platform.settings._replace(data=tmp_path))
     (finding,) = audit(elsewhere, lost).findings
-    assert finding == (2, "entries_lost", "The entries 2 to 3 were in the damaged end of the store's file, which was cut off.")
+    assert finding == (1, "entries_lost", "The entries 1 to 3 were in the damaged end of the store's file, which was cut off.")
     assert audit(elsewhere, whole).ok
 
 
@@ -699,6 +699,20 @@ def test_an_index_that_is_not_what_the_log_gives_is_found(platform: Platform, be
     assert audit(platform, match).ok
     servers.keeper.zadd(key, {match: 1})
     assert codes(audit(platform, match)) == [(2, "index_differs")]
+
+
+def test_a_match_listed_for_somebody_who_has_left_or_declined_is_found(platform: Platform, ann: str, bob: str, servers: Servers) -> None:
+    cid = players.register(platform, "Cid")[0].id
+    match = play.create(platform, ann, "tally", {"one": f"player:{cid}", "two": "open", "three": "open"}, {}).match
+    take_seat(platform, match, bob, "two")
+    play.act_at_table(platform, match, bob, {"type": "leave_seat", "seat": "two"})
+    play.act_at_table(platform, match, cid, {"type": "decline_seat", "seat": "one"})
+    for index in ("status:playing", *(f"player:{player}" for player in (ann, bob, cid))):
+        key = platform.store.keys.of(match).indexes + index
+        servers.keeper.zadd(key, {match: 1})
+        assert codes(audit(platform, match)) == [(4, "index_differs")], index
+        servers.keeper.zrem(key, match)
+    assert audit(platform, match).ok
 
 
 def test_a_match_listed_for_a_stranger_is_found_by_a_listing_of_the_whole_store(platform: Platform, begin: Begin, servers: Servers) -> None:
