@@ -9,9 +9,8 @@ from games.war_of_civilizations.state import controlled, crystals_of, still_in
 
 
 def scores(state: State) -> dict[Seat, int]:
-    """Return the magic crystals of each seat, mounted ones included; none for the eliminated (WOC-END-01, WOC-MNT-05)."""
-    players = state["players"]
-    return {seat: 0 if players[seat]["eliminated"] else crystals_of(state, seat) for seat in state["seats"]}
+    """Return the magic crystals of each seat, mounted ones included. The eliminated have none (WOC-END-01, WOC-MNT-05)."""
+    return {seat: crystals_of(state, seat) for seat in state["seats"]}
 
 
 def end_match(match: Match, winners: list[Seat], reason: str) -> None:
