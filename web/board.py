@@ -10,7 +10,7 @@ from typing import TypeVar
 from games.drawing import counted, listed
 from games.scene import Area, Link, Mark, News, Piece, Place, Scene
 from web.drawing import Box, Sheet, group
-from web.flow import GAP, Item, badge, drawn, flow, glyph, rectangle, text
+from web.flow import GAP, Item, Placed, badge, drawn, flow, glyph, rectangle, text
 from web.look import BADGE, Look, painted
 from web.text import number, width
 
@@ -27,15 +27,17 @@ def board(scene: Scene, news: News, look: Look) -> Sheet:
     places = {place.id: place for place in scene.places}
     pieces, marks = _by_place(scene.pieces), _by_place(scene.marks)
     outlines = [_outline(place.shape, place.ground, _at(place.x, place.y, place.turn), look) for place in scene.places]
-    boxes: list[Box] = []
+    titles = [_title(place._replace(holder=None, badge=""), look) for place in scene.places]
+    boxes = [box for _, found in titles for box in found]
     fragments = {
         "ground": group("ground", _ground(scene.frame, look)),
         "ways": group("ways", "".join([_way(places[link.source], places[link.target]) for link in scene.links if link.kind == "way"])),
-        "map": group("map", "".join([*outlines, *[_title(place, look, boxes) for place in scene.places]])),
+        "map": group("map", "".join([*outlines, *[title for title, _ in titles]])),
     }
     for place in scene.places:
         name = f"p-{place.id}"
-        fragments[name] = _content(name, place, pieces.get(place.id, ()), marks.get(place.id, ()), look, boxes)
+        fragments[name], found = _content(name, place, tuple(pieces.get(place.id, ())), tuple(marks.get(place.id, ())), look)
+        boxes += found
     arrows = [_arrow(link, places, look) for link in scene.links if link.kind != "way"]
     fragments["arrows"] = group("arrows", "".join(arrows))
     fragments["news"] = group("news", _touched(news, places, look))
@@ -73,26 +75,33 @@ def _outline(shape: str, ground: str, at: str, look: Look) -> str:
     return f"<g{at}>{below}{line}{above}</g>" if at or below or above else line
 
 
-def _title(place: Place, look: Look, boxes: list[Box]) -> str:
-    """Return the label, the glyph and the notes of a place. Notes are beside the label where there is room, else below it."""
+@functools.lru_cache(maxsize=4096)
+def _title(place: Place, look: Look) -> tuple[str, list[Box]]:
+    """Return the label, the glyph and the notes of a place, and their boxes. Notes are beside the label if there is room, else below it."""
     area, parts = place.area, []
-    boxes.append(Box(place.id, "", *area))
+    boxes = [Box(place.id, "", *area)]
     notes = [_note(name, amount, place.ground, look) for name, amount in place.notes]
     label = [_label(place, look)] if place.label else []
     beside = _beside(place, look)
     for top, items in ((0.0, [*label, *notes] if beside else label), (look.picture.label + GAP, [] if beside else notes)):
         placed = flow(items, area.width, look.picture.label + 4)
         parts.append(drawn(placed, area.left, area.top + top))
-        for item, x, y in placed.items:
-            scale = placed.scale
-            box = (area.left + x * scale, area.top + top + y * scale, item.width * scale, item.height * scale)
-            boxes.append(Box(f"{place.id} {item.id}", place.id, *box))
+        boxes += _boxes(placed, place, area.top + top)
     if place.glyph:
         art = look.glyphs[place.glyph]
         left, top = area.left + (area.width - art.width) / 2, area.top + look.picture.label + 4
         boxes.append(Box(f"{place.id} art", place.id, left, top, art.width, art.height))
         parts.append(glyph(place.glyph, f"i-{place.ground}", left, top).at(0, 0))
-    return "".join(parts)
+    return "".join(parts), boxes
+
+
+def _boxes(placed: Placed, place: Place, top: float) -> list[Box]:
+    """Return the boxes of items that are laid in the area of a place from a height on."""
+    left, scale = place.area.left, placed.scale
+    return [
+        Box(f"{place.id} {item.id}", place.id, left + x * scale, top + y * scale, item.width * scale, item.height * scale)
+        for item, x, y in placed.items
+    ]
 
 
 def _label(place: Place, look: Look) -> Item:
@@ -100,7 +109,6 @@ def _label(place: Place, look: Look) -> Item:
     return Item("label", width(place.label, size), size + 2, (text(place.label, size, place.ground, 0, size, "b"),))
 
 
-@functools.lru_cache(maxsize=4096)
 def _beside(place: Place, look: Look) -> bool:
     """Return True if the notes of a place fit beside its label."""
     notes = sum([look.glyphs[name].width + 2 + width(str(amount), NOTE) + GAP for name, amount in place.notes])
@@ -125,16 +133,15 @@ def _way(source: Place, target: Place) -> str:
 # ---------------------------------------------------------------- what is in a place
 
 
-def _content(name: str, place: Place, pieces: Sequence[Piece], marks: Sequence[Mark], look: Look, boxes: list[Box]) -> str:
-    """Return what is in a place now: its holder, pieces and marks."""
-    area, head = place.area, place.head + (0 if _beside(place, look) else NOTE + GAP)
+@functools.lru_cache(maxsize=4096)  # from one version to the next, most places stay as they are
+def _content(name: str, place: Place, pieces: tuple[Piece, ...], marks: tuple[Mark, ...], look: Look) -> tuple[str, list[Box]]:
+    """Return what is in a place now: its holder, pieces and marks, and their boxes."""
+    area, head = place.area, place.head + (0 if not place.notes or _beside(place, look) else NOTE + GAP)
     items = [*_pieces(place, pieces, look), *_marks(place, marks, look)]
     placed = flow(items, area.width, area.height - head, most=look.picture.scale)
-    scale = placed.scale
-    top = area.top + head + max((area.height - head - placed.height * scale) / 2, 0)
-    for item, x, y in placed.items:
-        boxes.append(Box(item.id, place.id, area.left + x * scale, top + y * scale, item.width * scale, item.height * scale))
-    return group(name, _holder(place, look) + drawn(placed, area.left, top), _told(place, pieces, marks, look))
+    top = area.top + head + max((area.height - head - placed.height * placed.scale) / 2, 0)
+    content = _holder(place, look) + drawn(placed, area.left, top)
+    return group(name, content, _told(place, pieces, marks, look)), _boxes(placed, place, top)
 
 
 def _holder(place: Place, look: Look) -> str:
@@ -165,7 +172,7 @@ def _pieces(place: Place, pieces: Sequence[Piece], look: Look) -> list[Item]:
     last: str | None = None
     for piece in sorted(pieces, key=lambda piece: piece.seat or ""):
         if piece.seat is not None and piece.seat != last:
-            items.append(Item(f"{place.id} {piece.seat}", BADGE, BADGE, (badge(piece.seat),)))
+            items.append(Item(piece.seat, BADGE, BADGE, (badge(piece.seat),)))
             last = piece.seat
         items.append(_pile(piece, place.ground, look) if piece.pile else _figure(piece, place.ground, look))
     return items
@@ -223,7 +230,7 @@ def _marks(place: Place, marks: Sequence[Mark], look: Look) -> list[Item]:
     if place.badge:
         wide = width(place.badge, NOTE) + 6
         parts = [rectangle("a-plain", wide, NOTE + 4, 7), text(place.badge, NOTE, "plain", wide / 2, NOTE, "m")]
-        items.append(Item(f"{place.id} badge", wide, NOTE + 4, parts))
+        items.append(Item("badge", wide, NOTE + 4, parts))
     return items
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from games.drawing import listed
 from games.scene import Card, Detail, Die, Hand, News, Panel, Scene, Track
 from web.drawing import Box, Sheet, group
@@ -122,10 +124,11 @@ def _die(place: int, die: Die) -> Item:
 # ---------------------------------------------------------------- a panel
 
 
-def panel(scene: Scene, shown: Panel, look: Look, wide: float) -> Sheet:
-    """Return the sheet of a panel. Hands of small cards share rows."""
+@functools.lru_cache(maxsize=512)  # from one version to the next, most panels stay as they are
+def panel(shown: Panel, over: bool, look: Look, wide: float) -> Sheet:
+    """Return the sheet of a panel. Hands of small cards share rows. `over`: whether the match is over."""
     column = _Column(f"panel-{shown.id}", wide, "panel")
-    _name(column, shown, scene)
+    _name(column, shown, over)
     if shown.details:
         column.flow([_detail(detail, look) for detail in shown.details], gap=12)
     small: list[Item] = []
@@ -154,7 +157,7 @@ def _rim(shown: Panel, look: Look, wide: float, height: float) -> str:
     return (rectangle("a-accent", wide, height, 14).at(0, 0) if shown.acts else "") + paper.at(0, 0)
 
 
-def _name(column: _Column, shown: Panel, scene: Scene) -> None:
+def _name(column: _Column, shown: Panel, over: bool) -> None:
     """Add the first line of a panel: badge, name, what the seat is doing, score. The score has its own line where there is no room."""
     left, parts = 0.0, []
     if shown.seat is not None:
@@ -164,7 +167,7 @@ def _name(column: _Column, shown: Panel, scene: Scene) -> None:
     left += width(shown.name, NAME) + 6
     states = (
         (shown.acts, "acts", "to act", "accent"),
-        (shown.ahead, "crown", "won" if scene.over else "ahead", "coin"),
+        (shown.ahead, "crown", "won" if over else "ahead", "coin"),
         (shown.out, "skull", "out", "plain"),
     )
     for true, sign, words, ground in states:

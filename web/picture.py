@@ -33,7 +33,7 @@ def draw(game: Game, view: Any, events: Sequence[Event] = (), shape: str = WIDE)
         f"{scene.title}, {scene.status}",
         heading(scene, told, looks, wide),
         board(scene, told, looks),
-        [panel(scene, shown, looks, beside if shown.seat is not None else below) for shown in scene.panels],
+        [panel(shown, scene.over, looks, beside if shown.seat is not None else below) for shown in scene.panels],
     )
 
 

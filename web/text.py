@@ -57,6 +57,7 @@ def safe(words: str) -> str:
     return escape(legible(words))
 
 
+@functools.lru_cache(maxsize=1024)
 def sized(size: float) -> str:
     """Return the class of text of a size."""
     return f"f{number(size)}".replace(".", "_")
