@@ -237,8 +237,8 @@ def _marks(place: Place, marks: Sequence[Mark], look: Look) -> list[Item]:
 # ---------------------------------------------------------------- what goes from place to place
 
 
-def _curve(source: Place, target: Place) -> tuple[str, float, float]:
-    """Return the path of an arrow with its head, beside the straight line so that it covers no pieces, and the point in its middle."""
+def _curve(source: Place, target: Place) -> tuple[str, str, float, float]:
+    """Return the paths of shaft and head of an arrow, and the point in its middle. It runs beside the straight line, to cover no pieces."""
     (x, y), (u, v) = _middle(source), _middle(target)
     far = math.hypot(u - x, v - y) or 1.0
     across, down = (u - x) / far, (v - y) / far
@@ -249,27 +249,31 @@ def _curve(source: Place, target: Place) -> tuple[str, float, float]:
     angle = math.atan2(v - bent[1], u - bent[0])
     left, right = [f"{number(u - WING * math.cos(angle + turn))} {number(v - WING * math.sin(angle + turn))}" for turn in (SPREAD, -SPREAD)]
     shaft = f"M{number(x)} {number(y)}Q{number(bent[0])} {number(bent[1])} {number(u)} {number(v)}"
-    return f"{shaft}M{left}L{number(u)} {number(v)}L{right}", (x + u + 2 * bent[0]) / 4, (y + v + 2 * bent[1]) / 4
+    return shaft, f"M{left}L{number(u)} {number(v)}L{right}", (x + u + 2 * bent[0]) / 4, (y + v + 2 * bent[1]) / 4
 
 
 def _arrow(link: Link, places: Mapping[str, Place], look: Look) -> str:
-    path, x, y = _curve(places[link.source], places[link.target])
+    shaft, head, x, y = _curve(places[link.source], places[link.target])
     ground = look.crest(link.seat).ground if link.seat is not None else "accent"
-    shaft = f'<path class="line s-edge" stroke-width="9" d="{path}"/><path class="line s-{ground}" stroke-width="6" d="{path}"/>'
+    arrow = _line(shaft + head, ground)
     if not link.text:
-        return shaft
+        return arrow
     wide = width(link.text, 14) + 12
     bubble = rectangle(f"a-{ground} s-edge shape", wide, 22, 11, -wide / 2, -11)
-    return shaft + bubble.at(x, y) + text(link.text, 14, ground, 0, 5, "b m").at(x, y)
+    return arrow + bubble.at(x, y) + text(link.text, 14, ground, 0, 5, "b m").at(x, y)
+
+
+def _line(path: str, ground: str) -> str:
+    return f'<path class="line s-edge" stroke-width="9" d="{path}"/><path class="line s-{ground}" stroke-width="6" d="{path}"/>'
 
 
 def _touched(news: News, places: Mapping[str, Place], look: Look) -> str:
-    """Return the places that the last entry touched, and the ways that pieces went."""
+    """Return the places that the last entry touched, and the ways that pieces went, along which a light runs once."""
     touched = [places[id] for id in news.places if id in places]
     parts = [f'<use href="#o-{place.shape}" class="touched s-accent"{_at(place.x, place.y, place.turn)}/>' for place in touched]
     for travel in news.travels:
         if travel.source in places and travel.target in places:
-            path, _, _ = _curve(places[travel.source], places[travel.target])
+            shaft, head, _, _ = _curve(places[travel.source], places[travel.target])
             ground = look.crest(travel.seat).ground if travel.seat is not None else "accent"
-            parts.append(f'<path class="line s-edge" stroke-width="8" d="{path}"/><path class="travel s-{ground}" d="{path}"/>')
+            parts.append(f'{_line(shaft + head, ground)}<path class="line comet" d="{shaft}"/>')
     return "".join(parts)

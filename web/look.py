@@ -26,11 +26,11 @@ text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-se
 .spent{opacity:.5}.shade{fill:#000;fill-opacity:.28}.shine{fill:#fff;fill-opacity:.4}
 .touched{fill:none;stroke-width:4;stroke-dasharray:9 6}
 .way{fill:none;stroke-width:5;stroke-linecap:round;stroke-dasharray:1 11}
-.travel{fill:none;stroke-width:6;stroke-linecap:round;animation:go .9s ease-out}
+.comet{stroke:#fff;stroke-width:4;stroke-dasharray:12 600;opacity:0;animation:go 1.2s ease-in-out}
 .die{animation:fall .5s ease-out;transform-box:fill-box;transform-origin:center}
-@keyframes go{from{stroke-dasharray:0 999}to{stroke-dasharray:999 0}}
-@keyframes fall{from{transform:rotate(-200deg) scale(.2)}}
-@media (prefers-reduced-motion:reduce){.travel,.die{animation:none}}
+@keyframes go{from{stroke-dashoffset:0;opacity:.8}to{stroke-dashoffset:-600;opacity:.8}}
+@keyframes fall{from{transform:rotate(-180deg)}}
+@media (prefers-reduced-motion:reduce){.comet,.die{animation:none}}
 """.replace("\n", "")
 
 

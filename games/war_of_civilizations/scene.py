@@ -185,14 +185,14 @@ def _seat(view: View, seat: Seat) -> Panel:
     """Return the panel of a seat. Hands are open to all (WOC-GEN-05)."""
     player, outcome, totals = view["players"][seat], view["outcome"], scores(view)
     mounted = len(player["mounted"])
-    left = [Detail("", str(number), ship) for ship in SHIPS if (number := reserve(view, seat, ship))]
-    left += [Detail(LOOK.word(PRIVATEER), "", PIRATE)] if player["privateer"] == RESERVE else []
+    left = [(str(number), ship) for ship in SHIPS if (number := reserve(view, seat, ship))]
+    left += [(LOOK.word(PRIVATEER), PIRATE)] if player["privateer"] == RESERVE else []
     details = [
         *[Detail(LOOK.word(name), str(player[name]), name) for name in RESOURCES],
         Detail("ability", f"{player['ability']} / {MAX_LEVEL}"),
         Detail("strength", str(sum([fleet_strength(fleet) for fleet in player["fleets"].values()]))),
         *([Detail("mounted", str(mounted), "crystal")] if mounted else []),
-        *([Detail("reserve:", ""), *left] if left else []),
+        *[Detail("" if place else "reserve", value, glyph) for place, (value, glyph) in enumerate(left)],
     ]
     best = max(totals.values())
     holder = view[ISLE]["holder"]
