@@ -34,8 +34,9 @@ TEXT_SCHEMA: Schema = {"type": "string"}
 class Answer(NamedTuple):
     """An answer of an operation that succeeds: the schema of each media type, and headers by the names of their components.
 
-    `preferred` names media types in text that a caller gets only by preferring them in `Accept`. They are documented beside the content:
-    the types of generated clients, which ask for JSON, would else be those of JSON or a string (docs/decisions/0052).
+    `preferred` names media types in text that a caller gets only by preferring them in `Accept`, and pictures. They are documented beside
+    the content: the types of generated clients, which ask for JSON, would else be those of JSON or a string, and some generators know no
+    pictures (docs/decisions/0052).
     """
 
     about: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -10,15 +9,13 @@ from flask import Response
 
 from events.positions import Position
 from games.kernel import Event, Game
-from games.schema import Schema
 from service import sight
 from service.context import Service
-from service.operations import TEXT_SCHEMA, Call
+from service.operations import Call
 from service.responses import SVG, empty_response, names_tag, sorted_json, tagged
 from web.look import AUTO, look
 from web.picture import WIDE, svg
 
-PICTURE: Mapping[str, Schema] = {SVG: TEXT_SCHEMA}
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"  # for a picture that is opened by itself; it has a style and no script
 
 

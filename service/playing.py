@@ -21,7 +21,7 @@ from service.context import Service
 from service.game_components import reference
 from service.matches import match_response, request_id
 from service.operations import UNCHANGED, Answer, Body, Call, Operation, in_json
-from service.pictures import PICTURE, picture_response
+from service.pictures import picture_response
 from service.problems import Problem, refusal_problem
 from service.request_schemas import PictureQuery, SeatQuery, StateQuery
 from service.responses import JSON, SVG, TEXT, empty_response, json_response, names_tag, prefers, tagged, text_response
@@ -316,7 +316,10 @@ OPERATIONS = (
     ),
     Operation(
         "get_picture", "GET", "/v1/matches/{match}/state.svg", "play", "See the match as a picture", get_picture,
-        {200: Answer("The match at a version, as its viewer may see it: one SVG document.", PICTURE, ("ETag",)), 304: UNCHANGED},
+        {
+            200: Answer("The match at a version, as its viewer may see it: one SVG document.", headers=("ETag",), preferred=(SVG,)),
+            304: UNCHANGED,
+        },
         "The board, the panels of the seats, whose turn it is, and what the last entry did, as one SVG document that refers to nothing "
         "else. Without a key it is what a spectator sees, so the address can stand in an `<img>`. Who may see what is as for `get_state`.",
         key="optional", query=PictureQuery(), headers=("If-None-Match",),
