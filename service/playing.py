@@ -348,7 +348,7 @@ OPERATIONS = (
             "no_player", "no_such_match", "no_such_seat", "not_your_seat", "not_seated", "not_started", "stale", "against_the_rules",
             "already_created", "already_started", "left_too_often", "seat_taken", "not_invited", "wrong_code", "not_creator",
             "match_closed", "not_in_play", "match_paused", "time_is_up", "substituted", "not_substituted", "no_vote", "already_voted",
-            "already_offered", "no_offer", "too_many_offers", "ai_declines", "nobody_to_agree", "vote_open", "not_paused",
+            "already_offered", "no_offer", "too_many_offers", "ai_declines", "nobody_to_agree", "player_away", "vote_open", "not_paused",
             "cannot_take_back", "offered_already", "not_offered", "not_over", "no_such_player", "quota_reached",
             "bad_list", "must_be_last", "request_reused", "busy",
         ),

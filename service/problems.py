@@ -79,6 +79,7 @@ CODES: Mapping[str, Code] = {
     "too_many_offers": Code(409, "Too many offers", "The seat has made {limit} offers in this match, so it can make no more."),
     "ai_declines": Code(409, "No draw", "Artificial players never agree to a draw: {seats}."),
     "nobody_to_agree": Code(409, "Nobody to agree", "There is no other player who could agree to a draw."),
+    "player_away": Code(409, "Player away", "A substitute plays for a player who is away and would have to agree: {seats}."),
     "vote_open": Code(409, "Vote open", "There is a vote about a seat whose time has run out. The match can be paused after it."),
     "not_paused": Code(409, "Not paused", "The match is not paused."),
     "cannot_take_back": Code(409, "Cannot be taken back", "The match can only go back to a version from {first} to {last}."),

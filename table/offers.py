@@ -29,7 +29,10 @@ def offer_ranges(session: Session, seat: Seat, action: Action) -> Ranges:
 
 
 def offer_refusal(session: Session, seat: Seat, action: Action) -> Refusal | None:
-    """Return the first rule that an offer breaks (TBL-OFR-01, TBL-OFR-03, TBL-OFR-04, TBL-OFR-07, TBL-PAU-01, TBL-PAU-03, TBL-TBK-02)."""
+    """Return the first rule that an offer breaks.
+
+    (TBL-OFR-01, TBL-OFR-03, TBL-OFR-04, TBL-OFR-07, TBL-OFR-09, TBL-PAU-01, TBL-PAU-03, TBL-TBK-02)
+    """
     refusal = not_taking_part(session, seat)
     if refusal is not None:
         return refusal
@@ -70,8 +73,17 @@ def _resume_terms(session: Session, action: Action) -> Refusal | None:
     return None if session.table["phase"] == PAUSED else no("not_paused", "TBL-PAU-03")
 
 
+def _undoing_terms(session: Session, action: Action) -> Refusal | None:
+    """Return why what was played cannot be undone: a player is away who would have to agree (TBL-OFR-09)."""
+    away = [seat for seat in playing(session) if seat in session.table["substitutes"]]
+    return no("player_away", "TBL-OFR-09", seats=", ".join(away)) if away else None
+
+
 def _takeback_terms(session: Session, action: Action) -> Refusal | None:
-    """Return why nothing can be taken back to a version, or to any if none is chosen yet (TBL-TBK-02)."""
+    """Return why nothing can be taken back to a version, or to any if none is chosen yet (TBL-OFR-09, TBL-TBK-02)."""
+    away = _undoing_terms(session, action)
+    if away is not None:
+        return away
     first, last = session.fixed, session.version - 1
     given = action.get("version", last)
     if 0 < first <= given <= last:
@@ -81,6 +93,7 @@ def _takeback_terms(session: Session, action: Action) -> Refusal | None:
 
 _TERMS: Mapping[str, Callable[[Session, Action], Refusal | None]] = {
     DRAW: _draw_terms,
+    VOID: _undoing_terms,
     PAUSE: _pause_terms,
     RESUME: _resume_terms,
     TAKEBACK: _takeback_terms,

@@ -50,6 +50,7 @@ REFUSALS: Mapping[str, str] = {
     "too_many_offers": "The seat has made {limit} offers in this match, so it can make no more.",
     "ai_declines": "Artificial players never agree to a draw: {seats}.",
     "nobody_to_agree": "There is no other player who could agree to a draw.",
+    "player_away": "A substitute plays for a player who is away and would have to agree: {seats}.",
     "vote_open": "There is a vote about a seat whose time has run out. The match can be paused after it.",
     "not_paused": "The match is not paused.",
     "cannot_take_back": "The match cannot go back to version {version}, only to one before now and not before {first}: what was learned "
