@@ -46,7 +46,9 @@ def create_app(platform: Platform | None = None, settings: Settings | None = Non
     endpoints = mount(app, OPERATIONS, service)
     docs.mount(app, partial(described, platform.games))
     _handle_errors(app, settings)
-    app.wsgi_app = RequestMiddleware(app.wsgi_app, endpoints["act"], service.keys, service.throttle, settings, service.answers)  # type: ignore[method-assign]
+    app.wsgi_app = RequestMiddleware(  # type: ignore[method-assign]
+        app.wsgi_app, endpoints["act"], service.keys, service.throttle, settings, service.answers, platform.pulse.flight
+    )
     return app
 
 

@@ -14,11 +14,13 @@ from typing import Any
 
 import structlog
 
+from events.flight import Flight
 from games.patterns import MATCH, REQUEST
 from service import metrics
 from service.addresses import ADDRESS
 from service.keys import EXEMPT, Keys
 from service.limits import Used
+from service.parsing import RECEIVED
 from service.places import HeldBody, Place, Places
 from service.problems import Problem, problem_response
 from service.settings import Settings
@@ -62,12 +64,22 @@ class RequestMiddleware:
     large answer takes one of the places in `answers` until its client has read it.
     """
 
-    def __init__(self, inner: Wsgi, act: Callable[..., Any], keys: Keys, throttle: Throttle, settings: Settings, answers: Places) -> None:
+    def __init__(
+        self,
+        inner: Wsgi,
+        act: Callable[..., Any],
+        keys: Keys,
+        throttle: Throttle,
+        settings: Settings,
+        answers: Places,
+        flight: Flight,
+    ) -> None:
         self._inner = inner
         self._act = act
         self._keys = keys
         self._throttle = throttle
         self._answers = answers
+        self._flight = flight
         self._origins = frozenset(settings.cors_origins)
         self._header_limit = settings.header_limit
         self._log = structlog.get_logger() if settings.log_requests else None
@@ -98,9 +110,19 @@ class RequestMiddleware:
         return body
 
     def _answer(self, environ: Environ, info: RequestInfo, start: Callable[..., Any]) -> Iterable[bytes]:
-        """Refuse the request because of its head, or carry out an action, or leave the request to Flask."""
-        refused = _too_long(environ, self._header_limit)
+        """Refuse the request because of its head, or carry out an action, or leave the request to Flask.
+
+        An action counts from here, however long it then takes to find out whose it is. It is in flight until its answer is there.
+        """
         action = _ACTION_PATH.fullmatch(environ["PATH_INFO"]) if environ["REQUEST_METHOD"] == "POST" else None
+        if action is None:
+            return self._judge(environ, info, start, None)
+        with self._flight.receive() as received:
+            environ[RECEIVED] = received
+            return self._judge(environ, info, start, action)
+
+    def _judge(self, environ: Environ, info: RequestInfo, start: Callable[..., Any], action: re.Match[str] | None) -> Iterable[bytes]:
+        refused = _too_long(environ, self._header_limit)
         if refused is None:
             try:
                 self._count(environ, info, action is not None)

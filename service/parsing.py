@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from itertools import islice
 from typing import Any
 
@@ -11,9 +12,12 @@ import orjson
 from flask import Request
 from werkzeug.http import parse_options_header
 
+from events.flight import Received
 from service.places import Place
 from service.problems import Problem
 from service.request_schemas import LARGEST, reason_of
+
+RECEIVED = "warledger.received"  # in the environ of a request to act: it, in flight
 
 DEEPEST = 24
 MOST_ERRORS = 10
@@ -75,7 +79,9 @@ def read_body(environ: Mapping[str, Any], limit: int, take: Callable[[Mapping[st
         return b""
     with take(environ):
         size = int(length) if length and length.isdigit() else limit + 1
-        body: bytes = stream.read(min(size, limit + 1))
+        received: Received | None = environ.get(RECEIVED)
+        with nullcontext() if received is None else received.incomplete():
+            body: bytes = stream.read(min(size, limit + 1))
         if length and len(body) < min(size, limit + 1):
             raise Problem("bad_request")
         if len(body) <= limit:

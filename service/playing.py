@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import Any
 
 from flask import Response
 
 from events import play, recall
 from events.errors import Reused
+from events.flight import Received
 from events.platform import Platform
 from events.positions import Position
 from events.standings import at_table
@@ -21,6 +22,7 @@ from service.context import Service
 from service.game_components import reference
 from service.matches import match_response, request_id
 from service.operations import UNCHANGED, Answer, Body, Call, Operation, in_json
+from service.parsing import RECEIVED
 from service.pictures import picture_response
 from service.problems import Problem, refusal_problem
 from service.request_schemas import PictureQuery, SeatQuery, StateQuery
@@ -108,9 +110,8 @@ def act(service: Service, call: Call, match: str) -> Response:
     if any(map(is_table_action, actions)) and isinstance(body, list):
         raise Problem("bad_list")
     action, seat = actions[0], call.query.get("seat")
-    # The whole body is here. What counts is not when its head came: nobody shall hold back the rest, think, and decide after the deadline.
-    with service.opened.pulse.flight.receive() as received:
-        submission = _Submission(service.platform, match, player, actions, expected, request, received)
+    with _in_flight(service, call) as received:
+        submission = _Submission(service.platform, match, player, actions, expected, request, received.moment)
         try:
             if not is_table_action(action):
                 return submission.play(seat)
@@ -120,6 +121,12 @@ def act(service: Service, call: Call, match: str) -> Response:
         except Refused as refused:
             place = refused.place if isinstance(body, list) else None
             raise refusal_problem(recall.game_of_match(service.platform, match), refused.refusal, place) from None
+
+
+def _in_flight(service: Service, call: Call) -> AbstractContextManager[Received]:
+    """Return the request in flight. The middleware has received it, unless it took an unusual way."""
+    received: Received | None = call.environ.get(RECEIVED)
+    return service.opened.pulse.flight.receive() if received is None else nullcontext(received)
 
 
 def _ask_rematch(service: Service, call: Call, match: str) -> Response:

@@ -245,7 +245,7 @@ def test_no_deadline_overtakes_a_request_that_was_received_before_it(timed: Time
         assert timed.fire() == []
         with pytest.raises(NotDue):
             deadlines.meet(timed.worker, match)
-        timed.add(match, "one", received=received)
+        timed.add(match, "one", received=received.moment)
     timed.live(250)
     assert timed.fire() == []
     assert [actor for actor, _ in entries(timed, match)] == ["one"]
