@@ -126,7 +126,8 @@ def _shown(standing: Standing, asker: Asker) -> Standing:
     public: Standing | None = standing.pop("public", None)
     if public is None or asker.follows(standing):
         return {**_EARLIER, **standing}
-    return {**public, "handovers": {seat: player for seat, player in standing["handovers"].items() if player == asker.player}}
+    handovers = {seat: player for seat, player in standing["handovers"].items() if player == asker.player}
+    return {**public, "handovers": handovers, "offers_made": {seat: standing["offers_made"][seat] for seat in handovers}}
 
 
 def _smallest(lists: Lists, choices: list[list[str]]) -> list[str]:

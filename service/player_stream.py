@@ -135,7 +135,7 @@ class _Feed:
         """Yield the events of offers and votes that the player can answer, of the player's time-outs, and of a pause."""
         made = standing["offers_made"]
         for seat, player in standing["handovers"].items():
-            if player == self._player and self._is_new("seat_offered", standing, seat, made.get(seat)):
+            if player == self._player and self._is_new("seat_offered", standing, seat, made[seat]):
                 yield "seat_offered", {**about, "seat": seat, "player": standing["seats"][seat]["player"]}
         for seat in mine if standing["status"] == "playing" else ():
             late = standing["clocks"].get(seat, {}).get("late", 0)

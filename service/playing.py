@@ -86,18 +86,21 @@ def get_choices(service: Service, call: Call, match: str) -> Response:
     position = recall.position(service.platform, match)
     player = call.caller.player()
     seat = sight.seat_or_none(position, call.caller, call.query.get("seat"))
-    if names_tag(call.header("If-None-Match"), position.version):
-        return tagged(empty_response(304), position.version)
+    seen = sight.seen(service.platform, position, call.caller)
+    # Of a match that is hidden, whoever is offered a seat sees the offer, and else what everybody may see.
+    tag = seen.version if seen is position else f"{seen.version}-offered"
+    if names_tag(call.header("If-None-Match"), tag):
+        return tagged(empty_response(304), tag)
     choices = sight.choices(service.games[position.game], position, seat, player)
     body = {
         "match": match,
         "game": position.game,
-        "version": position.version,
+        "version": seen.version,
         "seat": seat,
-        "to_act": position.to_act,
+        "to_act": seen.to_act,
         "choices": choices,
     }
-    return tagged(json_response(body), position.version)
+    return tagged(json_response(body), tag)
 
 
 def act(service: Service, call: Call, match: str) -> Response:

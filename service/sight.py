@@ -104,8 +104,9 @@ def seat_of(position: Position, caller: Caller, asked: str | None) -> str:
 
 
 def seat_or_none(position: Position, caller: Caller, asked: str | None) -> str | None:
-    """Return the caller's seat as `seat_of` does, or None if the caller has no seat and the match still has open ones."""
-    if asked is None and position.status == "open" and not plays(position, caller):
+    """Return the caller's seat as `seat_of` does, or None if the caller has no seat and the match has an open one, or one is offered."""
+    free = position.status == "open" or caller.id in position.table["handovers"].values()
+    if asked is None and free and not plays(position, caller):
         return None
     return seat_of(position, caller, asked)
 

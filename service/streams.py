@@ -87,7 +87,7 @@ def _events(service: Service, call: Call, position: Position, viewer: str, after
                 after = found[-1].version
                 last_sent = time.monotonic()
                 entries = (b"id: %d\nevent: entry\ndata: %b\n\n" % (entry.version, entry.json) for entry in found)
-                yield b"".join(entries) + (_clocks(service.platform, match, after) if timed else b"")
+                yield b"".join(entries) + (_clocks(service.platform, match, after) if timed and last == sight.UNLIMITED else b"")
                 if found[-1].ends_match:
                     yield b'event: over\ndata: {"version":%d}\n\n' % after
                     return

@@ -8,6 +8,7 @@ import pytest
 
 from events.errors import PlatformError
 from service.problems import CODES, platform_problem, problem_response
+from table.rules import REFUSALS
 
 
 def subclasses(kind: type[PlatformError]) -> Iterator[type[PlatformError]]:
@@ -24,3 +25,8 @@ def test_every_error_of_the_platform_has_a_row(kind: type[PlatformError]) -> Non
     response = problem_response(platform_problem(error))
     assert kind.code in CODES
     assert (response.status_code, response.json["code"], response.json["detail"]) == (CODES[kind.code].status, kind.code, "A sentence.")
+
+
+def test_every_refusal_by_the_table_of_what_a_player_may_choose_is_a_kind_of_problem() -> None:
+    """The others are those of actions of the system, which no request can send."""
+    assert REFUSALS.keys() - CODES.keys() == {"not_late", "not_due", "nothing_to_return"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,7 +15,7 @@ from events.audit import audit
 from events.entries import parse
 from events.platform import Platform
 from events.rebuild import rebuild
-from events.standings import changes
+from events.standings import changes, indexes
 from service.app import create_app
 from service.settings import Settings
 from tests.conftest import Servers, within
@@ -32,7 +33,8 @@ LATE = {"delay": 4}
 def hidden(creator: Caller, one: Caller, two: Caller, spectators: Any, game: str = "tally", **options: Any) -> str:
     """Create a match between two others that is hidden from spectators, and let them take their seats."""
     seats = {"one": one, "two": two} if game == "tally" else {"red": one, "blue": two}
-    body = {"game": game, "seats": dict.fromkeys(seats, "open"), "spectators": spectators, "options": options}
+    clock = {"kind": "days", "hours": 24}
+    body = {"game": game, "seats": dict.fromkeys(seats, "open"), "spectators": spectators, "options": options, "clock": clock}
     made = creator.post("/v1/matches", body)
     assert made.status_code == 201, made.text
     match: str = made.json["id"]
@@ -49,6 +51,7 @@ def told(caller: Caller, match: str, *players: Caller) -> Iterator[tuple[str, An
         for tag in ('"3"', '"4"', '"5"', '"9"', '"3-text"', '"40"'):
             yield f"{path} with {tag}", comparable(caller.get(path, If_None_Match=tag))
     yield "board", comparable(caller.get(f"{base}/state", Accept="text/plain"))
+    yield "picture", comparable(caller.get(f"{base}/state.svg"))
     for after in (2, 3, 4, 5, 12, 99):
         for path in (f"{base}/entries?after={after}", f"{base}/stream?seconds=0&after={after}", f"{base}/entries?after={after}&limit=2"):
             yield path, comparable(caller.get(path))
@@ -59,35 +62,40 @@ def told(caller: Caller, match: str, *players: Caller) -> Iterator[tuple[str, An
             yield filters.replace(player.id, "one"), comparable(caller.get(f"/v1/matches?{filters}"))
         yield "profile", comparable(caller.get(f"/v1/players/{player.id}"))
     for expected in ("1", "3", "4", "5", "9", "40"):
-        for action in ({"type": "take_seat", "seat": "red"}, {"type": "close_match"}, {"type": "advance"}):
+        for kind in ("take_seat", "take_over"):
+            action = {"type": kind, "seat": "red"}
+            yield f"{action} at {expected}", comparable(caller.act(match, action, If_Match=f'"{expected}"'))
+            yield f"{action} as red at {expected}", comparable(caller.act(match, action, "?seat=red", If_Match=f'"{expected}"'))
+        for action in ({"type": "close_match"}, {"type": "advance"}, {"type": "resign"}, {"type": "rematch"}):
             yield f"{action} at {expected}", comparable(caller.act(match, action, If_Match=f'"{expected}"'))
     stream = caller.get("/v1/players/me/stream?seconds=0")
     yield "own stream", (stream.status_code, [event["data"] for event in events(stream.text)])
 
 
-@pytest.mark.parametrize("spectators", ["none", LATE])
-@pytest.mark.parametrize("game", ["war"])
+@pytest.mark.parametrize(("spectators", "shared", "heads"), [("none", 3, (40, 3)), (LATE, 3, (7, 3)), (LATE, 19, (23, 23))])
 def test_two_histories_that_part_after_what_everybody_may_see_give_strangers_the_same_bytes(
     platform: Platform,
     another_platform: Opener,
     servers: Servers,
     settings: Settings,
     join: Callable[..., Caller],
-    game: str,
     spectators: Any,
+    shared: int,
+    heads: tuple[int, int],
 ) -> None:
     eve, ada, ben, cleo = (join(name) for name in ("Eve", "Ada", "Ben", "Cleo"))
-    match = hidden(eve, ada, ben, spectators, game)
+    match = hidden(eve, ada, ben, spectators, "war")
     played_on(platform, match, random.Random(3), 20)
-    shared = 3 if spectators == "none" else recall.position(platform, match).version - LATE["delay"]
     common = [parse(stored) for stored in platform.store.log.read_all(match)][:shared]
     found = []
-    for seed, length in ((1, 40), (2, 9)):
+    for seed, head in enumerate(heads):
         replace_entries(servers, platform, match, common)
         other = another_platform()
         rebuild(other)
-        head = length if spectators == "none" else shared + LATE["delay"]
-        played_on(other, match, random.Random(seed), head - shared)
+        if seed == 0:  # in one of them there is more at the table, too
+            play.act_at_table(other, match, "red", {"type": "offer", "what": "void"})
+            play.act_at_table(other, match, "blue", {"type": "hand_over", "player": ada.id})
+        played_on(other, match, random.Random(seed), head - recall.position(other, match).version)
         assert recall.position(other, match).version == head
         strangers = callers(create_app(other, settings), eve, cleo)
         found.append([list(told(caller, match, ada, ben)) for caller in strangers])
@@ -171,14 +179,21 @@ def test_the_stream_of_a_creator_without_a_seat_tells_of_the_start_and_the_end_a
     began = told_since(start)
     assert [kind for kind, _ in began] == ["joined", "joined", "started"]
     assert all(b'"version":3' in data.encode() for _, data in began)
-    play.play(platform, match, "system", ADVANCE)
-    before, late = recall.position(platform, match), start + 120_000
-    after = play.act_at_table(platform, match, "one", {"type": "offer", "what": "pause"}, received=late).position
-    assert (after.changed, changes(before, after).tell) == (late, tuple(sorted([ada.id, ben.id])))
-    assert told_since(late) == []
-    over = play.act_at_table(platform, match, "two", {"type": "resign"}, received=late).position
+    time.sleep(0.005)
+    before = play.play(platform, match, "system", ADVANCE).position
+    after = play.act_at_table(platform, match, "one", {"type": "offer", "what": "pause"}).position
+    assert after.changed > start
+    assert changes(before, after).tell == tuple(sorted([ada.id, ben.id]))
+    assert {player.id: indexes(after)[f"news:{player.id}"] for player in (ada, ben, eve)} == {
+        ada.id: after.changed,
+        ben.id: after.changed,
+        eve.id: start,
+    }
+    assert told_since(start) == began
+    over = play.act_at_table(platform, match, "two", {"type": "resign"}).position
     assert (over.status, changes(after, over).tell) == ("over", tuple(sorted([ada.id, ben.id, eve.id])))
-    assert [kind for kind, _ in told_since(late)] == ["joined", "joined", "over"]
+    assert indexes(over)[f"news:{eve.id}"] == over.changed
+    assert [kind for kind, _ in told_since(start)] == ["joined", "joined", "over"]
 
 
 @pytest.mark.parametrize(("spectators", "meanwhile"), [("none", []), (LATE, [4])])
