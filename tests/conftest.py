@@ -52,7 +52,13 @@ class Servers(NamedTuple):
 
 @pytest.fixture(scope="session")
 def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
-    data = tmp_path_factory.mktemp("servers")
+    with servers_in(tmp_path_factory.mktemp("servers")) as started:
+        yield started
+
+
+@contextlib.contextmanager
+def servers_in(data: Path) -> Iterator[Servers]:
+    """Start servers in a folder until the end of the block."""
     store = embedded.start(data, embedded.STORE, "no")
     queue = embedded.start(data, embedded.QUEUE, "off")
     keeper = keeper_of(data)
