@@ -27,6 +27,7 @@ def test_an_action_is_answered_with_what_followed(ada: Caller, tally: str) -> No
     assert (body["seat"], body["first"], body["version"], body["to_act"], body["phase"]) == ("one", 4, 4, ["one"], "turn")
     assert [event["type"] for event in body["entries"][0]["events"]] == ["counted"]
     assert body["choices"] == ada.get(f"/v1/matches/{tally}/choices").json["choices"]
+    assert body["choices"][0] == {"action": {"type": "add", "by": 1, "stay": False}, "choose": {"by": [1, 3]}}, "the least counts"
 
 
 def test_a_list_is_carried_out_as_one_entry_each(ada: Caller, tally: str) -> None:
@@ -207,6 +208,7 @@ def test_a_seat_of_another_player_cannot_be_used(anybody: Caller, ada: Caller, c
     for caller, query, status, code in [*cases, (cleo, "?seat=one", 403, "not_your_seat"), (anybody, "", 401, "no_key")]:
         refused = caller.ask(method, f"/v1/matches/{tally}/{path}{query}", body)
         assert (refused.status_code, refused.json["code"]) == (status, code)
+        assert code != "not_your_seat" or refused.json["detail"] == f"The seat {query.removeprefix('?seat=')} is not yours."
 
 
 def test_nothing_is_played_before_every_seat_is_taken(ada: Caller) -> None:
