@@ -100,6 +100,7 @@ GROUPS = {
             *(f"tests/games/{game}" for game in _PREFIXES),
             "tests/games/test_scenarios.py",
             "tests/games/test_sight.py",
+            "tests/service/test_sight.py",
             "tests/service/test_playing.py",
             "tests/service/test_spectators.py",
             "tests/service/test_matches.py",
