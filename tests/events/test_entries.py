@@ -128,6 +128,19 @@ def test_bytes_that_are_not_an_entry_are_unreadable(raw: bytes) -> None:
         parse(raw)
 
 
+@pytest.mark.parametrize(
+    ("raw", "reason"),
+    [
+        (b"{}", "KeyError: 'format'"),
+        (b'{"format":1}', "its format is 1, not 2"),
+        (RAW.replace(b'"version":1', b'"version":"1"'), "a field has the wrong type"),
+    ],
+)
+def test_what_cannot_be_read_says_why(raw: bytes, reason: str) -> None:
+    with pytest.raises(Unreadable, match=f"^{reason}$"):
+        parse(raw)
+
+
 # ---------------------------------------------------------------- a whole match, checked without events.entries
 
 

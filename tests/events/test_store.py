@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from events import metrics
 from events.errors import StoreRefused
@@ -158,7 +159,9 @@ def test_a_snapshot_without_its_own_signature_is_not_loaded_but_counted(store: S
     for number, stored in enumerate(forged, 1):
         keep("HSET", snapshots, 4, stored)
         before = metrics.snapshots_refused._value.get()
-        assert store.log.load(match) == Loaded(4, None, [], "ab" * 32), number
+        with capture_logs() as logged:
+            assert store.log.load(match) == Loaded(4, None, [], "ab" * 32), number
+        assert logged == [{"event": "snapshot_refused", "match": match, "version": 4, "log_level": "warning"}]
         assert metrics.snapshots_refused._value.get() == before + 1
     keep("HSET", snapshots, 4, signed(key, 4, b"s4"))
     assert store.log.load(match).snapshot == b"s4"
