@@ -187,11 +187,9 @@ def gathers(state: State, terms: Terms, region: str) -> bool:
 
 
 def struck(state: State, terms: Terms, region: str, joins: bool) -> list[Piece]:
-    """Return the pieces that a special attack destroys now. An attack that joins a strike deals the whole damage of the strike if it lands.
-    An attack by itself deals its own damage, which is lost if it is too small (WOW-STR-07, WOW-STR-10, WOW-STR-11)."""
-    if not joins:
-        return hits(state, region, terms.damage)
-    return [] if gathers(state, terms, region) else hits(state, region, gathered(state) + power(state, terms))
+    """Return the pieces that a special attack destroys now: none if its damage is too small. An attack that joins a strike deals the whole
+    damage of the strike if it lands; damage below its need would hit nothing (WOW-STR-07, WOW-STR-10, WOW-STR-11)."""
+    return hits(state, region, gathered(state) + power(state, terms) if joins else terms.damage)
 
 
 def pushed(state: State, terms: Terms, region: str, joins: bool) -> tuple[str | None, list[str]]:
