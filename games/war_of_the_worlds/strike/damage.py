@@ -189,7 +189,7 @@ def gathers(state: State, terms: Terms, region: str) -> bool:
 def struck(state: State, terms: Terms, region: str, joins: bool) -> list[Piece]:
     """Return the pieces that a special attack destroys now: none if its damage is too small. An attack that joins a strike deals the whole
     damage of the strike if it lands; damage below its need would hit nothing (WOW-STR-07, WOW-STR-10, WOW-STR-11)."""
-    return hits(state, region, gathered(state) + power(state, terms) if joins else terms.damage)
+    return hits(state, region, terms.damage + (gathered(state) if joins else 0))
 
 
 def pushed(state: State, terms: Terms, region: str, joins: bool) -> tuple[str | None, list[str]]:
