@@ -299,12 +299,14 @@ def _survives(group: Group, folder: Path, mutant: Mutant, reaching: Sequence[str
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:schemathesis", *tests]
     command += ["-k", group.chosen] if group.chosen else []
     environment = {**_environment(folder / "mutants"), "MUTANT_UNDER_TEST": mutant.name, "LAW_MATCHES": LAW_MATCHES}
-    with contextlib.suppress(subprocess.TimeoutExpired):
+    try:
         done = subprocess.run(
             command, cwd=folder / "mutants", env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=CLOCK
         )
-        return done.returncode == 0
-    return False
+    except subprocess.TimeoutExpired:
+        print(f"{mutant.name} took longer than {CLOCK} seconds and counts as killed.", flush=True)
+        return False
+    return done.returncode == 0
 
 
 def _environment(folder: Path) -> dict[str, str]:
