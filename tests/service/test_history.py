@@ -172,7 +172,8 @@ def test_a_referee_who_plays_in_a_match_is_a_player_there_until_it_is_over(platf
     match = created["id"]
     assert referee.get(f"/v1/matches/{match}/audit").status_code == 200
     assert referee.post(f"/v1/matches/{match}/seats/two").status_code == 200
-    for path in ("audit", "record", "state?viewer=auditor", "state?viewer=one", "entries?viewer=auditor", "stream?viewer=one"):
+    views = ("state?viewer=auditor", "state?viewer=one", "state.svg?viewer=one", "entries?viewer=auditor", "stream?viewer=one")
+    for path in ("audit", "record", *views):
         assert referee.get(f"/v1/matches/{match}/{path}").status_code == 403, path
     assert referee.get(f"/v1/matches/{match}/state").json["viewer"] == "two"
     played_out(platform, ada, referee, match)
@@ -237,7 +238,7 @@ def test_the_record_is_enough_for_an_audit_elsewhere(platform: Platform, ada: Ca
     assert in_json == {**header, "entries": entries}
 
 
-@pytest.mark.parametrize("path", ["", "/state", "/choices", "/entries", "/stream", "/audit", "/record"])
+@pytest.mark.parametrize("path", ["", "/state", "/state.svg", "/choices", "/entries", "/stream", "/audit", "/record"])
 @pytest.mark.parametrize("match", ["maaaaaaaaaaaaaaaa", "nothing", "%00", "m" * 17, "..", "M" + "A" * 16, "maaaaaaaaaaaaaaaa%0A"])
 def test_an_unknown_match_is_404_by_every_route(ada: Caller, referee: Caller, path: str, match: str) -> None:
     caller = referee if path in ("/audit", "/record") else ada

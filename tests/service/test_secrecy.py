@@ -48,6 +48,7 @@ def answers(caller: Caller, match: str, versions: int, *seats: str) -> Iterator[
     viewers = ["", "viewer=spectator", "viewer=auditor", *(f"viewer={seat}" for seat in seats)]
     for viewer in viewers:
         yield f"state of {viewer}", comparable(caller.get(f"{base}/state?{viewer}"))
+        yield f"picture of {viewer}", comparable(caller.get(f"{base}/state.svg?{viewer}"))
         for proof in (0, 1):
             path = f"{base}/entries?proof={proof}&{viewer}"
             yield path, comparable(caller.get(path))
@@ -206,7 +207,7 @@ def test_everybody_gets_every_digest_with_its_entry_and_nowhere_else(
     for caller in (ada, anybody, cleo):
         for path in ("/entries", "/stream?seconds=0"):
             assert re.findall(rb'"digest":"([^"]*)"', caller.get(f"/v1/matches/{tally}{path}").data) == digests
-        for path in ("", "/state", "/choices", "/audit", "/record"):
+        for path in ("", "/state", "/state.svg", "/choices", "/audit", "/record"):
             body = caller.get(f"/v1/matches/{tally}{path}").data
             assert not any(digest in body for digest in digests)
 
