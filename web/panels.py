@@ -88,9 +88,9 @@ def _words(id: str, words: str, size: float, ground: str, style: str = "") -> It
 def _turn(scene: Scene, look: Look) -> list[Item]:
     """Return who acts, or who has won, as badges and words on the accent."""
     seats = scene.winners if scene.over else scene.acting
-    if not seats:
+    if not seats and not scene.over:
         return []
-    words = f"{listed([look.crest(seat).name for seat in seats])} {'won' if scene.over else 'to act'}"
+    words = f"{listed([look.crest(seat).name for seat in seats]) or 'Nobody'} {'won' if scene.over else 'to act'}"
     wide, left = width(words, STATUS) + 36, len(seats) * (BADGE + 3) + 4
     parts = [
         *[badge(seat, place * (BADGE + 3), 3) for place, seat in enumerate(seats)],

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 
 from games import GAMES
 from games.documents import clone
-from games.kernel import AUDITOR, SPECTATOR, SYSTEM, Event, Game, legal
+from games.kernel import AUDITOR, SPECTATOR, SYSTEM, Event, Game, evolve, legal
 from games.picture import picture
 from games.scene import Scene
 from tests.games.matches import ALL, Start, chance, sampled, starts, walk
@@ -212,6 +212,19 @@ def test_the_end_of_a_match_tells_who_has_won(game: Game) -> None:
     assert [panel.seat for panel in scene.panels if panel.ahead] == list(scene.winners)
     names = [picture(game.folder).crests[seat].name for seat in scene.winners]
     assert all(f"{name} won" in svg(game, view, last.events) or len(names) > 1 for name in names)
+
+
+@pytest.mark.parametrize("game", EVERY_GAME)
+def test_a_match_without_a_winner_says_so(game: Game) -> None:
+    seats = list(game.seats.ids[: game.seats.least])
+    step = next(step for step in walk(Start(game, seats, {}, 1)) if step.after["active"] is not None)
+    outcome = {"winners": [], "reason": "void", "scores": dict.fromkeys(seats, 0)}
+    event = {"type": "match_ended", **outcome}
+    over = evolve(game, step.after, event)
+    text = svg(game, game.view(over, SPECTATOR), [event])
+    assert ">Nobody won<" in text
+    assert ">The match is over: it does not count.<" in text
+    assert "to act" not in text
 
 
 @pytest.mark.parametrize("game", EVERY_GAME)
