@@ -48,7 +48,7 @@ def scene(view: State) -> Scene:
                 for tile, attack in sorted(view["attacks"].items())
             ]
         ),
-        tracks=(Track("deck", LOOK.word("deck"), size, total, "green", "card"),) if total else (),
+        tracks=(Track("deck", LOOK.word("deck"), size, total, "deck", "card"),) if total else (),
         panels=(*[_seat(view, seat, sheet) for seat in view["seats"]], _middle(view)),
         acting=tuple([seat for seat in view["to_act"] if seat in view["seats"]]),
         winners=tuple(outcome["winners"]) if outcome is not None else (),

@@ -42,6 +42,7 @@ from games.war_of_civilizations.state import crystals_of, fleet_strength, occupi
 LOOK = picture(FOLDER)
 MAP: Mapping[str, Any] = LOOK.map
 MARGIN: float = MAP["margin"]
+HEART = "heart"  # the kind of place that is in the middle
 
 
 def scene(view: View) -> Scene:
@@ -74,7 +75,7 @@ def scene(view: View) -> Scene:
 @functools.lru_cache(maxsize=64)
 def _chart(attached: tuple[tuple[Seat, str], ...], seats: tuple[Seat, ...], covered: tuple[str, ...]) -> tuple[Place, ...]:
     """Return the map: the Isle of Myth, the ring of apex islands, and at each the sector of a clan (WOC-MAP-06, WOC-MAP-07, WOC-MAP-09)."""
-    found = [_island(ISLE, ISLE, 0, 0, 0)]
+    found = [_island(ISLE, HEART, 0, 0, 0)]
     for number, island in enumerate(RING):
         if island not in covered:
             found.append(_island(island, "apex", MAP["ring"], 0, _angle(number)))
@@ -109,7 +110,7 @@ def _island(id: str, kind: str, out: float, aside: float, angle: float, seat: Se
         label=LOOK.crests[seat].name if seat is not None and id == HOME[seat] else short,
         glyph=MAP["glyphs"].get(kind, ""),
         head=MAP["heads"][kind],
-        notes=tuple([(name, number) for name, number in YIELDS[id].items()]) if id != ISLE else (),
+        notes=tuple([(name, number) for name, number in YIELDS[id].items()]) if kind != HEART else (),
     )
 
 

@@ -10,6 +10,7 @@ from games.kernel import Seat
 from games.picture import picture
 from games.scene import Area, Card, Detail, Hand, Mark, Panel, Piece, Place, Scene, Track
 from games.war_of_the_worlds.data import (
+    ALIENS,
     BALLOONS,
     BUILDINGS,
     CARDS,
@@ -17,6 +18,7 @@ from games.war_of_the_worlds.data import (
     DAMAGE_TO_WIN,
     DISCARD,
     FOLDER,
+    HUMANS,
     KINDS,
     LAND,
     NAMES,
@@ -44,8 +46,8 @@ def scene(view: View) -> Scene:
         pieces=tuple(_pieces(view)),
         marks=tuple(_marks(view)),
         tracks=(
-            Track("damage", LOOK.word("damage_track"), view["damage"], DAMAGE_TO_WIN, "humans"),
-            Track("civilians", LOOK.word("civilians_track"), left, CIVILIANS, "aliens"),
+            Track("damage", LOOK.word("damage_track"), view["damage"], DAMAGE_TO_WIN, LOOK.crests[HUMANS].ground),
+            Track("civilians", LOOK.word("civilians_track"), left, CIVILIANS, LOOK.crests[ALIENS].ground),
         ),
         panels=(*[_side(view, seat) for seat in view["seats"]], *_open(view)),
         acting=tuple([seat for seat in view["to_act"] if seat in view["seats"]]),
