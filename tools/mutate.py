@@ -91,7 +91,9 @@ _GAMES = (
 GROUPS = {
     **{game: _rules(game) for game in _PREFIXES},
     "table": _table(),
-    "kernel": Group(("games/kernel.py", "games/lifecycle.py", "games/documents.py", "games/schema.py"), _GAMES, LAWS, f"not ({_NO_MUTANT})"),
+    "kernel": Group(
+        ("games/kernel.py", "games/lifecycle.py", "games/documents.py", "games/schema.py"), _GAMES, LAWS, f"not ({_NO_MUTANT})"
+    ),
     "choices": Group(("games/choices.py",), _GAMES, LAWS, f"not ({_NO_MUTANT})"),
     "chance": Group(("games/chance.py", "events/dice.py"), (*_GAMES, "tests/events/test_dice.py"), LAWS, f"not ({_NO_MUTANT})"),
     "sight": Group(
