@@ -56,6 +56,13 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
         yield started
 
 
+@pytest.fixture(scope="session")
+def quiet_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
+    """Servers to which no web server of other tests gives pulses."""
+    with servers_in(tmp_path_factory.mktemp("quiet")) as started:
+        yield started
+
+
 @contextlib.contextmanager
 def servers_in(data: Path) -> Iterator[Servers]:
     """Start servers in a folder until the end of the block."""

@@ -94,10 +94,10 @@ ANN = "p" + "a" * 16
 
 
 @pytest.fixture
-def timed(servers: Servers) -> Iterator[Timed]:
-    servers.keeper.flushall()
-    servers.queue.flushall()
-    found = Timed(servers)
+def timed(quiet_servers: Servers) -> Iterator[Timed]:
+    quiet_servers.keeper.flushall()
+    quiet_servers.queue.flushall()
+    found = Timed(quiet_servers)
     yield found
     for platform in found.opened:
         platform.close()
@@ -252,13 +252,13 @@ def test_no_deadline_overtakes_a_request_that_was_received_before_it(timed: Time
     assert audit(timed.worker, match).ok
 
 
-def test_a_deadline_waits_until_every_web_process_has_reported(timed: Timed, servers: Servers) -> None:
+def test_a_deadline_waits_until_every_web_process_has_reported(timed: Timed, quiet_servers: Servers) -> None:
     match = timed.begin()
     other = timed.join(WEB)
     timed.live(10 * SECOND, other)
     timed.live(500, other)
     other.pulse.beat()
-    servers.queue.flushall()
+    quiet_servers.queue.flushall()
     timed.web.pulse._report()
     timed.worker.pulse.beat()
     assert timed.fire() == [], "one process has not said what it has received"
@@ -434,11 +434,11 @@ def test_a_look_at_deadlines_comes_when_the_next_one_passes(timed: Timed) -> Non
     assert timed.fire() == [f"deadline|{match}|"]
 
 
-def test_a_lost_queue_and_a_killed_worker_do_not_lose_a_deadline(timed: Timed, servers: Servers) -> None:
+def test_a_lost_queue_and_a_killed_worker_do_not_lose_a_deadline(timed: Timed, quiet_servers: Servers) -> None:
     match = timed.begin()
     timed.live(10 * SECOND + 250)
     call_deadlines(timed.worker, 0)
-    servers.queue.flushall()
+    quiet_servers.queue.flushall()
     timed.live(250)
     call_deadlines(timed.worker, 0)
     assert timed.worker.jobs.take([DEADLINE]) is not None, "and that worker is killed"

@@ -57,10 +57,10 @@ class Town:
 
 
 @pytest.fixture
-def town(servers: Servers) -> Iterator[Town]:
-    servers.keeper.flushall()
-    servers.queue.flushall()
-    found = Town(servers)
+def town(quiet_servers: Servers) -> Iterator[Town]:
+    quiet_servers.keeper.flushall()
+    quiet_servers.queue.flushall()
+    found = Town(quiet_servers)
     yield found
     for process in found.processes:
         process.kill()
