@@ -19,6 +19,7 @@ from events import metrics
 
 JUMP_MS = 1000  # a wall clock that is suddenly further away than this has been set
 ALIVE_MS = 2000  # a process whose last pulse is older does not run
+CARRIED_MS = 60_000  # for so long service time goes on by the uptime alone, even if no process runs
 BELIEVED_MS = 86_400_000  # a pulse that is further in the future than this is an error
 SLOPE = 100  # service time catches up with the wall by one part in so many
 
@@ -100,12 +101,12 @@ class Clock:
         self._line = _Line(up, moment, difference)
 
     def begin(self, newest: Beat, again: Callable[[], Beat]) -> None:
-        """Take over the service time of the processes that run, if there are any; it is never earlier than the `newest` pulse.
+        """Take over the service time of the processes that run or ran a moment ago; it is never earlier than the `newest` pulse.
 
         `again` returns the newest pulse a pulse later. It is asked only if nothing else tells whether others run.
         """
         own = self.now()
-        here = self._carried(newest)
+        here = self._carried(newest, CARRIED_MS)
         if here is not None:
             moment = here
         elif newest.moment > own + BELIEVED_MS:
@@ -121,7 +122,7 @@ class Clock:
     def keep_up(self, newest: Beat) -> None:
         """Go on to the newest pulse of another process if that is well ahead: of all processes, the latest service time counts."""
         own = self.now()
-        moment = self._carried(newest) or newest.moment
+        moment = self._carried(newest, ALIVE_MS) or newest.moment
         if JUMP_MS < moment - own < BELIEVED_MS:
             log.warning("clock_behind", ms=moment - own)
             metrics.clock_jumps.inc()
@@ -133,10 +134,10 @@ class Clock:
         most = passed // SLOPE
         return moment + passed + max(-most, min(most, correction))
 
-    def _carried(self, newest: Beat) -> int | None:
+    def _carried(self, newest: Beat, oldest: int) -> int | None:
         """Return what service time is now by a pulse of this machine, carried on exactly; None if it is of another one or too old."""
         age = self.uptime() - newest.uptime
-        return newest.moment + age if newest.boot == self.boot and 0 <= age <= ALIVE_MS else None
+        return newest.moment + age if newest.boot == self.boot and 0 <= age <= oldest else None
 
     def _set(self, moment: int) -> None:
         difference = self._wall() - moment

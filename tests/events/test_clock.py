@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from events.clock import ALIVE_MS, BELIEVED_MS, JUMP_MS, SLOPE, Beat, Clock, boot_id, uptime, wall_time
+from events.clock import BELIEVED_MS, CARRIED_MS, JUMP_MS, SLOPE, Beat, Clock, boot_id, uptime, wall_time
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE
@@ -157,6 +157,18 @@ def test_two_machines_with_different_walls_agree(off: int) -> None:
     assert abs(second.now() - first.now()) <= JUMP_MS
 
 
+@pytest.mark.parametrize("jump", [MINUTE, -MINUTE])
+def test_after_a_short_outage_of_everything_the_first_process_does_not_bring_in_a_wrong_wall(jump: int) -> None:
+    machine = Machine()
+    clock = machine.clock()
+    beat = clock.beat()
+    machine.pass_ms(CARRIED_MS)
+    machine.wall += jump
+    first = machine.clock()
+    first.begin(beat, never)
+    assert first.now() == clock.now() == beat.moment + CARRIED_MS
+
+
 def test_after_everything_was_down_the_wall_counts_again() -> None:
     machine = Machine()
     beat = machine.clock().beat()
@@ -176,7 +188,7 @@ def test_time_never_begins_before_the_newest_pulse() -> None:
     later = Machine(machine.wall - HOUR, "b2").clock()
     later.begin(beat, never)
     assert later.now() == beat.moment
-    machine.pass_ms(ALIVE_MS + 1)
+    machine.pass_ms(CARRIED_MS + 1)
     machine.wall -= HOUR
     same = machine.clock()
     same.begin(beat, never)
