@@ -167,6 +167,21 @@ def test_a_snapshot_without_its_own_signature_is_not_loaded_but_counted(store: S
     assert store.log.load(match).snapshot == b"s4"
 
 
+def test_an_append_that_is_sent_twice_is_known_by_its_mark(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its first answer was lost. Without a request nothing else says whose entries are there."""
+    match, run = fresh(), store.client.run
+
+    def sent_twice(*given: Any) -> Any:
+        run(*given)
+        return run(*given)
+
+    monkeypatch.setattr(store.client, "run", sent_twice)
+    assert store.log.append(match, 0, raws(1, 2), Changes()) == Appended()
+    assert store.log.append(match, 2, raws(3), Changes()) == Appended()
+    assert store.log.append(match, 0, raws(4), Changes()) == Conflict(3, raws(1, 2, 3))
+    assert store.log.read(match) == raws(1, 2, 3)
+
+
 def test_entries_are_read_page_by_page(store: Store) -> None:
     match = fresh()
     store.log.append(match, 0, raws(*range(1, 1201)), Changes())
