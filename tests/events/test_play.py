@@ -3,20 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from hashlib import sha256
 from typing import Any
 
 import pytest
 
-from events import metrics, play, recall
+from events import metrics, play, players, recall
 from events.audit import audit
 from events.dice import Draws, commitment, dice_key
 from events.due import ADVANCE
 from events.entries import canonical
-from events.errors import BadList, Busy, MatchClosed, MustBeLast, NoGame, NoMatch, NoSeat, NotSeated, NotStarted, NoVersion, Reused, Stale
+from events.errors import (
+    BadList,
+    Busy,
+    MatchClosed,
+    MustBeLast,
+    NoGame,
+    NoMatch,
+    NoSeat,
+    NoSuchPlayer,
+    NotSeated,
+    NotStarted,
+    NoVersion,
+    Reused,
+    Stale,
+)
 from events.platform import Platform, open_platform
 from events.positions import Position
 from events.rules import content_hash
 from events.snapshots import kept
+from events.store.accounts import Signer
 from events.store.log import Conflict
 from events.store.projections import Listed
 from events.store.signing import signed, signing_key
@@ -95,6 +111,16 @@ def test_the_same_request_of_a_player_creates_one_match_only(platform: Platform,
     assert play.create(platform, ann, "tally", seats, {}).match != first.match
     with pytest.raises(Reused):
         play.create(platform, ann, "tally", seats, {"target": 7}, request="r")
+
+
+def test_the_same_request_gets_its_match_again_even_if_an_invited_player_is_gone(platform: Platform, ann: str) -> None:
+    cid, key = players.register(platform, "Cid")
+    seats = {"one": "me", "two": f"player:{cid.id}"}
+    first = play.create(platform, ann, "tally", seats, {}, request="r")
+    players.delete(platform, cid.id, Signer(players.first_key(cid.id), sha256(key.encode()).hexdigest()))
+    assert play.create(platform, ann, "tally", seats, {}, request="r") == first
+    with pytest.raises(NoSuchPlayer):
+        play.create(platform, ann, "tally", seats, {}, request="s")
 
 
 def test_a_seat_is_taken_once(platform: Platform, ann: str, bob: str, another_platform: More) -> None:
@@ -569,8 +595,9 @@ def test_malformed_actions_are_refused(platform: Platform, begin: Begin, ann: st
 
 @pytest.mark.parametrize("options", [{"target": 1.5}, {"target": 2**60}, {"target": "\ud800"}, {"target": {}}])
 def test_options_without_canonical_json_are_refused(platform: Platform, ann: str, options: dict[str, Any]) -> None:
-    with pytest.raises(Refused, match="bad_options"):
+    with pytest.raises(Refused, match="bad_options") as refused:
         play.create(platform, ann, "tally", {"one": "me", "two": "me"}, options, request="r")
+    assert refused.value.refusal.facts["reason"] not in ("", "None")
 
 
 def test_an_event_without_canonical_json_is_never_written(platform: Platform, begin: Begin) -> None:
