@@ -111,7 +111,7 @@ def special_offers(state: State, seat: Seat, terms: Terms) -> list[Action]:
             if joins and needs_no_strike(state, terms, region):
                 continue
             action = {**play_of(terms), "region": region, "strike": True} if joins else {**play_of(terms), "region": region}
-            goals = pushed(state, terms, region, joins)[1]
+            goals = pushed(state, terms, region)[1]
             offers += [{**action, "to": goal} for goal in goals] if goals else [action]
     return offers
 
@@ -151,9 +151,9 @@ def push_refusal(state: State, terms: Terms, action: Action, joins: bool) -> Ref
     """Refuse a wrong `to`, and a card that neither deals damage nor pushes. If an Army survives the damage and has somewhere to go, it must
     be pushed (WOW-ALN-06, WOW-ALN-07)."""
     region, goal = action["region"], action.get("to")
-    figure, goals = pushed(state, terms, region, joins)
+    figure, goals = pushed(state, terms, region)
     if figure is None:
-        if not joins and not struck(state, terms, region, joins):
+        if not joins and not struck(state, terms, region):
             return no("no_target", "WOW-ALN-06", region=region, wanted=f"Army to push, and no piece that {terms.damage} damage destroys,")
         return None if goal is None else no("bad_action", "WOW-ALN-06", reason="`to` is given, but no figure will be pushed")
     if goal is None:
@@ -169,11 +169,11 @@ def special_attack(match: Match, seat: Seat, terms: Terms, action: Action) -> No
     """Deal, gather or lose the damage. Then place the condition, or push the Army (WOW-ALN-03, WOW-ALN-04, WOW-ALN-05, WOW-ALN-06,
     WOW-CRD-03, WOW-STR-10, WOW-STR-11, WOW-INF-01, WOW-INF-02, WOW-INF-03)."""
     region, joins = action["region"], "strike" in action
-    figure, _ = pushed(match.state, terms, region, joins)
+    figure, _ = pushed(match.state, terms, region)
     if joins:
         attack(match, terms, region)
     else:
-        destroy(match, region, struck(match.state, terms, region, joins))
+        destroy(match, region, struck(match.state, terms, region))
     if is_over(match):
         return
     if terms.influence is not None:

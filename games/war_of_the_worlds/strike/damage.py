@@ -186,13 +186,13 @@ def gathers(state: State, terms: Terms, region: str) -> bool:
     return gathered(state) + power(state, terms) < need(state, region)
 
 
-def struck(state: State, terms: Terms, region: str, joins: bool) -> list[Piece]:
-    """Return the pieces that a special attack destroys now: none if its damage is too small. An attack that joins a strike deals the whole
-    damage of the strike if it lands; damage below its need would hit nothing (WOW-STR-07, WOW-STR-10, WOW-STR-11)."""
-    return hits(state, region, terms.damage + (gathered(state) if joins else 0))
+def struck(state: State, terms: Terms, region: str) -> list[Piece]:
+    """Return the pieces that a special attack destroys now: none if its damage is too small. In an open strike it deals the whole damage of
+    the strike if it lands; damage below its need would hit nothing (WOW-STR-07, WOW-STR-10, WOW-STR-11)."""
+    return hits(state, region, gathered(state) + terms.damage)
 
 
-def pushed(state: State, terms: Terms, region: str, joins: bool) -> tuple[str | None, list[str]]:
+def pushed(state: State, terms: Terms, region: str) -> tuple[str | None, list[str]]:
     """Return the Army that a special attack pushes out of a region, and the regions to which it can be pushed. It is the lowest number that
     survives the damage. It goes to an adjacent land region that is not hostile; nothing else stops it (WOW-ALN-06, WOW-ALN-07,
     WOW-UNT-16)."""
@@ -201,7 +201,7 @@ def pushed(state: State, terms: Terms, region: str, joins: bool) -> tuple[str | 
     units = state["units"]
     there = [figure for figure in KINDS[terms.push].figures if units[figure]["region"] == region]
     if there:
-        destroyed = {piece.figure for piece in struck(state, terms, region, joins)}
+        destroyed = {piece.figure for piece in struck(state, terms, region)}
         there = [figure for figure in there if figure not in destroyed]
     if not there:
         return None, []
