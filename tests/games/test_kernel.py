@@ -267,11 +267,12 @@ def test_decide_gives_the_events_alone():
     assert same(state) == before
 
 
-def test_a_match_keeps_its_action_as_admitted():
+def test_a_match_keeps_its_action_as_admitted(monkeypatch):
+    monkeypatch.setattr("games.kernel._SHAPES", {})
     state = WAR.begin(["red", "blue"], {})
     seen = {"type": "scatter", "units": {"a1": 2.0, "b2": 0}}
     deed = Deed({"units": counts(text())}, lambda state, seat: [], lambda state, seat, action: None, lambda match, seat, action: None)
-    game = WAR._replace(id="war with another action", phases={"setup": {"scatter": deed}})
+    game = WAR._replace(phases={"setup": {"scatter": deed}})
     assert carry_out(game, state, "system", seen, seeded(1)).action == {"type": "scatter", "units": {"a1": 2}}
     assert seen == {"type": "scatter", "units": {"a1": 2.0, "b2": 0}}
 
