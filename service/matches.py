@@ -68,8 +68,8 @@ def list_matches(service: Service, call: Call) -> Response:
         if filters.get(name) == "me":
             filters[name] = _me(call.caller)
     by_deadline = "sort" in call.query
-    if by_deadline and call.query.get("to_act") != "me":
-        raise Problem("bad_query", reason="matches are sorted by deadline only with `to_act=me`")
+    if by_deadline:
+        _me(call.caller)  # only players have deadlines
     asker = lists.Asker(call.caller.id, call.caller.referees)
     page = lists.matches(service.platform, filters, call.query["limit"], call.query.get("cursor"), asker=asker, by_deadline=by_deadline)
     company = service.directory.company(player for standing in page.standings for player in sight.players_listed(standing))

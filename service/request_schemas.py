@@ -215,8 +215,8 @@ class MatchesQuery(Schema):
     sort = Text(
         validate=validate.OneOf(["deadline"]),
         metadata={
-            "description": "`deadline`, only with `to_act=me`: the earliest deadline of yours first, matches in which you have none "
-            "last. Default: newest first."
+            "description": "`deadline`: only matches in which you must act, the earliest of your deadlines first, those without any last. "
+            "Default: newest first."
         },
     )
     limit = Whole(

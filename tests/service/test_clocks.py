@@ -21,7 +21,7 @@ from games.documents import clone
 from games.war_of_civilizations import GAME as CIVILIZATIONS
 from service.app import create_app
 from service.settings import Settings
-from tests.conftest import Servers, servers_in
+from tests.conftest import Servers
 from tests.events.keyspace import projections
 from tests.events.test_deadlines import Timed
 from tests.service.conftest import Caller
@@ -117,18 +117,11 @@ class Club:
         return [event["type"] for entry in entries for event in entry["events"]]
 
 
-@pytest.fixture(scope="module")
-def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
-    """Servers to which no other process gives pulses. To a machine whose time a test makes, one that has real time would seem frozen."""
-    with servers_in(tmp_path_factory.mktemp("alone")) as started:
-        yield started
-
-
 @pytest.fixture
-def timed(alone: Servers) -> Iterator[Timed]:
-    alone.keeper.flushall()
-    alone.queue.flushall()
-    found = Timed(alone)
+def timed(quiet_servers: Servers) -> Iterator[Timed]:
+    quiet_servers.keeper.flushall()
+    quiet_servers.queue.flushall()
+    found = Timed(quiet_servers)
     yield found
     for platform in found.opened:
         platform.close()
@@ -230,9 +223,13 @@ def test_turns_are_listed_by_deadline_page_by_page(club: Club) -> None:
         page = ada.get(f"{path}&cursor={page['next']}").json if page["next"] else {"matches": []}
     assert found[:3] == order
     assert sorted(found[3:]) == sorted(endless)
-    for query in ("sort=deadline", f"sort=deadline&to_act={ada.id}", "sort=deadline&player=me", "sort=created&to_act=me"):
-        refused = ada.get(f"/v1/matches?{query}")
-        assert (refused.status_code, refused.json["code"]) == (400, "bad_query")
+    whole = ada.get("/v1/matches?to_act=me&sort=deadline").json
+    for query in ("sort=deadline", f"sort=deadline&to_act={ada.id}", "sort=deadline&player=me"):
+        assert ada.get(f"/v1/matches?{query}").json == whole
+    assert club.people[1].get("/v1/matches?sort=deadline").json["matches"][0]["id"] == others
+    for caller, query, status, code in ((ada, "sort=created", 400, "bad_query"), (club.anybody, "sort=deadline", 401, "no_key")):
+        refused = caller.get(f"/v1/matches?{query}")
+        assert (refused.status_code, refused.json["code"]) == (status, code)
 
 
 @pytest.mark.parametrize("game", GAMES)
