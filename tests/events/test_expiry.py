@@ -58,7 +58,7 @@ def traces(servers: Servers, match: str) -> list[str]:
 def test_a_match_that_has_not_started_in_time_is_removed_with_all_its_keys(
     platform: Platform, aged: Aged, bob: str, servers: Servers
 ) -> None:
-    match, other = aged(two=f"player:{bob}", one="me", three="open", request="k"), aged(13.9)
+    match, other = aged(two=f"player:{bob}", one="me", three="open", request="k"), aged(6.9)
     take_seat(platform, match, bob, "two", request="r")
     assert len(traces(servers, match)) > 8
     kept = traces(servers, other)
@@ -123,7 +123,7 @@ def test_a_match_that_has_started_is_removed_by_nobody(platform: Platform, aged:
 def test_a_match_is_not_removed_before_its_time_or_within_an_hour_or_at_another_version(
     platform: Platform, aged: Aged, ann: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    young = aged(13)
+    young = aged(6)
     assert not removed(platform, young, 1)
     old = aged()
     assert not removed(platform, old, 2)
@@ -207,7 +207,7 @@ def test_a_removal_during_a_rebuild_or_an_audit_is_no_finding(
 
 
 def test_the_sweep_asks_for_the_removal_when_its_time_has_come(platform: Platform, aged: Aged, ann: str) -> None:
-    match = aged(13)
+    match = aged(6)
     moment = recall.position(platform, match).table["expires"]
     assert moment is not None
     assert overdue(platform, moment - 1) == {}
