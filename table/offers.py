@@ -9,7 +9,7 @@ from games.kernel import RESTORED, Action, Refusal, no
 from games.lifecycle import DRAW, VOID
 from games.schema import optional
 from table.data import MOST_OFFERS, PAUSE_MS
-from table.progress import artificial, not_going_on, not_taking_part, playing, present, void
+from table.progress import artificial, not_going_on, not_taking_part, present, void
 from table.session import BY_SEAT, BY_SYSTEM, Session, TableDeed
 from table.state import PAUSE, PAUSED, PROPOSAL, PROPOSALS, RESUME, TAKEBACK, VERSION, may_offer
 
@@ -75,7 +75,7 @@ def _resume_terms(session: Session, action: Action) -> Refusal | None:
 
 def _undoing_terms(session: Session, action: Action) -> Refusal | None:
     """Return why what was played cannot be undone: a player is away who would have to agree (TBL-OFR-09)."""
-    away = [seat for seat in playing(session) if seat in session.table["substitutes"]]
+    away = [seat for seat in session.playing if seat in session.table["substitutes"]]
     return no("player_away", "TBL-OFR-09", seats=", ".join(away)) if away else None
 
 
@@ -159,7 +159,7 @@ def _agree(session: Session, what: str) -> None:
 
 def _draw(session: Session, version: int) -> None:
     """End the match with all seats in play as winners (TBL-OFR-07)."""
-    session.emit("match_ended", winners=playing(session), reason=DRAW, scores={})
+    session.emit("match_ended", winners=session.playing, reason=DRAW, scores={})
 
 
 def _void(session: Session, version: int) -> None:

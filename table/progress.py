@@ -53,23 +53,18 @@ def not_in_play(session: Session, seat: Seat) -> Refusal | None:
         return refusal
     if player_of(session.table, seat) is None:
         return no("not_your_seat", "TBL-SEA-04", seat=seat)
-    return None if seat in playing(session) else no("not_in_play", "TBL-RES-02", seat=seat)
-
-
-def playing(session: Session) -> list[Seat]:
-    """Return the seats that are still in play, in their order."""
-    return session.game.playing(session.state)
+    return None if seat in session.playing else no("not_in_play", "TBL-RES-02", seat=seat)
 
 
 def present(session: Session) -> list[Seat]:
     """Return the seats in play that a player has and plays, in their order (TBL-OFR-02, TBL-VOT-02)."""
     table = session.table
-    return [seat for seat in playing(session) if player_of(table, seat) is not None and seat not in table["substitutes"]]
+    return [seat for seat in session.playing if player_of(table, seat) is not None and seat not in table["substitutes"]]
 
 
 def artificial(session: Session) -> list[Seat]:
     """Return the seats in play that no player has, in their order (TBL-OFR-03)."""
-    return [seat for seat in playing(session) if player_of(session.table, seat) is None]
+    return [seat for seat in session.playing if player_of(session.table, seat) is None]
 
 
 # ---------------------------------------------------------------- what follows

@@ -16,10 +16,13 @@ from table.deeds import DEEDS
 from table.document import Table
 from table.facts import FACTS
 from table.progress import is_over, lapse, lapsing
-from table.session import BY_PLAYER, BY_SEAT, BY_SYSTEM, Session
+from table.session import BY_PLAYER, BY_SEAT, BY_SYSTEM, Session, TableDeed
 from table.state import PAUSED, lock_of, needs_code
 from table.votes import settle_votes
 
+_CHOSEN: Mapping[str, list[TableDeed]] = {
+    whose: [deed for deed in DEEDS.values() if deed.by == whose] for whose in (BY_PLAYER, BY_SEAT, BY_SYSTEM)
+}
 RULE_PREFIX = "TBL-"
 REFUSALS: Mapping[str, str] = {
     "already_created": "The match exists already.",
@@ -166,8 +169,8 @@ def legal_for_seat(game: Game, table: Table, state: State, seat: str, version: i
 def _legal(session: Session, actor: str) -> list[Choice]:
     whose = by(session.table, actor)
     listed: list[Choice] = []
-    for deed in DEEDS.values():
-        for action in deed.offers(session, actor) if deed.by == whose else ():
+    for deed in _CHOSEN[whose]:
+        for action in deed.offers(session, actor):
             if deed.refusal(session, actor, action) is None:
                 ranges = deed.ranges(session, actor, action) if deed.ranges is not None else None
                 listed.append({"action": action, "choose": ranges} if ranges else {"action": action})

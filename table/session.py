@@ -42,7 +42,10 @@ class Session:
     game draws. `earlier(version)`: the document and the memory of the game at an earlier version. Moments are in milliseconds since 1970.
     """
 
-    __slots__ = ("at", "chance", "commitment", "earlier", "events", "expires", "fixed", "game", "last", "lock", "state", "table", "version")
+    __slots__ = (
+        *("_in_play", "at", "chance", "commitment", "earlier", "events", "expires", "fixed", "game", "last", "lock", "state", "table"),
+        "version",
+    )
 
     def __init__(
         self,
@@ -73,6 +76,14 @@ class Session:
         self.chance = chance or Drawn(_no_number)
         self.earlier = earlier
         self.events: list[Event] = []
+        self._in_play: tuple[State, list[str]] | None = None
+
+    @property
+    def playing(self) -> list[str]:
+        """The seats that are still in play, in their order. Most deeds ask, so the answer is kept as long as the state is the same."""
+        if self._in_play is None or self._in_play[0] is not self.state:
+            self._in_play = self.state, self.game.playing(self.state)
+        return self._in_play[1]
 
     def emit(self, type: str, **facts: Any) -> None:
         """Record an event and fold it at once. Actions change a match in no other way."""

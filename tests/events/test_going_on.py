@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -11,23 +11,41 @@ import pytest
 from events import play, players, recall
 from events.audit import audit, audit_entries, record_header
 from events.errors import NoSuchPlayer, NotSeated
-from events.platform import Platform
+from events.platform import Platform, Settings, open_platform
 from events.positions import Position
 from events.rebuild import rebuild
 from games.kernel import SYSTEM, Action, Refused
-from tests.conftest import ALL_GAMES, take_seat
+from tests.conftest import ALL_GAMES, Servers, take_seat
 from tests.events.keyspace import projections
+from tests.events.test_clock import Machine
 from tests.table.going_on import CLOCKS, POLICIES, STRANGER, choices, go_on, settings_of
 
 More = Callable[[], Platform]
 RESIGN = {"type": "resign"}
 
 
-class Stored:
-    """A match in the store."""
+@pytest.fixture
+def machine() -> Machine:
+    return Machine(2_000_000_000_000)
 
-    def __init__(self, platform: Platform, match: str, ids: list[str]) -> None:
+
+@pytest.fixture
+def platform(quiet_servers: Servers, machine: Machine) -> Iterator[Platform]:
+    """An empty platform whose time passes only when a test says so."""
+    quiet_servers.keeper.flushall()
+    quiet_servers.queue.flushall()
+    settings = Settings(store_url=quiet_servers.store_url, queue_url=quiet_servers.queue_url)
+    opened = open_platform(settings, ALL_GAMES, clock=machine.clock())
+    yield opened
+    opened.close()
+
+
+class Stored:
+    """A match in the store of a machine."""
+
+    def __init__(self, platform: Platform, machine: Machine, match: str, ids: list[str]) -> None:
         self.platform = platform
+        self.machine = machine
         self.match = match
         self.game = platform.games[recall.position(platform, match).game]
         self.ids = ids
@@ -45,18 +63,20 @@ class Stored:
         if action.get("player"):
             action = {**action, "player": known.get(action["player"][:2], self.ids[0])}
         self.requests += 1
+        self.machine.pass_ms(max(0, at - self.platform.clock.now()))
         play.act_at_table(self.platform, self.match, actor, action, request=f"t{self.requests}", received=at)
 
     def play(self, actor: str, action: Action, received: int, owner: bool = True) -> None:
         """Carry out an action of the game."""
         self.requests += 1
+        self.machine.pass_ms(max(0, received - self.platform.clock.now()))
         play.play(self.platform, self.match, actor, [action], request=f"g{self.requests}", received=received)
 
 
 @pytest.mark.parametrize("game", ["tally", "war", "war_of_civilizations"])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_what_happens_at_a_table_is_audited_and_rebuilt(
-    platform: Platform, another_platform: More, ann: str, bob: str, game: str, seed: int
+    platform: Platform, machine: Machine, another_platform: More, ann: str, bob: str, game: str, seed: int
 ) -> None:
     will = random.Random(f"{game} {seed}")
     cyd = players.register(platform, "Cyd")[0].id
@@ -66,7 +86,7 @@ def test_what_happens_at_a_table_is_audited_and_rebuilt(
     options = {"target": 100} if game == "tally" else {}
     match = play.create(platform, ann, game, seats, options, settings=settings_of(clock, policy)).match
     take_seat(platform, match, bob, ids[1], "c0ffee")
-    for _ in go_on(Stored(platform, match, [ann, bob, cyd]), will, 140):
+    for _ in go_on(Stored(platform, machine, match, [ann, bob, cyd]), will, 140):
         pass
     report = audit(platform, match)
     assert report.findings == []
@@ -89,9 +109,10 @@ def timed(platform: Platform, ann: str, bob: str) -> str:
     return match
 
 
-def test_a_tampered_moment_is_found(platform: Platform, timed: str, ann: str) -> None:
+def test_a_tampered_moment_is_found(platform: Platform, machine: Machine, timed: str) -> None:
     """Without the key of the salts, too: clocks and deadlines follow from the moments."""
     at = recall.position(platform, timed).at
+    machine.pass_ms(100_000)
     play.play(platform, timed, "one", [{"type": "roll"}], received=at + 99_000)
     lines = list(platform.store.log.read_all(timed))
     assert audit_entries(ALL_GAMES, lines).findings == []
@@ -116,9 +137,12 @@ def test_only_the_player_of_a_seat_acts_for_it_at_the_table(platform: Platform, 
     assert play.act_at_table(platform, timed, "two", RESIGN, player=bob).position.document["outcome"]["winners"] == ["one"]
 
 
-def test_a_late_action_is_refused_and_one_in_time_counts_however_late_it_is_decided(platform: Platform, timed: str) -> None:
+def test_a_late_action_is_refused_and_one_in_time_counts_however_late_it_is_decided(
+    platform: Platform, machine: Machine, timed: str
+) -> None:
     before = recall.position(platform, timed)
     deadline = before.at + 100_000
+    machine.pass_ms(200_000)
     with pytest.raises(Refused) as refused:
         play.play(platform, timed, "one", [{"type": "roll"}], received=deadline + 1, player=before.roster["one"]["player"])
     assert (refused.value.code, refused.value.refusal.facts) == ("time_is_up", {"seat": "one", "deadline": deadline})
@@ -147,10 +171,12 @@ def test_requests_before_a_seat_is_handed_over_remain_those_of_the_player_before
     assert audit(platform, timed).findings == []
 
 
-def test_a_takeback_is_an_entry_that_others_see_as_the_game_shows_its_document(platform: Platform, timed: str, ann: str, bob: str) -> None:
+def test_a_takeback_is_an_entry_that_others_see_as_the_game_shows_its_document(
+    platform: Platform, machine: Machine, timed: str, ann: str, bob: str
+) -> None:
     before = recall.position(platform, timed)
     play.play(platform, timed, "one", [{"type": "add", "by": 3, "stay": False}], player=ann)
-    assert {"type": "offer", "what": "takeback"} in [choice["action"] for choice in choices(Stored(platform, timed, [ann]), "one")]
+    assert {"type": "offer", "what": "takeback"} in [choice["action"] for choice in choices(Stored(platform, machine, timed, [ann]), "one")]
     play.act_at_table(platform, timed, "one", {"type": "offer", "what": "takeback", "version": before.version}, player=ann)
     restored = play.act_at_table(platform, timed, "two", {"type": "accept", "what": "takeback"}, player=bob).position
     assert restored.document == before.document

@@ -28,6 +28,7 @@ from tools.client import in_the_game
 REAL = "workers.run"
 SEATS = ("fox", "rhino", "tiger")
 END_TURN = {"type": "end_turn"}
+REMATCH = {"action": {"type": "rematch"}, "at_table": True}
 STRONG, WEAK = {"type": "bid", "ammo": 9, "cards": []}, {"type": "bid", "ammo": 1, "cards": []}
 
 
@@ -114,7 +115,7 @@ def test_the_last_seat_left_has_won_and_nobody_must_act(lonely: Platform, people
     prepared, match = laid(assault("rhino", "fox", "rhino"))
     acted(people["fox"], match, [*attack("rhino"), STRONG])
     answer = acted(people["rhino"], match, WEAK)
-    assert (answer["phase"], answer["to_act"], answer["choices"]) == ("over", [], [])
+    assert (answer["phase"], answer["to_act"], answer["choices"]) == ("over", [], [REMATCH])
     standing = people["tiger"].get(f"/v1/matches/{match}").json
     assert (standing["status"], standing["outcome"]["winners"], standing["outcome"]["reason"]) == ("over", ["fox"], "last_survivor")
     assert standing["secret"]
