@@ -116,3 +116,29 @@ def test_an_outage_has_a_length_and_is_over_before_it_is_given_back(start: int, 
     session.at = 10
     refusal = DEEDS["return_time"].refusal(session, "system", {"type": "return_time", "from": start, "to": end})
     assert (refusal is None) == returned
+
+
+@pytest.mark.parametrize("fact", ["seat_resigned", "seat_forfeited"])
+def test_no_vote_is_left_about_a_seat_that_is_out_or_by_it(fact: str) -> None:
+    session = created({"one": "me", "two": "me", "three": "me"}, clock=SECONDS, time_out={"policy": "wait"})
+    session.emit("vote_opened", seat="one", until=9)
+    session.emit("vote_opened", seat="two", until=9)
+    session.emit("vote_cast", **{"seat": "three", "about": "two", "for": "void"})
+    session.emit(fact, seat="one")
+    assert session.table["votes"] == {"two": {"until": 9, "votes": {"three": "void"}}}
+    session.emit(fact, seat="three")
+    assert session.table["votes"] == {"two": {"until": 9, "votes": {}}}
+    assert DEEDS["end_vote"].offers(session, "system") == [{"type": "end_vote", "seat": "two"}]
+
+
+def test_the_first_rule_that_is_broken_is_named() -> None:
+    session = created({"one": "me", "two": "open"}, clock=SECONDS)
+    refusal = DEEDS["return_time"].refusal(session, "system", {"type": "return_time", "from": 0, "to": 1})
+    assert refusal is not None
+    assert refusal.code == "not_started"
+    session = created({"one": "me", "two": "me"}, clock=SECONDS)
+    session.emit("seat_substituted", seat="one", level="greedy")
+    session.emit("offer_made", seat="two", what="pause")
+    refusal = DEEDS["accept"].refusal(session, "one", {"type": "accept", "what": "pause"})
+    assert refusal is not None
+    assert refusal.code == "substituted"
