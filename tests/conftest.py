@@ -57,10 +57,17 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
 
 
 @pytest.fixture(scope="session")
-def quiet_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
-    """Servers to which no web server of other tests gives pulses."""
+def _quiet_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
     with servers_in(tmp_path_factory.mktemp("quiet")) as started:
         yield started
+
+
+@pytest.fixture
+def quiet_servers(_quiet_servers: Servers) -> Servers:
+    """Empty servers to which no web server of other tests gives pulses."""
+    _quiet_servers.keeper.flushall()
+    _quiet_servers.queue.flushall()
+    return _quiet_servers
 
 
 @contextlib.contextmanager

@@ -95,8 +95,6 @@ ANN = "p" + "a" * 16
 
 @pytest.fixture
 def timed(quiet_servers: Servers) -> Iterator[Timed]:
-    quiet_servers.keeper.flushall()
-    quiet_servers.queue.flushall()
     found = Timed(quiet_servers)
     yield found
     for platform in found.opened:

@@ -32,8 +32,6 @@ def machine() -> Machine:
 @pytest.fixture
 def platform(quiet_servers: Servers, machine: Machine) -> Iterator[Platform]:
     """An empty platform whose time passes only when a test says so."""
-    quiet_servers.keeper.flushall()
-    quiet_servers.queue.flushall()
     settings = Settings(store_url=quiet_servers.store_url, queue_url=quiet_servers.queue_url)
     opened = open_platform(settings, ALL_GAMES, clock=machine.clock())
     yield opened

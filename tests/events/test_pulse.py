@@ -58,8 +58,6 @@ class Town:
 
 @pytest.fixture
 def town(quiet_servers: Servers) -> Iterator[Town]:
-    quiet_servers.keeper.flushall()
-    quiet_servers.queue.flushall()
     found = Town(quiet_servers)
     yield found
     for process in found.processes:

@@ -7,13 +7,12 @@ import random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
 
 from games.documents import clone
 from games.drawing import LINES, WIDTH
 from games.kernel import AUDITOR, SPECTATOR, Game
-from tests.games.matches import ALL, Start, chance, same, sampled, starts
-from tests.games.test_laws import LAW
+from tests.games.matches import ALL, Start, chance, same, sampled
+from tests.games.test_laws import in_random_matches
 
 MATCHES = 40
 GAMES = [pytest.param(game, id=game.id) for game in ALL]
@@ -32,23 +31,7 @@ def drawn(game: Game, view: Any, viewer: str) -> list[str]:
     return lines
 
 
-def every_match(check: Any) -> Any:
-    """Run a check in random matches of every game."""
-
-    @pytest.mark.parametrize("game", GAMES)
-    def test(game: Game) -> None:
-        @settings(max_examples=MATCHES, derandomize=True, database=None, **LAW)
-        @given(starts(game))
-        def every(start: Start) -> None:
-            check(start)
-
-        every()
-
-    test.__name__, test.__doc__ = check.__name__, check.__doc__
-    return test
-
-
-@every_match
+@in_random_matches(MATCHES)
 def test_a_board_has_the_right_size_in_every_position_for_every_viewer(start: Start) -> None:
     for step in sampled(start, 8):
         for state in (step.before, step.after):
@@ -56,7 +39,7 @@ def test_a_board_has_the_right_size_in_every_position_for_every_viewer(start: St
                 drawn(start.game, start.game.view(state, viewer), viewer)
 
 
-@every_match
+@in_random_matches(MATCHES)
 def test_positions_that_differ_only_in_hidden_state_give_the_same_board(start: Start) -> None:
     game = start.game
     for step in sampled(start, 4):
@@ -66,7 +49,7 @@ def test_positions_that_differ_only_in_hidden_state_give_the_same_board(start: S
             assert game.board(game.view(other, viewer), viewer) == game.board(seen, viewer)
 
 
-@every_match
+@in_random_matches(MATCHES)
 def test_a_board_changes_with_the_phase(start: Start) -> None:
     game = start.game
     for step in sampled(start, 4):

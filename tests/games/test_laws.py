@@ -6,6 +6,7 @@ import json
 import os
 import random
 import re
+from collections.abc import Callable
 from itertools import product
 from typing import Any
 
@@ -40,6 +41,25 @@ from tests.games.matches import ALL, HERE, Start, Step, chance, mutated, same, s
 MATCHES = int(os.environ.get("LAW_MATCHES", "200"))  # tools/mutate.py asks for fewer
 SOAK = 3000
 LAW = {"deadline": None, "suppress_health_check": list(HealthCheck), "phases": (Phase.explicit, Phase.generate)}
+
+
+def in_random_matches(matches: int) -> Callable[[Any], Any]:
+    """Run a check in random matches of every game, always the same ones."""
+
+    def decorated(check: Any) -> Any:
+        @pytest.mark.parametrize("game", [pytest.param(game, id=game.id) for game in ALL])
+        def test(game: Game) -> None:
+            @settings(max_examples=matches, derandomize=True, database=None, **LAW)
+            @given(starts(game))
+            def every(start: Start) -> None:
+                check(start)
+
+            every()
+
+        test.__name__, test.__doc__ = check.__name__, check.__doc__
+        return test
+
+    return decorated
 
 
 def law(check: Any) -> Any:

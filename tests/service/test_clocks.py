@@ -119,8 +119,6 @@ class Club:
 
 @pytest.fixture
 def timed(quiet_servers: Servers) -> Iterator[Timed]:
-    quiet_servers.keeper.flushall()
-    quiet_servers.queue.flushall()
     found = Timed(quiet_servers)
     yield found
     for platform in found.opened:

@@ -43,8 +43,6 @@ def machine() -> Machine:
 
 @pytest.fixture
 def timed(quiet_servers: Servers, machine: Machine) -> Iterator[Platform]:
-    quiet_servers.keeper.flushall()
-    quiet_servers.queue.flushall()
     settings = Settings(store_url=quiet_servers.store_url, queue_url=quiet_servers.queue_url)
     platform = open_platform(settings, ALL_GAMES, clock=machine.clock())
     yield platform

@@ -10,15 +10,14 @@ from itertools import combinations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
 
 from games import GAMES
 from games.documents import clone
 from games.kernel import AUDITOR, SPECTATOR, SYSTEM, Event, Game, evolve, legal
 from games.picture import picture
 from games.scene import Scene
-from tests.games.matches import ALL, Start, chance, sampled, starts, walk
-from tests.games.test_laws import LAW
+from tests.games.matches import ALL, Start, chance, sampled, walk
+from tests.games.test_laws import in_random_matches
 from web.drawing import Box
 from web.look import AUTO
 from web.picture import SHAPES, TALL, WIDE, draw, svg
@@ -26,22 +25,6 @@ from web.picture import SHAPES, TALL, WIDE, draw, svg
 MATCHES = 6
 NEAR = 0.51  # units by which rounding may bring two things together
 EVERY_GAME = [pytest.param(game, id=game.id) for game in ALL]
-
-
-def every_match(check: Any) -> Any:
-    """Run a check in random matches of every game."""
-
-    @pytest.mark.parametrize("game", EVERY_GAME)
-    def test(game: Game) -> None:
-        @settings(max_examples=MATCHES, derandomize=True, database=None, **LAW)
-        @given(starts(game))
-        def every(start: Start) -> None:
-            check(start)
-
-        every()
-
-    test.__name__, test.__doc__ = check.__name__, check.__doc__
-    return test
 
 
 def shown(game: Game, events: list[Event], viewer: str) -> list[Event]:
@@ -68,7 +51,7 @@ def options_of(scene: Scene) -> dict[str, set[int]]:
     return {card.id: set(card.options) for card in cards}
 
 
-@every_match
+@in_random_matches(MATCHES)
 def test_everything_that_a_choice_names_is_drawn_or_has_words_for_a_button(start: Start) -> None:
     game, words = start.game, picture(start.game.folder).words
     for step in sampled(start, 12):
@@ -82,7 +65,7 @@ def test_everything_that_a_choice_names_is_drawn_or_has_words_for_a_button(start
                     assert choice["action"]["option"] in options[choice["action"]["card"]]
 
 
-@every_match
+@in_random_matches(MATCHES)
 def test_nothing_overlaps_and_everything_lies_inside_what_it_belongs_to(start: Start) -> None:
     game = start.game
     for step in sampled(start, 3):
@@ -133,7 +116,7 @@ def test_the_law_of_boxes_finds_what_overlaps_and_what_sticks_out() -> None:
     assert len(list(faults([place, Box("one", "place", 8, 0, 6, 6)]))) == 1
 
 
-@every_match
+@in_random_matches(MATCHES)
 def test_a_picture_is_whole_and_everything_in_it_exists_once(start: Start) -> None:
     game = start.game
     for step in sampled(start, 2):
@@ -150,7 +133,7 @@ def test_a_picture_is_whole_and_everything_in_it_exists_once(start: Start) -> No
                 assert set(fragments) <= set(ids)
 
 
-@every_match
+@in_random_matches(MATCHES)
 def test_a_picture_refers_to_nothing_outside_and_holds_no_script(start: Start) -> None:
     for step in sampled(start, 1):
         text = svg(start.game, start.game.view(step.after, SPECTATOR), step.events)
@@ -159,7 +142,7 @@ def test_a_picture_refers_to_nothing_outside_and_holds_no_script(start: Start) -
         assert all(letter.isprintable() for letter in text)
 
 
-@every_match
+@in_random_matches(MATCHES)
 def test_positions_that_differ_only_in_what_a_viewer_cannot_know_give_the_same_bytes(start: Start) -> None:
     game = start.game
     for step in sampled(start, 2):
@@ -169,7 +152,7 @@ def test_positions_that_differ_only_in_what_a_viewer_cannot_know_give_the_same_b
             assert svg(game, game.view(other, viewer)) == svg(game, seen)
 
 
-@every_match
+@in_random_matches(MATCHES)
 def test_a_scene_depends_on_the_view_alone_and_leaves_it_as_it_was(start: Start) -> None:
     game = start.game
     for step in sampled(start, 3):
