@@ -89,6 +89,14 @@ class Timed:
     def position(self, match: str) -> recall.Position:
         return recall.position(self.worker, match)
 
+    def close(self) -> None:
+        """Close the platforms and kill the processes that were opened."""
+        for platform in self.opened:
+            platform.close()
+        for process in self.processes:
+            process.kill()
+            process.wait()
+
 
 ANN = "p" + "a" * 16
 
@@ -97,11 +105,7 @@ ANN = "p" + "a" * 16
 def timed(quiet_servers: Servers) -> Iterator[Timed]:
     found = Timed(quiet_servers)
     yield found
-    for platform in found.opened:
-        platform.close()
-    for process in found.processes:
-        process.kill()
-        process.wait()
+    found.close()
 
 
 def entries(timed: Timed, match: str) -> list[tuple[str, str]]:

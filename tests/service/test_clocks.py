@@ -121,11 +121,7 @@ class Club:
 def timed(quiet_servers: Servers) -> Iterator[Timed]:
     found = Timed(quiet_servers)
     yield found
-    for platform in found.opened:
-        platform.close()
-    for process in found.processes:
-        process.kill()
-        process.wait()
+    found.close()
 
 
 @pytest.fixture
