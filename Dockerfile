@@ -11,13 +11,16 @@ COPY games ./games
 COPY web ./web
 COPY table ./table
 COPY players ./players
+COPY evidence ./evidence
 COPY events ./events
+COPY thinking ./thinking
 COPY service ./service
 COPY workers ./workers
 COPY tools ./tools
+COPY verify ./verify
 COPY openapi.yaml ./
 
-RUN useradd --system --uid 10001 --home-dir /data --shell /usr/sbin/nologin warledger && install -d -o warledger -m 700 /data && install -d -o warledger -m 755 /keys
+RUN useradd --system --uid 10001 --home-dir /data --shell /usr/sbin/nologin warledger && install -d -o warledger -m 700 /data && install -d -o warledger -m 755 /keys && install -d -o warledger -m 700 /signing
 USER warledger
 VOLUME /data
 EXPOSE 8000

@@ -12,10 +12,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks import clocks, crowd, fair, growth, http, memory, rules, turns
+from benchmarks import ai, clocks, crowd, fair, growth, http, memory, pages, receipts, rules, turns, verifying, web
 from benchmarks.pairs import PAIRS, Figure
 from benchmarks.place import opened
 from events import embedded
+
+PARTS = (
+    "rules", "ai", "memory", "verifying", "receipts", "web", "pages", "http", "crowd", "turns", "steps", "fair", "length", "games",
+    "clocks", "matches",
+)  # fmt: skip
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -44,9 +49,14 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--matches", type=int, default=1500, help="matches that the load plays in (1500)")
     parser.add_argument("--turns", type=int, default=200, help="turns of an AI that are timed (200)")
     parser.add_argument("--crowd", type=int, default=fair.CROWD, help="matches of AI seats beside which a player waits (500)")
-    parser.add_argument("--only", nargs="*", help="rules, memory, http, crowd, turns, steps, fair, length, games, clocks, matches")
+    parser.add_argument("only", nargs="*", metavar="PART", help=f"measure only these: {', '.join(PARTS)}")
+    parser.add_argument("--only", nargs="+", dest="named", default=[], metavar="PART", help="the same")
     parser.add_argument("--json", type=Path, help="write the JSON there instead of printing it")
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    options.only += options.named
+    if unknown := sorted(set(options.only) - set(PARTS)):
+        parser.error(f"there is no part {', '.join(unknown)}")
+    return options
 
 
 def parts(options: argparse.Namespace, folder: Path) -> dict[str, Callable[[], list[Figure]]]:
@@ -62,7 +72,14 @@ def parts(options: argparse.Namespace, folder: Path) -> dict[str, Callable[[], l
 
     return {
         "rules": lambda: rules.measured(options.pairs, 1.0),
+        "ai": lambda: ai.measured(options.pairs, options.seconds),
         "memory": lambda: with_place(lambda place: memory.measured(place.platform, options.pairs), "memory"),
+        "verifying": lambda: with_place(
+            lambda place: verifying.measured(place.platform, options.pairs, options.seconds / 2, folder), "verifying"
+        ),
+        "receipts": lambda: with_place(lambda place: receipts.measured(place, options.pairs), "receipts"),
+        "web": lambda: with_place(lambda place: web.measured(place, options.pairs), "web"),
+        "pages": lambda: with_place(lambda place: pages.measured(place, options.pairs), "pages"),
         "http": lambda: with_place(lambda place: http.measured(place, options.pairs, options.seconds, options.matches), "http"),
         "crowd": lambda: with_place(lambda place: crowd.measured(place, options.pairs), "crowd"),
         "turns": lambda: with_place(lambda place: turns.measured(place, options.turns), "turns"),

@@ -1,4 +1,4 @@
-"""The speed of the rules alone: random play recorded, random play on scratch, and folding recorded events."""
+"""The speed of the rules alone: random play recorded, random play on a branch, and folding recorded events."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import time
 from benchmarks.pairs import Figure, figure
 from games import GAMES
 from games.chance import Drawn
-from games.kernel import Event, Game, Scratch, State, any_action, carry_out, fold, legal
+from games.kernel import Branch, Event, Game, State, any_action, carry_out, fold, legal
 
-TARGETS = {  # actions per second by game and seats: recorded, recorded with every choice listed, on scratch
+TARGETS = {  # actions per second by game and seats: recorded, recorded with every choice listed, on a branch
     ("war", 2): (20_000, None, 60_000),
     ("war_of_the_worlds", 2): (None, 10_000, 30_000),
     ("war_of_civilizations", 6): (None, 5_000, 15_000),
@@ -23,24 +23,24 @@ ACTIONS = 20_000  # of one match, at most
 def measured(rounds: int, seconds: float) -> list[Figure]:
     """Return the figures of every game, with the fewest and with the most seats.
 
-    Three are actions per second: recorded, recorded with every choice listed, and on scratch. The fourth is events folded per second.
+    Three are actions per second: recorded, recorded with every choice listed, and on a branch. The fourth is events folded per second.
     """
     figures = []
     matches = [(game, seats) for game in GAMES.values() for seats in dict.fromkeys((game.seats.least, game.seats.most))]
     for game, seats in matches:
-        recorded, listed, scratch = TARGETS.get((game.id, seats), (None, None, None))
+        recorded, listed, branch = TARGETS.get((game.id, seats), (None, None, None))
         name = f"{game.id}, {seats} seats"
-        found: dict[str, list[float]] = {"recorded": [], "listed": [], "scratch": [], "fold": []}
+        found: dict[str, list[float]] = {"recorded": [], "listed": [], "branch": [], "fold": []}
         first, events = recording(game, seats)
         for number in range(rounds):
             found["recorded"].append(played(game, seats, number, seconds, listed=False))
             found["listed"].append(played(game, seats, number, seconds, listed=True))
-            found["scratch"].append(scratched(game, seats, number, seconds))
+            found["branch"].append(branched(game, seats, number, seconds))
             found["fold"].append(folded(game, first, events, seconds))
         figures += [
             figure(f"{name}: random play, recorded", found["recorded"], "actions/s", least=recorded),
             figure(f"{name}: random play, every choice listed", found["listed"], "actions/s", least=listed),
-            figure(f"{name}: random play on scratch", found["scratch"], "actions/s", least=scratch),
+            figure(f"{name}: random play on a branch", found["branch"], "actions/s", least=branch),
             figure(f"{name}: fold", found["fold"], "events/s", least=FOLD),
         ]
     return figures
@@ -70,13 +70,13 @@ def played(game: Game, seats: int, seed: int, seconds: float, listed: bool) -> f
     return actions / (time.perf_counter() - began)
 
 
-def scratched(game: Game, seats: int, seed: int, seconds: float) -> float:
-    """Return the actions per second of random play on scratch: folded in place, without a list of events."""
+def branched(game: Game, seats: int, seed: int, seconds: float) -> float:
+    """Return the actions per second of random play on a branch: folded in place, without a list of events."""
     dice = random.Random(seed)
     chance = Drawn(dice.randrange)
     actions, began = 0, time.perf_counter()
     while time.perf_counter() - began < seconds:
-        match = Scratch(game, new_match(game, seats), chance)
+        match = Branch(game, new_match(game, seats), chance)
         for _ in range(ACTIONS):
             if match.state["outcome"] is not None:
                 break

@@ -18,7 +18,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from events import aof, losses
+from events import aof, durable, losses
 from events.embedded import STORE
 
 FORMAT = 1
@@ -122,7 +122,7 @@ def make(data: Path, target: Path, progress: Progress = lambda size: None) -> Ma
         aof.cut(draft / STORE, damage)  # a transaction that was being written when the size was taken
     listed = {str(file.relative_to(draft)): _sum(file) for file in sorted(draft.rglob("*")) if file.is_file()}
     made = Made(begun, listed)
-    losses.write(draft / LIST, json.dumps({"format": FORMAT, **made._asdict()}, indent=1).encode() + b"\n")
+    durable.write(draft / LIST, json.dumps({"format": FORMAT, **made._asdict()}, indent=1).encode() + b"\n")
     if target.exists():
         target.rmdir()
     draft.rename(target)

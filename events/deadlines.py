@@ -6,11 +6,11 @@ before it, or an outage: the time that the outage took is given back first, and 
 
 from __future__ import annotations
 
-from events import play, recall
+from events import deciding, play, recall, writing
 from events.due import NotDue
 from events.platform import Platform
-from events.play import Played
 from events.positions import Position
+from events.writing import Played
 from games.kernel import SYSTEM, Action
 from table.deadlines import next_deed
 
@@ -21,13 +21,26 @@ def meet(platform: Platform, match: str) -> Played:
     due = _next(cached.position)
     if due is None or not has_passed(platform, due[0]):
         raise NotDue(match)
-    later, decided = play.give_back(platform, cached, None)
+    later, decided = deciding.give_back(platform, cached, None)
     due = _next(later.position)
     if due is not None and due[0] < platform.clock.now():
-        decided.append(play.decide_at_table(platform, later, SYSTEM, due[1], None, None))
+        _prepare(platform, later.position, due[1])
+        decided.append(deciding.decide_at_table(platform, later, SYSTEM, due[1], None, None))
     if not decided:
         raise NotDue(match)
-    return play.write_once(platform, cached, decided)
+    return writing.write_once(platform, cached, decided)
+
+
+def _prepare(platform: Platform, position: Position, action: Action) -> None:
+    """Do in another match what an action of the system needs there first. It can be done again, if this process ends before it is noted.
+
+    Raises StoreUnavailable.
+    """
+    origin = position.table["origin"]
+    if action["type"] == "begin_continuation":
+        play.begin_continuation(platform, position)
+    if action["type"] == "open_origin" and origin is not None:
+        play.open_record(platform, origin["match"])
 
 
 def has_passed(platform: Platform, moment: int) -> bool:

@@ -26,7 +26,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from events import aof
+from events import aof, durable
 from events.errors import StoreUnavailable
 from events.lifeline import end_with
 from events.losses import read, refusal
@@ -323,16 +323,7 @@ def _write(file: Path, text: str) -> None:
     """
     if file.exists() and file.read_text() == text:
         return
-    draft = file.with_name(f"{file.name}.new")
-    draft.touch(mode=0o600)
-    with draft.open("w") as opened:
-        opened.write(text)
-        opened.flush()
-        os.fsync(opened.fileno())
-    draft.replace(file)
-    folder = os.open(file.parent, os.O_RDONLY)
-    os.fsync(folder)
-    os.close(folder)
+    durable.write(file, text.encode())
 
 
 def _lock_for_server(folder: Path, patience: float) -> IO[bytes]:

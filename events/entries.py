@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-import orjson
+from events.json_text import dumps, loads
 
 FORMAT = 2
 START = "0" * 64
@@ -18,13 +18,6 @@ START = "0" * 64
 ACTION = b"a"
 REQUEST = b"r"
 
-_CANONICAL = (
-    orjson.OPT_SORT_KEYS
-    | orjson.OPT_STRICT_INTEGER
-    | orjson.OPT_PASSTHROUGH_DATACLASS
-    | orjson.OPT_PASSTHROUGH_DATETIME
-    | orjson.OPT_PASSTHROUGH_SUBCLASS
-)
 _KINDS: tuple[Any, ...] = (str, int, str, dict, list, int, str, int, (dict, type(None)), str, (str, type(None)))
 
 
@@ -41,8 +34,9 @@ class Entry(NamedTuple):
 
     `action` and `events` are complete, with everything hidden in them; the service redacts them for each viewer.
     `revision` is the revision of the game's rules, `rules` their content hash (events/rules.py). `at` is in milliseconds since 1970.
-    `request` is None or `{"id", "fingerprint"}`. `digest` covers this entry and all before it. `secret`, in hex, is only in the entry
-    that ended the match.
+    `request` is what asked for it: `{"id", "fingerprint"}` of a caller's request, the decision of an artificial player
+    (events/thoughts.py), or None. `digest` covers this entry and all before it. `secret`, in hex, is only in the entry that ended the
+    match.
     """
 
     match: str
@@ -53,7 +47,7 @@ class Entry(NamedTuple):
     revision: int
     rules: str
     at: int
-    request: dict[str, str] | None
+    request: dict[str, Any] | None
     digest: str
     secret: str | None = None
 
@@ -72,11 +66,11 @@ class Proof(NamedTuple):
 def canonical(value: Any) -> bytes:
     """Return the canonical JSON (RFC 8785) of a value without fractions. Raises NotCanonical."""
     try:
-        encoded = orjson.dumps(value, option=_CANONICAL)
+        encoded = dumps(value)
     except TypeError as reason:
         raise NotCanonical(str(reason)) from None
-    # orjson writes 1.0 where RFC 8785 wants 1. Shapes keep fractions out of actions, and games never make any.
-    if b"." in encoded:
+    # Fractions are written as 1.0 and 1e+16 where RFC 8785 wants 1 and 10000000000000000. Shapes and games keep them out of entries.
+    if b"." in encoded or b"e+" in encoded or b"e-" in encoded:
         _refuse_fractions(value)
     return encoded
 
@@ -159,7 +153,7 @@ def prove(entry: Entry, shown: dict[str, Any], blind: bytes) -> Proof:
 def parse(raw: bytes) -> Entry:
     """Return the entry in a log's bytes. Raises Unreadable. Whether it is canonical and follows in the chain is for the audit to check."""
     try:
-        fields = orjson.loads(raw)
+        fields = loads(raw)
         if fields["format"] != FORMAT:
             raise Unreadable(f"its format is {fields['format']!r}, not {FORMAT}")
         entry = Entry(

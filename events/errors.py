@@ -39,6 +39,12 @@ class NoMatch(PlatformError):
     code = "no_such_match"
 
 
+class NotInLedger(PlatformError):
+    """The server's log does not have what was asked for, or not yet. The sentence says what."""
+
+    code = "not_in_log"
+
+
 class NoSuchPlayer(PlatformError):
     """There is no player with that id."""
 
@@ -102,6 +108,15 @@ class SecretLost(PlatformError):
         super().__init__(f"The secret of the match {match} is missing from the store, so the match cannot go on.")
 
 
+class RulesMissing(PlatformError):
+    """The rules that a match began with are not in this program. No other rules decide it, or show it."""
+
+    code = "rules_missing"
+
+    def __init__(self, game: str, revision: int) -> None:
+        super().__init__(f"The match is played by revision {revision} of the rules of {game}, which this server does not have.")
+
+
 class NoVersion(PlatformError):
     """The match has no such version yet."""
 
@@ -145,9 +160,13 @@ class BadList(PlatformError):
 
 
 class MustBeLast(PlatformError):
-    """An action that draws chance or reveals something can only be the last of a list: lists that fail would be a way to peek."""
+    """An action that draws chance or reveals something can only be the last of a list: lists that fail would be a way to peek.
+
+    `version`: that of the match for which this was confirmed.
+    """
 
     code = "must_be_last"
+    version: int | None = None
 
     def __init__(self, place: int) -> None:
         super().__init__(f"Action {place + 1} of the list draws chance or reveals something, so nothing can follow it in the same request.")

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from events.entries import Unreadable, parse
 from events.errors import BadCursor
 from events.platform import Platform
-from events.standings import DEADLINE, OWN, Standing, at_table
+from events.standings import DEADLINE, DESK, OWN, Standing, at_table
 from events.store.lists import Lists, Place
 from table.state import BLANK
 
@@ -23,7 +23,15 @@ LONGEST_PAGE = 200
 _EXAMINED = 2000
 
 # What the standings of earlier releases do not have.
-_EARLIER: Standing = {"rematch_of": None, "clock": BLANK["clock"], "time_out": None, "spectators": BLANK["spectators"], **at_table(BLANK)}
+_EARLIER: Standing = {
+    "rematch_of": None,
+    "practice": False,
+    "origin": None,
+    "clock": BLANK["clock"],
+    "time_out": None,
+    "spectators": BLANK["spectators"],
+    **at_table(BLANK),
+}
 
 
 class Asker(NamedTuple):
@@ -68,18 +76,22 @@ def matches(
     *,
     asker: Asker = ANYBODY,
     by_deadline: bool = False,
+    desk: str | None = None,
 ) -> Page:
     """Return the matches that pass every filter: `status`, `game`, `player` (who has a seat), `invited` (a player for
-    whom an open seat is kept), `to_act` (a player who must act now).
+    whom an open seat is kept), `to_act` (a player who must act now), `practice`
+    (`true` or `false`: whether they begin from a position of another match).
 
-    They come newest first, or `by_deadline`: only those in which the asker must act, the earliest deadline first, those without any last. A
-    page may be short, even empty, and still have a cursor: one request examines a bounded part of a long list. Raises BadCursor,
-    StoreUnavailable.
+    They come newest first, or `by_deadline`: only those in which the asker must act, the earliest deadline first, those without any last.
+    The referees' `desk` has those with disputes: `waiting` for a ruling, what is due first at the front, or `all`. A page may be short,
+    even empty, and still have a cursor: one request examines a bounded part of a long list. Raises BadCursor, StoreUnavailable.
     """
     limit = min(limit, LONGEST_PAGE)
-    choices = [_indexes(name, value, asker) for name, value in filters.items()] or [["all"]]
+    choices = [indexes for name, value in filters.items() if (indexes := _indexes(name, value, asker))] or [["all"]]
     lists = platform.store.lists
-    if by_deadline:
+    if desk is not None:
+        read = partial(lists.earliest, [f"{DESK}:{desk}"])
+    elif by_deadline:
         read = partial(lists.earliest, [f"{DEADLINE}:{asker.player}"])
     else:
         read = partial(lists.newest, choices[0] if len(choices) == 1 else _smallest(lists, choices))
@@ -127,7 +139,7 @@ def _shown(standing: Standing, asker: Asker) -> Standing:
     if public is None or asker.follows(standing):
         return {**_EARLIER, **standing}
     handovers = {seat: player for seat, player in standing["handovers"].items() if player == asker.player}
-    return {**public, "handovers": handovers, "offers_made": {seat: standing["offers_made"][seat] for seat in handovers}}
+    return {**_EARLIER, **public, "handovers": handovers, "offers_made": {seat: standing["offers_made"][seat] for seat in handovers}}
 
 
 def _smallest(lists: Lists, choices: list[list[str]]) -> list[str]:
@@ -137,10 +149,12 @@ def _smallest(lists: Lists, choices: list[list[str]]) -> list[str]:
 
 
 def _indexes(name: str, value: str, asker: Asker) -> list[str]:
-    """Return the indexes that hold every match that passes a filter.
+    """Return the indexes that hold every match that passes a filter; none if only the list of all matches does.
 
     Players find their own matches, and referees all, also in indexes that others may not know.
     """
+    if (name, value) == ("practice", "false"):
+        return []  # most matches are none, so an index would be the list of all over again
     index = f"{'acts' if name == 'to_act' else name}:{value}"
     own = name in ("player", "to_act") and (asker.referees or asker.player == value)
     return [index, f"{OWN}:{index}"] if own else [index]
@@ -159,6 +173,8 @@ def _values(standing: Standing, name: str) -> Iterator[str]:
     elif name == "to_act":
         away = standing["substitutes"]
         yield from (seats[actor]["player"] for actor in standing["to_act"] if "player" in seats.get(actor, {}) and actor not in away)
+    elif name == "practice":
+        yield "true" if standing["practice"] else "false"
     else:
         yield standing[name]
 

@@ -12,6 +12,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from events import durable
+
 FOLDER = "seal"
 
 GONE = "gone"  # a sealed entry is missing
@@ -130,7 +132,7 @@ def forget_removals(data: Path, done: Set[str]) -> None:
     if done:
         with _locked(data / FOLDER):
             left = removals(data) - done
-            write(data / FOLDER / _REMOVED, "".join(f"{match}\n" for match in sorted(left)).encode())
+            durable.write(data / FOLDER / _REMOVED, "".join(f"{match}\n" for match in sorted(left)).encode())
 
 
 def update(data: Path, change: Callable[[Losses], Losses]) -> Losses:
@@ -141,7 +143,7 @@ def update(data: Path, change: Callable[[Losses], Losses]) -> Losses:
         before = read(data)
         after = change(before)
         if after != before:
-            write(folder / _FILE, json.dumps(after._asdict()).encode())
+            durable.write(folder / _FILE, json.dumps(after._asdict()).encode())
     return after
 
 
@@ -248,21 +250,6 @@ def refusal(cut: Cut) -> str:
 
 def _number(count: int, one: str, many: str) -> str:
     return f"1 {one}" if count == 1 else f"{count} {many}"
-
-
-def write(file: Path, content: bytes) -> None:
-    """Write a private file completely or not at all, also if the power is cut. Raises OSError."""
-    draft = file.with_name(f"{file.name}.new")
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as opened:
-        opened.write(content)
-        opened.flush()
-        os.fsync(opened.fileno())
-    draft.replace(file)
-    folder = os.open(file.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
 
 
 def as_json(losses: Losses) -> dict[str, Any]:

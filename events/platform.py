@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from environs import Env, validate
+from environs import Env, EnvError, validate
 
 from events import embedded
+from events.beside import Beside
 from events.cache import Cache
 from events.clock import Clock
 from events.errors import StoreUnavailable
@@ -17,19 +18,31 @@ from events.pulse import Pulse
 from events.queue import Jobs
 from events.queue.counters import Counters
 from events.queue.floors import Floors
+from events.queue.studies import Studies
+from events.signer import Signer
 from events.store import Store
 from events.store.client import RedisClient
+from evidence.notes import COSIGNATURE, Malformed, VerifierKey, parse_vkey
 from games.kernel import Game
-from table.data import OPEN_MS
+from table.data import ESCALATION_MS, OPEN_MS
 
 DAY_MS = 86_400_000
+
+
+class Witness(NamedTuple):
+    """A witness of the log: the address below which it takes checkpoints, and the key of its cosignatures."""
+
+    url: str
+    key: VerifierKey
 
 
 class Settings(NamedTuple):
     """The settings of the platform. Each has an environment variable (docs/operating.md).
 
     Without `store_url` the embedded servers run in the folder `data`. `fsync` is theirs: `always`, `everysec` or `no`. A match that has not
-    started is removed after `unstarted_days`.
+    started is removed after `unstarted_days`. A dispute that no referee answers goes to an admin after `escalation_days`. The keys of the
+    server are in the folder `keys`, by default that name in `data`, and are made under `name`. The `witnesses` are asked to cosign the
+    server's log.
     """
 
     store_url: str = ""
@@ -40,6 +53,15 @@ class Settings(NamedTuple):
     partitions: int = 16
     cached: int = 4096
     unstarted_days: float = OPEN_MS / DAY_MS
+    escalation_days: float = ESCALATION_MS / DAY_MS
+    keys: Path | None = None
+    name: str = ""
+    witnesses: tuple[Witness, ...] = ()
+
+    @property
+    def keys_folder(self) -> Path:
+        """The folder of the keys with which the server signs."""
+        return self.keys or self.data / "keys"
 
 
 def settings_from_environment() -> Settings:
@@ -54,7 +76,27 @@ def settings_from_environment() -> Settings:
         partitions=env.int("WARLEDGER_PARTITIONS", default.partitions, validate=validate.Range(min=1)),
         cached=env.int("WARLEDGER_CACHED", default.cached, validate=validate.Range(min=1)),
         unstarted_days=env.float("WARLEDGER_UNSTARTED_DAYS", default.unstarted_days, validate=validate.Range(1 / 24, 3650)),
+        escalation_days=env.float("WARLEDGER_ESCALATION_DAYS", default.escalation_days, validate=validate.Range(1 / 86400, 3650)),
+        keys=Path(keys) if (keys := env.str("WARLEDGER_KEYS", "")) else None,
+        name=env.str("WARLEDGER_NAME", default.name),
+        witnesses=_witnesses(env),
     )
+
+
+def _witnesses(env: Env) -> tuple[Witness, ...]:
+    """Return the witnesses of a list such as `https://w.example name+hash+key, https://…`. Raise environs.EnvError."""
+    items: list[str] = env.list("WARLEDGER_WITNESSES", [])
+    found = []
+    for item in filter(None, map(str.strip, items)):
+        url, _, vkey = item.partition(" ")
+        try:
+            key = parse_vkey(vkey.strip())
+        except Malformed as reason:
+            raise EnvError(f'Environment variable "WARLEDGER_WITNESSES" invalid: {reason}') from None
+        if not url.startswith(("http://", "https://")) or key.kind != COSIGNATURE:
+            raise EnvError(f'Environment variable "WARLEDGER_WITNESSES" invalid: {item!r} is not an address and the key of a witness')
+        found.append(Witness(url, key))
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +107,22 @@ class Platform:
     store: Store
     jobs: Jobs
     counters: Counters
+    studies: Studies
     cache: Cache
     games: Mapping[str, Game]
     clock: Clock
     pulse: Pulse
+    signer: Signer
+    beside: Beside
 
     def close(self) -> None:
-        """Close every connection, and give no more pulses."""
+        """Write what waits, close every connection, and give no more pulses."""
+        self.beside.flush()
         self.pulse.stop()
         self.store.close()
         self.jobs.close()
         self.counters.close()
+        self.studies.close()
 
 
 def open_platform(
@@ -103,4 +150,6 @@ def open_platform(
     queue_url = queue_url or store_url
     clock = clock or Clock()
     pulse = Pulse(store.pulses, Floors(queue_url), clock)
-    return Platform(settings, store, Jobs(queue_url, clock), Counters(queue_url), Cache(settings.cached), games, clock, pulse)
+    signer = Signer(settings.keys_folder, settings.name)
+    jobs, counters, studies, cache = Jobs(queue_url, clock), Counters(queue_url), Studies(queue_url), Cache(settings.cached)
+    return Platform(settings, store, jobs, counters, studies, cache, games, clock, pulse, signer, Beside(store, signer, clock))

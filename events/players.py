@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import orjson
 
-from events import play, recall
+from events import erasing, play, recall
 from events.errors import KeyRevoked, NoMatch, NoSuchKey, NoSuchPlayer, ScopeNeeded, StillSeated, TooManyKeys
 from events.platform import Platform
 from events.store.accounts import Result, Signer, StoredKey
@@ -146,13 +146,17 @@ def set_role(platform: Platform, id: str, role: str) -> None:
 def delete(platform: Platform, id: str, signer: Signer) -> None:
     """Delete a player: leave the seats of matches that have not started, decline invitations, then remove the name and all keys.
 
-    Logs and other seats stay. Raises StillSeated, NoSuchPlayer, KeyRevoked, StoreUnavailable.
+    Logs and other seats stay. The files of the embedded store lose the name within a day (events/erasing.py).
+
+    Raises StillSeated, NoSuchPlayer, KeyRevoked, StoreUnavailable.
     """
     _leave_open_seats(platform, id)
     _decline_invitations(platform, id)
     first = _known(platform, id).keys.get(first_key(id))
     first_hash = first.hash if first else None
+    erasing.note(platform.settings.data)
     _check(platform.store.accounts.delete(id, signer, first_hash or signer.hash, _now()))
+    erasing.note(platform.settings.data)  # again, since the files may have been rewritten just before
 
 
 def finished(platform: Platform, id: str) -> dict[str, dict[str, int]]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterable, Mapping
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 from events.entries import Entry
@@ -12,7 +14,7 @@ from table import clocks
 from table.document import Occupant, Table
 from table.rules import is_table_action
 from table.session import evolve, fold
-from table.state import BLANK, CLOSED, OPEN, STARTED, delay, is_open, seats_of
+from table.state import BLANK, CLOSED, OPEN, STARTED, delay, is_open, is_sealed, seats_of
 
 _FIXING = frozenset({RESTORED, "match_started", "seat_withdrawn"})
 
@@ -21,11 +23,12 @@ class Position(NamedTuple):
     """A match after the entry of `version`, with everything hidden in it. Treat it as frozen.
 
     `table` is the document of the table, `document` that of the game, `memory` what everybody who has watched knows beyond them.
-    `revision` and `rules` are those of the last entry. `secret`, in hex, is known only once the match has ended. `at` is the latest moment
-    of all entries so far. `changed` is when the table last changed, other than by its clocks, or when the match ended. Nothing from before
-    the version `fixed` can be taken back: there the match started, chance was drawn, something hidden was shown, a seat left the match, or
-    an earlier document came back (TBL-TBK-02). It is 0 before the start. Times are in milliseconds since 1970. `begun` holds the fields of
-    the position at which play began, as long as play is hidden from spectators (TBL-PRV-01); else it is None.
+    `revision` and `rules` are those of the last entry; a match keeps the revision that it began with for its whole life. `secret`, in hex,
+    is known only once the match has ended. `at` is the latest moment of all entries so far. `changed` is when the table last changed, other
+    than by its clocks, or when the match ended. Nothing from before the version `fixed` can be taken back: there the match started, chance
+    was drawn, something hidden was shown, a seat left the match, or an earlier document came back (TBL-TBK-02). It is 0 before the start.
+    Times are in milliseconds since 1970. `begun` holds the fields of the position at which play began, as long as play is hidden from
+    spectators (TBL-PRV-01); else it is None. `finished` is when the match was over, or None.
     """
 
     match: str
@@ -42,6 +45,7 @@ class Position(NamedTuple):
     memory: Memory
     secret: str | None
     begun: dict[str, Any] | None = None
+    finished: int | None = None
 
     @property
     def game(self) -> str:
@@ -62,7 +66,7 @@ class Position(NamedTuple):
 
     @property
     def ended(self) -> bool:
-        """True if there will be no more entries, and the secret is known to everybody."""
+        """True if the match is over or closed, and everything in it is known to everybody. Only disputes still add entries then."""
         return ended(self.table, self.document)
 
     @property
@@ -95,9 +99,33 @@ class Position(NamedTuple):
         return [seat for seat in self.document["seats"] if is_open(self.roster[seat])]
 
 
+def match_id(bits: bytes) -> str:
+    """Return the id of a match from 80 bits."""
+    return "m" + base64.b32encode(bits).decode().lower()
+
+
+def successor_id(match: str) -> str:
+    """Return the id that a match has which goes on from another one by a ruling (TBL-DIS-13)."""
+    return match_id(sha256(f"ruling/{match}".encode()).digest()[:10])
+
+
 def ended(table: Table, document: State) -> bool:
-    """Return True if a match is over or was closed. The entry that ends it reveals its secret."""
-    return document["outcome"] is not None or table["phase"] == CLOSED
+    """Return True if a match is over or was closed. The entry that ends it reveals its secret.
+
+    A match from which another one goes on ends with that one (TBL-DIS-13).
+    """
+    return (document["outcome"] is not None and not is_sealed(table)) or table["phase"] == CLOSED
+
+
+def asker(entry: Entry, position: Position) -> str:
+    """Return whose request an entry answers: the player's who has the seat, or else the actor's own."""
+    player: str = position.roster.get(entry.actor, {}).get("player", entry.actor)
+    return player
+
+
+def level_of(position: Position, seat: str) -> str | None:
+    """Return the level at which an artificial player plays a seat, also for a player who is away; None if a player plays it."""
+    return position.table["substitutes"].get(seat) or position.roster[seat].get("ai")
 
 
 def moment_of_play(before: Position, actor: str, received: int) -> int:
@@ -122,6 +150,7 @@ def moved(game: Game, position: Position | None, entry: Entry, table: Table, doc
     """Return the position after an entry whose events have led to these documents. The clocks are those after the entry."""
     if position is None:
         at = created = changed = entry.at
+        table = _wound(BLANK, table, [], document["to_act"], entry, at)  # a fork may begin in the middle of a turn
     else:
         at = max(position.at, entry.at)
         created = position.created
@@ -141,8 +170,14 @@ def moved(game: Game, position: Position | None, entry: Entry, table: Table, doc
         document,
         memory,
         entry.secret or (None if position is None else position.secret),
+        finished=_finished(None if position is None else position.finished, document, at),
     )
     return after if delay(table) == 0 else _hiding(after, None if position is None else position.begun)
+
+
+def _finished(before: int | None, document: State, at: int) -> int | None:
+    """Return when a match was over after an entry at a moment; `before`: as it was known before the entry."""
+    return at if before is None and document["outcome"] is not None else before
 
 
 def _hiding(after: Position, begun: dict[str, Any] | None) -> Position:
@@ -166,6 +201,7 @@ def follow_all(game: Game, position: Position | None, entries: Iterable[Entry]) 
     fixed = 0 if position is None else position.fixed
     secret = None if position is None else position.secret
     begun = None if position is None else position.begun
+    finished = None if position is None else position.finished
     facts = game.facts
     for entry in entries:
         if last is None:
@@ -185,6 +221,7 @@ def follow_all(game: Game, position: Position | None, entries: Iterable[Entry]) 
         memory = remembered(game, memory, entry.events)
         fixed = entry.version if _fixes(game, entry) else fixed
         secret = entry.secret or secret
+        finished = _finished(finished, document, at)
         last = entry
         if begun is None and table["phase"] == STARTED and delay(table) != 0:
             begun = Position(
@@ -206,7 +243,8 @@ def follow_all(game: Game, position: Position | None, entries: Iterable[Entry]) 
         return position
     changed = at if ended(table, document) else changed
     after = Position(
-        last.match, last.version, last.digest, at, created, changed, fixed, last.revision, last.rules, table, document, memory, secret
+        *(last.match, last.version, last.digest, at, created, changed, fixed, last.revision, last.rules, table, document, memory, secret),
+        finished=finished,
     )
     return after if begun is None else _hiding(after, begun)
 

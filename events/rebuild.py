@@ -12,12 +12,14 @@ import structlog
 from events.due import owed
 from events.entries import Entry, canonical, parse
 from events.errors import StoreUnavailable
+from events.leaves import covered, still_wanted_at
 from events.platform import Platform
-from events.positions import Position, follow_all
-from events.recall import game_of
+from events.positions import Position, asker, follow_all
+from events.recall import folding
 from events.snapshots import EVERY, kept, pack
 from events.standings import indexes, stored
 from events.store.projections import Derived, Listed
+from events.thoughts import request_in
 
 log = structlog.get_logger(__name__)
 
@@ -69,6 +71,9 @@ def derive(platform: Platform, match: str) -> tuple[Derived, Position]:
     position: Position | None = None
     requests: dict[str, str] = {}
     snapshots: dict[int, bytes] = {}
+    logged = platform.store.ledgers.logged(platform.signer.name, [match])[0]
+    seen, latest = covered(logged), 0
+    uncovered: int | None = None
     head = platform.store.log.head(match)
     stops = iter([*kept(head), head])
     stop = next(stops)
@@ -77,6 +82,9 @@ def derive(platform: Platform, match: str) -> tuple[Derived, Position]:
         entry = parse(raw)
         if entry.version > head:
             break
+        latest = max(latest, entry.at)
+        if uncovered is None and entry.version > seen:
+            uncovered = latest
         if any(event["type"] == "seat_handed_over" for event in entry.events):  # requests before it belong to the player before
             position, stretch = _fold(platform, position, stretch, requests), []
         stretch.append(entry)
@@ -88,29 +96,22 @@ def derive(platform: Platform, match: str) -> tuple[Derived, Position]:
             stop = next(stops, -1)
     assert position is not None
     due = {work.member: work.due for work in owed(position)}
-    lists = indexes(position)
-    return Derived(position.version, canonical(stored(position)), requests, snapshots, lists, due), position
-
-
-def owner(entry: Entry, position: Position) -> str:
-    """Return whose request an entry answers: the player's who has the seat, or else the actor's own."""
-    player: str = position.roster.get(entry.actor, {}).get("player", entry.actor)
-    return player
+    lists, leaf = indexes(position), still_wanted_at(position, uncovered, logged)
+    return Derived(position.version, canonical(stored(position)), requests, snapshots, lists, due, leaf), position
 
 
 def _fold(platform: Platform, position: Position | None, stretch: list[Entry], requests: dict[str, str]) -> Position:
     if not stretch:
         assert position is not None
         return position
-    game = game_of(platform, stretch[0].events[0]["game"] if position is None else position.game)
-    asked = [entry for entry in stretch if entry.request is not None and entry.version > 1]
+    game = folding(platform, stretch[0].events[0]["game"] if position is None else position.game, stretch[0].revision)
+    requested = [(entry, request) for entry in stretch if entry.version > 1 and (request := request_in(entry)) is not None]
     after = follow_all(game, position, stretch)
     assert after is not None
-    for entry in asked:
-        assert entry.request is not None
-        name = f"{owner(entry, after)}/{entry.request['id']}"
+    for entry, request in requested:
+        name = f"{asker(entry, after)}/{request['id']}"
         first = requests[name].partition(":")[0] if name in requests else str(entry.version)
-        requests[name] = f"{first}:{entry.version}:{entry.request['fingerprint']}"
+        requests[name] = f"{first}:{entry.version}:{request['fingerprint']}"
     return after
 
 

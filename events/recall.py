@@ -8,12 +8,13 @@ from typing import Any
 from events.cache import Cached
 from events.dice import dice_key, join_code, keeps
 from events.entries import Entry, Proof, blind_key, parse, prove
-from events.errors import NoGame, NoMatch, NoVersion, SecretLost
+from events.errors import NoGame, NoMatch, NoVersion, RulesMissing, SecretLost
 from events.platform import Platform
 from events.positions import Position, follow_all
 from events.snapshots import unpack
 from games.kernel import Game
 from games.patterns import MATCH, matches
+from table.session import Origin
 
 
 def position(platform: Platform, match: str) -> Position:
@@ -51,17 +52,44 @@ def state_at(platform: Platform, match: str, version: int) -> Position:
     raise NoVersion(f"The match has the versions 1 to {now}; {version} is not one of them.")
 
 
+def origin(platform: Platform, match: str, version: int) -> Origin:
+    """Return a version of a match for another one that begins from it. Raises NoMatch, NoVersion, StoreUnavailable."""
+    now = position(platform, match)
+    found = state_at(platform, match, version)
+    return Origin(match, version, found.digest, found.document, found.memory, now.ended, now.table)
+
+
 def game_of(platform: Platform, id: str) -> Game:
-    """Return a game of the platform. Raises NoGame."""
+    """Return a game of the platform by its newest rules, those of new matches. Raises NoGame."""
     game = platform.games.get(id)
     if game is None:
         raise NoGame(f"There is no game {id!r}. The games are {', '.join(sorted(platform.games))}.")
     return game
 
 
+def rules_of(platform: Platform, position: Position) -> Game:
+    """Return the game of a match by the rules that the match began with: they alone decide, show and draw it.
+
+    Raises NoGame, RulesMissing.
+    """
+    found = game_of(platform, position.game).of_revision(position.revision)
+    if found is None:
+        raise RulesMissing(position.game, position.revision)
+    return found
+
+
+def folding(platform: Platform, id: str, revision: int) -> Game:
+    """Return the game that folds the entries of a revision: facts are known for ever, also if the rules of that revision are not here.
+
+    Raises NoGame.
+    """
+    newest = game_of(platform, id)
+    return newest.of_revision(revision) or newest
+
+
 def game_of_match(platform: Platform, match: str) -> Game:
-    """Return the game of a match. Raises NoMatch, StoreUnavailable."""
-    return platform.games[cached(platform, match).position.game]
+    """Return the game of a match by its rules. Raises NoMatch, RulesMissing, StoreUnavailable."""
+    return rules_of(platform, cached(platform, match).position)
 
 
 def cached(platform: Platform, match: str) -> Cached:
@@ -155,9 +183,9 @@ def _build_on(platform: Platform, position: Position | None, tail: list[bytes], 
     while position is None or position.version < version:  # each pass reads at least one entry
         if position is None:
             first = parse(tail[0])
-            game, match = game_of(platform, first.events[0]["game"]), first.match
+            game, match = folding(platform, first.events[0]["game"], first.revision), first.match
         else:
-            game, match = game_of(platform, position.game), position.match
+            game, match = folding(platform, position.game, position.revision), position.match
             tail = tail or platform.store.log.read(match, position.version)
         assert tail, f"the log of {match} ends before version {version}"
         position = follow_all(game, position, _until(tail, version))

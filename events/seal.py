@@ -18,7 +18,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, NamedTuple, TypeVar
 
-from events import losses
+from events import durable, losses
 from events.losses import DAMAGED, FOLDER, GONE, REPLACED, Loss
 from events.store import Store
 from events.store.log import PAGE
@@ -192,7 +192,7 @@ class Seal:
         assert self._journal is not None
         heads = read(self._folder, ("heads", "journal.1"))
         lines = [_line(match, known.version, known.marks[known.version]) for match, known in sorted(heads.items())]
-        losses.write(self._folder / "heads", b"".join(lines))
+        durable.write(self._folder / "heads", b"".join(lines))
         self.sync()
         (self._folder / "journal").replace(self._folder / "journal.1")
         self._journal.close()

@@ -15,7 +15,7 @@ from events.positions import Position
 EVERY = 64
 KEPT = 512
 
-_SHAPE = 5
+_SHAPE = 6
 
 
 def due(before: int, after: int) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from events.allowances import ALLOWANCES
 from events.due import owed
 from events.entries import canonical
 from events.positions import Position
@@ -12,13 +13,15 @@ from events.store.log import Changes
 from table.clocks import deadline_of, only_clocks_differ
 from table.clocks import deadlines as clocks_that_run
 from table.document import Table
-from table.state import kept_seats, removal
+from table.state import APPEALED, is_practice, kept_seats, removal
+from table.state import OPEN as OPEN_DISPUTE
 
 Standing = dict[str, Any]
 
 # The first parts of the names of indexes that count what a player has created, for quotas.
 OPEN = "open"
 AI_ONLY = "ai"
+SEARCHING = "searching"
 UNFINISHED = "unfinished"
 
 DEADLINE = "deadline"
@@ -31,9 +34,12 @@ OWN = "own"
 ASKED = "asked"
 OFFERED = "offered"
 
+# The first part of the names of the indexes of matches with disputes, which are for referees.
+DESK = "desk"
+
 # The first parts of the names of all indexes of one player, and of those of one player and one game.
 OF_PLAYER = (
-    *("player", "waiting", "invited", "acts", "news", DEADLINE, ASKED, OFFERED, OPEN, AI_ONLY, UNFINISHED),
+    *("player", "waiting", "invited", "acts", "news", DEADLINE, ASKED, OFFERED, OPEN, AI_ONLY, SEARCHING, UNFINISHED),
     *(f"{OWN}:{kind}" for kind in ("player", "acts", ASKED, OFFERED)),
 )
 OF_RESULTS = ("over", "won")
@@ -49,6 +55,8 @@ def standing(position: Position) -> Standing:
         "created": position.created,
         "creator": table["creator"],
         "rematch_of": table["rematch_of"],
+        "practice": is_practice(table),
+        "origin": table["origin"],
         "clock": table["clock"],
         "time_out": table["time_out"] or None,
         "spectators": table["spectators"],
@@ -79,6 +87,9 @@ def at_table(table: Table) -> dict[str, Any]:
         "substitutes": table["substitutes"],
         "handovers": table["handovers"],
         "paused_until": table["paused_until"],
+        "disputes": table["disputes"],
+        "disputed_since": table["disputed_since"],
+        "continued": table["continued"],
     }
 
 
@@ -135,7 +146,17 @@ def indexes(position: Position) -> dict[str, int]:
     if listed is not position:
         names |= {f"{OWN}:{name}" for name in _names(position) - names}
         news |= dict.fromkeys(_followers(position), position.changed)
-    return dict.fromkeys(names, position.created) | {f"news:{player}": moment for player, moment in news.items()} | deadlines(position)
+    told = {f"news:{player}": moment for player, moment in news.items()}
+    return dict.fromkeys(names, position.created) | told | deadlines(position) | _desk(position)
+
+
+def _desk(position: Position) -> dict[str, int]:
+    """Return the indexes of the referees' desk: matches with disputes, and those that wait for a ruling, ordered by when it is due."""
+    disputes = position.table["disputes"]
+    if not disputes:
+        return {}
+    waiting = [one["until"] for one in disputes if one["state"] in (OPEN_DISPUTE, APPEALED) and one["until"] is not None]
+    return {f"{DESK}:all": position.created, **({f"{DESK}:waiting": min(waiting)} if waiting else {})}
 
 
 def _names(position: Position) -> set[str]:
@@ -146,6 +167,7 @@ def _names(position: Position) -> set[str]:
         "all",
         f"status:{position.status}",
         f"game:{position.game}",
+        *(["practice:true"] if is_practice(position.table) else []),
         *(f"player:{occupant['player']}" for occupant in roster.values() if "player" in occupant),
         *(f"waiting:{occupant['player']}" for occupant in roster.values() if "player" in occupant and position.status == "open"),
         *_results(position),
@@ -166,9 +188,16 @@ def _asked(position: Position) -> Iterator[str]:
 
 
 def concerned(position: Position) -> list[str]:
-    """Return the players who have to do with a match: its creator, those who have a seat, and those for whom one is kept or offered."""
+    """Return the players who have to do with a match: its creator, those who have a seat, those for whom one is kept or offered, and the
+    referees of its disputes."""
     seated = {occupant["player"] for occupant in position.roster.values() if "player" in occupant}
-    return sorted({position.table["creator"], *seated, *position.table["invited"].values(), *position.table["handovers"].values()})
+    table = position.table
+    return sorted({table["creator"], *seated, *table["invited"].values(), *table["handovers"].values(), *_referees(table)})
+
+
+def _referees(table: Table) -> set[str]:
+    """Return the players who have ruled on disputes of a match."""
+    return {ruling["referee"] for dispute in table["disputes"] for ruling in dispute["rulings"]}
 
 
 def _counted(position: Position) -> Iterator[str]:
@@ -177,6 +206,9 @@ def _counted(position: Position) -> Iterator[str]:
     if position.ended:
         return
     yield f"{UNFINISHED}:{creator}"
+    levels = {occupant.get("ai") for occupant in position.roster.values()} | {position.table["time_out"].get("level")}
+    if any(level in ALLOWANCES for level in levels):
+        yield f"{SEARCHING}:{creator}"
     if position.status == "open":
         yield f"{OPEN}:{creator}"
     elif not any("player" in occupant for occupant in position.roster.values()):
@@ -184,9 +216,12 @@ def _counted(position: Position) -> Iterator[str]:
 
 
 def _results(position: Position) -> Iterator[str]:
-    """Yield the indexes from which the profiles of players count: matches that are over, and those that were won, by player and game."""
+    """Yield the indexes from which the profiles of players count: matches that are over, and those that were won, by player and game.
+
+    Practice does not count (TBL-FRK-03).
+    """
     outcome = position.document["outcome"]
-    if outcome is None:
+    if outcome is None or is_practice(position.table):
         return
     for seat, occupant in position.roster.items():
         if "player" in occupant:
@@ -231,8 +266,10 @@ def _all_of(before: Position | None, after: Position, left: dict[str, int]) -> C
 
 
 def _followers(position: Position) -> list[str]:
-    """Return the players who may follow a match that is hidden from spectators, or to whom a seat of it is offered."""
-    return [player for player in concerned(position) if position.seats_of(player) or player in position.table["handovers"].values()]
+    """Return the players who may follow a match that is hidden from spectators, or to whom a seat of it is offered. Referees may."""
+    table = position.table
+    others = {*table["handovers"].values(), *_referees(table)}
+    return [player for player in concerned(position) if position.seats_of(player) or player in others]
 
 
 def _newly_to_act(before: Position, after: Position) -> list[str]:

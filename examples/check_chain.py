@@ -1,18 +1,22 @@
 """Check the chain of digests of a running match, as anybody may: `python examples/check_chain.py URL MATCH [--viewer SEAT]`.
 
 Standard library only, and nothing of the service: it is written from docs/auditing.md. Set WARLEDGER_KEY to check what your seat sees.
+With `--receipts FILE` it also checks the receipts that you have kept, one JSON text a line, as the Python bot keeps them. That needs the
+package cryptography. Name the keys of the server that you have noted with `--key`.
 """
 
 from __future__ import annotations
 
 import argparse
+import base64
 import hashlib
 import json
 import os
 import sys
 import urllib.request
 from collections.abc import Iterator
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 START = bytes(32)
 
@@ -65,13 +69,75 @@ def entries(url: str, match: str, viewer: str | None, key: str | None) -> Iterat
         after = page["version"]
 
 
+class Receipt(NamedTuple):
+    """What the server has signed: that a match had a digest at a version, with the time of that entry."""
+
+    match: str
+    version: int
+    digest: str
+    at: int
+
+
+class Worthless(Exception):
+    """A receipt that proves nothing. The text says why."""
+
+
+def opened(note: str, vkeys: list[str]) -> Receipt:
+    """Return what a receipt says, if one of the keys has signed it. Raise Worthless."""
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    text, _, signatures = note.rpartition("\n\n")
+    first, match, version, noted, at = text.split("\n")
+    if first != "warledger.org/receipt/v1":
+        raise Worthless("it is not a receipt")
+    for line in signatures.splitlines():
+        mark, name, encoded = line.split(" ")
+        signature = base64.b64decode(encoded)
+        for vkey in vkeys:
+            key_name, key_id, key = vkey.split("+", 2)
+            if (mark, name, signature[:4].hex()) == ("—", key_name, key_id):
+                try:
+                    Ed25519PublicKey.from_public_bytes(base64.b64decode(key)[1:]).verify(signature[4:], (text + "\n").encode())
+                except InvalidSignature:
+                    raise Worthless("its signature does not fit its text") from None
+                return Receipt(match, int(version), noted, int(at))
+    raise Worthless("no key that you know has signed it")
+
+
+def kept(file: Path, match: str, vkeys: list[str]) -> dict[int, Receipt]:
+    """Return the receipts of a match in a file, by version. Raise Worthless for a bad one, and for two that disagree."""
+    found: dict[int, Receipt] = {}
+    for number, line in enumerate(file.read_text().splitlines(), 1):
+        try:
+            receipt = opened(json.loads(line), vkeys)
+        except Worthless as reason:
+            raise Worthless(f"the receipt in line {number} is worthless: {reason}") from None
+        if receipt.match == match and found.setdefault(receipt.version, receipt) != receipt:
+            raise Worthless(f"the server has signed two histories: its receipts of version {receipt.version} disagree")
+    return found
+
+
+def keys_of(url: str) -> list[str]:
+    """Return the keys that the server says it has signed with. Whoever has not noted one before must believe it."""
+    with urllib.request.urlopen(f"{url}/.well-known/warledger-keys", timeout=30) as answer:
+        return [key["vkey"] for key in json.load(answer)["keys"]]
+
+
 def main(arguments: list[str] | None = None) -> int:
-    """Check every entry there is. Return 0 if each digest follows from the one before, else 1."""
+    """Check every entry there is. Return 0 if each digest follows from the one before and no receipt says otherwise, else 1."""
     parser = argparse.ArgumentParser(description="Check the chain of digests of a match.")
     parser.add_argument("url", help="such as http://127.0.0.1:8000")
     parser.add_argument("match")
     parser.add_argument("--viewer", help="a seat, spectator or auditor (your seat, or spectator)")
+    parser.add_argument("--receipts", type=Path, metavar="FILE", help="receipts that you have kept, one JSON text a line")
+    parser.add_argument("--key", action="append", metavar="VKEY", help="a key of the server that you have noted (those that it names)")
     options = parser.parse_args(arguments)
+    try:
+        receipts = kept(options.receipts, options.match, options.key or keys_of(options.url)) if options.receipts else {}
+    except Worthless as reason:
+        print(reason)
+        return 1
     previous, version = START, 0
     for entry in entries(options.url, options.match, options.viewer, os.environ.get("WARLEDGER_KEY")):
         found = digest(previous, options.match, entry)
@@ -79,6 +145,13 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"version {entry['version']}: the digest does not follow from the entry before and what is shown of this one")
             return 1
         previous, version = found, entry["version"]
+        receipt = receipts.pop(version, None)
+        if receipt is not None and (receipt.digest, receipt.at) != (entry["digest"], entry["at"]):
+            print(f"version {version}: the server has signed another entry before; its digest was {receipt.digest}")
+            return 1
+    if receipts:
+        print(f"the server has signed version {min(receipts)}, and does not show it")
+        return 1
     print(f"{version} entries form one chain; the digest of version {version} is {previous.hex()}")
     return 0
 

@@ -59,6 +59,25 @@ class Drawn:
         return order
 
 
+class Fractional(Drawn):
+    """Chance from a source of fractions: `fraction()` returns a float of at least 0 and less than 1, such as `random.Random(seed).random`.
+
+    The numbers are `int(fraction() * below)`. That is not exactly even, so it is for search only, where it is the quickest.
+    """
+
+    def __init__(self, fraction: Callable[[], float]) -> None:
+        super().__init__(lambda below: int(fraction() * below))
+        self._fraction = fraction
+
+    def shuffle(self, items: Iterable[T]) -> list[T]:
+        """Shuffle as `Drawn` does, with the same numbers."""
+        order, fraction = list(items), self._fraction
+        for i in range(len(order) - 1, 0, -1):
+            j = int(fraction() * (i + 1))
+            order[i], order[j] = order[j], order[i]
+        return order
+
+
 class Scripted:
     """The draws that a scenario lists, one entry for each draw. After the last entry, `beyond` draws.
 

@@ -107,20 +107,29 @@ def complete(action: Action, ranges: Ranges, number: Callable[[int], int]) -> Ac
 
 def _drawn(span: Any, number: Callable[[int], int]) -> dict[str, int]:
     each = list(span["each"].items())
-    room = sum([high for _, (_, high) in each])
-    need = sum([low for _, (low, _) in each])
-    low, high = max(span["total"][0], need), min(span["total"][1], room)
+    low, high = span["total"]
+    room = need = 0
+    for _, (least, most) in each:
+        need += least
+        room += most
+    if need > low:
+        low = need
+    if room < high:
+        high = room
     left = low + number(high - low + 1)
-    counts = {}
-    for _ in range(len(each)):
-        key, (least, most) = each.pop(number(len(each)))
+    counts: dict[str, int] = {}
+    for size in range(len(each), 0, -1):
+        key, (least, most) = each.pop(number(size))
         room -= most
         need -= least
-        least, most = max(least, left - room), min(most, left - need)
+        if left - room > least:
+            least = left - room
+        if left - need < most:
+            most = left - need
         count = least + number(most - least + 1) if most > least else least
         if count:
             counts[key] = count
-        left -= count
+            left -= count
     return counts
 
 

@@ -1,8 +1,8 @@
 """Plain JSON documents: how a fact changes one, and how to copy one.
 
 Only a fact changes a document. It reaches a nested dict or list only through the function `own` that it gets. So the same fact folds into
-a recorded document (`copied`: each dict or list is copied before it is changed, and the old document keeps its own) and into a private one
-(`owned`: the document is changed in place).
+a recorded document (`copied`: each dict or list is copied before it is changed, and the old document keeps its own), into a private one
+(`owned`: the document is changed in place), and into one that shares with others what it has not reached (`reaching`).
 """
 
 from __future__ import annotations
@@ -21,6 +21,20 @@ def copied(parent: Any, key: Any) -> Any:
     """Replace the dict or list at `key` of `parent` by a copy, and return the copy."""
     child = parent[key] = parent[key].copy()
     return child
+
+
+def reaching() -> Own:
+    """Return a function for a series of facts: it copies a dict or list when it is first reached, and returns that copy ever after."""
+    mine: dict[int, Any] = {}  # the copies by their id; it keeps them alive, so that no id is used again
+
+    def own(parent: Any, key: Any) -> Any:
+        child = parent[key]
+        if id(child) not in mine:
+            child = parent[key] = child.copy()
+            mine[id(child)] = child
+        return child
+
+    return own
 
 
 def clone(value: Any) -> Any:

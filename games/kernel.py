@@ -1,7 +1,7 @@
 """The kernel: how a game is made of deeds and facts, and what can be done with it.
 
-`decide` carries out an action and returns its events. `evolve` folds one event. `legal` lists the choices of an actor. `Scratch` plays on a
-private copy for search. Everything here is pure: functions take a document and return a new one.
+`decide` carries out an action and returns its events. `evolve` folds one event. `legal` lists the choices of an actor. `Branch` plays on
+for search. Everything here is pure: functions take a document and return a new one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from games.chance import Chance
 from games.choices import Choice, Outside, Ranges, complete, outside
-from games.documents import Own, clone, copied, owned
+from games.documents import Own, copied, reaching
 from games.scene import Scene
 from games.schema import Fields, Malformed, Shape, always, record
 
@@ -79,6 +79,9 @@ class Deed(NamedTuple):
     `ranges(state, seat, action)`: the counts that may be chosen, by field (games/choices.py). It is called only where `refusal` gave None.
     `{}` means that the action is complete as it stands.
     `outside(state, seat, action, found)`: the refusal for a count that the kernel found outside its range.
+
+    A deed whose listing takes long may have one more:
+    `choices(state, seat)`: all its choices at once. They are those that `offers`, `refusal` and `ranges` give one by one, in their order.
     """
 
     fields: Fields
@@ -87,6 +90,17 @@ class Deed(NamedTuple):
     act: Callable[[Match[Any], Seat, Action], None]
     ranges: Callable[[State, Seat, Action], Ranges] | None = None
     outside: Callable[[State, Seat, Action, Outside], Refusal] | None = None
+    choices: Callable[[State, Seat], list[Choice]] | None = None
+
+    def listed(self, state: State, seat: Seat) -> list[Choice]:
+        """Return the choices of the deed one by one: each action that is offered and not refused, with its ranges."""
+        refusal, ranges_of = self.refusal, self.ranges
+        listed: list[Choice] = []
+        for action in self.offers(state, seat):
+            if refusal(state, seat, action) is None:
+                ranges = ranges_of(state, seat, action) if ranges_of is not None else None
+                listed.append({"action": action, "choose": ranges} if ranges else {"action": action})
+        return listed
 
     def judge(self, state: State, seat: Seat, action: Action) -> Refusal | None:
         """Return the first rule that a complete action breaks: its fixed fields first, then its counts."""
@@ -121,7 +135,10 @@ def admissible(state: State, action: Action) -> Refusal | None:
 
 
 class Game(NamedTuple):
-    """A whole game. docs/adding-a-game.md says what each part must do."""
+    """A whole game by the rules of one revision. docs/adding-a-game.md says what each part must do.
+
+    `earlier`: the game by its earlier rules, as far as they are pinned (games.pinned).
+    """
 
     id: str
     title: str
@@ -152,9 +169,14 @@ class Game(NamedTuple):
     remembers: Mapping[str, Callable[[Memory, Event], Memory]] = MappingProxyType({})
     inadmissible: Callable[[State, Action], Refusal | None] = admissible
     uncovers: frozenset[str] = frozenset()
+    earlier: Mapping[int, Game] = MappingProxyType({})
 
     def __repr__(self) -> str:
         return f"<Game {self.id}>"
+
+    def of_revision(self, revision: int) -> Game | None:
+        """Return this game by the rules of a revision, or None if they are not here."""
+        return self if revision == self.revision else self.earlier.get(revision)
 
     def deeds(self) -> dict[str, Deed]:
         """Return every deed by the type of its action. If several phases have a deed of one type, the first."""
@@ -187,18 +209,27 @@ class Match(Generic[S]):
         self.state = after
 
 
-class Scratch(Match[State]):
-    """A match for search: the same deeds and facts on a private copy, which is changed in place. No events are kept."""
+class Branch(Match[State]):
+    """A match for search: the same deeds and facts, going on from a state, which it leaves untouched. No events are kept.
 
-    __slots__ = ("phases",)
+    A part of the state is copied when a fact first reaches it, and changed in place from then on. So a branch costs nothing but the parts
+    that its actions change, and branches share the rest. A branch may begin from the state of another one, which must not be played on
+    while the new one is in use.
+    """
+
+    __slots__ = ("phases", "_own")
 
     def __init__(self, game: Game, state: State, chance: Chance) -> None:
-        super().__init__(game, clone(state), chance)
+        self.facts = game.facts
         self.phases = game.phases
+        self.state = state.copy()
+        self.events = []
+        self.chance = chance
+        self._own = reaching()
 
     def emit(self, type: str, **facts: Any) -> None:
         """Fold an event in place."""
-        self.facts[type](self.state, facts, owned)
+        self.facts[type](self.state, facts, self._own)
 
     def play(self, actor: Seat, action: Action) -> None:
         """Carry out an action that is known to be legal. Nothing is checked."""
@@ -296,11 +327,7 @@ def legal(game: Game, state: State, actor: Seat) -> list[Choice]:
         return []
     listed: list[Choice] = []
     for deed in game.phases[state["phase"]].values():
-        refusal, ranges_of = deed.refusal, deed.ranges
-        for action in deed.offers(state, actor):
-            if refusal(state, actor, action) is None:
-                ranges = ranges_of(state, actor, action) if ranges_of is not None else None
-                listed.append({"action": action, "choose": ranges} if ranges else {"action": action})
+        listed += (deed.choices or deed.listed)(state, actor)
     return listed
 
 
@@ -322,17 +349,27 @@ def any_action(game: Game, state: State, actor: Seat, number: Callable[[int], in
     return None
 
 
+def total(fractions: Iterable[float]) -> float:
+    """Return the sum of some fractions, added one after the other. `sum` gives other last digits since Python 3.12."""
+    found = 0.0
+    for fraction in fractions:
+        found += fraction
+    return found
+
+
 def sentence(game: Game, refusal: Refusal) -> str:
     """Return a refusal in words, with the facts of the case."""
     return (game.refusals.get(refusal.code) or SHARED_REFUSALS[refusal.code]).format_map(dict(refusal.facts))
 
 
-_SHAPES: dict[str, dict[str, Shape]] = {}
+_SHAPES: dict[tuple[str, int], dict[str, Shape]] = {}
 
 
 def _shapes(game: Game) -> dict[str, Shape]:
-    """Return the shape of every action, by its type. It is made once for each game."""
-    found = _SHAPES.get(game.id)
+    """Return the shape of every action, by its type. It is made once for each revision of a game."""
+    found = _SHAPES.get((game.id, game.revision))
     if found is None:
-        found = _SHAPES[game.id] = {kind: record({"type": always(kind), **deed.fields}) for kind, deed in game.deeds().items()}
+        found = _SHAPES[game.id, game.revision] = {
+            kind: record({"type": always(kind), **deed.fields}) for kind, deed in game.deeds().items()
+        }
     return found

@@ -27,9 +27,10 @@ SETUP = "setup"
 ROUND_END = "round_end"
 OVER = "over"
 
-RESIGNED, DRAW, VOID = "resigned", "draw", "void"
-SHARED_REASONS = (RESIGNED, DRAW, VOID)
-"""Why a match of any game may end: all seats but one have left it, or the players agree on a draw, or that it does not count."""
+RESIGNED, DRAW, VOID, RULING = "resigned", "draw", "void", "ruling"
+SHARED_REASONS = (RESIGNED, DRAW, VOID, RULING)
+"""Why a match of any game may end: all seats but one have left it, the players agree on a draw, it does not count, or a ruling has another
+match go on from an earlier position of it."""
 
 Lifecycle = dict[str, tuple[Fact, Fields]]
 

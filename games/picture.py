@@ -19,12 +19,16 @@ class Ground(NamedTuple):
 
 
 class Stroke(NamedTuple):
-    """A path. `paint`: a ground, a paint, shade or shine; "" is the colour that the user sets. `width`: of its line; 0 means filled."""
+    """A path. `paint`: a ground, a paint, shade or shine; "" is the colour that the user sets. `width`: of its line; 0 means filled.
+
+    `scale`: if it is not 0, `path` is the name of an outline, which is drawn filled and so many times as large.
+    """
 
     paint: str
     path: str
     width: float = 0
     dash: str = ""
+    scale: float = 0
 
 
 class Glyph(NamedTuple):
@@ -56,8 +60,9 @@ class Crest(NamedTuple):
 class Telling(NamedTuple):
     """How an event is told.
 
-    `sentence` has the fields of the event in braces; a part in square brackets is left out where one of its fields is empty. `dice`: the
-    grounds of dice, by the field that has their faces. `way`: the field of the place that pieces left, and those of where they went.
+    `sentence` has the fields of the event in braces, `{what:offer}` for the word `offer_` and the value. A part in square brackets is left
+    out where one of its fields is empty, and what it has after a bar is told instead. `dice`: the grounds of dice, by the field that has
+    their faces. `way`: the field of the place that pieces left, and those of where they went.
     """
 
     sentence: str
@@ -69,7 +74,8 @@ class Picture(NamedTuple):
     """A whole picture.json.
 
     `columns`: of panels in a wide picture. `table`: the ground below the board. `label`: the size of the names of places. `scale`: how much
-    pieces grow where there is room. `map` is the game's own: where its places lie.
+    pieces grow where there is room. `rules`: the ids of the rules by which actions and events happen, by the type, and by the type and a
+    value of a field with a slash between them. `map` is the game's own: where its places lie.
     """
 
     columns: int
@@ -84,6 +90,7 @@ class Picture(NamedTuple):
     backdrop: tuple[Stroke, ...]
     words: Mapping[str, str]
     news: Mapping[str, Telling]
+    rules: Mapping[str, tuple[str, ...]]
     map: Any
 
     def word(self, id: str) -> str:
@@ -112,7 +119,7 @@ def read(data: Mapping[str, Any]) -> Picture:
         crests={seat: Crest(**row) for seat, row in data.get("crests", {}).items()},
         glyphs={name: Glyph(row["size"][0], row["size"][1], _strokes(row["strokes"])) for name, row in data.get("glyphs", {}).items()},
         outlines={
-            name: Outline(row["path"], row.get("rim", "edge"), _strokes(row.get("below", [])), _strokes(row.get("above", [])))
+            name: Outline(row["path"], row.get("rim", "edge"), _strokes(row.get("below", []), name), _strokes(row.get("above", []), name))
             for name, row in data.get("outlines", {}).items()
         },
         backdrop=_strokes(data.get("backdrop", [])),
@@ -120,9 +127,11 @@ def read(data: Mapping[str, Any]) -> Picture:
         news={
             kind: Telling(row.get("say", ""), row.get("dice", {}), tuple(row.get("way", ()))) for kind, row in data.get("news", {}).items()
         },
+        rules={kind: tuple(row) for kind, row in data.get("rules", {}).items()},
         map=data.get("map", {}),
     )
 
 
-def _strokes(rows: list[list[Any]]) -> tuple[Stroke, ...]:
-    return tuple([Stroke(*row) for row in rows])
+def _strokes(rows: list[list[Any]], outline: str = "") -> tuple[Stroke, ...]:
+    """Return strokes from JSON. A number instead of a path is the outline itself, so many times as large."""
+    return tuple([Stroke(*row) if isinstance(row[1], str) else Stroke(row[0], outline, scale=row[1]) for row in rows])

@@ -5,17 +5,41 @@ A level knows what a person in its seat would know and no more. `LEVELS` is the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from games.chance import Chance
 from games.kernel import Action, Game, Memory, Seat, State, legal
 from players.greedy import greedy
-from players.level import Level
+from players.level import Budget, Level, Question, unbounded
+from players.novice import novice
+from players.plans import plan_of
 from players.random_play import random_play
+from players.searching import search
 
-LEVELS: Mapping[str, Level] = {"random": random_play, "greedy": greedy}
+LEVELS: Mapping[str, Level] = {
+    "random": random_play,
+    "novice": novice,
+    "greedy": greedy,
+    "strong": search("strong"),
+    "expert": search("expert"),
+}
+
+REVISION = 2
+"""Raise this when a level answers otherwise than before. Every decision in a record names it (tests/players/test_golden.py)."""
+
+
+def question_of(game: Game, state: State, seat: Seat, memory: Memory | None = None) -> Question:
+    """Return the question that a position puts to a seat: the seat's view and its choices, never `state` itself."""
+    return Question(game, game.view(state, seat), legal(game, state, seat), seat, memory or {})
+
+
+def budget_of(question: Question, level: str, go_on: Callable[[int], bool] = unbounded) -> Budget:
+    """Return the whole budget that a level has for a decision. A level that does not search has none."""
+    plan = plan_of(question.game.id, level, len(question.view["seats"]))
+    return Budget(plan.iterations if plan else 0, go_on)
 
 
 def choose(game: Game, level: str, state: State, seat: Seat, chance: Chance, memory: Memory | None = None) -> Action:
-    """Return the action of a seat that plays at a level. The level gets the seat's view and its choices, never `state`."""
-    return LEVELS[level](game, game.view(state, seat), legal(game, state, seat), seat, chance, memory or {})
+    """Return the action of a seat that plays at a level, with the whole budget of the level."""
+    question = question_of(game, state, seat, memory)
+    return LEVELS[level](question, budget_of(question, level), chance).action

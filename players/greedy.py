@@ -6,18 +6,19 @@ from collections.abc import Iterator
 
 from games.chance import Chance, Drawn
 from games.choices import Choice, complete
-from games.kernel import Action, Game, Match, Memory, Seat, State
+from games.kernel import Action, Branch, Game, Seat, State, total
+from players.level import Budget, Question, Thought
 
 SAMPLES = 8  # actions tried of one open choice, at most
 TRIED = 240  # actions tried for one decision, about
 THROWS = 4  # how often an action that draws chance is tried
 
 
-def greedy(game: Game, view: State, choices: list[Choice], seat: Seat, chance: Chance, memory: Memory) -> Action:
+def greedy(question: Question, budget: Budget, chance: Chance) -> Thought:
     """Return the action that is worth most after it, on one guess of the hidden state. Draw among equal ones."""
+    game, view, choices, seat, memory = question
     if len(choices) == 1 and "choose" not in choices[0]:
-        only: Action = choices[0]["action"]
-        return only
+        return Thought(choices[0]["action"])
     state = game.guess(view, seat, chance, memory)
     samples = max(1, min(SAMPLES, TRIED // len(choices)))
     best: list[Action] = []
@@ -29,7 +30,7 @@ def greedy(game: Game, view: State, choices: list[Choice], seat: Seat, chance: C
                 best, most = [action], gain
             elif gain == most:
                 best.append(action)
-    return chance.pick(best)
+    return Thought(chance.pick(best))
 
 
 def completions(choice: Choice, most: int, chance: Chance) -> Iterator[Action]:
@@ -61,14 +62,13 @@ def expected(game: Game, state: State, seat: Seat, action: Action, chance: Chanc
     gain = _after(game, state, seat, action, Drawn(number))
     if not drawn:
         return gain
-    return (gain + sum([_after(game, state, seat, action, chance) for _ in range(THROWS - 1)])) / THROWS
+    return (gain + total([_after(game, state, seat, action, chance) for _ in range(THROWS - 1)])) / THROWS
 
 
 def _after(game: Game, state: State, seat: Seat, action: Action, chance: Chance) -> float:
-    # One action touches little of the state. Copying what it touches costs less than a scratch match, which copies everything.
-    match = Match(game, state, chance)
-    game.phases[state["phase"]][action["type"]].act(match, seat, action)
-    return game.worth(match.state, seat)
+    branch = Branch(game, state, chance)
+    branch.play(seat, action)
+    return game.worth(branch.state, seat)
 
 
 def _lowest(below: int) -> int:

@@ -1,27 +1,78 @@
-"""The type of a level of play: a function that decides."""
+"""What a level of play is given, and what it answers."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
 
 from games.chance import Chance
 from games.choices import Choice
 from games.kernel import Action, Game, Memory, Seat, State
 
 
-class Level(Protocol):
-    """A function that decides for a seat. It is a pure function of its arguments, and all that it knows is in them.
+class Question(NamedTuple):
+    """A decision that a seat has to take: everything that its player would know, and nothing else.
 
-    `game`: the rules. A level calls `guess` and `worth`, and plays on a `Match` or a `Scratch` of its own.
+    `game`: the rules. A level calls `guess` and `worth`, and plays on branches (`games.kernel.Branch`).
     `view`: the state document as the seat sees it, `game.view(state, seat)`. A count or null replaces what the seat may not see.
     `choices`: the legal choices of the seat, `legal(game, state, seat)`; at least one. `{"action": {"type": "roll"}}` is complete;
     `{"action": {"type": "add"}, "choose": {"by": [1, 3]}}` is open (games/choices.py).
     `seat`: the seat that decides, such as `"red"`.
-    `chance`: random draws for this decision only. They are never the dice of the match, which a player must not know.
     `memory`: what every spectator of the match has seen, `games.kernel.remembered`; `{}` in a game that remembers nothing.
-
-    Return one complete action that a choice admits, such as `{"type": "add", "by": 2}`.
     """
 
-    def __call__(self, game: Game, view: State, choices: list[Choice], seat: Seat, chance: Chance, memory: Memory) -> Action:
-        """Return the action of the seat."""
+    game: Game
+    view: State
+    choices: list[Choice]
+    seat: Seat
+    memory: Memory
+
+
+def unbounded(spent: int) -> bool:
+    """Return True: nothing but the number of iterations ends the search."""
+    return True
+
+
+class Budget(NamedTuple):
+    """How long a level may think: a number of iterations, so that the answer does not depend on the machine.
+
+    `go_on(spent)` is asked before each iteration with the number of those done. When it returns False, the level answers with its best so
+    far. Whoever decides again asks for the same `iterations` and stops after as many as were spent.
+    """
+
+    iterations: int = 0
+    go_on: Callable[[int], bool] = unbounded
+
+
+class Option(NamedTuple):
+    """An action that a level has considered.
+
+    `worth`: the share of a victory that the level expects after it, 0 to 1. `tries`: how often it was tried.
+    """
+
+    action: Action
+    worth: float
+    tries: int
+
+
+class Thought(NamedTuple):
+    """What a level answers: one complete action that a choice admits, and how it came to it.
+
+    `spent`: iterations done. `nodes`: the most nodes of a search tree that were held in memory. `options`: the actions that it compared,
+    the best first; empty for a level that compares nothing.
+    """
+
+    action: Action
+    spent: int = 0
+    nodes: int = 0
+    options: tuple[Option, ...] = ()
+
+
+class Level(Protocol):
+    """A function that decides for a seat: a pure function of its arguments, and all that it knows is in them.
+
+    `chance`: random draws for this decision only. They are never the dice of the match, which a player must not know.
+    """
+
+    def __call__(self, question: Question, budget: Budget, chance: Chance) -> Thought:
+        """Return the decision."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from games.chance import Chance
-from games.choices import Choice, complete
-from games.kernel import Action, Game, Memory, Seat, State
+from games.choices import complete
+from players.level import Budget, Question, Thought
 
 
-def random_play(game: Game, view: State, choices: list[Choice], seat: Seat, chance: Chance, memory: Memory) -> Action:
+def random_play(question: Question, budget: Budget, chance: Chance) -> Thought:
     """Return any of the choices, each with the same probability. The counts of an open choice are drawn too."""
-    choice = chance.pick(choices)
-    return complete(choice["action"], choice.get("choose", {}), chance.number)
+    choice = chance.pick(question.choices)
+    return Thought(complete(choice["action"], choice.get("choose", {}), chance.number))

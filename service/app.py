@@ -9,7 +9,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTo
 
 from events import exposition, logs
 from events.platform import Platform, open_platform
-from service import docs
+from service import compression, docs, pages_for_people
 from service.context import open_service
 from service.middleware import RequestMiddleware, info_of
 from service.openapi import described
@@ -32,11 +32,12 @@ class Application(Flask):
 
 
 def create_app(platform: Platform | None = None, settings: Settings | None = None) -> Flask:
-    """Return the WSGI application. Without `platform` and `settings`, they come from the environment."""
+    """Return the WSGI application. Without `platform` and `settings`, they come from the environment. Raises KeysUnfit."""
     exposition.publish_always()
     logs.configure("stdout")
     settings = settings or settings_from_environment()
     platform = platform or open_platform(patient=True)
+    platform.signer.load()  # what is accepted is answered with a receipt, so there must be keys first
     app = Application("service", static_folder=None)
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False
@@ -45,6 +46,8 @@ def create_app(platform: Platform | None = None, settings: Settings | None = Non
     service = open_service(platform, settings)
     endpoints = mount(app, OPERATIONS, service)
     docs.mount(app, partial(described, platform.games))
+    pages_for_people.mount(app, service)
+    compression.mount(app)
     _handle_errors(app, settings)
     app.wsgi_app = RequestMiddleware(  # type: ignore[method-assign]
         app.wsgi_app, endpoints["act"], service.keys, service.throttle, settings, service.answers, platform.pulse.flight

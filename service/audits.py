@@ -7,10 +7,12 @@ import threading
 from flask import Response
 
 from events import recall
-from events.audit import as_json, audit, record_header
+from events.audit import audit, record_header
 from events.lists import standing_of
+from events.trail import as_json
 from service import sight
 from service.addresses import address_of
+from service.beside import note_whole
 from service.context import Service
 from service.game_components import reference
 from service.keys import ADMIN
@@ -25,7 +27,8 @@ _AUDITING = threading.BoundedSemaphore(1)
 def get_audit(service: Service, call: Call, match: str) -> Response:
     """Return the report of an audit."""
     check_may_audit(service, call, match)
-    _count(service, call)
+    count_audit(service, call)
+    note_whole(service, match, call.caller, "audit")
     with service.audits.take(call.caller.id, call.environ):
         if not _AUDITING.acquire(timeout=1.0):
             raise Problem("busy")
@@ -40,7 +43,8 @@ def get_audit(service: Service, call: Call, match: str) -> Response:
 def get_record(service: Service, call: Call, match: str) -> Response:
     """Return every entry in full, as it is stored."""
     check_may_audit(service, call, match)
-    _count(service, call)
+    count_audit(service, call)
+    note_whole(service, match, call.caller, "record")
     header = record_header(service.platform, match)
     # Read to the end before answering: a body that breaks off would look like a record that ends there.
     entries = list(service.platform.store.log.read_all(match))
@@ -52,7 +56,7 @@ def get_record(service: Service, call: Call, match: str) -> Response:
     return private(response, "Authorization, Accept")
 
 
-def _count(service: Service, call: Call) -> None:
+def count_audit(service: Service, call: Call) -> None:
     """Count an audit for its limit. Raise Problem `too_many_requests`."""
     if call.caller != ADMIN:
         call.info.used = service.throttle.count("audits", address_of(call.environ))

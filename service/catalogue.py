@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
+import marshmallow
 import orjson
 from flask import Response
 
@@ -18,8 +19,10 @@ from service.game_components import action_schemas, event_schemas, table_action_
 from service.limits import published
 from service.operations import TEXT_SCHEMA, Answer, Call, Operation, in_json
 from service.problems import CODES, Problem
-from service.responses import json_response, markdown_response, public
+from service.request_schemas import LookQuery
+from service.responses import CSS, SVG, json_response, markdown_response, public
 from table.data import FOLDER
+from web.look import all_definitions, look, stylesheet
 
 _RULE = re.compile(rf"^- \*\*(?P<id>{patterns.RULE})\*\* (?P<text>.+)$")
 _SOURCE = re.compile(r"\[(?P<source>[SPR])[^\]]*\]")
@@ -95,6 +98,24 @@ def get_table_contract(service: Service, call: Call) -> Response:
 def get_schema(service: Service, call: Call, game: str) -> Response:
     """Return the JSON Schemas of a game."""
     return json_response(schemas(_game(service, game)))
+
+
+def get_stylesheet(service: Service, call: Call, game: str) -> Response:
+    """Return the style of the fragments of a game."""
+    return Response(stylesheet(look(_drawn(service, call, game))), mimetype=CSS)
+
+
+def get_definitions(service: Service, call: Call, game: str) -> Response:
+    """Return the definitions that the fragments of a game refer to."""
+    found = _drawn(service, call, game)
+    defined = all_definitions(look(found), found.seats.ids)
+    return Response(f'<svg xmlns="http://www.w3.org/2000/svg" width="0" height="0">{defined}</svg>', mimetype=SVG)
+
+
+def _drawn(service: Service, call: Call, game: str) -> Game:
+    """Return the revision of a game whose looks have the mark that the caller names, else the newest one."""
+    newest = _game(service, game)
+    return next((one for one in (newest, *newest.earlier.values()) if look(one).mark == call.query.get("look")), newest)
 
 
 def list_limits(service: Service, call: Call) -> Response:
@@ -199,14 +220,16 @@ def _reading(
     about: str,
     problems: tuple[str, ...] = (),
     tag: str = "games",
+    query: marshmallow.Schema | None = None,
 ) -> Operation:
     """Return an operation whose answer is the same for everybody and changes only with the server, so that caches may keep it."""
 
     def cached(service: Service, call: Call, **ids: str) -> Response:
+        call.info.open = True
         return public(view(service, call, **ids), call.header("If-None-Match"))
 
     answers = {200: answer._replace(headers=("ETag",)), 304: Answer("You have this content.", headers=("ETag",))}
-    return Operation(id, "GET", path, tag, summary, cached, answers, about, headers=("If-None-Match",), problems=problems)
+    return Operation(id, "GET", path, tag, summary, cached, answers, about, query=query, headers=("If-None-Match",), problems=problems)
 
 
 _MARKDOWN = {"text/markdown": TEXT_SCHEMA}
@@ -262,6 +285,18 @@ OPERATIONS = (
         in_json("The schemas.", "GameSchema"),
         "The state document, its views, the options, and each action and event of the game and of the table, as JSON Schema (2020-12).",
         _GAME,
+    ),
+    _reading(
+        "get_stylesheet", "/v1/games/{game}/look.css", "Get the style of a game's pictures, for pages that show frames", get_stylesheet,
+        Answer("The style.", {CSS: TEXT_SCHEMA}),
+        "The colours of every class that a fragment may have, light and dark. The `color-scheme` of the page chooses.", _GAME,
+        query=LookQuery(),
+    ),
+    _reading(
+        "get_definitions", "/v1/games/{game}/look.svg", "Get the definitions of a game's pictures, for pages that show frames",
+        get_definitions, Answer("One SVG element that shows nothing.", preferred=(SVG,)),
+        "Every glyph, outline and badge that a fragment may refer to. A page puts the element into its document once.", _GAME,
+        query=LookQuery(),
     ),
 )  # fmt: skip
 

@@ -6,14 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from events.platform import Platform
+from events.revisions import Missing
 from games.kernel import Game
 from service.directory import Directory
+from service.drawn_frames import Frames
 from service.hub import Hub
 from service.keys import Keys
 from service.metrics import streams
 from service.places import Places
 from service.quotas import Quotas
-from service.settings import ANSWERS, AUDITS, BODIES, SHARE, Settings
+from service.settings import ANSWERS, AUDITS, BODIES, DRAWINGS, SHARE, Settings
 from service.shown_entries import ShownEntries
 from service.throttle import Throttle
 from table.data import LEVELS
@@ -34,8 +36,11 @@ class Service:
     bodies: Places
     answers: Places
     audits: Places
+    drawings: Places
+    frames: Frames
     entries: ShownEntries
     levels: Mapping[str, str]
+    rules_missing: Missing
 
     @property
     def platform(self) -> Platform:
@@ -73,6 +78,9 @@ def open_service(platform: Platform, settings: Settings) -> Service:
         bodies=Places("requests whose body is on its way", BODIES, SHARE, 4 * SHARE, calm=BODIES // 2),
         answers=Places("large answers on their way", ANSWERS, SHARE, 4 * SHARE, calm=ANSWERS // 2),
         audits=Places("audits", AUDITS, AUDITS // 4, AUDITS // 2),
+        drawings=Places("pages of frames, tries and questions why", DRAWINGS, DRAWINGS // 4, DRAWINGS // 2),
+        frames=Frames(platform),
         entries=ShownEntries(platform),
         levels=LEVELS,
+        rules_missing=Missing(platform),
     )

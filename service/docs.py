@@ -12,6 +12,7 @@ import flask_swagger_ui
 import orjson
 from flask import Flask, Response, abort, request, send_from_directory
 
+from service.middleware import info_of
 from service.openapi import in_yaml
 from service.responses import JSON, public
 
@@ -61,9 +62,11 @@ def mount(app: Flask, describe: Callable[[], dict[str, Any]]) -> None:
     as_yaml = _made_once(lambda: in_yaml(description()).encode())
 
     def page() -> Response:
+        info_of(request.environ).open = True
         return _with_policy(Response(PAGE, mimetype="text/html"))
 
     def asset(name: str) -> Response:
+        info_of(request.environ).open = True
         if name == "start.js":
             return Response(START, mimetype="text/javascript")
         if name not in SERVED:
@@ -75,7 +78,11 @@ def mount(app: Flask, describe: Callable[[], dict[str, Any]]) -> None:
     app.add_url_rule("/docs/assets/<name>", "docs_asset", asset)
 
     def served(text: Callable[[], bytes], media_type: str) -> Callable[[], Response]:
-        return lambda: public(Response(text(), mimetype=media_type), request.headers.get("If-None-Match"))
+        def answer() -> Response:
+            info_of(request.environ).open = True
+            return public(Response(text(), mimetype=media_type), request.headers.get("If-None-Match"))
+
+        return answer
 
     app.add_url_rule("/openapi.json", "openapi_json", served(as_json, JSON))
     app.add_url_rule("/openapi.yaml", "openapi_yaml", served(as_yaml, "application/yaml"))

@@ -33,8 +33,9 @@ from games.schema import (
     whole,
 )
 from service.request_schemas import LARGEST
-from table.deeds import CREATE, DEEDS
+from table.deeds import BEGINNINGS, DEEDS
 from table.facts import FACTS as TABLE_EVENTS
+from table.rules import is_for_seats
 from table.session import BY_SYSTEM
 
 ANY_TEXT = text()
@@ -47,7 +48,9 @@ CONTENT_HASH = text(patterns.anchored(patterns.CONTENT_HASH), "A content hash of
 VERSION = whole(0, LARGEST, "How many entries the match has at this point.")
 TIME = whole(0, about="Milliseconds since 1970-01-01T00:00Z.")
 COUNT = whole(0)
+SHARE = unchecked({"type": "number", "minimum": 0, "maximum": 1}, "A share of a victory.")
 TO_ACT = "The actors who must decide now: seats or `system`. Empty when the match is over."
+RECEIPT = text(about="The receipt of this version: a signed note with its digest. Keep it (docs/auditing.md).")
 VIEWER = text(about="Who sees it like this: a seat, `spectator` or `auditor`.")
 ROUND = whole(1, LARGEST, "The number of the round, from 1.")
 PHASE = text(about="The kind of decision that is due, a word of the game.")
@@ -78,6 +81,9 @@ AT_TABLE: Fields = {
     ),
     "handovers": mapping(ANY_TEXT, PLAYER_ID, "The seats that are offered to a player, each with that player."),
     "paused_until": nullable(described(TIME, "When the pause ends at the latest; null if the match is not paused.")),
+    "disputes": listing(ref("DisputeStanding"), about="The disputes, in the order of their numbers from 1, without texts."),
+    "disputed_since": nullable(described(TIME, "Since when the match is frozen by a dispute; null if it is not.")),
+    "continued": nullable(described(ref("Continued"), "By a ruling, how the match goes on in another one; null otherwise.")),
 }
 OUTCOME = nullable(described(ref("Outcome"), "Who won, and why; null while the match goes on."))
 
@@ -120,17 +126,34 @@ def event_shape(kind: str, fields: Fields, about: str) -> Shape:
 
 def table_action_schemas() -> dict[str, Schema]:
     """Return the schema of each action at the table of a match, by type. Creating a match is another request."""
-    return {kind: action_schema(kind, deed.fields, summary(deed.act)) for kind, deed in DEEDS.items() if kind != CREATE}
+    return {kind: action_schema(kind, deed.fields, summary(deed.act)) for kind, deed in DEEDS.items() if kind not in BEGINNINGS}
 
 
 def chosen_at_table() -> dict[str, str]:
     """Return the component of each action that a player may choose at the table, by type. The others are the system's."""
-    return {kind: camel(kind) for kind, deed in DEEDS.items() if kind != CREATE and deed.by != BY_SYSTEM}
+    return {kind: camel(kind) for kind, deed in DEEDS.items() if kind not in BEGINNINGS and deed.by != BY_SYSTEM}
 
 
 def table_event_schemas() -> dict[str, Schema]:
     """Return the schema of each event of the table, by type."""
-    return {kind: event_shape(kind, fields, summary(fact)).schema for kind, (fact, fields) in TABLE_EVENTS.items()}
+    return {kind: event_shape(kind, fields, summary(fact)).seen for kind, (fact, fields) in TABLE_EVENTS.items()}
+
+
+def shown_at_table() -> dict[str, str]:
+    """Return the component of each action at the table as entries show it, by type. Of some, spectators may see the type alone."""
+    return {kind: f"Shown{camel(kind)}" if is_for_seats({"type": kind}) else camel(kind) for kind in DEEDS if kind not in BEGINNINGS}
+
+
+def redacted_table_action_schemas() -> dict[str, Schema]:
+    """Return the schemas of the actions at the table of which spectators may see the type alone, by component."""
+    about = "Spectators may see its `type` alone until the match is over."
+    return {
+        f"Shown{camel(kind)}": action_schema(
+            kind, {name: optional(shape) for name, shape in deed.fields.items()}, f"{summary(deed.act)} {about}"
+        )
+        for kind, deed in DEEDS.items()
+        if is_for_seats({"type": kind})
+    }
 
 
 def action_schemas(game: Game) -> dict[str, Schema]:
@@ -164,14 +187,14 @@ def components(game: Game) -> dict[str, Schema]:
         events[f"{own}{camel(kind)}Event"] = event_shape(kind, whole, summary(game.facts[kind])).schema
     kinds = {**dict(zip(game.events, events, strict=True)), **{kind: f"{camel(kind)}Event" for kind in TABLE_EVENTS}}
     deeds = {kind: f"{own}{camel(kind)}" for kind in game.deeds()}
-    at_table = {kind: camel(kind) for kind in DEEDS if kind != CREATE}
+    at_table = shown_at_table()
     chosen = chosen_at_table()
     redacted = {kind: f"{own}Shown{camel(kind)}" for kind in game.deeds() if kind in game.redacted}
     answers = {
         f"{own}Action": union(deeds, f"An action of {game.title}"),
         f"{own}PlayerAction": union({**deeds, **chosen}, f"An action in a match of {game.title}: of the game or of the table."),
         f"{own}EntryAction": union(
-            {**deeds, **redacted, **at_table, CREATE: camel(CREATE)},
+            {**deeds, **redacted, **at_table, **{kind: camel(kind) for kind in BEGINNINGS}},
             f"An accepted action in a match of {game.title}. Only its `type` if the viewer may not know the rest.",
         ),
         **{name: _redacted(game, kind) for kind, name in redacted.items()},
@@ -184,6 +207,9 @@ def components(game: Game) -> dict[str, Schema]:
         f"{own}Entry": _entry(game, own),
         f"{own}Entries": _entries(game, own),
         f"{own}Played": _played(game, own),
+        f"{own}Tried": _tried(game, own),
+        f"{own}Hint": _hint(game, own),
+        f"{own}Analysis": _analysis(game, own),
     }
     found = {
         **actions,
@@ -206,6 +232,75 @@ def _state(game: Game, own: str) -> Shape:
             "players": described(ref("PlayerNames"), "The players whom the answer names, by id."),
         },
         f"A match of {game.title} at a version, as its viewer may see it.",
+    )
+
+
+def _tried(game: Game, own: str) -> Shape:
+    return record(
+        {
+            **_match(game),
+            "seat": described(SEAT, "Your seat."),
+            "version": described(VERSION, "The version from which it was tried."),
+            "tried": described(COUNT, "How many of the actions were carried out."),
+            "reveals": flag(
+                "Whether the last action was left out, because it draws chance or reveals something. It can be sent as the last of a list."
+            ),
+            "view": described(ref(f"{own}View"), "The state document after the actions, as your seat would see it."),
+            "choices": listing(ref(f"{own}Choice"), about="What you could do next in the game."),
+            "frame": described(ref("TriedFrame"), "What would change in the picture of `version`, and the actions in sentences."),
+        },
+        f"What actions of yours would lead to in a match of {game.title}. Nothing was written.",
+    )
+
+
+def _hint(game: Game, own: str) -> Shape:
+    option = record(
+        {
+            "action": described(ref(f"{own}Action"), "The action."),
+            "worth": described(SHARE, "The share of a victory that the level expects after it."),
+            "tries": described(COUNT, "How often it was tried."),
+        },
+        "An action that the level has compared with others.",
+    )
+    return record(
+        {
+            **_match(game),
+            "version": described(VERSION, "The version at which it is given."),
+            "seat": described(SEAT, "Your seat."),
+            "level": described(ANY_TEXT, "The level of play that gives it."),
+            "action": described(ref(f"{own}Action"), "What the level would do."),
+            "iterations": described(COUNT, "How often it has tried something; 0 for a level that does not search."),
+            "options": listing(option, about="The actions that it has compared, the best first; empty for a level that does not search."),
+        },
+        f"What a level of play would do in a practice match of {game.title}.",
+    )
+
+
+def _analysis(game: Game, own: str) -> Shape:
+    decision = record(
+        {
+            "version": versions("The version of the entry."),
+            "seat": described(SEAT, "The seat that decided."),
+            "action": described(ref(f"{own}Action"), "What it did."),
+            "best": described(ref(f"{own}Action"), "What the level would have done. The same where it found nothing better."),
+            "before": described(SHARE, "What the level expects with its own choice."),
+            "chosen": described(SHARE, "What it expects after what the seat did, before any dice of it fall."),
+            "loss": described(SHARE, "The difference: an error of the seat."),
+            "after": described(SHARE, "What it expects when the seat decides next, or the result. Dice and other seats count here."),
+            "expected": mapping(ANY_TEXT, SHARE, "What each seat could expect at this decision."),
+        },
+        "A decision, and what the level thinks of it by what the seat knew then. Worths are shares of a victory, from 0 to 1.",
+    )
+    return record(
+        {
+            **_match(game),
+            "by": described(ref("Analyst"), "What has judged."),
+            "outcome": described(ref("Outcome"), "Who won, and why."),
+            "seats": mapping(ANY_TEXT, ref("SeatAnalysis"), "Each seat in figures."),
+            "decisions": listing(decision, about="Every decision between several actions, in the order of the match."),
+            "turning_points": listing(ref("TurningPoint"), about="Where the match turned, in its order."),
+        },
+        f"The analysis of a match of {game.title} that is over.",
     )
 
 
@@ -255,6 +350,7 @@ def _played(game: Game, own: str) -> Shape:
             **AT_TABLE,
             "entries": listing(ref(f"{own}Entry"), about="One entry for each action, as your seat may see it."),
             "choices": listing(ref(f"{own}Choice"), about="What you may do next."),
+            "receipt": RECEIPT,
         },
         f"What followed from your actions in a match of {game.title}.",
     )

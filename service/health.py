@@ -11,7 +11,7 @@ from prometheus_client import REGISTRY, CollectorRegistry, Metric, generate_late
 from prometheus_client.registry import Collector
 from prometheus_client.samples import Sample
 
-from events import exposition, losses, metrics
+from events import exposition, highwater, losses, metrics
 from events.due import KINDS
 from events.errors import StoreUnavailable
 from events.platform import Platform
@@ -22,6 +22,7 @@ from service.problems import CODES, Problem
 from service.responses import TEXT, json_response
 
 OVERDUE_MS = 2000
+LATE_MS = 60_000
 
 
 def get_health(service: Service, call: Call) -> Response:
@@ -42,22 +43,27 @@ def get_readiness(service: Service, call: Call) -> Response:
     if not writes:
         raise Problem("store_away", detail="Waiting for the disk of the store, which is full or cannot be written. Reads are answered.")
     service.opened.store.check_partitions()
-    return json_response({"status": "ok", "lost": losses.as_json(lost)} if lost else {"status": "ok"})
+    rules = [{"game": need.game, "revision": need.revision, "matches": need.running} for need in service.rules_missing.known()]
+    found = {"lost": losses.as_json(lost)} if lost else {}
+    if stopped := highwater.as_json(service.opened.settings.keys_folder, service.opened.signer.name):
+        found["log_stopped"] = stopped
+    return json_response({"status": "ok", **found, **({"rules_missing": rules} if rules else {})})
 
 
 def get_metrics(service: Service, call: Call) -> Response:
     """Return the metrics of all processes."""
     _measure_queues(service.platform)
     metrics.entries_lost.set(losses.read(service.opened.settings.data).entries)
+    _measure_log(service.platform)
     folder = exposition.shared_folder()
     collector: Collector = REGISTRY if folder is None else exposition.Gathered(folder)
     registry = CollectorRegistry()
-    registry.register(collector if call.caller == ADMIN else WithoutGameCodes(collector))
+    registry.register(collector if call.caller == ADMIN else ForEverybody(collector))
     return Response(generate_latest(registry), content_type=prometheus_client.CONTENT_TYPE_LATEST)
 
 
-class WithoutGameCodes(Collector):
-    """The metrics of another collector. Every refusal code of a game is counted as `against_the_rules`."""
+class ForEverybody(Collector):
+    """The metrics of another collector without those of searches. Every refusal code of a game is counted as `against_the_rules`."""
 
     def __init__(self, collector: Collector) -> None:
         self._collector = collector
@@ -65,6 +71,8 @@ class WithoutGameCodes(Collector):
     def collect(self) -> Iterator[Metric]:
         """Yield the metrics."""
         for metric in self._collector.collect():
+            if metric.name.startswith(metrics.SEARCHES):
+                continue
             if metric.name in ("warledger_refusals", "warledger_problems"):
                 metric.samples = list(_merged(metric.samples))
             yield metric
@@ -77,6 +85,14 @@ def _merged(samples: Iterable[Sample]) -> Iterator[Sample]:
         if sample.name.endswith("_total"):
             sums[sample.name, tuple(sorted({**sample.labels, "code": code}.items()))] += sample.value  # type: ignore[assignment]
     yield from (Sample(name, dict(labels), value) for (name, labels), value in sums.items())
+
+
+def _measure_log(platform: Platform) -> None:
+    """Set the gauges of the log of the server."""
+    origin = platform.signer.name
+    metrics.log_size.set(platform.store.ledgers.state(origin).served)
+    metrics.log_late.set(platform.store.ledgers.late(platform.clock.now() - LATE_MS))
+    metrics.log_stopped.set(1 if highwater.as_json(platform.settings.keys_folder, origin) else 0)
 
 
 def _measure_queues(platform: Platform) -> None:
@@ -103,13 +119,14 @@ OPERATIONS = (
     Operation(
         "get_readiness", "GET", "/readyz", "server", "Ask whether the server is ready", get_readiness, _READY,
         "503 as long as the store cannot read and write. The sentence says what is waited for. A server that has lost entries is ready, "
-        "and says so until an operator has accepted that.", problems=("store_away",)
+        "and says so until an operator has accepted that. So is one without the rules that some running matches began with.",
+        problems=("store_away",),
     ),
     Operation(
         "get_metrics", "GET", "/metrics", "server", "Get the server's metrics for Prometheus", get_metrics,
         {200: Answer("The metrics.", {TEXT: TEXT_SCHEMA})},
         "The code of a refusal may reveal what the refused player has. So only the admin key sees the refusal codes of the games. Others "
-        "see `against_the_rules`.",
+        "see `against_the_rules`. What artificial players used for their searches (`warledger_search_…`) is for the admin key alone, too.",
         key="optional",
     ),
 )  # fmt: skip

@@ -15,8 +15,9 @@ from events.play import LONGEST_LIST
 PREFIX = "WARLEDGER_LIMIT_"
 LONGEST_NAME = 64
 LONGEST_READ = 1000
+LONGEST_REPLAY = 100
 SCOPES = ("player", "address", "process", "request")
-UNITS = ("requests", "keys", "players", "matches", "streams", "bytes", "characters", "actions", "entries")
+UNITS = ("requests", "keys", "players", "matches", "streams", "bytes", "characters", "actions", "entries", "frames")
 
 
 class Limit(NamedTuple):
@@ -53,13 +54,24 @@ LIMITS: tuple[Limit, ...] = (
     Limit("anonymous", "address", 5000, 10, "requests", "Requests without a key, or with a key that the server has not met before."),
     Limit("address", "address", 20_000, 10, "requests", "All requests of an address, with and without keys."),
     Limit("probes", "address", 2000, 10, "requests", "`/healthz`, `/readyz` and `/metrics`. They count for no other limit."),
-    Limit("audits", "address", 300, 60, "requests", "Audits and records of matches."),
+    Limit("audits", "address", 300, 60, "requests", "Audits, records and dossiers of matches."),
+    Limit("drawings", "address", 3000, 60, "requests", "Pages of frames, tries, and questions why."),
+    Limit("hints", "player", 600, 3600, "requests", "New hints."),
+    Limit("analyses", "player", 30, 3600, "requests", "New analyses."),
     Limit("wrong_keys", "address", 30, 60, "keys", "Keys that nobody has. Beyond it, no key that the server has not met is looked up."),
     Limit("players", "address", 1000, 3600, "players", "New players."),
     Limit("matches", "player", 2000, 3600, "matches", "New matches of a player."),
     Limit("address_matches", "address", 5000, 3600, "matches", "New matches of an address."),
+    Limit(
+        "address_searching_matches", "address", 60, 3600, "matches",
+        "New matches of an address in which a level that searches has a seat, or may replace a player.",
+    ),
     Limit("open_matches", "player", 200, None, "matches", "Matches that the player has created and in which a seat is still open."),
     Limit("ai_matches", "player", 500, None, "matches", "Running matches between artificial players alone that the player has created."),
+    Limit(
+        "searching_matches", "player", 20, None, "matches",
+        "Matches that the player has created, that are not over, and in which a level that searches has a seat or may replace a player.",
+    ),
     Limit("unfinished_matches", "player", 2000, None, "matches", "Matches that the player has created and that are not over."),
     Limit("streams", "process", 256, None, "streams", "Open streams and long polls.", field="streams"),
     Limit("streams_per_key", "process", 32, None, "streams", "Open streams and long polls of one player.", field="streams_per_key"),
@@ -71,6 +83,7 @@ LIMITS: tuple[Limit, ...] = (
     Limit("name", "request", LONGEST_NAME, None, "characters", "The name of a player.", fixed=True),
     Limit("list", "request", LONGEST_LIST, None, "actions", "Actions in one list.", fixed=True),
     Limit("entries_page", "request", LONGEST_READ, None, "entries", "Entries in one page.", fixed=True),
+    Limit("frames_page", "request", LONGEST_REPLAY, None, "frames", "Frames in one page.", fixed=True),
     Limit("matches_page", "request", LONGEST_PAGE, None, "matches", "Matches in one page.", fixed=True),
 )  # fmt: skip
 

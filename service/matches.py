@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from flask import Response
@@ -9,43 +10,63 @@ from flask import Response
 from events import lists, play, recall
 from events.positions import Position
 from games import patterns
-from games.kernel import Refused
+from games.kernel import SPECTATOR, Game, Refused
 from service import sight
 from service.addresses import address_of
+from service.beside import note_view
 from service.context import Service
 from service.game_components import reference
 from service.keys import Caller
 from service.operations import UNCHANGED, Body, Call, Operation, in_json
 from service.problems import Problem, refusal_problem
+from service.quotas import is_searched, subjects
+from service.receipts import receipt_at, receipt_of
 from service.request_schemas import MatchBody, MatchesQuery, SeatBody
 from service.responses import empty_response, json_response, names_tag, private, tagged
+from table.state import ME
 
 SETTINGS = ("clock", "time_out", "spectators")
 
 
 def create_match(service: Service, call: Call) -> Response:
     """Create a match."""
-    player = call.caller.player()
-    game, request = recall.game_of(service.platform, call.body["game"]), request_id(call)
-    call.info.used = service.throttle.spend(("matches", player), ("address_matches", address_of(call.environ)))
+    player, body, request = call.caller.player(), call.body, request_id(call)
+    if "fork_of" in body:
+        game, seats = _forked(service, body)
+    else:
+        game, seats = recall.game_of(service.platform, body["game"]), body["seats"]
+    settings = {name: body[name] for name in SETTINGS if name in body}
+    searched = is_searched(seats.values(), settings)
+    call.info.used = service.throttle.spend(*subjects(player, address_of(call.environ), searched))
     try:
-        with service.quotas.creating(player, call.body["seats"].values(), request):
-            position = play.create(
-                service.platform,
-                player,
-                game.id,
-                call.body["seats"],
-                call.body["options"],
-                order=call.body.get("order"),
-                code=call.body["code"],
-                settings={name: call.body[name] for name in SETTINGS if name in call.body},
-                request=request,
-            )
+        with service.quotas.creating(player, seats.values(), searched, request):
+            if "fork_of" in body:
+                position = play.fork(
+                    service.platform, player, body["fork_of"], body["at"], seats, code=body["code"], settings=settings, request=request
+                )
+            else:
+                position = play.create(
+                    service.platform,
+                    player,
+                    game.id,
+                    seats,
+                    body.get("options", {}),
+                    order=body.get("order"),
+                    code=body["code"],
+                    settings=settings,
+                    request=request,
+                )
     except Refused as refused:
         raise refusal_problem(game, refused.refusal) from None
-    response = match_response(service, call, position, 201)
+    response = match_response(service, call, position, 201, receipt_at(service.platform, position))
     response.headers["Location"] = f"/v1/matches/{position.match}"
     return response
+
+
+def _forked(service: Service, body: Mapping[str, Any]) -> tuple[Game, Mapping[str, str]]:
+    """Return the game of a fork, and who takes its seats: the caller has all of them unless the request says otherwise."""
+    origin = recall.position(service.platform, body["fork_of"])
+    return recall.game_of(service.platform, origin.game), body.get("seats") or dict.fromkeys(origin.document["seats"], ME)
 
 
 def join_match(service: Service, call: Call, match: str, seat: str) -> Response:
@@ -56,12 +77,12 @@ def join_match(service: Service, call: Call, match: str, seat: str) -> Response:
         played = play.act_at_table(service.platform, match, player, action, request=request_id(call))
     except Refused as refused:
         raise refusal_problem(recall.game_of_match(service.platform, match), refused.refusal) from None
-    return match_response(service, call, played.position)
+    return match_response(service, call, played.position, receipt=receipt_of(service.platform, played.entries[-1]))
 
 
 def list_matches(service: Service, call: Call) -> Response:
     """Return a page of matches."""
-    filters = {name: call.query[name] for name in ("status", "game", "player", "invited", "to_act") if name in call.query}
+    filters = {name: call.query[name] for name in ("status", "game", "player", "invited", "to_act", "practice") if name in call.query}
     if "game" in filters:
         recall.game_of(service.platform, filters["game"])
     for name in ("player", "invited", "to_act"):
@@ -78,15 +99,22 @@ def list_matches(service: Service, call: Call) -> Response:
 
 def get_match(service: Service, call: Call, match: str) -> Response:
     """Return the standing of a match."""
-    position = sight.seen(service.platform, recall.position(service.platform, match), call.caller)
+    newest = recall.position(service.platform, match)
+    position = sight.seen(service.platform, newest, call.caller)
+    note_view(service, newest, call.caller, SPECTATOR)
     tag = service.directory.company(sight.players_at(position)).tag(position.version)
     return tagged(empty_response(304), tag) if names_tag(call.header("If-None-Match"), tag) else match_response(service, call, position)
 
 
-def match_response(service: Service, call: Call, position: Position, status: int = 200) -> Response:
-    """Return the response with the standing of a match, as the caller may see it. Its ETag also says whether names have changed."""
+def match_response(service: Service, call: Call, position: Position, status: int = 200, receipt: str | None = None) -> Response:
+    """Return the response with the standing of a match, as the caller may see it. Its ETag also says whether names have changed.
+
+    `receipt`: that of the entry that the caller's request led to.
+    """
     company = service.directory.company(sight.players_at(position))
     shown = sight.match_shown(service.platform, position, call.caller, company)
+    if receipt is not None:
+        shown["receipt"] = receipt
     return tagged(json_response(shown, status), company.tag(position.version))
 
 
@@ -122,6 +150,7 @@ _EXAMPLES: dict[str, Any] = {
         "time_out": {"policy": "wait"},
     },
     "hidden until it is over": {"game": "war", "seats": {"red": "me", "blue": "open"}, "spectators": "none"},
+    "practice from a position": {"fork_of": "m234567abcdefghij", "at": 41, "seats": {"red": "me", "blue": "ai:greedy"}},
     "with friends": {"game": "war", "seats": {"red": "me", "blue": "open", "green": "ai:random"}, "options": {"starting_cards": True}},
 }
 
@@ -140,14 +169,15 @@ OPERATIONS = (
     Operation(
         "create_match", "POST", "/v1/matches", "matches", "Create a match", create_match,
         {201: in_json("The match. It starts as soon as every seat is taken.", "Match", ("ETag", "Location"))},
-        "You decide who takes which seat: yourself, an artificial player, or whoever comes first. With an `Idempotency-Key` a repeated "
-        "request creates no second match.",
+        "You decide who takes which seat: yourself, an artificial player, or whoever comes first. With `fork_of` and `at` it is a practice "
+        "match that begins from a version of a match that is over (TBL-FRK-01). With an `Idempotency-Key` a repeated request creates no "
+        "second match.",
         key="needed", scope="play", headers=("Idempotency-Key",),
         problems=(
-            "no_player", "no_such_game", "no_such_player", "bad_seats", "bad_order", "bad_settings", "against_the_rules", "request_reused",
-            "quota_reached",
+            "no_player", "no_such_game", "no_such_player", "no_such_match", "no_such_version", "bad_seats", "bad_order", "bad_settings",
+            "origin_not_over", "nothing_to_play", "other_seats", "against_the_rules", "request_reused", "quota_reached", "secret_lost",
         ),
-        body=Body(reference("NewMatch"), MatchBody(), examples=_EXAMPLES), links=_LINKS,
+        body=Body({"anyOf": [reference("NewMatch"), reference("Fork")]}, MatchBody(), examples=_EXAMPLES), links=_LINKS,
     ),
     Operation(
         "list_matches", "GET", "/v1/matches", "matches", "Find matches", list_matches,

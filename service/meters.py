@@ -14,6 +14,8 @@ from heapq import nsmallest
 from math import ceil
 from typing import Protocol
 
+import structlog
+
 from events.queue.counters import Addition, Counters
 from service.limits import Limit, Used
 
@@ -24,6 +26,8 @@ PACE_SECONDS = 0.05
 IDLE_ROUNDS = 2
 
 _TOLERANCE = 1e-6
+
+log = structlog.get_logger("service")
 
 
 class Meter:
@@ -111,16 +115,23 @@ class Meter:
                     self._unsettled[subject] = 0.0
         if not batch:
             return False
-        answers = self._counters.add([Addition(f"{self.limit.name}:{subject}", seconds) for subject, seconds in batch.items()])
+        answers = None
+        try:
+            answers = self._counters.add([Addition(f"{self.limit.name}:{subject}", seconds) for subject, seconds in batch.items()])
+        finally:
+            if answers is None:
+                self._put_back(batch)
         if answers is None:
-            with self._lock:
-                for subject, seconds in batch.items():
-                    if subject in self._unsettled:
-                        self._unsettled[subject] += seconds
             return True
         for subject, (_, held) in zip(batch, answers, strict=True):
             self.learn(subject, held)
         return True
+
+    def _put_back(self, batch: dict[str, float]) -> None:
+        with self._lock:
+            for subject, seconds in batch.items():
+                if subject in self._unsettled:
+                    self._unsettled[subject] += seconds
 
     def _forget(self, now: float) -> None:
         """Make room: drop who has used nothing lately, then if need be those who have used least. Nobody gets rid of a full account."""
@@ -167,7 +178,7 @@ class Settlement:
         while not self._may_end(idle):
             self._wake.wait(SETTLE_SECONDS)
             self._wake.clear()
-            settled = [part.settle() for part in self._parts]
+            settled = [_settled(part) for part in self._parts]
             idle = 0 if any(settled) else idle + 1
             time.sleep(PACE_SECONDS)
 
@@ -177,3 +188,13 @@ class Settlement:
                 return False
             self._thread = None
             return True
+
+
+def _settled(part: Settled) -> bool:
+    """Settle a part. An error that nobody expected is logged, by its kind alone, and the part is settled again later."""
+    try:
+        return part.settle()
+    except Exception as error:  # noqa: BLE001 - it is logged; without this thread the limits of this process would be its own
+        log.error("limits_not_settled", error=type(error).__name__)
+        time.sleep(SETTLE_SECONDS)
+        return True

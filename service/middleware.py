@@ -45,13 +45,15 @@ _ALLOWED_HEADERS = "Authorization, Content-Type, Idempotency-Key, If-Match, If-N
 
 
 class RequestInfo:
-    """The data of a request for the log, the metrics and the headers: `used` is a limit of which they tell. The views add nothing else."""
+    """The data of a request for the log, the metrics and the headers: `used` is a limit of which they tell, `open` whether everybody may
+    see the answer. The views add nothing else."""
 
-    __slots__ = ("code", "id", "operation", "player", "used")
+    __slots__ = ("code", "id", "open", "operation", "player", "used")
 
     def __init__(self, id: str) -> None:
         self.id = id
         self.used: Used | None = None
+        self.open = False
         self.operation = "none"
         self.player: str | None = None
         self.code: str | None = None

@@ -12,9 +12,9 @@ from apispec.ext.marshmallow.openapi import OpenAPIConverter
 
 from games import GAMES, patterns
 from games.kernel import Game
-from games.schema import Schema, ids, text
-from service import game_components, shared_components
-from service.game_components import KEY_ID, MATCH_ID, PLAYER_ID, SEAT, reference
+from games.schema import Schema, ids, text, whole
+from service import game_components, picture_components, shared_components
+from service.game_components import KEY_ID, MATCH_ID, PLAYER_ID, SEAT, reference, versions
 from service.operations import Answer, Operation
 from service.problems import CODES, MEDIA_TYPE, RETRY_AFTER
 from service.request_schemas import KeyBody, NameBody, PlayerBody, RoleBody, SeatBody
@@ -33,13 +33,19 @@ Everybody may read what a spectator may see, without a key. Every failure is `ap
 CONTACT = {"name": "The operator of this server"}
 LICENSE = {"name": "All rights reserved", "identifier": "LicenseRef-All-Rights-Reserved"}
 
+TILE = "^(x[0-9]{3}/){0,5}[0-9]{3}([.]p/[1-9][0-9]{0,2})?$"
+
 ID_SCHEMAS: Mapping[str, Schema] = {
     "match": MATCH_ID.schema,
     "player": PLAYER_ID.schema,
     "key": KEY_ID.schema,
     "seat": SEAT.schema,
+    "version": versions("A version.").schema,
+    "dispute": whole(1, 999).schema,
     "rule": text(patterns.anchored(patterns.RULE)).schema,
     "code": text(patterns.anchored(patterns.CODE)).schema,
+    "level": text("^[0-9]{1,2}$").schema,
+    "tile": text(TILE).schema,
 }
 ID_DESCRIPTIONS = {
     "match": "A match's id.",
@@ -47,8 +53,12 @@ ID_DESCRIPTIONS = {
     "key": "A key's id, which is part of its text.",
     "game": "A game's id.",
     "seat": "A seat.",
+    "version": "A version of the match.",
+    "dispute": "The number of a dispute in its match, from 1.",
     "rule": "A rule's id.",
     "code": "A problem's code.",
+    "level": "The level of a tile: 0 has the hashes of leaves, each further one those of 256 times as many.",
+    "tile": "The number of a tile, such as `000` or `x001/x234/067`, and for one that is not whole `.p/` and its width.",
 }
 
 REQUEST_HEADERS: Mapping[str, dict[str, Any]] = {
@@ -88,7 +98,9 @@ TAGS = {
     "games": "The games, their rules and their JSON Schemas.",
     "matches": "Creating, joining and finding matches.",
     "play": "Playing: the state of a match, the choices of a seat, and actions.",
+    "disputes": "Disputes about matches, and the desk of the referees.",
     "history": "The entries of a match, past and new, and its audit.",
+    "log": "The log of the server: one Merkle tree that says of every match what its digests were, as c2sp.org/tlog-tiles serves it.",
     "server": "The server itself.",
 }
 
@@ -110,6 +122,7 @@ def described(games: Mapping[str, Game] = GAMES) -> dict[str, Any]:
     converter = plugin.converter
     assert converter is not None
     components = shared_components.components(games, LEVELS)
+    components |= {name: shape.schema for name, shape in picture_components.components().items()}
     for game in games.values():
         components |= game_components.components(game)
     for name, body in (

@@ -97,7 +97,7 @@ class Operation(NamedTuple):
         if self.headers:
             found.add("bad_header")
         if "{match}" in self.path:
-            found.add("secret_lost")
+            found |= {"secret_lost", "rules_missing"}
         return [code for code in CODES if code in found]
 
 
@@ -134,7 +134,7 @@ def mount(app: Flask, operations: tuple[Operation, ...], service: Service) -> di
     """Give Flask a route for every operation. Return the endpoint of each operation, by id, for callers that route by themselves."""
     endpoints = {}
     for operation in operations:
-        rule = operation.path.replace("{", "<").replace("}", ">")
+        rule = operation.path.replace("{tile}", "<path:tile>").replace("{", "<").replace("}", ">")
         endpoint = endpoints[operation.id] = _endpoint(operation, service)
         app.add_url_rule(rule, operation.id, _through_flask(endpoint), methods=[operation.method])
     return endpoints

@@ -9,8 +9,10 @@ from flask import Response
 from events import recall
 from service import longpoll, sight
 from service.addresses import address_of
+from service.beside import note_entries
 from service.context import Service
 from service.game_components import reference
+from service.keys import Caller
 from service.operations import Answer, Call, Operation
 from service.places import HeldBody
 from service.problems import Problem
@@ -25,22 +27,29 @@ def get_entries(service: Service, call: Call, match: str) -> Response:
     newest = recall.position(service.platform, match)
     viewer = sight.viewer_of(newest, call.caller, call.query.get("viewer"))
     position, hides = sight.seen(service.platform, newest, call.caller), delay(newest.table) != 0
-    game = service.games[position.game]
+    call.info.open = sight.is_open(newest, viewer)
+    game = recall.rules_of(service.platform, position)
     after, limit, seconds, proof = call.query["after"], call.query["limit"], call.query["wait"], bool(call.query["proof"])
     recall.check_version(position, after)
     in_lines = prefers(call.header("Accept"), NDJSON)
     response = Response(mimetype=NDJSON if in_lines else JSON)
 
-    def last_seen() -> int:
-        caller = service.keys.renewed(call.header("Authorization"), address_of(call.environ))
+    def renewed() -> Caller | None:
+        return service.keys.renewed(call.header("Authorization"), address_of(call.environ))
+
+    def last_seen(caller: Caller | None) -> int:
         return sight.horizon(service.platform, caller, match, viewer, hides)
 
     def read() -> list[ShownEntry]:
-        found = service.entries.read(game, match, after, limit, viewer, proof) if not hides or last_seen() > after else []
-        last = last_seen()
+        found = service.entries.read(game, match, after, limit, viewer, proof) if not hides or last_seen(renewed()) > after else []
+        caller = renewed()
+        last = last_seen(caller)
         if last == 0:
             raise Problem("hidden_view", viewer=viewer)
-        return [entry for entry in found if entry.version <= last]
+        found = [entry for entry in found if entry.version <= last]
+        if found:
+            note_entries(service, match, caller, viewer, found[-1].version)
+        return found
 
     def page(found: list[ShownEntry]) -> bytes:
         if in_lines:

@@ -153,6 +153,10 @@ class _Feed:
                 waits = seat not in standing["votes"] and seat not in vote["votes"]
                 if waits and self._is_new(f"vote {late_seat}", standing, seat, vote["until"]):
                     yield "vote", {**about, "seat": seat, "about": late_seat, "until": vote["until"]}
+        for number, dispute in enumerate(standing["disputes"], 1):
+            ruled = any(ruling["referee"] == self._player for ruling in dispute["rulings"])
+            if (mine or ruled) and self._is_new(f"dispute {number}", standing, "", (dispute["state"], dispute["escalated"])):
+                yield "dispute", {**about, "dispute": number, "by": dispute["seat"], "state": dispute["state"], "until": dispute["until"]}
         until = standing["paused_until"]
         if mine and until is not None and self._is_new("paused", standing, "", until):
             yield "paused", {**about, "until": until}
@@ -178,10 +182,12 @@ OPERATIONS = (
         "Events are named `turn`: a seat of yours must act; `invited`: an open seat is kept for you; `joined`: somebody has taken a "
         "seat of a match that you have created or in which you have a seat; `started`, `over`: such a match has started, or is over "
         "or closed; `offer`, `vote`: a seat of yours can answer; `time_out`: its time has run out; `seat_offered`: a player offers you a "
-        "seat; `paused`: such a match is paused. The `data` of each is JSON with `match`, `game` and `version`. `turn` also has `seat` and "
+        "seat; `paused`: such a match is paused; `dispute`: a dispute about such a match, or one on which you have ruled, has begun or "
+        "gone on. The `data` of each is JSON with `match`, `game` and `version`. `turn` also has `seat` and "
         "`deadline`, null without a clock; `invited` `seat` and `creator`; `joined` and `seat_offered` `seat` and `player`; `over` "
         "`status`: `over` or `closed`; `offer` `seat`, `what` and `by`; `vote` `seat`, `about` and `until`; `time_out` `seat`, `in_a_row` "
-        "and `substitute`, the level of who plays the seat now, or null; `paused` `until`. After `ready`, without any data, everything "
+        "and `substitute`, the level of who plays the seat now, or null; `paused` `until`; `dispute` its number as `dispute`, "
+        "`by`, `state` and `until`. After `ready`, without any data, everything "
         "that waited for you has been sent; it comes again if the server may have missed something. The `id` is a moment: with it as "
         "`Last-Event-ID` you also get what has happened since. An event may come twice, and none is lost. A comment comes at least "
         "every 15 seconds. A generated client reads an answer to its end, so let it ask with `seconds`, such as 0 for what waits now.",

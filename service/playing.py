@@ -3,34 +3,41 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
+from functools import partial
 from typing import Any
 
 from flask import Response
 
 from events import play, recall
-from events.errors import Reused
+from events.errors import MustBeLast, Reused, Stale
 from events.flight import Received
 from events.platform import Platform
 from events.positions import Position
 from events.standings import at_table
+from events.writing import Played
 from games import patterns
 from games.kernel import SPECTATOR, Refused
 from service import sight
 from service.addresses import address_of
+from service.beside import note_view
 from service.context import Service
 from service.game_components import reference
+from service.keys import Caller
 from service.matches import match_response, request_id
 from service.operations import UNCHANGED, Answer, Body, Call, Operation, in_json
 from service.parsing import RECEIVED
 from service.pictures import picture_response
 from service.problems import Problem, refusal_problem
+from service.quotas import is_searched, subjects
+from service.receipts import receipt_at, receipt_of
 from service.request_schemas import PictureQuery, SeatQuery, StateQuery
 from service.responses import JSON, SVG, TEXT, empty_response, json_response, names_tag, prefers, tagged, text_response
 from table.rematch import rematch
 from table.rules import admit, by_seat, is_table_action
 
-_TAG = re.compile(f'"({patterns.VERSION})(?:[.]{patterns.VERSION})?"|({patterns.VERSION})')
+_TAG = re.compile(f'"({patterns.VERSION})(?:[.]{patterns.VERSION})?(?:-gzip)?"|({patterns.VERSION})')
 _VARY = "Authorization, Accept"
 REMATCH = "rematch"
 
@@ -45,7 +52,7 @@ def get_state(service: Service, call: Call, match: str) -> Response:
     tag = company.tag(position.version) + ("-text" if as_text else "")
     if names_tag(call.header("If-None-Match"), tag):
         return tagged(empty_response(304), tag, _VARY)
-    game = service.games[position.game]
+    game = recall.rules_of(service.platform, position)
     if as_text:
         return tagged(text_response(sight.board(game, position, viewer, company)), tag, _VARY)
     view = sight.view(game, position, viewer)
@@ -71,7 +78,10 @@ def _seen(service: Service, call: Call, match: str) -> tuple[Position, str]:
     """Return the position that the caller asks for, and the viewer that the caller is."""
     newest = recall.position(service.platform, match)
     viewer = sight.viewer_of(newest, call.caller, call.query.get("viewer"))
-    return _position_at(service.platform, sight.seen(service.platform, newest, call.caller), call.query.get("at")), viewer
+    shown = _position_at(service.platform, sight.seen(service.platform, newest, call.caller), call.query.get("at"))
+    note_view(service, newest, call.caller, viewer, shown.version)
+    call.info.open = sight.is_open(newest, viewer)
+    return shown, viewer
 
 
 def _position_at(platform: Platform, newest: Position, version: int | None) -> Position:
@@ -91,7 +101,7 @@ def get_choices(service: Service, call: Call, match: str) -> Response:
     tag = seen.version if seen is position else f"{seen.version}-offered"
     if names_tag(call.header("If-None-Match"), tag):
         return tagged(empty_response(304), tag)
-    choices = sight.choices(service.games[position.game], position, seat, player)
+    choices = sight.choices(recall.rules_of(service.platform, position), position, seat, player)
     body = {
         "match": match,
         "game": position.game,
@@ -106,15 +116,13 @@ def get_choices(service: Service, call: Call, match: str) -> Response:
 def act(service: Service, call: Call, match: str) -> Response:
     """Carry out one action of the caller, or a list of them."""
     body = call.body
-    actions = body if isinstance(body, list) else [body]
-    if not actions or len(actions) > play.LONGEST_LIST or not all(isinstance(action, dict) for action in actions):
-        raise Problem("bad_body", reason=f"it must be one action or a list of 1 to {play.LONGEST_LIST}, and an action is an object")
-    expected, request, player = _expected_version(call), request_id(call), call.caller.player()
+    actions = actions_in(body)
+    expected, request, player = expected_version(call), request_id(call), call.caller.player()
     if any(map(is_table_action, actions)) and isinstance(body, list):
         raise Problem("bad_list")
     action, seat = actions[0], call.query.get("seat")
     with _in_flight(service, call) as received:
-        submission = _Submission(service.platform, match, player, actions, expected, request, received.moment)
+        submission = _Submission(service.platform, match, player, actions, expected, request, received.moment, role_of(call.caller))
         try:
             if not is_table_action(action):
                 return submission.play(seat)
@@ -122,8 +130,20 @@ def act(service: Service, call: Call, match: str) -> Response:
                 return _ask_rematch(service, call, match)
             return submission.act_as_seat(seat) if by_seat(action) else submission.act_at_table()
         except Refused as refused:
+            submission.note(refused)
             place = refused.place if isinstance(body, list) else None
             raise refusal_problem(recall.game_of_match(service.platform, match), refused.refusal, place) from None
+        except (Stale, MustBeLast) as refused:
+            submission.note(refused)
+            raise
+
+
+def actions_in(body: Any) -> list[Any]:
+    """Return the actions of a body. Raise Problem `bad_body`."""
+    actions = body if isinstance(body, list) else [body]
+    if not actions or len(actions) > play.LONGEST_LIST or not all(isinstance(action, dict) for action in actions):
+        raise Problem("bad_body", reason=f"it must be one action or a list of 1 to {play.LONGEST_LIST}, and an action is an object")
+    return actions
 
 
 def _in_flight(service: Service, call: Call) -> AbstractContextManager[Received]:
@@ -139,19 +159,20 @@ def _ask_rematch(service: Service, call: Call, match: str) -> Response:
     seat = sight.seat_of(over, call.caller, call.query.get("seat"))
     with ExitStack() as stack:
         if over.status == "over" and not platform.store.log.head(play.rematch_id(match)):
-            call.info.used = service.throttle.spend(("matches", player), ("address_matches", address_of(call.environ)))
-            seats = rematch(over.table, over.document, player, match)["seats"]
-            stack.enter_context(service.quotas.creating(player, seats.values(), None))
+            asked = rematch(over.table, over.document, player, match)
+            seats, searched = asked["seats"].values(), is_searched(asked["seats"].values(), asked)
+            call.info.used = service.throttle.spend(*subjects(player, address_of(call.environ), searched))
+            stack.enter_context(service.quotas.creating(player, seats, searched, None))
         position = play.rematch(platform, match, seat, player, call.body)
-    response = match_response(service, call, sight.seen(platform, position, call.caller), 201)
+    response = match_response(service, call, sight.seen(platform, position, call.caller), 201, receipt_at(platform, position))
     response.headers["Location"] = f"/v1/matches/{position.match}"
     return response
 
 
 class _Submission:
-    """The actions of a player. `play` and `act_as_seat` find the seat whose they are."""
+    """The actions of a player. `play` and `act_as_seat` find the seat whose they are, and `note` keeps why they were refused."""
 
-    __slots__ = ("_actions", "_expected", "_match", "_platform", "_player", "_received", "_request")
+    __slots__ = ("_actions", "_expected", "_match", "_platform", "_player", "_received", "_refused_as", "_request", "_role")
 
     def __init__(
         self,
@@ -162,6 +183,7 @@ class _Submission:
         expected: int | None,
         request: str | None,
         received: int,
+        role: str | None,
     ) -> None:
         self._platform = platform
         self._match = match
@@ -170,6 +192,8 @@ class _Submission:
         self._expected = expected
         self._request = request
         self._received = received
+        self._refused_as: dict[Exception, str] = {}
+        self._role = role
 
     def play(self, chosen: str | None) -> Response:
         """Play as the chosen seat, or as the likeliest of the player's seats. Raise Problem `not_seated`."""
@@ -218,35 +242,43 @@ class _Submission:
             expected=self._expected,
             request=self._request,
             received=self._received,
+            role=self._role,
         )
         seats = played.position.seats_of(self._player)
         seat = action["seat"] if action.get("seat") in seats else next(iter(seats), None)
         return played_response(self._platform, played, seat, self._player)
 
+    def note(self, refused: Refused | Stale | MustBeLast) -> None:
+        """Keep beside the match that an action of a seat was refused. What is refused before a seat is known is not kept."""
+        seat, version = self._refused_as.get(refused), getattr(refused, "version", None)
+        self._refused_as.clear()  # an error refers to this by its frames
+        if seat is None or version is None:
+            return
+        action = self._actions[0 if isinstance(refused, Stale) else refused.place]
+        rule = refused.refusal.rule if isinstance(refused, Refused) else None
+        self._platform.beside.note_refusal(self._match, seat, self._player, version, self._received, action, refused.code, rule)
+
     def _act_as(self, seat: str) -> Response:
-        played = play.act_at_table(
-            self._platform,
-            self._match,
-            seat,
-            self._actions[0],
-            expected=self._expected,
-            request=self._request,
-            player=self._player,
-            received=self._received,
-        )
-        return played_response(self._platform, played, seat, self._player)
+        return self._carried_out(seat, partial(play.act_at_table, action=self._actions[0]))
 
     def _play_as(self, seat: str) -> Response:
-        played = play.play(
-            self._platform,
-            self._match,
-            seat,
-            self._actions,
-            expected=self._expected,
-            request=self._request,
-            player=self._player,
-            received=self._received,
-        )
+        return self._carried_out(seat, partial(play.play, actions=self._actions))
+
+    def _carried_out(self, seat: str, act: Callable[..., Played]) -> Response:
+        """Return what followed from an action of a seat."""
+        try:
+            played = act(
+                self._platform,
+                self._match,
+                seat,
+                expected=self._expected,
+                request=self._request,
+                player=self._player,
+                received=self._received,
+            )
+        except (Refused, Stale, MustBeLast) as refused:
+            self._refused_as[refused] = seat
+            raise
         return played_response(self._platform, played, seat, self._player)
 
     def _seats(self) -> list[str]:
@@ -262,13 +294,13 @@ class _Submission:
         return seats
 
 
-def played_response(platform: Platform, played: play.Played, seat: str | None, player: str) -> Response:
+def played_response(platform: Platform, played: Played, seat: str | None, player: str) -> Response:
     """Return what followed from actions, as the seat sees it, or as a spectator does if the player has none.
 
-    A repeated request gets the same bytes, because all of it follows from that version.
+    A repeated request gets the same bytes, because all of it follows from that version, and from the newest key of the server.
     """
     position = played.position
-    game = platform.games[position.game]
+    game = recall.rules_of(platform, position)
     document = position.document
     body = {
         "match": position.match,
@@ -284,11 +316,17 @@ def played_response(platform: Platform, played: play.Played, seat: str | None, p
         **at_table(position.table),
         "entries": [sight.shown(game, entry, seat or SPECTATOR) for entry in played.entries],
         "choices": sight.choices(game, position, seat, player),
+        "receipt": receipt_of(platform, played.entries[-1]),
     }
     return tagged(json_response(body), played.last)
 
 
-def _expected_version(call: Call) -> int | None:
+def role_of(caller: Caller) -> str | None:
+    """Return the role in which a caller may rule on disputes, or None if the key does not let the caller use it."""
+    return caller.role if caller.referees else None
+
+
+def expected_version(call: Call) -> int | None:
     """Return the version in If-Match, or None if there is no condition. Raise Problem `bad_header`."""
     given = call.header("If-Match")
     if given is None or given == "*":
@@ -360,6 +398,8 @@ OPERATIONS = (
             "match_closed", "not_in_play", "match_paused", "time_is_up", "substituted", "not_substituted", "no_vote", "already_voted",
             "already_offered", "no_offer", "too_many_offers", "ai_declines", "nobody_to_agree", "player_away", "vote_open", "not_paused",
             "cannot_take_back", "offered_already", "not_offered", "not_over", "no_such_player", "quota_reached",
+            "match_disputed", "no_such_past", "too_late", "already_disputed", "too_many_disputes", "no_dispute", "already_stated",
+            "not_a_referee", "is_party", "same_referee", "needs_admin", "bad_remedy",
             "bad_list", "must_be_last", "request_reused", "busy",
         ),
     ),

@@ -11,17 +11,32 @@ import threading
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
+from events.allowances import ALLOWANCES
 from events.platform import Platform
 from events.play import was_created
-from events.standings import AI_ONLY, OPEN, UNFINISHED
+from events.standings import AI_ONLY, OPEN, SEARCHING, UNFINISHED
 from service.limits import BY_NAME, Used
 from service.throttle import Limited
-from table.state import FREE, ME, PLAYER
+from table.state import AI, FREE, ME, PLAYER
 
 LOOK_AGAIN_SECONDS = 30
 
 _OPEN, _AI_ONLY, _UNFINISHED = ("open_matches", OPEN), ("ai_matches", AI_ONLY), ("unfinished_matches", UNFINISHED)
+_SEARCHING = ("searching_matches", SEARCHING)
+
+
+def is_searched(seats: Collection[str], settings: Mapping[str, Any]) -> bool:
+    """Return True if an artificial player that searches may play in a new match: in one of its seats, or in place of a player."""
+    levels = [seat.removeprefix(AI) for seat in seats if seat.startswith(AI)] + [(settings.get("time_out") or {}).get("level")]
+    return any(level == one for level in levels for one in ALLOWANCES)
+
+
+def subjects(player: str, address: str, searched: bool) -> list[tuple[str, str]]:
+    """Return the limits that count new matches by time, each with its subject. `searched`: as for `Quotas.creating`."""
+    counted = [("matches", player), ("address_matches", address)]
+    return [*counted, ("address_searching_matches", address)] if searched else counted
 
 
 class Quotas:
@@ -34,16 +49,17 @@ class Quotas:
         self._lock = threading.Lock()
 
     @contextmanager
-    def creating(self, player: str, seats: Collection[str], request: str | None) -> Iterator[None]:
+    def creating(self, player: str, seats: Collection[str], searched: bool, request: str | None) -> Iterator[None]:
         """Let a player create a match with these seats until the block ends. Raise Problem `quota_reached`.
 
-        A request that was carried out before is let through: it creates nothing.
+        `searched`: whether a level that searches may play in it (`is_searched`). A request that was carried out before is let through: it
+        creates nothing.
         """
         with self._lock:
             others = self._creating[player]
             self._creating[player] += 1
         try:
-            self._check(player, seats, others, request)
+            self._check(player, seats, searched, others, request)
             yield
         finally:
             with self._lock:
@@ -51,8 +67,8 @@ class Quotas:
                 if not self._creating[player]:
                     del self._creating[player]
 
-    def _check(self, player: str, seats: Collection[str], others: int, request: str | None) -> None:
-        asked = [_UNFINISHED]
+    def _check(self, player: str, seats: Collection[str], searched: bool, others: int, request: str | None) -> None:
+        asked = [_UNFINISHED, *([_SEARCHING] if searched else [])]
         if any(seat == FREE or seat.startswith(PLAYER) for seat in seats):
             asked.append(_OPEN)
         elif ME not in seats:

@@ -9,15 +9,18 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from marshmallow import RAISE, Schema, ValidationError, fields, validate
+from marshmallow import RAISE, Schema, ValidationError, fields, validate, validates_schema
 
+from events.ledger import PAGE as LEAVES
 from events.lists import LONGEST_PAGE
 from events.players import ROLES, SCOPES
+from events.queue.studies import ANALYSTS
 from games import patterns
 from games.picture import THEMES
-from service.limits import LONGEST_NAME, LONGEST_READ
+from service.limits import LONGEST_NAME, LONGEST_READ, LONGEST_REPLAY
+from table.data import LEVELS
 from web.look import AUTO
-from web.picture import SHAPES, WIDE
+from web.picture import BOARD, PAGE, SHAPES, WIDE
 
 # Characters that show nothing or that change the order of others: controls, formats, fillers, variation selectors, separators. Those beyond
 # U+FFFF are not in the documented pattern: many tools read it in 16-bit units, in which ranges of them are malformed.
@@ -29,6 +32,8 @@ _UNSEEN_BEYOND = re.compile("[\U00013430-\U00013440\U0001bca0-\U0001bca3\U0001d1
 _BLANK = r"\x20\xa0\u1680\u2000-\u200a\u202f\u205f\u3000"
 NAME = f"[^{_UNSEEN}{_BLANK}](?:[^{_UNSEEN}]*[^{_UNSEEN}{_BLANK}])?"
 LARGEST = 2**53 - 1
+LONGEST_POINTER = 512
+POINTER = "(?:/(?:[^/~]|~[01])*)*"
 _LONGEST_PART = 100
 
 
@@ -163,16 +168,27 @@ class ConfirmQuery(Schema):
 
 
 class MatchBody(Schema):
-    """A new match. The table checks the order and the settings, the game checks the options."""
+    """A new match, or a fork. The table checks the order and the settings, the game checks the options."""
 
-    game = Text(required=True)
-    seats = fields.Dict(keys=Text(), values=Text(), required=True, validate=validate.Length(1, 16))
-    options = fields.Dict(keys=Text(), values=fields.Raw(allow_none=True), load_default=dict)
+    game = Text()
+    fork_of = Text(validate=Pattern(patterns.MATCH, error="The id of a match."))
+    at = fields.Integer(strict=True, validate=validate.Range(1, LARGEST))
+    seats = fields.Dict(keys=Text(), values=Text(), validate=validate.Length(1, 16))
+    options = fields.Dict(keys=Text(), values=fields.Raw(allow_none=True))
     order = fields.List(Text(), validate=validate.Length(0, 16))
     code = Flag(load_default=False)
     clock = fields.Dict(keys=Text(), values=fields.Raw(allow_none=True))
     time_out = fields.Dict(keys=Text(), values=fields.Raw(allow_none=True))
     spectators = fields.Raw()
+
+    @validates_schema
+    def _check_kind(self, given: dict[str, Any], **_: Any) -> None:
+        """Raise ValidationError unless the fields are those of a new match, or those of a fork, which has its game and options already."""
+        needed, foreign = (("fork_of", "at"), ("game", "options", "order")) if "fork_of" in given else (("game", "seats"), ("at",))
+        wrong = {name: ["Missing data for required field."] for name in needed if name not in given}
+        wrong |= {name: ["Unknown field."] for name in foreign if name in given}
+        if wrong:
+            raise ValidationError(wrong)
 
 
 class SeatBody(Schema):
@@ -194,6 +210,32 @@ class SeatBody(Schema):
         validate=Pattern(patterns.JOIN_CODE, error="It must be 16 lower-case letters or digits from 2 to 7."),
         metadata={"description": "The code, if the match asks for one and the seat is not kept for you. Its creator has it."},
     )
+
+
+class TextBody(Schema):
+    """A text about a dispute. The table says what it may be."""
+
+    class Meta:
+        """Unknown fields are refused."""
+
+        unknown = RAISE
+
+    text = Text(required=True)
+
+
+class DisputeBody(TextBody):
+    """A dispute about a version of a match."""
+
+    version = fields.Integer(required=True, strict=True, validate=validate.Range(1, LARGEST))
+
+
+class RulingBody(TextBody):
+    """A ruling on a dispute. The table says which remedies are possible."""
+
+    verdict = Text(required=True)
+    remedy = Text()
+    seat = Text()
+    version = fields.Integer(strict=True, validate=validate.Range(1, LARGEST))
 
 
 PLAYER_OR_ME = Pattern(f"me|{patterns.PLAYER}", error="The id of a player, or `me`.")
@@ -219,8 +261,27 @@ class MatchesQuery(Schema):
             "Default: newest first."
         },
     )
+    practice = Text(
+        validate=validate.OneOf(["true", "false"]),
+        metadata={"description": "`true`: only practice matches, which begin from a position of another match. `false`: only others."},
+    )
     limit = Whole(
         load_default=50, validate=validate.Range(1, LONGEST_PAGE), metadata={"description": "The largest number of matches to return."}
+    )
+    cursor = Text(
+        validate=[validate.Length(1, 200), Pattern(rf"{patterns.VERSION}\.{patterns.MATCH}", error="The `next` of an answer.")],
+        metadata={"description": "Where to continue: the `next` of the previous page."},
+    )
+
+
+class DeskQuery(Schema):
+    """The query of the referees' desk."""
+
+    open = Whole(
+        load_default=1, validate=validate.Range(0, 1), metadata={"description": "1: those that wait for a ruling. 0: all that ever were."}
+    )
+    limit = Whole(
+        load_default=50, validate=validate.Range(1, LONGEST_PAGE), metadata={"description": "The largest number of matches to look at."}
     )
     cursor = Text(
         validate=[validate.Length(1, 200), Pattern(rf"{patterns.VERSION}\.{patterns.MATCH}", error="The `next` of an answer.")],
@@ -233,7 +294,42 @@ VIEWER = {
     "`spectator` if you have none."
 }
 PROOF = {"description": "1: add to each entry what is needed to compute its digest from what you see (docs/auditing.md)."}
+SHAPE = {"description": "`wide`: panels beside the board. `tall`: panels below it, for narrow windows."}
+SHEETS = {"description": f"{SHAPE['description']} `page`: a narrow heading and narrow panels, which a page lays out by itself."}
 VIEWER_ID = Pattern(patterns.SEAT, error="A seat, `spectator` or `auditor`.")
+
+
+class MatchPageQuery(Schema):
+    """The query of the page of a match, as its links make it."""
+
+    at = Whole(validate=validate.Range(1, LARGEST))
+    viewer = Text(validate=VIEWER_ID)
+
+
+class WordsQuery(Schema):
+    """The query of the words of a match."""
+
+    viewer = Text(validate=VIEWER_ID)
+
+
+class EmbedQuery(Schema):
+    """The query of oEmbed."""
+
+    url = Text(required=True, validate=validate.Length(1, 2000))
+    format = Text(load_default="json", validate=validate.OneOf(["json"]))
+    maxwidth = Whole(load_default=LARGEST, validate=validate.Range(1, LARGEST))
+    maxheight = Whole(load_default=LARGEST, validate=validate.Range(1, LARGEST))
+
+
+class LobbyQuery(Schema):
+    """The query of the lobby, as its links make it."""
+
+    game = Text(load_default="")
+    status = Text(load_default="", validate=validate.OneOf(["", "open", "playing", "over"]))
+    mine = Whole(load_default=0, validate=validate.Range(0, 1))
+    part = Text(load_default="", validate=validate.OneOf(["", "list"]))
+    new = Text(load_default="")
+    cursor = Text(validate=[validate.Length(1, 200), Pattern(rf"{patterns.VERSION}\.{patterns.MATCH}", error="The `next` of an answer.")])
 
 
 class StateQuery(Schema):
@@ -243,18 +339,85 @@ class StateQuery(Schema):
     viewer = Text(validate=VIEWER_ID, metadata=VIEWER)
 
 
+class DossierQuery(Schema):
+    """The query of a dossier: its viewer."""
+
+    viewer = Text(
+        validate=VIEWER_ID,
+        metadata={"description": "`all` for the whole one, or a seat or `spectator`. Default: `all` if you may have that, else your seat."},
+    )
+
+
 class PictureQuery(StateQuery):
     """The query of a picture: its version, its viewer, its shape and its colours."""
 
     shape = Text(
         load_default=WIDE,
-        validate=validate.OneOf(SHAPES),
-        metadata={"description": "`wide`: panels beside the board. `tall`: panels below it, for narrow windows."},
+        validate=validate.OneOf((*SHAPES, BOARD)),
+        metadata={"description": f"{SHAPE['description']} `board`: the board alone."},
     )
     theme = Text(
         load_default=AUTO,
         validate=validate.OneOf((AUTO, *THEMES)),
         metadata={"description": "The colours. `auto`: light or dark as the reader prefers."},
+    )
+
+
+class WhyQuery(StateQuery):
+    """The query of what changed a field: the field, up to which version, and for whom."""
+
+    pointer = Text(
+        required=True,
+        validate=[validate.Length(0, LONGEST_POINTER), Pattern(POINTER, error="A JSON Pointer (RFC 6901).")],
+        metadata={"description": "The field, as a JSON Pointer into the `view` of `get_state`: `/regions/london/civilians`."},
+    )
+    limit = Whole(
+        load_default=20, validate=validate.Range(1, LONGEST_REPLAY), metadata={"description": "The largest number of entries to return."}
+    )
+
+
+class LookQuery(Schema):
+    """The query of the style and the definitions of pictures: which looks. A match has those of the rules that it began with."""
+
+    look = Text(
+        validate=validate.Regexp("^[0-9a-f]{1,64}$"),
+        metadata={"description": "The `look` of a keyframe: the looks with which it was drawn. Default: those of new matches."},
+    )
+
+
+class FramesQuery(Schema):
+    """The query of frames: which, for which viewer, and of which shape."""
+
+    after = Whole(load_default=0, validate=validate.Range(0, LARGEST), metadata={"description": "Return frames after this version."})
+    limit = Whole(
+        load_default=50, validate=validate.Range(1, LONGEST_REPLAY), metadata={"description": "The largest number of frames to return."}
+    )
+    viewer = Text(validate=VIEWER_ID, metadata=VIEWER)
+    shape = Text(load_default=WIDE, validate=validate.OneOf((*SHAPES, PAGE)), metadata=SHEETS)
+    key = Whole(
+        load_default=1,
+        validate=validate.Range(0, 1),
+        metadata={"description": "1: the first frame is a keyframe. 0: it continues from the picture of the version `after`."},
+    )
+
+
+class LeavesQuery(Schema):
+    """The query of the leaves of a match."""
+
+    first = Whole(load_default=0, validate=validate.Range(0, LARGEST), metadata={"description": "Return leaves from this index on."})
+    limit = Whole(
+        load_default=LEAVES, validate=validate.Range(1, LEAVES), metadata={"description": "The largest number of leaves to return."}
+    )
+
+
+class ConsistencyQuery(Schema):
+    """The query of a proof of consistency."""
+
+    first = Whole(
+        required=True, data_key="from", validate=validate.Range(0, LARGEST), metadata={"description": "The size of the smaller tree."}
+    )
+    second = Whole(
+        required=True, data_key="to", validate=validate.Range(0, LARGEST), metadata={"description": "The size of the larger tree."}
     )
 
 
@@ -265,6 +428,28 @@ class SeatQuery(Schema):
         validate=VIEWER_ID,
         metadata={"description": "Which of your seats, if you have several. Default: the one that must act, else the first."},
     )
+
+
+class HintQuery(SeatQuery):
+    """The query of a hint: the seat, and the level that gives it."""
+
+    level = Text(
+        load_default="strong", validate=validate.OneOf(list(LEVELS)), metadata={"description": "The level of play that gives the hint."}
+    )
+
+
+class AnalysisQuery(Schema):
+    """The query of an analysis: the level that judges."""
+
+    level = Text(
+        load_default="strong", validate=validate.OneOf(ANALYSTS), metadata={"description": "The level of play that judges the decisions."}
+    )
+
+
+class TriesQuery(SeatQuery):
+    """The query of a try: the seat, and the shape of the picture."""
+
+    shape = Text(load_default=WIDE, validate=validate.OneOf((*SHAPES, PAGE)), metadata=SHEETS)
 
 
 class EntriesQuery(Schema):

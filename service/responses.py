@@ -15,12 +15,17 @@ from werkzeug.http import parse_etags
 JSON = "application/json"
 NDJSON = "application/x-ndjson"
 TEXT = "text/plain"
+BYTES = "application/octet-stream"
 SVG = "image/svg+xml"
+CSS = "text/css"
 EVENT_STREAM = "text/event-stream"
+
+GZIPPED = "-gzip"  # at the end of the ETag of an answer that is compressed
 
 _WEIGHT = re.compile(r"0(?:\.\d{0,3})?|1(?:\.0{0,3})?")
 _JSON_HEADERS = [("Content-Type", JSON)]
 _PUBLIC_SECONDS = 300
+_KEPT_SECONDS = 3600
 _PRIVATE = ("Cache-Control", "private, no-cache")
 
 
@@ -81,6 +86,12 @@ def _weight(weights: dict[str, float], media_type: str) -> float:
     return next((weights[name] for name in ranges if name in weights), 0.0)
 
 
+def takes(accept_encoding: str | None, coding: str) -> bool:
+    """Return True if an Accept-Encoding header names a content coding, or any, with a weight above 0."""
+    weights = _weights(accept_encoding or "")
+    return weights.get(coding, weights.get("*", 0.0)) > 0
+
+
 def private(response: Response, vary: str = "Authorization") -> Response:
     """Mark a response as one for its caller alone. Caches must revalidate it, for each key."""
     response.headers.extend([("Vary", vary), _PRIVATE])
@@ -99,6 +110,12 @@ def tagged(response: Response, tag: int | str, vary: str = "Authorization") -> R
     return private(response, vary)
 
 
+def kept(response: Response, tag: str, vary: str) -> Response:
+    """Mark a response that stays as it is as long as the server does, and set its ETag. Caches may keep it, for each key."""
+    response.headers.extend([("ETag", f'"{tag}"'), ("Vary", vary), ("Cache-Control", f"public, max-age={_KEPT_SECONDS}")])
+    return response
+
+
 def public(response: Response, if_none_match: str | None) -> Response:
     """Return the response with a strong ETag of its content, for every cache; or 304 if If-None-Match names that ETag."""
     tag = _digest(response.get_data())
@@ -115,5 +132,8 @@ def _digest(content: bytes) -> str:
 
 
 def names_tag(if_none_match: str | None, tag: int | str) -> bool:
-    """Return True if an If-None-Match header names the tag, so that the answer is 304."""
-    return if_none_match is not None and parse_etags(if_none_match).contains_weak(str(tag))
+    """Return True if an If-None-Match header names the tag, of the answer as it is or compressed, so that the answer is 304."""
+    if if_none_match is None:
+        return False
+    named = parse_etags(if_none_match)
+    return named.contains_weak(str(tag)) or named.contains_weak(f"{tag}{GZIPPED}")

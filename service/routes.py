@@ -2,7 +2,27 @@
 
 from __future__ import annotations
 
-from service import audits, catalogue, health, matches, pages, player_keys, player_stream, players, playing, streams
+from service import (
+    audits,
+    beside,
+    catalogue,
+    disputes,
+    dossiers,
+    frames,
+    health,
+    ledger,
+    matches,
+    pages,
+    player_keys,
+    player_stream,
+    players,
+    playing,
+    receipts,
+    streams,
+    studies,
+    tries,
+    why,
+)
 from service.operations import Operation
 
 OPERATIONS: tuple[Operation, ...] = (
@@ -12,9 +32,20 @@ OPERATIONS: tuple[Operation, ...] = (
     *catalogue.OPERATIONS,
     *matches.OPERATIONS,
     *playing.OPERATIONS,
+    *tries.OPERATIONS,
+    *studies.OPERATIONS,
+    *disputes.OPERATIONS,
     *pages.OPERATIONS,
+    *frames.OPERATIONS,
+    *why.OPERATIONS,
     *streams.OPERATIONS,
+    *receipts.OPERATIONS,
     *audits.OPERATIONS,
+    *dossiers.OPERATIONS,
+    *ledger.MATCH_OPERATIONS,
+    *ledger.OPERATIONS,
+    *beside.OPERATIONS,
     *catalogue.SERVER_OPERATIONS,
+    *receipts.SERVER_OPERATIONS,
     *health.OPERATIONS,
 )

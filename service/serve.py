@@ -24,12 +24,14 @@ from pathlib import Path
 
 from environs import EnvError
 
-from events import embedded, exposition, losses, stand_in
-from events.due import ADVANCE, DEADLINE, KINDS, queue_list
+from events import embedded, exposition, losses, signer, stand_in
+from events.due import ADVANCE, DEADLINE, QUICK, SLOW, queue_list
+from events.erasing import Erasing
 from events.lifeline import is_alive
+from events.platform import settings_from_environment as platform_settings
 from events.players import new_admin_key
 from service.connections import allowed
-from service.settings import ADMIN_KEY, ANSWERS, AUDITS, BODIES, WRONG_ADMIN_KEY, settings_from_environment
+from service.settings import ADMIN_KEY, ANSWERS, AUDITS, BODIES, DRAWINGS, WRONG_ADMIN_KEY, settings_from_environment
 from service.supervision import ROOT, Child, Guard, begin_command, child, end, ending, say, start
 
 GRACE = 2.0  # seconds for the web and the workers to end
@@ -151,7 +153,7 @@ def main(arguments: list[str] | None = None) -> int:
     children: list[Child] = []
     try:
         run(options, servers, children, stop)
-    except (Unable, EnvError, embedded.NoServer) as reason:
+    except (Unable, EnvError, embedded.NoServer, signer.KeysUnfit) as reason:
         say(str(reason))
         return 1
     finally:
@@ -167,27 +169,31 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
     parser.add_argument("--port", type=int, default=8000, help="port to listen on (8000); 0 takes a free one")
     parser.add_argument("--web", type=int, default=2, help="processes that answer HTTP (2)")
-    parser.add_argument("--workers", type=int, default=2, help="processes that do all kinds of work; one more never thinks (2)")
+    parser.add_argument("--workers", type=int, default=2, help="processes that do all quick kinds of work; one more never thinks (2)")
+    parser.add_argument("--search", type=int, default=1, help="processes that do nothing but search for the AI levels that do (1)")
     parser.add_argument(
         "--queues",
         type=queue_list,
         action="append",
         metavar="LIST",
-        help="instead of --workers: one process for each LIST, such as advance,deadline",
+        help="instead of --workers and --search: one process for each LIST, such as advance,deadline",
     )
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("WARLEDGER_DATA", "data")), help="folder of the data (./data)")
     parser.add_argument("--verbose", action="store_true", help="show the logs here instead of keeping them in the data folder")
     options = parser.parse_args(arguments)
-    if options.web < 1 or options.workers < 0 or not 0 <= options.port <= 65_535:
-        parser.error("--web is at least 1, --workers at least 0, --port is 0 to 65535")
+    if options.web < 1 or options.workers < 0 or options.search < 1 or not 0 <= options.port <= 65_535:
+        parser.error("--web and --search are at least 1, --workers at least 0, --port is 0 to 65535")
     options.data = options.data.resolve()
-    options.queues = options.queues or queues_of(options.workers)
+    options.queues = options.queues or queues_of(options.workers, options.search)
     return options
 
 
-def queues_of(workers: int) -> list[tuple[str, ...]]:
-    """Return the queues of each worker: one for the system's steps, so that slow thinking never delays them, and that many for all."""
-    return [(ADVANCE, DEADLINE), *[tuple(KINDS)] * workers] if workers else []
+def queues_of(workers: int, searching: int = 1) -> list[tuple[str, ...]]:
+    """Return the queues of each worker; none without `workers`.
+
+    One is for the system's steps, so that thinking never delays them, `workers` for all that is quick, and `searching` for what is slow.
+    """
+    return [(ADVANCE, DEADLINE), *[QUICK] * workers, *[SLOW] * searching] if workers else []
 
 
 def run(options: argparse.Namespace, servers: list[Child], children: list[Child], stop: threading.Event) -> None:
@@ -195,6 +201,8 @@ def run(options: argparse.Namespace, servers: list[Child], children: list[Child]
     lock(options.data, stop)
     port = free_port(options.host, options.port)
     environment = child_environment(options)
+    platform = platform_settings()._replace(data=options.data)
+    signer.opened(platform.keys_folder, platform.name)
     connections = settings_from_environment().connections
     if allowed(connections) < connections:
         say(f"A web process can hold {allowed(connections)} connections, not {connections}: the hard limit of open files is too low.")
@@ -215,17 +223,20 @@ def run(options: argparse.Namespace, servers: list[Child], children: list[Child]
         children.append(child("seal", [sys.executable, "-m", "workers.seal"], environment, logs))
     web = child("web", web_command(options.host, port, options.web), environment, logs)
     worker = [sys.executable, "-m", "workers.run", "--queues"]
-    workers = [child(f"worker-{number}", [*worker, ",".join(kinds)], environment, logs) for number, kinds in enumerate(options.queues, 1)]
+    for_workers = worker_environment(environment)
+    workers = [child(f"worker-{number}", [*worker, ",".join(kinds)], for_workers, logs) for number, kinds in enumerate(options.queues, 1)]
     children += [web, *workers]
     for each in (*servers, *children):
         start(each)
     url = f"http://{shown_host(options.host)}:{port}"
-    losses_said = Said(options.data)
+    losses_said, erasing = Said(options.data), Erasing(options.data)
 
     def beside() -> None:
         losses_said.look()
         if disk is not None:
             disk.look()
+            if disk.writable and disk.substitute is None:
+                erasing.look()
 
     guard = Guard([*servers, *children], beside)
     wait_for(web, url, guard, stop)
@@ -315,6 +326,12 @@ def child_environment(options: argparse.Namespace) -> dict[str, str]:
     return environment
 
 
+def worker_environment(environment: dict[str, str]) -> dict[str, str]:
+    """Return the environment of the workers: that of every child, with the modules that `./run compile` made first on Python's path."""
+    compiled = environment.get("WARLEDGER_COMPILED")
+    return {**environment, "PYTHONPATH": f"{compiled}{os.pathsep}{environment['PYTHONPATH']}"} if compiled else environment
+
+
 def admin_key(file: Path) -> str:
     """Return the admin key of this data folder. The first start makes it, and only the owner of the folder can read it. Raise Unable."""
     if not file.exists():
@@ -330,7 +347,7 @@ def admin_key(file: Path) -> str:
 def web_command(host: str, port: int, processes: int, application: str = "service.web:application") -> list[str]:
     """Return the command that starts granian, with a thread for every place (service/places.py) and some for everything else."""
     settings = settings_from_environment()
-    threads = settings.streams + BODIES + ANSWERS + AUDITS + SPARE_THREADS
+    threads = settings.streams + BODIES + ANSWERS + AUDITS + DRAWINGS + SPARE_THREADS
     command = [sys.executable, "-m", "service.web", "--interface", "wsgi", "--factory", "--host", host, "--port", str(port)]
     command += ["--http1-buffer-size", str(HEAD_LIMIT), "--http1-header-read-timeout", str(HEAD_TIMEOUT_MS)]
     command += ["--backlog", str(BACKLOG), "--backpressure", str(allowed(settings.connections)), "--blocking-threads", str(threads)]

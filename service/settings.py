@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -15,6 +16,8 @@ from service.limits import AMOUNTS, NO_LIMITS, OWN
 BODIES = 128  # requests of a process whose body is read at the same time
 ANSWERS = 64  # large answers that it sends at the same time
 AUDITS = 8  # audits that wait for their turn, with the one that is carried out
+DRAWINGS = 16  # pages of frames that wait for their turn, with the one that is drawn
+PYODIDE = Path(__file__).parent.parent / ".pyodide"  # where `./run pyodide` puts it
 SHARE = 8  # of bodies or answers, for a caller, while half of them are taken
 
 LONGEST_KEY = 200
@@ -43,6 +46,7 @@ class Settings(NamedTuple):
     log_requests: bool = True
     trusted_proxies: tuple[Network, ...] = ()
     limits: Mapping[str, int] = AMOUNTS
+    pyodide: Path = PYODIDE
 
 
 def settings_from_environment() -> Settings:
@@ -68,6 +72,7 @@ def settings_from_environment() -> Settings:
         log_requests=env.bool("WARLEDGER_LOG_REQUESTS", default.log_requests),
         trusted_proxies=_trusted_proxies(env),
         limits=_limits(env),
+        pyodide=env.path("WARLEDGER_PYODIDE", default.pyodide),
     )
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from events.audit import BROKEN, KEPT, PARTLY, UNDISCLOSED, VERIFIED
 from events.play import LONGEST_LIST
 from events.players import MOST_KEYS, ROLES
 from events.players import SCOPES as KEY_SCOPES
+from events.trail import BROKEN, KEPT, PARTLY, TRUSTED, UNDISCLOSED, VERIFIED
 from games import patterns
 from games.kernel import Game
 from games.schema import (
@@ -40,15 +40,19 @@ from service.game_components import (
     OUTCOME,
     PHASE,
     PLAYER_ID,
+    RECEIPT,
     ROUND,
     SEAT,
+    SHARE,
     TIME,
     VERSION,
     action_schema,
     camel,
     chosen_at_table,
+    redacted_table_action_schemas,
     ref,
     reference,
+    shown_at_table,
     summary,
     table_action_schemas,
     table_event_schemas,
@@ -57,14 +61,20 @@ from service.game_components import (
 )
 from service.limits import SCOPES, UNITS
 from service.problems import CODES
-from table.deeds import CREATE, DEEDS
+from service.request_schemas import LARGEST
+from table.deeds import BEGINNINGS, DEEDS
+from table.facts import FACTS as TABLE_EVENTS
 from table.settings import CLOCK, CLOCK_GIVEN, SPECTATORS, TIME_OUT, TIME_OUT_GIVEN
-from table.state import OFFER, VOTE
+from table.state import CONTINUED, DISPUTE, DISPUTE_TEXT, OFFER, ORIGIN, REMEDIES, RULING_MADE, VERDICTS, VOTE
 
 UPDATED = described(TIME, "When the match last changed, in milliseconds since 1970-01-01T00:00Z.")
 ROLE = ids(ROLES, "What the player may do. A referee may audit any match in which it does not play.")
 NAME = text(about="The player's name. Several players may have the same.")
 GAME_ID = text(about="The id of the game.")
+STATUS = ids(
+    ["open", "playing", "over", "closed"],
+    "`open` while a seat is open, then `playing`, then `over`; or `closed`: its creator has closed it before it began.",
+)
 REVISION = described(COUNT, "The revision of the game's rules. It rises when a ruling changes play.")
 LEAST_SEATS = described(COUNT, "The least number of seats in a match.")
 MOST_SEATS = described(COUNT, "The largest number of seats in a match.")
@@ -77,6 +87,7 @@ def components(games: Mapping[str, Game], levels: Iterable[str]) -> dict[str, Sc
         **_games(levels),
         **_matches(games, levels),
         **_play(games),
+        **_disputes(),
         **_history(games),
         **_server(games),
     }
@@ -238,8 +249,13 @@ def _matches(games: Mapping[str, Game], levels: Iterable[str]) -> dict[str, Shap
             "The clock of a seat. Nothing of it changes while time passes: what is left at a moment is `deadline` less that moment.",
         ),
         "OpenOffer": described(OFFER, "An open offer."),
+        "Ruling": described(RULING_MADE, "A ruling on a dispute."),
+        "DisputeStanding": record(_dispute(), "A dispute, without its texts."),
+        "Continued": described(CONTINUED, "The match that goes on by a ruling from an earlier position of one that has ended."),
+        "Origin": described(ORIGIN, "The position of another match from which a match began."),
         "OpenVote": described(VOTE, "A vote about a seat whose time has run out."),
         "NewMatch": _by_game(games, "NewMatch", "A new match."),
+        "Fork": _fork(),
         "SeatRequest": ids(
             ["me", "open", *(f"ai:{level}" for level in levels)],
             "`me`: the caller. `open`: the first player who takes the seat. `ai:<level>`: an artificial player.",
@@ -259,9 +275,24 @@ def _matches(games: Mapping[str, Game], levels: Iterable[str]) -> dict[str, Shap
             "Who won, and why.",
         ),
         "Standing": record({**standing, "version": VERSION, "updated": UPDATED}, "The standing of a match, as lists show it."),
+        "Thinking": record(
+            {
+                "seat": described(SEAT, "The seat whose decision is due."),
+                "level": ids(levels, "The level of play that decides for it."),
+                "since": described(TIME, "Since when its decision is due, in milliseconds since 1970-01-01T00:00Z: that of the version."),
+            },
+            "An artificial player that is thinking.",
+        ),
         "Match": record(
             {
                 **standing,
+                "thinking": nullable(
+                    described(
+                        ref("Thinking"),
+                        "The artificial player whose decision is awaited, one at a time; null if none is. A level that searches may take "
+                        "some seconds.",
+                    )
+                ),
                 "code": optional(
                     text(
                         patterns.anchored(patterns.JOIN_CODE),
@@ -273,6 +304,9 @@ def _matches(games: Mapping[str, Game], levels: Iterable[str]) -> dict[str, Shap
                 "revision": described(COUNT, "The revision of the rules that decided the last entry."),
                 "rules": described(CONTENT_HASH, "The content hash of these rules."),
                 "players": described(ref("PlayerNames"), "The players whom the answer names, by id."),
+                "receipt": optional(
+                    described(RECEIPT, "The receipt of the version that your request led to. Only in the answer to such a request.")
+                ),
             },
             "The standing of a match, with its version.",
         ),
@@ -285,6 +319,89 @@ def _matches(games: Mapping[str, Game], levels: Iterable[str]) -> dict[str, Shap
             "Matches, newest first or as `sort` says.",
         ),
     }
+
+
+def _disputes() -> dict[str, Shape]:
+    """Return the components of disputes with their texts, of requests about them, and of the referees' desk."""
+    kinds = {kind: f"{camel(kind)}Event" for kind, (_, fields) in TABLE_EVENTS.items() if "dispute" in fields}
+    one = {"number": described(COUNT, "Its number in the match, from 1."), **_dispute()}
+    step = record(
+        {
+            "version": versions("The version of its entry."),
+            "at": TIME,
+            "actor": text(about="A seat, `system`, or the id of a referee."),
+            "event": union(kinds, "What happened, as the caller may see it."),
+        },
+        "A step of a dispute.",
+    )
+    return {
+        "DisputeText": record({"text": DISPUTE_TEXT}, "A text about a dispute."),
+        "DisputeRequest": record(
+            {"version": whole(1, LARGEST, "The version of the match that the dispute is about."), "text": DISPUTE_TEXT}, "A dispute."
+        ),
+        "RulingRequest": record(
+            {
+                "verdict": ids(VERDICTS, "What the ruling says."),
+                "remedy": optional(ids(REMEDIES, "What follows from it. Left out: nothing.")),
+                "seat": optional(described(SEAT, "The seat that forfeits.")),
+                "version": optional(whole(1, LARGEST, "The version from which another match goes on.")),
+                "text": DISPUTE_TEXT,
+            },
+            "A ruling.",
+        ),
+        "DisputeStep": step,
+        "Disputes": record(
+            {
+                "match": MATCH_ID,
+                "version": described(VERSION, "How far the match is, as far as the caller may see it."),
+                "disputes": listing(
+                    record({**one, "steps": listing(ref("DisputeStep"), about="What happened, the oldest first.")}, "A dispute."),
+                    about="The disputes, in the order of their numbers.",
+                ),
+                "players": described(ref("PlayerNames"), "The players whom the answer names, by id."),
+                "receipt": optional(described(RECEIPT, "The receipt of your step. Only in the answer to one.")),
+            },
+            "The disputes of a match.",
+        ),
+        "Desk": record(
+            {
+                "disputes": listing(
+                    record({"match": MATCH_ID, "game": GAME_ID, "updated": UPDATED, **one}, "A dispute."),
+                    about="The disputes of this page.",
+                ),
+                "players": described(ref("PlayerNames"), "The players whom the answer names, by id."),
+                "next": nullable(text(about="The `cursor` of the next page; null after the last one.")),
+            },
+            "Disputes of all matches.",
+        ),
+    }
+
+
+def _dispute() -> dict[str, Shape]:
+    """Return the fields of a dispute as the table has them."""
+    fields = {name: unchecked(schema) for name, schema in DISPUTE.schema["properties"].items()}
+    return {**fields, "rulings": listing(ref("Ruling"), high=2, about="The ruling, and the one on appeal.")}
+
+
+def _fork() -> Shape:
+    return record(
+        {
+            "fork_of": described(MATCH_ID, "The match that is over from which this one begins."),
+            "at": whole(1, LARGEST, "The version of it."),
+            "seats": optional(
+                mapping(
+                    ANY_TEXT,
+                    either(ref("SeatRequest"), ref("Invitation"), about="Who takes the seat."),
+                    "Who takes which seat: each seat of that match once. Left out: you take all.",
+                )
+            ),
+            "code": optional(flag("Whether open seats can be taken only with a code. The answer has the code.")),
+            "clock": optional(described(ref("ClockRequest"), "The clock of each seat. Left out: none.")),
+            "time_out": optional(described(ref("TimeOutRequest"), "What a time-out does. Only with a clock.")),
+            "spectators": optional(described(ref("Spectators"), "What spectators see before the match is over. Left out: all.")),
+        },
+        "A practice match that begins from a position of a match that is over. It has the game and the options of that match.",
+    )
 
 
 def _settings() -> dict[str, Shape]:
@@ -327,10 +444,33 @@ def _play(games: Mapping[str, Game]) -> dict[str, Shape]:
             listing(ref("GameAction"), 1, LONGEST_LIST),
             about="One action, or a list of the game's actions. A list is carried out whole or not at all. Each action becomes an entry.",
         ),
-        **{camel(kind): unchecked(schema) for kind, schema in table_action_schemas().items()},
-        camel(CREATE): unchecked(_with_settings(action_schema(CREATE, DEEDS[CREATE].fields, summary(DEEDS[CREATE].act)), "Request")),
+        "GameActions": either(
+            ref("GameAction"), listing(ref("GameAction"), 1, LONGEST_LIST), about="One action of the match's game, or a list of them."
+        ),
+        **{
+            camel(kind): unchecked(schema)
+            for kind, schema in table_action_schemas().items()
+            if camel(kind) in {*chosen_at_table().values(), *shown_at_table().values()}
+        },
+        **{name: unchecked(schema) for name, schema in redacted_table_action_schemas().items()},
+        **{
+            camel(kind): unchecked(_with_settings(action_schema(kind, DEEDS[kind].fields, summary(DEEDS[kind].act)), "Request"))
+            for kind in BEGINNINGS
+        },
         "TableAction": union(chosen_at_table(), "An action of a player or a seat at the table."),
         "Played": _by_game(games, "Played", "What followed from your actions."),
+        "Tried": _by_game(games, "Tried", "What actions of yours would lead to."),
+        "Hint": _by_game(games, "Hint", "What a level of play would do for your seat."),
+        "HintWaiting": record(
+            {
+                "match": MATCH_ID,
+                "game": GAME_ID,
+                "version": described(VERSION, "The version at which it was asked for."),
+                "seat": described(SEAT, "Your seat."),
+                "level": text(about="The level of play that thinks."),
+            },
+            "A hint that a worker thinks about.",
+        ),
         "Range": listing(whole(), 2, 2, "The lowest and the highest number that you may choose."),
         "Counts": record(
             {
@@ -365,6 +505,85 @@ def _history(games: Mapping[str, Game]) -> dict[str, Shape]:
             record({"leaf": described(DIGEST, "The leaf, in hex.")}, "Something of the part is hidden. This is its leaf."),
             about="What is needed for one part of an entry: its salt or its leaf.",
         ),
+        "Read": record(
+            {
+                "reader": text(patterns.anchored(f"{patterns.PLAYER}|admin"), "The id of the player who was shown it, or `admin`."),
+                "what": text(about="`dossier`, `record`, `audit`, or `view:` and a seat, `auditor`, or for a hidden match `spectator`."),
+                "count": whole(1, about="How many such reads there were."),
+                "first": text(about="The signed note of the first one (docs/auditing.md)."),
+                "newest": text(about="The signed note of the newest one."),
+            },
+            "Reads of one kind by one reader.",
+        ),
+        "Reads": record(
+            {"match": MATCH_ID, "reads": listing(ref("Read"), about="By reader and kind.")}, "What staff was shown of a match."
+        ),
+        "RefusedAction": record(
+            {
+                "seat": SEAT,
+                "player": described(PLAYER_ID, "The player who had the seat."),
+                "version": versions("The version of the match when the action was refused."),
+                "at": described(TIME, "When it was received, in milliseconds since 1970-01-01T00:00Z."),
+                "action": optional(anything("The action as it was sent. Left out if it is larger than 1,000 bytes.")),
+                "sha256": optional(described(DIGEST, "A SHA-256 of the canonical JSON of an action that is left out.")),
+                "code": text(about="Why it was refused."),
+                "rule": nullable(text(about="The rule that forbids it, or null.")),
+            },
+            "An action of a seat that was refused.",
+        ),
+        "Refusals": record(
+            {
+                "match": MATCH_ID,
+                "refused": listing(ref("RefusedAction"), about="Those that are kept, the oldest first."),
+                "dropped": whole(0, about="How many are not kept any more. 0 if you may see those of your own seats only."),
+            },
+            "Refused actions of a match.",
+        ),
+        "Receipt": record(
+            {"match": MATCH_ID, "version": versions("The version."), "receipt": RECEIPT},
+            "What the server signs about a version of a match.",
+        ),
+        "Leaves": record(
+            {
+                "match": MATCH_ID,
+                "leaves": listing(
+                    record(
+                        {
+                            "index": whole(0, about="The place of the leaf in the log."),
+                            "leaf": described(ref("Leaf"), "The leaf as the log has it."),
+                            "opened": optional(
+                                described(nullable(ref("Leaf")), "What is inside a sealed leaf; null if you may not know it.")
+                            ),
+                            "proof": text(about="A proof (c2sp.org/tlog-proof) that the log has the leaf, with a signed checkpoint."),
+                        },
+                        "A leaf, and the proof that the log has it. Only a sealed one has `opened`.",
+                    ),
+                    about="The leaves, by index.",
+                ),
+            },
+            "What the server's log says of a match.",
+        ),
+        "Leaf": record(
+            {
+                "kind": ids(["begin", "hour", "end", "sealed"], "Why there is a leaf. A sealed one has only a `seal`."),
+                "match": optional(MATCH_ID),
+                "version": optional(versions("The version of the match.")),
+                "digest": optional(described(DIGEST, "The digest of the entry of that version.")),
+                "at": optional(described(TIME, "When the entry of that version was received.")),
+                "commitment": optional(described(DIGEST, "The SHA-256 of the match's secret, in a leaf of the kind `begin`.")),
+                "hour": optional(described(TIME, "Inside a sealed leaf: the hour for which it was made.")),
+                "seal": optional(described(DIGEST, "The salted SHA-256 of the leaf inside.")),
+            },
+            "A leaf of the server's log. Its bytes are the canonical JSON of this object.",
+        ),
+        "Consistency": record(
+            {
+                "from": whole(0, about="The size of the smaller tree."),
+                "to": whole(0, about="The size of the larger tree."),
+                "hashes": listing(text(about="32 bytes in base64."), about="The proof of RFC 6962, 2.1.2."),
+            },
+            "A proof that one tree is the beginning of another.",
+        ),
         "Record": record(
             {
                 "match": MATCH_ID,
@@ -385,15 +604,27 @@ def _history(games: Mapping[str, Game]) -> dict[str, Shape]:
                 "rules": described(CONTENT_HASH, "The content hash of the rules that decided it."),
                 "at": TIME,
                 "request": optional(
-                    record(
-                        {"id": text(about="Its Idempotency-Key."), "fingerprint": text(about="A SHA-256 of what it asked for, in hex.")},
-                        "The request that caused it.",
-                    )
+                    either(ref("AskedBy"), ref("AiDecision"), about="What asked for it: a request that had a key, or an artificial player.")
                 ),
                 "digest": described(DIGEST, "Covers this entry and all before it."),
                 "secret": optional(described(DIGEST, "The secret of the match. Only the entry that ended the match has it.")),
             },
             "An entry in full (docs/auditing.md).",
+        ),
+        "AskedBy": record(
+            {"id": text(about="Its Idempotency-Key."), "fingerprint": text(about="A SHA-256 of what it asked for, in hex.")},
+            "The request that caused an entry.",
+        ),
+        "AiDecision": record(
+            {
+                "level": text(about="The level that decided."),
+                "players": described(COUNT, "The revision of the artificial players that decided."),
+                "weights": described(DIGEST, "A SHA-256 of their plans and weights for the game."),
+                "saw": described(DIGEST, "A SHA-256 of all that the level was shown (docs/auditing.md)."),
+                "budget": described(COUNT, "The iterations that the level had for the decision."),
+                "spent": described(COUNT, "The iterations that it did."),
+            },
+            "The decision of an artificial player. With the secret of the match anybody can run it again.",
         ),
         "Finding": record(
             {
@@ -423,6 +654,13 @@ def _history(games: Mapping[str, Game]) -> dict[str, Shape]:
                 "replayed_only": described(
                     COUNT, "How many entries were replayed but not decided again, because of other rules or an unpublished secret."
                 ),
+                "origin": nullable(
+                    ids(
+                        [VERIFIED, TRUSTED],
+                        "Whether the position from which a practice match began was compared with that of its origin, or was taken on "
+                        "trust because that match was not at hand. null for any other match.",
+                    )
+                ),
                 "findings": listing(ref("Finding"), about="Everything that is wrong. Empty if all is well."),
             },
             "The report of an audit.",
@@ -430,8 +668,52 @@ def _history(games: Mapping[str, Game]) -> dict[str, Shape]:
     }
 
 
+def _analysis(games: Mapping[str, Game]) -> dict[str, Shape]:
+    return {
+        "Analysis": _by_game(games, "Analysis", "The analysis of a match that is over."),
+        "AnalysisWaiting": record(
+            {
+                "match": MATCH_ID,
+                "game": GAME_ID,
+                "level": text(about="The level of play that judges."),
+                "version": described(VERSION, "The version up to which its decisions are judged."),
+                "versions": described(VERSION, "How many versions the match has."),
+            },
+            "An analysis that is being made.",
+        ),
+        "Analyst": record(
+            {
+                "level": text(about="The level of play that has judged."),
+                "players": described(COUNT, "The revision of the artificial players. It rises when a level answers otherwise."),
+                "weights": described(DIGEST, "The digest of their plans and weights for the game."),
+            },
+            "What has judged the decisions of a match.",
+        ),
+        "SeatAnalysis": record(
+            {
+                "decisions": described(COUNT, "Its decisions between several actions."),
+                "agreed": described(COUNT, "Those in which it did what the level would have done, or something as good."),
+                "lost": unchecked({"type": "number", "minimum": 0}, "The sum of its losses."),
+                "greatest": described(SHARE, "The greatest of them."),
+            },
+            "The decisions of a seat in figures.",
+        ),
+        "TurningPoint": record(
+            {
+                "version": described(VERSION, "The version of the decision."),
+                "kind": ids(["error", "lead"], "`error`: one of the greatest losses. `lead`: another seat became the expected winner."),
+                "seat": described(SEAT, "The seat that lost so much, or that became the expected winner."),
+                "loss": optional(described(SHARE, "The loss, of an error.")),
+                "from": optional(described(SEAT, "The expected winner before.")),
+            },
+            "A place where the match turned.",
+        ),
+    }
+
+
 def _server(games: Mapping[str, Game]) -> dict[str, Shape]:
     return {
+        **_analysis(games),
         "Health": record({"status": ids(["ok"], "Always `ok`.")}, "All is well."),
         "Limit": record(
             {
@@ -451,8 +733,50 @@ def _server(games: Mapping[str, Game]) -> dict[str, Shape]:
             "A limit.",
         ),
         "Limits": record({"limits": listing(ref("Limit"), about="Every limit.")}, "The limits of this server."),
+        "ServerKey": record(
+            {
+                "id": text("^[0-9a-f]{8}$", "The id of the key, as in the signatures by it."),
+                "vkey": text(about="The key as C2SP signed-note has it: the name, the id, and the public key."),
+                "from": described(TIME, "Since when it signs, in milliseconds since 1970-01-01T00:00Z."),
+                "until": nullable(described(TIME, "Until when it was the newest key; null for the newest one.")),
+            },
+            "A key with which the server signs, or has signed.",
+        ),
+        "ServerKeys": record(
+            {
+                "name": text(about="The name of the server. All that it signs has this name."),
+                "keys": listing(ref("ServerKey"), about="Every key, the oldest first."),
+            },
+            "The keys of the server.",
+        ),
         "Readiness": record(
-            {"status": ids(["ok"], "Always `ok`."), "lost": optional(_lost())},
+            {
+                "status": ids(["ok"], "Always `ok`."),
+                "lost": optional(_lost()),
+                "log_stopped": optional(
+                    record(
+                        {
+                            "why": ids(["older", "forked", "unreadable"], "What is wrong."),
+                            "signed": whole(0, about="How many leaves of the log were signed."),
+                            "stored": whole(0, about="How many the store has."),
+                        },
+                        "The log of the server stands: the store does not continue what was signed, as after a backup was restored.",
+                    )
+                ),
+                "rules_missing": optional(
+                    listing(
+                        record(
+                            {
+                                "game": text(about="The game."),
+                                "revision": whole(1, about="The revision of its rules."),
+                                "matches": whole(1, about="How many running matches began with it. They wait for it."),
+                            },
+                            "A revision of rules that this server does not have.",
+                        ),
+                        about="Rules that running matches need and this server does not have.",
+                    )
+                ),
+            },
             "The store can read and write.",
         ),
         "Problem": _problem(games),
@@ -489,13 +813,12 @@ def _standing(games: Mapping[str, Game]) -> dict[str, Shape]:
     return {
         "id": MATCH_ID,
         "game": ids(games, "The game of the match."),
-        "status": ids(
-            ["open", "playing", "over", "closed"],
-            "`open` while a seat is open, then `playing`, then `over`; or `closed`: its creator has closed it before it began.",
-        ),
+        "status": STATUS,
         "created": described(TIME, "When it was created, in milliseconds since 1970-01-01T00:00Z."),
         "creator": described(PLAYER_ID, "The player who created it."),
         "rematch_of": nullable(described(MATCH_ID, "The match of which it is the rematch; null if it is none.")),
+        "practice": flag("Whether it is for practice: it began from a position of another match, and counts for nobody's results."),
+        "origin": nullable(described(ref("Origin"), "From where it began; null if it began with the first document of its game.")),
         "clock": described(ref("Clock"), "The clock of each seat."),
         "time_out": nullable(described(ref("TimeOutSettings"), "What a time-out does; null without a clock.")),
         "spectators": described(ref("Spectators"), "What spectators see of play before the match is over."),

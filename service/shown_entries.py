@@ -21,7 +21,7 @@ SECONDS = 60.0
 
 
 class ShownEntry(NamedTuple):
-    """An entry as a viewer sees it, in JSON. `ends_match`: whether it is the last entry of its match. `players`: whom it names."""
+    """An entry as a viewer sees it, in JSON. `ends_match`: whether its match ended with it. `players`: whom it names."""
 
     version: int
     json: bytes

@@ -7,18 +7,19 @@ information through salted hashes, so they reveal nothing. The secret of the dic
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
 
 from events import recall
-from events.entries import FORMAT, Entry, Proof
+from events.due import thinking_of
 from events.platform import Platform
 from events.positions import Position
+from events.shown import shown as shown
 from events.standings import standing
 from games.choices import Choice, complete
-from games.kernel import AUDITOR, SPECTATOR, Game, has_fields, legal
+from games.kernel import AUDITOR, SPECTATOR, Game, legal
 from service.directory import Company
 from service.keys import Caller
 from service.problems import Problem
@@ -26,7 +27,6 @@ from service.request_schemas import LARGEST
 from service.responses import sorted_json
 from table import rules as table_rules
 from table.board import board as table_board
-from table.rules import is_table_action
 from table.state import kept_seats
 
 UNLIMITED = LARGEST
@@ -65,6 +65,11 @@ def seen(platform: Platform, position: Position, caller: Caller) -> Position:
         return position
     listed, version = position.listed, position.public_version
     return listed if version == listed.version else recall.state_at(platform, position.match, version)
+
+
+def is_open(newest: Position, viewer: str) -> bool:
+    """Return True if everybody may see what a viewer sees of a match, at every version up to the newest."""
+    return newest.ended or (viewer == SPECTATOR and newest.begun is None)
 
 
 def horizon(platform: Platform, caller: Caller | None, match: str, viewer: str, hides: bool) -> int:
@@ -132,6 +137,11 @@ def referees(position: Position, caller: Caller) -> bool:
     return caller.referees and not plays(position, caller)
 
 
+def sees_more(position: Position, caller: Caller, viewer: str) -> bool:
+    """Return True if the caller, as this viewer, sees more of a match than spectators do, and only because of being a referee."""
+    return not position.ended and referees(position, caller) and (viewer != SPECTATOR or position.begun is not None)
+
+
 def may_audit(position: Position, caller: Caller) -> bool:
     """Return True for everybody when the match has ended, and for referees at any time."""
     return position.ended or referees(position, caller)
@@ -159,46 +169,16 @@ def choices(game: Game, position: Position, seat: str | None, player: str) -> li
     at_table = table_rules.legal(game, table, document, player)
     if seat is not None:
         if seat in position.to_act and seat not in table["substitutes"]:
-            listed += map(_with_counts, legal(game, document, seat))
+            listed += map(with_counts, legal(game, document, seat))
         at_table = table_rules.legal_for_seat(game, table, document, seat, position.version, position.fixed) + at_table
-    return [*listed, *({**_with_counts(choice), "at_table": True} for choice in at_table)]
+    return [*listed, *({**with_counts(choice), "at_table": True} for choice in at_table)]
 
 
-def _with_counts(choice: Choice) -> Choice:
+def with_counts(choice: Choice) -> Choice:
     """Return a choice whose action can be submitted as it is: an open one with the least counts that its ranges allow."""
     if "choose" not in choice:
         return choice
     return {**choice, "action": complete(choice["action"], choice["choose"], lambda below: 0)}
-
-
-Prover = Callable[[Entry, dict[str, Any]], Proof]
-
-
-def shown(game: Game, entry: Entry, viewer: str, prover: Prover | None = None) -> dict[str, Any]:
-    """Return an entry as its viewer may see it, with its proof if a `prover` is given (docs/auditing.md).
-
-    If an event hides something from the viewer, the action might reveal it. Then everybody but its actor sees only the action's type. An
-    action that never has anything but its type is shown whole.
-    """
-    events = [table_rules.shown(game, event, viewer) for event in entry.events]
-    action = entry.action
-    redacted = any(seen is not event for seen, event in zip(events, entry.events, strict=True))
-    if redacted and viewer != entry.actor and not is_table_action(action) and has_fields(game, action["type"]):
-        action = {"type": action["type"]}
-    visible = {
-        "version": entry.version,
-        "actor": entry.actor,
-        "action": action,
-        "events": events,
-        "revision": entry.revision,
-        "at": entry.at,
-        "digest": entry.digest,
-    }
-    if entry.secret is not None:
-        visible["secret"] = entry.secret
-    if prover is not None:
-        visible["proof"] = {"format": FORMAT, "rules": entry.rules, **prover(entry, visible)._asdict()}
-    return visible
 
 
 def match_shown(platform: Platform, position: Position, caller: Caller, company: Company) -> dict[str, Any]:
@@ -207,9 +187,11 @@ def match_shown(platform: Platform, position: Position, caller: Caller, company:
     The creator also sees the code that the match asks for while a seat is open.
     """
     code = recall.code_of(platform, position) if caller.id == position.table["creator"] else None
+    thinking = thinking_of(position)
     return {
         **standing(position),
         **({} if code is None else {"code": code}),
+        "thinking": None if thinking is None else thinking._asdict(),
         "version": position.version,
         "updated": position.at,
         "revision": position.revision,
@@ -219,15 +201,23 @@ def match_shown(platform: Platform, position: Position, caller: Caller, company:
 
 
 def players_at(position: Position) -> set[str]:
-    """Return the players of a match: its creator, those who have a seat, and those for whom one is kept or offered."""
+    """Return the players of a match: its creator, those who have a seat, those for whom one is kept or offered, and its referees."""
     table = position.table
     return players_listed(
-        {"creator": table["creator"], "seats": position.roster, "invited": kept_seats(table), "handovers": table["handovers"]}
+        {
+            "creator": table["creator"],
+            "seats": position.roster,
+            "invited": kept_seats(table),
+            "handovers": table["handovers"],
+            "disputes": table["disputes"],
+        }
     )
 
 
 def players_listed(standing: Mapping[str, Any]) -> set[str]:
-    """Return the players of a standing: the creator of the match, those who have a seat, and those for whom one is kept or offered."""
+    """Return the players of a standing: the creator of the match, those who have a seat, those for whom one is kept or offered, and the
+    referees of its disputes."""
     seated = (occupant["player"] for occupant in standing["seats"].values() if "player" in occupant)
     kept = standing.get("invited", {}).values()  # a standing of an earlier release has none
-    return {standing["creator"], *seated, *kept, *standing["handovers"].values()}
+    referees = (ruling["referee"] for dispute in standing["disputes"] for ruling in dispute["rulings"])
+    return {standing["creator"], *seated, *kept, *standing["handovers"].values(), *referees}

@@ -12,10 +12,13 @@ from events.platform import Platform
 from events.positions import Position
 from events.standings import at_table
 from games import patterns
+from games.kernel import Game
 from games.schema import Schema, unchecked
 from service import sight
 from service.addresses import address_of
+from service.beside import note_entries
 from service.context import Service
+from service.keys import Caller
 from service.operations import TEXT_SCHEMA, Answer, Call, Operation
 from service.places import HeldBody
 from service.problems import Problem
@@ -33,9 +36,10 @@ def get_stream(service: Service, call: Call, match: str) -> Response:
     position = sight.seen(service.platform, newest, call.caller)
     after = last_event(call) if call.header("Last-Event-ID") is not None else call.query["after"]
     recall.check_version(position, after)
+    game = recall.rules_of(service.platform, newest)
     if position.ended and after >= position.version:
         return empty_response(204)
-    return stream_response(service, call, lambda seconds: _events(service, call, newest, viewer, after, seconds))
+    return stream_response(service, call, lambda seconds: _events(service, call, game, newest, viewer, after, seconds))
 
 
 def stream_response(service: Service, call: Call, events: Callable[[float], Generator[bytes, None, None]]) -> Response:
@@ -57,19 +61,24 @@ def stream_response(service: Service, call: Call, events: Callable[[float], Gene
     return response
 
 
-def _events(service: Service, call: Call, position: Position, viewer: str, after: int, seconds: float) -> Generator[bytes, None, None]:
+def _events(
+    service: Service, call: Call, game: Game, position: Position, viewer: str, after: int, seconds: float
+) -> Generator[bytes, None, None]:
     """Yield a server-sent event for each entry after a version, as long as the match goes on and for some seconds at most.
 
     `position` is one of the match. Its settings count, which never change.
     """
-    match, game, proof = position.match, service.games[position.game], bool(call.query["proof"])
+    match, proof = position.match, bool(call.query["proof"])
     hides, timed = delay(position.table) != 0, position.table["clock"]["kind"] != NONE
 
-    def last_seen() -> int:
-        caller = service.keys.renewed(call.header("Authorization"), address_of(call.environ))
+    def renewed() -> Caller | None:
+        return service.keys.renewed(call.header("Authorization"), address_of(call.environ))
+
+    def last_seen(caller: Caller | None) -> int:
         return sight.horizon(service.platform, caller, match, viewer, hides)
 
     yield b"retry: 1000\n\n"
+    over = position.ended
     pause = service.settings.comment_seconds
     last_sent = time.monotonic()
     until = last_sent + seconds
@@ -77,18 +86,21 @@ def _events(service: Service, call: Call, position: Position, viewer: str, after
         look = True
         while True:
             watch.rearm()
-            new = (look or watch.version > after) and (not hides or last_seen() > after)
+            new = (look or watch.version > after) and (not hides or last_seen(renewed()) > after)
             found = service.entries.read_new(game, match, after, watch.version, viewer, proof) if new else []
-            last = last_seen()
+            caller = renewed()
+            last = last_seen(caller)
             if last == 0:
                 return
             found = [entry for entry in found if entry.version <= last]
             if found:
                 after = found[-1].version
+                note_entries(service, match, caller, viewer, after)
                 last_sent = time.monotonic()
                 entries = (b"id: %d\nevent: entry\ndata: %b\n\n" % (entry.version, entry.json) for entry in found)
                 yield b"".join(entries) + (_clocks(service.platform, match, after) if timed and last == sight.UNLIMITED else b"")
-                if found[-1].ends_match:
+                over = over or any(entry.ends_match for entry in found)
+                if over and len(found) < PAGE:
                     yield b'event: over\ndata: {"version":%d}\n\n' % after
                     return
                 look = len(found) == PAGE or watch.version > after

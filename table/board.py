@@ -9,7 +9,7 @@ from textwrap import wrap
 from games.lifecycle import DRAW, VOID
 from table.data import SECOND_MS
 from table.document import Occupant, SeatClock, Table
-from table.state import CLOSED, OPEN, PAUSE, PAUSED, RESUME, TAKEBACK, kept_seats
+from table.state import APPEALED, CLOSED, LAPSED, OPEN, PAUSE, PAUSED, RESUME, RULED, SETTLED, TAKEBACK, WITHDRAWN, kept_seats
 
 WIDTH = 120
 
@@ -34,6 +34,13 @@ def board(table: Table, name: Callable[[str], str | None]) -> list[str]:
 
 def _going_on(table: Table, name: Callable[[str], str | None]) -> Iterator[str]:
     """Yield a sentence for each thing that a player at the table should know, besides the roster."""
+    origin = table["origin"]
+    if origin is not None:
+        yield f"{'Goes on, by a ruling,' if 'dispute' in origin else 'Practice'} from version {origin['version']} of {origin['match']}."
+    if table["continued"] is not None:
+        yield f"By a ruling, {table['continued']['match']} goes on from version {table['continued']['version']}."
+    for number, one in enumerate(table["disputes"], 1):
+        yield f"Dispute {number}: {one['seat']} disputes version {one['version']}; {_DISPUTES[one['state']]}."
     if table["phase"] == PAUSED:
         yield "The match is paused."
     clocks = table["clocks"]["seats"]
@@ -51,6 +58,16 @@ def _going_on(table: Table, name: Callable[[str], str | None]) -> Iterator[str]:
 
 
 _OFFERED = {DRAW: "a draw", VOID: "a void match", PAUSE: "a pause", RESUME: "the end of the pause", TAKEBACK: "a takeback"}
+
+
+_DISPUTES = {
+    OPEN: "a referee will rule, and until then nobody acts",
+    RULED: "a referee has ruled, and nobody acts until the time for an appeal is over",
+    APPEALED: "another referee will rule on the appeal, and until then nobody acts",
+    SETTLED: "it is settled",
+    WITHDRAWN: "it was withdrawn",
+    LAPSED: "nobody has ruled on it",
+}
 
 
 def _left(clock: SeatClock) -> str:

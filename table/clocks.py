@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from table.data import DAY_MS, HOUR_MS, RETURNING_MS, SECOND_MS
 from table.document import Clock, SeatClock, Table
 from table.settings import BANK, DAYS, NONE, PER_ACTION
-from table.state import PAUSED, STARTED
+from table.state import DISPUTED, PAUSED, STARTED
 
 Seat = str
 
@@ -77,18 +77,18 @@ def _after(
         used = max(0, moment - since)
         bank, free = max(0, bank - max(0, used - free)), max(0, free - used)
     else:
-        ends = was_to_act and not awaited and _is_awaited(before, seat)  # while the match is paused
+        ends = was_to_act and not awaited and _is_awaited(before, seat)  # while the match is paused or disputed
     if ends:
         bank, free = bank + _increment(after["clock"]), _free(after["clock"])
     return {"bank": bank, "free": free, "since": moment if runs else None, "late": 0 if acted else late}
 
 
 def _is_awaited(table: Table, seat: Seat) -> bool:
-    """Return True if the decision of a seat that is to act is awaited from its player, perhaps after a pause (TBL-CLK-02).
+    """Return True if the decision of a seat that is to act is awaited from its player, perhaps after a pause or a dispute (TBL-CLK-02).
 
     It is not while an artificial player has taken over, or while the others vote about the seat.
     """
-    return table["phase"] in (STARTED, PAUSED) and seat not in table["substitutes"] and seat not in table["votes"]
+    return table["phase"] in (STARTED, PAUSED, DISPUTED) and seat not in table["substitutes"] and seat not in table["votes"]
 
 
 def returning(table: Table, seat: Seat) -> SeatClock:

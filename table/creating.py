@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from games.kernel import Action, Refusal, Refused, no
 from games.schema import Shape, always, described, listing, mapping, optional, text
 from table.session import Session, TableDeed
@@ -26,12 +28,7 @@ def create_match_refusal(session: Session, player: str, action: Action) -> Refus
     """
     if session.table["phase"] != NEW:
         return no("already_created", "TBL-CRE-01")
-    for seat, seat_request in action["seats"].items():
-        if occupant(seat_request, player) is None:
-            return no("bad_seats", "TBL-CRE-03", seat=seat, request=seat_request)
-    if "order" in action and sorted(action["order"]) != sorted(action["seats"]):
-        return no("bad_order", "TBL-CRE-07", seats=", ".join(sorted(action["seats"])))
-    refusal = settings_refusal(action)
+    refusal = request_refusal(player, action)
     if refusal is not None:
         return refusal
     try:
@@ -41,25 +38,39 @@ def create_match_refusal(session: Session, player: str, action: Action) -> Refus
     return None
 
 
-def create_match(session: Session, player: str, action: Action) -> None:
-    """Publish the roster, the invitations, the commitment, the lock, the time to start and the settings, and prepare the game's first
-    document.
+def request_refusal(player: str, action: Action) -> Refusal | None:
+    """Return the first rule that the requests of a new match break: of its seats, their order, and its settings.
 
-    (TBL-CRE-02, TBL-CRE-05, TBL-CRE-06, TBL-CRE-07, TBL-SEA-06, TBL-INV-01, TBL-INV-05, TBL-EXP-01, TBL-CLK-01, TBL-TIM-01, TBL-PRV-01,
-    TBL-REM-01)
+    (TBL-CRE-03, TBL-CRE-07, TBL-CLK-01, TBL-TIM-01, TBL-PRV-01)
+    """
+    for seat, seat_request in action["seats"].items():
+        if occupant(seat_request, player) is None:
+            return no("bad_seats", "TBL-CRE-03", seat=seat, request=seat_request)
+    if "order" in action and sorted(action["order"]) != sorted(action["seats"]):
+        return no("bad_order", "TBL-CRE-07", seats=", ".join(sorted(action["seats"])))
+    return settings_refusal(action)
+
+
+def create_match(session: Session, player: str, action: Action) -> None:
+    """Publish what the table must know of a new match, and prepare the game's first document.
+
+    (TBL-CRE-05, TBL-CRE-07, TBL-SEA-06, TBL-REM-01)
+    """
+    announce(session, player, action, rematch_of=action.get("rematch_of"))
+    session.emit("match_prepared", document=session.game.begin(_order(session, action), action["options"]))
+    start_if_full(session)
+
+
+def announce(session: Session, player: str, action: Action, **more: Any) -> None:
+    """Publish the roster, the invitations, the commitment, the lock, the time to start and the settings of a new match, and `more`.
+
+    (TBL-CRE-02, TBL-CRE-06, TBL-INV-01, TBL-INV-05, TBL-EXP-01, TBL-CLK-01, TBL-TIM-01, TBL-PRV-01)
     """
     roster = {seat: occupant(seat_request, player) for seat, seat_request in action["seats"].items()}
     invited = {seat: id for seat, seat_request in action["seats"].items() if (id := invited_player(seat_request)) is not None}
-    more = {
-        "invited": invited or None,
-        "lock": session.lock if "code" in action else None,
-        "expires": session.expires,
-        "rematch_of": action.get("rematch_of"),
-    }
+    more |= {"invited": invited or None, "lock": session.lock if "code" in action else None, "expires": session.expires}
     given = {name: value for name, value in more.items() if value is not None} | chosen_settings(action)
     session.emit("match_created", game=session.game.id, creator=player, commitment=session.commitment, roster=roster, **given)
-    session.emit("match_prepared", document=session.game.begin(_order(session, action), action["options"]))
-    start_if_full(session)
 
 
 def _order(session: Session, action: Action) -> list[str]:
@@ -78,13 +89,16 @@ def start_if_full(session: Session) -> None:
         session.emit("seats_filled")
 
 
+REQUESTED = text(about="`me`, `open`, `ai:<level>` or `player:<id>`")
+CODE_WANTED = always(True, "the match asks for a code")
+
 CREATE_MATCH = TableDeed(
     {
         "game": GAME,
-        "seats": mapping(SEAT, text(about="`me`, `open`, `ai:<level>` or `player:<id>`"), about="who takes which seat"),
+        "seats": mapping(SEAT, REQUESTED, about="who takes which seat"),
         "options": OPTIONS,
         "order": optional(listing(SEAT, about="the seats in their order around the board")),
-        "code": optional(always(True, "the match asks for a code")),
+        "code": optional(CODE_WANTED),
         "clock": optional(CLOCK_GIVEN),
         "time_out": optional(TIME_OUT_GIVEN),
         "spectators": optional(SPECTATORS_GIVEN),

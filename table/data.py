@@ -47,3 +47,10 @@ MOST_OFFERS: int = _DATA["offers"]["most"]
 PAUSE_MS: int = _DATA["days"]["pause"] * DAY_MS
 VOTE_MS: int = _DATA["days"]["vote"] * DAY_MS
 ABANDONMENT_MS: int = _DATA["days"]["abandonment"] * DAY_MS
+
+MOST_DISPUTES: int = _DATA["disputes"]["most"]
+LONGEST_TEXT: int = _DATA["disputes"]["text"]
+DISPUTABLE_MS: int = _DATA["disputes"]["after_the_end_days"] * DAY_MS
+APPEAL_MS: int = _DATA["disputes"]["appeal_days"] * DAY_MS
+ESCALATION_MS: int = _DATA["disputes"]["escalation_days"] * DAY_MS
+LAPSE_MS: int = _DATA["disputes"]["lapse_days"] * DAY_MS

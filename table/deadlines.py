@@ -9,7 +9,7 @@ from table.clocks import deadlines
 from table.data import ABANDONMENT_MS
 from table.document import Table
 from table.settings import NONE
-from table.state import PAUSED, STARTED
+from table.state import APPEALED, OPEN, PAUSED, RULED, STARTED, is_sealed
 
 
 def next_deed(table: Table, over: bool, last: int) -> tuple[int, Action] | None:
@@ -18,7 +18,25 @@ def next_deed(table: Table, over: bool, last: int) -> tuple[int, Action] | None:
     `over`: whether the match is over. `last`: the latest moment of all entries. Moments are in milliseconds since 1970. Of several actions
     at the same moment, the first in the order of CONTRACT section 3 is returned (TBL-TIM-02, TBL-TIM-10, TBL-PAU-04, TBL-VOT-05).
     """
-    return None if over else min(_deeds(table, last), key=lambda deed: deed[0], default=None)
+    deeds = [*_about_disputes(table), *(_after_the_end(table, last) if over else _deeds(table, last))]
+    return min(deeds, key=lambda deed: deed[0], default=None)
+
+
+def _about_disputes(table: Table) -> Iterator[tuple[int, Action]]:
+    """Yield what the system will have to do about disputes (TBL-DIS-09, TBL-DIS-11, TBL-DIS-12)."""
+    for number, one in enumerate(table["disputes"], 1):
+        if one["until"] is not None:
+            unanswered = "lapse_dispute" if one["escalated"] else "escalate_dispute"
+            yield one["until"], {"type": {OPEN: unanswered, APPEALED: unanswered, RULED: "close_appeal"}[one["state"]], "dispute": number}
+
+
+def _after_the_end(table: Table, last: int) -> Iterator[tuple[int, Action]]:
+    """Yield what the system has to do in a match that is over: to begin the one that goes on, or to open the one before (TBL-DIS-13)."""
+    if table["continued"] is not None and not table["continued"]["begun"]:
+        yield last, {"type": "begin_continuation"}
+    origin = table["origin"]
+    if origin is not None and "dispute" in origin and "opened" not in origin and not is_sealed(table):
+        yield last, {"type": "open_origin"}
 
 
 def _deeds(table: Table, last: int) -> Iterator[tuple[int, Action]]:

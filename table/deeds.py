@@ -5,8 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from table.abandoning import ABANDON
-from table.creating import CREATE as CREATE
-from table.creating import CREATE_MATCH
+from table.continuing import BEGIN_CONTINUATION, CONTINUE_MATCH, OPEN_ORIGIN, OPEN_RECORD
+from table.continuing import CONTINUE as CONTINUE
+from table.creating import CREATE, CREATE_MATCH
+from table.disputes import (
+    ACCEPT_RULING,
+    APPEAL,
+    ATTACH_REPORT,
+    CLOSE_APPEAL,
+    DISPUTE,
+    ESCALATE_DISPUTE,
+    LAPSE_DISPUTE,
+    RULE_DISPUTE,
+    STATE_SIDE,
+    WITHDRAW_DISPUTE,
+)
+from table.forks import FORK as FORK
+from table.forks import FORK_MATCH
 from table.handing import HAND_OVER, TAKE_OVER
 from table.leaving import RESIGN, RETURN
 from table.offers import ACCEPT, DECLINE, END_PAUSE, OFFER
@@ -17,8 +32,13 @@ from table.session import TableDeed
 from table.time_outs import TIME_OUT
 from table.votes import END_VOTE, VOTE
 
+BEGINNINGS = (CREATE, FORK, CONTINUE)
+"""The actions by which a match begins. They are not sent to a match."""
+
 DEEDS: Mapping[str, TableDeed] = {
     CREATE: CREATE_MATCH,
+    FORK: FORK_MATCH,
+    CONTINUE: CONTINUE_MATCH,
     "take_seat": TAKE_SEAT,
     "decline_seat": DECLINE_SEAT,
     "leave_seat": LEAVE_SEAT,
@@ -32,9 +52,22 @@ DEEDS: Mapping[str, TableDeed] = {
     "decline": DECLINE,
     "vote": VOTE,
     "rematch": REMATCH,
+    "dispute": DISPUTE,
+    "withdraw_dispute": WITHDRAW_DISPUTE,
+    "state_side": STATE_SIDE,
+    "accept_ruling": ACCEPT_RULING,
+    "appeal": APPEAL,
+    "rule_dispute": RULE_DISPUTE,
     "end_pause": END_PAUSE,
     "time_out": TIME_OUT,
     "end_vote": END_VOTE,
     "abandon": ABANDON,
     "return_time": RETURN_TIME,
+    "attach_report": ATTACH_REPORT,
+    "escalate_dispute": ESCALATE_DISPUTE,
+    "lapse_dispute": LAPSE_DISPUTE,
+    "close_appeal": CLOSE_APPEAL,
+    "begin_continuation": BEGIN_CONTINUATION,
+    "open_record": OPEN_RECORD,
+    "open_origin": OPEN_ORIGIN,
 }

@@ -13,6 +13,16 @@ class Occupant(TypedDict):
     open: NotRequired[bool]
 
 
+class Origin(TypedDict):
+    """The object at `origin`."""
+
+    match: str
+    version: int
+    digest: str
+    dispute: NotRequired[int]
+    opened: NotRequired[bool]
+
+
 class Clock(TypedDict):
     """The clock of each seat."""
 
@@ -70,6 +80,42 @@ class Vote(TypedDict):
     votes: dict[str, str]
 
 
+class Ruling(TypedDict):
+    """A ruling on a dispute."""
+
+    referee: str
+    verdict: str
+    remedy: str
+    seat: NotRequired[str]
+    version: NotRequired[int]
+
+
+class Dispute(TypedDict):
+    """A dispute."""
+
+    seat: str
+    version: int
+    opened: int
+    state: str
+    sides: list[str]
+    reported: bool
+    escalated: bool
+    rulings: list[Ruling]
+    accepted: list[str]
+    appeal: str | None
+    until: int | None
+
+
+class Continued(TypedDict):
+    """The object at `continued`."""
+
+    match: str
+    version: int
+    dispute: int
+    begun: bool
+    opened: bool
+
+
 class Table(TypedDict):
     """The state of the table of a match."""
 
@@ -82,6 +128,7 @@ class Table(TypedDict):
     lock: str | None
     expires: int | None
     rematch_of: str | None
+    origin: Origin | None
     clock: Clock
     time_out: TimeOut
     spectators: str | Spectators
@@ -94,3 +141,7 @@ class Table(TypedDict):
     handovers: dict[str, str]
     paused_until: int | None
     votes: dict[str, Vote]
+    disputes: list[Dispute]
+    disputed_since: int | None
+    former: list[str]
+    continued: Continued | None

@@ -3,35 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from games.documents import Own
 from games.kernel import Event, Fact
-from games.schema import Fields, described, nullable, optional, whole
+from games.schema import Fields, described, ids, nullable, optional, veiled, whole
 from table.clocks import at_start, returning, shifted
 from table.document import Table
 from table.settings import CLOCK, SPECTATORS, TIME_OUT
 from table.state import (
     ABOUT,
+    ADMIN,
+    APPEALED,
     BLANK,
     CLOSED,
     COMMITMENT,
     DECISION,
+    DISPUTE_NUMBER,
+    DISPUTE_TEXT,
+    DISPUTED,
     EXPIRES,
     GAME,
     GIVEN,
     INVITED,
+    LAPSED,
     LEVEL,
     LOCK,
     MATCH_ID,
     MOMENT,
     OPEN,
+    ORIGIN,
     PAUSED,
     PLAYER_ID,
     PROPOSAL,
+    REFEREE,
+    REMEDIES,
+    REPORT,
     ROSTER,
+    RULED,
     SEAT,
+    SETTLED,
     STARTED,
+    VERDICTS,
     VERSION,
+    WITHDRAWN,
 )
 
 
@@ -46,6 +61,7 @@ def match_created(table: Table, event: Event, own: Own) -> None:
     table["lock"] = event.get("lock")
     table["expires"] = event.get("expires")
     table["rematch_of"] = event.get("rematch_of")
+    table["origin"] = event.get("origin")
     table["clock"] = event.get("clock", BLANK["clock"]).copy()
     table["time_out"] = event.get("time_out", BLANK["time_out"]).copy()
     table["spectators"] = event.get("spectators", BLANK["spectators"])
@@ -58,6 +74,10 @@ def match_created(table: Table, event: Event, own: Own) -> None:
     table["handovers"] = {}
     table["paused_until"] = None
     table["votes"] = {}
+    table["disputes"] = []
+    table["disputed_since"] = None
+    table["former"] = []
+    table["continued"] = None
 
 
 def seat_taken(table: Table, event: Event, own: Own) -> None:
@@ -163,6 +183,9 @@ def seat_handed_over(table: Table, event: Event, own: Own) -> None:
     """Another player has the seat from now on, with the clock as it is, but with at least a minute in the bank, or what it held at the
     start."""
     seat = event["seat"]
+    before = table["roster"][seat].get("player")
+    if before is not None and before not in table["former"]:
+        table["former"] = [*table["former"], before]
     own(table, "roster")[seat] = {"player": event["player"]}
     own(table, "handovers").pop(seat, None)
     own(table, "substitutes").pop(seat, None)
@@ -214,6 +237,124 @@ def match_resumed(table: Table, event: Event, own: Own) -> None:
     table["paused_until"] = None
 
 
+# ---------------------------------------------------------------- disputes
+
+
+def dispute_opened(table: Table, event: Event, own: Own) -> None:
+    """A seat disputes what happened at a version. If no referee has ruled by `until`, the dispute goes to an admin."""
+    table["disputes"] = [
+        *table["disputes"],
+        {
+            "seat": event["seat"],
+            "version": event["version"],
+            "opened": event["opened"],
+            "state": OPEN,
+            "sides": [],
+            "reported": False,
+            "escalated": False,
+            "rulings": [],
+            "accepted": [],
+            "appeal": None,
+            "until": event["until"],
+        },
+    ]
+
+
+def match_frozen(table: Table, event: Event, own: Own) -> None:
+    """Nobody acts and no clock runs until the dispute is settled."""
+    table["phase"] = DISPUTED
+    table["disputed_since"] = event["since"]
+
+
+def match_unfrozen(table: Table, event: Event, own: Own) -> None:
+    """The match is as before the dispute. Its pause and its votes end that much later."""
+    paused = table["paused_until"]
+    table["phase"] = STARTED if paused is None else PAUSED
+    table["disputed_since"] = None
+    table["paused_until"] = None if paused is None else paused + event["frozen"]
+    if table["votes"]:
+        votes = own(table, "votes")
+        for about in votes:
+            own(votes, about)["until"] += event["frozen"]
+
+
+def dispute_withdrawn(table: Table, event: Event, own: Own) -> None:
+    """The seat does not dispute any more."""
+    _dispute(table, event, own).update(state=WITHDRAWN, until=None)
+
+
+def side_stated(table: Table, event: Event, own: Own) -> None:
+    """Another seat has stated its side."""
+    one = _dispute(table, event, own)
+    one["sides"] = [*one["sides"], event["seat"]]
+
+
+def report_attached(table: Table, event: Event, own: Own) -> None:
+    """The service has made its report."""
+    _dispute(table, event, own)["reported"] = True
+
+
+def dispute_escalated(table: Table, event: Event, own: Own) -> None:
+    """No referee has ruled in time. Now only an admin may, until `until`."""
+    _dispute(table, event, own).update(escalated=True, until=event["until"])
+
+
+def dispute_lapsed(table: Table, event: Event, own: Own) -> None:
+    """Nobody has ruled, so nothing follows from the dispute."""
+    _dispute(table, event, own).update(state=LAPSED, until=None)
+
+
+def dispute_ruled(table: Table, event: Event, own: Own) -> None:
+    """A referee has ruled. The ruling takes effect at `until` unless a seat appeals; without `until` it is final, and takes effect now."""
+    one = _dispute(table, event, own)
+    named = ("referee", "verdict", "remedy", "seat", "version")
+    ruling = {name: event[name] for name in named if name in event}
+    one.update(state=RULED, escalated=False, rulings=[*one["rulings"], ruling], until=event.get("until"))
+
+
+def ruling_accepted(table: Table, event: Event, own: Own) -> None:
+    """A seat accepts the ruling."""
+    one = _dispute(table, event, own)
+    one["accepted"] = [*one["accepted"], event["seat"]]
+
+
+def ruling_appealed(table: Table, event: Event, own: Own) -> None:
+    """A seat does not accept the ruling. Another referee rules by `until`, or else an admin."""
+    _dispute(table, event, own).update(state=APPEALED, appeal=event["seat"], until=event["until"])
+
+
+def dispute_settled(table: Table, event: Event, own: Own) -> None:
+    """The last ruling takes effect."""
+    _dispute(table, event, own).update(state=SETTLED, until=None)
+
+
+def match_continued(table: Table, event: Event, own: Own) -> None:
+    """By a ruling, another match begins from a version of this one. Until it is over, what is hidden here stays hidden."""
+    named = {name: event[name] for name in ("match", "version", "dispute")}
+    table["continued"] = {**named, "begun": False, "opened": False}  # type: ignore[typeddict-item]
+
+
+def continuation_begun(table: Table, event: Event, own: Own) -> None:
+    """The match that goes on has been created."""
+    own(table, "continued")["begun"] = True
+
+
+def record_opened(table: Table, event: Event, own: Own) -> None:
+    """The match that went on from this one is over, so everybody may see all of this one."""
+    own(table, "continued")["opened"] = True
+
+
+def origin_opened(table: Table, event: Event, own: Own) -> None:
+    """This match is over, and everybody may see all of the one from which it went on."""
+    own(table, "origin")["opened"] = True
+
+
+def _dispute(table: Table, event: Event, own: Own) -> dict[str, Any]:
+    """Return the dispute of an event, to be changed."""
+    one: dict[str, Any] = own(own(table, "disputes"), event["dispute"] - 1)
+    return one
+
+
 def _count(table: Table, seat: str, own: Own) -> None:
     """Count an offer of a seat."""
     offered = own(table, "offered")
@@ -238,6 +379,7 @@ def _out(table: Table, seat: str, own: Own) -> None:
 
 
 _MILLISECONDS = "in milliseconds since 1970"
+HIDDEN_TEXT = veiled(described(DISPUTE_TEXT, "for the seats and referees; for others it is null until the match is over"), {"type": "null"})
 
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
     "match_created": (
@@ -251,6 +393,7 @@ FACTS: Mapping[str, tuple[Fact, Fields]] = {
             "lock": optional(LOCK),
             "expires": optional(EXPIRES),
             "rematch_of": optional(described(MATCH_ID, "the match of which this one is the rematch; left out if it is none")),
+            "origin": optional(ORIGIN),
             "clock": optional(CLOCK),
             "time_out": optional(TIME_OUT),
             "spectators": optional(SPECTATORS),
@@ -292,4 +435,61 @@ FACTS: Mapping[str, tuple[Fact, Fields]] = {
     "offer_lapsed": (offer_lapsed, {"what": PROPOSAL}),
     "match_paused": (match_paused, {"until": described(MOMENT, f"when the pause ends at the latest, {_MILLISECONDS}")}),
     "match_resumed": (match_resumed, {}),
+    "dispute_opened": (
+        dispute_opened,
+        {
+            "dispute": DISPUTE_NUMBER,
+            "seat": SEAT,
+            "version": described(VERSION, "the version that the dispute is about"),
+            "opened": described(VERSION, "the version of this entry"),
+            "text": HIDDEN_TEXT,
+            "until": described(MOMENT, f"when it goes to an admin, {_MILLISECONDS}"),
+        },
+    ),
+    "match_frozen": (match_frozen, {"since": described(MOMENT, f"since when nobody acts and no clock runs, {_MILLISECONDS}")}),
+    "match_unfrozen": (match_unfrozen, {"frozen": whole(0, about="how long the match was frozen, in milliseconds")}),
+    "dispute_withdrawn": (dispute_withdrawn, {"dispute": DISPUTE_NUMBER}),
+    "side_stated": (side_stated, {"dispute": DISPUTE_NUMBER, "seat": SEAT, "text": HIDDEN_TEXT}),
+    "report_attached": (report_attached, {"dispute": DISPUTE_NUMBER, "report": veiled(REPORT, {"type": "null"})}),
+    "dispute_escalated": (
+        dispute_escalated,
+        {"dispute": DISPUTE_NUMBER, "until": described(MOMENT, f"until when an admin may rule, {_MILLISECONDS}")},
+    ),
+    "dispute_lapsed": (dispute_lapsed, {"dispute": DISPUTE_NUMBER}),
+    "dispute_ruled": (
+        dispute_ruled,
+        {
+            "dispute": DISPUTE_NUMBER,
+            "referee": described(PLAYER_ID, "who rules"),
+            "role": ids([REFEREE, ADMIN], "the role of who rules"),
+            "verdict": ids(VERDICTS, "what the ruling says"),
+            "remedy": ids(REMEDIES, "what follows from it"),
+            "seat": optional(described(SEAT, "the seat that forfeits")),
+            "version": optional(described(VERSION, "the version from which another match goes on")),
+            "text": HIDDEN_TEXT,
+            "until": optional(described(MOMENT, f"when it takes effect unless a seat appeals, {_MILLISECONDS}; left out if it is final")),
+        },
+    ),
+    "ruling_accepted": (ruling_accepted, {"dispute": DISPUTE_NUMBER, "seat": SEAT}),
+    "ruling_appealed": (
+        ruling_appealed,
+        {
+            "dispute": DISPUTE_NUMBER,
+            "seat": SEAT,
+            "text": HIDDEN_TEXT,
+            "until": described(MOMENT, f"when it goes to an admin, {_MILLISECONDS}"),
+        },
+    ),
+    "dispute_settled": (dispute_settled, {"dispute": DISPUTE_NUMBER}),
+    "match_continued": (
+        match_continued,
+        {
+            "match": described(MATCH_ID, "the match that goes on"),
+            "version": described(VERSION, "the version of this match from which it does"),
+            "dispute": DISPUTE_NUMBER,
+        },
+    ),
+    "continuation_begun": (continuation_begun, {}),
+    "record_opened": (record_opened, {}),
+    "origin_opened": (origin_opened, {}),
 }

@@ -9,7 +9,7 @@ from games.lifecycle import DRAW, VOID
 from table.document import Table
 from table.session import Session
 from table.settings import PER_ACTION
-from table.state import CLOSED, NEW, OPEN, TAKEBACK, player_of
+from table.state import CLOSED, DISPUTED, NEW, OPEN, TAKEBACK, player_of
 
 _MOST_DEFAULTS = 200
 """How many actions one time-out may play for a seat. Games end a turn long before."""
@@ -21,13 +21,18 @@ Seat = str
 
 
 def not_going_on(session: Session) -> Refusal | None:
-    """Return the refusal of what is possible only while a match goes on, or None if it does (TBL-SEA-06, TBL-CLO-02)."""
+    """Return the refusal of what is possible only while a match goes on, or None if it does.
+
+    (TBL-SEA-06, TBL-CLO-02, TBL-DIS-02)
+    """
     phase = session.table["phase"]
     if phase in (NEW, OPEN):
         return no("not_started", "TBL-SEA-06")
     if phase == CLOSED:
         return no("match_closed", "TBL-CLO-02")
-    return no("match_over") if is_over(session) else None
+    if is_over(session):
+        return no("match_over")
+    return no("match_disputed", "TBL-DIS-02") if phase == DISPUTED else None
 
 
 def is_over(session: Session) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from games import kernel
 from games.choices import Choice
-from games.kernel import AUDITOR, RESTORED, SYSTEM, Action, Event, Game, Refusal, Refused, State, no
+from games.kernel import AUDITOR, RESTORED, SPECTATOR, SYSTEM, Action, Event, Game, Refusal, Refused, State, no
 from games.lifecycle import PREPARED
 from games.schema import Malformed, Shape, always, record
 from table.clocks import deadline_of
@@ -16,8 +16,8 @@ from table.deeds import DEEDS
 from table.document import Table
 from table.facts import FACTS
 from table.progress import is_over, lapse, lapsing
-from table.session import BY_PLAYER, BY_SEAT, BY_SYSTEM, Session, TableDeed
-from table.state import PAUSED, lock_of, needs_code
+from table.session import BY_PLAYER, BY_REFEREE, BY_SEAT, BY_SYSTEM, Session, TableDeed
+from table.state import DISPUTED, PAUSED, lock_of, needs_code
 from table.votes import settle_votes
 
 _CHOSEN: Mapping[str, list[TableDeed]] = {
@@ -28,6 +28,9 @@ REFUSALS: Mapping[str, str] = {
     "already_created": "The match exists already.",
     "bad_seats": "The seat {seat} can be requested as `me`, `open`, `ai:<level>` or `player:<id>`, not as {request!r}.",
     "bad_order": "The order must name each seat of the match once: {seats}.",
+    "origin_not_over": "The match {match} is not over. Only a match that is over can be forked.",
+    "nothing_to_play": "At version {version} that match was over, so nothing can be played from there.",
+    "other_seats": "A fork has the seats of the match that it begins from: {seats}.",
     "no_such_seat": "The match has no seat {seat!r}. Its seats are {seats}.",
     "seat_taken": "The seat {seat} is taken.",
     "not_your_seat": "The seat {seat} is not yours.",
@@ -61,6 +64,19 @@ REFUSALS: Mapping[str, str] = {
     "offered_already": "This changes nothing: the seat {seat} is offered like that already, or the player has it.",
     "not_offered": "The seat {seat} is not offered to you.",
     "not_over": "The match is not over. A rematch can be asked for when it is.",
+    "match_disputed": "The match is frozen until a dispute about it is settled.",
+    "no_such_past": "The match has the versions 1 to {last}, so version {version} cannot be disputed.",
+    "too_late": "It is too late for this: the time for it ended at {until}.",
+    "already_disputed": "The seat {seat} has a dispute that is not settled.",
+    "too_many_disputes": "There have been {limit} disputes in this match, so there can be no more.",
+    "no_dispute": "There is no dispute {dispute} for which you could do this now.",
+    "already_stated": "The seat {seat} has stated its side of this dispute.",
+    "not_a_referee": "Only a referee may rule on a dispute.",
+    "is_party": "You have or had a seat in this match, so another referee must rule.",
+    "same_referee": "You have ruled on this dispute, so another referee must rule on the appeal.",
+    "needs_admin": "No referee has answered this dispute in time. Now only an admin may rule.",
+    "bad_remedy": "This remedy is not possible: {reason}.",
+    "not_continued": "No ruling has another match go on from this one, or this has been done.",
     "already_voted": "You have voted about the seat {seat} already.",
 }
 
@@ -107,10 +123,10 @@ def carry_out(session: Session, actor: str, action: Any) -> Action:
     """
     admitted = admit(action)
     deed = DEEDS[admitted["type"]]
-    if by(session.table, actor) != deed.by:
+    if by(session.table, actor) != (BY_PLAYER if deed.by == BY_REFEREE else deed.by):
         raise Refused(no("bad_action", reason=f"{admitted['type']} is not for {actor!r} to choose"))
     refusal = deed.refusal(session, actor, admitted)
-    if refusal is None and deed.by != BY_PLAYER and is_over(session):
+    if refusal is None and deed.by != BY_PLAYER and not deed.after_the_end and is_over(session):
         refusal = no("match_over")  # a rematch is not carried out in the match that is over
     if refusal is not None:
         raise Refused(refusal)
@@ -118,7 +134,7 @@ def carry_out(session: Session, actor: str, action: Any) -> Action:
         if name not in admitted:
             raise Refused(no("bad_action", reason=f"{admitted['type']}: missing field {name!r}"))
     deed.act(session, actor, admitted)
-    if session.table["votes"]:
+    if session.table["votes"] and session.table["phase"] != DISPUTED:
         settle_votes(session)
     if is_over(session):
         lapse(session, actor)
@@ -135,16 +151,23 @@ def by_seat(action: Any) -> bool:
     return is_table_action(action) and DEEDS[action["type"]].by == BY_SEAT
 
 
+def follows_the_end(action: Any) -> bool:
+    """Return True if an action is one that is possible in a match that is over (TBL-DIS-03)."""
+    return is_table_action(action) and DEEDS[action["type"]].after_the_end
+
+
 def play_refusal(table: Table, state: State, seat: str, at: int, *, owner: bool) -> Refusal | None:
     """Return why the table does not let a seat or the system act in the game at a moment, in milliseconds since 1970, or None if it does.
 
-    `owner`: whether the player who has the seat acts, rather than an artificial player who plays it for him (TBL-PAU-02, TBL-TIM-06,
-    TBL-CLK-05).
+    `owner`: whether the player who has the seat acts, rather than an artificial player who plays it for him (TBL-PAU-02, TBL-DIS-02,
+    TBL-TIM-06, TBL-CLK-05).
     """
     if state["outcome"] is not None:
         return None  # the game says so
     if table["phase"] == PAUSED:
         return no("match_paused", "TBL-PAU-02")
+    if table["phase"] == DISPUTED:
+        return no("match_disputed", "TBL-DIS-02")
     if owner and seat in table["substitutes"]:
         return no("substituted", "TBL-TIM-06", seat=seat)
     deadline = deadline_of(table, seat)
@@ -183,13 +206,39 @@ def view(table: Table, viewer: str) -> Table:
 
 
 def shown(game: Game, event: Event, viewer: str) -> Event:
-    """Return an event of the table or the game as a viewer may see it. The game redacts its own and whole documents (TBL-SEE-01)."""
+    """Return an event of the table or the game as a viewer may see it. The game redacts its own and whole documents.
+
+    (TBL-SEE-01, TBL-SEE-02)
+    """
     kind = event["type"]
-    if kind in FACTS or viewer == AUDITOR:
+    if viewer == AUDITOR:
         return event
+    if kind in FACTS:
+        return _shown_at_table(event, viewer) if kind in _FOR_SEATS else event
     if kind in (PREPARED, RESTORED):
         return {**event, "document": game.view(event["document"], viewer)}
     return game.shown(event, viewer)
+
+
+_FOR_SEATS: Mapping[str, str] = {
+    kind: name for kind, (_, fields) in FACTS.items() for name in ("text", "report") if name in fields
+}  # by event, the field that only seats and referees see
+
+
+def _shown_at_table(event: Event, viewer: str) -> Event:
+    """Return an event of a dispute as a viewer may see it: spectators without its text, seats without refused actions of others."""
+    name = _FOR_SEATS[event["type"]]
+    if viewer == SPECTATOR:
+        return {**event, name: None}
+    if name == "report":
+        own = [refused for refused in event[name]["refused"] if refused["seat"] == viewer]
+        return {**event, name: {**event[name], "refused": own}}  # also if these are all, or its proof would say so
+    return event
+
+
+def is_for_seats(action: Action) -> bool:
+    """Return True if an action of the table has a field that only seats and referees may see (TBL-SEE-02)."""
+    return is_table_action(action) and not {"text", "report"}.isdisjoint(DEEDS[action["type"]].fields)
 
 
 def players_in(events: Iterable[Event]) -> frozenset[str]:
@@ -197,7 +246,7 @@ def players_in(events: Iterable[Event]) -> frozenset[str]:
     found: set[str] = set()
     for event in events:
         if event["type"] in FACTS:
-            found |= {event[name] for name in ("creator", "player", "kept_for") if event.get(name) is not None}
+            found |= {event[name] for name in ("creator", "player", "kept_for", "referee") if event.get(name) is not None}
             found |= set(event.get("invited", {}).values())
     return frozenset(found)
 

@@ -10,6 +10,7 @@ from table.session import Session, TableDeed
 from table.state import (
     CLOSED,
     CODE,
+    DISPUTED,
     GIVEN,
     PAUSED,
     STARTED,
@@ -64,7 +65,7 @@ def leave_seat_refusal(session: Session, player: str, action: Action) -> Refusal
         return no("no_such_seat", "TBL-SEA-04", seat=seat, seats=", ".join(sorted(roster)))
     if roster[seat].get("player") != player:
         return no("not_your_seat", "TBL-SEA-04", seat=seat)
-    if phase in (STARTED, PAUSED):
+    if phase in (STARTED, PAUSED, DISPUTED):
         return no("already_started", "TBL-SEA-05")
     return no("match_closed", "TBL-CLO-02") if phase == CLOSED else None
 
@@ -113,7 +114,7 @@ def close_match_refusal(session: Session, player: str, action: Action) -> Refusa
     phase = session.table["phase"]
     if session.table["creator"] != player:
         return no("not_creator", "TBL-CLO-01")
-    if phase in (STARTED, PAUSED):
+    if phase in (STARTED, PAUSED, DISPUTED):
         return no("already_started", "TBL-CLO-01")
     return no("match_closed", "TBL-CLO-02") if phase == CLOSED else None
 

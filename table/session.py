@@ -14,6 +14,7 @@ from games.choices import Ranges
 from games.documents import copied
 from games.kernel import Action, Event, Game, Match, Memory, Refusal, State
 from games.schema import Fields
+from table.data import ESCALATION_MS
 from table.document import Table
 from table.facts import FACTS
 from table.state import BLANK
@@ -21,6 +22,22 @@ from table.state import BLANK
 BY_PLAYER: Literal["player"] = "player"
 BY_SEAT: Literal["seat"] = "seat"
 BY_SYSTEM: Literal["system"] = "system"
+BY_REFEREE: Literal["referee"] = "referee"
+
+
+class Origin(NamedTuple):
+    """A version of a match, as another match begins from it. `digest` is that of its entry. `over`: whether that match is over by now.
+
+    `document` and `memory` are those of the game at that version. `table` is that of the match by now; only a ruling needs it.
+    """
+
+    match: str
+    version: int
+    digest: str
+    document: State
+    memory: Memory
+    over: bool = True
+    table: Table = BLANK
 
 
 def _no_number(below: int) -> int:
@@ -35,16 +52,21 @@ class Session:
     """A match while one action of the table is carried out: both documents so far, and the events so far.
 
     Creating a match needs what is published then: `commitment`, the SHA-256 of the match's secret, in hex; `lock`, the hash of the code
-    that it may ask for; and `expires`, when it is removed unless it has started.
+    that it may ask for; and `expires`, when it is removed unless it has started. A match that begins from a version of another one also
+    needs that `origin`.
 
     The actions of a match that has started need more. `at`: the moment of the action. `last`: the latest moment of all entries before it.
     `version`: the version before it. `fixed`: the version before which nothing can be taken back (events.positions). `chance`: for what the
     game draws. `earlier(version)`: the document and the memory of the game at an earlier version. Moments are in milliseconds since 1970.
+
+    Disputes need what only the platform knows. `role`: `referee` or `admin` if the actor is one, else None. `escalation`: after how many
+    milliseconds a dispute goes to an admin. `finished`: when the match was over, or None. `successor`: the id that a match would have that
+    goes on from this one.
     """
 
     __slots__ = (
-        *("_in_play", "at", "chance", "commitment", "earlier", "events", "expires", "fixed", "game", "last", "lock", "state", "table"),
-        "version",
+        *("_in_play", "at", "chance", "commitment", "earlier", "escalation", "events", "expires", "finished", "fixed", "game", "last"),
+        *("lock", "origin", "role", "state", "successor", "table", "version"),
     )
 
     def __init__(
@@ -56,12 +78,17 @@ class Session:
         lock: str = "",
         expires: int | None = None,
         *,
+        origin: Origin | None = None,
         at: int = 0,
         last: int = 0,
         version: int = 0,
         fixed: int = 0,
         chance: Chance | None = None,
         earlier: Callable[[int], tuple[State, Memory]] = _no_position,
+        role: str | None = None,
+        escalation: int = ESCALATION_MS,
+        finished: int | None = None,
+        successor: str = "",
     ) -> None:
         self.game = game
         self.table = table
@@ -69,12 +96,17 @@ class Session:
         self.commitment = commitment
         self.lock = lock
         self.expires = expires
+        self.origin = origin
         self.at = at
         self.last = last
         self.version = version
         self.fixed = fixed
         self.chance = chance or Drawn(_no_number)
         self.earlier = earlier
+        self.role = role
+        self.escalation = escalation
+        self.finished = finished
+        self.successor = successor
         self.events: list[Event] = []
         self._in_play: tuple[State, list[str]] | None = None
 
@@ -100,7 +132,8 @@ class Session:
 class TableDeed(NamedTuple):
     """A kind of action at the table: its shape, and the functions that offer, judge and carry it out, as for a game (games.kernel.Deed).
 
-    `by`: whose action it is. The actor is the id of a player, a seat that a player has, or `system`.
+    `by`: whose action it is. The actor is the id of a player, a seat that a player has, or `system`; for a referee's the id of a player.
+    `after_the_end`: whether it is possible in a match that is over.
     `ranges`: the fields that are left to choose in an action that is offered, such as a version. Then `refusal` judges an action with or
     without them, and they must be there when it is carried out.
     """
@@ -109,8 +142,9 @@ class TableDeed(NamedTuple):
     offers: Callable[[Session, str], Iterable[Action]]
     refusal: Callable[[Session, str, Action], Refusal | None]
     act: Callable[[Session, str, Action], None]
-    by: Literal["player", "seat", "system"] = BY_PLAYER
+    by: Literal["player", "seat", "system", "referee"] = BY_PLAYER
     ranges: Callable[[Session, str, Action], Ranges] | None = None
+    after_the_end: bool = False
 
 
 def evolve(game: Game, table: Table, state: State, event: Event) -> tuple[Table, State]:

@@ -12,8 +12,10 @@ from games.schema import (
     Malformed,
     Shape,
     always,
+    anything,
     described,
     either,
+    flag,
     ids,
     known,
     listing,
@@ -24,7 +26,7 @@ from games.schema import (
     text,
     whole,
 )
-from table.data import CLOSED_MS, LEVELS, MOST_DEPARTURES, MOST_OFFERS, OPEN_MS
+from table.data import CLOSED_MS, LEVELS, LONGEST_TEXT, MOST_DEPARTURES, MOST_DISPUTES, MOST_OFFERS, OPEN_MS
 from table.document import Occupant, Table
 from table.settings import ALL, CLOCK, DECISIONS, NONE, SPECTATORS, TIME_OUT
 
@@ -32,6 +34,7 @@ NEW = "new"
 OPEN = "open"
 STARTED = "started"
 PAUSED = "paused"
+DISPUTED = "disputed"
 CLOSED = "closed"
 
 PAUSE = "pause"
@@ -39,6 +42,22 @@ RESUME = "resume"
 TAKEBACK = "takeback"
 PROPOSALS = (DRAW, VOID, PAUSE, RESUME, TAKEBACK)
 """What a seat may offer to the others (TBL-OFR-01)."""
+
+RULED = "ruled"
+APPEALED = "appealed"
+SETTLED = "settled"
+WITHDRAWN = "withdrawn"
+LAPSED = "lapsed"
+UNDECIDED = (OPEN, RULED, APPEALED)
+"""The states of a dispute that freezes its match."""
+
+REJECTED = "rejected"
+UPHELD = "upheld"
+VERDICTS = (REJECTED, UPHELD)
+NO_REMEDY, VOID_REMEDY, FORFEIT_REMEDY, PLAY_ON_REMEDY = REMEDIES = ("none", VOID, "forfeit", "play_on")
+
+REFEREE = "referee"
+ADMIN = "admin"
 
 ME = "me"
 FREE = "open"
@@ -117,15 +136,115 @@ VOTE = record(
     },
     about="a vote about a seat whose time has run out",
 )
+DISPUTE_NUMBER = whole(1, about="the number of the dispute in its match, from 1")
+DISPUTE_TEXT = matching(
+    rf"[^\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]{{1,{LONGEST_TEXT}}}",
+    f"1 to {LONGEST_TEXT} characters, without control characters but line ends",
+)
+FINDING = record({"version": whole(0, about="the version where it shows"), "code": text(about="what is wrong, as a stable code")})
+RECORDED = record(
+    {
+        "version": described(VERSION, "the version"),
+        "actor": text(about="who acted"),
+        "action": text(about="the type of the action"),
+        "at": described(MOMENT, "the moment of the entry, in milliseconds since 1970"),
+        "digest": text(anchored(patterns.DIGEST), "the digest of the entry"),
+        "rolls": listing(anything(), about="its rolls of dice, as everybody sees them"),
+    },
+    about="an entry near the version that the dispute is about",
+)
+REFUSED = record(
+    {
+        "seat": SEAT,
+        "version": whole(0, about="the version of the match at which it was refused"),
+        "at": described(MOMENT, "when it was received, in milliseconds since 1970"),
+        "code": text(about="why, as a stable code"),
+    },
+    about="an action of a seat that was refused near that version",
+)
+REPORT = record(
+    {
+        "version": described(VERSION, "the version of the match that was looked at"),
+        "audit": record(
+            {
+                "state": ids(["holds", "fails", "too_long"], "whether the record holds; a record that is too long is not looked at"),
+                "findings": listing(FINDING, high=20, about="what is wrong, the first few"),
+                "found": whole(0, about="how many findings there are"),
+            },
+            about="the audit of the match",
+        ),
+        "entries": listing(RECORDED, high=9, about="the entries around the version that the dispute is about"),
+        "clocks": mapping(SEAT, whole(0, about="milliseconds"), about="what each seat with a clock had left after that version"),
+        "refused": listing(
+            REFUSED, high=60, about="refused actions around that version, of each seat the newest ten; seats see their own, referees all"
+        ),
+    },
+    about="the first report, which the service makes by itself",
+)
+RULING_MADE = record(
+    {
+        "referee": described(PLAYER_ID, "who has ruled"),
+        "verdict": ids(VERDICTS, "what the ruling says"),
+        "remedy": ids(REMEDIES, "what follows from it"),
+        "seat": optional(described(SEAT, "the seat that forfeits")),
+        "version": optional(described(VERSION, "the version from which another match goes on")),
+    },
+    about="a ruling on a dispute",
+)
+RULING_MADE.schema["title"] = "Ruling"
+DISPUTE = record(
+    {
+        "seat": described(SEAT, "the seat that disputes"),
+        "version": described(VERSION, "the version that the dispute is about"),
+        "opened": described(VERSION, "the version of the entry that opened it"),
+        "state": ids(
+            [*UNDECIDED, SETTLED, WITHDRAWN, LAPSED],
+            "`open` until a referee rules; then `ruled`, or `appealed` until another one rules; at last `settled`, `withdrawn` or `lapsed`",
+        ),
+        "sides": listing(SEAT, about="the other seats that have stated their sides"),
+        "reported": flag("whether the first report is attached"),
+        "escalated": flag("whether only an admin may rule"),
+        "rulings": listing(RULING_MADE, high=2, about="the ruling, and the one on appeal"),
+        "accepted": listing(SEAT, about="the seats that accept the ruling"),
+        "appeal": nullable(described(SEAT, "the seat that has appealed")),
+        "until": nullable(described(MOMENT, "when the next step comes by itself, in milliseconds since 1970; null if there is none")),
+    },
+    about="a dispute",
+)
+DISPUTE.schema["title"] = "Dispute"
+CONTINUED = record(
+    {
+        "match": described(MATCH_ID, "the match that goes on from an earlier position of this one"),
+        "version": described(VERSION, "the version from which it does"),
+        "dispute": DISPUTE_NUMBER,
+        "begun": flag("whether that match has been created"),
+        "opened": flag("whether that match is over, so that everybody may see this one"),
+    },
+    about="how a match goes on that has ended by a ruling",
+)
+CONTINUED.schema["title"] = "Continued"
+ORIGIN = record(
+    {
+        "match": described(MATCH_ID, "the match from which this one begins"),
+        "version": described(VERSION, "the version of it"),
+        "digest": text(anchored(patterns.DIGEST), "the digest of the entry of that version"),
+        "dispute": optional(
+            described(DISPUTE_NUMBER, "the number of the dispute by whose ruling the match goes on; left out for practice")
+        ),
+        "opened": optional(always(True, "this match is over, and everybody may see that one now")),
+    },
+    about="the position from which a match begins that does not begin with the first document of its game",
+)
+ORIGIN.schema["title"] = "Origin"
 ROSTER = mapping(SEAT, OCCUPANT, about="who has each seat")
 INVITED = mapping(SEAT, PLAYER_ID, about="for whom a seat is kept, whether or not the player has it by now; other seats are left out")
 
 DOCUMENT = record(
     {
         "phase": ids(
-            [NEW, OPEN, STARTED, PAUSED, CLOSED],
-            "`open` while a seat is free; then `started` or `closed`. A match that has started may be `paused`. Play is possible in "
-            "`started` only",
+            [NEW, OPEN, STARTED, PAUSED, DISPUTED, CLOSED],
+            "`open` while a seat is free; then `started` or `closed`. A match that has started may be `paused` or `disputed`. Play is "
+            "possible in `started` only",
         ),
         "game": GAME,
         "creator": PLAYER_ID,
@@ -135,6 +254,7 @@ DOCUMENT = record(
         "lock": nullable(LOCK),
         "expires": nullable(EXPIRES),
         "rematch_of": nullable(described(MATCH_ID, "the match of which this one is the rematch")),
+        "origin": nullable(ORIGIN),
         "clock": CLOCK,
         "time_out": TIME_OUT,
         "spectators": SPECTATORS,
@@ -147,6 +267,10 @@ DOCUMENT = record(
         "handovers": mapping(SEAT, PLAYER_ID, about="to whom the owner of a seat offers it; other seats are left out"),
         "paused_until": nullable(described(MOMENT, "when the pause ends, in milliseconds since 1970; null if there is none")),
         "votes": mapping(SEAT, VOTE, about="the votes about seats whose time has run out"),
+        "disputes": listing(DISPUTE, high=MOST_DISPUTES, about="the disputes, in the order of their numbers"),
+        "disputed_since": nullable(described(MOMENT, "since when the match is frozen, in milliseconds since 1970; null if it is not")),
+        "former": listing(PLAYER_ID, about="the players who have handed a seat over"),
+        "continued": nullable(CONTINUED),
     },
     about="the state of the table of a match",
 )
@@ -161,6 +285,7 @@ BLANK: Table = {
     "lock": None,
     "expires": None,
     "rematch_of": None,
+    "origin": None,
     "clock": {"kind": NONE},
     "time_out": {},
     "spectators": ALL,
@@ -173,6 +298,10 @@ BLANK: Table = {
     "handovers": {},
     "paused_until": None,
     "votes": {},
+    "disputes": [],
+    "disputed_since": None,
+    "former": [],
+    "continued": None,
 }
 """The table before the match is created."""
 
@@ -238,6 +367,21 @@ def removal(table: Table, created: int, changed: int) -> int | None:
 def may_take_seats(table: Table, player: str) -> bool:
     """Return False for a player who has left seats of the match too often (TBL-SEA-08)."""
     return table["departures"].get(player, 0) < MOST_DEPARTURES
+
+
+def is_practice(table: Table) -> bool:
+    """Return True if a match is for practice: it begins from a position of another one, and by no ruling (TBL-FRK-01, TBL-DIS-13)."""
+    return table["origin"] is not None and "dispute" not in table["origin"]
+
+
+def is_sealed(table: Table) -> bool:
+    """Return True if a match is over whose hidden things are still in play in the match that goes on from it (TBL-DIS-13)."""
+    return table["continued"] is not None and not table["continued"]["opened"]
+
+
+def players_of(table: Table) -> list[str]:
+    """Return the players who have a seat, in alphabetical order."""
+    return sorted({one["player"] for one in table["roster"].values() if "player" in one})
 
 
 def delay(table: Table) -> int | None:

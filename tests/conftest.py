@@ -17,6 +17,7 @@ from events import embedded, play, players
 from events.platform import Platform, Settings, open_platform
 from events.store import Store
 from events.store.client import RedisClient
+from events.writing import Played
 from games import GAMES
 from tests.tally import TALLY
 
@@ -86,7 +87,7 @@ def platform(servers: Servers) -> Iterator[Platform]:
     """An empty platform with every game and the test game."""
     servers.keeper.flushall()
     servers.queue.flushall()
-    opened = open_platform(Settings(store_url=servers.store_url, queue_url=servers.queue_url), ALL_GAMES)
+    opened = open_platform(Settings(store_url=servers.store_url, queue_url=servers.queue_url, keys=servers.data / "keys"), ALL_GAMES)
     yield opened
     opened.close()
 
@@ -168,7 +169,7 @@ def store(request: pytest.FixtureRequest) -> Iterator[Store]:
 
 def take_seat(
     platform: Platform, match: str, player: str, seat: str, contribution: str | None = None, request: str | None = None
-) -> play.Played:
+) -> Played:
     """Let a player take a seat."""
     action = {"type": "take_seat", "seat": seat} | ({} if contribution is None else {"contribution": contribution})
     return play.act_at_table(platform, match, player, action, request=request)

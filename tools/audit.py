@@ -10,15 +10,17 @@ from contextlib import suppress
 from pathlib import Path
 
 from events import losses
-from events.audit import Report, as_json, audit, audit_entries
-from events.entries import NotCanonical, canonical
+from events.audit import audit
+from events.dossiers.records import lines_of_record
 from events.errors import NoMatch
 from events.platform import Platform
 from events.seal import Busy, Seal
+from events.trail import VERIFIED, Report, Watch, as_json, audit_entries
 from games import GAMES
 from games.drawing import legible
 from games.patterns import MATCH, matches
-from tools import audit_all
+from thinking.again import Decisions
+from tools import audit_all, decisions
 from tools.platform import Unable, add_data_option, opened
 
 
@@ -29,24 +31,37 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("what", metavar="MATCH | FILE", nargs="?", help="a match's id, or a file with a record as GET …/record gives it")
     parser.add_argument("--all", action="store_true", help="audit every match of the data folder, and look for what belongs to no match")
-    parser.add_argument("--cores", type=int, default=os.cpu_count() or 1, metavar="N", help="processes for --all (all cores)")
     parser.add_argument("--done", type=Path, metavar="FILE", help="the matches that --all has audited (audit.done in the data folder)")
     parser.add_argument("--secret", help="the match's secret in hex, for a record that does not end the match")
+    parser.add_argument("--origin", type=Path, metavar="FILE", help="the record of the match from which a practice match begins")
+    decisions.add_options(parser, os.cpu_count() or 1)
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     add_data_option(parser)
     options = parser.parse_args(arguments)
     if options.all == (options.what is not None):
         parser.error("name a match or a file, or say --all")
+    if options.all and options.decisions:
+        parser.error("--decisions is for one match")
     if options.cores < 1:
         parser.error("--cores must be at least 1")
     try:
         if options.all:
             return _audit_all(options)
-        report = audited(options.what, options.secret, options.data)
+        found = Decisions() if options.decisions else None
+        report = audited(options.what, options.secret, options.data, options.origin, found)
     except (Unable, NoMatch, OSError) as reason:
         print(reason, file=sys.stderr)
         return 2
-    print(json.dumps(as_json(report)) if options.json else as_text(report))
+    outcome = None
+    if found is not None:
+        outcome = decisions.run_again(found, options.cores)
+        findings = sorted([*report.findings, *outcome.findings], key=lambda finding: finding.version)
+        report = report._replace(findings=findings, ok=not findings)
+    if options.json:
+        more = {} if outcome is None else {"decisions": decisions.as_json(outcome)}
+        print(json.dumps(as_json(report) | more))
+    else:
+        print("\n".join([as_text(report), *(map(legible, decisions.as_text(outcome)) if outcome is not None else ())]))
     return int(not report.ok)
 
 
@@ -64,19 +79,23 @@ def _audit_all(options: argparse.Namespace) -> int:
     return int(not overview.ok)
 
 
-def audited(what: str, secret: str | None, data: Path | None) -> Report:
-    """Return the report on a record in a file, or on a match in the store. Raise Unable, NoMatch, OSError."""
+def audited(what: str, secret: str | None, data: Path | None, origin: Path | None = None, watch: Watch | None = None) -> Report:
+    """Return the report on a record in a file, or on a match in the store. `origin`: the file of the record from which that match begins.
+
+    `watch`: what looks at artificial players. Raise Unable, NoMatch, OSError.
+    """
     file = Path(what)
     if file.is_file():
         record = file.read_bytes()
         if not record.strip():
             raise Unable(f"The file {what} is empty.")
-        return audit_entries(GAMES, lines_of(record), secret)
+        begun = None if origin is None else lines_of_record(origin.read_bytes())
+        return audit_entries(GAMES, lines_of_record(record), secret, begun, watch=watch)
     if not matches(MATCH, what):
         raise Unable(f"There is no file {what}, and this is not the id of a match.")
     with opened(data) as platform:
         _compare(platform)
-        return audit(platform, what)
+        return audit(platform, what, watch=watch)
 
 
 def _compare(platform: Platform) -> None:
@@ -92,28 +111,6 @@ def _compare(platform: Platform) -> None:
         keeper.close()
 
 
-def lines_of(record: bytes) -> list[bytes]:
-    """Return the lines of a record in NDJSON, or of one in a single JSON answer."""
-    lines = record.splitlines()
-    if len(lines) == 1:
-        try:
-            whole = json.loads(record)
-        except (ValueError, RecursionError):
-            return lines
-        if isinstance(whole, dict) and isinstance(whole.get("entries"), list):
-            header = [{"blind": whole["blind"], "match": whole["match"]}] if {"blind", "match"} <= whole.keys() else []
-            return [_line(line) for line in [*header, *whole["entries"]]]
-    return lines
-
-
-def _line(entry: object) -> bytes:
-    """Return an entry of a JSON answer as a line. What has no canonical form stays as it is, and the audit says so."""
-    try:
-        return canonical(entry)
-    except NotCanonical:
-        return json.dumps(entry).encode()
-
-
 def as_text(report: Report) -> str:
     """Return the report for people. Control characters are replaced, so that a forged record cannot draw a verdict of its own over it."""
     verdict = "holds" if report.ok else "DOES NOT HOLD"
@@ -123,6 +120,9 @@ def as_text(report: Report) -> str:
     lines.append(f"committed to {report.published}; {report.replayed_only} of {report.versions} entries only replayed, not decided again")
     here = "the rules here" if report.rules == [report.rules_here] else f"not all by the rules here, {report.rules_here}"
     lines.append(f"decided under revision {revisions} by {', '.join(report.rules)}: {here}")
+    if report.origin is not None:
+        begun = "was compared with that of its origin" if report.origin == VERIFIED else "is taken on trust: its origin was not at hand"
+        lines.append(f"the position from which the match begins {begun}")
     lines += [f"version {finding.version}: {finding.code}: {finding.detail}" for finding in report.findings]
     return "\n".join(map(legible, lines))
 

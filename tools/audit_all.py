@@ -15,10 +15,12 @@ from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
-from events.audit import Finding, audit
+from events import ledger_audit
+from events.audit import audit
 from events.errors import NoMatch, StoreUnavailable
 from events.platform import Platform, Settings, open_platform
 from events.store.projections import Listed
+from events.trail import Finding
 from games.drawing import legible
 from tools.words import number
 
@@ -138,7 +140,9 @@ def _read(file: Path) -> dict[str, Audited]:
 
 
 def _strays(platform: Platform) -> Iterator[str]:
-    """Yield a sentence for everything in the store that belongs to no match, or that is in a partition where nobody reads it."""
+    """Yield a sentence for everything in the store that belongs to no match, or that is in a partition where nobody reads it, and for what
+    is wrong with the log of the server."""
+    yield from ledger_audit.of_ledger(platform)
     log, projections = platform.store.log, platform.store.projections
     for match in sorted(set(log.secrets())):
         if not log.head(match):
@@ -153,3 +157,5 @@ def _strays(platform: Platform) -> Iterator[str]:
             yield f"{match}: it is listed, or work is due for it, and there is no log."
     for key in sorted(set(projections.stray_keys())):
         yield f"{key}: its match has no log, or is in another partition."
+    for key in sorted(platform.store.beside.strays()):
+        yield f"{key}: refused actions or reads of a match that has no log, or in another partition."

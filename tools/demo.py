@@ -12,7 +12,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from events.audit import Report, audit_entries
+from events.trail import Report, audit_entries
 from games import GAMES
 from games.choices import complete
 from games.kernel import AUDITOR, Game, evolve

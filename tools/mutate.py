@@ -113,7 +113,7 @@ GROUPS = {
         "not busy and not process and not order_of_the_deck and not log_line",
     ),
     "log": Group(
-        ("events/store/log.py", "events/entries.py", "events/play.py"),
+        ("events/store/log.py", "events/entries.py", "events/play.py", "events/deciding.py", "events/writing.py", "events/requests.py"),
         (
             "tests/events/test_entries.py",
             "tests/events/test_play.py",
@@ -128,7 +128,7 @@ GROUPS = {
         "not cluster and not while and not during",
     ),
     "audit": Group(
-        ("events/audit.py",),
+        ("events/audit.py", "events/trail.py"),
         ("tests/events/test_audit.py",),
         ("tests/service/test_proofs.py",),
         "not of_any_game",

@@ -1,16 +1,15 @@
-"""Draw every game at three moments, light and dark, wide and tall: `./run pictures [--to DIR] [--png]`.
+"""Draw every game at three moments, light and dark, wide and tall: `./run pictures [--to DIR] [--png] [--pages]`.
 
-SVG needs nothing. `--png` also makes images of them, with a Chromium: $CHROMIUM, chromium-headless-shell or chromium.
+SVG needs nothing. `--png` also makes images of them and `--pages` of every page, with a Chromium (tools/browsers.py). `--covers` draws the
+covers that the lobby shows.
 """
 
 from __future__ import annotations
 
 import argparse
 import gzip
-import os
 import random
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -22,10 +21,11 @@ from games.chance import Drawn
 from games.kernel import SPECTATOR, SYSTEM, Event, Game, Memory, State, carry_out, legal, remembered
 from games.picture import THEMES
 from players import choose
-from web.picture import SHAPES, TALL, svg
+from tools.browsers import NAMES, chromium
+from web.picture import BOARD, SHAPES, TALL, svg
 
 LONGEST = 100_000  # actions of a match
-BROWSERS = ("chromium-headless-shell", "chromium")
+COVERS = Path(__file__).resolve().parent.parent / "web" / "static"
 PHONE = 390  # CSS pixels
 
 
@@ -46,13 +46,25 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", default="1", help="the match that is played (default: 1)")
     parser.add_argument("--level", default="greedy", help="who plays it (default: greedy)")
     parser.add_argument("--png", action="store_true", help="make images too, with a Chromium")
+    parser.add_argument("--pages", action="store_true", help="photograph every page of a private service, with a Chromium")
+    parser.add_argument("--covers", action="store_true", help="draw the covers of the games for the lobby, and nothing else")
     options = parser.parse_args(arguments)
-    browser = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
-    if options.png and browser is None:
-        print(f"No Chromium was found. Install {' or '.join(BROWSERS)}, or name one in CHROMIUM.", file=sys.stderr)
+    games = [GAMES[options.game]] if options.game else list(GAMES.values())
+    if options.covers:
+        for game in games:
+            (COVERS / f"{game.id}.svg").write_text(cover(game), encoding="utf-8")
+        return 0
+    browser = chromium(fetch=True) if options.png or options.pages else None
+    if (options.png or options.pages) and browser is None:
+        print(f"No Chromium was found. Install {' or '.join(NAMES)}, or name one in CHROMIUM.", file=sys.stderr)
         return 2
     options.to.mkdir(parents=True, exist_ok=True)
-    for game in [GAMES[options.game]] if options.game else GAMES.values():
+    if options.pages and browser is not None:
+        from tools.page_pictures import photograph_pages
+
+        photograph_pages(browser, games, options.to)
+        return 0
+    for game in games:
         for moment in moments(game, list(game.seats.ids[: options.seats or game.seats.most]), options.seed, options.level):
             for path, text in pictures(game, moment):
                 (options.to / path).write_text(text, encoding="utf-8")
@@ -69,6 +81,12 @@ def moments(game: Game, seats: list[str], seed: str, level: str) -> list[Moment]
     middle = steps[len(steps) // 3 : -1] or steps
     crowded = max(middle, key=lambda step: (len(game.scene(game.view(step.state, SPECTATOR)).pieces), telling(step)))
     return [set_up._replace(name="set-up"), crowded._replace(name="middle"), steps[-1]._replace(name="end")]
+
+
+def cover(game: Game) -> str:
+    """Return the board of the crowded middle of a match, as the lobby shows it."""
+    moment = next(moment for moment in moments(game, list(game.seats.ids), "1", "random") if moment.name == "middle")
+    return svg(game, game.view(moment.state, SPECTATOR), (), BOARD)
 
 
 def telling(step: Moment) -> int:

@@ -15,7 +15,7 @@ from json_merge_patch import merge
 from jsonpointer import EndOfList, JsonPointerException, resolve_pointer
 
 from events.entries import Entry
-from events.positions import Position, follow, moment_of_play
+from events.positions import Position, follow, moment_of_play, successor_id
 from games import GAMES
 from games.chance import Chance, Drawn, Scripted
 from games.choices import Choice, admits
@@ -23,7 +23,7 @@ from games.documents import clone
 from games.kernel import AUDITOR, Event, Game, Refused, State, carry_out, legal, withdraw
 from table import rules as table_rules
 from table.clocks import after_entry
-from table.session import Session
+from table.session import Origin, Session
 from table.state import BLANK, lock_of
 
 Scenario = dict[str, Any]
@@ -31,6 +31,7 @@ COMMITMENT = "0" * 64  # of the matches in scenarios of the table
 CODE = "a" * 16  # that they ask for
 EXPIRES = 1_800_000_000_000
 MATCH = "m" + "a" * 16
+DIGEST = "d1" * 32  # of the entry from which a fork begins
 LEAVE = {"type": "leave"}  # in scenarios of a game: the seat leaves the match
 DEFAULT = {"type": "default"}  # in scenarios of a game: the default action of the seat
 MISSING = object()  # what `value_at` returns if nothing is at a pointer
@@ -52,10 +53,16 @@ def load(path: Path) -> list[Scenario]:
 
 
 def game_of(scenario: Scenario, path: Path) -> Game:
-    """Return the game of a scenario: by its name, the prefix of its id or rules, or its folder or file. Raise BadScenario."""
+    """Return the game of a scenario: by its name, the prefix of its id or rules, or its folder or file. Raise BadScenario.
+
+    The scenarios of a pinned revision are about that revision.
+    """
     given, rules = scenario.get("given") or {}, scenario.get("rules") or []
     if not isinstance(given, dict) or not isinstance(given.get("patch") or {}, dict) or not isinstance(rules, list):
         raise BadScenario("`given` and its `patch` are objects, `rules` is a list")
+    for pinned in (earlier for game in GAMES.values() for earlier in game.earlier.values()):
+        if path.resolve().parent == pinned.folder:
+            return pinned
     named = scenario.get("game") or given.get("game") or (given.get("patch") or {}).get("game")
     if isinstance(named, str) and named in GAMES:
         return GAMES[named]
@@ -112,8 +119,8 @@ class GameRules(NamedTuple):
 class TableRules(NamedTuple):
     """The rules of the table with a game. The state is `{"table", "game", "positions"}`: both documents, and every position so far.
 
-    The actor of a step is its `player` or its `seat`, which may be `system`. The step happens `at` a moment, by default at that of the
-    step before.
+    The actor of a step is its `player`, perhaps with a `role`, or its `seat`, which may be `system`. The step happens `at` a moment, by
+    default at that of the step before.
     """
 
     game: Game
@@ -121,10 +128,16 @@ class TableRules(NamedTuple):
     def start(self, given: Mapping[str, Any]) -> State:
         """Return the documents before the match is created, or of a match that `creator` has created with `seats`. Raise Refused.
 
-        Players take the seats that `taken` names. With a `patch` the match then goes on from that document of the game.
+        Players take the seats that `taken` names. With a `patch` the match then goes on from that document of the game. With an `origin`
+        (`version`, `over`) the match is still to be created, from that document.
         """
         match = given["table"]
         state: State = {"table": BLANK, "game": {}, "positions": []}
+        if "origin" in match:
+            document = GameRules(self.game).start(given)
+            state["origin"] = Origin(
+                MATCH, match["origin"]["version"], DIGEST, document, {}, match["origin"]["over"], _table_of(match["origin"])
+            )
         if "seats" not in match:
             return state
         chosen = {name: match[name] for name in ("code", "clock", "time_out", "spectators") if name in match}
@@ -147,7 +160,7 @@ class TableRules(NamedTuple):
         received = step.get("at", 0 if before is None else before.at)
         if before is None or table_rules.is_table_action(action):
             at = max(received, 0 if before is None else before.at)
-            session = self._session(positions, at, chance)
+            session = self._session(positions, at, chance, state.get("origin"), step.get("role"))
             action = table_rules.carry_out(session, actor, table_rules.recorded(session.table, actor, action))
             events = session.events
         else:
@@ -161,9 +174,9 @@ class TableRules(NamedTuple):
         entry = Entry(MATCH, version, actor, action, events, self.game.revision, "", at, None, "")
         return events, _as_state([*positions, follow(self.game, before, entry)])
 
-    def _session(self, positions: list[Position], at: int, chance: Chance) -> Session:
+    def _session(self, positions: list[Position], at: int, chance: Chance, origin: Origin | None, role: str | None) -> Session:
         if not positions:
-            return Session(self.game, BLANK, None, COMMITMENT, lock_of(COMMITMENT, CODE), EXPIRES)
+            return Session(self.game, BLANK, None, COMMITMENT, lock_of(COMMITMENT, CODE), EXPIRES, origin=origin)
         before = positions[-1]
         earlier = {position.version: (position.document, position.memory) for position in positions}
         return Session(
@@ -176,6 +189,9 @@ class TableRules(NamedTuple):
             fixed=before.fixed,
             chance=chance,
             earlier=earlier.__getitem__,
+            role=role,
+            finished=before.finished,
+            successor=successor_id(before.match),
         )
 
     def choices(self, state: State, step: Mapping[str, Any]) -> list[Choice]:
@@ -189,6 +205,11 @@ class TableRules(NamedTuple):
         """Return both documents as a viewer sees them."""
         game = self.game.view(state["game"], viewer) if state["positions"] else {}
         return {"table": table_rules.view(state["table"], viewer), "game": game}
+
+
+def _table_of(origin: Mapping[str, Any]) -> Any:
+    """Return the table of the match from which another one goes on by a ruling, as far as a scenario says what it is."""
+    return {**BLANK, **{name: origin[name] for name in ("creator", "roster", "clock", "time_out", "spectators") if name in origin}}
 
 
 def _as_state(positions: list[Position]) -> State:

@@ -12,31 +12,36 @@ import statistics
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
 from games import GAMES
-from games.chance import Drawn
-from games.kernel import SYSTEM, Memory, Refused, carry_out, legal, remembered
-from players import LEVELS, choose
+from games.chance import Chance, Drawn
+from games.kernel import SYSTEM, Action, Game, Match, Memory, Refused, Seat, State, carry_out, legal, remembered
+from players import LEVELS, budget_of, question_of
+from tools import use
 
 LONGEST = 100_000  # actions of a match
 
 
 class Plan(NamedTuple):
-    """The parameters of a run, the same for every match. `shuffle`: draw the seats and their order for each match."""
+    """The parameters of a run, the same for every match.
+
+    `shuffle`: draw the seats and their order for each match. `use`: count what each level makes use of (tools/use.py).
+    """
 
     game: str
     levels: tuple[str, ...]
     seed: str
     options: dict[str, Any]
     shuffle: bool = False
+    use: bool = False
 
 
 class Result(NamedTuple):
-    """The end of one match."""
+    """The end of one match, and by level what it made use of if that was asked for."""
 
     number: int
     seats: list[str]
@@ -44,6 +49,7 @@ class Result(NamedTuple):
     reason: str
     actions: int
     rounds: int
+    use: dict[str, use.Use]
 
 
 def play(plan: Plan, number: int) -> Result:
@@ -53,20 +59,37 @@ def play(plan: Plan, number: int) -> Result:
     players = Drawn(random.Random(f"{plan.seed}/{number}/players").randrange)
     seats = seats_of(plan, number)
     level = dict(zip(seats, plan.levels, strict=True))
-    state = game.begin(seats, plan.options)
+    used = {name: use.nothing() for name in plan.levels} if plan.use else {}
+    moves = use.Moves(seats)
+
+    def decide(state: State, seat: Seat, memory: Memory) -> Action:
+        name = level[seat]
+        question = question_of(game, state, seat, memory)
+        action = LEVELS[name](question, budget_of(question, name), players).action
+        if used:
+            use.count_decision(used[name], question.choices, action)
+        return action
+
+    actions, state = 0, {}
+    for actor, match in course(game, game.begin(seats, plan.options), decide, dice):
+        actions, state = actions + 1, match.state
+        if used:
+            moves.watch(actor, match.events, used.get(level.get(actor, "")))
+    return Result(number, seats, state["outcome"]["winners"], state["outcome"]["reason"], actions, state["round"], used)
+
+
+def course(game: Game, state: State, decide: Callable[[State, Seat, Memory], Action], dice: Chance) -> Iterator[tuple[Seat, Match[State]]]:
+    """Play a match to its end. Yield each action: who did it, and the match after it. `decide` decides for the seats."""
     memory: Memory = {}
-    for actions in range(LONGEST):
+    for _ in range(LONGEST):
         if state["outcome"] is not None:
-            return Result(number, seats, state["outcome"]["winners"], state["outcome"]["reason"], actions, state["round"])
+            return
         actor = state["to_act"][0]
-        if actor == SYSTEM:
-            (choice,) = legal(game, state, SYSTEM)
-            action = choice["action"]
-        else:
-            action = choose(game, level[actor], state, actor, players, memory)
+        action = legal(game, state, SYSTEM)[0]["action"] if actor == SYSTEM else decide(state, actor, memory)
         match = carry_out(game, state, actor, action, dice)
+        yield actor, match
         state, memory = match.state, remembered(game, memory, match.events)
-    raise AssertionError(f"match {number} of seed {plan.seed} does not end")
+    raise AssertionError("the match does not end")
 
 
 def seats_of(plan: Plan, number: int) -> list[str]:
@@ -119,6 +142,7 @@ def summary(plan: Plan, played: list[Result]) -> dict[str, Any]:
         "endings": dict(sorted(Counter(result.reason for result in played).items())),
         "actions": spread([result.actions for result in played]),
         "rounds": spread([result.rounds for result in played]),
+        **({"use": use.report(GAMES[plan.game], use.added(result.use for result in played))} if plan.use else {}),
     }
 
 
@@ -145,6 +169,8 @@ def table(found: dict[str, Any]) -> str:
     for name in ("actions", "rounds"):
         values = found[name]
         lines.append(f"{name:<8} {values['least']:g} to {values['most']:g}, median {values['median']:g}")
+    if "use" in found:
+        lines += ["", use.table(found["use"])]
     return "\n".join(lines)
 
 
@@ -167,6 +193,7 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--options", type=json.loads, default={}, metavar="JSON", help="the match options, as a JSON object")
     parser.add_argument("--cores", type=int, default=os.cpu_count() or 1, metavar="N")
+    parser.add_argument("--use", action="store_true", help="count by level which actions and cards it uses, and moves to and fro")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
     options = parser.parse_args(arguments)
     options.levels = tuple(options.seats.split(","))
@@ -189,7 +216,7 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
 def main(arguments: list[str] | None = None) -> int:
     """Play the matches and print a summary."""
     options = parsed(arguments)
-    plan = Plan(options.game, options.levels, options.seed, options.options, options.shuffle)
+    plan = Plan(options.game, options.levels, options.seed, options.options, options.shuffle, options.use)
     began = time.perf_counter()
     played = list(tqdm(results(plan, options.matches, options.cores), total=options.matches, unit="match", leave=False))
     rate = options.matches / (time.perf_counter() - began)

@@ -12,7 +12,7 @@ from games.scene import Area, Link, Mark, News, Piece, Place, Scene
 from web.drawing import Box, Sheet, group
 from web.flow import GAP, Item, Placed, badge, drawn, flow, glyph, rectangle, text
 from web.look import BADGE, Look, painted
-from web.text import number, width
+from web.text import number, safe, whole, width
 
 T = TypeVar("T", Piece, Mark)
 COUNT, PILE_COUNT, NOTE = 15, 17, 11  # sizes of numbers
@@ -26,12 +26,12 @@ def board(scene: Scene, news: News, look: Look) -> Sheet:
     """Return the sheet of the board."""
     places = {place.id: place for place in scene.places}
     pieces, marks = _by_place(scene.pieces), _by_place(scene.marks)
-    outlines = [_outline(place.shape, place.ground, _at(place.x, place.y, place.turn), look) for place in scene.places]
+    outlines = [_outline(place.id, place.shape, place.ground, _at(place.x, place.y, place.turn), look) for place in scene.places]
     titles = [_title(place._replace(holder=None, badge=""), look) for place in scene.places]
     boxes = [box for _, found in titles for box in found]
     fragments = {
         "ground": group("ground", _ground(scene.frame, look)),
-        "ways": group("ways", "".join([_way(places[link.source], places[link.target]) for link in scene.links if link.kind == "way"])),
+        "ways": group("ways", _ways(scene.links, places)),
         "map": group("map", "".join([*outlines, *[title for title, _ in titles]])),
     }
     for place in scene.places:
@@ -41,7 +41,7 @@ def board(scene: Scene, news: News, look: Look) -> Sheet:
     arrows = [_arrow(link, places, look) for link in scene.links if link.kind != "way"]
     fragments["arrows"] = group("arrows", "".join(arrows))
     fragments["news"] = group("news", _touched(news, places, look))
-    return Sheet(*scene.frame, fragments, boxes)
+    return Sheet("board", *scene.frame, fragments, boxes)
 
 
 def _by_place(things: Iterable[T]) -> dict[str, list[T]]:
@@ -63,16 +63,17 @@ def _ground(frame: Area, look: Look) -> str:
 
 def _at(x: float, y: float, turn: float) -> str:
     """Return the attribute that brings an outline to where its place is."""
-    return f' transform="translate({number(x)} {number(y)}){f"rotate({number(turn)})" if turn else ""}"' if x or y or turn else ""
+    return f' transform="translate({whole(x)} {whole(y)}){f"rotate({whole(turn)})" if turn else ""}"' if x or y or turn else ""
 
 
 @functools.lru_cache(maxsize=4096)
-def _outline(shape: str, ground: str, at: str, look: Look) -> str:
+def _outline(id: str, shape: str, ground: str, at: str, look: Look) -> str:
     """Return the outline of a place."""
-    outline = look.picture.outlines[shape]
-    line = f'<use href="#o-{shape}" class="a-{ground} s-{outline.rim} shape"/>'
+    outline, named = look.picture.outlines[shape], f' data-id="{safe(id)}"'
     below, above = f'<use href="#u-{shape}"/>' if outline.below else "", f'<use href="#v-{shape}"/>' if outline.above else ""
-    return f"<g{at}>{below}{line}{above}</g>" if at or below or above else line
+    whole = not (at or below or above)
+    line = f'<use href="#o-{shape}" class="a-{ground} s-{outline.rim} shape"{named if whole else ""}/>'
+    return line if whole else f"<g{at}{named}>{below}{line}{above}</g>"
 
 
 @functools.lru_cache(maxsize=4096)
@@ -125,9 +126,15 @@ def _middle(place: Place) -> tuple[float, float]:
     return place.area.left + place.area.width / 2, place.area.top + place.area.height / 2
 
 
-def _way(source: Place, target: Place) -> str:
-    (x, y), (u, v) = _middle(source), _middle(target)
-    return f'<path class="way s-way" d="M{number(x)} {number(y)}L{number(u)} {number(v)}"/>'
+def _ways(links: Iterable[Link], places: Mapping[str, Place]) -> str:
+    """Return all ways as one line. One that begins where the one before ended goes on from there."""
+    lines, last = "", ""
+    for link in links:
+        if link.kind == "way":
+            source, target = [" ".join(map(whole, _middle(places[end]))) for end in (link.source, link.target)]
+            lines += f"L{target}" if source == last else f"M{source}L{target}"
+            last = target
+    return f'<path class="way s-way" d="{lines}"/>' if lines else ""
 
 
 # ---------------------------------------------------------------- what is in a place
@@ -140,17 +147,20 @@ def _content(name: str, place: Place, pieces: tuple[Piece, ...], marks: tuple[Ma
     items = [*_pieces(place, pieces, look), *_marks(place, marks, look)]
     placed = flow(items, area.width, area.height - head, most=look.picture.scale)
     top = area.top + head + max((area.height - head - placed.height * placed.scale) / 2, 0)
-    content = _holder(place, look) + drawn(placed, area.left, top)
+    content = _holder(place, look) + drawn(placed, area.left - place.x, top - place.y)
+    if content and (place.x or place.y):
+        content = f"<g{_at(place.x, place.y, 0)}>{content}</g>"
     return group(name, content, _told(place, pieces, marks, look)), _boxes(placed, place, top)
 
 
 def _holder(place: Place, look: Look) -> str:
-    """Return a thick line in the colour of the seat that has a place."""
+    """Return a thick line in the colour of the seat that has a place, around its origin."""
     if place.holder is None:
         return ""
     outline = f'<use href="#o-{place.shape}" class='
     ground = look.crest(place.holder).ground
-    return f'<g{_at(place.x, place.y, place.turn)}>{outline}"rim s-edge"/>{outline}"held s-{ground}"/></g>'
+    lines = f'{outline}"rim s-edge"/>{outline}"held s-{ground}"/>'
+    return f'<g transform="rotate({whole(place.turn)})">{lines}</g>' if place.turn else lines
 
 
 def _told(place: Place, pieces: Sequence[Piece], marks: Sequence[Mark], look: Look) -> str:
@@ -247,9 +257,9 @@ def _curve(source: Place, target: Place) -> tuple[str, str, float, float]:
     x, y, u, v = x - down * aside, y + across * aside, u - down * aside, v + across * aside
     bent = (x + u) / 2 - down * bend, (y + v) / 2 + across * bend
     angle = math.atan2(v - bent[1], u - bent[0])
-    left, right = [f"{number(u - WING * math.cos(angle + turn))} {number(v - WING * math.sin(angle + turn))}" for turn in (SPREAD, -SPREAD)]
-    shaft = f"M{number(x)} {number(y)}Q{number(bent[0])} {number(bent[1])} {number(u)} {number(v)}"
-    return shaft, f"M{left}L{number(u)} {number(v)}L{right}", (x + u + 2 * bent[0]) / 4, (y + v + 2 * bent[1]) / 4
+    left, right = [f"{whole(u - WING * math.cos(angle + turn))} {whole(v - WING * math.sin(angle + turn))}" for turn in (SPREAD, -SPREAD)]
+    shaft = f"M{whole(x)} {whole(y)}Q{whole(bent[0])} {whole(bent[1])} {whole(u)} {whole(v)}"
+    return shaft, f"M{left}L{whole(u)} {whole(v)}L{right}", (x + u + 2 * bent[0]) / 4, (y + v + 2 * bent[1]) / 4
 
 
 def _arrow(link: Link, places: Mapping[str, Place], look: Look) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from games.scene import News
 from web.text import safe
 
 
@@ -19,28 +20,38 @@ class Box(NamedTuple):
 
 
 class Sheet(NamedTuple):
-    """A part of a picture with its own units. `fragments`: SVG by name, in the order of drawing; names are unique in the whole drawing."""
+    """A part of a picture with its own units. `fragments`: SVG by name, in the order of drawing; names are unique in the whole drawing.
 
+    `seat`: whose panel it is, if it is that of a seat.
+    """
+
+    id: str
     left: float
     top: float
     width: float
     height: float
     fragments: dict[str, str]
     boxes: list[Box]
+    seat: str | None = None
 
 
 class Drawing(NamedTuple):
-    """The picture of one view: the heading, the board and the panels."""
+    """The picture of one view: the heading, the board and the panels. `news`: what the last entry did."""
 
     title: str
+    news: News
     heading: Sheet
     board: Sheet
     panels: list[Sheet]
 
+    def sheets(self) -> list[Sheet]:
+        """Return all sheets, in the order of reading."""
+        return [self.heading, self.board, *self.panels]
+
     def fragments(self) -> dict[str, str]:
         """Return every fragment by name."""
         found: dict[str, str] = {}
-        for sheet in (self.heading, self.board, *self.panels):
+        for sheet in self.sheets():
             found.update(sheet.fragments)
         return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from web.text import number, safe, sized
+from web.text import number, safe, whole
 
 SCALES = (1.0, 0.9, 0.8, 0.7, 0.62, 0.55, 0.48, 0.42, 0.36, 0.3, 0.25, 0.2)
 GAP = 3.0
@@ -20,8 +20,11 @@ class Part(NamedTuple):
     after: str = "/>"
 
     def at(self, x: float, y: float) -> str:
-        """Return the element with the origin of its item at a point."""
-        return f'{self.before} x="{number(x + self.x)}" y="{number(y + self.y)}"{self.after}'
+        """Return the element with the origin of its item at a point. 0 is left out, being what SVG takes."""
+        left, top = number(x + self.x), number(y + self.y)
+        across = f' x="{left}"' if left != "0" else ""
+        down = f' y="{top}"' if top != "0" else ""
+        return f"{self.before}{across}{down}{self.after}"
 
 
 class Item(NamedTuple):
@@ -50,7 +53,7 @@ def rectangle(style: str, width: float, height: float, radius: float, x: float =
 
 def text(words: str, size: float, ground: str, x: float, y: float, style: str = "") -> Part:
     """Return words in the ink of a ground, with their baseline at `y`. `style`: b for bold, m for centred, e for ending at `x`."""
-    return Part(x, y, f'<text class="{sized(size)} i-{ground}{" " if style else ""}{style}"', f">{safe(words)}</text>")
+    return Part(x, y, f'<text font-size="{number(size)}" class="i-{ground}{" " if style else ""}{style}"', f">{safe(words)}</text>")
 
 
 def glyph(name: str, style: str, x: float = 0, y: float = 0, id: str = "") -> Part:
@@ -103,6 +106,14 @@ def drawn(placed: Placed, left: float, top: float) -> str:
     """Return placed items as SVG, with the upper left corner of their rectangle at a point."""
     if not placed.items:
         return ""
-    inside = "".join([part.at(x, y) for item, x, y in placed.items for part in item.parts])
+    inside = "".join([moved(item, x, y) for item, x, y in placed.items])
     scale = f"scale({placed.scale:g})" if placed.scale != 1 else ""
-    return f'<g transform="translate({number(left)} {number(top)}){scale}">{inside}</g>'
+    return f'<g transform="translate({whole(left)} {whole(top)}){scale}">{inside}</g>'
+
+
+def moved(item: Item, x: float, y: float) -> str:
+    """Return an item at a point. One of several parts is moved as a whole, so that it is the same text wherever it is."""
+    if len(item.parts) == 1:
+        return item.parts[0].at(round(x), round(y))
+    inside = "".join([part.at(0, 0) for part in item.parts])
+    return f'<g transform="translate({whole(x)} {whole(y)})">{inside}</g>'

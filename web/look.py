@@ -1,22 +1,23 @@
-"""How one game looks: its picture.json together with what all games share (theme.json), and both as style and definitions."""
+"""How one game looks: its picture.json together with what all games share (theme.json, table.json); style and definitions from both."""
 
 from __future__ import annotations
 
 import functools
 import hashlib
 import json
+import operator
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from games.kernel import Game
-from games.picture import THEMES, Crest, Glyph, Ground, Picture, Stroke, picture, read
+from games.picture import THEMES, Crest, Glyph, Ground, Picture, Stroke, Telling, picture, read
 from web.text import number
 
 AUTO = "auto"
-_SHARED = json.loads((Path(__file__).parent / "theme.json").read_text(encoding="utf-8"))
-BADGES: Mapping[str, str] = _SHARED.pop("badges")
-SHARED: Picture = read(_SHARED)
+_THEME, _TABLE = (json.loads((Path(__file__).parent / name).read_text(encoding="utf-8")) for name in ("theme.json", "table.json"))
+BADGES: Mapping[str, str] = _THEME.pop("badges")
+SHARED: Picture = read({**_THEME, **_TABLE})
 BADGE = 20
 STYLE = """
 text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif}
@@ -34,19 +35,31 @@ text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-se
 """.replace("\n", "")
 
 
-class Look:
-    """The looks of a game with the shared ones below them. There is one for each game. `mark` changes when the looks do."""
+_SOURCES = hashlib.sha256(b"".join([path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py"))])).hexdigest()
 
-    def __init__(self, own: Picture) -> None:
+
+class Look:
+    """The looks of a game with the shared ones below them. There is one for each game.
+
+    `mark` changes with them, with the renderer, and with `scenes`, the source of the game's scenes.
+    """
+
+    def __init__(self, own: Picture, scenes: bytes = b"") -> None:
         self.picture = own
-        self.mark = hashlib.sha256(repr((own, SHARED, BADGES, STYLE)).encode()).hexdigest()[:8]
+        self.mark = hashlib.sha256(repr((own, SHARED, BADGES, _SOURCES, scenes)).encode()).hexdigest()[:8]
         self.grounds: Mapping[str, Ground] = {**SHARED.grounds, **own.grounds}
         self.paints: Mapping[str, tuple[str, str]] = {**SHARED.paints, **own.paints}
         self.glyphs: Mapping[str, Glyph] = {**SHARED.glyphs, **own.glyphs}
+        self.news: Mapping[str, Telling] = {**SHARED.news, **own.news}
+        self.rules: Mapping[str, tuple[str, ...]] = {**SHARED.rules, **own.rules}
 
     def crest(self, seat: str) -> Crest:
         """Return how a seat is told. A seat without a crest, such as a neutral power, has its first letter on plain ground."""
         return self.picture.crests.get(seat) or Crest(self.picture.word(seat).capitalize(), seat[0].upper(), "circle", "plain")
+
+    def word(self, id: str) -> str:
+        """Return the words for an id, or the id with blanks."""
+        return self.picture.words.get(id) or SHARED.word(id)
 
 
 def look(game: Game) -> Look:
@@ -56,7 +69,7 @@ def look(game: Game) -> Look:
 
 @functools.cache
 def _look(folder: Path) -> Look:
-    return Look(picture(folder))
+    return Look(picture(folder), b"".join([path.read_bytes() for path in folder.glob("scene.py")]))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -69,6 +82,8 @@ def _path(stroke: Stroke) -> str:
     name = stroke.paint
     if not stroke.width:
         kind = "" if not name else f' class="{name}"' if name in ("shade", "shine") else f' class="a-{name}"'
+        if stroke.scale:
+            return f'<use href="#o-{stroke.path}"{kind} transform="scale({stroke.scale:g})"/>'
         return f'<path{kind} d="{stroke.path}"/>'
     dash = f' stroke-dasharray="{stroke.dash}"' if stroke.dash else ""
     return f'<path class="line {f"s-{name}" if name else "k"}" stroke-width="{number(stroke.width)}"{dash} d="{stroke.path}"/>'
@@ -77,21 +92,28 @@ def _path(stroke: Stroke) -> str:
 def style(text: str, look: Look, theme: str) -> str:
     """Return the style of a picture: the rules for the classes that `text` uses, for one theme or for the one that the reader prefers."""
     classes = sorted({name for names in re.findall(r'class="([^"]*)"', text) for name in names.split()})
-    sizes = "".join([f".{name}{{font-size:{name[1:].replace('_', '.')}px}}" for name in classes if re.fullmatch(r"f[\d_]+", name)])
     if theme != AUTO:
-        return STYLE + sizes + _colours(classes, look, THEMES.index(theme))
-    return f"{STYLE}{sizes}{_colours(classes, look, 0)}@media (prefers-color-scheme:dark){{{_colours(classes, look, 1)}}}"
+        return STYLE + _colours(classes, look, lambda pair: pair[THEMES.index(theme)])
+    light, dark = [_colours(classes, look, operator.itemgetter(place)) for place in range(len(THEMES))]
+    return f"{STYLE}{light}@media (prefers-color-scheme:dark){{{dark}}}"
 
 
-def _colours(classes: list[str], look: Look, theme: int) -> str:
+def stylesheet(look: Look) -> str:
+    """Return the style of everything that may be drawn of a game, for pages. The `color-scheme` of the page chooses the theme."""
+    classes = [f"{kind}-{name}" for kind in "as" for name in (*look.grounds, *look.paints)] + [f"i-{name}" for name in look.grounds]
+    return STYLE + _colours(classes, look, lambda pair: f"light-dark({pair[0]},{pair[1]})")
+
+
+def _colours(classes: list[str], look: Look, chosen: Callable[[tuple[str, str]], str]) -> str:
+    """Return the rules of the classes that are colours. `chosen`: the value for a colour of each theme."""
     rules = []
     for name in classes:
         kind, _, colour = name.partition("-")
         if kind == "i" and colour:
-            ink = look.grounds[colour].inks[theme]
+            ink = chosen(look.grounds[colour].inks)
             rules.append(f".{name}{{fill:{ink};color:{ink}}}")
         elif kind in ("a", "s") and colour:
-            value = look.grounds[colour].fills[theme] if colour in look.grounds else look.paints[colour][theme]
+            value = chosen(look.grounds[colour].fills if colour in look.grounds else look.paints[colour])
             rules.append(f".{name}{{fill:{value};color:{value}}}" if kind == "a" else f".{name}{{stroke:{value}}}")
     return "".join(rules)
 
@@ -99,8 +121,20 @@ def _colours(classes: list[str], look: Look, theme: int) -> str:
 def definitions(text: str, look: Look) -> str:
     """Return the definitions that `text` uses, each once: `g-` a glyph, `o-` an outline, `u-` what is under it, `v-` over it, `b-` a
     badge."""
+    return _defined(set(re.findall(r'href="#([^"]+)"', text)), look)
+
+
+def all_definitions(look: Look, seats: Iterable[str]) -> str:
+    """Return every definition that a picture of a game may use, for pages. `seats`: those of the game."""
+    names = {f"g-{name}" for name in look.glyphs} | {f"b-{seat}" for seat in (*look.picture.crests, *seats)}
+    for name, outline in look.picture.outlines.items():
+        names |= {f"o-{name}", *([f"u-{name}"] if outline.below else []), *([f"v-{name}"] if outline.above else [])}
+    return _defined(names, look)
+
+
+def _defined(names: set[str], look: Look) -> str:
     found = []
-    for name in sorted(set(re.findall(r'href="#([^"]+)"', text))):
+    for name in sorted(names):
         kind, _, rest = name.partition("-")
         if kind == "g":
             found.append(f'<g id="{name}">{painted(look.glyphs[rest].strokes)}</g>')
@@ -112,6 +146,6 @@ def definitions(text: str, look: Look) -> str:
             found.append(f'<g id="{name}">{painted(look.picture.outlines[rest].above)}</g>')
         elif kind == "b":
             crest = look.crest(rest)
-            letter = f'<text class="f12 b m i-{crest.ground}" x="10" y="14.3">{crest.letter}</text>'
+            letter = f'<text font-size="12" class="b m i-{crest.ground}" x="10" y="14.3">{crest.letter}</text>'
             found.append(f'<g id="{name}"><path class="a-{crest.ground} s-edge" d="{BADGES[crest.badge]}"/>{letter}</g>')
     return f"<defs>{''.join(found)}</defs>"

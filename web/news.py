@@ -1,73 +1,109 @@
-"""What has just happened, from the events of an entry as a viewer is shown them, told by the sentences of picture.json."""
+"""What has just happened, from the events of an entry as a viewer is shown them, told by the sentences of picture.json and table.json."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
+from games import patterns
 from games.drawing import listed
 from games.kernel import Event
 from games.scene import Die, News, Scene, Travel
 from web.look import Look
 
-MOST = 3  # sentences
 MOST_PLACES = 8  # that are marked as touched; more than these are the whole map
-PART = re.compile(r"\[([^\]]*)\]")
-FIELD = re.compile(r"\{(\w+)\}")
+PART = re.compile(r"\[([^\]|]*)(?:\|([^\]]*))?\]")
+FIELD = re.compile(r"\{(\w+)(?::(\w+))?\}")
+EMPTY: tuple[Any, ...] = (None, {}, [], 0)
+PLAYER = re.compile(patterns.PLAYER)
+
+Named = Callable[[str], str]
 
 
-def news(scene: Scene, events: Sequence[Event], look: Look) -> News:
-    """Return the news of events. An event without a sentence is not told; of many, the last are."""
+def in_braces(player: str) -> str:
+    """Return the id of a player as it stands in sentences for readers who know the names."""
+    return f"{{{player}}}"
+
+
+def news(scene: Scene, events: Sequence[Event], look: Look, named: Named = in_braces) -> News:
+    """Return the news of events. An event without a sentence is not told. `named`: the name of a player by id."""
     places = {place.id: place.name for place in scene.places}
     sentences: list[str] = []
     touched: list[str] = []
     travels: list[Travel] = []
     dice: list[Die] = []
     for event in events:
-        telling = look.picture.news.get(event["type"])
+        telling = look.news.get(event["type"])
         if telling is None:
             continue
         if telling.sentence:
-            sentences.append(_sentence(telling.sentence, event, places, look))
+            sentences.append(_sentence(telling.sentence, event, _Words(places, look, named)))
         touched += [id for value in event.values() for id in _named(value) if id in places and id not in touched]
         for goal in telling.way[1:]:
             travels += [Travel(event[telling.way[0]], end, event.get("seat")) for end in _named(event[goal])]
         if telling.dice:
             dice = [Die(face, ground) for field, ground in telling.dice.items() for face in _faces(event[field])]
-    return News(tuple(sentences[-MOST:]), tuple(touched) if len(touched) <= MOST_PLACES else (), tuple(travels), tuple(dice))
+    return News(tuple(sentences), tuple(touched) if len(touched) <= MOST_PLACES else (), tuple(travels), tuple(dice))
 
 
-def _sentence(template: str, event: Event, places: Mapping[str, str], look: Look) -> str:
+def entry_in_words(sentences: tuple[str, ...], actor: str, action: Mapping[str, Any], look: Look) -> tuple[str, ...]:
+    """Return an entry in sentences: those of its events, or if none of them has one, who did what."""
+    return sentences or (f"{_said(actor, _Words({}, look, in_braces))}: {look.word(action['type'])}.",)
+
+
+def rules_of(action: Mapping[str, Any], events: Sequence[Event], look: Look) -> list[str]:
+    """Return the ids of the rules by which an entry happened: those of its action, then those of its events."""
+    found = list(look.rules.get(action["type"], ()))
+    for event in events:
+        found += look.rules.get(event["type"], ())
+        found += [id for value in event.values() if isinstance(value, str) for id in look.rules.get(f"{event['type']}/{value}", ())]
+    return list(dict.fromkeys(found))
+
+
+class _Words(NamedTuple):
+    """What words are made of: the names of places, the looks, and the names of players."""
+
+    places: Mapping[str, str]
+    look: Look
+    named: Named
+
+
+def _sentence(template: str, event: Event, words: _Words) -> str:
     """Return an event in words. A field of a field has both names with an underscore between them."""
     inner = {f"{name}_{key}": value for name, row in event.items() if isinstance(row, Mapping) for key, value in row.items()}
     fields = {**inner, **event}
 
     def part(found: re.Match[str]) -> str:
-        return found[1] if all(fields[name] not in (None, {}, [], 0) for name in FIELD.findall(found[1])) else ""
+        return found[1] if all(fields.get(name) not in EMPTY for name, _ in FIELD.findall(found[1])) else found[2] or ""
 
-    return PART.sub(part, template).format_map({name: _said(value, places, look) for name, value in fields.items()})
+    def field(found: re.Match[str]) -> str:
+        value = fields.get(found[1])
+        return _said(f"{found[2]}_{value}" if found[2] else value, words)
+
+    return FIELD.sub(field, PART.sub(part, template))
 
 
-def _said(value: Any, places: Mapping[str, str], look: Look) -> str:
+def _said(value: Any, words: _Words) -> str:
+    """Return a value in words."""
     if value is None:
         return "nothing"
     if isinstance(value, str):
-        if value in look.picture.crests:
-            return look.crest(value).name
-        return places.get(value) or look.picture.word(value)
+        if value in words.look.picture.crests:
+            return words.look.crest(value).name
+        return words.places.get(value) or (words.named(value) if PLAYER.fullmatch(value) else words.look.word(value))
     if isinstance(value, Mapping):
-        return listed([_pair(key, inner, places, look) for key, inner in value.items()]) or "nothing"
+        return listed([_pair(key, inner, words) for key, inner in value.items()]) or "nothing"
     if isinstance(value, list):
-        return listed([_said(inner, places, look) for inner in value]) or "nothing"
+        return listed([_said(inner, words) for inner in value]) or "nothing"
     return str(value)
 
 
-def _pair(key: str, value: Any, places: Mapping[str, str], look: Look) -> str:
-    name = _said(key, places, look)
+def _pair(key: str, value: Any, words: _Words) -> str:
+    name = _said(key, words)
     if isinstance(value, bool) or not isinstance(value, int):
-        return f"{name}: {_said(value, places, look)}"
-    return f"{value} to {name}" if key in places else f"1 {name}" if value == 1 else f"{value} × {name}"
+        return f"{name}: {_said(value, words)}"
+    return f"{value} to {name}" if key in words.places else f"1 {name}" if value == 1 else f"{value} × {name}"
 
 
 def _named(value: Any) -> Iterator[str]:

@@ -7,9 +7,9 @@ import functools
 from games.drawing import listed
 from games.scene import Card, Detail, Die, Hand, News, Panel, Scene, Track
 from web.drawing import Box, Sheet, group
-from web.flow import Item, Part, badge, drawn, flow, glyph, rectangle, text
+from web.flow import Item, Part, badge, drawn, flow, glyph, moved, rectangle, text
 from web.look import BADGE, Look
-from web.text import REGULAR, number, safe, sized, width, wrapped
+from web.text import REGULAR, number, safe, width, wrapped
 
 MARGIN = 12.0
 SMALL = (40.0, 54.0)  # sizes of cards
@@ -17,6 +17,7 @@ LARGE = (100.0, 142.0)
 BAND = 58.0  # the coloured part of a large card
 TITLE, STATUS, NAME, SCORE, TEXT, FINE = 24, 15, 17, 22, 13, 9  # sizes of text
 COIN = 2  # letters of a cost that fit on a coin
+MOST = 3  # sentences of what has just happened; of more, the last are told
 PILL = 20.0
 BAR = 150.0
 FAN, FAN_STEP = 5, 9.0  # cards that are seen from behind: how many at most, and how far apart
@@ -25,13 +26,25 @@ PIPS = {1: (4,), 2: (0, 8), 3: (0, 4, 8), 4: (0, 2, 6, 8), 5: (0, 2, 4, 6, 8), 6
 
 
 class _Column:
-    """A sheet that grows downwards while things are added."""
+    """A sheet that grows downwards while things are added. They belong to the fragment that was begun last, at first to the sheet's own."""
 
     def __init__(self, id: str, wide: float, ground: str) -> None:
         self.id, self.wide, self.ground = id, wide, ground
         self.bottom = MARGIN
         self.parts: list[str] = []
         self.boxes: list[Box] = []
+        self._begun = {id: self.parts}
+
+    def begin(self, part: str) -> None:
+        """Begin the fragment of a part of the sheet."""
+        self.parts = self._begun[f"{self.id}-{part}"] = []
+
+    def sheet(self, height: float, below: str = "") -> Sheet:
+        """Return the sheet. `below`: what lies under all of it."""
+        contents = {name: "".join(parts) for name, parts in self._begun.items()}
+        contents[self.id] = below + contents[self.id]
+        fragments = {name: group(name, content) for name, content in contents.items()}
+        return Sheet(self.id, 0, 0, self.wide, height, fragments, [Box(self.id, "", 0, 0, self.wide, height), *self.boxes])
 
     def flow(self, items: list[Item], gap: float = 6) -> None:
         """Add items in rows."""
@@ -69,16 +82,16 @@ def heading(scene: Scene, news: News, look: Look, wide: float) -> Sheet:
         ],
         gap=16,
     )
+    column.begin("dice")
     if news.dice:
         column.flow([_die(place, die) for place, die in enumerate(news.dice)], gap=8)
-    top = column.bottom
-    for sentence in news.sentences:
-        column.words(sentence, STATUS, left=MARGIN + 12)
     if news.sentences:
+        column.begin("sentences")
+        top = column.bottom
+        for sentence in news.sentences[-MOST:]:
+            column.words(sentence, STATUS, left=MARGIN + 12)
         column.parts.append(rectangle("a-accent", 5, column.bottom - top - 2, 2, MARGIN, top).at(0, 0))
-    height = column.bottom + 2
-    boxes = [Box("heading", "", 0, 0, wide, height), *column.boxes]
-    return Sheet(0, 0, wide, height, {"heading": group("heading", "".join(column.parts))}, boxes)
+    return column.sheet(column.bottom + 2)
 
 
 def _words(id: str, words: str, size: float, ground: str, style: str = "") -> Item:
@@ -128,24 +141,28 @@ def _die(place: int, die: Die) -> Item:
 def panel(shown: Panel, over: bool, look: Look, wide: float) -> Sheet:
     """Return the sheet of a panel. Hands of small cards share rows. `over`: whether the match is over."""
     column = _Column(f"panel-{shown.id}", wide, "panel")
+    column.begin("name")
     _name(column, shown, over)
+    column.begin("details")
     if shown.details:
         column.flow([_detail(detail, look) for detail in shown.details], gap=12)
     small: list[Item] = []
-    for hand in shown.hands:
+    for place, hand in enumerate(shown.hands):
         items = [*[_card(card, look) for card in hand.cards], *_backs(hand)]
         if any(card.text for card in hand.cards):
+            column.begin(f"hand-{place}")
             column.words(hand.name, 10, "b")
             column.flow(items)
         elif items:
             small += [_words(f"{column.id} {hand.name}", hand.name, 10, "panel", "b"), *items]
+    column.begin("hands")
     if small:
         column.flow(small)
+    column.begin("lines")
     for line in shown.lines:
         column.words(line, 12)
     height = column.bottom + 8
-    content = _rim(shown, look, wide, height) + "".join(column.parts)
-    return Sheet(0, 0, wide, height, {column.id: group(column.id, content)}, [Box(column.id, "", 0, 0, wide, height), *column.boxes])
+    return column.sheet(height, below=_rim(shown, look, wide, height))._replace(seat=shown.seat)
 
 
 def _rim(shown: Panel, look: Look, wide: float, height: float) -> str:
@@ -173,8 +190,8 @@ def _name(column: _Column, shown: Panel, over: bool) -> None:
     for true, sign, words, ground in states:
         if true:
             wide = width(words, 12) + 34
-            parts += [rectangle(f"a-{ground}", wide, PILL, PILL / 2, left), glyph(sign, f"i-{ground}", left + 7, 3)]
-            parts.append(text(words, 12, ground, left + 28, 14.5, "b"))
+            pill = rectangle(f"a-{ground}", wide, PILL, PILL / 2), glyph(sign, f"i-{ground}", 7, 3), text(words, 12, ground, 28, 14.5, "b")
+            column.parts.append(moved(Item(sign, wide, PILL, pill), MARGIN + left, column.bottom))
             left += wide + 6
     column.add(parts, f"{column.id} name", MARGIN, left - 6, 22)
     if shown.score is not None:
@@ -198,7 +215,7 @@ def _detail(detail: Detail, look: Look) -> Item:
     words = f"{detail.name} {detail.value}".strip()
     value = f'<tspan class="b">{safe(detail.value)}</tspan>'
     told = f"{safe(detail.name)} {value}" if detail.name else value
-    parts.append(Part(left, high / 2 + 5, f'<text class="{sized(TEXT)} i-panel"', f">{told}</text>"))
+    parts.append(Part(left, high / 2 + 5, f'<text font-size="{TEXT}" class="i-panel"', f">{told}</text>"))
     return Item(words, left + width(words, TEXT), high, parts)
 
 
@@ -217,9 +234,9 @@ def _art(card: Card, look: Look, size: float, middle: float, top: float) -> Part
     """Return the glyph of a card in a square of a size."""
     art = look.glyphs[card.glyph]
     scale = size / max(art.width, art.height)
-    wide, high = art.width * scale, art.height * scale
-    frame = f'<svg width="{number(wide)}" height="{number(high)}" viewBox="0 0 {number(art.width)} {number(art.height)}"'
-    return Part(middle - wide / 2, top + (size - high) / 2, frame, f'><use href="#g-{card.glyph}" class="i-{card.ground}"/></svg>')
+    left, upper = middle - art.width * scale / 2, top + (size - art.height * scale) / 2
+    placed = f'transform="translate({number(left)} {number(upper)})scale({scale:.3g})"'
+    return Part(0, 0, f'<use href="#g-{card.glyph}" class="i-{card.ground}" {placed}')
 
 
 def _strip(card: Card) -> Item:

@@ -16,23 +16,27 @@ from web.text import number, safe
 
 WIDE, TALL = "wide", "tall"
 SHAPES = (WIDE, TALL)
+BOARD = "board"  # a picture of the board alone
+PAGE = "page"  # sheets for a page of HTML, which lays them out by itself
 GAP = 14.0
-WIDTHS = {WIDE: 1440.0, TALL: 520.0}
+WIDTHS = {WIDE: 1440.0, TALL: 520.0, PAGE: 520.0}
 PANEL = 340.0
 HIGHEST = 1000.0  # of a board in a wide picture
 
 
-def draw(game: Game, view: Any, events: Sequence[Event] = (), shape: str = WIDE) -> Drawing:
-    """Return the drawing of a view. `events`: those of the last entry, as the same viewer is shown them."""
+def draw(game: Game, view: Any, events: Sequence[Event] = (), shape: str = WIDE, told: bool = True) -> Drawing:
+    """Return the drawing of a view. `events`: those of the last entry, as the same viewer is shown them. `told`: whether the heading tells
+    them in sentences."""
     scene, looks = game.scene(view), look(game)
-    told = news(scene, events, looks) if events else News()
+    fresh = news(scene, events, looks) if events else News()
     wide = WIDTHS[shape] - 2 * GAP
-    below = _room(looks) if shape == WIDE else wide
-    beside = PANEL if shape == WIDE else wide
+    below = _room(looks) if shape == WIDE else PANEL if shape == PAGE else wide
+    beside = wide if shape == TALL else PANEL
     return Drawing(
         f"{scene.title}, {scene.status}",
-        heading(scene, told, looks, wide),
-        board(scene, told, looks),
+        fresh,
+        heading(scene, fresh if told else fresh._replace(sentences=()), looks, wide),
+        board(scene, fresh, looks),
         [panel(shown, scene.over, looks, beside if shown.seat is not None else below) for shown in scene.panels],
     )
 
@@ -43,11 +47,11 @@ def _room(looks: Look) -> float:
 
 
 def svg(game: Game, view: Any, events: Sequence[Event] = (), shape: str = WIDE, theme: str = AUTO) -> str:
-    """Return the picture of a view. `shape`: WIDE has the panels beside the board, TALL below it. `theme`: light, dark, or AUTO: what the
-    reader prefers."""
-    drawing, looks = draw(game, view, events, shape), look(game)
-    body, high = (_wide if shape == WIDE else _tall)(drawing, looks)
-    wide = number(WIDTHS[shape])
+    """Return the picture of a view. `shape`: WIDE has the panels beside the board, TALL below it, BOARD none. `theme`: light, dark, or
+    AUTO: what the reader prefers."""
+    drawing, looks = draw(game, view, events, WIDE if shape == BOARD else shape), look(game)
+    body, high = (_wide if shape == WIDE else _tall if shape == TALL else _alone)(drawing, looks)
+    wide = number(drawing.board.width if shape == BOARD else WIDTHS[shape])
     page = f'<rect class="a-page" width="{wide}" height="{number(high)}"/>{body}'
     defined = definitions(page, looks)
     size = f'viewBox="0 0 {wide} {number(high)}" width="{wide}" height="{number(high)}"'
@@ -59,7 +63,7 @@ def _tall(drawing: Drawing, looks: Look) -> tuple[str, float]:
     """Return the sheets below each other, and their height."""
     wide = WIDTHS[TALL] - 2 * GAP
     top, parts = GAP / 2, []
-    for sheet in (drawing.heading, drawing.board, *drawing.panels):
+    for sheet in drawing.sheets():
         parts.append(_placed(sheet, GAP, top, wide))
         top += sheet.height * wide / sheet.width + GAP
     return "".join(parts), top
@@ -83,6 +87,11 @@ def _wide(drawing: Drawing, looks: Look) -> tuple[str, float]:
             parts.append(_placed(beside, GAP + room + GAP + column * (PANEL + GAP), top + columns[column], PANEL))
             columns[column] += beside.height + GAP
     return "".join(parts), max(bottom, top + max(columns))
+
+
+def _alone(drawing: Drawing, looks: Look) -> tuple[str, float]:
+    """Return the board, and its height."""
+    return _placed(drawing.board, 0, 0, drawing.board.width), drawing.board.height
 
 
 def _placed(sheet: Sheet, left: float, top: float, across: float) -> str:

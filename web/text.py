@@ -51,13 +51,12 @@ def number(value: float) -> str:
     return f"{round(value, 1):g}"
 
 
+def whole(value: float) -> str:
+    """Return a number without decimals, for where something lies: half a unit aside is seen by nobody."""
+    return str(round(value))
+
+
 @functools.lru_cache(maxsize=8192)
 def safe(words: str) -> str:
     """Return words as XML text, without characters that XML or a reader cannot take."""
     return escape(legible(words))
-
-
-@functools.lru_cache(maxsize=1024)
-def sized(size: float) -> str:
-    """Return the class of text of a size."""
-    return f"f{number(size)}".replace(".", "_")

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import contextlib
-import random
+import resource
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 
 import structlog
 from rq.timeouts import JobTimeoutException, UnixSignalDeathPenalty
 
-from events import deadlines, expiry, metrics, recall
-from events.due import ADVANCE, DEADLINE, EXPIRE, KINDS, THINK, NotDue, Owed, level_of, owed
+from events import deadlines, expiry, metrics, recall, reports
+from events.allowances import ALLOWANCES, halved, halvings, spare
+from events.due import ADVANCE, ANALYSIS, DEADLINE, EXPIRE, HINT, KINDS, REPORT, SEARCH, SLOW, THINK, NotDue, Owed, owed, thinking_of
 from events.errors import NoMatch, Stale, StoreUnavailable
 from events.platform import Platform
-from events.play import Draft, Played
+from events.play import Draft
+from events.positions import level_of
 from events.queue import Done
-from games.chance import Chance, Drawn
+from events.thoughts import Decision
+from events.writing import Played
 from games.kernel import SYSTEM, Action, legal
-from players import LEVELS
+from players import budget_of, question_of
+from players.level import Thought
+from thinking import decide
+from workers import studying
+from workers.brake import Brake, Ending, is_ending
 
 SECONDS = 0.25  # after which a ticket ends, so that RQ can look after its worker
 TURN = 0.25  # seconds after which an AI seat writes what it has decided of its turn, so that other matches get theirs
@@ -40,17 +48,18 @@ def bind(platform: Platform, kinds: Sequence[str] = tuple(KINDS)) -> None:
 def work(ticket: str) -> None:
     """Do steps for a while: whatever waits, by the priority of its kind and fairly among creators. `ticket` is the kind that called.
 
-    What follows from a step waits behind the other work of its creator, or is done at once if nothing else waits.
+    Slow kinds have no priority: they take turns to be the first (`_next_kinds`). What follows from a step waits behind the other work of
+    its creator, or is done at once if nothing else waits.
     """
     assert _platform is not None, "the jobs are bound to a platform before a worker starts"
     platform = _platform
     deadline = time.monotonic() + SECONDS
-    step = platform.jobs.take(_kinds, ticket=ticket)
+    step = platform.jobs.take(_next_kinds(), ticket=ticket)
     while step is not None:
         began = time.perf_counter()
         try:
             following, failed = carry_out(platform, step), False
-        except StoreUnavailable:
+        except (StoreUnavailable, Ending):
             following, failed, deadline = (step,), False, 0.0  # it waits again, and the worker may stop
         except Exception as reason:  # noqa: BLE001 - it is logged
             # Only the type of the error is logged: its text may hold secrets.
@@ -58,18 +67,39 @@ def work(ticket: str) -> None:
             metrics.steps_failed.labels(step.kind).inc()
             following, failed = (), True
         done = Done(step, round((time.perf_counter() - began) * 1000, 3), failed)
-        step = platform.jobs.exchange(done, following, _kinds if time.monotonic() < deadline else ())
+        step = platform.jobs.exchange(done, following, _next_kinds() if time.monotonic() < deadline else ())
+
+
+def _next_kinds() -> tuple[str, ...]:
+    """Return the kinds from which to take the next step, the first kind first; none if the worker is to end.
+
+    After each decision of a match between levels that search, the next one waits. So of slow kinds another one is the first each time.
+    """
+    global _kinds
+    if is_ending():
+        return ()
+    kinds = _kinds
+    if set(kinds) <= set(SLOW):
+        _kinds = (*kinds[1:], kinds[0])
+    return kinds
 
 
 def carry_out(platform: Platform, work: Owed) -> tuple[Owed, ...]:
-    """Do a step within the time of its kind, and return what follows from it. Raises any error of the step, and JobTimeoutException."""
+    """Do a step within its time limit, and return what follows from it. Raises any error of the step, and JobTimeoutException."""
     try:
-        with UnixSignalDeathPenalty(KINDS[work.kind].seconds, JobTimeoutException):
+        with UnixSignalDeathPenalty(_seconds(platform, work), JobTimeoutException):
             return STEPS[work.kind](platform, work, time.monotonic() + TURN)
     except (Stale, NoMatch, NotDue) as reason:
         # It was asked for twice or late: the step is done, and what follows from it waits already.
         log.info("step_past", match=work.match, version=work.version, kind=work.kind, code=reason.code)
         return ()
+
+
+def _seconds(platform: Platform, work: Owed) -> int:
+    """Return the time limit of a step: that of its kind, or for a search that of its level. Raises NoMatch, StoreUnavailable."""
+    thinking = thinking_of(recall.position(platform, work.match)) if work.kind == SEARCH else None
+    allowance = ALLOWANCES.get(thinking.level) if thinking is not None else None
+    return KINDS[work.kind].seconds if allowance is None else allowance.limit
 
 
 def do_step(platform: Platform, work: Owed, deadline: float) -> tuple[Owed, ...]:
@@ -79,17 +109,41 @@ def do_step(platform: Platform, work: Owed, deadline: float) -> tuple[Owed, ...]
     (time.monotonic), then writes what it has. Raises Stale if the match has moved on; NotDue, NoMatch, StoreUnavailable, Refused.
     """
     began = time.perf_counter()
-    draft = Draft(platform, work.match, work.target or SYSTEM, work.version)
-    if work.member not in [each.member for each in owed(draft.position)]:
-        raise NotDue(work.member)
+    draft = _draft(platform, work)
     waited_since = draft.position.at
-    # This chance is not the dice of the match: with those, an AI seat would know them beforehand.
-    chance = Drawn(random.Random().randrange)
-    draft.play(_decide(platform, draft, work, chance))
+    draft.play(*_decide(platform, draft, work))
     while draft.goes_on and time.monotonic() < deadline:  # bounded by the length of a list
-        draft.play(_decide(platform, draft, work, chance))
+        draft.play(*_decide(platform, draft, work))
     played = draft.write()
     _note(work, played, waited_since, began)
+    return owed(played.position)
+
+
+def search(platform: Platform, work: Owed, deadline: float) -> tuple[Owed, ...]:
+    """Search for one decision of an AI seat, append it, and return what is due next. `deadline` does not count: a search has an allowance.
+
+    Nothing is written before the search has ended. So if a worker is killed, the lease of the work runs out, and the next worker comes to
+    the same decision. Raises Ending if the worker is to end; Stale if the match has moved on; NotDue, NoMatch, StoreUnavailable, Refused.
+    """
+    if is_ending():
+        raise Ending
+    draft = _draft(platform, work)
+    position, seat = draft.position, work.target
+    level = level_of(position, seat)
+    assert level is not None, "only an artificial player searches"
+    allowance = ALLOWANCES[level]
+    clock, turn = position.table["clock"], draft.turn()
+    times = halvings(level, clock, turn)
+    left = spare(clock, turn.ms + max(0, platform.clock.now() - position.at))
+    brake = Brake(min(allowance.seconds / 2**times, float("inf") if left is None else left / 1000))
+    question = question_of(recall.rules_of(platform, position), position.document, seat, position.memory)
+    budget = budget_of(question, level, brake)
+    began = time.perf_counter()
+    thought, decision = decide(question, level, budget._replace(iterations=halved(budget.iterations, times)), draft.seed)
+    _measure(level, thought, brake, time.perf_counter() - began)
+    draft.play(thought.action, decision)
+    played = draft.write()
+    _note(work, played, position.at, None)
     return owed(played.position)
 
 
@@ -121,25 +175,68 @@ def meet_deadline(platform: Platform, work: Owed, deadline: float) -> tuple[Owed
     return owed(played.position)
 
 
-STEPS: Mapping[str, Step] = {ADVANCE: do_step, DEADLINE: meet_deadline, THINK: do_step, EXPIRE: remove}
+def attach_report(platform: Platform, work: Owed, deadline: float) -> tuple[Owed, ...]:
+    """Make the first report on a dispute and attach it, and return what is due next. Raises NotDue, NoMatch, StoreUnavailable.
+
+    Nothing is written before the report is made. So a worker that is killed leaves the dispute without one, and the next makes it.
+    """
+    began, moment = time.perf_counter(), recall.position(platform, work.match)
+    if work.member not in [each.member for each in owed(moment)]:
+        raise NotDue(work.member)
+    played = reports.attach(platform, work.match, int(work.target))
+    _note(work, played, moment.at, began)
+    return owed(played.position)
+
+
+STEPS: Mapping[str, Step] = {
+    ADVANCE: do_step,
+    DEADLINE: meet_deadline,
+    THINK: do_step,
+    SEARCH: search,
+    EXPIRE: remove,
+    REPORT: attach_report,
+    HINT: studying.hint,
+    ANALYSIS: studying.analyse,
+}
 """Who does the work of each kind."""
 
 
-def _decide(platform: Platform, draft: Draft, work: Owed, chance: Chance) -> Action:
-    """Return what the actor does: the system's only choice, or what an AI seat decides from its view alone."""
+def _draft(platform: Platform, work: Owed) -> Draft:
+    """Return the draft of a step. Raises NotDue unless its work is due; Stale, NoMatch, StoreUnavailable."""
+    draft = Draft(platform, work.match, work.target or SYSTEM, work.version)
+    if work.member not in [each.member for each in owed(draft.position)]:
+        raise NotDue(work.member)
+    return draft
+
+
+def _decide(platform: Platform, draft: Draft, work: Owed) -> tuple[Action, Decision | None]:
+    """Return what the actor does: the system's only choice, or what an AI seat decides from its view alone, and what is kept of that."""
     position = draft.position
-    game = platform.games[position.game]
+    game = recall.rules_of(platform, position)
     if work.kind == ADVANCE:
         system: Action = legal(game, position.document, SYSTEM)[0]["action"]
-        return system
+        return system, None
     seat = work.target
     level = level_of(position, seat)
     assert level is not None, "only an artificial player thinks"
-    decide = LEVELS[level]
-    return decide(game, game.view(position.document, seat), legal(game, position.document, seat), seat, chance, position.memory)
+    question = question_of(game, position.document, seat, position.memory)
+    thought, decision = decide(question, level, budget_of(question, level), draft.seed)
+    return thought.action, decision
 
 
-def _note(work: Owed, played: Played, waited_since: int, began: float) -> None:
+def _measure(level: str, thought: Thought, brake: Brake, seconds: float) -> None:
+    """Count what a search has used, over all matches. What one of them used may depend on hidden cards, so no log line has it."""
+    metrics.search_seconds.labels(level).observe(seconds)
+    metrics.search_iterations.labels(level).observe(thought.spent)
+    metrics.search_nodes.labels(level).observe(thought.nodes)
+    if brake.stopped:
+        metrics.searches_stopped.labels(level).inc()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    metrics.search_memory.set(peak if sys.platform == "darwin" else peak * 1024)
+
+
+def _note(work: Owed, played: Played, waited_since: int, began: float | None) -> None:
+    """Measure and log a step that is done. `began`: when, in seconds of time.perf_counter; None if its length is not to be logged."""
     metrics.owed_seconds.labels(work.kind).observe((played.entries[0].at - waited_since) / 1000)
-    took = round((time.perf_counter() - began) * 1000, 2)
-    log.info("step_done", match=work.match, kind=work.kind, actor=work.target or SYSTEM, first=played.first, last=played.last, ms=took)
+    took = {} if began is None else {"ms": round((time.perf_counter() - began) * 1000, 2)}
+    log.info("step_done", match=work.match, kind=work.kind, actor=work.target or SYSTEM, first=played.first, last=played.last, **took)

@@ -12,6 +12,7 @@ from rq.serializers import JSONSerializer
 
 from events.queue import LONGEST, TICKET
 from events.store.client import queue_client
+from workers.brake import end_soon
 
 log = structlog.get_logger(__name__)
 
@@ -30,9 +31,15 @@ class AllowedJob(Job):
 class Worker(SimpleWorker):
     """A worker in one process, without a fork for each job."""
 
+    exponential_backoff_factor = 1.0  # it looks for a lost server every second; RQ would let it sleep for up to a minute
+
     def get_heartbeat_ttl(self, job: Job, working_time: float = 0.0) -> int:
         """Return how many seconds a job counts as alive without a heartbeat. RQ's own minute is far too long."""
         return int(job.timeout or LONGEST) + 3
+
+    def handle_warm_shutdown_request(self) -> None:
+        """Let the step in hand end soon: a search plays its best so far. The worker ends after it."""
+        end_soon()
 
     def procline(self, message: str) -> None:
         """Keep the name of the process, by which operators find it. RQ would change it wherever setproctitle happens to be installed."""

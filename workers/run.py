@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Mapping, Sequence
 
 from events import exposition, logs
-from events.due import KINDS, queue_list
+from events.due import QUICK, SLOW, queue_list
 from events.platform import Platform, Settings, open_platform
 from events.pulse import WORKER
 from games.kernel import Game
-from workers import jobs
+from workers import jobs, sequencer
 from workers.queues import worker
 from workers.sweep import Sweep, sweep
+
+NICER = 5  # by so much a worker for slow work is nicer than other processes
 
 
 def main(arguments: Sequence[str] | None = None, settings: Settings | None = None, games: Mapping[str, Game] | None = None) -> int:
     """Work until SIGTERM or SIGINT. Return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m workers.run", description="Run one worker until SIGTERM or SIGINT.")
     parser.add_argument(
-        "--queues", type=queue_list, default=tuple(KINDS), metavar="LIST", help=f"which queues to take, by priority ({','.join(KINDS)})"
+        "--queues", type=queue_list, default=QUICK, metavar="LIST", help=f"which queues to take, by priority ({','.join(QUICK)})"
     )
     kinds = parser.parse_args(arguments).queues
     logs.configure("stderr")
@@ -31,17 +34,23 @@ def main(arguments: Sequence[str] | None = None, settings: Settings | None = Non
     return 0
 
 
-def work(platform: Platform, kinds: Sequence[str] = tuple(KINDS)) -> None:
-    """Carry out jobs of these kinds until a signal ends it."""
+def work(platform: Platform, kinds: Sequence[str] = QUICK) -> None:
+    """Carry out jobs of these kinds until a signal ends it. What is slow leaves the processor to what is quick."""
+    if set(kinds) <= set(SLOW):
+        os.nice(NICER)
     jobs.bind(platform, kinds)
     platform.pulse.start(WORKER)
     platform.pulse.take_part()
     sweep(platform)
     beside = Sweep(platform)
     beside.start()
+    ledger = sequencer.begin(platform)
     worker(platform.jobs.url, kinds).work(logging_level="WARNING")
-    beside.stop()
+    for thread in (beside, *ledger):
+        thread.stop()
     beside.join(5)
+    for growing in ledger:
+        growing.join(0.2)  # it may be ended at any place (events/sequencing.py)
 
 
 if __name__ == "__main__":

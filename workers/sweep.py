@@ -73,7 +73,7 @@ def call_deadlines(platform: Platform, since: int) -> tuple[int, int]:
 def _lost(platform: Platform, moments: Mapping[str, int], now: int) -> list[Owed]:
     """Return the work behind members of the index that neither waits nor is in the hands of a worker, and that is due."""
     lost: list[Owed] = []
-    for member in platform.jobs.lost(list(moments), now):
+    for member in platform.jobs.lost(moments, now):
         _, match, _ = split(member)
         try:
             works = owed(position(platform, match))

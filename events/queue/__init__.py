@@ -8,7 +8,8 @@ needs a ticket for each worker, and work that waits is never enqueued twice.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,7 +35,7 @@ log = structlog.get_logger(__name__)
 class Done(NamedTuple):
     """A step that a worker hands in: the work, the milliseconds that it took, and whether it failed.
 
-    Work that has failed rests: the sweep lets it wait again after the patience of its kind, and after twice as long with each attempt.
+    Work that has failed rests: the sweep lets it wait again when its lease is over, and after twice as long with each attempt.
     """
 
     work: Owed
@@ -74,15 +75,19 @@ class Jobs:
             _note_failure(reason)
             return 0
 
-    def lost(self, members: Sequence[str], now: int | None = None) -> list[str]:
-        """Return which of these members of the index neither wait nor are in the hands of a worker; all if the queue is away."""
-        if not members:
+    def lost(self, moments: Mapping[str, int], now: int | None = None) -> list[str]:
+        """Return which of these members of the index neither wait nor are in the hands of a worker; all if the queue is away.
+
+        `moments`: of each member, since when it is due (ms since 1970). What a worker has taken before that was other work, which is past.
+        """
+        if not moments:
             return []
+        now = self._clock.now() if now is None else now
         try:
-            return [member.decode() for member in self._lost_script(args=[self._clock.now() if now is None else now, *members])]
+            return [member.decode() for member in self._lost_script(args=[now, *chain.from_iterable(moments.items())])]
         except queue_errors as reason:
             _note_failure(reason)
-            return list(members)
+            return list(moments)
 
     def take(self, kinds: Sequence[str], ticket: str | None = None, now: int | None = None) -> Owed | None:
         """Return the next work of these kinds, the first kind first, or None if none waits. `ticket`: the kind of a ticket that begins now.
@@ -128,7 +133,7 @@ class Jobs:
         asked: dict[str, Any] = {
             "now": self._clock.now() if now is None else now,
             "kinds": self._keys,
-            "push": [{**_named(work), "due": work.due, "again": again} for work in push],
+            "push": [{**_named(work), "due": work.due, "lease": work.lease_ms, "again": again} for work in push],
             "take": [(kind, KINDS[kind].patience_ms) for kind in take],
         }
         if ticket is not None:

@@ -7,16 +7,17 @@
 -- fair:<kind>:spent            sorted set of creators, scored by the milliseconds that they count as having had
 -- fair:<kind>:clock            the score of the creator that was served last: newcomers begin there
 -- fair:<kind>:of:<creator>     sorted set of members of the index of what is due, scored by their moments
--- fair:<kind>:versions         hash of the versions of all that waits, by member
--- fair:<kind>:taken:<member>   "version attempts until": a worker has it, and counts as lost from the moment `until` on
+-- fair:<kind>:versions         hash of "version lease" of all that waits, by member; the lease in ms, 0 for the patience of the kind
+-- fair:<kind>:taken:<member>   "version attempts since until": a worker has it since a moment, and counts as lost from `until` on
 -- fair:<kind>:called           a ticket was asked for and has not begun
 --
 -- ARGV  JSON {now, kinds: {kind: the key of its tickets}, begun: kind, done: {kind, creator, member, version, ms, failed},
---       push: [{kind, creator, member, version, due, again}], take: [[kind, patience in ms]]}; times in ms since 1970.
+--       push: [{kind, creator, member, version, due, lease, again}], take: [[kind, patience in ms]]}; times in ms since 1970.
 --       `again`: only if it neither waits nor is in the hands of a worker that may live
 -- returns {number of pushed works that did not wait, {kind, creator, member, version} or {}, kinds that need a ticket}
 local STEP = 1         -- ms that a step costs beside its time: two workers take from two creators
 local DOUBLINGS = 10   -- of the time until a step that keeps failing is tried again
+local REST = 3600000   -- ms: the longest time until then
 
 local ask = cjson.decode(ARGV[1])
 
@@ -31,7 +32,7 @@ end
 
 local function taken(kind, member)
   local held = redis.call('GET', key(kind, 'taken:' .. member)) or ''
-  local version, attempts, till = string.match(held, '^(%d+) (%d+) (%d+)$')
+  local version, attempts, till = string.match(held, '^(%d+) (%d+) %d+ (%d+)$')
   return tonumber(version), tonumber(attempts), tonumber(till)
 end
 
@@ -44,8 +45,10 @@ local function push(work)
     if version == work.version and ask.now < till then return 0 end
   end
   if is_new then redis.call('ZADD', waiting, work.due, member) end
-  local known = tonumber(redis.call('HGET', key(kind, 'versions'), member) or '0')
-  if known < work.version then redis.call('HSET', key(kind, 'versions'), member, work.version) end
+  local known = tonumber(string.match(redis.call('HGET', key(kind, 'versions'), member) or '', '^%d+') or '0')
+  if known < work.version then
+    redis.call('HSET', key(kind, 'versions'), member, string.format('%d %d', work.version, work.lease))
+  end
   spend(kind, work.creator, 0)
   return is_new and 1 or 0
 end
@@ -59,15 +62,16 @@ local function take(kind, patience)
     end
     local member = redis.call('ZPOPMIN', key(kind, 'of:' .. creator))[1]
     if member then
-      local version = redis.call('HGET', key(kind, 'versions'), member)
+      local version, lease = string.match(redis.call('HGET', key(kind, 'versions'), member) or '', '^(%d+) ?(%d*)$')
       redis.call('HDEL', key(kind, 'versions'), member)
       redis.call('SET', key(kind, 'clock'), spent)
       spend(kind, creator, STEP)
       if version then  -- without one it is found in the index again
         local before, attempts = taken(kind, member)
         attempts = before == tonumber(version) and math.min(attempts + 1, DOUBLINGS) or 1
-        local lease = patience * 2 ^ (attempts - 1)
-        local held = string.format('%s %d %d', version, attempts, ask.now + lease)
+        local least = math.max(patience, tonumber(lease) or 0)
+        lease = math.max(least, math.min(REST, least * 2 ^ (attempts - 1)))
+        local held = string.format('%s %d %d %d', version, attempts, ask.now, ask.now + lease)
         redis.call('SET', key(kind, 'taken:' .. member), held, 'PX', string.format('%d', 2 * lease))
         return {kind, creator, member, version}
       end

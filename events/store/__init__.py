@@ -1,7 +1,8 @@
 """The store: the only code that sends commands to Redis.
 
 `log` is the wall around the streams. Beside it are what the append script keeps (`lists`, `due`), what is derived from the logs as a
-whole (`projections`), the players (`accounts`), the end of matches that never started (`removal`), and which processes run (`pulses`).
+whole (`projections`), the players (`accounts`), what is kept beside matches (`beside`), the end of matches that never started (`removal`),
+which processes run (`pulses`), and the Merkle log of the whole server (`ledgers`).
 """
 
 from __future__ import annotations
@@ -9,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from events.store.accounts import Accounts
+from events.store.beside import Beside
 from events.store.client import RedisClient
 from events.store.due import DueIndex
 from events.store.heads import Head, heads
 from events.store.keys import Keys
+from events.store.ledgers import Ledgers
 from events.store.library import script
 from events.store.lists import Lists
 from events.store.log import Log, RedisLog
@@ -41,6 +44,8 @@ class Store:
         self.accounts = Accounts(client)
         self.removal = Removal(client, self.keys)
         self.pulses = Pulses(client)
+        self.beside = Beside(client, self.keys)
+        self.ledgers = Ledgers(client, self.keys)
         self._checked = False
 
     def heads(self, patience: float = 1.0) -> Iterator[Head | None]:

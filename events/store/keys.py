@@ -16,7 +16,10 @@ class MatchKeys(NamedTuple):
     standing: str
     snapshots: str
     secret: str
+    pending: str
     indexes: str  # the prefix of its partition's indexes
+    refusals: str
+    reads: str
 
 
 class Keys:
@@ -43,5 +46,8 @@ class Keys:
             f"{tag}:m:{match}",
             f"{tag}:d:{match}",
             f"{tag}:x:{match}",
+            f"{tag}:pending",
             f"{tag}:i:",
+            f"{tag}:f:{match}",
+            f"{tag}:w:{match}",
         )

@@ -21,6 +21,7 @@ SHARED = "shared"  # not a function: what the functions have in common
 
 _PLAYER, _HASH, _BEGUN = "~{players}:p:*", "~{players}:k:*", "~{store}:partitions"
 _PROCESSES, _OUTAGES = "~{pulse}:processes", "~{pulse}:outages"
+_LEDGER = "~{log}:*"
 
 
 def _of_matches(*kinds: str, sign: str = "~") -> str:
@@ -32,13 +33,13 @@ def _of_matches(*kinds: str, sign: str = "~") -> str:
 # may be here only if the server writes it to its append-only file by the name by which it was called. For keys that expire the server
 # writes DEL and PEXPIREAT by those names: functions call UNLINK and PEXPIRE instead, and SET without an expiry.
 WRITES: Mapping[str, str] = {
-    "XADD": _of_matches("s:*"),
+    "XADD": f"{_of_matches('s:*')} {_LEDGER}",
     "SET": f"{_of_matches('x:*', 'm:*')} {_BEGUN}",
-    "HSET": f"{_of_matches('d:*', 'r:*')} {_PLAYER} {_PROCESSES}",
-    "HDEL": f"{_of_matches('d:*', 'r:*')} {_PLAYER} {_PROCESSES}",
-    "ZADD": f"{_of_matches('i:*', 'due')} {_OUTAGES}",
-    "ZREM": f"{_of_matches('i:*', 'due')} {_OUTAGES}",
-    "UNLINK": f"{_of_matches('m:*', 'd:*', 'r:*', 's:*', 'x:*')} {_PLAYER} {_HASH}",
+    "HSET": f"{_of_matches('d:*', 'r:*', 'f:*', 'w:*')} {_PLAYER} {_PROCESSES} {_LEDGER}",
+    "HDEL": f"{_of_matches('d:*', 'r:*', 'f:*')} {_PLAYER} {_PROCESSES}",
+    "ZADD": f"{_of_matches('i:*', 'due', 'pending')} {_OUTAGES}",
+    "ZREM": f"{_of_matches('i:*', 'due', 'pending')} {_OUTAGES}",
+    "UNLINK": f"{_of_matches('m:*', 'd:*', 'r:*', 's:*', 'x:*', 'f:*', 'w:*')} {_PLAYER} {_HASH}",
     "PUBLISH": f"{_of_matches('heads', sign='&')} &{{players}}:changed",
 }
 

@@ -45,7 +45,8 @@ class Changes(NamedTuple):
     `due`: by member of the index of what is due, the moment (ms since 1970), or None for what is due no more. `indexes`: by name, whether
     the match belongs there, or the moment that orders it there if that is not its creation. `snapshot`: a version and its document, and
     which older one it replaces, if any. `tell`: the players to whom this is news; `anew`: these are all who have to do with the match,
-    because its table has changed or it has ended.
+    because its table has changed or it has ended. `leaf`: the moment at which the ledger wants a leaf of the match (events/leaves.py),
+    unless it wants one earlier.
     """
 
     due: Mapping[str, int | None] = {}
@@ -56,6 +57,7 @@ class Changes(NamedTuple):
     secret: str = ""
     tell: tuple[str, ...] = ()
     anew: bool = False
+    leaf: int | None = None
 
 
 class Claim(NamedTuple):
@@ -184,8 +186,9 @@ class RedisLog:
 
     def spans(self, wanted: Sequence[tuple[str, int, int]]) -> list[list[tuple[int, bytes]]]:
         """Return the versions and the bytes of the entries of several matches, in one round trip."""
+        # An end without the second part of an id takes in `7-1`, so that a damaged id is in every span of its version, or in none.
         return self._ranges(
-            [("XRANGE", self._keys.of(match).stream, f"{first}-0", f"{last}-0", "COUNT", PAGE) for match, first, last in wanted]
+            [("XRANGE", self._keys.of(match).stream, f"{first}-0", str(last), "COUNT", PAGE) for match, first, last in wanted]
         )
 
     def _ranges(self, commands: Sequence[Sequence[str | int]]) -> list[list[tuple[int, bytes]]]:
@@ -253,7 +256,7 @@ class RedisLog:
         snapshot = self._signed(match, changes.snapshot)
         answer = self._client.run(
             _APPEND,
-            [*keys[:6], *[keys.indexes + name for name in changes.indexes]],
+            [*keys[:7], *[keys.indexes + name for name in changes.indexes]],
             [
                 expected,
                 mark,
@@ -269,6 +272,7 @@ class RedisLog:
                 digest,
                 len(entries),
                 len(changes.due),
+                "" if changes.leaf is None else changes.leaf,
                 *entries,
                 *["+" if place is True else "-" if place is False else place for place in changes.indexes.values()],
                 *[text for member, moment in changes.due.items() for text in (member, "" if moment is None else moment)],

@@ -24,6 +24,7 @@ class Derived(NamedTuple):
     snapshots: Mapping[int, bytes]
     indexes: Mapping[str, int]
     due: Mapping[str, int]
+    leaf: int | None = None
 
 
 class Listed(NamedTuple):
@@ -48,6 +49,7 @@ class Stored(NamedTuple):
     snapshots: Mapping[str, bytes]
     indexes: Mapping[str, float]
     due: Mapping[str, float]
+    leaf: float | None = None
 
 
 class Projections:
@@ -62,11 +64,12 @@ class Projections:
         """Return the projections of a match as they are, and in which of these places it is listed."""
         keys = self._keys.of(match)
         indexes, due = sorted(places.indexes), sorted(places.due)
-        standing, requests, snapshots, *scores = self._client.ask_all(
+        standing, requests, snapshots, leaf, *scores = self._client.ask_all(
             [
                 ("GET", keys.standing),
                 ("HGETALL", keys.requests),
                 ("HGETALL", keys.snapshots),
+                ("ZSCORE", keys.pending, match),
                 *[("ZSCORE", keys.indexes + name, match) for name in indexes],
                 *[("ZSCORE", keys.due, _bytes(member)) for member in due],
             ]
@@ -77,6 +80,7 @@ class Projections:
             {_text(version): snapshot for version, snapshot in snapshots.items()},
             {name: score for name, score in zip(indexes, scores, strict=False) if score is not None},
             {member: score for member, score in zip(due, scores[len(indexes) :], strict=True) if score is not None},
+            leaf,
         )
 
     def listed(self) -> Listing:
@@ -109,13 +113,14 @@ class Projections:
         return bool(
             self._client.run(
                 _PROJECT,
-                [*keys[:5], *[keys.indexes + name for name in indexes]],
+                [*keys[:5], keys.pending, *[keys.indexes + name for name in indexes]],
                 [
                     derived.head,
                     derived.standing,
                     len(derived.requests),
                     len(snapshots),
                     len(due),
+                    "" if derived.leaf is None else derived.leaf,
                     *[text for pair in sorted(derived.requests.items()) for text in pair],
                     *[value for pair in sorted(snapshots.items()) for value in pair],
                     *[derived.indexes.get(name, "-") for name in indexes],

@@ -26,4 +26,5 @@ class Removal:
         """
         keys = self._keys.of(match)
         places = [keys.indexes + name for name in sorted(indexes)]
-        return bool(self._client.run(_REMOVE, [*keys[:6], *places], [head, open_ms, closed_ms, *sorted(due)]))
+        own = [*keys[:7], keys.refusals, keys.reads]
+        return bool(self._client.run(_REMOVE, [*own, *places], [head, open_ms, closed_ms, *sorted(due)]))

@@ -1,12 +1,12 @@
 -- Remove a match that has not started in time, with everything that belongs to it. Whoever calls this, a match that has started, or whose
 -- time has not come by the clock of this server, stays as it is.
--- KEYS  1 stream  2 requests  3 due  4 standing  5 snapshots  6 secret  7.. indexes
+-- KEYS  1 stream  2 requests  3 due  4 standing  5 snapshots  6 secret  7 pending  8 refused actions  9 reads  10.. indexes
 -- ARGV  1 head  2 ms that a match may wait that names no end of its own  3 ms that a closed match stays  4.. members of what is due
 -- returns 1: the match does not exist any more | 0: it has moved on, has started, or its time has not come
 local stream = KEYS[1]
 local tag, match = partition_and_match(stream, 's')
-check_keys(KEYS, 2, tag, match, {'r', 'due', 'm', 'd', 'x'})
-check_indexes(KEYS, 7, tag)
+check_keys(KEYS, 2, tag, match, {'r', 'due', 'm', 'd', 'x', 'pending', 'f', 'w'})
+check_indexes(KEYS, 10, tag)
 local head = redis.call('XLEN', stream)
 if head > 0 then
   if head ~= whole(ARGV[1], 0) then return 0 end
@@ -26,8 +26,9 @@ if head > 0 then
     end
   until #page == 0
 end
-redis.call('UNLINK', stream, KEYS[2], KEYS[4], KEYS[5], KEYS[6])
-for place = 7, #KEYS do redis.call('ZREM', KEYS[place], match) end
+redis.call('UNLINK', stream, KEYS[2], KEYS[4], KEYS[5], KEYS[6], KEYS[8], KEYS[9])
+redis.call('ZREM', KEYS[7], match)
+for place = 10, #KEYS do redis.call('ZREM', KEYS[place], match) end
 for place = 4, #ARGV do
   if string.find(ARGV[place], '|' .. match .. '|', 1, true) then redis.call('ZREM', KEYS[3], ARGV[place]) end
 end

@@ -11,7 +11,7 @@ end
 local function check_keys(keys, first, tag, match, kinds)
   for place = 1, #kinds do
     local kind = kinds[place]
-    local expected = kind == 'due' and tag .. ':due' or tag .. ':' .. kind .. ':' .. match
+    local expected = tag .. ':' .. kind .. ((kind == 'due' or kind == 'pending') and '' or ':' .. match)
     if keys[first + place - 1] ~= expected then error({err = 'ERR the keys are not those of one match'}) end
   end
 end
@@ -74,4 +74,11 @@ end
 -- Return true if the key that asks for a change is valid: it has the id and the hash of a key of the player, or an empty id, for the admin key.
 local function may_ask(player, id, hash)
   return id == '' or (hash ~= '' and redis.call('HGET', player, 'hash:' .. id) == hash)
+end
+
+-- Return the start of the names of all keys of a ledger, from its key of the given name.
+local function ledger_of(key, name)
+  local start = string.match(key, '^({log}:%x+:)' .. name .. '$')
+  if not start then error({err = 'ERR not a key of a ledger'}) end
+  return start
 end

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
 import sys
 import time
 import uuid
 from itertools import count
+from pathlib import Path
 
 import httpx
 from ledger_client import AuthenticatedClient, Client, models
@@ -77,11 +79,12 @@ def connect(url: str, name: str, key: str | None) -> AuthenticatedClient:
 
 
 class Bot:
-    """Plays one match from what it is shown."""
+    """Plays one match from what it is shown, and keeps the receipts of its actions in a file if there is one."""
 
-    def __init__(self, client: AuthenticatedClient, match: str) -> None:
+    def __init__(self, client: AuthenticatedClient, match: str, receipts: Path | None = None) -> None:
         self.client = client
         self.match = match
+        self.receipts = receipts
 
     def play(self) -> Ended:
         """Play until the match is over. A new entry is the only reason to look at the choices again."""
@@ -121,6 +124,9 @@ class Bot:
             idempotency_key=str(uuid.uuid4()),
         )
         if acted.status_code == 200 and not isinstance(acted.parsed, models.Problem) and acted.parsed is not None:
+            if self.receipts is not None and isinstance(acted.parsed.receipt, str):
+                with self.receipts.open("a") as file:
+                    file.write(json.dumps(acted.parsed.receipt) + "\n")
             return not isinstance(acted.parsed, models.Match) and any(not choice.at_table for choice in acted.parsed.choices)
         # 412: something has happened since. 409: somebody took the seat before us. A listed choice is never refused by the rules.
         if acted.status_code not in (409, 412):
@@ -148,6 +154,7 @@ def main() -> int:
     parser.add_argument("--game", choices=NEW_MATCHES, default="war")
     parser.add_argument("--match", help="a match with an open seat, or in which you play (a new match against the machine)")
     parser.add_argument("--name", default="Ada")
+    parser.add_argument("--receipts", type=Path, help="keep the receipts of the actions in this file, for examples/check_chain.py")
     options = parser.parse_args()
     client = connect(options.url, options.name, os.environ.get("WARLEDGER_KEY"))
     match = options.match
@@ -157,7 +164,7 @@ def main() -> int:
             raise Failed(created)
         match = created.id
         print(f"match {match}")
-    ended = Bot(client, match).play()
+    ended = Bot(client, match, options.receipts).play()
     print(f"won by {' and '.join(ended.winners)}: {ended.reason}")
     return 0
 

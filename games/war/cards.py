@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from games.choices import Outside, Ranges
+from games.choices import Choice, Outside, Ranges
 from games.documents import Own
 from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, no
 from games.schema import Fields, counts, ids
@@ -94,6 +94,24 @@ def reinforce_ranges(state: State, seat: Seat, action: Action) -> Ranges:
     return {"units": {"each": {tile: [0, free] for tile, free in room.items()}, "total": [units, units]}}
 
 
+def reinforce_choices(state: State, seat: Seat) -> list[Choice]:
+    """Return the choices of the deed at once. Cards with one symbol have the same room."""
+    if not may_reinforce(state) or not state["reserve"][seat]:
+        return []
+    found: dict[str, dict[str, int]] = {}
+    choices: list[Choice] = []
+    for card in state["hands"][seat]:
+        symbol = SYMBOL[card]
+        room = found.get(symbol)
+        if room is None:
+            room = found[symbol] = rooms(state, seat, card)
+        if room:
+            units = brings(state, seat, card, room)
+            ranges = {"units": {"each": {tile: [0, free] for tile, free in room.items()}, "total": [units, units]}}
+            choices.append({"action": {"type": "reinforce", "card": card}, "choose": ranges})
+    return choices
+
+
 def reinforce_outside(state: State, seat: Seat, action: Action, found: Outside) -> Refusal:
     """Return the refusal for a tile that cannot take so many units, or for a wrong sum (WAR-REI-03, WAR-REI-05, WAR-REI-06, WAR-REI-07,
     WAR-TRN-07)."""
@@ -179,6 +197,7 @@ REINFORCE = Deed(
     reinforce,
     reinforce_ranges,
     reinforce_outside,
+    reinforce_choices,
 )
 PLAY_COMBAT_CARD = Deed({"card": CARD}, combat_card_offers, combat_card_refusal, play_combat_card)
 END_CARDS = always_allowed("end_cards", end_cards)

@@ -104,7 +104,7 @@ GENERATOR = Generator(
 )
 
 
-WEIGHTS = Weights(*[_DATA["worth"][name]["value"] for name in Weights._fields])
+WEIGHTS = Weights(*[float(_DATA["worth"][name]["value"]) for name in Weights._fields])
 
 
 def _beside(column: int, row: int) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from games.choices import Outside, Ranges
+from games.choices import Choice, Outside, Ranges
 from games.documents import Own
 from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, no
 from games.schema import Fields, counts, described
@@ -35,6 +35,17 @@ def move_ranges(state: State, seat: Seat, action: Action) -> Ranges:
     WAR-MOV-04, WAR-MAP-13)."""
     units = state["tiles"][action["from"]]["units"]
     return {"to": {"each": {tile: [0, units] for tile in beside(state["tiles"], action["from"])}, "total": [1, units]}}
+
+
+def move_choices(state: State, seat: Seat) -> list[Choice]:
+    """Return the choices of the deed at once: every tile of the seat may be left."""
+    tiles = state["tiles"]
+    choices: list[Choice] = []
+    for tile in holdings(state, seat):
+        units = tiles[tile]["units"]
+        ranges = {"to": {"each": {near: [0, units] for near in beside(tiles, tile)}, "total": [1, units]}}
+        choices.append({"action": {"type": "move", "from": tile}, "choose": ranges})
+    return choices
 
 
 def move_outside(state: State, seat: Seat, action: Action, found: Outside) -> Refusal:
@@ -90,6 +101,7 @@ MOVE = Deed(
     move,
     move_ranges,
     move_outside,
+    move_choices,
 )
 END_MOVES = always_allowed("end_moves", end_moves)
 

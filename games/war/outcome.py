@@ -25,8 +25,12 @@ def bearing(state: State, seat: Seat) -> dict[str, int]:
 def points(state: State, seat: Seat) -> ScoreSheetRow:
     """Return a seat's score: for each tile; for the first, second, third different symbol 1, 2, 3 more; for each set of three like symbols.
     A seat without tiles scores 0 (WAR-SCO-01, WAR-SCO-02, WAR-SCO-03, WAR-SCO-07)."""
-    symbols = bearing(state, seat)
-    for_tiles = PER_TILE * len(holdings(state, seat))
+    return points_for(len(holdings(state, seat)), bearing(state, seat))
+
+
+def points_for(tiles: int, symbols: Mapping[str, int]) -> ScoreSheetRow:
+    """Return the score of so many tiles, with so many of each symbol among them (WAR-SCO-01, WAR-SCO-02, WAR-SCO-03)."""
+    for_tiles = PER_TILE * tiles
     for_symbols = SYMBOL_STEP * len(symbols) * (len(symbols) + 1) // 2
     for_sets = PER_SET * sum([number // SET_SIZE for number in symbols.values()])
     return {"tiles": for_tiles, "symbols": for_symbols, "sets": for_sets, "total": for_tiles + for_symbols + for_sets}

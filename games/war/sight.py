@@ -7,8 +7,11 @@ from typing import Any
 from games.kernel import AUDITOR, Event
 from games.war.document import State
 
+View = Any
+"""The state document, with the number of cards in place of the deck."""
 
-def view(state: State, viewer: str) -> Any:
+
+def view(state: State, viewer: str) -> View:
     """Return the document as a viewer may see it. All but an auditor see only how many cards the deck has; hands, row and combat cards are
     open (WAR-SET-09, WAR-SET-10, WAR-COM-09)."""
     return state if viewer == AUDITOR else {**state, "deck": len(state["deck"])}

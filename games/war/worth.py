@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from games.kernel import Seat
+from games.kernel import Seat, total
 from games.war.attacks import strengths
-from games.war.data import BROWN, SET_SIZE, VALUE, WEIGHTS
-from games.war.document import State, Tile
-from games.war.outcome import bearing, points
-from games.war.state import beside, holdings, on_board, still_in
+from games.war.data import BESIDE, BROWN, SET_SIZE, SYMBOLS, VALUE, WEIGHTS
+from games.war.document import State
+from games.war.outcome import points_for
+from games.war.state import holdings, still_in
+
+_PRIZE: dict[str, float] = {face: WEIGHTS.prize_tile + (WEIGHTS.prize_symbol if face != BROWN else 0.0) for face in (*SYMBOLS, BROWN)}
+"""What a tile is worth to the seat that gets it, by its face."""
 
 
 def worth(state: State, seat: Seat) -> float:
@@ -16,26 +19,38 @@ def worth(state: State, seat: Seat) -> float:
     outcome = state["outcome"]
     if outcome is not None:
         return (WEIGHTS.won if seat in outcome["winners"] else -WEIGHTS.won) + outcome["scores"].get(seat, 0)
-    strength = {other: _strength(state, other) for other in state["seats"]}
+    strength = _strengths(state)
     strength[seat] -= _danger(state, seat)
     for tile in state["attacks"]:
         _count_fight(state, tile, strength)
     rivals = [strength[other] for other in still_in(state) if other != seat]
     if not rivals:
         return strength[seat]
-    return strength[seat] - WEIGHTS.best_rival * max(rivals) - (1 - WEIGHTS.best_rival) * sum(rivals) / len(rivals)
+    return strength[seat] - WEIGHTS.best_rival * max(rivals) - (1 - WEIGHTS.best_rival) * total(rivals) / len(rivals)
 
 
-def _strength(state: State, seat: Seat) -> float:
-    """Return what a seat has: its score as it stands, sets that are nearly complete, units and cards."""
-    near_sets = sum([number % SET_SIZE == SET_SIZE - 1 for number in bearing(state, seat).values()])
-    cards = sum([VALUE[card] for card in state["hands"][seat]])
-    return points(state, seat)["total"] + WEIGHTS.near_set * near_sets + WEIGHTS.unit * on_board(state, seat) + WEIGHTS.card * cards
-
-
-def _prize(tile: Tile) -> float:
-    """Return what a tile is worth to the seat that gets it."""
-    return WEIGHTS.prize_tile + (WEIGHTS.prize_symbol if tile["face"] != BROWN else 0.0)
+def _strengths(state: State) -> dict[Seat, float]:
+    """Return what each seat has: its score as it stands, sets that are nearly complete, units and cards. The map is gone through once."""
+    seats, hands = state["seats"], state["hands"]
+    tiles, units = dict.fromkeys(seats, 0), dict.fromkeys(seats, 0)
+    symbols: dict[Seat, dict[str, int]] = {seat: {} for seat in seats}
+    for here in state["tiles"].values():
+        seat = here["seat"]
+        if seat is not None:
+            tiles[seat] += 1
+            units[seat] += here["units"]
+            face = here["face"]
+            if face != BROWN:
+                found = symbols[seat]
+                found[face] = found.get(face, 0) + 1
+    strength: dict[Seat, float] = {}
+    for seat in seats:
+        found = symbols[seat]
+        near_sets = sum([number % SET_SIZE == SET_SIZE - 1 for number in found.values()])
+        cards = sum([VALUE[card] for card in hands[seat]])
+        total = points_for(tiles[seat], found)["total"]
+        strength[seat] = total + WEIGHTS.near_set * near_sets + WEIGHTS.unit * units[seat] + WEIGHTS.card * cards
+    return strength
 
 
 def _danger(state: State, seat: Seat) -> float:
@@ -44,8 +59,12 @@ def _danger(state: State, seat: Seat) -> float:
     threatened = 0.0
     for tile in holdings(state, seat):
         here = tiles[tile]
-        if any(tiles[place]["units"] > here["units"] and tiles[place]["seat"] != seat for place in beside(tiles, tile)):
-            threatened += _prize(here)
+        units = here["units"]
+        for place in BESIDE[tile]:
+            near = tiles.get(place)
+            if near is not None and near["units"] > units and near["seat"] != seat:
+                threatened += _PRIZE[here["face"]]
+                break
     return WEIGHTS.threat * threatened
 
 
@@ -57,5 +76,5 @@ def _count_fight(state: State, tile: str, strength: dict[Seat, float]) -> None:
     assert defender is not None, "attacks are made on units"
     attack, defence = strengths(state, tile, attacker, defender)
     odds = min(max(WEIGHTS.even + WEIGHTS.edge * (attack - defence), WEIGHTS.odds_least), WEIGHTS.odds_most)
-    strength[attacker] += odds * _prize(here) - (1 - odds) * WEIGHTS.unit * WEIGHTS.fallen * state["attacks"][tile]["units"]
-    strength[defender] -= odds * (_prize(here) + WEIGHTS.unit * here["units"])
+    strength[attacker] += odds * _PRIZE[here["face"]] - (1 - odds) * WEIGHTS.unit * WEIGHTS.fallen * state["attacks"][tile]["units"]
+    strength[defender] -= odds * (_PRIZE[here["face"]] + WEIGHTS.unit * here["units"])

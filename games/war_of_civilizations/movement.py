@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from games.choices import Outside, Ranges
+from games.choices import Choice, Outside, Ranges
 from games.documents import Own
 from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, no
 from games.schema import Fields, counts, described, listing, nullable
@@ -198,6 +198,25 @@ def redistribute_offers(state: State, seat: Seat) -> list[Action]:
     return offers
 
 
+def redistribute_choices(state: State, seat: Seat) -> list[Choice]:
+    """Return the choices of the deed at once: the ships and the room of each location are counted once."""
+    turn = state["turn"]
+    if turn is None or turn["action"] != REDISTRIBUTING:
+        return []
+    choices: list[Choice] = []
+    for trail in usable(state, seat):
+        rooms = [(goal, left) for goal in trail if (left := room(state, goal))]
+        for source in trail:
+            ships = at_rest(state, seat, source)
+            if any(ships.values()):
+                choices += [
+                    {"action": {"type": "redistribute", "from": source, "to": goal}, "choose": some_ships(ships, left)}
+                    for goal, left in rooms
+                    if goal != source
+                ]
+    return choices
+
+
 def redistribute_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """The first rule that a step along a trail breaks with any ships (WOC-RED-01, WOC-RED-02, WOC-RED-03, WOC-RED-04,
     WOC-RED-06)."""
@@ -372,5 +391,7 @@ FACTS: Mapping[str, tuple[Fact, Fields]] = {
 
 _STEP = {"from": FROM, "to": TO, "ships": counts(SHIP, about="the ships that go, by kind")}
 MOVE = Deed(_STEP, move_offers, move_refusal, move, move_ranges, move_outside)
-REDISTRIBUTE = Deed(_STEP, redistribute_offers, redistribute_refusal, redistribute, redistribute_ranges, redistribute_outside)
+REDISTRIBUTE = Deed(
+    _STEP, redistribute_offers, redistribute_refusal, redistribute, redistribute_ranges, redistribute_outside, redistribute_choices
+)
 BUILD_TELEPORTER = Deed({"from": _TOKEN_FROM, "to": TO}, build_offers, build_refusal, build_teleporter)

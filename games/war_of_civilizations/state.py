@@ -525,14 +525,13 @@ def occupied(state: State, seat: Seat) -> list[str]:
     """Return the locations that a seat holds, in map order: it has any ship there, no other seat has, and no other seat's privateer is
     there (WOC-CTL-01, WOC-CTL-03, WOC-CTL-08, WOC-PRV-05)."""
     players = state["players"]
-    taken: set[str] = set()
+    own = list(players[seat]["fleets"])
     for other, player in players.items():
         if other != seat:
-            taken.update(player["fleets"])
-            where = player["privateer"]
-            if where is not None and where != HOME[other]:
-                taken.add(where)
-    own = [location for location in players[seat]["fleets"] if location not in taken]
+            taken, where = player["fleets"], player["privateer"]
+            own = [location for location in own if location not in taken]
+            if where is not None and where in own and where != HOME[other]:
+                own.remove(where)
     own.sort(key=PLACE.__getitem__)
     return own
 
@@ -565,7 +564,12 @@ def controlled(state: State, seat: Seat) -> list[str]:
 
 def controls_continent(state: State, seat: Seat) -> bool:
     """Return True if a seat controls all locations of its own continent (WOC-TRN-04)."""
-    return all(controls(state, seat, location) for location in CONTINENT_OF[seat])
+    return fills_continent(seat, controlled(state, seat))
+
+
+def fills_continent(seat: Seat, places: Collection[str]) -> bool:
+    """Return True if all locations of a seat's continent are among some places."""
+    return all([location in places for location in CONTINENT_OF[seat]])  # noqa: C419 - a list is faster here
 
 
 # ---------------------------------------------------------------- connected trails

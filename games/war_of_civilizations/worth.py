@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 
-from games.kernel import Seat
+from games.kernel import Seat, total
 from games.war_of_civilizations.battle.record import on_side, prize, strength, support
 from games.war_of_civilizations.data import (
     ATTACKER,
@@ -41,9 +42,9 @@ from games.war_of_civilizations.data import (
 from games.war_of_civilizations.document import Battle, Player, Ransom, State
 from games.war_of_civilizations.state import (
     collected_from,
-    controls_continent,
     crystals_of,
     distances,
+    fills_continent,
     fleet_strength,
     foreign_privateer,
     goods,
@@ -74,6 +75,10 @@ def _away() -> dict[str, int]:
 
 _AWAY = _away()
 _FAR = max(_AWAY.values())
+_LAYERS = tuple([(layer.each, layer.up_to) for layer in WEIGHTS.stock])
+_FLAGSHIP_AT: dict[str, float] = {location: WEIGHTS.towards * (_FAR - away) for location, away in _AWAY.items()}
+_ESCORT_AT: dict[str, float] = {location: WEIGHTS.strength + WEIGHTS.escort * (_FAR - away) for location, away in _AWAY.items()}
+_COLLECTOR = STRENGTH[COLLECTOR] * WEIGHTS.strength + WEIGHTS.collector
 _FRUIT: dict[str, float] = {location: WEIGHTS.income * sum(row.values()) for location, row in YIELDS.items()}
 _BONUS: dict[str, dict[str, float]] = {
     card: {
@@ -95,11 +100,12 @@ def worth(state: State, seat: Seat) -> float:
     players = state["players"]
     if players[seat]["eliminated"]:
         return -WEIGHTS.won / 2
+    near = neighbours(state)
     best = 0.0
     for other in state["seats"]:
         if other != seat and not players[other]["eliminated"]:
-            best = max(best, _position(state, other))
-    total = _position(state, seat) - WEIGHTS.rival * best
+            best = max(best, _position(state, other, near))
+    total = _position(state, seat, near) - WEIGHTS.rival * best
     battle = state["battle"]
     if battle is not None and battle["result"] is None and seat in (battle["attacker"], battle["defender"]):
         total += _battle(state, seat, battle)
@@ -119,50 +125,55 @@ def _offered(ransom: Ransom) -> float:
 
 def _stock(stock: Mapping[str, int]) -> float:
     """Return the worth of resources. The first of each kind are worth most."""
+    return _layered(tuple([stock[name] for name in RESOURCES]))
+
+
+@lru_cache(maxsize=4096)
+def _layered(numbers: tuple[int, ...]) -> float:
     value = 0.0
-    for name in RESOURCES:
-        number, least = stock[name], 0
-        for layer in WEIGHTS.stock:
+    for number in numbers:
+        least = 0
+        for each, up_to in _LAYERS:
             if number <= least:
                 break
-            value += layer.each * (min(number, layer.up_to) - least)
-            least = layer.up_to
+            value += each * (min(up_to, number) - least)
+            least = up_to
     return value
 
 
-def _position(state: State, seat: Seat) -> float:
+def _position(state: State, seat: Seat, near: Mapping[str, tuple[str, ...]]) -> float:
     """Return the worth of what a seat has: crystals, means, ships and where they are, and the Isle."""
     player = state["players"][seat]
     value = WEIGHTS.crystal * crystals_of(state, seat) + WEIGHTS.level * player["ability"] + _stock(goods(player))
     value += WEIGHTS.card * len(player["cards"]) + WEIGHTS.token * len(player["teleporters"])
     if player["privateer"] is not None:
         value += WEIGHTS.privateer
+    flagship = HOME[seat]
     for location, fleet in player["fleets"].items():
-        nearer = _FAR - _AWAY[location]
         for ship, number in fleet.items():
             if ship == FLAGSHIP:
-                value += WEIGHTS.towards * nearer
+                value += _FLAGSHIP_AT[location]
+                flagship = location
             elif ship == COLLECTOR:
-                value += number * (STRENGTH[ship] * WEIGHTS.strength + WEIGHTS.collector)
+                value += number * _COLLECTOR
             else:
-                value += number * STRENGTH[ship] * (WEIGHTS.strength + WEIGHTS.escort * nearer)
+                value += number * STRENGTH[ship] * _ESCORT_AT[location]
     own = occupied(state, seat)
     value += WEIGHTS.place * len(own)
     for location in collected_from(state, seat, own):
         value += _FRUIT[location]
-    if controls_continent(state, seat):
+    if fills_continent(seat, own):
         value += WEIGHTS.continent
-    return value + _flagship(state, seat, player) - _danger(state, seat, player)
+    return value + _flagship(state, seat, player, flagship, near[flagship]) - _danger(state, seat, player, near[HOME[seat]])
 
 
-def _flagship(state: State, seat: Seat, player: Player) -> float:
+def _flagship(state: State, seat: Seat, player: Player, at: str, near: tuple[str, ...]) -> float:
     """Return what the capital ship promises: the Isle of Myth if its seat is the holder and can pay, a defeat if a stronger fleet is next
-    to it."""
-    at = next((location for location, fleet in player["fleets"].items() if FLAGSHIP in fleet), HOME[seat])
+    to it. It is `at` a location with these `near`."""
     if at == HOME[seat]:
         return 0.0
     fleet = player["fleets"][at]
-    odds = _odds(_menace(state, seat, at) - fleet_strength(fleet), 2 * WEIGHTS.bold * player["ammo"])
+    odds = _odds(_menace(state, seat, near) - fleet_strength(fleet), 2 * WEIGHTS.bold * player["ammo"])
     isle = isle_of(state)
     if at != ISLE or isle["holder"] != seat:
         return -WEIGHTS.at_risk * odds
@@ -173,24 +184,25 @@ def _flagship(state: State, seat: Seat, player: Player) -> float:
     return value * (1 - (1 - WEIGHTS.exposed) * odds) - WEIGHTS.at_risk * odds
 
 
-def _menace(state: State, seat: Seat, location: str) -> float:
-    """Return the strength of the strongest fleet of another seat next to a location, with its ammo."""
+def _menace(state: State, seat: Seat, near: tuple[str, ...]) -> float:
+    """Return the strength of the strongest fleet of another seat on some locations, with its ammo."""
     most = 0.0
-    near = neighbours(state)[location]
     for other, player in state["players"].items():
         if other == seat:
             continue
         fleets = player["fleets"]
         for place in near:
             if place in fleets:
-                most = max(most, fleet_strength(fleets[place]) + WEIGHTS.bold * player["ammo"])
+                menace = fleet_strength(fleets[place]) + WEIGHTS.bold * player["ammo"]
+                if menace > most:
+                    most = menace
     return most
 
 
-def _danger(state: State, seat: Seat, player: Player) -> float:
-    """Return the danger of a fleet next to the home base."""
+def _danger(state: State, seat: Seat, player: Player, near: tuple[str, ...]) -> float:
+    """Return the danger of a fleet on the locations next to the home base."""
     home = HOME[seat]
-    menace = _menace(state, seat, home)
+    menace = _menace(state, seat, near)
     if not menace:
         return 0.0
     guard = fleet_strength(ships_at(state, seat, home)) + support(state, seat, DEFENDER, home) + WEIGHTS.bold * player["ammo"]
@@ -225,7 +237,7 @@ def _battle(state: State, seat: Seat, battle: Battle) -> float:
 
 def _cards(cards: list[str], role: str) -> float:
     """Return what the battle cards among some cards add on a side."""
-    return sum([_BONUS[card][role] for card in cards if card in BATTLE_CARDS])
+    return total([_BONUS[card][role] for card in cards if card in BATTLE_CARDS])
 
 
 def _odds(edge: float, spread: float) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from games.choices import Choice
 from games.documents import Own
 from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, no
 from games.schema import Fields, flag, optional, whole
@@ -62,6 +63,7 @@ class Verb(NamedTuple):
     `fields`: what the action must have besides card and option. `optional`: what it may have.
     `adds`: return True if a play adds to the open strike on a region. It is None if no play of the verb does (WOW-STR-06).
     `opens`: return True if a play would leave a strike open.
+    `legal`: the offers that are not refused, at once. It is None for a verb whose offers are judged one by one.
     """
 
     fields: tuple[str, ...]
@@ -71,6 +73,7 @@ class Verb(NamedTuple):
     optional: tuple[str, ...] = ()
     adds: Callable[[State, Terms, Action, str], bool] | None = None
     opens: Callable[[State, Terms, Action], bool] | None = None
+    legal: Callable[[State, Seat, Terms], list[Action]] | None = None
 
 
 def plain_offers(state: State, seat: Seat, terms: Terms) -> list[Action]:
@@ -95,16 +98,30 @@ def distant_attack(match: Match, seat: Seat, terms: Terms, action: Action) -> No
 
 
 BY_EFFECT: dict[str, Verb] = {
-    GAIN: Verb((), plain_offers, plain_refusal, gain_resources),
-    DISTANT_ATTACK: Verb((), plain_offers, plain_refusal, distant_attack),
-    MOVE_CIVILIANS: Verb(("from", "to"), civilians.move_civilians_offers, civilians.move_civilians_refusal, civilians.move_civilians),
-    CIVILIAN_ATTACK: Verb(("region",), civilians.civilian_attack_offers, civilians.civilian_attack_refusal, civilians.civilian_attack),
+    GAIN: Verb((), plain_offers, plain_refusal, gain_resources, legal=plain_offers),
+    DISTANT_ATTACK: Verb((), plain_offers, plain_refusal, distant_attack, legal=plain_offers),
+    MOVE_CIVILIANS: Verb(
+        ("from", "to"),
+        civilians.move_civilians_offers,
+        civilians.move_civilians_refusal,
+        civilians.move_civilians,
+        legal=civilians.move_civilians_offers,
+    ),
+    CIVILIAN_ATTACK: Verb(
+        ("region",),
+        civilians.civilian_attack_offers,
+        civilians.civilian_attack_refusal,
+        civilians.civilian_attack,
+        legal=civilians.civilian_attack_offers,
+    ),
     DESTROY_CIVILIAN: Verb(("region",), civilians.destroy_civilian_offers, civilians.destroy_civilian_refusal, civilians.destroy_civilian),
-    UNIT_MOVE: Verb(("unit", "to"), figures.unit_move_offers, figures.unit_move_refusal, figures.unit_move),
+    UNIT_MOVE: Verb(("unit", "to"), figures.unit_move_offers, figures.unit_move_refusal, figures.unit_move, legal=figures.unit_move_legal),
 }
 PLACE = Verb((), figures.unit_place_offers, figures.unit_place_refusal, figures.unit_place)
 PLACE_WITH_CIVILIANS = PLACE._replace(fields=("region",))
-HUMAN_ATTACK = Verb(("unit",), figures.human_attack_offers, figures.human_attack_refusal, figures.human_attack)
+HUMAN_ATTACK = Verb(
+    ("unit",), figures.human_attack_offers, figures.human_attack_refusal, figures.human_attack, legal=figures.human_attack_offers
+)
 COAST_ATTACK = HUMAN_ATTACK._replace(fields=("unit", "region"))
 FIGURE_ATTACK = Verb(("unit",), figure_offers, figure_refusal, figure_attack, (), figure_adds, figure_opens)
 BEAM = Verb(("region",), beam_offers, beam_refusal, beam_attack, (), beam_adds, beam_opens)
@@ -147,6 +164,25 @@ def play_offers(state: State, seat: Seat) -> list[Action]:
             if not gathering or verb.adds is not None:
                 offers += verb.offers(state, seat, terms)
     return offers
+
+
+def play_choices(state: State, seat: Seat) -> list[Choice]:
+    """Return the choices of the deed at once. During a strike the plays are judged one by one."""
+    if state["strike"] is not None:
+        return PLAY.listed(state, seat)
+    choices: list[Choice] = []
+    for card in dict.fromkeys(state["sides"][seat]["hand"]):
+        for terms in CARDS[card].options:
+            choices += [{"action": action} for action in legal_plays(state, seat, terms)]
+    return choices
+
+
+def legal_plays(state: State, seat: Seat, terms: Terms) -> list[Action]:
+    """Return the legal plays of an option of a card in hand while no strike is open."""
+    verb = VERBS[terms.card, terms.option]
+    if verb.legal is not None:
+        return verb.legal(state, seat, terms)
+    return [action for action in verb.offers(state, seat, terms) if verb.refusal(state, seat, terms, action) is None]
 
 
 def play_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
@@ -210,6 +246,9 @@ def play(match: Match, seat: Seat, action: Action) -> None:
 
 # ---------------------------------------------------------------- ending the turn
 
+_PLAYABLE = frozenset([card for card, kept in KEPT.items() if any(VERBS[card, terms.option].refusal is plain_refusal for terms in kept)])
+"""The cards with a play that counts for the duty to play and is always possible."""
+
 
 def owed_plays(state: State, seat: Seat) -> Iterator[Action]:
     """Yield the legal plays of cards in hand that count for the duty to play, if the match has that duty. A play that removes the card or
@@ -227,6 +266,13 @@ def owed_plays(state: State, seat: Seat) -> Iterator[Action]:
 def end_turn_offers(state: State, seat: Seat) -> list[Action]:
     """Return the action that ends the turn."""
     return [{"type": "end_turn"}]
+
+
+def end_turn_choices(state: State, seat: Seat) -> list[Choice]:
+    """Return the choice of the deed at once: none while a card must be played, and first of all one that always can be."""
+    if must_play(state) and not _PLAYABLE.isdisjoint(state["sides"][seat]["hand"]):
+        return []
+    return END_TURN.listed(state, seat)
 
 
 def end_turn_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
@@ -280,9 +326,10 @@ PLAY = Deed(
     play_offers,
     play_refusal,
     play,
+    choices=play_choices,
 )
 _PLAYED: Fields = {"seat": SEAT, "card": CARD, "option": whole(0, about=_OPTION), "to": PLAYED_TO, "unit": optional(FIGURE)}
-END_TURN = Deed({}, end_turn_offers, end_turn_refusal, finish_turn)
+END_TURN = Deed({}, end_turn_offers, end_turn_refusal, finish_turn, choices=end_turn_choices)
 NEXT_ROUND = Deed({}, advance_offers, never_refused, advance)
 
 FACTS: Mapping[str, tuple[Fact, Fields]] = {

@@ -27,6 +27,7 @@ from games.war_of_the_worlds.state import (
     pinned,
     place_of,
     play_of,
+    ways,
 )
 
 
@@ -68,6 +69,21 @@ def unit_move_offers(state: State, seat: Seat, terms: Terms) -> list[Action]:
             continue
         offers += [{"type": "play", "card": card, "option": option, "unit": figure, "to": goal} for goal in within[start]]
     return offers
+
+
+def unit_move_legal(state: State, seat: Seat, terms: Terms) -> list[Action]:
+    """Return the plays that are not refused, with all ways of a figure found at once."""
+    kind = kind_of(terms.kind)
+    card, option, steps = terms.card, terms.option, terms.steps
+    legal: list[Action] = []
+    for figure, start in attackers(state, terms):
+        found = ways(state, figure, start, steps)
+        legal += [
+            {"type": "play", "card": card, "option": option, "unit": figure, "to": goal}
+            for goal in kind.within[steps][start]
+            if goal in found
+        ]
+    return legal
 
 
 def unit_move_refusal(state: State, seat: Seat, terms: Terms, action: Action) -> Refusal | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from games.chance import Chance
 from games.kernel import Event, Memory, Seat
 from games.war_of_the_worlds.data import CARD_OF, CARDS, DISCARD, KINDS, OFFER_DECK, SEATS, STARTING_FIGURES, pile
@@ -20,6 +18,9 @@ UNDER = "under"
 """Remembered cards that were put under the offer deck."""
 
 _ALL: dict[Seat, list[str]] = {seat: pile(seat, starting=True) + pile(seat, starting=False) for seat in SEATS}
+_COPIES: dict[Seat, dict[str, int]] = {seat: {card: cards.count(card) for card in cards} for seat, cards in _ALL.items()}
+_STARTING = frozenset([card.id for card in CARDS.values() if card.starting])
+_BUILDING = frozenset([card.id for card in CARDS.values() if card.building])
 
 
 def card_bought(memory: Memory, event: Event) -> Memory:
@@ -61,13 +62,15 @@ def _filled(view: View, seat: Seat, chance: Chance, memory: Memory) -> Side:
     own = isinstance(side["hand"], list)
     hand = 0 if own else side["hand"]
     size, left = hand + side["supply"], side["offer_deck"]
-    unseen = _ALL[seat].copy()
+    copies = _COPIES[seat].copy()
     for card in [*side["discard"], *side["removed"], *side["offer"], *(side["hand"] if own else ())]:
-        if card in unseen:
-            unseen.remove(card)
+        if copies.get(card):
+            copies[card] -= 1
+    unseen = [card for card, number in copies.items() for _ in range(number)]
     # A position that was never played can hide more cards than the side has left. Then other cards take their place.
-    missing = max(0, size + left - len(unseen))
-    unseen += (_ALL[seat] * (missing // len(_ALL[seat]) + 1))[:missing]
+    missing = size + left - len(unseen)
+    if missing > 0:
+        unseen += (_ALL[seat] * (missing // len(_ALL[seat]) + 1))[:missing]
     ranked = _ranked(chance.shuffle(unseen), _bought(view, seat, memory))
     cycle = chance.shuffle(ranked[:size])
     dealt: Side = side | {
@@ -78,33 +81,39 @@ def _filled(view: View, seat: Seat, chance: Chance, memory: Memory) -> Side:
     return dealt
 
 
-def _bought(view: View, seat: Seat, memory: Memory) -> Counter[str]:
+def _bought(view: View, seat: Seat, memory: Memory) -> dict[str, int]:
     """Return the cards that were bought and are in a hidden hand or supply: the remembered purchases without the cards that lie open.
     Without memory, a figure on the board stands for one card of its kind (WOW-UNT-01)."""
     side, units = view["sides"][seat], view["units"]
-    bought: Counter[str] = Counter(memory.get(_key(seat, BOUGHT), ()))
-    bought -= Counter(side["removed"]) - Counter(memory.get(_key(seat, GONE), ()))
-    bought -= Counter(side["discard"])
-    if isinstance(side["hand"], list):
-        bought -= Counter(side["hand"])
-    if _key(seat, BOUGHT) not in memory:
-        lying = {*side["discard"], *side["removed"], *side["offer"], *(side["hand"] if isinstance(side["hand"], list) else ())}
-        for kind in KINDS.values():
-            if CARD_OF[kind.id] not in lying and any(units[one]["region"] and one not in STARTING_FIGURES for one in kind.figures):
-                bought[CARD_OF[kind.id]] = 1
+    hand: list[str] = side["hand"] if isinstance(side["hand"], list) else []
+    remembered: list[str] | None = memory.get(_key(seat, BOUGHT))
+    if remembered is None:
+        lying = {*side["discard"], *side["removed"], *side["offer"], *hand}
+        return {
+            CARD_OF[kind.id]: 1
+            for kind in KINDS.values()
+            if CARD_OF[kind.id] not in lying and any(units[one]["region"] and one not in STARTING_FIGURES for one in kind.figures)
+        }
+    gone: list[str] = memory.get(_key(seat, GONE), [])
+    bought: dict[str, int] = {}
+    for card in remembered:
+        bought[card] = bought.get(card, 0) + 1
+    for card in bought:
+        removed = max(0, side["removed"].count(card) - gone.count(card))
+        bought[card] -= removed + side["discard"].count(card) + hand.count(card)
     return bought
 
 
-def _ranked(unseen: list[str], bought: Counter[str]) -> list[str]:
+def _ranked(unseen: list[str], bought: dict[str, int]) -> list[str]:
     """Return the unseen cards, first those that cannot be in the offer deck, last those that must be there. Starting cards and bought cards
     are never there. An unseen building card always is (WOW-OFR-04, WOW-OFR-12, WOW-CRD-06)."""
     starting, sure, either, built = [], [], [], []
     for card in unseen:
-        if CARDS[card].starting:
+        if card in _STARTING:
             starting.append(card)
-        elif CARDS[card].building:
+        elif card in _BUILDING:
             built.append(card)
-        elif bought[card] > 0:
+        elif bought.get(card, 0) > 0:
             bought[card] -= 1
             sure.append(card)
         else:

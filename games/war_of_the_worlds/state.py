@@ -256,6 +256,20 @@ def has_way(state: State, figure: str, start: str, goal: str, steps: int) -> boo
     return False
 
 
+def ways(state: State, figure: str, start: str, steps: int) -> set[str]:
+    """Return the regions to which a figure has a way from another region: all goals of `has_way`, found at once."""
+    if not may_leave(state, figure, start):
+        return set()
+    kind = FIGURES[figure]
+    beside = kind.beside[start]
+    entered = [near for near in beside if may_enter(state, kind, near)]
+    found = set(entered)
+    if steps > 1:
+        for near in entered:
+            found.update([goal for goal in ways(state, figure, near, steps - 1) if goal not in beside])
+    return found
+
+
 def movable(state: State, region: str, evacuation: Evacuation | None) -> int:
     """Return how many civilians of a region may move. The civilian that Evacuate moved first stays (WOW-HUM-04)."""
     civilians = state["regions"][region]["civilians"]

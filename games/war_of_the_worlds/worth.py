@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from games.kernel import Seat
 from games.war_of_the_worlds.data import (
     ALIENS,
@@ -26,7 +28,7 @@ from games.war_of_the_worlds.data import (
 from games.war_of_the_worlds.document import Region, State
 from games.war_of_the_worlds.outcome import scores
 from games.war_of_the_worlds.state import open_to_attack
-from games.war_of_the_worlds.strike.damage import protected
+from games.war_of_the_worlds.strike.damage import protected_regions
 
 
 def _use(terms: Terms) -> float:
@@ -94,30 +96,32 @@ def _deck(state: State, seat: Seat) -> float:
 def _board(state: State) -> float:
     """Return the promise of the board to the aliens, less its promise to the humans."""
     regions, units = state["regions"], state["units"]
-    opened = open_to_attack(state)
+    away = _aways(tuple(open_to_attack(state)))
+    shielded = protected_regions(state)
+    enough, shelter = WEIGHTS.enough, WEIGHTS.shelter
     edge = 0.0
     prey: dict[str, float] = {}
     for region in LAND:
         land = regions[region]
-        building = land["building"]
+        building, civilians = land["building"], land["civilians"]
         if building is not None:
             edge += _BUILT[building]
             if building in MINES:
                 edge -= WEIGHTS.menace * _menaces(state, building, region)
         if land["balloons"]:
             edge += _BUILT[BALLOONS.id]
-        if land["civilians"]:
-            few = min(land["civilians"], WEIGHTS.enough)
-            edge -= WEIGHTS.shelter * HIT_FIRST.get(building, 0) * few
-            prey[region] = few * (WEIGHTS.shielded if protected(state, region) else 1.0)
-    edge -= _fighters(regions, opened)
+        if civilians:
+            few = min(enough, civilians)
+            if building in HIT_FIRST:
+                edge -= shelter * HIT_FIRST[building] * few
+            prey[region] = few * (WEIGHTS.shielded if region in shielded else 1.0)
+    edge -= _fighters(regions, away)
     for figure, kind in FIGURES.items():
         here = units[figure]["region"]
         if here is None:
             continue
         if kind.side == HUMANS:
-            away = _nearest(here, opened)
-            edge -= WEIGHTS.figure + WEIGHTS.ready[min(away if kind.blocks else away - 1, len(WEIGHTS.ready) - 1)]
+            edge -= WEIGHTS.figure + WEIGHTS.ready[min(away[here] if kind.blocks else away[here] - 1, len(WEIGHTS.ready) - 1)]
         else:
             edge += WEIGHTS.figure + _hunt(here, prey) * (1.0 if kind.blocks else WEIGHTS.flown)
     return edge
@@ -130,22 +134,22 @@ def _menaces(state: State, mine: str, region: str) -> bool:
     return any([units[figure]["region"] in near for kind in MINES[mine].triggered_by for figure in KINDS[kind].figures])  # noqa: C419 - a list is faster here
 
 
-def _nearest(here: str, regions: list[str]) -> int:
-    """Return the steps over land to the nearest of some regions."""
-    away = _DISTANCE[here]
-    return min([away[region] for region in regions], default=_SPAN)
+@lru_cache(maxsize=512)
+def _aways(regions: tuple[str, ...]) -> dict[str, int]:
+    """Return the steps over land from each region to the nearest of some regions."""
+    return {here: min([away[region] for region in regions], default=_SPAN) for here, away in _DISTANCE.items()}
 
 
-def _fighters(regions: dict[str, Region], opened: list[str]) -> float:
+def _fighters(regions: dict[str, Region], away: dict[str, int]) -> float:
     """Return the promise of civilians in regions that can be attacked, or near them."""
-    promise, wanted = 0.0, WEIGHTS.fighters
-    crowd = [0] * len(WEIGHTS.fighter)
+    promise, wanted, enough, far = 0.0, WEIGHTS.fighters, WEIGHTS.enough, len(WEIGHTS.fighter)
+    crowd = [0] * far
     for region in LAND:
-        civilians = regions[region]["civilians"]
-        if civilians and (away := _nearest(region, opened)) < len(WEIGHTS.fighter):
-            crowd[away] += min(civilians, WEIGHTS.enough)
-    for away, number in enumerate(crowd):
-        promise += WEIGHTS.fighter[away] * min(number, wanted)
+        if away[region] < far:
+            civilians = regions[region]["civilians"]
+            crowd[away[region]] += min(enough, civilians)
+    for steps, number in enumerate(crowd):
+        promise += WEIGHTS.fighter[steps] * min(number, wanted)
         wanted -= min(number, wanted)
     return promise
 
@@ -154,7 +158,8 @@ def _hunt(here: str, prey: dict[str, float]) -> float:
     """Return the promise of an alien figure: the civilians that it may destroy soon, or else the steps to the nearest ones."""
     promise = WEIGHTS.prey * prey.get(here, 0.0)
     for near in BESIDE[here]:
-        promise += WEIGHTS.near_prey * prey.get(near, 0.0)
+        if near in prey:
+            promise += WEIGHTS.near_prey * prey[near]
     if not promise:
         away = _DISTANCE[here]
         promise = -WEIGHTS.far * min([away[region] for region in prey], default=0)

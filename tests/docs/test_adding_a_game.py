@@ -16,7 +16,7 @@ from jsonschema import Draft202012Validator
 
 import games
 from games.choices import combinations
-from games.kernel import SPECTATOR, SYSTEM, Game, Refused, Scratch, carry_out, evolve, legal, sentence, withdraw
+from games.kernel import SPECTATOR, SYSTEM, Branch, Game, Refused, carry_out, evolve, legal, sentence, withdraw
 from games.schema import always, record
 from tests.games.matches import Start, chance, walk
 from tests.games.test_imports import GUIDE, LEVELS, faults
@@ -94,9 +94,9 @@ def test_search_finds_the_move_that_wins(pebbles: Game) -> None:
     state: Any = {**pebbles.begin(["white", "black"], {}), "phase": "taking", "active": "white", "to_act": ["white"], "heap": 7}
     worth = {}
     for number in (1, 2, 3):
-        scratch = Scratch(pebbles, state, chance(1))
-        scratch.play("white", {"type": "take", "pebbles": number})
-        worth[number] = pebbles.worth(scratch.state, "white")
+        branch = Branch(pebbles, state, chance(1))
+        branch.play("white", {"type": "take", "pebbles": number})
+        worth[number] = pebbles.worth(branch.state, "white")
     assert worth == {1: 0.0, 2: 0.0, 3: 1.0}
 
 

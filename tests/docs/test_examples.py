@@ -93,7 +93,14 @@ def test_strict_types_notice_a_wrong_seat(python_bot: Path) -> None:
 
 @pytest.mark.parametrize("game", GAMES)
 def test_the_python_bot_plays_to_the_end(python_bot: Path, url: str, game: str) -> None:
-    check(url, run(sys.executable, "bot.py", url, "--game", game, folder=python_bot, PYTHONSAFEPATH=""))
+    receipts = python_bot / f"{game}.jsonl"
+    printed = run(sys.executable, "bot.py", url, "--game", game, "--receipts", receipts, folder=python_bot, PYTHONSAFEPATH="")
+    check(url, printed)
+    match = printed.split()[1]
+    assert len(receipts.read_text().splitlines()) > 10
+    keys = requests.get(f"{url}/.well-known/warledger-keys", timeout=10).json()["keys"]
+    command = [sys.executable, EXAMPLES / "check_chain.py", url, match, "--receipts", receipts]
+    assert "form one chain" in run(*command, "--key", keys[0]["vkey"], folder=EXAMPLES)
 
 
 def test_the_python_bot_takes_an_open_seat(python_bot: Path, url: str) -> None:

@@ -56,7 +56,7 @@ def test_every_option_of_serve_is_documented() -> None:
 
 
 def test_every_command_of_run_is_in_its_help_and_has_a_module() -> None:
-    commands = set(re.findall(r"[a-z]+", " ".join(re.findall(r"^    ([a-z | ]+)\) prepare", RUN, re.MULTILINE))))
+    commands = set(re.findall(r"[a-z]+", " ".join(re.findall(r"^    ([a-z | ]+)\) (?:prepare|case)", RUN, re.MULTILINE))))
     assert commands == set(re.findall(r"^  \./run ([a-z]+)", RUN, re.MULTILINE))
     for command in commands - {"serve", "test", "soak", "bench"}:
         assert (private.ROOT / "tools" / f"{command}.py").exists(), command

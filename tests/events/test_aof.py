@@ -141,11 +141,31 @@ def test_with_any_byte_changed_near_the_end_the_store_starts_and_the_seal_names_
     assert {(match, version) for match, first, last in losses.read(data).merged() for version in range(first, last + 1)} == gone
 
 
+def test_an_entry_whose_id_is_damaged_but_whose_version_is_not_is_not_lost(written, copy) -> None:  # type: ignore[no-untyped-def]
+    data, file = copy
+    with over(data) as platform:
+        keeper = Seal(data)
+        keeper.add(platform.store, written[1])
+        keeper.close()
+    content = file.read_bytes()
+    match, entries = next(iter(written[1].items()))
+    entry = content.index(entries[6])
+    place = content.rindex(b"7-0", 0, entry)
+    file.write_bytes(content[:place] + b"7-1" + content[place + 3 :])
+    with over(data) as platform:
+        assert platform.store.log.spans([(match, 7, 7), (match, 6, 6), (match, 8, 8)]) == [[(v, entries[v - 1])] for v in (7, 6, 8)]
+        keeper = Seal(data)
+        assert keeper.compare(platform.store).lost == []
+        keeper.close()
+        assert [item.id for item in platform.store.log.items(match)][5:] == ["6-0", "7-1", "8-0"]  # the audit sees it
+
+
 def test_a_cut_that_would_take_many_entries_along_is_left_to_an_operator(copy, written, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr(aof, "AUTOMATIC", 5)
     data, file = copy
     content = bytearray(file.read_bytes())
-    content[content.index(b"$", len(content) // 2) + 1] = ord("x")
+    begin = content.index(b'"version":1')  # the functions of the store are before the entries
+    content[content.index(b"\r\n$", (begin + len(content)) // 2) + 3] = ord("x")
     file.write_bytes(content)
     for _ in range(2):
         with pytest.raises(embedded.NoServer, match=r"entries after that would be lost\. Stop the service and restore a backup"):

@@ -14,7 +14,7 @@ import orjson
 import pytest
 
 from events import losses, play, players, recall
-from events.audit import Finding, Report, as_json, audit, audit_entries, record_header
+from events.audit import audit, record_header
 from events.entries import START, Entry, blind_key, canonical, link, parse
 from events.errors import NoMatch, SecretLost
 from events.platform import Platform
@@ -23,8 +23,9 @@ from events.rules import content_hash
 from events.standings import OF_PLAYER, OF_RESULTS
 from events.store.projections import Listed
 from events.store.signing import signed, signing_key
+from events.trail import Finding, Report, as_json, audit_entries
 from games.chance import Drawn
-from games.kernel import SYSTEM, no
+from games.kernel import SYSTEM, Game, no
 from players import choose
 from tests.conftest import ALL_GAMES, Servers, take_seat
 from tests.tally import TALLY
@@ -107,6 +108,7 @@ DETAILS = {
     "wrong_version": "The entry says that it is version ([0-9]+|True).",
     "time_backwards": "The entry is older than the one before it, or than the time since which its actor's clock runs.",
     "request_twice": "The request was carried out before, as version [0-9]+.",
+    "level_differs": "The decision is one of the level [a-z]+, and (no artificial player|[a-z]+) plays the seat.",
     "digest_broken": "The digest does not follow from the entry before and this one.",
     "not_canonical": "The bytes are not the canonical JSON of the entry.|"
     "The entry holds true or false for a number, or a request or a hash of the rules of another shape.",
@@ -114,8 +116,10 @@ DETAILS = {
     "action_differs": "The action is not stored as the rules admit it.",
     "events_differ": "Event [0-9]+, [a-z_]+, is not what the rules and the dice of this version give.",
     "secret_differs": "The secret is revealed where the match has not ended, not where it has, or it is another one.",
-    "rules_differ": "The entry names revision [0-9]+ after [0-9]+, and the rules are at [0-9]+.",
+    "rules_differ": "The entry names revision [0-9]+, and the match began with [0-9]+.|"
+    "The match begins with revision [0-9]+, and the rules are at [0-9]+.",
     "commitment_broken": "The secret is not the one whose hash was published when the match was created.",
+    "origin_differs": "The match does not begin from the position that its origin has at that version.",
     "not_replayable": "The entry cannot be replayed: [A-Za-z]+: .+.",
     "secret_missing": "The secret of the match is not in the store.",
     "entries_lost": "The entry [0-9]+ was .+.|The entries [0-9]+ to [0-9]+ were .+.",
@@ -128,6 +132,8 @@ DETAILS = {
     "index_differs": "The match is not listed where the log says, or also elsewhere, or at another time. Rebuild it.",
     "due_differs": "The index of what is due is not what the log gives for this match. Rebuild it.",
     "request_differs": "The answer stored for a request id is not what the log gives. Rebuild it.",
+    "leaf_differs": "The leaf [0-9]+ of the server's log is not that of the entry of this version.",
+    "leaf_missing": "The server's log lacks a leaf of this match, and the store does not know that. Rebuild it.",
 }
 
 
@@ -163,6 +169,7 @@ def test_a_match_as_it_was_played_has_no_findings(platform: Platform, match: str
         rules=[rules],
         rules_here=rules,
         replayed_only=0,
+        origin=None,
         findings=[],
     )
     assert json.loads(json.dumps(as_json(report)))["revisions"] == [1]
@@ -189,7 +196,7 @@ def test_a_match_that_does_not_exist_cannot_be_audited(platform: Platform) -> No
     [
         (1, lambda entry: entry["events"][0].update(commitment="00" * 32), "digest_broken commitment_broken"),
         (1, lambda entry: entry["action"].update(game="war"), "action_differs digest_broken"),
-        (1, lambda entry: entry["events"][0].update(game="chess"), "not_replayable"),
+        (1, lambda entry: entry["events"][0].update(game="chess"), "not_replayable digest_broken"),
         (1, lambda entry: entry["events"][0]["roster"].update(two={"ai": "random"}), "events_differ digest_broken"),
         (1, lambda entry: entry["events"][0].update(creator="p" + "z" * 16), "events_differ digest_broken"),
         (1, lambda entry: entry["events"][1]["document"]["options"].update(target=9), "events_differ digest_broken"),
@@ -197,14 +204,14 @@ def test_a_match_that_does_not_exist_cannot_be_audited(platform: Platform) -> No
         (1, lambda entry: entry["events"][1]["document"]["seats"].reverse(), "events_differ digest_broken"),
         (1, lambda entry: entry["action"].update(order=["two", "one"]), "events_differ digest_broken"),
         (1, lambda entry: entry["action"].update(order=["one", "two"]), "digest_broken"),
-        (1, lambda entry: entry["action"].update(order=["one"]), "not_legal"),
+        (1, lambda entry: entry["action"].update(order=["one"]), "not_legal digest_broken"),
         (1, lambda entry: entry["events"][1]["document"]["seats"].pop(), "events_differ digest_broken"),
         (1, lambda entry: entry["events"].append({"type": "seats_filled"}), "events_differ digest_broken"),
         (2, lambda entry: entry["events"][0].update(player="p" + "z" * 16), "events_differ digest_broken"),
         (2, lambda entry: entry["events"][0].update(contribution="00"), "events_differ digest_broken"),
         (2, lambda entry: entry["events"].pop(), "events_differ digest_broken"),
-        (2, lambda entry: entry["action"].update(seat="one"), "not_legal"),
-        (2, lambda entry: entry["action"].update(contribution="C0FFEE"), "not_legal"),
+        (2, lambda entry: entry["action"].update(seat="one"), "not_legal digest_broken"),
+        (2, lambda entry: entry["action"].update(contribution="C0FFEE"), "not_legal digest_broken"),
         (3, lambda entry: entry["events"][0]["pile"].reverse(), "events_differ digest_broken"),
         (4, lambda entry: entry.update(request=None), "digest_broken"),
         (4, lambda entry: entry["request"].update(fingerprint="0" * 32), "digest_broken request_differs"),
@@ -212,8 +219,8 @@ def test_a_match_that_does_not_exist_cannot_be_audited(platform: Platform) -> No
         (4, lambda entry: entry.update(rules="0" * 64), "not_canonical digest_broken"),
         (4, lambda entry: entry.update(format=1), "unreadable"),
         (4, lambda entry: entry["action"].update(by=2), "events_differ digest_broken"),
-        (4, lambda entry: entry["action"].update(by=7), "not_legal"),
-        (4, lambda entry: entry.update(actor="two"), "not_legal"),
+        (4, lambda entry: entry["action"].update(by=7), "not_legal digest_broken"),
+        (4, lambda entry: entry.update(actor="two"), "not_legal digest_broken"),
         (5, lambda entry: entry["events"][0].update(face=entry["events"][0]["face"] % 6 + 1), "events_differ digest_broken"),
         (5, lambda entry: entry["events"].pop(), "events_differ digest_broken"),
         (5, lambda entry: entry["events"].append({"type": "counted", "seat": "one", "by": 1}), "events_differ digest_broken"),
@@ -228,7 +235,7 @@ def test_a_match_that_does_not_exist_cannot_be_audited(platform: Platform) -> No
         (5, lambda entry: entry.update(request={"id": 5}), "not_canonical digest_broken"),
         (5, lambda entry: entry.pop("revision"), "unreadable"),
         (5, lambda entry: entry.update(events={}), "unreadable"),
-        (5, lambda entry: entry.update(events=[7]), "not_replayable"),
+        (5, lambda entry: entry.update(events=[7]), "not_replayable digest_broken"),
     ],
 )
 def test_a_changed_entry_is_named_by_its_version(
@@ -413,6 +420,12 @@ def test_a_request_that_was_carried_out_twice_is_found(platform: Platform, begin
     assert codes(report) == [(6, "request_twice")]
 
 
+def test_a_decision_of_a_level_that_does_not_play_the_seat_is_found(platform: Platform, match: str, tamper: Callable[..., None]) -> None:
+    decision = {"budget": 0, "level": "greedy", "players": 1, "saw": "ab" * 32, "spent": 0, "weights": "cd" * 32}
+    tamper(6, lambda fields: fields.update(request=decision), all_relinked=True)
+    assert (6, "level_differs") in codes(audit(platform, match))
+
+
 def test_a_snapshot_of_the_last_version_is_right(platform: Platform, begin: Begin) -> None:
     match = begin()
     for number in (50, 12):
@@ -446,9 +459,8 @@ def test_a_record_is_audited_without_a_store(platform: Platform, match: str) -> 
     lines[4] = lines[4].replace(b'"face":', b'"face":1')
     assert codes(audit_entries(ALL_GAMES, lines))[0] == (5, "events_differ")
     assert {(1, "wrong_version"), (1, "not_replayable")} <= set(codes(audit_entries(ALL_GAMES, lines[1:])))
-    nothing = Report(
-        False, "", "", 0, START, "undisclosed", "undisclosed", "", "undisclosed", [], [], "", 0, [Finding(0, "empty", DETAILS["empty"])]
-    )
+    empty = [Finding(0, "empty", DETAILS["empty"])]
+    nothing = Report(False, "", "", 0, START, "undisclosed", "undisclosed", "", "undisclosed", [], [], "", 0, None, empty)
     assert audit_entries(ALL_GAMES, []) == nothing
     assert audit_entries(ALL_GAMES, [b"x"]).digest == ""
 
@@ -482,12 +494,35 @@ def test_the_key_of_the_salts_at_the_head_of_a_record_lets_its_chain_be_verified
         record_header(platform, "m" + "a" * 16)
 
 
-def test_a_revision_that_goes_back_is_found(platform: Platform, match: str) -> None:
+@pytest.mark.parametrize("revision", [2, 3])
+def test_a_match_that_changes_its_revision_is_found(platform: Platform, match: str, revision: int) -> None:
+    """Even if both are here, and both would decide the same."""
+    tally = ALL_GAMES["tally"]
     entries = [parse(line) for line in record(platform, match)]
-    entries[3] = entries[3]._replace(revision=2)
-    report = audit_entries({"tally": ALL_GAMES["tally"]._replace(revision=3)}, relinked(entries, blind_of(platform, match)))
-    assert codes(report) == [(5, "rules_differ")]
-    assert report.findings[0].detail == "The entry names revision 1 after 2, and the rules are at 3."
+    entries[3:] = [entry._replace(revision=revision) for entry in entries[3:]]
+    games = {"tally": tally._replace(revision=3, earlier={1: tally, 2: tally._replace(revision=2)})}
+    report = audit_entries(games, relinked(entries, blind_of(platform, match)))
+    assert codes(report) == [(version, "rules_differ") for version in range(4, len(entries) + 1)]
+    assert report.findings[0].detail == f"The entry names revision {revision}, and the match began with 1."
+
+
+def test_a_match_is_decided_again_by_the_revision_it_began_with(platform: Platform, match: str) -> None:
+    """Even if the newest rules would refuse every action."""
+    earlier = {1: ALL_GAMES["tally"]}
+    report = audit_entries({"tally": _refusing(ALL_GAMES["tally"])._replace(revision=2, earlier=earlier)}, record(platform, match))
+    assert (report.ok, report.dice, report.replayed_only) == (True, "verified", 0)
+    assert report.rules_here == content_hash(ALL_GAMES["tally"])
+    report = audit_entries({"tally": ALL_GAMES["tally"]._replace(earlier={1: _refusing(ALL_GAMES["tally"])})}, record(platform, match))
+    assert report.ok, "the newest counts if it has the revision"
+
+
+def _refusing(game: Game) -> Game:
+    """Return a game that refuses every action."""
+    phases = {
+        phase: {kind: deed._replace(refusal=lambda *_: no("too_much", "TAL-ADD-01", by=1)) for kind, deed in deeds.items()}
+        for phase, deeds in game.phases.items()
+    }
+    return game._replace(phases=phases)
 
 
 def test_a_lock_that_does_not_follow_from_the_secret_is_found_by_whoever_has_the_secret(platform: Platform, ann: str, bob: str) -> None:
@@ -505,13 +540,9 @@ def test_a_lock_that_does_not_follow_from_the_secret_is_found_by_whoever_has_the
     assert audit_entries(ALL_GAMES, forged).ok, "without the secret nothing can tell"
 
 
-def test_entries_of_another_revision_are_replayed_only(platform: Platform, match: str) -> None:
+def test_entries_of_a_revision_that_is_not_here_are_replayed_only(platform: Platform, match: str) -> None:
     """Even if the rules of today would refuse them."""
-    phases = {
-        phase: {kind: deed._replace(refusal=lambda *_: no("too_much", "TAL-ADD-01", by=1)) for kind, deed in deeds.items()}
-        for phase, deeds in ALL_GAMES["tally"].phases.items()
-    }
-    report = audit_entries({"tally": ALL_GAMES["tally"]._replace(revision=2, phases=phases)}, record(platform, match))
+    report = audit_entries({"tally": _refusing(ALL_GAMES["tally"])._replace(revision=2)}, record(platform, match))
     assert report.ok
     assert (report.dice, report.replayed_only) == ("partly", report.versions)
 

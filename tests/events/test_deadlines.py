@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from events import deadlines, play, recall
+from events import deadlines, deciding, play, recall
 from events.audit import audit
 from events.due import ADVANCE, DEADLINE, THINK, NotDue, owed
 from events.entries import parse
@@ -18,6 +18,7 @@ from events.platform import Platform, Settings, open_platform
 from events.pulse import WEB, WORKER
 from events.rebuild import rebuild
 from events.standings import NEVER, clocks, indexes
+from events.writing import Played
 from games.kernel import SYSTEM, Refused
 from tests.conftest import ALL_GAMES, Servers
 from tests.events.keyspace import projections
@@ -36,7 +37,7 @@ class Timed:
 
     def __init__(self, servers: Servers) -> None:
         self.machine = Machine(BEGUN)
-        self.settings = Settings(store_url=servers.store_url, queue_url=servers.queue_url)
+        self.settings = Settings(store_url=servers.store_url, queue_url=servers.queue_url, keys=servers.data / "keys")
         self.opened: list[Platform] = []
         self.processes: list[subprocess.Popen[bytes]] = []
         self.web, self.worker = self.join(WEB), self.join(WORKER)
@@ -73,7 +74,7 @@ class Timed:
         play.play(self.worker, match, SYSTEM, [{"type": "advance"}])
         return match
 
-    def add(self, match: str, seat: str, stay: bool = False, **more: Any) -> play.Played:
+    def add(self, match: str, seat: str, stay: bool = False, **more: Any) -> Played:
         return play.play(self.web, match, seat, [{"type": "add", "by": 1, "stay": stay}], player=ANN, **more)
 
     def fire(self) -> list[str]:
@@ -463,7 +464,7 @@ def test_the_audit_finds_a_time_out_that_came_too_early(timed: Timed) -> None:
     cached = recall.newest(timed.worker, match)
     forged = dataclasses.replace(timed.worker)
     timed.live(11 * SECOND)
-    decided = play.decide_at_table(forged, cached, SYSTEM, {"type": "time_out", "seat": "one"}, None, None)
+    decided = deciding.decide_at_table(forged, cached, SYSTEM, {"type": "time_out", "seat": "one"}, None, None)
     from events.entries import link
 
     early = decided.entry._replace(at=decided.entry.at - 2 * SECOND)

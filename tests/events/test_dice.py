@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import json
+import random
 import re
 import secrets
 from collections import Counter
@@ -17,8 +18,10 @@ from hypothesis import strategies as st
 from events import dice
 from events.dice import Draws, commitment, dice_key, join_code, keeps, new_secret
 from events.entries import START, Proof, blind_key, link, parse, prove, salt
+from events.thoughts import seed_of, thought_key
 from games.chance import Drawn
 from tests.events import chain
+from thinking import chance_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "auditing.md"
 VECTORS = json.loads(re.search(r"```json vectors\n(.*?)```", PAGE.read_text(), re.DOTALL)[1])  # type: ignore[index]
@@ -30,6 +33,20 @@ def test_the_documented_commitment_and_key_are_what_the_code_gives() -> None:
         assert commitment(secret) == vector["commitment"]
         assert dice_key(secret, vector["match"], vector["contributions"]).hex() == vector["key"]
         assert blind_key(secret).hex() == chain.blind_key(vector["secret"]).hex() == vector["blind"]
+
+
+def test_the_documented_seeds_of_decisions_are_what_the_code_gives() -> None:
+    for vector in VECTORS["thoughts"]:
+        text = json.dumps(
+            {name: vector[name] for name in ("contributions", "match")} | {"use": "thoughts"}, separators=(",", ":"), sort_keys=True
+        )
+        key = hmac.new(bytes.fromhex(vector["secret"]), text.encode(), sha256).digest()
+        assert thought_key(bytes.fromhex(vector["secret"]), vector["match"], vector["contributions"]) == key == bytes.fromhex(vector["key"])
+        seed = int.from_bytes(hmac.new(key, f"{vector['version']}:{vector['seat']}".encode(), sha256).digest(), "big")
+        assert seed_of(key, vector["version"], vector["seat"]) == seed == int(vector["seed"], 16)
+        chance, fractions = chance_of(seed), random.Random(seed)
+        assert [chance.number(below) for below in vector["below"]] == vector["numbers"]
+        assert [int(fractions.random() * below) for below in vector["below"]] == vector["numbers"]
 
 
 def test_the_documented_draws_are_what_the_code_gives() -> None:

@@ -60,7 +60,11 @@ def test_a_match_that_has_not_started_in_time_is_removed_with_all_its_keys(
 ) -> None:
     match, other = aged(two=f"player:{bob}", one="me", three="open", request="k"), aged(6.9)
     take_seat(platform, match, bob, "two", request="r")
-    assert len(traces(servers, match)) > 8
+    for each in (match, other):
+        platform.beside.note_refusal(each, "two", bob, 2, 5, {"type": "offer"}, "not_in_play", None)
+        platform.beside.note_read(each, 2, "admin", "audit")
+    platform.beside.flush()
+    assert len(traces(servers, match)) > 10
     kept = traces(servers, other)
     assert expiry.remove(platform, match)
     assert traces(servers, match) == []
@@ -140,10 +144,10 @@ def test_arguments_of_another_match_are_refused_or_ignored(platform: Platform, a
     match, victim = aged(), aged(one="me", two="me")
     before = traces(servers, victim)
     work, _ = due.owed(recall.position(platform, victim))
-    keys, others = platform.store.keys.of(match), platform.store.keys.of(victim)
-    for place in range(1, 6):
+    keys, others = ([*found[:6], found.refusals, found.reads] for found in map(platform.store.keys.of, (match, victim)))
+    for place in range(1, 8):
         if keys[place] != others[place]:
-            mixed = [*keys[:place], others[place], *keys[place + 1 : 6]]
+            mixed = [*keys[:place], others[place], *keys[place + 1 :]]
             with pytest.raises(StoreRefused):
                 platform.store.client.run(script("remove_unstarted"), mixed, [1, 0, 0])
     assert platform.store.removal.remove(match, 1, ["all"], [work.member], 0, 0)

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from events import play, players, recall
-from events.audit import audit, audit_entries, record_header
+from events.audit import audit, record_header
 from events.errors import NoSuchPlayer, NotSeated
 from events.platform import Platform, Settings, open_platform
 from events.positions import Position
 from events.rebuild import rebuild
+from events.trail import audit_entries
 from games.kernel import SYSTEM, Action, Refused
 from tests.conftest import ALL_GAMES, Servers, take_seat
 from tests.events.keyspace import projections
@@ -54,7 +55,7 @@ class Stored:
         """The newest position."""
         return recall.position(self.platform, self.match)
 
-    def act_at_table(self, actor: str, action: Action, at: int) -> None:
+    def act_at_table(self, actor: str, action: Action, at: int, role: str | None = None) -> None:
         """Carry out an action of the table. The players of random play stand for those of the platform."""
         known = dict(zip(["pa", "pb", "pc", "pd"], self.ids, strict=False))
         actor = known.get(actor[:2], actor) if len(actor) == 17 else actor
@@ -62,7 +63,7 @@ class Stored:
             action = {**action, "player": known.get(action["player"][:2], self.ids[0])}
         self.requests += 1
         self.machine.pass_ms(max(0, at - self.platform.clock.now()))
-        play.act_at_table(self.platform, self.match, actor, action, request=f"t{self.requests}", received=at)
+        play.act_at_table(self.platform, self.match, actor, action, request=f"t{self.requests}", received=at, role=role)
 
     def play(self, actor: str, action: Action, received: int, owner: bool = True) -> None:
         """Carry out an action of the game."""

@@ -14,9 +14,10 @@ from events.due import owed
 from events.entries import parse
 from events.platform import Platform
 from games import GAMES
-from games.chance import Drawn
+from games.chance import Chance, Drawn
 from games.kernel import SYSTEM, remembered
 from players import LEVELS, choose
+from players.level import Budget, Question, Thought
 from workers import jobs
 
 GAME = GAMES["war_of_the_worlds"]
@@ -46,11 +47,11 @@ def test_an_ai_seat_gets_the_memory_of_its_position(platform: Platform, ann: str
     given: list[tuple[dict[str, Any], dict[str, Any]]] = []
     decide = LEVELS["random"]
 
-    def noted(game: Any, view: Any, choices: Any, seat: str, chance: Any, memory: Any) -> Any:
-        given.append((memory, recall.position(platform, position.match).memory))
-        return decide(game, view, choices, seat, chance, memory)
+    def noted(question: Question, budget: Budget, chance: Chance) -> Thought:
+        given.append((question.memory, recall.position(platform, position.match).memory))
+        return decide(question, budget, chance)
 
-    monkeypatch.setattr("workers.jobs.LEVELS", {**LEVELS, "random": noted})
+    monkeypatch.setattr("thinking.LEVELS", {**LEVELS, "random": noted})
     position = play.create(platform, ann, GAME.id, dict.fromkeys(GAME.seats.ids, "ai:random"), {})
     while not (given and given[-1][0]):
         work, _ = owed(recall.position(platform, position.match))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from events import metrics, play, players, recall
+from events import metrics, play, players, recall, requests
 from events.audit import audit
 from events.dice import Draws, commitment, dice_key
 from events.due import ADVANCE
@@ -408,7 +408,7 @@ def test_a_request_of_an_actor_without_a_player_is_its_own(platform: Platform, b
 @pytest.mark.parametrize("value", [1, 10**30, "\ud800"])
 def test_the_order_of_members_makes_no_other_request(value: Any) -> None:
     one, other = ({"a": value, "b": {"c": 1, "d": 2}}, {"b": {"d": 2, "c": 1}, "a": value})
-    assert play._fingerprint("p", one) == play._fingerprint("p", other) != play._fingerprint("q", one)
+    assert requests._fingerprint("p", one) == requests._fingerprint("p", other) != requests._fingerprint("q", one)
 
 
 def test_a_refused_request_leaves_no_trace(platform: Platform, begin: Begin, ann: str) -> None:
@@ -616,7 +616,7 @@ def test_an_event_without_canonical_json_is_never_written(platform: Platform, be
 
 
 def test_a_whole_number_may_be_written_with_a_point(platform: Platform, ann: str) -> None:
-    assert canonical(play._with_integers({"a": [1.0, {"b": 2.0}], "c": "1.0"})) == b'{"a":[1,{"b":2}],"c":"1.0"}'
+    assert canonical(requests.with_integers({"a": [1.0, {"b": 2.0}], "c": "1.0"})) == b'{"a":[1,{"b":2}],"c":"1.0"}'
     position = play.create(platform, ann, "tally", {"one": "me", "two": "me"}, {"target": 9.0})
     assert canonical(position.document["options"]) == b'{"target":9}'
     assert audit(platform, position.match).ok

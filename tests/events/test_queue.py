@@ -9,7 +9,8 @@ from collections.abc import Iterable
 import pytest
 
 from events import metrics, play, recall
-from events.due import ADVANCE, KINDS, THINK, Owed, owed
+from events.allowances import ALLOWANCES
+from events.due import ADVANCE, KINDS, SEARCH, THINK, Owed, owed
 from events.platform import Platform
 from events.queue import Done
 from tests.conftest import Servers, tickets, waits
@@ -46,12 +47,13 @@ def all_keys(servers: Servers) -> set[str]:
 # ---------------------------------------------------------------- fairness
 
 
-def test_one_match_beside_two_hundred_of_another_creator_is_among_the_next_two(platform: Platform) -> None:
-    platform.jobs.push(turns("crowd", 200))
+@pytest.mark.parametrize("kind", [THINK, SEARCH])
+def test_one_match_beside_two_hundred_of_another_creator_is_among_the_next_two(platform: Platform, kind: str) -> None:
+    platform.jobs.push(turns("crowd", 200, kind))
     for _ in range(20):
-        hand_in(platform, take(platform))
-    platform.jobs.push([turn("polite", 1, NOW + 1_000_000)])
-    assert "polite" in [take(platform).creator for _ in range(2)]
+        hand_in(platform, take(platform, [kind]), ms=15_000 if kind == SEARCH else 5)
+    platform.jobs.push([turn("polite", 1, NOW + 1_000_000, kind=kind)])
+    assert "polite" in [take(platform, [kind]).creator for _ in range(2)]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -144,15 +146,50 @@ def test_nothing_waits_twice_and_the_newest_version_counts(platform: Platform, s
 
 
 def test_what_waits_or_is_in_hand_is_not_lost(platform: Platform) -> None:
-    waiting, held, gone = turns("a", 3)
+    waiting, held, gone = [turn("a", number) for number in range(3)]
     platform.jobs.push([held])
     assert take(platform).match == held.match
     platform.jobs.push([waiting])
-    members = [work.member for work in (waiting, held, gone)]
-    assert platform.jobs.lost(members, NOW + PATIENCE - 1) == [gone.member]
-    assert platform.jobs.lost(members, NOW + PATIENCE) == [held.member, gone.member]
+    moments = {work.member: work.due for work in (waiting, held, gone)}
+    assert platform.jobs.lost(moments, NOW + PATIENCE - 1) == [gone.member]
+    assert platform.jobs.lost(moments, NOW + PATIENCE) == [held.member, gone.member]
     assert platform.jobs.push_again([waiting, held, gone], NOW + PATIENCE - 1) == 1
     assert platform.jobs.push_again([waiting, held, gone], NOW + PATIENCE - 1) == 0
+
+
+@pytest.mark.parametrize("lease", [allowance.lease_ms for allowance in ALLOWANCES.values()])
+def test_a_search_has_the_lease_of_its_level(platform: Platform, lease: int) -> None:
+    """Whoever asks for it again within that time, however often and from wherever: nobody else takes it."""
+    work = turn("a", 1, kind=SEARCH)._replace(lease_ms=lease)
+    platform.jobs.push([work])
+    assert take(platform, [SEARCH]).member == work.member
+    for after in (0, KINDS[SEARCH].patience_ms, lease - 1):
+        assert platform.jobs.lost({work.member: work.due}, NOW + after) == []
+        assert [platform.jobs.push_again([work], NOW + after) for _ in range(2)] == [0, 0]
+    assert platform.jobs.lost({work.member: work.due}, NOW + lease) == [work.member]
+    assert [platform.jobs.push_again([work], NOW + lease) for _ in range(2)] == [1, 0]
+
+
+def test_a_lease_ends_with_the_version_that_it_was_for(platform: Platform, servers: Servers) -> None:
+    """A queue that comes back older has leases of versions that are past. They hold up nothing that came later."""
+    old = turn("a", 1, kind=SEARCH)._replace(lease_ms=30_000)
+    platform.jobs.push([old])
+    take(platform, [SEARCH])
+    new = old._replace(version=old.version + 1, due=NOW + 5)
+    assert platform.jobs.lost({new.member: new.due}, NOW + 10) == [new.member]
+    assert platform.jobs.push_again([new], NOW + 10) == 1
+    assert take(platform, [SEARCH], NOW + 10).version == new.version
+    assert platform.jobs.lost({new.member: new.due}, NOW + 30_000) == []
+    assert platform.jobs.lost({new.member: new.due}, NOW + 30_010) == [new.member]
+
+
+def test_a_search_that_keeps_failing_rests_for_an_hour_at_most(platform: Platform) -> None:
+    work = turn("a", 1, kind=SEARCH)._replace(lease_ms=30_000)
+    for attempt in range(12):
+        platform.jobs.push([work])
+        platform.jobs.exchange(Done(take(platform, [SEARCH]), 1.0, True), (), (), now=NOW)
+        rest = min(30_000 * 2**attempt, 3_600_000)
+        assert [platform.jobs.lost({work.member: NOW}, NOW + ms) for ms in (rest - 1, rest)] == [[], [work.member]]
 
 
 def test_work_that_is_done_is_forgotten(platform: Platform, servers: Servers) -> None:
@@ -247,7 +284,7 @@ def test_keys_of_a_wrong_type_are_a_failure_of_the_queue_and_of_nothing_else(pla
     match = play.create(platform, ann, "tally", {"one": "ai:random", "two": "me"}, {}).match
     assert owed(recall.position(platform, match))[0].kind == ADVANCE
     assert platform.jobs.take([ADVANCE]) is None
-    assert platform.jobs.lost(["advance|m|"]) == ["advance|m|"]
+    assert platform.jobs.lost({"advance|m|": NOW}) == ["advance|m|"]
 
 
 # ---------------------------------------------------------------- the path of an action

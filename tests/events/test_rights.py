@@ -22,7 +22,7 @@ from tests.conftest import Keeper, Servers, take_seat
 
 STORE = Path(library.__file__).parent
 SCRIPTS = sorted(file.stem for file in STORE.glob("*.lua") if file.stem != library.SHARED)
-SOURCE = ("{p*}:s:*", "{p*}:x:*", "{players}:*", "{store}:*")
+SOURCE = ("{p*}:s:*", "{p*}:x:*", "{p*}:f:*", "{p*}:w:*", "{players}:*", "{store}:*", "{log}:*")
 
 # S a stream, X a secret, P a player, K a key of a player, N the number of partitions, M a standing, D what is due, Q a key that is free
 SHAPED = """
@@ -56,6 +56,7 @@ PSUBSCRIBE * / SSUBSCRIBE x / PUBSUB CHANNELS / SUBSCRIBE x / UNSUBSCRIBE x / XR
 LCS X X / ROLE / LASTSAVE / TIME / ECHO x / DBSIZE / COMMAND / COMMAND LIST / COMMAND INFO XADD / COMMAND DOCS / HELLO 3 AUTH keeper x
 AUTH keeper x / AUTH x / PING / LOLWUT / OBJECT ENCODING S / TOUCH S / DUMP S / MEMORY USAGE S / EXISTS S / FCALL x 0 / FCALL_RO x 0
 """
+LEDGER = "{log}:" + "ab" * 8 + ":"
 REFUSED = r"NOPERM|EXECABORT|ERR unknown (sub)?command|ERR wrong number of arguments|ERR \w+ command not allowed"
 PERMITTED = {"auth", "client|setinfo", "client|setname", "fcall", "fcall_ro", "hello", "ping", "quit", "reset", "subscribe", "unsubscribe"}
 PERMITTED |= {"time"}
@@ -192,9 +193,9 @@ def test_the_names_of_commands_are_in_no_file_that_others_can_read_and_in_no_arg
 
 def append(world: World, **changed: Any) -> tuple[list[str], list[Any]]:
     """Return the keys and arguments of an append to the match, with some arguments changed by their number."""
-    keys = [*world.keys[:6], f"{world.keys.indexes}all"]
+    keys = [*world.keys[:7], f"{world.keys.indexes}all"]
     due = [f"advance|{world.match}|", 5]
-    args: list[Any] = [2, "mark", "p/r", "3:3:f", "{}", "64", "snapshot", "1", "", 9, 10, "", 1, 1, "entry", "+", *due, ""]
+    args: list[Any] = [2, "mark", "p/r", "3:3:f", "{}", "64", "snapshot", "1", "", 9, 10, "", 1, 1, 7, "entry", "+", *due, ""]
     for number, value in changed.items():
         args[int(number.removeprefix("arg")) - 1] = value
     return keys, args
@@ -205,10 +206,18 @@ def calls(world: World) -> dict[str, tuple[list[str], list[Any]]]:
     keys = world.keys
     return {
         "append": append(world),
-        "project": ([*keys[:5], f"{keys.indexes}all"], [2, "{}", 1, 1, 1, "p/r", "1:1:f", "64", "x", 9, f"advance|{world.match}|", 5]),
-        "remove_unstarted": ([*keys[:6], f"{keys.indexes}all"], [2, 0, 0, f"advance|{world.match}|"]),
+        "project": (
+            [*keys[:5], keys.pending, f"{keys.indexes}all"],
+            [2, "{}", 1, 1, 1, 7, "p/r", "1:1:f", "64", "x", 9, f"advance|{world.match}|", 5],
+        ),
+        "remove_unstarted": ([*keys[:7], keys.refusals, keys.reads, f"{keys.indexes}all"], [2, 0, 0, f"advance|{world.match}|"]),
         "remove": ([keys.due], ["member"]),
         "begin": (["{store}:partitions"], [16]),
+        "sequence": ([f"{LEDGER}leaves", f"{LEDGER}h:0", f"{LEDGER}m:{world.match}"], [0, 1, 1, 1, "{}", "begin:1", "1 a 5 5", "h" * 32]),
+        "publish": ([f"{LEDGER}state", f"{LEDGER}leaves"], [0, "log.example\n0\n"]),
+        "settle": ([keys.stream, keys.pending], [world.match, 2, 9]),
+        "note_refusals": ([keys.refusals, keys.stream], ["mark", 0, "one", "{}"]),
+        "note_read": ([keys.reads, keys.stream], ["admin", "view:one", "note"]),
         "pulse": (["{pulse}:processes", "{pulse}:outages"], ["web", "web:1:2:3", 9, "5 boot", 0, 1, "web", 9, "web:1:2:4"]),
         **calls_for_players(world),
     }
@@ -273,11 +282,13 @@ HOSTILE_APPENDS: list[dict[str, Any]] = [
     {"arg9": "MAXLEN"},
     {"arg10": "NX"},
     {"arg10": "inf"},
-    {"arg18": "CH"},
-    {"arg18": "-inf"},
-    {"arg16": "x"},
-    {"arg16": "-1"},
-    {"arg19": "p\r\n"},
+    {"arg15": "NX"},
+    {"arg15": "-1"},
+    {"arg19": "CH"},
+    {"arg19": "-inf"},
+    {"arg17": "x"},
+    {"arg17": "-1"},
+    {"arg20": "p\r\n"},
 ]
 
 
@@ -303,9 +314,40 @@ def test_an_append_elsewhere_than_at_the_head_changes_nothing(world: World, expe
 @pytest.mark.parametrize("word", ["MAXLEN", "MINID", "NOMKSTREAM", "*", "~", "0", ""])
 def test_no_entry_is_taken_for_an_option(world: World, word: str) -> None:
     before = world.keeper.xrange(world.keys.stream)
-    assert world.platform.store.client.run(library.script("append"), *append(world, arg2=word, arg15=word)) == [1]
+    assert world.platform.store.client.run(library.script("append"), *append(world, arg2=word, arg16=word)) == [1]
     assert world.keeper.xrange(world.keys.stream)[:-1] == before
     assert world.keeper.xlen(world.keys.stream) == 3
+
+
+HOSTILE_LEAVES: list[dict[int, Any]] = [
+    {0: -1}, {0: "inf"}, {1: 0}, {1: 2}, {2: 0}, {2: 2}, {3: 0}, {3: 2}, {4: ""}, {4: "x" * 1001}, {5: "begin"}, {5: "x:1 "}, {7: "h" * 31},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("changed", HOSTILE_LEAVES, ids=str)
+def test_leaves_with_hostile_arguments_are_refused_and_change_nothing(world: World, changed: dict[int, Any]) -> None:
+    before = world.source()
+    keys, args = calls(world)["sequence"]
+    with pytest.raises(StoreRefused):
+        world.platform.store.client.run(library.script("sequence"), keys, [changed.get(place, word) for place, word in enumerate(args)])
+    assert world.source() == before
+
+
+def test_what_the_ledger_has_is_never_changed_and_no_leaf_is_added_twice(world: World) -> None:
+    keys, args = calls(world)["sequence"]
+    run = world.platform.store.client.run
+    assert run(library.script("sequence"), keys, args) == 1
+    before = world.source()
+    assert run(library.script("sequence"), keys, args) == 0
+    assert run(library.script("sequence"), keys, [1, *args[1:]]) == 0, "the same leaf at the next place"
+    assert run(library.script("sequence"), keys, [7, *args[1:5], "begin:2", *args[6:]]) == 0
+    assert world.source() == before
+    state = calls(world)["publish"][0]
+    assert run(library.script("publish"), state, [1, "log.example\n1\n-"]) == 1
+    assert run(library.script("publish"), state, [0, "log.example\n0\n-longer"]) == 0
+    assert run(library.script("publish"), state, [1, "log.example\n1\n+"]) == 0
+    with pytest.raises(StoreRefused):
+        run(library.script("publish"), state, [2, "log.example\n2\n"])
 
 
 def test_a_secret_is_stored_once_with_the_first_entry_and_never_again(world: World) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from games.chance import Chance, Drawn, Scripted
+from games.chance import Chance, Drawn, Fractional, Scripted
 
 LAST = Drawn(lambda below: below - 1)
 
@@ -52,3 +53,12 @@ def test_the_rest_of_a_shuffle_follows_in_alphabetical_order() -> None:
 def test_the_extremes_of_a_draw_are_possible() -> None:
     assert [Scripted([entry], LAST).number(6) for entry in (0, 5)] == [0, 5]
     assert [Scripted([entry], LAST).roll(6) for entry in (1, 6)] == [1, 6]
+
+
+def test_fractions_give_the_draws_that_their_numbers_give() -> None:
+    one, other = random.Random(7), random.Random(7).random
+    quick, plain = Fractional(one.random), Drawn(lambda below: int(other() * below))
+    for size in range(1, 40):
+        assert quick.shuffle(range(size)) == plain.shuffle(range(size))
+        assert quick.sample("abcdefgh"[:size], min(3, size, 8)) == plain.sample("abcdefgh"[:size], min(3, size, 8))
+        assert (quick.number(size), quick.roll(6), quick.pick("xyz")) == (plain.number(size), plain.roll(6), plain.pick("xyz"))

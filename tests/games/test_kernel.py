@@ -13,9 +13,9 @@ from games.chance import Drawn, Scripted
 from games.choices import Outside, admits, combinations, complete, count, outside
 from games.documents import clone, copied, owned
 from games.kernel import (
+    Branch,
     Deed,
     Refused,
-    Scratch,
     any_action,
     carry_out,
     decide,
@@ -277,17 +277,17 @@ def test_a_match_keeps_its_action_as_admitted(monkeypatch):
     assert seen == {"type": "scatter", "units": {"a1": 2.0, "b2": 0}}
 
 
-def test_scratch_play_goes_as_recorded_play_and_leaves_the_first_document_alone():
+def test_a_branch_goes_as_recorded_play_and_leaves_the_first_document_alone():
     start = Start(WAR, ["red", "blue"], {}, 1)
     first = WAR.begin(start.seats, start.options)
     before = same(first)
-    scratch = Scratch(WAR, first, seeded(("dice", start.seed)))
+    branch = Branch(WAR, first, seeded(("dice", start.seed)))
     for step in walk(start):
-        scratch.play(step.actor, step.action)
+        branch.play(step.actor, step.action)
         if step.number % 40 == 0:
-            assert scratch.state == step.after
-    assert scratch.state["outcome"] is not None
-    assert scratch.events == []
+            assert branch.state == step.after
+    assert branch.state["outcome"] is not None
+    assert branch.events == []
     assert same(first) == before
 
 

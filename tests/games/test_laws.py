@@ -21,10 +21,10 @@ from games.kernel import (
     AUDITOR,
     SPECTATOR,
     SYSTEM,
+    Branch,
     Game,
     Refusal,
     Refused,
-    Scratch,
     any_action,
     carry_out,
     decide,
@@ -38,7 +38,7 @@ from games.kernel import (
 from games.schema import always, record
 from tests.games.matches import ALL, HERE, Start, Step, chance, mutated, same, sampled, starts, walk
 
-MATCHES = int(os.environ.get("LAW_MATCHES", "200"))  # tools/mutate.py asks for fewer
+MATCHES = int(os.environ.get("LAW_MATCHES", "60"))  # tools/mutate.py asks for fewer
 SOAK = 3000
 LAW = {"deadline": None, "suppress_health_check": list(HealthCheck), "phases": (Phase.explicit, Phase.generate)}
 
@@ -317,14 +317,48 @@ def test_12_each_action_yields_its_events_in_the_order_of_the_contract(start):
 
 
 @law
-def test_13_scratch_play_gives_the_same_documents_as_recorded_play(start):
+def test_13_play_on_a_branch_gives_the_same_documents_as_recorded_play(start):
     dice, will = chance(("dice", start.seed)), random.Random(start.seed)
-    scratch = Scratch(start.game, start.game.begin(start.seats, start.options), dice)
+    branch = Branch(start.game, start.game.begin(start.seats, start.options), dice)
     for step in walk(start):
-        actor = will.choice(scratch.state["to_act"])
-        action = any_action(start.game, scratch.state, actor, will.randrange)
+        actor = will.choice(branch.state["to_act"])
+        action = any_action(start.game, branch.state, actor, will.randrange)
         assert (actor, action) == (step.actor, step.action)
-        scratch.play(actor, action)
+        branch.play(actor, action)
         if step.number % 16 == 0:
-            assert same(scratch.state) == same(step.after)
-    assert same(scratch.state) == same(step.after)
+            assert same(branch.state) == same(step.after)
+    assert same(branch.state) == same(step.after)
+
+
+@law
+def test_14_branches_leave_the_states_from_which_they_begin_as_they_were(start):
+    game, will = start.game, random.Random(start.seed)
+    for step in sampled(start, 1):
+        grown = [(step.before, same(step.before))]
+        for number in range(6):
+            state, _ = will.choice(grown)
+            recorded = state
+            branch = Branch(game, state, chance((start.seed, number)))
+            dice = chance((start.seed, number))
+            for _ in range(will.randint(1, 5)):
+                if not recorded["to_act"]:
+                    break
+                actor = will.choice(recorded["to_act"])
+                action = any_action(game, recorded, actor, will.randrange)
+                branch.play(actor, action)
+                recorded = carry_out(game, recorded, actor, action, dice).state
+            assert same(branch.state) == same(recorded)
+            grown.append((branch.state, same(recorded)))
+        for state, text in grown:
+            assert same(state) == text
+
+
+@law
+def test_15_choices_listed_at_once_are_those_listed_one_by_one(start):
+    game = start.game
+    for step in walk(start):
+        if step.number % 8 == 0:
+            deeds = game.phases[step.before["phase"]].values()
+            for actor in step.before["to_act"]:
+                one_by_one = [choice for deed in deeds for choice in deed.listed(step.before, actor)]
+                assert json.dumps(legal(game, step.before, actor)) == json.dumps(one_by_one)

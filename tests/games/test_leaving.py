@@ -22,10 +22,10 @@ from games.kernel import (
     RESTORED,
     SPECTATOR,
     SYSTEM,
+    Branch,
     Game,
     Match,
     Refused,
-    Scratch,
     State,
     carry_out,
     evolve,
@@ -123,9 +123,9 @@ def check_leaving(game: Game, state: State, seat: str) -> State:
     order = "".join(f"{event['type']} " for event in match.events)
     assert ORDERS[game.id].fullmatch(order), f"{seat} leaves in {state['phase']}: {order}"
     assert fold(game, state, match.events) == match.state
-    scratch = Scratch(game, state, chance(1))
-    game.leave(scratch, seat)
-    assert same(scratch.state) == same(match.state)
+    branch = Branch(game, state, chance(1))
+    game.leave(branch, seat)
+    assert same(branch.state) == same(match.state)
     assert same(state) == before
     check_position(game, match.state, [seat])
     for actor in match.state["to_act"]:
@@ -310,12 +310,12 @@ def test_9_the_document_of_an_earlier_version_comes_back_with_what_was_remembere
     restored = evolve(game, late, event)
     assert restored == earlier
     assert remembered(game, {"other": True}, [event]) == memory
-    scratch = Scratch(game, late, chance(1))
-    scratch.emit(RESTORED, version=place + 1, document=earlier, memory=memory)
+    branch = Branch(game, late, chance(1))
+    branch.emit(RESTORED, version=place + 1, document=earlier, memory=memory)
     for fact in steps[place].events:
         restored = evolve(game, restored, fact)
-        scratch.emit(**fact)
-    assert restored == scratch.state == steps[place].after
+        branch.emit(**fact)
+    assert restored == branch.state == steps[place].after
     assert same(event) == text
 
 

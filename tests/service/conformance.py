@@ -35,7 +35,7 @@ def validator(pointer: str) -> jsonschema_rs.Draft202012Validator:
 def operation(method: str, path: str) -> str | None:
     """Return the described path that a request's path belongs to, or None if it has no such method."""
     for template, methods in description()["paths"].items():
-        if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", template), path) and method.lower() in methods:
+        if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", template.replace("{tile}", ".+")), path) and method.lower() in methods:
             return str(template)
     return None
 

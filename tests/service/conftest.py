@@ -163,6 +163,7 @@ def serve(servers: Servers) -> Iterator[Callable[..., Live]]:
             "WARLEDGER_ADMIN_KEY": ADMIN,
             "WARLEDGER_LOG_REQUESTS": "0",
             "WARLEDGER_COMMENT_SECONDS": "0.5",
+            "WARLEDGER_KEYS": str(servers.data / "keys"),
             **environment,
         }
         process = subprocess.Popen(command, env={**os.environ, **settings}, cwd=ROOT, start_new_session=True)

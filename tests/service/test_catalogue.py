@@ -13,7 +13,7 @@ from games.kernel import SHARED_REFUSALS
 from games.lifecycle import PREPARED
 from service.problems import CODES
 from table.data import FOLDER, LEVELS
-from table.deeds import CREATE, DEEDS
+from table.deeds import BEGINNINGS, DEEDS
 from table.facts import FACTS
 from table.rules import REFUSALS
 from tests.service.conftest import Caller
@@ -116,7 +116,7 @@ def test_the_schemas_of_a_game_are_json_schemas(anybody: Caller, game: str) -> N
     for kind in (*schemas["actions"].values(), *schemas["events"].values()):
         Draft202012Validator.check_schema(kind)
         assert kind["properties"]["type"]["const"] in (*schemas["actions"], *schemas["events"])
-    assert set(schemas["actions"]) == {*GAMES[game].deeds(), *DEEDS} - {CREATE}
+    assert set(schemas["actions"]) == {*GAMES[game].deeds(), *DEEDS} - {*BEGINNINGS}
     assert set(schemas["events"]) == {*GAMES[game].events, *FACTS}
     assert PREPARED in schemas["events"]
     for one, all_kinds in (("action", "actions"), ("event", "events")):

@@ -9,9 +9,10 @@ import orjson
 import pytest
 
 from events import play
-from events.audit import Report, audit, audit_entries
+from events.audit import audit
 from events.errors import StoreUnavailable
 from events.platform import Platform
+from events.trail import Report, audit_entries
 from games import GAMES
 from service.shown_entries import ShownEntries
 from tests.conftest import within

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from events import recall
-from events.audit import audit, audit_entries
+from events.audit import audit
 from events.platform import Platform
 from events.rebuild import rebuild
+from events.trail import audit_entries
 from service.app import create_app
 from service.settings import Settings
 from tests.conftest import Servers

@@ -167,7 +167,17 @@ def requests(match: str, key: str) -> Iterator[tuple[str | None, str, str, Any]]
         "act": {"type": "add", "by": 1, "stay": True},
         "create_player": {"name": "Eve"},
     }
-    names = {"match": match, "seat": "three", "player": "p" + "a" * 16, "key": key, "game": "war", "rule": "x", "code": "x"}
+    names = {
+        "match": match,
+        "seat": "three",
+        "version": "1",
+        "player": "p" + "a" * 16,
+        "key": key,
+        "game": "war",
+        "rule": "x",
+        "code": "x",
+        "dispute": "1",
+    }
     for operation in OPERATIONS:
         if operation.key != "none":
             path = operation.path.format(**names) + {"get_stream": "?seconds=0", "delete_me": "?confirm=p" + "a" * 16}.get(operation.id, "")

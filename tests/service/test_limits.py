@@ -18,7 +18,6 @@ from werkzeug.test import TestResponse
 
 from events import play, players
 from events.platform import Platform, open_platform
-from events.platform import Settings as PlatformSettings
 from events.rebuild import rebuild
 from service import known_keys
 from service.addresses import Addresses, networks
@@ -36,6 +35,9 @@ STATE = re.compile(r'"[a-z_]+";r=[0-9]+(;t=[0-9]+)?')
 TALLY = {"game": "tally", "seats": {"one": "me", "two": "me"}}
 OPEN = {"game": "tally", "seats": {"one": "me", "two": "open"}}
 AI_ONLY = {"game": "tally", "seats": {"one": "ai:random", "two": "ai:random"}}
+
+SEARCHED = {"game": "tally", "seats": {"one": "me", "two": "ai:strong"}}
+REPLACED = {**TALLY, "clock": {"kind": "per_action", "seconds": 60}, "time_out": {"policy": "substitute", "level": "expert"}}
 
 STEP = {"type": "add", "by": 1, "stay": True}
 
@@ -261,7 +263,26 @@ def test_a_player_creates_so_many_matches(platform: Platform, opened: Open) -> N
     check_refusal(ben.post("/v1/matches", TALLY), "address_matches")
 
 
-@pytest.mark.parametrize(("quota", "body"), [("open_matches", OPEN), ("ai_matches", AI_ONLY), ("unfinished_matches", TALLY)])
+def test_matches_in_which_levels_search_are_limited_per_address(platform: Platform, opened: Open) -> None:
+    app = opened(address_searching_matches=2)
+    ada, ben = player(platform, app, "Ada"), player(platform, app, "Ben")
+    assert [ada.post("/v1/matches", body).status_code for body in (SEARCHED, REPLACED, TALLY)] == [201] * 3
+    check_refusal(ben.post("/v1/matches", SEARCHED), "address_searching_matches")
+    assert ben.post("/v1/matches", AI_ONLY).status_code == 201
+    nonsense = {**REPLACED, "time_out": {"policy": "substitute", "level": ["strong"]}}
+    assert ada.post("/v1/matches", nonsense).status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("quota", "body"),
+    [
+        ("open_matches", OPEN),
+        ("ai_matches", AI_ONLY),
+        ("searching_matches", SEARCHED),
+        ("searching_matches", REPLACED),
+        ("unfinished_matches", TALLY),
+    ],
+)
 def test_a_creator_has_so_many_matches_at_a_time(platform: Platform, opened: Open, quota: str, body: Any) -> None:
     app = opened(**{quota: 3})
     ada, ben = player(platform, app, "Ada"), player(platform, app, "Ben")
@@ -277,12 +298,13 @@ def test_a_creator_has_so_many_matches_at_a_time(platform: Platform, opened: Ope
 
 
 def test_a_match_that_is_over_is_no_longer_counted(platform: Platform, opened: Open) -> None:
-    app = opened(ai_matches=1, unfinished_matches=1)
+    app = opened(ai_matches=1, searching_matches=1, unfinished_matches=1)
     ada = player(platform, app)
-    match = ada.post("/v1/matches", {**AI_ONLY, "options": {"target": 10}}).json["id"]
+    searched = {**AI_ONLY, "seats": {"one": "ai:random", "two": "ai:expert"}}
+    match = ada.post("/v1/matches", {**searched, "options": {"target": 10}}).json["id"]
     check_refusal(ada.post("/v1/matches", AI_ONLY), "unfinished_matches", "quota_reached")
     played_on(platform, match, random.Random(1), 1000)
-    assert platform.store.lists.sizes([f"{index}:{ada.id}" for index in ("ai", "unfinished")]) == [0, 0]
+    assert platform.store.lists.sizes([f"{index}:{ada.id}" for index in ("ai", "searching", "unfinished")]) == [0, 0, 0]
     assert ada.post("/v1/matches", AI_ONLY).status_code == 201
 
 
@@ -308,7 +330,7 @@ def test_requests_at_the_same_moment_do_not_go_beyond_a_quota(platform: Platform
 
 
 def test_without_the_queue_everything_is_served_and_still_limited(servers: Servers, platform: Platform, opened: Open) -> None:
-    lonely = open_platform(PlatformSettings(store_url=servers.store_url, queue_url="unix:///nowhere.sock"), ALL_GAMES)
+    lonely = open_platform(platform.settings._replace(queue_url="unix:///nowhere.sock"), ALL_GAMES)
     app = opened(lonely, players=3, matches=2, anonymous=100)
     assert [caller(app).post("/v1/players", {"name": "Eve"}).status_code for _ in range(5)] == [201] * 3 + [429] * 2
     ada = player(platform, app)

@@ -207,7 +207,7 @@ def test_every_problem_has_the_members_of_rfc_9457_and_a_code_of_the_list(anybod
 
 def test_while_the_store_is_unavailable_the_answer_is_503_and_service_resumes_afterwards(tmp_path: Path, settings: Settings) -> None:
     store = embedded.start(tmp_path, embedded.STORE, "always")
-    platform = open_platform(Stored(store_url=store.url, queue_url=store.url))
+    platform = open_platform(Stored(store_url=store.url, queue_url=store.url, data=tmp_path))
     client = create_app(platform, settings).test_client()
     ada = Caller(client, Caller(client).post("/v1/players", {"name": "Ada"}).json["key"])
     match = ada.post("/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open"}}).json["id"]

@@ -5,7 +5,8 @@ from hashlib import sha256
 
 import pytest
 
-from events import play
+from events import play, recall
+from events.due import thinking_of
 from events.platform import Platform
 from tests.conftest import Servers
 from tests.service.conftest import Caller
@@ -22,7 +23,9 @@ def test_a_match_is_created_with_its_seats_and_options(ada: Caller) -> None:
     assert made.json["order"] == ["red", "blue", "green"]
     assert (made.json["status"], made.json["to_act"], made.json["secret"]) == ("open", [], None)
     assert made.json["options"]["starting_cards"] is True
-    assert ada.get(made.headers["Location"]).json == made.json
+    found = ada.get(made.headers["Location"]).json
+    assert made.json == {**found, "receipt": made.json["receipt"]}
+    assert made.json["receipt"].split("\n")[1:3] == [found["id"], "1"]
 
 
 def test_the_order_of_the_seats_is_the_one_named_or_that_of_the_game(ada: Caller) -> None:
@@ -220,3 +223,39 @@ def test_all_callers_see_the_same_standing(join: Callable[..., Caller], anybody:
     assert (
         anybody.get(f"/v1/matches/{tally}").data == referee.get(f"/v1/matches/{tally}").data == join("Dan").get(f"/v1/matches/{tally}").data
     )
+
+
+# ---------------------------------------------------------------- artificial players that think
+
+
+def test_a_match_says_which_artificial_player_is_thinking(platform: Platform, ada: Caller, anybody: Caller) -> None:
+    """It follows from the position alone, and the page says it too."""
+    made = ada.post("/v1/matches", {"game": "tally", "seats": {"one": "ai:expert", "two": "me"}}).json
+    assert made["thinking"] is None, "the system is to act"
+    begun = play.play(platform, made["id"], "system", [{"type": "advance"}])
+    found = anybody.get(f"/v1/matches/{made['id']}").json
+    assert (
+        found["thinking"]
+        == {"seat": "one", "level": "expert", "since": begun.position.at}
+        == ada.get(f"/v1/matches/{made['id']}").json["thinking"]
+    )
+    assert (found["to_act"], found["updated"]) == (["one"], begun.position.at)
+    play.play(platform, made["id"], "one", [{"type": "add", "by": 1, "stay": False}])
+    assert anybody.get(f"/v1/matches/{made['id']}").json["thinking"] is None, "a person is to act"
+
+
+@pytest.mark.parametrize(("seat", "thinks"), [("ai:strong", True), ("me", False)])
+def test_the_page_of_a_match_says_who_is_thinking(platform: Platform, ada: Caller, anybody: Caller, seat: str, thinks: bool) -> None:
+    match = ada.post("/v1/matches", {"game": "war", "seats": {"red": seat, "blue": seat}}).json["id"]
+    assert ", thinking</small>" not in anybody.client.get(f"/m/{match}").text
+    play.play(platform, match, "system", [{"type": "advance"}])
+    assert (", thinking</small>" in anybody.client.get(f"/m/{match}").text) == thinks
+
+
+def test_an_artificial_player_that_has_taken_over_is_thinking_too(platform: Platform, ada: Caller, begin: Callable[..., str]) -> None:
+    match = begin()
+    position = recall.position(platform, match)
+    assert thinking_of(position) is None
+    taken = position._replace(table={**position.table, "substitutes": {"one": "strong"}})
+    assert thinking_of(taken) == ("one", "strong", position.at)
+    assert thinking_of(taken._replace(table={**taken.table, "phase": "paused"})) is None

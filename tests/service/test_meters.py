@@ -8,11 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from events import logs
 from events.queue.counters import Addition, Counters
 from service import meters
 from service.limits import Limit
 from service.meters import MOST, Meter
-from tests.conftest import Servers
+from tests.conftest import Servers, within
 
 LIMIT = Limit("tries", "player", 40, 10, "requests", "Tries.")
 
@@ -149,6 +150,35 @@ def test_settlement_starts_by_itself_and_ends(counters: Counters, monkeypatch: p
     assert thread is not None
     thread.join(10)
     assert settlement._thread is None
+
+
+def test_settlement_goes_on_after_an_error_that_nobody_expected(
+    counters: Counters, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    monkeypatch.setattr(meters, "SETTLE_SECONDS", 0.02)
+    logs.configure("stdout")
+    settlement = meters.Settlement()
+    here, there = (Meter(LIMIT, 40, counters, settlement.notify) for _ in range(2))
+    add, failed = counters.add, threading.Event()
+
+    def failing(additions: list[Addition]) -> object:
+        if failed.is_set():
+            return add(additions)
+        failed.set()
+        raise KeyError("ada")
+
+    monkeypatch.setattr(counters, "add", failing)
+    settlement.over([here, there])
+    allowed(here, "ada", 40)
+    assert failed.wait(5)
+    there.spend("ada")
+    within(5, lambda: there.peek("ada") < 0 or there.spend("ada") < 0)
+    lines = capfdbinary.readouterr().out
+    assert lines.count(b"limits_not_settled") == 1
+    assert b"KeyError" in lines
+    assert b"ada" not in lines
+    here._unsettled.clear()
+    there._unsettled.clear()
 
 
 def test_a_counter_never_holds_more_than_it_may(counters: Counters) -> None:

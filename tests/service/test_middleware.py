@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import orjson
 import pytest
 
+from events import recall
+from events.due import owed
 from events.platform import Platform
 from service.app import create_app
 from service.settings import Settings
 from tests.service.conftest import Caller
+from workers import jobs
 
 
 def test_a_request_has_its_own_id_or_a_new_one(anybody: Caller) -> None:
@@ -38,7 +42,7 @@ def test_pages_of_an_allowed_origin_may_read_and_write(platform: Platform, origi
     answer = caller.get("/v1/games", Origin="https://play.example")
     assert answer.headers["Access-Control-Allow-Origin"] == "https://play.example"
     assert "ETag" in answer.headers["Access-Control-Expose-Headers"]
-    assert "Origin" in answer.headers["Vary"]
+    assert "Origin" in answer.headers.getlist("Vary")
     before = caller.ask(
         "OPTIONS",
         "/v1/matches",
@@ -57,7 +61,7 @@ def test_pages_of_other_origins_may_not(platform: Platform) -> None:
     caller = Caller(create_app(platform, Settings(cors_origins=("https://play.example",), log_requests=False)).test_client())
     answer = caller.get("/v1/games", Origin="https://evil.example")
     assert "Access-Control-Allow-Origin" not in answer.headers
-    assert "Origin" in answer.headers["Vary"]
+    assert "Origin" in answer.headers.getlist("Vary")
 
 
 def test_the_metrics_count_appends_refusals_and_what_is_due(ada: Caller, anybody: Caller, tally: str) -> None:
@@ -90,6 +94,19 @@ def test_only_the_admin_key_sees_the_refusal_codes_of_games(
     text = admin.get("/metrics").text
     assert '\nwarledger_refusals_total{code="too_much",game="tally"}' in text
     assert '\nwarledger_problems_total{code="too_much"}' in text
+
+
+def test_only_the_admin_key_sees_what_searches_have_used(
+    platform: Platform, ada: Caller, anybody: Caller, referee: Caller, admin: Caller, begin: Callable[..., str]
+) -> None:
+    """With one running match, the iterations of its last search would be told, and they may depend on what its seat has."""
+    jobs.carry_out(platform, owed(recall.position(platform, begin(one="ai:strong", two="me")))[0])
+    for caller in (anybody, ada, referee):
+        assert "warledger_search_" not in caller.get("/metrics").text
+    text = admin.get("/metrics").text
+    for name in ("iterations", "nodes", "seconds"):
+        assert re.search(rf'^warledger_search_{name}_count{{level="strong"}} [1-9]', text, re.MULTILINE), name
+    assert re.search(r"^warledger_search_memory_bytes [1-9]", text, re.MULTILINE)
 
 
 def test_a_request_writes_a_line_to_the_log(platform: Platform, capfdbinary: Any) -> None:

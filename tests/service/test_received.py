@@ -43,7 +43,7 @@ def machine() -> Machine:
 
 @pytest.fixture
 def timed(quiet_servers: Servers, machine: Machine) -> Iterator[Platform]:
-    settings = Settings(store_url=quiet_servers.store_url, queue_url=quiet_servers.queue_url)
+    settings = Settings(store_url=quiet_servers.store_url, queue_url=quiet_servers.queue_url, keys=quiet_servers.data / "keys")
     platform = open_platform(settings, ALL_GAMES, clock=machine.clock())
     yield platform
     platform.close()

@@ -40,7 +40,7 @@ def found_nothing(live: Live, folder: Path, *options: str, role: str = "player")
 
 
 def test_nothing_is_found_in_any_operation(public: Live, platform: Platform, tmp_path: Path) -> None:
-    found_nothing(public, tmp_path, "--max-examples", "12", "--exclude-path-regex", "stream$", "--phases", "examples,coverage,fuzzing")
+    found_nothing(public, tmp_path, "--max-examples", "8", "--exclude-path-regex", "stream$", "--phases", "examples,coverage,fuzzing")
 
 
 def test_nothing_is_found_in_sequences_of_operations(public: Live, platform: Platform, tmp_path: Path) -> None:

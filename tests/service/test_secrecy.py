@@ -19,10 +19,22 @@ from games.lifecycle import PREPARED
 from service import sight
 from service.app import create_app
 from service.settings import Settings
+from table.rules import is_table_action
 from tests.conftest import Servers
 from tests.service.conftest import Caller, played_on
 
 Opener = Callable[[], Platform]
+RECEIPT = re.compile(
+    rb"(receipt/v1(?:\\n|\n)\w+(?:\\n|\n)[0-9]+(?:\\n|\n))[0-9a-f]{64}"
+    rb"((?:\\n|\n)[0-9]+(?:\\n|\n){2}\xe2\x80\x94 \S+ )[A-Za-z0-9+/]+="
+)
+DOSSIER = re.compile(
+    rb"(dossier/v1\\n\w+\\n[0-9]+\\n\w+\\n)[0-9a-f]{64}(\\n\\n\xe2\x80\x94 \S+ )[A-Za-z0-9+/]+=",
+)
+BESIDE = re.compile(rb'\{[^\n]*"line":"(?:refused|refusals_dropped|read)"[^\n]*\}\n')
+LINES = re.compile(rb'("line":"end","lines":)[0-9]+')
+WRITTEN = re.compile(rb'^\{"at":[0-9]+,"blind"')
+SIGNED_TAG = re.compile(r'^("[0-9]+-)[A-Za-z0-9+/]{22}')
 
 
 def replace_entries(servers: Servers, platform: Platform, match: str, entries: list[Entry]) -> None:
@@ -49,6 +61,10 @@ def answers(caller: Caller, match: str, versions: int, *seats: str) -> Iterator[
     for viewer in viewers:
         yield f"state of {viewer}", comparable(caller.get(f"{base}/state?{viewer}"))
         yield f"picture of {viewer}", comparable(caller.get(f"{base}/state.svg?{viewer}"))
+        yield f"dossier of {viewer}", comparable(caller.get(f"{base}/dossier?{viewer}"))
+        yield f"frames of {viewer}", comparable(caller.get(f"{base}/frames?after={max(0, versions - 6)}&{viewer}"))
+        for pointer in ("", "/to_act"):
+            yield f"why of {viewer}: {pointer}", comparable(caller.get(f"{base}/why?pointer={pointer}&limit=3&{viewer}"))
         for proof in (0, 1):
             path = f"{base}/entries?proof={proof}&{viewer}"
             yield path, comparable(caller.get(path))
@@ -61,24 +77,59 @@ def answers(caller: Caller, match: str, versions: int, *seats: str) -> Iterator[
             yield f"{path} as a board", comparable(caller.get(path, Accept="text/plain"))
             if version % 8 == 0 or version == versions:
                 yield f"{path} as a picture", comparable(caller.get(path, Accept="image/svg+xml"))
-    for path in (base, f"{base}/choices", f"{base}/audit", f"{base}/record", f"{base}/choices?seat={seats[-1]}", "/v1/matches"):
+    for version in (1, versions, versions + 1):
+        yield f"receipt of {version}", comparable(caller.get(f"{base}/receipts/{version}"))
+        yield f"receipt of {version} alone", comparable(caller.get(f"{base}/receipts/{version}", Accept="text/plain"))
+    for path in (
+        base,
+        f"{base}/choices",
+        f"{base}/audit",
+        f"{base}/record",
+        f"{base}/disputes",
+        f"{base}/analysis",
+        f"{base}/hint",
+        f"{base}/choices?seat={seats[-1]}",
+        "/v1/matches",
+    ):
         yield path, comparable(caller.get(path))
+    mine = f"viewer={seats[-1]}"
+    for path in (
+        f"/m/{match}",
+        f"/m/{match}?{mine}",
+        f"/m/{match}/words",
+        f"/m/{match}/words?{mine}",
+        f"/embed/{match}",
+        "/?part=list&mine=1",
+    ):
+        yield path, comparable(page_for(caller, path))
     yield "304", comparable(caller.get(f"{base}/state", If_None_Match=f'"{versions}"'))
+
+
+def page_for(caller: Caller, path: str) -> Any:
+    """Return a page of HTML, which openapi.yaml does not describe, as a script with the caller's key would get it."""
+    return caller.client.get(path, headers={"Authorization": f"Bearer {caller.key}"} if caller.key else {})
 
 
 def comparable(answer: Any) -> tuple[int, bytes, list[tuple[str, str]]]:
     """Return the status, body and headers of an answer, without the request id, which is random.
 
-    Digests and leaves cover hidden information by salted hashes, so a constant takes their place. Salts stay: a salt where another
-    position has a leaf is a difference.
+    Digests and leaves cover hidden information by salted hashes, so a constant takes their place, and that of a signature over them.
+    Salts stay: a salt where another position has a leaf is a difference. What is beside a match is that of all positions tried so far.
     """
     body = re.sub(rb'"(digest|leaf)":"[0-9a-f]{64}"', rb'"\1":"-"', answer.data)
-    return answer.status_code, body, sorted((name, value) for name, value in answer.headers if name != "X-Request-Id")
+    body = WRITTEN.sub(b'{"at":0,"blind"', DOSSIER.sub(rb"\1-\2-", RECEIPT.sub(rb"\1-\2-", body)))
+    body = LINES.sub(rb"\1-", BESIDE.sub(b"", body))
+    headers = [(name, SIGNED_TAG.sub(r"\1", value)) for name, value in answer.headers if name != "X-Request-Id"]
+    return answer.status_code, body, sorted(headers)
 
 
 def acts(caller: Caller, match: str, actions: list[Any]) -> list[Any]:
-    """Return how each action is refused: with a wrong If-Match, and in a list that fails as a whole."""
+    """Return how each action is refused: with a wrong If-Match, and in a list that fails as a whole; and what trying it shows."""
     found = []
+    tries = f"/v1/matches/{match}/tries"
+    for action in actions[:: len(actions) // 8 + 1]:
+        found.append(comparable(caller.post(tries, action)))
+        found.append(comparable(caller.post(tries, [action, action], If_Match='"2"')))
     for action in actions:
         found.append(comparable(caller.act(match, action, If_Match='"9999"')))
         found.append(comparable(caller.act(match, [action, {"type": "nonsense"}])))
@@ -166,6 +217,33 @@ def test_what_a_seat_may_not_see_is_hidden_everywhere(
         assert seen[0] == seen[1]
 
 
+def decided(entries: list[Entry], decision: dict[str, Any] | None, seat: str) -> list[Entry]:
+    """Return the entries of a match with what is kept of the decisions of an artificial player."""
+    by_it = [entry.actor == seat and not is_table_action(entry.action) for entry in entries]
+    assert sum(by_it) > 2
+    return [entry._replace(request=decision) if its else entry for entry, its in zip(entries, by_it, strict=True)]
+
+
+def test_what_is_kept_of_decisions_is_hidden_everywhere_while_a_match_runs(
+    platform: Platform, another_platform: Opener, servers: Servers, ada: Caller, capfdbinary: Any
+) -> None:
+    """Nothing and much: nobody who plays or watches can tell them apart, by content, headers, sizes or log lines."""
+    match = ada.post("/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "ai:strong"}}).json["id"]
+    played_on(platform, match, random.Random(2), 12)
+    entries = [parse(stored) for stored in platform.store.log.read_all(match)]
+    much = {"level": "strong", "players": 98765, "weights": "c3" * 32, "saw": "d4" * 32, "budget": 9876543210, "spent": 9876543210}
+    seen, lines = [], []
+    for decision in (None, much):
+        replace_entries(servers, platform, match, decided(entries, decision, "blue"))
+        app = create_app(another_platform(), Settings(log_requests=True))
+        capfdbinary.readouterr()
+        seen.append([list(answers(caller, match, len(entries), "red", "blue")) for caller in callers(app, ada)])
+        lines.append(re.sub(rb'"(at|ms|request)":("[^"]*"|[0-9.]+)', b"", capfdbinary.readouterr().out))
+    assert seen[0] == seen[1]
+    assert lines[0] == lines[1] != b""
+    assert not re.search(rb"(c3){8}|(d4){8}|9876543210", repr(seen[1]).encode() + lines[1])
+
+
 def wrong(rules: Any) -> list[Any]:
     """Return actions that are refused in every position: one of each type, without fields."""
     return [{"type": kind} for kind in rules.deeds()]
@@ -205,6 +283,8 @@ def test_everybody_gets_every_digest_with_its_entry_and_nowhere_else(
 ) -> None:
     digests = [parse(stored).digest.encode() for stored in platform.store.log.read_all(tally)]
     for caller in (ada, anybody, cleo):
+        for version, digest in enumerate(digests, 1):
+            assert re.findall(rb"[0-9a-f]{64}", caller.get(f"/v1/matches/{tally}/receipts/{version}").data) == [digest]
         for path in ("/entries", "/stream?seconds=0"):
             assert re.findall(rb'"digest":"([^"]*)"', caller.get(f"/v1/matches/{tally}{path}").data) == digests
         for path in ("", "/state", "/state.svg", "/choices", "/audit", "/record"):

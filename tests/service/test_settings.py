@@ -44,6 +44,7 @@ def test_every_setting_of_the_service_is_read(monkeypatch: pytest.MonkeyPatch) -
         "WARLEDGER_KEY_SECONDS": "4",
         "WARLEDGER_LOG_REQUESTS": "0",
         "WARLEDGER_TRUSTED_PROXIES": "10.0.0.0/8, ::1,",
+        "WARLEDGER_PYODIDE": "/elsewhere",
         "WARLEDGER_LIMIT_PLAYERS": "5",
         "WARLEDGER_LIMIT_AUDITS": "0",
     }
@@ -65,6 +66,7 @@ def test_every_setting_of_the_service_is_read(monkeypatch: pytest.MonkeyPatch) -
         log_requests=False,
         trusted_proxies=networks(["10.0.0.0/8", "::1"]),
         limits={**AMOUNTS, "players": 5, "audits": 0},
+        pyodide=Path("/elsewhere"),
     )
 
 

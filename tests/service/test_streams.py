@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from queue import Empty, Queue
 from typing import Any
 from urllib.parse import urlsplit
@@ -54,6 +54,11 @@ class Ear:
                 return found
 
     def close(self) -> None:
+        """End the connection, also while the thread waits for a line: closing alone would wait for it."""
+        connection = self.answer.raw.connection
+        if connection is not None and connection.sock is not None:
+            with suppress(OSError):  # the server has ended it
+                connection.sock.shutdown(socket.SHUT_RDWR)
         self.answer.close()
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, Protocol
 
 from events.entries import Entry
-from events.positions import Position, follow, moment_of_play
+from events.positions import Position, follow, moment_of_play, successor_id
 from games import GAMES
 from games.chance import Chance, Drawn
 from games.choices import complete
@@ -21,6 +22,7 @@ from tests.tally import TALLY
 MATCH = "m" + "a" * 16
 PLAYERS = tuple("p" + letter * 16 for letter in "abcd")
 STRANGER = "p" + "z" * 16
+REFEREES = tuple("p" + letter * 16 for letter in "rq")
 COMMITMENT = "5a" * 32
 ALL = (TALLY, *GAMES.values())
 CLOCKS: tuple[dict[str, Any], ...] = (
@@ -37,6 +39,7 @@ POLICIES: tuple[dict[str, Any], ...] = (
     {"policy": "wait", "in_a_row": 2, "then": "forfeit"},
 )
 SECOND = 1000
+AFTER_THE_END = 8
 
 
 def dice(seed: object) -> Chance:
@@ -55,7 +58,7 @@ class Going(Protocol):
     def now(self) -> Position:
         """The newest position."""
 
-    def act_at_table(self, actor: str, action: Action, at: int) -> object:
+    def act_at_table(self, actor: str, action: Action, at: int, role: str | None = None) -> object:
         """Carry out an action of the table. Raise Refused."""
 
     def play(self, actor: str, action: Action, received: int, owner: bool = True) -> object:
@@ -64,6 +67,8 @@ class Going(Protocol):
 
 class Run:
     """A match with every position and entry so far. The dice of a version follow from its number, as those of the store do."""
+
+    match = MATCH
 
     def __init__(self, game: Game, seats: dict[str, str], settings: dict[str, Any], options: dict[str, Any], seed: object = 0) -> None:
         self.game = game
@@ -85,7 +90,7 @@ class Run:
         """True if the match is not over."""
         return self.now.document["outcome"] is None
 
-    def session(self, at: int) -> Session:
+    def session(self, at: int, role: str | None = None) -> Session:
         """Return a session at the newest position."""
         now = self.now
         earlier = {each.version: (each.document, each.memory) for each in self.positions}
@@ -99,11 +104,14 @@ class Run:
             fixed=now.fixed,
             chance=self._chance(),
             earlier=earlier.__getitem__,
+            role=role,
+            finished=now.finished,
+            successor=successor_id(self.match),
         )
 
-    def act_at_table(self, actor: str, action: Action, at: int) -> Session:
+    def act_at_table(self, actor: str, action: Action, at: int, role: str | None = None) -> Session:
         """Carry out an action of the table. Raise Refused."""
-        session = self.session(at)
+        session = self.session(at, role)
         admitted = rules.carry_out(session, actor, clone(action))
         self._add(actor, admitted, session.events, session.at)
         return session
@@ -176,8 +184,11 @@ def go_on(run: Going, will: random.Random, length: int) -> Iterator[None]:
     moment = run.now.at
     for _ in range(length):
         if run.now.document["outcome"] is not None:
-            return
+            break
         moment = _step(run, will, moment)
+        yield
+    for _ in range(AFTER_THE_END if run.now.document["outcome"] is not None else 0):
+        moment = _step_of_a_dispute(run, will, max(moment, run.now.at) + will.choice([0, 1000, 86_400_000]))
         yield
 
 
@@ -185,6 +196,8 @@ def _step(run: Going, will: random.Random, moment: int) -> int:
     """Let something happen after a moment, and return when it did."""
     now = run.now
     moment = max(moment, now.at) + will.choice([0, 1, 500, 4000, 9000])
+    if will.random() < (0.6 if now.table["phase"] == "disputed" else 0.02):
+        return _step_of_a_dispute(run, will, moment)
     due = next_deed(now.table, False, now.at)
     if due is not None and (due[0] < moment or will.random() < 0.03):
         moment = max(due[0] + 1, moment)
@@ -197,8 +210,8 @@ def _step(run: Going, will: random.Random, moment: int) -> int:
         offered = [(actor, chosen(choice, will)) for actor in actors for choice in choices(run, actor)]
         offered += [(seat, {"type": "hand_over", "player": will.choice(PLAYERS)}) for seat in now.document["seats"]]
         # Otherwise most matches would soon be over.
-        rare = [each for each in offered if each[1]["type"] != "resign" and each[1].get("what") not in ("draw", "void")]
-        actor, action = will.choice(rare if rare and will.random() < 0.94 else offered)
+        rare = [each for each in offered if each[1]["type"] not in ("resign", "offer") or each[1].get("what") not in (None, "draw", "void")]
+        actor, action = will.choice(rare if rare and will.random() < 0.9 else offered)
         try:
             run.act_at_table(actor, action, moment)
         except Refused:
@@ -209,6 +222,43 @@ def _step(run: Going, will: random.Random, moment: int) -> int:
     assert action is not None
     run.play(actor, action, moment - will.choice([0, 0, 300]), owner=actor not in now.table["substitutes"])
     return moment
+
+
+def _step_of_a_dispute(run: Going, will: random.Random, moment: int) -> int:
+    """Let a seat, a referee or the system do something about a dispute after a moment, if the rules allow it. Return when it did."""
+    now = run.now
+    due = next_deed(now.table, now.document["outcome"] is not None, now.at)
+    if due is not None and will.random() < 0.2:
+        moment = max(due[0] + 1, moment)
+        run.act_at_table(SYSTEM, due[1], moment)
+        return moment
+    undecided = [number for number, one in enumerate(now.table["disputes"], 1) if one["until"] is not None]
+    number = will.choice(undecided or [1])
+    about: Action = {"dispute": number, "text": "Something is wrong here."}
+    seat = will.choice(now.document["seats"])
+    remedies: list[Action] = [{"remedy": "none"}, {"remedy": "none"}, {"remedy": "forfeit", "seat": seat}, {"remedy": "void"}]
+    remedies += [{"remedy": "play_on", "version": will.randint(1, now.version)}] * 3
+    choices: list[tuple[str, Action, str | None]] = [
+        (seat, {"type": "dispute", "version": will.randint(1, now.version), "text": "The dice are loaded."}, None),
+        (seat, {"type": "state_side", **about}, None),
+        (seat, {"type": "appeal", **about}, None),
+        *((seat, {"type": "accept_ruling", "dispute": number}, None) for seat in now.document["seats"]),
+        (seat, {"type": "withdraw_dispute", "dispute": number}, None),
+        (SYSTEM, {"type": "attach_report", "dispute": number, "report": report(now.version, seat)}, None),
+    ]
+    rulings = [{"type": "rule_dispute", **about, "verdict": "upheld", **remedy} for remedy in remedies]
+    rulings += [{"type": "rule_dispute", **about, "verdict": "rejected", "remedy": "none"}] * 7  # or most matches would soon be over
+    choices += [(will.choice(REFEREES), will.choice(rulings), will.choice(["referee", "admin"])) for _ in range(4)]
+    actor, action, role = will.choice(choices if undecided else choices[:1])
+    with suppress(Refused):
+        run.act_at_table(actor, action, moment, role)
+    return moment
+
+
+def report(version: int, seat: str) -> dict[str, Any]:
+    """Return a first report on a dispute, with a refused action of a seat."""
+    refused = [{"seat": seat, "version": version, "at": 1, "code": "not_your_turn"}]
+    return {"version": version, "audit": {"state": "holds", "findings": [], "found": 0}, "entries": [], "clocks": {}, "refused": refused}
 
 
 def _give_back(run: Going, will: random.Random, moment: int) -> bool:

@@ -17,13 +17,15 @@ from typing import Any
 import pytest
 import redis
 
-from events import aof, backup, embedded, losses, play, players, seal
+from events import aof, backup, embedded, highwater, ledger, losses, play, players, seal, sequencing
 from events.platform import Settings, open_platform
 from games import GAMES
 from tests.conftest import within
 from tests.whole.test_commands import run
 from tools import backup as backup_command
 from tools import private, repair, restore
+
+ANN = "p" + "a" * 16
 
 
 class Writers:
@@ -66,6 +68,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Writers, dict[
     folder = tmp_path_factory.mktemp("made")
     with Writers(folder / "data") as writers:
         within(20, lambda: len(writers.acknowledged) > 30)
+        writers.platform.beside.note_refusal(next(iter(writers.acknowledged)), "red", ANN, 1, 5, {"type": "attack"}, "not_your_turn", None)
+        writers.platform.beside.flush()
+        writers.platform.beside.note_read(next(iter(writers.acknowledged)), 1, "admin", "audit")
         sealed = seal.Seal(folder / "data")
         sealed.compare(writers.platform.store)
         sealed.close()
@@ -106,6 +111,11 @@ def test_a_backup_while_players_write_has_every_entry_that_was_acknowledged_befo
     platform = open_platform(Settings(store_url=server.url, queue_url="unix:///nowhere"), GAMES)
     for match, version in acknowledged.items():
         assert platform.store.log.head(match) >= version, match
+    match = next(iter(acknowledged))
+    assert [(refused.seat, refused.code) for refused in platform.beside.refusals(match).refused] == [("red", "not_your_turn")]
+    assert [(read.reader, read.what, read.number) for read in platform.beside.reads(match)] == [("admin", "audit", 1)]
+    assert (folder.parent / "data" / "keys" / "signing.json").exists()
+    assert not list(folder.rglob("signing.json")), "who has a backup cannot sign"
     for player in registered:
         assert platform.store.accounts.fields_of(player)["name"] == "Ann"
     platform.close()
@@ -274,3 +284,22 @@ def test_wrong_arguments_are_answered_with_a_sentence(made, tmp_path: Path, caps
     for command, *words in (wrong[1], wrong[4], wrong[7]):
         ended = run(command, *words)
         assert (ended.returncode, "Traceback" in ended.stderr) == (2, False), ended.stderr
+
+
+def test_a_backup_has_the_log_and_not_how_far_it_was_signed_so_that_a_restored_one_stops_it(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with Writers(data, threads=1) as writers:
+        within(20, lambda: len(writers.acknowledged) > 2)
+        sequencing.sequence(writers.platform)
+        origin, size = writers.platform.signer.name, ledger.shown(writers.platform).size
+        assert backup_command.main([str(tmp_path / "backup"), "--data", str(data), "--sample", "1"]) == 0
+        within(20, lambda: sequencing.sequence(writers.platform).added)
+    assert not list((tmp_path / "backup").rglob("log.json"))
+    assert restore.main([str(tmp_path / "backup"), "--data", str(data), "--replace", "--sample", "1"]) == 0
+    server = embedded.start(data, embedded.STORE)
+    platform = open_platform(Settings(store_url=server.url, queue_url="unix:///nowhere", data=data), GAMES)
+    assert ledger.shown(platform)[:2] == (origin, size)
+    assert sequencing.sequence(platform).stopped == highwater.OLDER
+    assert ledger.shown(platform)[:2] == (origin, size)
+    platform.close()
+    server.stop()

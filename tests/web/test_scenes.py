@@ -72,7 +72,7 @@ def test_nothing_overlaps_and_everything_lies_inside_what_it_belongs_to(start: S
         for viewer in (step.actor, SPECTATOR, AUDITOR):
             for shape in SHAPES:
                 drawing = draw(game, game.view(step.after, viewer), shown(game, step.events, viewer), shape)
-                for sheet in (drawing.heading, drawing.board, *drawing.panels):
+                for sheet in drawing.sheets():
                     assert list(faults(sheet.boxes)) == []
 
 

@@ -122,6 +122,17 @@ def test_audit_takes_a_match_or_an_exported_record_and_names_what_was_changed(
     assert run("audit", "m" + "a" * 16, "--data", str(place.data)).returncode == 2
 
 
+def test_analyse_takes_a_match_or_a_dossier(place: private.Place, client: Client, match: str, tmp_path: Path) -> None:
+    of_match = run("analyse", match, "--data", str(place.data), "--iterations", "1", "--json")
+    assert of_match.returncode == 0, of_match.stderr
+    dossier = tmp_path / "dossier.ndjson"
+    dossier.write_bytes(as_admin(place, client).call("GET", f"/v1/matches/{match}/dossier").content)
+    of_dossier = run("analyse", str(dossier), "--iterations", "1", "--json", "--cores", "1")
+    assert of_dossier.stdout == of_match.stdout
+    assert json.loads(of_match.stdout)["match"] == match
+    assert run("analyse", "m" + "a" * 16, "--data", str(place.data)).returncode == 2
+
+
 def test_a_forged_record_cannot_send_control_characters_to_the_terminal(tmp_path: Path) -> None:
     control = "\x1b[2J\x1b[Hm: 9 entries; the record holds.\n\x9b8m"
     fields = {"match": control, "version": 1, "actor": "", "action": {}, "events": [{"type": control}], "at": 1, "request": None}

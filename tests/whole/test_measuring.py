@@ -18,7 +18,7 @@ from tools.words import phrase
 def test_bench_prints_every_figure_with_its_spread_and_its_target(tmp_path: Path) -> None:
     output = tmp_path / "bench.json"
     small = ["--pairs", "1", "--seconds", "0.2", "--matches", "250", "--turns", "8", "--crowd", "5"]
-    small += ["--only", "memory", "http", "turns", "fair", "--json"]
+    small += ["--only", "http", "fair", "--json"]
     command = [sys.executable, "-m", "benchmarks", *small, str(output)]
     ended = subprocess.run(command, cwd="/", env=private.python_environment(), capture_output=True, text=True)
     assert output.exists(), ended.stderr
@@ -29,7 +29,6 @@ def test_bench_prints_every_figure_with_its_spread_and_its_target(tmp_path: Path
         assert line["name"] in ended.stdout
     targets = {line["name"]: line["target"] for line in report["figures"] if line["target"]}
     assert targets["POST actions / bare endpoint"] == ">= 0.6"
-    assert targets["a greedy turn, due to appended"] == "<= 25"
     assert targets["an AI turn beside 5 matches, due to appended"] == "<= 250"
 
 

@@ -66,6 +66,7 @@ def hire(lonely: Platform, tmp_path: Path, log: IO[bytes]) -> Iterator[Hire]:
         "TOY_FOLDER": str(tmp_path),
         "WARLEDGER_REDIS_URL": lonely.settings.store_url,
         "WARLEDGER_QUEUE_URL": lonely.settings.queue_url,
+        "WARLEDGER_KEYS": str(lonely.settings.keys_folder),
     }
 
     def one(module: str = "tests.workers.toy", *arguments: str) -> Worker:

@@ -13,6 +13,8 @@ from pathlib import Path
 
 from events.platform import open_platform
 from events.store.log import Appended, Changes, Claim, Conflict, Known, RedisLog
+from games import GAMES
+from tests.workers.toy import TOYS
 from workers.run import work
 
 
@@ -37,6 +39,6 @@ def _halt(place: str) -> None:
 
 
 if __name__ == "__main__":
-    platform = open_platform()
+    platform = open_platform(games={**GAMES, **TOYS})
     platform.store.log = HaltingLog(platform.store.client, platform.store.keys)
     work(platform)

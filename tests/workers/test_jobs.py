@@ -13,7 +13,7 @@ from rq.serializers import JSONSerializer
 from structlog.testing import CapturingLogger
 
 from events import play, recall
-from events.due import ADVANCE, KINDS, THINK, Owed, owed, queue_list
+from events.due import ADVANCE, DEADLINE, KINDS, THINK, Owed, owed, queue_list
 from events.errors import NoSeat, StoreUnavailable
 from events.platform import Platform
 from events.queue import TICKET, Done, Jobs
@@ -132,7 +132,7 @@ def test_an_error_in_a_step_is_logged_and_delays_nobody_else(
 
     logger = CapturingLogger()
     monkeypatch.setattr("workers.jobs.log", logger)
-    monkeypatch.setattr("workers.jobs.LEVELS", {**LEVELS, "greedy": fail})
+    monkeypatch.setattr("thinking.LEVELS", {**LEVELS, "greedy": fail})
     broken, sound = waiting("greedy"), waiting("random")
     jobs.work(ADVANCE)
     assert recall.position(platform, broken).version == 2
@@ -192,9 +192,9 @@ def test_only_the_type_of_an_error_in_a_ticket_is_logged(servers: Servers, capsy
     assert "deck" not in logged
 
 
-@pytest.mark.parametrize("text", ["", "advance,", "think;advance", "advance,hook", " advance"])
-def test_a_worker_takes_known_queues_only(text: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(ValueError, match="the queues are advance, deadline, think"):
+@pytest.mark.parametrize("text", ["", "advance,", "think;advance", "advance,hook", " advance", "advance,search", "search,think"])
+def test_a_worker_takes_known_queues_only_and_no_slow_one_beside_a_quick_one(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(ValueError, match=r"the queues are advance, deadline, think|workers for search, hint, analysis do nothing else"):
         queue_list(text)
     with pytest.raises(SystemExit) as ended:
         main([f"--queues={text}"])
@@ -260,8 +260,9 @@ def test_nothing_is_due_when_people_must_act_or_the_match_is_over(platform: Plat
     match = waiting("random", target=3)
     for _ in range(5):
         jobs.work(ADVANCE)
-    assert owed(recall.position(platform, match)) == ()
-    assert overdue(platform, 2**52) == {}
+    position = recall.position(platform, match)
+    assert [each.kind for each in owed(position)] == ([] if position.ended else [DEADLINE]), "the day on which nobody has acted for long"
+    assert overdue(platform, position.at + 60_000) == {}
 
 
 def test_a_match_that_cannot_be_read_does_not_delay_others(platform: Platform, waiting: Callable[..., str], servers: Servers) -> None:

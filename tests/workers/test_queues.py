@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from events import play, recall
-from events.due import ADVANCE, DEADLINE, EXPIRE, KINDS, THINK, Owed, queue_list
+from events.due import ADVANCE, HINT, KINDS, SEARCH, SLOW, THINK, Owed, queue_list
 from events.platform import DAY_MS, Platform
 from games.kernel import SYSTEM
 from tests.conftest import Servers, within
@@ -41,7 +41,7 @@ def test_a_worker_takes_advance_first_while_think_waits_in_front(lonely: Platfor
     assert {line["match"] for line in logged(tmp_path, "step_done")[:3]} == set(advancing)
 
 
-@pytest.mark.parametrize("kinds", [(ADVANCE, THINK), (THINK, ADVANCE), (ADVANCE,), (THINK,)])
+@pytest.mark.parametrize("kinds", [(ADVANCE, THINK), (THINK, ADVANCE), (ADVANCE,), (THINK,), (SEARCH,)])
 def test_a_worker_has_the_queues_of_its_kinds_in_their_order(servers: Servers, kinds: tuple[str, ...]) -> None:
     assert queue_list(",".join(kinds)) == kinds
     assert [queue.name for queue in worker(servers.queue_url, kinds).queues] == list(kinds)
@@ -74,7 +74,7 @@ def test_a_ticket_takes_work_of_the_bound_kinds_only(platform: Platform, ann: st
     assert done.version > (2 if kind == THINK else 1)
     assert done.to_act == ([SYSTEM] if kind == THINK else ["one"])
     other = ADVANCE if kind == THINK else THINK
-    assert {each: platform.jobs.depth(each) for each in KINDS} == {kind: 0, other: 1, DEADLINE: 0, EXPIRE: 0}
+    assert {each: platform.jobs.depth(each) for each in KINDS} == {**dict.fromkeys(KINDS, 0), other: 1}
     jobs.work(other)
     assert recall.position(platform, match).version == done.version, "a ticket of another kind than the bound ones does nothing"
     assert platform.jobs.depth(other) == 1
@@ -98,6 +98,23 @@ def test_a_thinking_worker_lets_waiting_steps_of_the_system_go_first(platform: P
     jobs.work(THINK)
     assert done == [ADVANCE] * 3 + [THINK, ADVANCE, THINK, THINK]
     assert [recall.position(platform, match).to_act for match in (*thinking, *late)] == [["two"]] * 3 + [["one"]]
+
+
+def test_slow_kinds_take_turns(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After each decision of a match between levels that search, the next one waits. Whoever asks for a hint is served all the same."""
+    done: list[str] = []
+
+    def noted(platform: Platform, work: Owed) -> tuple[Owed, ...]:
+        done.append(work.kind)
+        return (work._replace(version=work.version + 1),) if work.kind == SEARCH and work.version < 9 else ()
+
+    monkeypatch.setattr("workers.jobs.SECONDS", 5)
+    monkeypatch.setattr("workers.jobs.carry_out", noted)
+    jobs.bind(platform, SLOW)
+    platform.jobs.push([Owed(SEARCH, "m1", 2, "one", 1, ANN), *[Owed(HINT, f"m{number}", 2, "one", 1, ANN) for number in range(3)]])
+    jobs.work(SEARCH)
+    assert sorted(done) == [HINT] * 3 + [SEARCH] * 8
+    assert [done[:5].count(kind) for kind in (SEARCH, HINT)] == [3, 2]
 
 
 def test_a_worker_removes_a_match_that_has_not_started_in_time(lonely: Platform, hire: Hire, monkeypatch: pytest.MonkeyPatch) -> None:

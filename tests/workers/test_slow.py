@@ -19,6 +19,7 @@ from events.errors import Stale
 from events.platform import Platform, open_platform
 from games.kernel import SYSTEM, Action
 from players import LEVELS
+from players.level import Thought
 from tests.conftest import Servers, within
 from tests.events.sealing import SEALING
 from tests.workers.conftest import ANN, TEN_SECONDS, Hire, check, members, version
@@ -90,7 +91,7 @@ def thinking(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], Action]]
     """Let the level `random` decide by a function."""
 
     def decide_by(decide: Callable[[], Action]) -> None:
-        monkeypatch.setattr("workers.jobs.LEVELS", {**LEVELS, "random": lambda *given: decide()})
+        monkeypatch.setattr("thinking.LEVELS", {**LEVELS, "random": lambda *given: Thought(decide())})
 
     return decide_by
 

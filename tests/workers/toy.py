@@ -1,39 +1,49 @@
-"""The real worker with the test game: `python -m tests.workers.toy`, with the arguments of `python -m workers.run`.
+"""The real worker with test games: `python -m tests.workers.toy`, with the arguments of `python -m workers.run`.
 
-In the game `slow` a thinking seat creates the files `thinking` and `thinking-<pid>` in $TOY_FOLDER. It goes on when there is a file `go`.
-A step may take as many seconds as the file `seconds` says.
+In the games `slow` and War of the Worlds a seat that thinks creates the files `thinking` and `thinking-<pid>` in $TOY_FOLDER, at each
+guess. It goes on when there is a file `go`, after as many seconds as that file says. A step of the kind `think` may take as many seconds as
+the file `seconds` says. `allowance`, in JSON, is what the level `strong` has instead of its own.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
 from pathlib import Path
 
+from events.allowances import ALLOWANCES, Allowance
 from events.due import KINDS, THINK
 from events.platform import settings_from_environment
+from games import GAMES
 from games.chance import Chance
-from games.kernel import Memory, State
+from games.kernel import Game, Memory, State
 from tests.tally import TALLY
-from tests.tally import guess as fast_guess
 from workers.run import main
 
 
-def guess(seen: State, viewer: str, chance: Chance, memory: Memory | None = None) -> State:
-    """Guess once the test lets the seat go on."""
-    folder = Path(os.environ["TOY_FOLDER"])
-    (folder / "thinking").touch()
-    (folder / f"thinking-{os.getpid()}").touch()
-    while not (folder / "go").exists():
-        time.sleep(0.005)
-    return fast_guess(seen, viewer, chance)
+def slowly(game: Game) -> Game:
+    """Return a game that guesses once the test lets it."""
+
+    def guess(seen: State, viewer: str, chance: Chance, memory: Memory | None = None) -> State:
+        folder = Path(os.environ["TOY_FOLDER"])
+        (folder / "thinking").touch()
+        (folder / f"thinking-{os.getpid()}").touch()
+        while not (folder / "go").exists():
+            time.sleep(0.005)
+        time.sleep(float((folder / "go").read_text() or 0))
+        return game.guess(seen, viewer, chance, memory)
+
+    return game._replace(guess=guess)
 
 
-SLOW = TALLY._replace(id="slow", begin=lambda seats, options: {**TALLY.begin(seats, options), "game": "slow"}, guess=guess)
-TOYS = {"tally": TALLY, "slow": SLOW}
+SLOW = slowly(TALLY._replace(id="slow", begin=lambda seats, options: {**TALLY.begin(seats, options), "game": "slow"}))
+TOYS = {"tally": TALLY, "slow": SLOW, "war_of_the_worlds": slowly(GAMES["war_of_the_worlds"])}
 
 if __name__ == "__main__":
     if (file := Path(os.environ["TOY_FOLDER"]) / "seconds").exists():
         KINDS[THINK] = KINDS[THINK]._replace(seconds=int(file.read_text()))  # type: ignore[index]
+    if (file := Path(os.environ["TOY_FOLDER"]) / "allowance").exists():
+        ALLOWANCES["strong"] = Allowance(*json.loads(file.read_text()))  # type: ignore[index]
     sys.exit(main(settings=settings_from_environment(), games=TOYS))

@@ -100,6 +100,16 @@ def protected(state: State, region: str) -> bool:
     return next(damage_order(state, region), CIVILIAN) is not CIVILIAN
 
 
+def protected_regions(state: State) -> set[str | None]:
+    """Return the regions in which damage would hit another piece before the civilians: those for which `protected` is true (WOW-DMG-12)."""
+    units = state["units"]
+    found = {units[figure]["region"] for figure in FIGURES_OF[HUMANS]}
+    for region, land in state["regions"].items():
+        if land["balloons"] or land["building"] in HIT_FIRST:
+            found.add(region)
+    return found
+
+
 def hits(state: State, region: str, damage: int) -> list[Piece]:
     """Return the pieces that damage destroys in a region. What is left over goes on to the next piece. What is too small for that piece is
     lost (WOW-DMG-05, WOW-DMG-06)."""

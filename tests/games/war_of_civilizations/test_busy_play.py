@@ -12,7 +12,7 @@ import pytest
 
 from games.choices import complete
 from games.documents import clone
-from games.kernel import AUDITOR, SPECTATOR, Scratch, State, carry_out, fold, legal, remembered, withdraw
+from games.kernel import AUDITOR, SPECTATOR, Branch, State, carry_out, fold, legal, remembered, withdraw
 from games.lifecycle import OVER, SETUP
 from games.war_of_civilizations import GAME
 from games.war_of_civilizations.data import RESOURCES, SEATS
@@ -96,17 +96,17 @@ def test_every_listed_choice_is_accepted_and_there_are_never_too_many(seed):
 
 
 @pytest.mark.parametrize("seed", range(40, 48))
-def test_scratch_play_goes_as_recorded_play_goes(seed):
-    scratch = None
+def test_a_branch_goes_as_recorded_play_goes(seed):
+    branch = None
     for step in busy(seed):
-        if scratch is None:
-            scratch = Scratch(GAME, step.before, chance(("scratch", seed)))
+        if branch is None:
+            branch = Branch(GAME, step.before, chance(("branch", seed)))
         drawn = {"dice_rolled", "disaster_drawn", "deck_reshuffled"} & {event["type"] for event in step.events}
         if drawn:
-            scratch = None
+            branch = None
             continue
-        scratch.play(step.actor, step.action)
-        assert step.number % 8 or same(scratch.state) == same(step.after)
+        branch.play(step.actor, step.action)
+        assert step.number % 8 or same(branch.state) == same(step.after)
 
 
 def moment(state: State) -> tuple[object, ...]:

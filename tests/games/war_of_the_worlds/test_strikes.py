@@ -1,11 +1,13 @@
-"""What the hand could still add to a strike (WOW-STR-09)."""
+"""What the hand could still add to a strike (WOW-STR-09), and where civilians are protected (WOW-DMG-12)."""
 
 from __future__ import annotations
 
 import pytest
 
 from games.war_of_the_worlds import GAME
-from games.war_of_the_worlds.strike.damage import reach
+from games.war_of_the_worlds.data import LAND
+from games.war_of_the_worlds.strike.damage import protected, protected_regions, reach
+from tests.games.matches import Start, walk
 from tools.scenarios import GameRules
 
 HERE = {"region": "london"}
@@ -66,3 +68,11 @@ def test_the_alien_factory_adds_to_unit_cards_only():
         "sides": {"aliens": {"hand": ["tripod", "tripod", "nerve_agent"]}},
     }
     assert reach(GameRules(GAME).start({"patch": patch}), "aliens", "london", "tripod", "tripod_1") == 5
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_protected_regions_are_those_in_which_civilians_are_protected(seed):
+    for step in walk(Start(GAME, ["aliens", "humans"], {}, seed)):
+        if step.number % 8 == 1:
+            guarded = protected_regions(step.before)
+            assert [region for region in LAND if protected(step.before, region)] == [region for region in LAND if region in guarded]

@@ -1,0 +1,158 @@
+"""Searches in a process of its own: a line in, iterations a second out. `./run bench ai` starts it on plain and on compiled rules.
+
+A line is `SEARCH GAME SECONDS`. The searches: `strong` is that level by its plan. `copies` is the same with a whole copy of the state for
+each branch. `textbook` is information set Monte Carlo tree search (Cowling, Powley and Whitehouse 2012) without anything known of the game,
+which OpenSpiel has too: an iteration is one guess and one random match to the end.
+"""
+
+from __future__ import annotations
+
+import operator
+import random
+import sys
+import time
+from functools import cache
+from math import log, sqrt
+
+from games import GAMES
+from games.chance import Chance, Drawn, Fractional
+from games.choices import complete
+from games.documents import clone
+from games.kernel import SYSTEM, Branch, Game, Memory, State, any_action, carry_out, legal, remembered
+from players import LEVELS, budget_of, choose, question_of
+from players.level import Question
+
+AT_ONCE = 20  # iterations of one decision of a textbook search
+UCT = 1.4
+
+
+class Copy(Branch):
+    """A branch that copies the whole state when it begins, and changes the copy in place."""
+
+    __slots__ = ()
+
+    def __init__(self, game: Game, state: State, chance: Chance) -> None:
+        super().__init__(game, clone(state), chance)
+        self._own = operator.getitem
+
+
+class Node:
+    """A decision in the tree: visits, the sum of results for the seat that decides, and what follows by action."""
+
+    __slots__ = ("seat", "visits", "seen", "total", "children")
+
+    def __init__(self, seat: str | None) -> None:
+        self.seat = seat  # the seat whose action led here
+        self.visits, self.seen, self.total = 0, 0, 0.0
+        self.children: dict[str, Node] = {}
+
+
+def textbook(question: Question, chance: Chance, iterations: int) -> str:
+    """Return the action that was chosen most often, as text."""
+    root = Node(None)
+    for _ in range(iterations):
+        branch = Branch(question.game, question.game.guess(question.view, question.seat, chance, question.memory), chance)
+        path = descend(root, question.game, branch, chance)
+        play_out(question.game, branch, chance)
+        winners = branch.state["outcome"]["winners"]
+        for node in path:
+            node.visits += 1
+            node.total += node.seat in winners
+    return max(root.children, key=lambda action: root.children[action].visits)
+
+
+def descend(root: Node, game: Game, branch: Branch, chance: Chance) -> list[Node]:
+    """Walk down the tree by upper confidence bounds, and add one node. Return the nodes on the way."""
+    node, path = root, [root]
+    while branch.state["outcome"] is None:
+        actor = branch.state["to_act"][0]
+        if actor == SYSTEM:
+            branch.play(SYSTEM, legal(game, branch.state, SYSTEM)[0]["action"])
+            continue
+        actions = {}
+        for choice in legal(game, branch.state, actor):
+            action = complete(choice["action"], choice.get("choose", {}), _lowest)
+            actions[repr(action)] = action
+        new = [key for key in actions if key not in node.children]
+        if new:
+            key = chance.pick(new)
+            branch.play(actor, actions[key])
+            node.children[key] = Node(actor)
+            return [*path, node.children[key]]
+        for key in actions:
+            node.children[key].seen += 1
+        key = max(actions, key=lambda key: score(node.children[key]))
+        branch.play(actor, actions[key])
+        node = node.children[key]
+        path.append(node)
+    return path
+
+
+def score(node: Node) -> float:
+    """Return the upper confidence bound of a node."""
+    return node.total / node.visits + UCT * sqrt(log(node.seen) / node.visits)
+
+
+def play_out(game: Game, branch: Branch, chance: Chance) -> None:
+    """Play a match at random to its end."""
+    while branch.state["outcome"] is None:
+        actor = branch.state["to_act"][0]
+        action = any_action(game, branch.state, actor, chance.number)
+        assert action is not None
+        branch.play(actor, action)
+
+
+def _lowest(below: int) -> int:
+    return 0
+
+
+@cache
+def question(id: str) -> Question:
+    """Return a decision from the middle of a match of two greedy seats: the one with the most choices of its turn."""
+    game = GAMES[id]
+    dice, minds = Drawn(random.Random("dice").randrange), Drawn(random.Random("players").randrange)
+    state: State = game.begin(list(game.seats.ids[:2]), {})
+    memory: Memory = {}
+    found: list[tuple[State, str, Memory]] = []
+    while state["outcome"] is None:
+        actor = state["to_act"][0]
+        choices = legal(game, state, actor)
+        if len(choices) > 1:
+            found.append((state, actor, memory))
+        action = choices[0]["action"] if actor == SYSTEM else choose(game, "greedy", state, actor, minds, memory)
+        match = carry_out(game, state, actor, action, dice)
+        state, memory = match.state, remembered(game, memory, match.events)
+    return widest(game, found[len(found) // 2 - 4 : len(found) // 2 + 4])
+
+
+def widest(game: Game, positions: list[tuple[State, str, Memory]]) -> Question:
+    """Return the question with the most choices."""
+    return max([question_of(game, state, seat, memory) for state, seat, memory in positions], key=lambda asked: len(asked.choices))
+
+
+def rate(search: str, id: str, seconds: float) -> float:
+    """Return the iterations a second of a search in a game."""
+    asked, chance = question(id), Fractional(random.Random(1).random)
+    for name, module in list(sys.modules.items()):
+        if name.startswith("players.") and hasattr(module, "Branch"):
+            vars(module)["Branch"] = Copy if search == "copies" else Branch
+    iterations, began = 0, time.process_time()
+    while time.process_time() - began < seconds:
+        if search == "textbook":
+            textbook(asked, chance, AT_ONCE)
+            iterations += AT_ONCE
+        else:
+            iterations += LEVELS["strong"](asked, budget_of(asked, "strong"), chance).spent
+    return iterations / (time.process_time() - began)
+
+
+def main() -> None:
+    """Measure what each line asks for, until the input ends."""
+    print("ready", flush=True)
+    for line in sys.stdin:
+        search, id, seconds = line.split()
+        print(rate(search, id, float(seconds)), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,192 @@
+"""Deciding: what an action leads to, as an entry that is not written yet, and who may act at all."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from events import recall
+from events.cache import Cached
+from events.dice import Draws
+from events.entries import Entry, NotCanonical, link, parse
+from events.errors import (
+    MatchClosed,
+    NoSeat,
+    NotSeated,
+    NotStarted,
+)
+from events.platform import DAY_MS, Platform
+from events.positions import Position, ended, moment_of_play, moved, successor_id
+from events.requests import Request
+from events.rules import content_hash
+from games.chance import Drawn
+from games.kernel import SYSTEM, Action, Event, Game, Memory, Refused, State, carry_out, no, remembered
+from table import rules as table_rules
+from table.document import Occupant, Table
+from table.session import Session, fold
+
+
+class Decided(NamedTuple):
+    """An entry that is decided but not written, its bytes, and the position that it leads to.
+
+    `revealing`: it drew chance or revealed something, so that nothing more may be decided in the same request.
+    """
+
+    entry: Entry
+    raw: bytes
+    position: Position
+    revealing: bool
+
+
+def decide_in_game(
+    platform: Platform, cached: Cached, actor: str, action: Any, asked: dict[str, Any] | None, received: int | None, owner: bool
+) -> Decided:
+    """Carry out one action of the game with the dice of its version. `owner`: whether a player acts on a seat. Raises Refused.
+
+    `asked`: the request of a caller, or the decision of an artificial player.
+    """
+    before = cached.position
+    game = recall.rules_of(platform, before)
+    at = moment_of_play(before, actor, platform.clock.now() if received is None else received)
+    refusal = table_rules.play_refusal(before.table, before.document, actor, at, owner=owner)
+    if refusal is not None:
+        raise Refused(refusal)
+    draws = Draws(cached.dice, before.version + 1)
+    match = carry_out(game, before.document, actor, action, Drawn(draws.number))
+    table = before.table
+    for event in table_rules.play_follows(table, match.state, actor):
+        match.events.append(event)
+        table = fold(table, event)
+    secret = cached.secret.hex() if match.state["outcome"] is not None else None
+    entry = _entry(before, game, actor, match.action, match.events, at, asked, secret)
+    revealing = draws.blocks > 0 or any(event["type"] in game.reveals for event in match.events)
+    return _link(cached, game, entry, table, match.state, revealing)
+
+
+def decide_at_table(
+    platform: Platform, cached: Cached, actor: str, action: Any, asked: Request | None, received: int | None, role: str | None = None
+) -> Decided:
+    """Carry out one action of the table, with the dice of its version for what the game draws. Raises Refused."""
+    before = cached.position
+    game = recall.rules_of(platform, before)
+    at = max(platform.clock.now() if received is None else received, before.at)
+    draws = Draws(cached.dice, before.version + 1)
+    session = Session(
+        game,
+        before.table,
+        before.document,
+        at=at,
+        last=before.at,
+        version=before.version,
+        fixed=before.fixed,
+        chance=Drawn(draws.number),
+        earlier=lambda version: _earlier(platform, before, version),
+        role=role,
+        escalation=round(platform.settings.escalation_days * DAY_MS),
+        finished=before.finished,
+        successor=successor_id(before.match),
+    )
+    admitted = table_rules.carry_out(session, actor, action)
+    secret = cached.secret.hex() if ended(session.table, session.state) and not before.ended else None
+    entry = _entry(before, game, actor, admitted, session.events, at, asked, secret)
+    return _link(cached, game, entry, session.table, session.state, draws.blocks > 0)
+
+
+def give_back(platform: Platform, cached: Cached, received: int | None) -> tuple[Cached, list[Decided]]:
+    """Decide the entries that give back what outages took from the running clocks of a match, up to a moment (TBL-CLK-07).
+
+    `received`: the moment, in milliseconds since 1970; without it, now. Return the match after them, too. Most often there are none. Raises
+    StoreUnavailable.
+    """
+    table = cached.position.table
+    running = [clock["since"] for clock in table["clocks"]["seats"].values() if clock["since"] is not None]
+    decided: list[Decided] = []
+    if not running:
+        return cached, decided
+    if not platform.pulse.is_fresh:
+        platform.pulse.beat()
+    until = platform.clock.now() if received is None else received
+    for outage in platform.pulse.outages.between(max(table["clocks"]["returned"], min(running)), until):
+        given = {"type": "return_time", "from": outage.begin, "to": outage.end}
+        decided.append(decide_at_table(platform, cached, SYSTEM, given, None, until))
+        cached = cached._replace(position=decided[-1].position)
+    return cached, decided
+
+
+def _earlier(platform: Platform, before: Position, version: int) -> tuple[State, Memory]:
+    """Return the document and the memory of a match at an earlier version. Raises StoreUnavailable."""
+    position = recall.state_at(platform, before.match, version)
+    return position.document, position.memory
+
+
+def _link(cached: Cached, game: Game, entry: Entry, table: Table, document: State, revealing: bool) -> Decided:
+    """Return the entry with its digest, and the position that it leads to. Raises Refused for an action that has no canonical JSON."""
+    before = cached.position
+    try:
+        linked, raw = link(before.digest, entry, cached.blind)
+    except NotCanonical as reason:
+        raise Refused(no("bad_action", reason=str(reason))) from None
+    return Decided(linked, raw, moved(game, before, linked, table, document, remembered(game, before.memory, entry.events)), revealing)
+
+
+def _entry(
+    before: Position, game: Game, actor: str, action: Action, events: list[Event], at: int, asked: dict[str, Any] | None, secret: str | None
+) -> Entry:
+    """Return the entry after a position, without its digest."""
+    return Entry(before.match, before.version + 1, actor, action, events, *named_rules(game), at, asked, "", secret)
+
+
+def named_rules(game: Game) -> tuple[int, str]:
+    """Return the revision and the content hash of a game's rules, as an entry names them."""
+    return game.revision, content_hash(game)
+
+
+def unseen(platform: Platform, now: Position, expected: int, actor: str) -> bool:
+    """Return True if all that came after `expected` was decided by others who act together with the actor, and is hidden from it.
+
+    Sealed bids are such actions, and time that is given back changes nothing that anybody decides on. Nothing that the actor could have
+    seen is then stale, so neither of two such requests need be sent again.
+    """
+    if not 1 <= expected < now.version <= expected + 2 * len(now.roster) or actor not in now.to_act:
+        return False
+    together = recall.state_at(platform, now.match, expected).to_act
+    if actor not in together:
+        return False
+    game = recall.rules_of(platform, now)
+    entries = [parse(raw) for raw in platform.store.log.read(now.match, expected, now.version - expected)]
+    return all(
+        entry.action["type"] == "return_time"
+        or (
+            entry.actor in together
+            and entry.actor != actor
+            and any(table_rules.shown(game, event, actor) != event for event in entry.events)
+        )
+        for entry in entries
+    )
+
+
+def check_actor(before: Position, actor: str, player: str | None) -> None:
+    """Check who acts for an actor. Raises NoSeat, NotSeated, NotStarted, MatchClosed."""
+    check_player(before, actor, player)
+    check_started(before)
+
+
+def check_started(before: Position) -> None:
+    """Raise NotStarted or MatchClosed unless the match has started."""
+    if before.status == "closed":
+        raise MatchClosed("The match was closed before it began.")
+    if before.status == "open":
+        raise NotStarted("A seat of this match is still free.")
+
+
+def check_player(before: Position, seat: str, player: str | None) -> None:
+    """Check that a player, if there is one, has a seat. Raises NoSeat, NotSeated."""
+    if player is not None and occupant_of(before, seat).get("player") != player:
+        raise NotSeated(f"The seat {seat} is not yours.")
+
+
+def occupant_of(before: Position, seat: str) -> Occupant:
+    """Return who has a seat. Raises NoSeat."""
+    occupant = before.roster.get(seat)
+    if occupant is None:
+        raise NoSeat(f"This match has no seat {seat!r}. Its seats are {', '.join(before.document['seats'])}.")
+    return occupant

@@ -1,0 +1,105 @@
+"""Which revisions of the rules the matches of the store need, and whether this program has them."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable
+from itertools import islice
+from threading import Lock, Thread
+from typing import NamedTuple
+
+import structlog
+
+from events.entries import Unreadable, parse
+from events.errors import StoreUnavailable
+from events.platform import Platform
+
+_AT_ONCE = 500
+_AGAIN = 10.0  # seconds after which a store that was away is asked again
+
+log = structlog.get_logger(__name__)
+
+
+class Need(NamedTuple):
+    """A revision of a game, how many matches need it, and where its rules are: `newest`, `pinned` or `missing`."""
+
+    game: str
+    revision: int
+    where: str
+    running: int
+    over: int
+
+    @property
+    def matches(self) -> int:
+        """How many matches need the revision."""
+        return self.running + self.over
+
+
+def needs(platform: Platform) -> list[Need]:
+    """Return every revision that the program has or a match needs, by game and number. Raises StoreUnavailable.
+
+    A match that is over is shown by its rules, too. Logs that cannot be read are left out; the audit finds those.
+    """
+    known = {(id, number) for id, game in platform.games.items() for number in (*game.earlier, game.revision)}
+    return _needs(platform, platform.store.log.matches(), known)
+
+
+def missing(platform: Platform) -> list[Need]:
+    """Return the revisions that running matches need and the program does not have. Raises StoreUnavailable."""
+    running = platform.store.lists.since(("status:open", "status:playing"), 0)
+    return [need for need in _needs(platform, running, ()) if need.where == "missing"]
+
+
+class Missing:
+    """What `missing` gives, found once in the background: neither the rules of a process nor the revision of a match ever change."""
+
+    def __init__(self, platform: Platform) -> None:
+        self._platform = platform
+        self._thread: Thread | None = None
+        self._lock = Lock()
+        self._found: list[Need] = []
+
+    def known(self) -> list[Need]:
+        """Return the revisions that are known to be missing; none before they have been looked for."""
+        with self._lock:
+            if self._thread is None:
+                self._thread = Thread(target=self._look, name="revisions", daemon=True)
+                self._thread.start()
+        return self._found
+
+    def _look(self) -> None:
+        while True:
+            try:
+                self._found = missing(self._platform)
+                break
+            except StoreUnavailable:
+                time.sleep(_AGAIN)
+        for need in self._found:
+            log.error("rules_missing", game=need.game, revision=need.revision, matches=need.running)
+
+
+def _needs(platform: Platform, matches: Iterable[str], known: Iterable[tuple[str, int]]) -> list[Need]:
+    counts: Counter[tuple[str, int, bool]] = Counter()
+    remaining = iter(matches)
+    while batch := list(islice(remaining, _AT_ONCE)):
+        lasts, standings = platform.store.log.last(batch), platform.store.lists.standings(batch)
+        for raw, standing in zip(lasts, standings, strict=True):
+            if raw is None or standing is None:
+                continue
+            try:
+                counts[standing["game"], parse(raw).revision, standing["status"] in ("open", "playing")] += 1
+            except Unreadable:
+                continue
+    found = {(game, revision) for game, revision, _ in counts} | set(known)
+    return [
+        Need(game, revision, _where(platform, game, revision), counts[game, revision, True], counts[game, revision, False])
+        for game, revision in sorted(found)
+    ]
+
+
+def _where(platform: Platform, id: str, revision: int) -> str:
+    game = platform.games.get(id)
+    if game is None or game.of_revision(revision) is None:
+        return "missing"
+    return "newest" if game.revision == revision else "pinned"

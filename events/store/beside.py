@@ -1,0 +1,89 @@
+"""What is kept beside a match and is no version of it: refused actions of its seats, and reads of staff. It is derived from nothing."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from events.store.client import RedisClient
+from events.store.keys import Keys
+from events.store.library import script
+
+MOST_OF_SEAT = 50
+MOST = 200
+LONGEST = 2000  # bytes of a refused action with all that is kept of it
+
+_NOTE_REFUSALS = script("note_refusals")
+_NOTE_READ = script("note_read")
+
+
+class StoredRefusals(NamedTuple):
+    """The refused actions of a match as JSON, the oldest first, and how many are not kept any more."""
+
+    refused: list[bytes]
+    dropped: int
+
+
+class StoredRead(NamedTuple):
+    """The reads of one kind by one reader: how many there were, and the signed notes of the first and the newest."""
+
+    reader: str
+    what: str
+    number: int
+    first: str
+    newest: str
+
+
+class Beside:
+    """Writes and reads what is beside matches. Every method raises StoreUnavailable."""
+
+    def __init__(self, client: RedisClient, keys: Keys) -> None:
+        self._client = client
+        self._keys = keys
+
+    def add_refusals(self, match: str, refused: Sequence[tuple[str, bytes]], dropped: int = 0) -> None:
+        """Keep refused actions, at most MOST: the seat of each, and the rest in JSON. `dropped`: how many more there were before them.
+
+        The bounds of a seat and of the match hold after it. Nothing is kept for a match that is gone.
+        """
+        keys = self._keys.of(match)
+        pairs = [part for pair in refused for part in pair]
+        self._client.run(_NOTE_REFUSALS, [keys.refusals, keys.stream], [secrets.token_hex(8), dropped, *pairs])
+
+    def refusals(self, match: str) -> StoredRefusals:
+        """Return the refused actions that are kept."""
+        fields: dict[bytes, bytes] = self._client.ask("HGETALL", self._keys.of(match).refusals)
+        numbers = sorted(int(field) for field in fields if field.isdigit())
+        return StoredRefusals([fields[b"%d" % number] for number in numbers], int(fields.get(b"gone", 0)))
+
+    def add_read(self, match: str, reader: str, what: str, note: str) -> None:
+        """Keep the signed note of a read. Nothing is kept for a match that is gone."""
+        keys = self._keys.of(match)
+        self._client.run(_NOTE_READ, [keys.reads, keys.stream], [reader, what, note])
+
+    def reads(self, match: str) -> list[StoredRead]:
+        """Return the reads of a match, by reader and kind."""
+        fields: dict[bytes, bytes] = self._client.ask("HGETALL", self._keys.of(match).reads)
+        found = {field.decode(): value.decode() for field, value in fields.items()}
+        starts = sorted(field.removesuffix("count") for field in found if field.endswith("|count"))
+        reads = []
+        for start in starts:
+            reader, what, _ = start.split("|")
+            reads.append(StoredRead(reader, what, int(found[f"{start}count"]), found[f"{start}first"], found[f"{start}newest"]))
+        return reads
+
+    def keys(self) -> Iterator[tuple[str, str]]:
+        """Yield every key of this kind with its match, whether there is such a match or not."""
+        for tag in self._keys.tags():
+            for kind in "fw":
+                start = f"{tag}:{kind}:"
+                for key in self._client.keys(start + "*"):
+                    yield key, key[len(start) :]
+
+    def strays(self) -> Iterator[str]:
+        """Yield the keys of matches that have no log, or that are in another partition."""
+        for key, match in self.keys():
+            keys = self._keys.of(match)
+            if key not in keys or not self._client.ask("XLEN", keys.stream):
+                yield key

@@ -1,0 +1,143 @@
+"""The ledger in the store: the leaves of one Merkle tree for the whole server, its hashes, and the checkpoint that is served.
+
+All keys of a ledger begin with `{log}:` and a hash of its origin, so that one script can change them together:
+
+- `leaves`: a stream; the leaf with the index 41 has the id `42-0`;
+- `h:<level>`: the hashes of that level of tiles, a stream of the same kind (evidence/tiles.py);
+- `m:<match>`: the leaves of a match by name, such as `hour:57`, with their indexes and the entries that they are of;
+- `state`: the checkpoint that is served, and its size.
+
+When the ledger wants a leaf of a match is in a sorted set of the match's partition, `{p3}:pending`, which appends keep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
+from typing import NamedTuple
+
+from events.store.client import RedisClient
+from events.store.keys import Keys
+from events.store.library import script
+
+_SEQUENCE = script("sequence")
+_PUBLISH = script("publish")
+_SETTLE = script("settle")
+
+
+class Logged(NamedTuple):
+    """A leaf that the ledger has of a match: its name within the match, its index (`number`), and version, digest and time of its entry.
+
+    `moment` is when it was made. The part of the name before the colon is `begin`, `hour`, `end`, or `seal` for a sealed one.
+    """
+
+    name: str
+    number: int
+    version: int
+    digest: str
+    at: int
+    moment: int
+
+    @property
+    def kind(self) -> str:
+        """The part of the name before the colon."""
+        return self.name.partition(":")[0]
+
+
+class NewLeaf(NamedTuple):
+    """A leaf to append: its bytes, its match, and what is noted of it (its `number` is not used)."""
+
+    raw: bytes
+    match: str
+    noted: Logged
+
+
+class State(NamedTuple):
+    """A ledger: how many leaves it has, and the checkpoint that is served with its size; -1 and "" before the first one."""
+
+    size: int
+    served: int
+    note: str
+
+
+class Ledgers:
+    """The ledgers of a store, one for each origin. Every method raises StoreUnavailable."""
+
+    def __init__(self, client: RedisClient, keys: Keys) -> None:
+        self._client = client
+        self._keys = keys
+
+    def state(self, origin: str) -> State:
+        """Return the size of a ledger and the checkpoint that is served."""
+        start = _start(origin)
+        size, (served, note) = self._client.ask_all([("XLEN", start + "leaves"), ("HMGET", start + "state", "size", "note")])
+        return State(int(size), -1 if served is None else int(served), "" if note is None else note.decode())
+
+    def leaves(self, origin: str, spans: Sequence[tuple[int, int]]) -> list[list[bytes]]:
+        """Return the leaves of each span: from an index, and how many."""
+        return self._rows([(_start(origin) + "leaves", first, count) for first, count in spans])
+
+    def hashes(self, origin: str, spans: Sequence[tuple[int, int, int]]) -> list[list[bytes]]:
+        """Return the hashes of each span: a level of tiles, from a number, and how many."""
+        return self._rows([(f"{_start(origin)}h:{level}", first, count) for level, first, count in spans])
+
+    def logged(self, origin: str, matches: Sequence[str]) -> list[list[Logged]]:
+        """Return the leaves that a ledger has of each match, by index."""
+        start = _start(origin)
+        found = self._client.ask_all([("HGETALL", f"{start}m:{match}") for match in matches])
+        return [sorted((_logged(name, noted) for name, noted in fields.items()), key=lambda leaf: leaf.number) for fields in found]
+
+    def sequence(self, origin: str, size: int, leaves: Sequence[NewLeaf], added: Sequence[Sequence[bytes]]) -> bool:
+        """Append leaves after the first `size`, with the hashes that they add to each level of tiles.
+
+        Return False, and change nothing, if the ledger has another size or has one of the leaves already.
+        """
+        start = _start(origin)
+        keys = [start + "leaves", *[f"{start}h:{level}" for level in range(len(added))], *[f"{start}m:{leaf.match}" for leaf in leaves]]
+        told = [text for leaf in leaves for text in (leaf.raw, leaf.noted.name, _note(leaf.noted))]
+        hashes = [each for row in added for each in row]
+        return bool(self._client.run(_SEQUENCE, keys, [size, len(leaves), len(added), *map(len, added), *told, *hashes]))
+
+    def publish(self, origin: str, size: int, note: str) -> bool:
+        """Serve a checkpoint from now on. Return False if a larger one is served, or the same one with as many signatures."""
+        start = _start(origin)
+        return bool(self._client.run(_PUBLISH, [start + "state", start + "leaves"], [size, note.encode()]))
+
+    def pending(self, until: int, limit: int) -> dict[str, int]:
+        """Return the matches of which a leaf is wanted at `until` or before, with their moments: at most `limit` of each partition."""
+        keys = [f"{tag}:pending" for tag in self._keys.tags()]
+        found = self._client.ask_all([("ZRANGE", key, "-inf", until, "BYSCORE", "LIMIT", 0, limit, "WITHSCORES") for key in keys])
+        return {match.decode(errors="surrogateescape"): int(moment) for answer in found for match, moment in answer}
+
+    def late(self, before: int) -> int:
+        """Return of how many matches a leaf was wanted before a moment."""
+        return sum(self._client.ask_all([("ZCOUNT", f"{tag}:pending", "-inf", before) for tag in self._keys.tags()]))
+
+    def settle(self, match: str, version: int, moment: int | None) -> bool:
+        """Set when a leaf of a match is wanted next, if at all. Return False, and change nothing, if it is not at this version any more."""
+        keys = self._keys.of(match)
+        return bool(self._client.run(_SETTLE, [keys.stream, keys.pending], [match, max(version, 1), "" if moment is None else moment]))
+
+    def _rows(self, spans: Iterable[tuple[str, int, int]]) -> list[list[bytes]]:
+        wanted = [(key, first, count) for key, first, count in spans]
+        found = self._client.ask_all([("XRANGE", key, f"{first + 1}-0", "+", "COUNT", count) for key, first, count in wanted if count])
+        rows = iter(found)
+        return [[_value(fields) for _, fields in next(rows)] if count else [] for _, _, count in wanted]
+
+
+def _start(origin: str) -> str:
+    return f"{{log}}:{sha256(origin.encode()).hexdigest()[:16]}:"
+
+
+def _value(fields: Mapping[bytes, bytes]) -> bytes:
+    (value,) = fields.values()
+    return value
+
+
+def _note(noted: Logged) -> str:
+    return f"{noted.version} {noted.digest} {noted.at} {noted.moment}"
+
+
+def _logged(name: bytes, noted: bytes) -> Logged:
+    number, version, digest, at, moment = noted.decode().split(" ")
+    return Logged(name.decode(), int(number), int(version), digest, int(at), int(moment))

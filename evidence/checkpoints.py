@@ -1,0 +1,106 @@
+"""Checkpoints of a Merkle log (c2sp.org/tlog-checkpoint), and proofs that a leaf is in one (c2sp.org/tlog-proof@v1).
+
+A checkpoint is the text of a signed note: the origin of the log, the size of its tree and the root in base64, a line each.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from evidence import tree
+from evidence.notes import Malformed, Note
+from evidence.notes import parse as parse_note
+
+PROOF = "c2sp.org/tlog-proof@v1"
+
+_SIZE = re.compile("0|[1-9][0-9]{0,15}")
+
+
+class Checkpoint(NamedTuple):
+    """The head of a log: its origin, the number of its leaves, and the root (32 bytes)."""
+
+    origin: str
+    size: int
+    root: bytes
+
+    @property
+    def text(self) -> str:
+        """The text that is signed."""
+        return f"{self.origin}\n{self.size}\n{base64.b64encode(self.root).decode()}\n"
+
+
+class Proof(NamedTuple):
+    """A proof that a log has the leaf with the index `leaf`: the hashes from that beside it to that below the root, and the checkpoint."""
+
+    leaf: int
+    path: tuple[bytes, ...]
+    note: str
+
+
+def parse(text: str) -> Checkpoint:
+    """Return the checkpoint that the text of a note says. Lines that extend it are ignored. Raises Malformed."""
+    lines = text.split("\n")
+    if len(lines) < 4 or lines[-1] or not all(lines[:-1]):
+        raise Malformed("a checkpoint has an origin, a size and a root, a line each")
+    return Checkpoint(lines[0], size(lines[1]), hash_of(lines[2]))
+
+
+def of_note(note: str | bytes) -> tuple[Checkpoint, Note]:
+    """Return the checkpoint in a signed note, and the note, whose signatures are not checked yet. Raises Malformed."""
+    found = parse_note(note)
+    return parse(found.text), found
+
+
+def proof_text(proof: Proof) -> str:
+    """Return a proof as text."""
+    return f"{PROOF}\nindex {proof.leaf}\n{''.join(map(hash_line, proof.path))}\n{proof.note}"
+
+
+def parse_proof(text: str) -> Proof:
+    """Return the proof that a text says. Raises Malformed."""
+    head, gap, note = text.partition("\n\n")
+    lines = head.split("\n")
+    if lines[1:2] and lines[1].startswith("extra "):
+        del lines[1]
+    if not gap or lines[0] != PROOF or not lines[1:] or not lines[1].startswith("index ") or len(lines) > 2 + tree.LONGEST:
+        raise Malformed(f"the text is not a {PROOF}")
+    return Proof(size(lines[1].removeprefix("index ")), tuple(map(hash_of, lines[2:])), note)
+
+
+def includes(checkpoint: Checkpoint, proof: Proof, leaf: bytes) -> bool:
+    """Return True if a proof shows that the leaf, as bytes, is in the log as the checkpoint has it."""
+    return tree.is_included(tree.leaf_hash(leaf), proof.leaf, checkpoint.size, proof.path, checkpoint.root)
+
+
+def hash_line(found: bytes) -> str:
+    """Return the line of a hash in a proof."""
+    return f"{base64.b64encode(found).decode()}\n"
+
+
+def hash_of(line: str) -> bytes:
+    """Return the hash in a line. Raises Malformed."""
+    try:
+        found = base64.b64decode(line, validate=True)
+    except (binascii.Error, ValueError):
+        found = b""
+    if len(found) != tree.SIZE or base64.b64encode(found).decode() != line:
+        raise Malformed(f"{line!r} is not a hash of 32 bytes in base64")
+    return found
+
+
+def hashes_of(lines: Sequence[str]) -> tuple[bytes, ...]:
+    """Return the hashes of a proof, one a line. Raises Malformed."""
+    if len(lines) > tree.LONGEST:
+        raise Malformed(f"a proof has at most {tree.LONGEST} hashes")
+    return tuple(map(hash_of, lines))
+
+
+def size(text: str) -> int:
+    """Return a size or an index in decimal digits. Raises Malformed."""
+    if _SIZE.fullmatch(text) is None or int(text) > tree.LARGEST:
+        raise Malformed(f"{text!r} is not the size of a log")
+    return int(text)

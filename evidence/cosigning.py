@@ -1,0 +1,82 @@
+"""Cosignatures of witnesses (c2sp.org/tlog-cosignature, Ed25519), and the request for one (c2sp.org/tlog-witness)."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from evidence import checkpoints
+from evidence.notes import COSIGNATURE, Malformed, Note, Signature, SigningKey, VerifierKey, write
+from evidence.notes import parse as parse_note
+
+LONGEST_REQUEST = 65_536  # bytes; ours have less than 5,000
+
+_TIMESTAMP = 8  # bytes
+_LENGTH = _TIMESTAMP + 64
+
+
+class Request(NamedTuple):
+    """A request for a cosignature: the size that the witness has seen, a proof of consistency from there, and the signed checkpoint."""
+
+    old: int
+    path: tuple[bytes, ...]
+    note: str
+
+
+def cosign(key: SigningKey, text: str, seconds: int) -> Signature:
+    """Return the cosignature of a checkpoint's text at a moment, in seconds since 1970. The key is of the kind COSIGNATURE."""
+    signed = key.signature(_message(text, seconds))
+    return signed._replace(signature=seconds.to_bytes(_TIMESTAMP) + signed.signature)
+
+
+def cosigned_at(key: VerifierKey, text: str, signature: Signature) -> int | None:
+    """Return when a witness has cosigned a checkpoint's text, in seconds since 1970; None if this is no cosignature of this key."""
+    if key.kind != COSIGNATURE or (signature.name, signature.key_id) != (key.name, key.id) or len(signature.signature) != _LENGTH:
+        return None
+    seconds = int.from_bytes(signature.signature[:_TIMESTAMP])
+    return seconds if key.signed(_message(text, seconds), signature.signature[_TIMESTAMP:]) else None
+
+
+def cosignatures(note: Note, keys: Iterable[VerifierKey]) -> tuple[Signature, ...]:
+    """Return the cosignatures of a checkpoint that are good and by one of these keys, at most one of each."""
+    found = {}
+    for key in keys:
+        for signature in note.signatures:
+            if cosigned_at(key, note.text, signature) is not None:
+                found[key.vkey] = signature
+    return tuple(found.values())
+
+
+def with_cosignatures(note: str, added: Iterable[Signature]) -> str:
+    """Return a signed checkpoint with cosignatures under it. Raises Malformed."""
+    found = parse_note(note)
+    return write(Note(found.text, (*found.signatures, *added)))
+
+
+def lines_of(signatures: Iterable[Signature]) -> str:
+    """Return signatures as a witness answers with them, a line each."""
+    return "".join(f"— {name} {base64.b64encode(id + signature).decode()}\n" for name, id, signature in signatures)
+
+
+def signatures_in(text: str, lines: str) -> tuple[Signature, ...]:
+    """Return the signatures that a witness has answered with for a checkpoint's text. Raises Malformed."""
+    return parse_note(f"{text}\n{lines}").signatures
+
+
+def request_text(request: Request) -> str:
+    """Return the body of a request."""
+    return f"old {request.old}\n{''.join(map(checkpoints.hash_line, request.path))}\n{request.note}"
+
+
+def parse_request(body: str) -> Request:
+    """Return the request in a body. Raises Malformed."""
+    head, gap, note = body.partition("\n\n")
+    first, *lines = head.split("\n")
+    if not gap or not first.startswith("old "):
+        raise Malformed("a request begins with the size that was seen, and has an empty line before the checkpoint")
+    return Request(checkpoints.size(first.removeprefix("old ")), checkpoints.hashes_of(lines), note)
+
+
+def _message(text: str, seconds: int) -> bytes:
+    return f"cosignature/v1\ntime {seconds}\n{text}".encode()

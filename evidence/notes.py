@@ -1,0 +1,180 @@
+"""Signed notes: texts with signatures under them, as c2sp.org/signed-note describes them, and the Ed25519 keys that sign them.
+
+A note is a text that ends with a line end, an empty line, and a line for each signature:
+
+    — <name of the key> <base64 of the id of the key, 4 bytes, and the signature>
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterable
+from hashlib import sha256
+from typing import NamedTuple
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+ED25519 = 1  # signs the text of a note
+COSIGNATURE = 4  # signs a checkpoint and a moment (c2sp.org/tlog-cosignature)
+
+_MARK = "— "
+_BIGGEST = 1_000_000  # bytes of a note
+_MOST = 100  # signatures of a note
+_CONTROL = re.compile("[\x00-\x09\x0b-\x1f]")
+_NAME = re.compile(r"[^\s+\x00-\x1f\x7f-\x9f]{1,255}")
+_VKEY = re.compile(r"([^+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/=]{44,60})")
+
+
+class Malformed(ValueError):
+    """A text is not a signed note, or not a verifier key."""
+
+
+class Unverified(ValueError):
+    """No signature of a note is by a known key, or one that says that it is is not."""
+
+
+class Signature(NamedTuple):
+    """A signature as it stands under a note: the name and the id (4 bytes) of the key, and the bytes of the signature."""
+
+    name: str
+    key_id: bytes
+    signature: bytes
+
+
+class Note(NamedTuple):
+    """A text, with its last line end, and the signatures under it. Nothing says yet that they are good."""
+
+    text: str
+    signatures: tuple[Signature, ...]
+
+
+class VerifierKey(NamedTuple):
+    """The public half of a key: its name, the kind of its signatures (ED25519 or COSIGNATURE), and 32 bytes."""
+
+    name: str
+    kind: int
+    public: bytes
+
+    @property
+    def id(self) -> bytes:
+        """The first 4 bytes of a SHA-256 over name, kind and public key."""
+        return sha256(b"%b\n%c%b" % (self.name.encode(), self.kind, self.public)).digest()[:4]
+
+    @property
+    def vkey(self) -> str:
+        """The key in one line, as people note it and programs are given it."""
+        return f"{self.name}+{self.id.hex()}+{base64.b64encode(bytes([self.kind]) + self.public).decode()}"
+
+    def signed(self, message: bytes, signature: bytes) -> bool:
+        """Return True if the signature, 64 bytes, is by this key and over this message."""
+        try:
+            Ed25519PublicKey.from_public_bytes(self.public).verify(signature, message)
+        except (InvalidSignature, ValueError):
+            return False
+        return True
+
+
+class SigningKey:
+    """The private half of a key, from 32 secret bytes. Raises Malformed if a key cannot have this name."""
+
+    __slots__ = ("verifier", "_id", "_private")
+
+    def __init__(self, name: str, secret: bytes, kind: int = ED25519) -> None:
+        if not valid_name(name):
+            raise Malformed(f"{name!r} cannot be the name of a key: it is empty, too long, or has a space, a plus or a control character")
+        self._private = Ed25519PrivateKey.from_private_bytes(secret)
+        self.verifier = VerifierKey(name, kind, self._private.public_key().public_bytes_raw())
+        self._id = self.verifier.id
+
+    def signature(self, message: bytes) -> Signature:
+        """Return the signature over a message: for ED25519 the bytes of a note's text."""
+        return Signature(self.verifier.name, self._id, self._private.sign(message))
+
+    def sign(self, text: str) -> str:
+        """Return the note of a text that ends with a line end. Raises Malformed if no note can have the text."""
+        return write(Note(text, (self.signature(text.encode()),)))
+
+
+def valid_name(name: str) -> bool:
+    """Return True if a key can have this name."""
+    return _NAME.fullmatch(name) is not None
+
+
+def write(note: Note) -> str:
+    """Return a note as text. Raises Malformed if it has no signature, or its text has no line end at its end or a control character."""
+    if not note.signatures:
+        raise Malformed("a note has at least one signature")
+    if not note.text.endswith("\n") or _CONTROL.search(note.text):
+        raise Malformed("the text of a note ends with a line end and has no other control character")
+    lines = (f"{_MARK}{name} {base64.b64encode(key + signature).decode()}\n" for name, key, signature in note.signatures)
+    return f"{note.text}\n{''.join(lines)}"
+
+
+def parse(note: str | bytes) -> Note:
+    """Return the text and the signatures of a note, without checking any. Raises Malformed."""
+    try:
+        raw = note.encode() if isinstance(note, str) else note
+        whole = raw.decode()
+    except UnicodeError:
+        raise Malformed("a note is UTF-8") from None
+    if len(raw) > _BIGGEST:
+        raise Malformed(f"a note has at most {_BIGGEST} bytes")
+    text, gap, under = whole.rpartition("\n\n")
+    if not gap or not under.endswith("\n") or _CONTROL.search(whole):
+        raise Malformed("a note is a text, an empty line and lines of signatures, without other control characters")
+    lines = under[:-1].split("\n")
+    if len(lines) > _MOST:
+        raise Malformed(f"a note has at most {_MOST} signatures")
+    return Note(text + "\n", tuple(_signature(line) for line in lines))
+
+
+def opened(note: str | bytes | Note, keys: Iterable[VerifierKey]) -> Note:
+    """Return the note with the signatures that are by one of the keys; ignore those of unknown keys.
+
+    Raises Malformed, and Unverified if a known key did not sign this text, or no known key signed it.
+    """
+    found = note if isinstance(note, Note) else parse(note)
+    known = {(key.name, key.id): key for key in keys if key.kind == ED25519}
+    good = []
+    for signature in found.signatures:
+        key = known.get((signature.name, signature.key_id))
+        if key is None:
+            continue
+        if not key.signed(found.text.encode(), signature.signature):
+            raise Unverified(f"the signature of {key.name} with the key {key.id.hex()} does not fit the text")
+        good.append(signature)
+    if not good:
+        raise Unverified("no signature is by a key that is known")
+    return Note(found.text, tuple(good))
+
+
+def parse_vkey(vkey: str) -> VerifierKey:
+    """Return the verifier key that is written in one line. Raises Malformed."""
+    found = _VKEY.fullmatch(vkey)
+    key = _decoded(found[3]) if found is not None else b""
+    if found is None or not valid_name(found[1]) or len(key) != 33 or key[0] not in (ED25519, COSIGNATURE):
+        raise Malformed(f"{vkey!r} is not the verifier key of an Ed25519 key")
+    parsed = VerifierKey(found[1], key[0], key[1:])
+    if parsed.id.hex() != found[2]:
+        raise Malformed(f"{vkey!r} has an id that is not that of its key")
+    return parsed
+
+
+def _signature(line: str) -> Signature:
+    mark, name, encoded = line[: len(_MARK)], *line[len(_MARK) :].partition(" ")[::2]
+    decoded = _decoded(encoded)
+    if mark != _MARK or not valid_name(name) or len(decoded) < 5:
+        raise Malformed(f"{line!r} is not the line of a signature")
+    return Signature(name, decoded[:4], decoded[4:])
+
+
+def _decoded(text: str) -> bytes:
+    """Return the bytes of a base64 text; none if it is not the one base64 text of any."""
+    try:
+        decoded = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        return b""
+    return decoded if base64.b64encode(decoded).decode() == text else b""

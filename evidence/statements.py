@@ -1,0 +1,107 @@
+"""Statements: the texts that a server signs besides checkpoints, and whose first line says which one it is.
+
+Each value stands on a line of its own, and nothing else does. docs/auditing.md describes them for other languages.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+RECEIPT = "warledger.org/receipt/v1"
+DOSSIER = "warledger.org/dossier/v1"
+READ = "warledger.org/read/v1"
+KINDS = (RECEIPT, DOSSIER, READ)
+
+_WORD = re.compile("[!-~]{1,100}")
+_NUMBER = re.compile("0|[1-9][0-9]{0,15}")
+_HASH = re.compile("[0-9a-f]{64}")
+
+
+class NotAStatement(ValueError):
+    """A text is not a statement of the kind that was expected."""
+
+
+class Receipt(NamedTuple):
+    """That a version of a match has this digest (64 hex digits). `at` is the time of its entry, in ms since 1970."""
+
+    match: str
+    version: int
+    digest: str
+    at: int
+
+
+class Dossier(NamedTuple):
+    """That a dossier up to this version, as `viewer` sees the match, has lines with this SHA-256 in hex before its last line."""
+
+    match: str
+    version: int
+    viewer: str
+    sha256: str
+
+
+class Read(NamedTuple):
+    """That staff was shown what is hidden from others, when the match had this version.
+
+    `reader` is the id of a player or `admin`; `what` is dossier, record, audit, or view: and whose view it was. `at` is in ms since 1970.
+    """
+
+    match: str
+    version: int
+    reader: str
+    what: str
+    at: int
+
+
+def receipt_text(receipt: Receipt) -> str:
+    """Return the text of a receipt, for a note. Raises NotAStatement if a value cannot stand in it."""
+    return _text(RECEIPT, receipt, _RECEIPT)
+
+
+def dossier_text(dossier: Dossier) -> str:
+    """Return the text that signs a dossier. Raises NotAStatement if a value cannot stand in it."""
+    return _text(DOSSIER, dossier, _DOSSIER)
+
+
+def read_text(read: Read) -> str:
+    """Return the text that records a read. Raises NotAStatement if a value cannot stand in it."""
+    return _text(READ, read, _READ)
+
+
+def parse_receipt(text: str) -> Receipt:
+    """Return the receipt that a text says. Raises NotAStatement."""
+    match, version, digest, at = _values(RECEIPT, text, _RECEIPT)
+    return Receipt(match, int(version), digest, int(at))
+
+
+def parse_dossier(text: str) -> Dossier:
+    """Return what the text that signs a dossier says. Raises NotAStatement."""
+    match, version, viewer, hashed = _values(DOSSIER, text, _DOSSIER)
+    return Dossier(match, int(version), viewer, hashed)
+
+
+def parse_read(text: str) -> Read:
+    """Return the read that a text records. Raises NotAStatement."""
+    match, version, reader, what, at = _values(READ, text, _READ)
+    return Read(match, int(version), reader, what, int(at))
+
+
+_RECEIPT = (_WORD, _NUMBER, _HASH, _NUMBER)
+_DOSSIER = (_WORD, _NUMBER, _WORD, _HASH)
+_READ = (_WORD, _NUMBER, _WORD, _WORD, _NUMBER)
+
+
+def _text(kind: str, values: tuple[str | int, ...], patterns: tuple[re.Pattern[str], ...]) -> str:
+    text = "".join(f"{line}\n" for line in (kind, *values))
+    _values(kind, text, patterns)
+    return text
+
+
+def _values(kind: str, text: str, patterns: tuple[re.Pattern[str], ...]) -> list[str]:
+    first, *values = text.split("\n")
+    if first != kind or values[-1:] != [""] or len(values) - 1 != len(patterns):
+        raise NotAStatement(f"the text is not a {kind}")
+    for value, pattern in zip(values, patterns, strict=False):
+        if not pattern.fullmatch(value):
+            raise NotAStatement(f"{value!r} cannot stand in a {kind}")
+    return values[:-1]

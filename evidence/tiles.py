@@ -1,0 +1,155 @@
+"""Tiles: the hashes of a Merkle tree as C2SP tlog-tiles serves them, 256 of a level at a time, and how a tree grows by them.
+
+A tile of level L has the hashes of whole subtrees of 256 ** L leaves. Level 0 has the hashes of leaves. Only the last tile of a level may
+have fewer than 256 hashes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from evidence.tree import SIZE, Node, Span, hash_of, hash_of_span, leaf_hash, subtrees
+
+WIDTH = 256
+HEIGHT = 8  # levels of the tree that a tile has
+LEVELS = 7  # levels of tiles for every tree that can be numbered
+
+LONGEST_LEAF = 65_535  # bytes
+
+_NUMBER = re.compile(r"(?:x[0-9]{3}/)*[0-9]{3}")
+
+Fetch = Callable[[int, int, int], Sequence[bytes]]
+"""Return the first hashes of a tile: by level, number and how many."""
+
+
+class Tile(NamedTuple):
+    """The first `width` hashes of a tile."""
+
+    level: int
+    number: int
+    width: int
+
+
+class Edge(NamedTuple):
+    """The right edge of a tree, from which it grows: its size, and the hashes of the last tile of each level unless that is whole."""
+
+    size: int = 0
+    rows: tuple[tuple[bytes, ...], ...] = ()
+
+    @property
+    def root(self) -> bytes:
+        """The root of the tree."""
+        return hash_of_span(Span(0, self.size), node_of(lambda level, number, width: self.rows[level]))
+
+
+class BadTile(ValueError):
+    """A path names no tile, or bytes are not those of a bundle. The text says which."""
+
+
+def path(number: int) -> str:
+    """Return the number of a tile as it is in addresses: `x001/x234/067` for 1234067."""
+    digits = f"{number:d}"
+    digits = digits.zfill(-(-len(digits) // 3) * 3)
+    groups = [digits[place : place + 3] for place in range(0, len(digits), 3)]
+    return "/".join([*[f"x{group}" for group in groups[:-1]], groups[-1]])
+
+
+def number_and_width(text: str) -> tuple[int, int]:
+    """Return the number and the width of a tile from `<N>` or `<N>.p/<W>` in an address. Raise BadTile."""
+    number, partial, width = text.partition(".p/")
+    if len(number) > 24 or _NUMBER.fullmatch(number) is None:
+        raise BadTile("A tile is named like x001/x234/067.")
+    found = int(number.replace("x", "").replace("/", ""))
+    if path(found) != number:
+        raise BadTile("The number of a tile has no more groups of digits than it needs.")
+    if not partial:
+        return found, WIDTH
+    if re.fullmatch(r"[1-9][0-9]{0,2}", width) is None or int(width) >= WIDTH:
+        raise BadTile("The width of a tile that is not whole is 1 to 255.")
+    return found, int(width)
+
+
+def width_of(level: int, number: int, size: int) -> int:
+    """Return how many hashes a tile has in a tree of `size` leaves: 0 to 256."""
+    return max(0, min(WIDTH, (size >> HEIGHT * level) - number * WIDTH))
+
+
+def edge_tiles(size: int) -> list[Tile]:
+    """Return the tiles at the right edge of a tree that are not whole, one of each level below the root. Some are empty."""
+    found = []
+    level = 0
+    while size >> HEIGHT * level:
+        row = size >> HEIGHT * level
+        found.append(Tile(level, row // WIDTH, row % WIDTH))
+        level += 1
+    return found
+
+
+def grow(edge: Edge, leaves: Iterable[bytes]) -> tuple[Edge, list[list[bytes]]]:
+    """Return the edge after more leaves, given by their hashes, and the hashes that are new on each level."""
+    rows = [list(row) for row in edge.rows]
+    added: list[list[bytes]] = [[] for _ in rows]
+    size = edge.size
+    for leaf in leaves:
+        size += 1
+        level, found = 0, leaf
+        while True:
+            if level == len(rows):
+                rows.append([])
+                added.append([])
+            rows[level].append(found)
+            added[level].append(found)
+            if len(rows[level]) < WIDTH:
+                break
+            found, rows[level] = hash_of(rows[level]), []
+            level += 1
+    return Edge(size, tuple(map(tuple, rows))), added
+
+
+def tiles_of(spans: Iterable[Span], size: int) -> list[Tile]:
+    """Return the tiles that have the hashes of spans of a tree of `size` leaves, each once."""
+    found = {(level // HEIGHT, (number << level % HEIGHT) // WIDTH) for span in spans for level, number in subtrees(span)}
+    return [Tile(level, number, width_of(level, number, size)) for level, number in sorted(found)]
+
+
+def node_of(fetch: Fetch) -> Node:
+    """Return the function that finds the hash of a whole subtree in tiles."""
+
+    def node(level: int, number: int) -> bytes:
+        row, above = divmod(level, HEIGHT)
+        first, count = number << above, 1 << above
+        place = first % WIDTH
+        return hash_of(fetch(row, first // WIDTH, place + count)[place : place + count])
+
+    return node
+
+
+def hashes(tile: bytes) -> list[bytes]:
+    """Return the hashes in the bytes of a tile. Raise BadTile."""
+    if len(tile) % SIZE:
+        raise BadTile("A tile is made of hashes of 32 bytes.")
+    return [tile[place : place + SIZE] for place in range(0, len(tile), SIZE)]
+
+
+def bundle(leaves: Iterable[bytes]) -> bytes:
+    """Return leaves as a bundle of entries: each with its length in two bytes before it."""
+    return b"".join(len(leaf).to_bytes(2) + leaf for leaf in leaves)
+
+
+def unbundled(data: bytes) -> list[bytes]:
+    """Return the leaves in a bundle. Raise BadTile."""
+    found, place = [], 0
+    while place < len(data):
+        end = place + 2 + int.from_bytes(data[place : place + 2])
+        if end > len(data) or place + 2 > len(data):
+            raise BadTile("A bundle ends within an entry.")
+        found.append(data[place + 2 : end])
+        place = end
+    return found
+
+
+def leaf_hashes(leaves: Iterable[bytes]) -> list[bytes]:
+    """Return the hashes of leaves."""
+    return [leaf_hash(leaf) for leaf in leaves]

@@ -1,0 +1,168 @@
+"""The Merkle tree of RFC 6962 over SHA-256: roots, and proofs of inclusion and of consistency.
+
+The tree of `size` leaves is never held as a whole. A proof is first a list of spans: ranges of leaves whose hashes it needs. A span is made
+of whole subtrees, each named by its level (the number of its leaves is 2 to the power of it) and its number on that level. `Node` finds the
+hash of a whole subtree; evidence/tiles.py has one that reads tiles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import sha256
+from typing import NamedTuple
+
+EMPTY = sha256(b"").digest()
+"""The root of a tree without leaves."""
+
+SIZE = 32  # bytes of a hash
+LARGEST = (1 << 53) - 1
+LONGEST = 63  # hashes of a proof, for trees that can be numbered
+
+Node = Callable[[int, int], bytes]
+
+
+class Span(NamedTuple):
+    """The leaves from `begin` to before `end`, whose hash is that of a tree of its own."""
+
+    begin: int
+    end: int
+
+
+def leaf_hash(leaf: bytes) -> bytes:
+    """Return the hash of a leaf."""
+    return sha256(b"\0" + leaf).digest()
+
+
+def node_hash(left: bytes, right: bytes) -> bytes:
+    """Return the hash of a node from those of its children."""
+    return sha256(b"\1" + left + right).digest()
+
+
+def hash_of(hashes: Sequence[bytes]) -> bytes:
+    """Return the hash of the tree over these hashes, which are those of leaves, or of whole subtrees of one level."""
+    if not hashes:
+        return EMPTY
+    row = list(hashes)
+    while len(row) > 1:
+        odd = [row[-1]] if len(row) % 2 else []
+        row = [node_hash(left, right) for left, right in zip(row[::2], row[1::2], strict=False)] + odd
+    return row[0]
+
+
+def subtrees(span: Span) -> Iterator[tuple[int, int]]:
+    """Yield the whole subtrees of a span from left to right, as level and number."""
+    begin = span.begin
+    while begin < span.end:
+        level = (span.end - begin).bit_length() - 1
+        yield level, begin >> level
+        begin += 1 << level
+
+
+def hash_of_span(span: Span, node: Node) -> bytes:
+    """Return the hash of a span from those of its whole subtrees."""
+    *left, last = [node(level, number) for level, number in subtrees(span)] or [EMPTY]
+    for each in reversed(left):
+        last = node_hash(each, last)
+    return last
+
+
+def root_span(size: int) -> list[Span]:
+    """Return the span of the root of a tree."""
+    return [Span(0, size)]
+
+
+def inclusion_spans(index: int, size: int) -> list[Span]:
+    """Return the spans of the proof that a leaf is in a tree, from that beside the leaf to that below the root. Raise ValueError."""
+    if not 0 <= index < size:
+        raise ValueError(f"a tree of {size} leaves has no leaf {index}")
+    spans: list[Span] = []
+    begin, end = 0, size
+    while end - begin > 1:
+        middle = begin + _half(end - begin)
+        if index < middle:
+            spans.append(Span(middle, end))
+            end = middle
+        else:
+            spans.append(Span(begin, middle))
+            begin = middle
+    return spans[::-1]
+
+
+def consistency_spans(first: int, second: int) -> list[Span]:
+    """Return the spans of the proof that the tree of `first` leaves is the beginning of that of `second`. Raise ValueError.
+
+    It is empty if both are the same tree, or if the first is empty.
+    """
+    if not 0 <= first <= second:
+        raise ValueError(f"a tree of {second} leaves has no beginning of {first}")
+    if first in (0, second):
+        return []
+    spans: list[Span] = []
+    begin, end, whole = 0, second, True
+    while end != first:
+        middle = begin + _half(end - begin)
+        if first <= middle:
+            spans.append(Span(middle, end))
+            end = middle
+        else:
+            spans.append(Span(begin, middle))
+            begin, whole = middle, False
+    if not whole:
+        spans.append(Span(begin, end))
+    return spans[::-1]
+
+
+def proof(spans: Sequence[Span], node: Node) -> list[bytes]:
+    """Return the hashes of a proof from its spans."""
+    return [hash_of_span(span, node) for span in spans]
+
+
+def is_included(leaf: bytes, index: int, size: int, path: Sequence[bytes], root: bytes) -> bool:
+    """Return True if a path proves that the leaf with the hash `leaf` is in the tree with this size and root (RFC 9162, 2.1.3.2)."""
+    if not 0 <= index < size:
+        return False
+    number, last, found = index, size - 1, leaf
+    for each in path:
+        if last == 0:
+            return False
+        if number % 2 or number == last:
+            found = node_hash(each, found)
+            while number % 2 == 0 and number:
+                number, last = number >> 1, last >> 1
+        else:
+            found = node_hash(found, each)
+        number, last = number >> 1, last >> 1
+    return last == 0 and found == root
+
+
+def is_consistent(first: int, first_root: bytes, second: int, second_root: bytes, path: Sequence[bytes]) -> bool:
+    """Return True if a path proves that the first tree is the beginning of the second (RFC 9162, 2.1.4.2)."""
+    if not 0 <= first <= second:
+        return False
+    if first == second:
+        return not path and first_root == second_root
+    if first == 0:
+        return not path and first_root == EMPTY
+    hashes = [first_root, *path] if first & (first - 1) == 0 else list(path)
+    if not hashes:
+        return False
+    number, last = first - 1, second - 1
+    while number % 2:
+        number, last = number >> 1, last >> 1
+    old = new = hashes[0]
+    for each in hashes[1:]:
+        if last == 0:
+            return False
+        if number % 2 or number == last:
+            old, new = node_hash(each, old), node_hash(each, new)
+            while number % 2 == 0 and number:
+                number, last = number >> 1, last >> 1
+        else:
+            new = node_hash(new, each)
+        number, last = number >> 1, last >> 1
+    return last == 0 and old == first_root and new == second_root
+
+
+def _half(size: int) -> int:
+    """Return the largest power of two that is smaller than `size`."""
+    return 1 << ((size - 1).bit_length() - 1)

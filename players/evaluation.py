@@ -1,0 +1,85 @@
+"""Evaluation: what a position is worth to a seat, as its expected share of a victory, 0 to 1.
+
+The weights are data (players/data/<game>.json, `worth`), by number of seats and phase. They multiply the features of the game, and
+`_share` turns the sum into a share. A game without features of its own has the one feature `lead`, which follows from `game.worth`.
+
+Only + - * / and the square root are used, in a fixed order: they are exact to the last bit on every machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import sqrt
+from typing import NamedTuple
+
+from games.kernel import Game, Seat, State
+from players.plans import weights_of
+from players.war import features as war
+from players.war_of_civilizations import features as war_of_civilizations
+from players.war_of_the_worlds import features as war_of_the_worlds
+
+Value = Callable[[State, Seat], float]
+
+
+class Features(NamedTuple):
+    """What an evaluation looks at in a game: numbers with names, for a seat, and the phase of the match that chooses their weights."""
+
+    names: tuple[str, ...]
+    features: Callable[[State, Seat], list[float]]
+    phase: Callable[[State], str]
+
+
+FEATURES: Mapping[str, Features] = {
+    "war": Features(war.NAMES, war.features, war.phase),
+    "war_of_civilizations": Features(war_of_civilizations.NAMES, war_of_civilizations.features, war_of_civilizations.phase),
+    "war_of_the_worlds": Features(war_of_the_worlds.NAMES, war_of_the_worlds.features, war_of_the_worlds.phase),
+}
+
+
+def value_of(game: Game, seats: int, level: str | None = None, searcher: Seat | None = None) -> Value:
+    """Return the evaluation of a game with so many seats: `value(state, seat)`, the share of a victory that a seat can expect. A level may
+    have weights of its own, also for some of the seats that search only."""
+    item = weights_of(game.id, seats, level, searcher)
+    assert item is not None, f"there are weights for {game.id} with {seats} seats"
+    return weighted(game, seats, item["weights"])
+
+
+def weighted(game: Game, seats: int, weights: Mapping[str, Mapping[str, float]]) -> Value:
+    """Return the evaluation of a game by weights: by phase, and by name of the feature. A feature without a weight counts for nothing."""
+    found = features_of(game)
+    rows = {phase: [float(row.get(name, 0.0)) for name in found.names] for phase, row in weights.items()}
+    features, phase_of = found.features, found.phase
+
+    def value(state: State, seat: Seat) -> float:
+        outcome = state["outcome"]
+        if outcome is not None:
+            winners = outcome["winners"]
+            return 1.0 / len(winners) if seat in winners else 0.0
+        total = 0.0
+        for weight, feature in zip(rows[phase_of(state)], features(state, seat), strict=True):
+            total += weight * feature
+        return share_of(total, seats)
+
+    return value
+
+
+def features_of(game: Game) -> Features:
+    """Return the features of a game: its own, or else its `worth` alone."""
+    return FEATURES.get(game.id) or Features(("lead",), lambda state, seat: [_lead(game, state, seat)], lambda state: "any")
+
+
+def share_of(total: float, seats: int) -> float:
+    """Return the share of a victory for a sum of weighted features. 0 gives an even share, 1 about six chances in seven of two seats."""
+    odds = 0.5 + 0.5 * total / sqrt(1.0 + total * total)
+    return odds / (odds + (seats - 1) * (1.0 - odds))
+
+
+def _lead(game: Game, state: State, seat: Seat) -> float:
+    """Return by how much the position is worth more to a seat than to the best of the others."""
+    best: float | None = None
+    for other in state["seats"]:
+        if other != seat and other in game.playing(state):
+            worth = game.worth(state, other)
+            if best is None or worth > best:
+                best = worth
+    return game.worth(state, seat) - (best or 0.0)

@@ -1,0 +1,60 @@
+"""Plans: which search a level uses in a game, how long it thinks, and with which weights. All of it is data: players/data/<game>.json.
+
+    {"levels": {"strong": [{"seats": [2], "method": "tree", "iterations": 400, "settings": {...}}, ...], "expert": [...]},
+     "worth": [{"seats": [2], "phases": ["early", "late"], "weights": {"early": {name: number, ...}, "late": {...}}}, ...]}
+
+`seats` lists the numbers of seats for which an item holds. `levels` and `sides` list the levels, and the seats that search, if it is not
+for all. A game without a file is played by the plans of `default.json`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+FOLDER = Path(__file__).parent / "data"
+
+
+class Plan(NamedTuple):
+    """How a level searches: its method (players/searching.py), how many iterations a decision gets, and the settings of the method."""
+
+    method: str
+    iterations: int
+    settings: Mapping[str, Any]
+
+
+def plan_of(game: str, level: str, seats: int) -> Plan | None:
+    """Return the plan of a level for a game with so many seats, or None if the level does not search."""
+    for item in _data(game)["levels"].get(level, ()):
+        if seats in item["seats"]:
+            return Plan(item["method"], item["iterations"], item["settings"])
+    return None
+
+
+def weights_of(game: str, seats: int, level: str | None = None, seat: str | None = None) -> Mapping[str, Any] | None:
+    """Return the item of `worth` for a game with so many seats, or None if the game has only its own `worth`.
+
+    An item with `levels` is for these levels only, and with `sides` for searches of these seats. Otherwise the one for all holds.
+    """
+    items: list[Mapping[str, Any]] = [item for item in _data(game)["worth"] if seats in item["seats"]]
+    own = (item for item in items if level in item.get("levels", ()) and seat in item.get("sides", (seat,)))
+    return next(own, None) or next((item for item in items if "levels" not in item), None)
+
+
+@cache
+def digest_of(game: str) -> str:
+    """Return the SHA-256 of the plans and weights of a game, 64 hex digits. Two programs with the same digest have the same data."""
+    return sha256(json.dumps(_data(game), sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+@cache
+def _data(game: str) -> Mapping[str, Any]:
+    path = FOLDER / f"{game}.json"
+    if not path.exists():
+        path = FOLDER / "default.json"
+    found: Mapping[str, Any] = json.loads(path.read_text())
+    return found

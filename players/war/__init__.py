@@ -1,0 +1,1 @@
+"""What artificial players know about War! beyond its rules."""

@@ -1,0 +1,1 @@
+"""War of Civilizations for artificial players."""

@@ -1,0 +1,243 @@
+"""What the evaluation of War of the Worlds looks at. Every feature counts for the aliens; a human seat gets each with the opposite sign.
+
+Cards: `deck <card>` is how many copies a seat draws with a full hand, on average; `hand <card>` is how many it holds. `use <who>` is the
+attacks of somebody in the deck, times how many are where they can carry them out. Board: what has been destroyed and dealt, figures and
+buildings, the civilians that a figure can reach, and the fighters that can reach something to attack.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from games.kernel import Seat
+from games.war_of_the_worlds.data import (
+    ALIENS,
+    ATTACKABLE,
+    BESIDE,
+    BUILDINGS,
+    BUILDINGS_OF,
+    CARDS,
+    CIVILIAN_ATTACK,
+    CIVILIANS,
+    DAMAGE_TO_WIN,
+    DESTROY_CIVILIAN,
+    FIGURES,
+    HAND_SIZE,
+    HIT_FIRST,
+    HUMANS,
+    KINDS,
+    LAND,
+    LAND_FIGURES_OF,
+    MINES,
+    NO_ENTRY,
+    NO_EXIT,
+    SEATS,
+    WEIGHTS,
+)
+from games.war_of_the_worlds.document import State
+
+EARLY, MIDDLE, LATE = "early", "middle", "late"
+PHASES = (EARLY, MIDDLE, LATE)
+_MIDDLE_FROM, _LATE_FROM = 8, 18  # of the 30 points of a goal, those of the seat that has more
+
+_HELD: tuple[str, ...] = tuple(name for name, card in CARDS.items() if not card.building)
+_HUNTERS: tuple[str, ...] = tuple(kind.id for kind in KINDS.values() if kind.side == ALIENS)
+_FAR = 4  # steps over land that count as far away
+
+_CROWD_READY = "civilians"
+
+
+def _user(card: str) -> str | None:
+    """Return who carries out the attacks of a card: a kind of figure, or civilians; None if the card needs nobody."""
+    for terms in CARDS[card].options:
+        if terms.effect == CIVILIAN_ATTACK:
+            return _CROWD_READY
+        if terms.kind is not None and (terms.damage or terms.unprotected_only or terms.effect == DESTROY_CIVILIAN):
+            return terms.kind
+    return None
+
+
+_USERS: tuple[str, ...] = (_CROWD_READY, *KINDS)
+_USER_OF: dict[str, int | None] = {card: _USERS.index(user) if (user := _user(card)) else None for card in _HELD}
+_BOARD = ("aliens", "killed", "dealt", "killed squared", "dealt squared", "turn", "to spend")
+_PREY = ("prey", "shielded prey", "near prey", "near shielded prey", "far from prey")
+_REST = ("shelter", "mined", "pinned hunters", "kept out", "kept in")
+NAMES: tuple[str, ...] = (
+    *_BOARD,
+    *[f"deck {card}" for card in _HELD],
+    *[f"hand {card}" for card in _HELD],
+    *[f"built {building}" for building in BUILDINGS],
+    *[f"{kind} on board" for kind in KINDS],
+    *[f"civilians at {away}" for away in range(_FAR)],
+    *[f"{kind.id} at {away}" for kind in KINDS.values() if kind.side == HUMANS for away in range(_FAR)],
+    *[f"{kind} {what}" for kind in _HUNTERS for what in _PREY],
+    *[f"use {user}" for user in _USERS],
+    *_REST,
+)
+_PLACE: dict[str, int] = {name: place for place, name in enumerate(NAMES)}
+_DECK, _HAND, _BUILT = _PLACE[f"deck {_HELD[0]}"], _PLACE[f"hand {_HELD[0]}"], {name: _PLACE[f"built {name}"] for name in BUILDINGS}
+_CARD: dict[str, int] = {name: place for place, name in enumerate(_HELD)}
+_ON_BOARD = {name: _PLACE[f"{name} on board"] for name in KINDS}
+_AT = {kind.id: _PLACE[f"{kind.id} at 0"] for kind in KINDS.values() if kind.side == HUMANS}
+_CROWD = _PLACE["civilians at 0"]
+_USE = _PLACE[f"use {_USERS[0]}"]
+_READY: dict[str, int] = {name: place for place, name in enumerate(_USERS)}
+_HUNT = {kind: _PLACE[f"{kind} {_PREY[0]}"] for kind in _HUNTERS}
+_SHELTER, _MINED, _PINNED_HUNTERS, _KEPT_OUT, _KEPT_IN = [_PLACE[name] for name in _REST]
+_BALLOONS = next(_BUILT[row.id] for row in BUILDINGS.values() if row.slot == "balloons")
+
+
+def phase(state: State) -> str:
+    """Return how far the match has come: by the points of the seat that is nearer to its goal."""
+    left = 0
+    for land in state["regions"].values():
+        left += land["civilians"]
+    most = max(state["damage"], CIVILIANS - left)
+    return EARLY if most < _MIDDLE_FROM else MIDDLE if most < _LATE_FROM else LATE
+
+
+def features(state: State, seat: Seat) -> list[float]:
+    """Return the features of a position for a seat, in the order of `NAMES`."""
+    found = [0.0] * len(NAMES)
+    _count_cards(state, found)
+    ready = _count_board(state, found)
+    for card, user in _USER_OF.items():
+        if user is not None:
+            found[_USE + user] += found[_DECK + _CARD[card]] * ready[user]
+    return found if seat == ALIENS else [-number for number in found]
+
+
+def _count_cards(state: State, found: list[float]) -> None:
+    """Count the cards of both seats, and what the active seat may still spend."""
+    for seat in SEATS:
+        side = state["sides"][seat]
+        sign = 1.0 if seat == ALIENS else -1.0
+        hand, supply, discard = side["hand"], side["supply"], side["discard"]
+        each = sign * HAND_SIZE / max(len(hand) + len(supply) + len(discard), WEIGHTS.lean)
+        for card in hand:
+            place = _CARD[card]
+            found[_HAND + place] += sign
+            found[_DECK + place] += each
+        for card in supply:
+            found[_DECK + _CARD[card]] += each
+        for card in discard:
+            found[_DECK + _CARD[card]] += each
+    sign = 1.0 if state["active"] == ALIENS else -1.0
+    found[5] = sign
+    found[6] = sign * state["resources"] / 5.0
+
+
+def _count_board(state: State, found: list[float]) -> list[float]:
+    """Count points, buildings, figures, and who can reach whom. Return how many of each user of cards can use one now, 2 at most."""
+    units = state["units"]
+    at = {figure: here for figure in FIGURES if (here := units[figure]["region"]) is not None}
+    guarded = [at[figure] for figure in LAND_FIGURES_OF[HUMANS] if figure in at]
+    prey = _count_regions(state, guarded, found)
+    targets = [region for region, land in state["regions"].items() if land["building"] in BUILDINGS_OF[ALIENS]]
+    targets += [at[figure] for figure in ATTACKABLE if figure in at]
+    away = _steps(tuple(sorted(targets)))
+    ready = [0.0] * len(_USERS)
+    ready[0] = min(4, _count_fighters(state, away, found)) / 2.0
+    for figure, here in at.items():
+        kind = FIGURES[figure]
+        if kind.side == ALIENS:
+            found[_ON_BOARD[kind.id]] += 1.0
+            _count_prey(_HUNT[kind.id], here, prey, found)
+            ready[_READY[kind.id]] += here in prey
+            if kind.blocks:
+                found[_PINNED_HUNTERS] -= here in guarded
+                found[_MINED] -= len([near for near in BESIDE[here] if state["regions"][near]["building"] in MINES])
+        else:
+            found[_ON_BOARD[kind.id]] -= 1.0
+            steps = away.get(here, _FAR) if kind.blocks else away.get(here, _FAR) - 1
+            found[_AT[kind.id] + min(steps, _FAR - 1)] -= 1.0
+            ready[_READY[kind.id]] += steps == 0
+    return [min(number, 2.0) for number in ready]
+
+
+def _count_regions(state: State, guarded: list[str], found: list[float]) -> dict[str, tuple[int, bool]]:
+    """Count points and buildings. Return the regions with civilians: how many, 3 at most, and whether something protects them."""
+    left = 0
+    prey: dict[str, tuple[int, bool]] = {}
+    for region, land in state["regions"].items():
+        building = land["building"]
+        if building is not None:
+            found[_BUILT[building]] += 1.0 if building in BUILDINGS_OF[ALIENS] else -1.0
+        if land["balloons"]:
+            found[_BALLOONS] -= 1.0
+        civilians = land["civilians"]
+        if civilians:
+            left += civilians
+            few = min(3, civilians)
+            covered = building in HIT_FIRST or land["balloons"] or region in guarded
+            prey[region] = (few, covered)
+            if covered:
+                found[_SHELTER] -= few * HIT_FIRST.get(building, 1)
+    _count_points(CIVILIANS - left, state["damage"], found)
+    return prey
+
+
+def _count_points(killed: int, dealt: int, found: list[float]) -> None:
+    found[0] = 1.0
+    found[1] = killed / 10.0
+    found[2] = -dealt / 10.0
+    found[3] = killed * killed / (CIVILIANS * 10.0)
+    found[4] = -dealt * dealt / (DAMAGE_TO_WIN * 10.0)
+
+
+def _count_fighters(state: State, away: dict[str, int], found: list[float]) -> int:
+    """Count the civilians by their steps to what they can attack: no more than fight well, the nearest first. Conditions keep some away.
+    Return how many can attack where they are."""
+    crowd = [0] * (_FAR + 1)
+    for region, land in state["regions"].items():
+        civilians = land["civilians"]
+        if civilians:
+            crowd[min(away[region], _FAR)] += min(3, civilians)
+        if land["influence"]:
+            if NO_EXIT in land["influence"]:
+                found[_KEPT_IN] += civilians
+            if NO_ENTRY in land["influence"]:
+                for near in BESIDE[region]:
+                    found[_KEPT_OUT] += state["regions"][near]["civilians"]
+    wanted = 6
+    for steps in range(_FAR):
+        number = min(crowd[steps], wanted)
+        found[_CROWD + steps] -= number
+        wanted -= number
+    return crowd[0]
+
+
+def _count_prey(start: int, here: str, prey: dict[str, tuple[int, bool]], found: list[float]) -> None:
+    """Count the civilians where a figure is and next to it, or the steps to the nearest ones."""
+    reached = False
+    if here in prey:
+        number, covered = prey[here]
+        found[start + covered] += number
+        reached = True
+    for near in BESIDE[here]:
+        if near in prey:
+            number, covered = prey[near]
+            found[start + 2 + covered] += number
+            reached = True
+    if not reached and prey:
+        away = _DISTANCE[here]
+        found[start + 4] -= min([away[region] for region in prey])
+
+
+def _distances(start: str) -> dict[str, int]:
+    """Return the steps over land from a region to every land region. From the sea the coast is one step away."""
+    steps = {start: 0}
+    edge = [start]
+    for away in range(1, len(LAND) + 1):  # the longest way without a detour enters every land region once
+        edge = list(dict.fromkeys([near for region in edge for near in BESIDE[region] if near not in steps]))
+        steps.update(dict.fromkeys(edge, away))
+    return steps
+
+
+_DISTANCE: dict[str, dict[str, int]] = {region: _distances(region) for region in BESIDE}
+
+
+@lru_cache(maxsize=4096)
+def _steps(targets: tuple[str, ...]) -> dict[str, int]:
+    """Return the steps over land from every region to the nearest of some regions."""
+    return {region: min([_DISTANCE[region][target] for target in targets], default=_FAR) for region in BESIDE}

@@ -1,0 +1,129 @@
+"""Frames as their viewers see them, in JSON. Recent ones are remembered, since many viewers follow the same match."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import orjson
+from cachetools import TTLCache
+
+from events import recall
+from events.attempts import Attempt
+from events.entries import Entry, parse
+from events.platform import Platform
+from events.positions import Position, follow
+from events.standings import at_table
+from games.kernel import Game
+from service import sight
+from service.responses import sorted_json
+from web.frames import Shot, difference, shot, whole
+from web.look import look
+from web.news import entry_in_words, rules_of
+from web.picture import draw
+
+LINES, SHOTS = 4096, 128  # that a process remembers
+SECONDS = 60.0
+
+Facts = dict[str, Any]
+
+
+class _Taken(NamedTuple):
+    """A version as frames compare it: the position, its picture for a viewer, what led to it in sentences, and the facts beside it."""
+
+    position: Position
+    shot: Shot
+    text: tuple[str, ...]
+    facts: Facts
+
+
+class Frames:
+    """Draws frames for viewers. Recent ones are remembered. Shared by the threads of a process."""
+
+    def __init__(self, platform: Platform) -> None:
+        self._platform = platform
+        # Not for long: a match that never began may be removed, and another have its id later.
+        self._lines: TTLCache[tuple[str, int, str, str], bytes] = TTLCache(LINES, SECONDS)
+        self._taken: TTLCache[tuple[str, int, str, str], _Taken] = TTLCache(SHOTS, SECONDS)
+        self._lock = threading.Lock()
+
+    def remembered(self, match: str, after: int, last: int, viewer: str, shape: str) -> list[bytes] | None:
+        """Return the frames after a version up to `last`, without a keyframe, or None unless all are remembered."""
+        with self._lock:
+            found = [self._lines.get((match, version, viewer, shape)) for version in range(after + 1, last + 1)]
+        return [line for line in found if line is not None] if None not in found else None
+
+    def read(self, game: Game, match: str, after: int, last: int, viewer: str, shape: str, key: bool) -> Iterator[bytes]:
+        """Yield the frames after a version up to `last`. With `key`, the first is a keyframe. Raises StoreUnavailable."""
+        key = key or after == 0
+        with self._lock:
+            before = self._taken.get((match, after, viewer, shape))
+        first = after if before is None and not key else after + 1
+        entries = [parse(raw) for raw in self._platform.store.log.read(match, first - 1, last - first + 1)]
+        position = None if after == 0 else before.position if before is not None else recall.state_at(self._platform, match, after)
+        if before is None and position is not None and not key:
+            before = _take(game, position, entries.pop(0), viewer, shape)
+        if key:
+            before = None
+        for entry in entries:
+            position = follow(game, position, entry)
+            taken = _take(game, position, entry, viewer, shape)
+            line = _line(game, before, taken, entry, viewer, shape)
+            if before is not None:
+                with self._lock:
+                    self._lines[match, entry.version, viewer, shape] = line
+            before = taken
+            yield line
+        if before is not None:
+            with self._lock:
+                self._taken[match, last, viewer, shape] = before
+
+    def tried(self, game: Game, tried: Attempt, viewer: str, shape: str) -> Facts:
+        """Return what an attempt would change in the picture of its position, and beside it. Raises StoreUnavailable."""
+        if not tried.entries:
+            return {"text": [], "rules": []}
+        before, after = tried.before, tried.entries[-1]._replace(events=[event for entry in tried.entries for event in entry.events])
+        (raw,) = self._platform.store.log.read(before.match, before.version - 1, 1)
+        first, second = _take(game, before, parse(raw), viewer, shape), _take(game, tried.after, after, viewer, shape)
+        rules = [id for entry in tried.entries for id in rules_of(entry.action, sight.shown(game, entry, viewer)["events"], look(game))]
+        return {"text": second.text, "rules": list(dict.fromkeys(rules)), **_changes(first, second)}
+
+
+def _take(game: Game, position: Position, entry: Entry, viewer: str, shape: str) -> _Taken:
+    """Return the picture of a position for a viewer, and the facts beside it. `entry`: the one that led to the position."""
+    view = orjson.loads(sorted_json(sight.view(game, position, viewer)))
+    drawn = draw(game, view, sight.shown(game, entry, viewer)["events"], shape, told=False)
+    facts: Facts = {
+        "status": position.status,
+        "round": view["round"],
+        "phase": view["phase"],
+        "active": view["active"],
+        "to_act": position.to_act,
+        "outcome": view["outcome"],
+        "seats": position.roster,
+        **at_table(position.table),
+    }
+    return _Taken(position, shot(drawn), entry_in_words(drawn.news.sentences, entry.actor, entry.action, look(game)), facts)
+
+
+def _line(game: Game, before: _Taken | None, after: _Taken, entry: Entry, viewer: str, shape: str) -> bytes:
+    """Return a frame: a keyframe if there is nothing before it."""
+    line: dict[str, Any] = {
+        "version": entry.version,
+        "at": entry.at,
+        "actor": entry.actor,
+        "action": entry.action["type"],
+        "text": after.text,
+        "rules": rules_of(entry.action, sight.shown(game, entry, viewer)["events"], look(game)),
+    }
+    if before is None:
+        match = {"match": entry.match, "game": game.id, "viewer": viewer, "shape": shape, "look": look(game).mark}
+        return sorted_json({**line, "key": True, **match, "now": after.facts, **whole(after.shot)})
+    return sorted_json({**line, **_changes(before, after)})
+
+
+def _changes(before: _Taken, after: _Taken) -> Facts:
+    """Return the facts and the parts of the picture that differ."""
+    now = {name: value for name, value in after.facts.items() if before.facts[name] != value}
+    return {**({"now": now} if now else {}), **difference(before.shot, after.shot)}

@@ -1,0 +1,120 @@
+"""Playing on by a ruling: another match goes on from an earlier position of one that ends (DIS-08, DIS-13).
+
+What was hidden at that position is still in play in the new match. So the match that ends stays as hidden as it was, and its secret is
+not told, until the new one is over.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from games.kernel import RESTORED, Action, Refusal, no
+from games.schema import described
+from table.progress import is_over
+from table.session import BY_SYSTEM, Session, TableDeed
+from table.settings import ALL, NONE
+from table.state import DISPUTE_NUMBER, MATCH_ID, NEW, VERSION, is_sealed
+
+CONTINUE = "continue_match"
+
+
+def continue_match_offers(session: Session, system: str) -> list[Action]:
+    """Return nothing: rulings in other matches are not known here (TBL-DIS-13)."""
+    return []
+
+
+def continue_match_refusal(session: Session, system: str, action: Action) -> Refusal | None:
+    """Return the first rule that going on from another match breaks (TBL-CRE-01)."""
+    return no("already_created", "TBL-CRE-01") if session.table["phase"] != NEW else None
+
+
+def continue_match(session: Session, system: str, action: Action) -> None:
+    """Begin a match from an earlier position of one that ends by a ruling, with its seats, settings and players.
+
+    The dice and the clocks are new, and everybody plays their own seat (TBL-DIS-13, TBL-CRE-02).
+    """
+    origin = session.origin
+    assert origin is not None, "whoever lets a match go on knows where it begins"
+    table = origin.table
+    named = {"match": origin.match, "version": origin.version, "digest": origin.digest, "dispute": action["dispute"]}
+    given: dict[str, Any] = {"clock": table["clock"], "time_out": table["time_out"]} if table["clock"]["kind"] != NONE else {}
+    if table["spectators"] != ALL:
+        given["spectators"] = table["spectators"]
+    session.emit(
+        "match_created",
+        game=session.game.id,
+        creator=table["creator"],
+        commitment=session.commitment,
+        roster=table["roster"],
+        origin=named,
+        **given,
+    )
+    session.emit(RESTORED, version=origin.version, document=origin.document, memory=origin.memory)
+    session.emit("seats_filled")
+
+
+def begin_continuation_offers(session: Session, system: str) -> list[Action]:
+    """Return the action of the system (TBL-DIS-13)."""
+    return [{"type": "begin_continuation"}]
+
+
+def begin_continuation_refusal(session: Session, system: str, action: Action) -> Refusal | None:
+    """Return the first rule that beginning the match that goes on breaks (TBL-DIS-13)."""
+    continued = session.table["continued"]
+    return no("not_continued", "TBL-DIS-13") if continued is None or continued["begun"] else None
+
+
+def begin_continuation(session: Session, system: str, action: Action) -> None:
+    """Note that the match which goes on from this one has been created (TBL-DIS-13)."""
+    session.emit("continuation_begun")
+
+
+def open_record_offers(session: Session, system: str) -> list[Action]:
+    """Return the action of the system (TBL-DIS-13)."""
+    return [{"type": "open_record"}]
+
+
+def open_record_refusal(session: Session, system: str, action: Action) -> Refusal | None:
+    """Return the first rule that opening a match to everybody breaks (TBL-DIS-13).
+
+    Whoever asks knows that the match that goes on from it is over.
+    """
+    return None if is_sealed(session.table) else no("not_continued", "TBL-DIS-13")
+
+
+def open_record(session: Session, system: str, action: Action) -> None:
+    """Open a match to everybody, and tell its secret: the match that went on from it is over (TBL-DIS-13)."""
+    session.emit("record_opened")
+
+
+def open_origin_offers(session: Session, system: str) -> list[Action]:
+    """Return the action of the system (TBL-DIS-13)."""
+    return [{"type": "open_origin"}]
+
+
+def open_origin_refusal(session: Session, system: str, action: Action) -> Refusal | None:
+    """Return the first rule that opening the match from which this one went on breaks (TBL-DIS-13)."""
+    origin = session.table["origin"]
+    there = origin is not None and "dispute" in origin and "opened" not in origin
+    return None if there and is_over(session) and not is_sealed(session.table) else no("not_continued", "TBL-DIS-13")
+
+
+def open_origin(session: Session, system: str, action: Action) -> None:
+    """Note that the match from which this one went on is open to everybody (TBL-DIS-13)."""
+    session.emit("origin_opened")
+
+
+CONTINUE_MATCH = TableDeed(
+    {
+        "continues": described(MATCH_ID, "the match that ends by a ruling"),
+        "at": described(VERSION, "the version of it from which this one goes on"),
+        "dispute": DISPUTE_NUMBER,
+    },
+    continue_match_offers,
+    continue_match_refusal,
+    continue_match,
+    BY_SYSTEM,
+)
+BEGIN_CONTINUATION = TableDeed({}, begin_continuation_offers, begin_continuation_refusal, begin_continuation, BY_SYSTEM, after_the_end=True)
+OPEN_RECORD = TableDeed({}, open_record_offers, open_record_refusal, open_record, BY_SYSTEM, after_the_end=True)
+OPEN_ORIGIN = TableDeed({}, open_origin_offers, open_origin_refusal, open_origin, BY_SYSTEM, after_the_end=True)

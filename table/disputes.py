@@ -1,0 +1,415 @@
+"""Disputes: a seat says that something went wrong, a referee decides, and once more on appeal (DIS).
+
+A dispute is `open` until a referee rules, then `ruled` until the time for an appeal is over, or `appealed` until another referee rules. At
+last it is `settled`: what was ruled has happened. Or it was `withdrawn`, or has `lapsed` because nobody ruled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from games.kernel import Action, Refusal, no
+from games.lifecycle import RULING
+from games.schema import described, known, optional, whole
+from table.data import APPEAL_MS, DISPUTABLE_MS, LAPSE_MS, MOST_DISPUTES
+from table.document import Dispute
+from table.progress import is_over, leave_game, void
+from table.seats import ANY_SEAT
+from table.session import BY_REFEREE, BY_SEAT, BY_SYSTEM, Session, TableDeed
+from table.state import (
+    ADMIN,
+    APPEALED,
+    CLOSED,
+    DISPUTE_NUMBER,
+    DISPUTE_TEXT,
+    DISPUTED,
+    FORFEIT_REMEDY,
+    NEW,
+    NO_REMEDY,
+    OPEN,
+    PLAY_ON_REMEDY,
+    REJECTED,
+    REMEDIES,
+    REPORT,
+    RULED,
+    UNDECIDED,
+    VERDICTS,
+    VOID_REMEDY,
+    player_of,
+    players_of,
+)
+
+Seat = str
+
+
+# ---------------------------------------------------------------- questions
+
+
+def find(session: Session, number: int, *states: str) -> Dispute | None:
+    """Return the dispute with a number, counted from 1, if it is in one of some states; else None."""
+    disputes = session.table["disputes"]
+    one = disputes[number - 1] if 0 < number <= len(disputes) else None
+    return one if one is not None and one["state"] in states else None
+
+
+def not_a_party(session: Session, seat: Seat) -> Refusal | None:
+    """Return the refusal of an action for a seat that a player has, in a match that has started, or None (TBL-DIS-01).
+
+    Such a seat may be out of play, or be played by a substitute, and the match may be over.
+    """
+    phase = session.table["phase"]
+    if phase in (NEW, OPEN):
+        return no("not_started", "TBL-SEA-06")
+    if phase == CLOSED:
+        return no("match_closed", "TBL-CLO-02")
+    return no("not_your_seat", "TBL-SEA-04", seat=seat) if player_of(session.table, seat) is None else None
+
+
+def must_accept(session: Session, dispute: Dispute) -> list[Seat]:
+    """Return the seats that have not accepted a ruling: the one that disputes, and those in play that players have (TBL-DIS-09)."""
+    over = is_over(session)
+    concerned = [seat for seat in session.state["seats"] if player_of(session.table, seat) is not None]
+    asked = [seat for seat in concerned if over or seat == dispute["seat"] or seat in session.playing]
+    return [seat for seat in asked if seat not in dispute["accepted"]]
+
+
+# ---------------------------------------------------------------- raising a dispute
+
+
+def dispute_offers(session: Session, seat: Seat) -> list[Action]:
+    """Return nothing: a dispute has a text (TBL-DIS-01)."""
+    return []
+
+
+def dispute_refusal(session: Session, seat: Seat, action: Action) -> Refusal | None:
+    """Return the first rule that a dispute breaks (TBL-DIS-01, TBL-DIS-03, TBL-DIS-04)."""
+    refusal = not_a_party(session, seat)
+    if refusal is not None:
+        return refusal
+    if not 1 <= action["version"] <= session.version:
+        return no("no_such_past", "TBL-DIS-01", version=action["version"], last=session.version)
+    if session.finished is not None and session.at > session.finished + DISPUTABLE_MS:
+        return no("too_late", "TBL-DIS-03", until=session.finished + DISPUTABLE_MS)
+    disputes = session.table["disputes"]
+    if any(one["seat"] == seat and one["state"] in UNDECIDED for one in disputes):
+        return no("already_disputed", "TBL-DIS-04", seat=seat)
+    return no("too_many_disputes", "TBL-DIS-04", limit=MOST_DISPUTES) if len(disputes) >= MOST_DISPUTES else None
+
+
+def dispute(session: Session, seat: Seat, action: Action) -> None:
+    """Dispute what happened at a version. The match is frozen until the dispute is settled (TBL-DIS-01, TBL-DIS-02, TBL-DIS-11)."""
+    session.emit(
+        "dispute_opened",
+        dispute=len(session.table["disputes"]) + 1,
+        seat=seat,
+        version=action["version"],
+        opened=session.version + 1,
+        text=action["text"],
+        until=session.at + session.escalation,
+    )
+    if not is_over(session) and session.table["phase"] != DISPUTED:
+        session.emit("match_frozen", since=session.at)
+
+
+def withdraw_dispute_offers(session: Session, seat: Seat) -> list[Action]:
+    """Return one action for each open dispute of the seat (TBL-DIS-05)."""
+    return [
+        {"type": "withdraw_dispute", "dispute": number} for number, one in enumerate(session.table["disputes"], 1) if one["seat"] == seat
+    ]
+
+
+def withdraw_dispute_refusal(session: Session, seat: Seat, action: Action) -> Refusal | None:
+    """Return the first rule that withdrawing a dispute breaks (TBL-DIS-05)."""
+    refusal = not_a_party(session, seat)
+    if refusal is not None:
+        return refusal
+    one = find(session, action["dispute"], OPEN)
+    return no("no_dispute", "TBL-DIS-05", dispute=action["dispute"]) if one is None or one["seat"] != seat else None
+
+
+def withdraw_dispute(session: Session, seat: Seat, action: Action) -> None:
+    """Withdraw a dispute that nobody has ruled on. The match goes on (TBL-DIS-05)."""
+    session.emit("dispute_withdrawn", dispute=action["dispute"])
+    _unfreeze(session)
+
+
+# ---------------------------------------------------------------- sides and the report
+
+
+def state_side_offers(session: Session, seat: Seat) -> list[Action]:
+    """Return nothing: a side has a text (TBL-DIS-05)."""
+    return []
+
+
+def state_side_refusal(session: Session, seat: Seat, action: Action) -> Refusal | None:
+    """Return the first rule that stating a side breaks (TBL-DIS-05)."""
+    refusal = not_a_party(session, seat)
+    if refusal is not None:
+        return refusal
+    one = find(session, action["dispute"], OPEN, APPEALED)
+    if one is None:
+        return no("no_dispute", "TBL-DIS-05", dispute=action["dispute"])
+    return no("already_stated", "TBL-DIS-05", seat=seat) if seat in (one["seat"], *one["sides"]) else None
+
+
+def state_side(session: Session, seat: Seat, action: Action) -> None:
+    """State the side of another seat than the one that disputes, once (TBL-DIS-05)."""
+    session.emit("side_stated", dispute=action["dispute"], seat=seat, text=action["text"])
+
+
+def attach_report_offers(session: Session, system: str) -> list[Action]:
+    """Return nothing: what a report says is not known here (TBL-DIS-06)."""
+    return []
+
+
+def attach_report_refusal(session: Session, system: str, action: Action) -> Refusal | None:
+    """Return the first rule that a report breaks (TBL-DIS-06)."""
+    one = find(session, action["dispute"], *UNDECIDED)
+    return no("no_dispute", "TBL-DIS-06", dispute=action["dispute"]) if one is None or one["reported"] else None
+
+
+def attach_report(session: Session, system: str, action: Action) -> None:
+    """Attach the first report to a dispute: the audit, and what is recorded around the version (TBL-DIS-06)."""
+    session.emit("report_attached", dispute=action["dispute"], report=action["report"])
+
+
+# ---------------------------------------------------------------- ruling
+
+
+def rule_dispute_offers(session: Session, player: str) -> list[Action]:
+    """Return nothing: a ruling has a text (TBL-DIS-07)."""
+    return []
+
+
+def rule_dispute_refusal(session: Session, player: str, action: Action) -> Refusal | None:
+    """Return the first rule that a ruling breaks (TBL-DIS-07, TBL-DIS-08, TBL-DIS-10, TBL-DIS-11)."""
+    if session.role is None:
+        return no("not_a_referee", "TBL-DIS-07")
+    one = find(session, action["dispute"], OPEN, APPEALED)
+    if one is None:
+        return no("no_dispute", "TBL-DIS-07", dispute=action["dispute"])
+    if player in (*players_of(session.table), *session.table["former"]):
+        return no("is_party", "TBL-DIS-07")
+    if any(ruling["referee"] == player for ruling in one["rulings"]):
+        return no("same_referee", "TBL-DIS-10")
+    if one["escalated"] and session.role != ADMIN:
+        return no("needs_admin", "TBL-DIS-11")
+    reason = _remedy_reason(session, action)
+    return None if reason is None else no("bad_remedy", "TBL-DIS-08", reason=reason)
+
+
+def _remedy_reason(session: Session, action: Action) -> str | None:
+    """Return why a remedy is not possible, or None if it is (TBL-DIS-03, TBL-DIS-08)."""
+    remedy = action["remedy"]
+    if action["verdict"] == REJECTED and remedy != NO_REMEDY:
+        return "a dispute that is rejected has none"
+    if ("seat" in action) != (remedy == FORFEIT_REMEDY):
+        return "a seat that forfeits is named, and no other"
+    if ("version" in action) != (remedy == PLAY_ON_REMEDY):
+        return "to play on names the version, and nothing else does"
+    if remedy == FORFEIT_REMEDY:
+        if action["seat"] not in session.table["roster"]:
+            return f"there is no seat {action['seat']!r}"
+        if not is_over(session) and action["seat"] not in session.playing:
+            return f"the seat {action['seat']} is out of play"
+    if remedy == PLAY_ON_REMEDY:
+        if is_over(session):
+            return "the match is over, so nothing is played on"
+        if not 1 <= action["version"] <= session.version:
+            return f"the match has the versions 1 to {session.version}"
+    return None
+
+
+def rule_dispute(session: Session, player: str, action: Action) -> None:
+    """Rule on a dispute. A ruling on appeal is final and takes effect at once (TBL-DIS-07, TBL-DIS-08, TBL-DIS-09, TBL-DIS-10)."""
+    final = find(session, action["dispute"], APPEALED) is not None
+    given = {name: action[name] for name in ("dispute", "verdict", "remedy", "seat", "version", "text") if name in action}
+    until = {} if final else {"until": session.at + APPEAL_MS}
+    session.emit("dispute_ruled", referee=player, role=session.role, **given, **until)
+    if final:
+        _settle(session, action["dispute"])
+
+
+# ---------------------------------------------------------------- accepting a ruling, or appealing
+
+
+def accept_ruling_offers(session: Session, seat: Seat) -> list[Action]:
+    """Return one action for each ruling (TBL-DIS-09)."""
+    return [{"type": "accept_ruling", "dispute": number} for number in range(1, len(session.table["disputes"]) + 1)]
+
+
+def accept_ruling_refusal(session: Session, seat: Seat, action: Action) -> Refusal | None:
+    """Return the first rule that accepting a ruling breaks (TBL-DIS-09)."""
+    refusal = not_a_party(session, seat)
+    if refusal is not None:
+        return refusal
+    one = find(session, action["dispute"], RULED)
+    if one is None or seat not in must_accept(session, one):
+        return no("no_dispute", "TBL-DIS-09", dispute=action["dispute"])
+    return None
+
+
+def accept_ruling(session: Session, seat: Seat, action: Action) -> None:
+    """Accept a ruling. Once all whom it concerns do, it takes effect (TBL-DIS-09)."""
+    session.emit("ruling_accepted", dispute=action["dispute"], seat=seat)
+    if not must_accept(session, session.table["disputes"][action["dispute"] - 1]):
+        _settle(session, action["dispute"])
+
+
+def appeal_offers(session: Session, seat: Seat) -> list[Action]:
+    """Return nothing: an appeal has a text (TBL-DIS-10)."""
+    return []
+
+
+def appeal_refusal(session: Session, seat: Seat, action: Action) -> Refusal | None:
+    """Return the first rule that an appeal breaks (TBL-DIS-10)."""
+    refusal = not_a_party(session, seat)
+    if refusal is not None:
+        return refusal
+    one = find(session, action["dispute"], RULED)
+    if one is None:
+        return no("no_dispute", "TBL-DIS-10", dispute=action["dispute"])
+    until = one["until"]
+    return no("too_late", "TBL-DIS-10", until=until) if until is not None and session.at > until else None
+
+
+def appeal(session: Session, seat: Seat, action: Action) -> None:
+    """Appeal against a ruling, to another referee (TBL-DIS-10, TBL-DIS-11)."""
+    until = session.at + session.escalation
+    session.emit("ruling_appealed", dispute=action["dispute"], seat=seat, text=action["text"], until=until)
+
+
+# ---------------------------------------------------------------- when time has passed
+
+
+def escalate_dispute_offers(session: Session, system: str) -> list[Action]:
+    """Return one action for each dispute (TBL-DIS-11)."""
+    return [{"type": "escalate_dispute", "dispute": number} for number in range(1, len(session.table["disputes"]) + 1)]
+
+
+def escalate_dispute_refusal(session: Session, system: str, action: Action) -> Refusal | None:
+    """Return the first rule that escalating a dispute breaks (TBL-DIS-11)."""
+    one = find(session, action["dispute"], OPEN, APPEALED)
+    return no("not_due", "TBL-DIS-11") if one is None or one["escalated"] or not _is_past(session, one) else None
+
+
+def escalate_dispute(session: Session, system: str, action: Action) -> None:
+    """Let only an admin rule on a dispute that no referee has answered in time (TBL-DIS-11)."""
+    session.emit("dispute_escalated", dispute=action["dispute"], until=session.at + LAPSE_MS)
+
+
+def lapse_dispute_offers(session: Session, system: str) -> list[Action]:
+    """Return one action for each dispute (TBL-DIS-12)."""
+    return [{"type": "lapse_dispute", "dispute": number} for number in range(1, len(session.table["disputes"]) + 1)]
+
+
+def lapse_dispute_refusal(session: Session, system: str, action: Action) -> Refusal | None:
+    """Return the first rule that the end of an unanswered dispute breaks (TBL-DIS-12)."""
+    one = find(session, action["dispute"], OPEN, APPEALED)
+    return no("not_due", "TBL-DIS-12") if one is None or not one["escalated"] or not _is_past(session, one) else None
+
+
+def lapse_dispute(session: Session, system: str, action: Action) -> None:
+    """End a dispute that no admin has answered either: the match goes on, or the ruling stands that was appealed (TBL-DIS-12)."""
+    if find(session, action["dispute"], APPEALED) is not None:
+        _settle(session, action["dispute"])
+    else:
+        session.emit("dispute_lapsed", dispute=action["dispute"])
+        _unfreeze(session)
+
+
+def close_appeal_offers(session: Session, system: str) -> list[Action]:
+    """Return one action for each dispute (TBL-DIS-09)."""
+    return [{"type": "close_appeal", "dispute": number} for number in range(1, len(session.table["disputes"]) + 1)]
+
+
+def close_appeal_refusal(session: Session, system: str, action: Action) -> Refusal | None:
+    """Return the first rule that the end of the time for an appeal breaks (TBL-DIS-09)."""
+    one = find(session, action["dispute"], RULED)
+    return no("not_due", "TBL-DIS-09") if one is None or not _is_past(session, one) else None
+
+
+def close_appeal(session: Session, system: str, action: Action) -> None:
+    """Let a ruling take effect against which nobody has appealed in time (TBL-DIS-09)."""
+    _settle(session, action["dispute"])
+
+
+def _is_past(session: Session, one: Dispute) -> bool:
+    """Return True if what a dispute waits for has not happened in time."""
+    return one["until"] is not None and session.at > one["until"]
+
+
+# ---------------------------------------------------------------- effects
+
+
+def _settle(session: Session, number: int) -> None:
+    """Let the last ruling on a dispute take effect. In a match that is over it only says what holds (TBL-DIS-03, TBL-DIS-08)."""
+    session.emit("dispute_settled", dispute=number)
+    _unfreeze(session)
+    ruling = session.table["disputes"][number - 1]["rulings"][-1]
+    if not is_over(session):
+        _EFFECTS[ruling["remedy"]](session, ruling.get("seat", ""), ruling.get("version", 0), number)
+
+
+def _unfreeze(session: Session) -> None:
+    """Let the match go on unless another dispute still freezes it (TBL-DIS-02)."""
+    table = session.table
+    since = table["disputed_since"]
+    if since is not None and not any(one["state"] in UNDECIDED for one in table["disputes"]):
+        session.emit("match_unfrozen", frozen=session.at - since)
+
+
+def _forfeit(session: Session, seat: Seat, version: int, number: int) -> None:
+    """Take a seat out of play, unless it has left meanwhile (TBL-DIS-08)."""
+    if seat in session.playing:
+        session.emit("seat_forfeited", seat=seat)
+        leave_game(session, seat)
+
+
+def _play_on(session: Session, seat: Seat, version: int, number: int) -> None:
+    """End the match. Another one begins from the version (TBL-DIS-08, TBL-DIS-13)."""
+    session.emit("match_continued", match=session.successor, version=version, dispute=number)
+    session.emit("match_ended", winners=[], reason=RULING, scores={})
+
+
+_EFFECTS: Mapping[str, Callable[[Session, Seat, int, int], None]] = {
+    NO_REMEDY: lambda session, seat, version, number: None,
+    VOID_REMEDY: lambda session, seat, version, number: void(session),
+    FORFEIT_REMEDY: _forfeit,
+    PLAY_ON_REMEDY: _play_on,
+}
+
+NUMBER = {"dispute": DISPUTE_NUMBER}
+TEXTED = {**NUMBER, "text": DISPUTE_TEXT}
+DISPUTE = TableDeed(
+    {"version": whole(1, about="the version that the dispute is about"), "text": DISPUTE_TEXT},
+    dispute_offers,
+    dispute_refusal,
+    dispute,
+    BY_SEAT,
+    after_the_end=True,
+)
+WITHDRAW_DISPUTE = TableDeed(NUMBER, withdraw_dispute_offers, withdraw_dispute_refusal, withdraw_dispute, BY_SEAT, after_the_end=True)
+STATE_SIDE = TableDeed(TEXTED, state_side_offers, state_side_refusal, state_side, BY_SEAT, after_the_end=True)
+ATTACH_REPORT = TableDeed(
+    {**NUMBER, "report": REPORT}, attach_report_offers, attach_report_refusal, attach_report, BY_SYSTEM, after_the_end=True
+)
+RULE_DISPUTE = TableDeed(
+    {
+        **TEXTED,
+        "verdict": known(VERDICTS, "a verdict: upheld or rejected"),
+        "remedy": known(REMEDIES, "a remedy: none, void, forfeit or play_on"),
+        "seat": optional(described(ANY_SEAT, "the seat that forfeits")),
+        "version": optional(whole(1, about="the version from which another match goes on")),
+    },
+    rule_dispute_offers,
+    rule_dispute_refusal,
+    rule_dispute,
+    BY_REFEREE,
+    after_the_end=True,
+)
+ACCEPT_RULING = TableDeed(NUMBER, accept_ruling_offers, accept_ruling_refusal, accept_ruling, BY_SEAT, after_the_end=True)
+APPEAL = TableDeed(TEXTED, appeal_offers, appeal_refusal, appeal, BY_SEAT, after_the_end=True)
+ESCALATE_DISPUTE = TableDeed(NUMBER, escalate_dispute_offers, escalate_dispute_refusal, escalate_dispute, BY_SYSTEM, after_the_end=True)
+LAPSE_DISPUTE = TableDeed(NUMBER, lapse_dispute_offers, lapse_dispute_refusal, lapse_dispute, BY_SYSTEM, after_the_end=True)
+CLOSE_APPEAL = TableDeed(NUMBER, close_appeal_offers, close_appeal_refusal, close_appeal, BY_SYSTEM, after_the_end=True)

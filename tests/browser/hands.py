@@ -1,0 +1,87 @@
+"""Hands that play in a page: by clicks on whatever can be clicked, or by keys alone. They know no game."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page
+
+# What can be done now: a button that sends, a place that can be picked, a button that chooses, one that counts up, or nothing.
+SEEN = """() => {
+  const middle = (element) => { const box = element.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; };
+  const play = document.getElementById("play");
+  const version = document.getElementById("version").textContent;
+  const live = document.getElementById("live").dataset.state;
+  const seen = { version, live, send: null, places: [], buttons: [], more: [], busy: play.getAttribute("aria-busy") === "true" };
+  if (play.hidden || seen.busy) return seen;
+  const first = play.querySelector("[data-keep=send]");
+  if (first && !first.disabled) { first.scrollIntoView({ block: "nearest" }); seen.send = middle(first); }
+  for (const button of play.querySelectorAll(".choices button")) {
+    seen.buttons.push(button.textContent);
+  }
+  for (const button of play.querySelectorAll(".count button:last-of-type:not(:disabled)")) seen.more.push(middle(button));
+  for (const place of document.querySelectorAll(".target.can:not(.chosen)")) seen.places.push([place.dataset.place, ...middle(place)]);
+  return seen;
+}"""
+ENDS = ("End", "Go on", "Stop")
+MOST = 4000  # looks at the page
+
+
+class Stuck(AssertionError):
+    """Nothing could be done for a long time."""
+
+
+def play_by_clicks(page: Page, moves: int | None = None) -> int:
+    """Play by clicks until the match is over, or until so many moves were sent. Return how many were sent."""
+    sent = idle = picked = 0
+    at = ""  # the version at which an action was sent that the page does not show yet
+    for _ in range(MOST):
+        seen = page.evaluate(SEEN)
+        if seen["live"] == "over" or (moves is not None and sent >= moves):
+            return sent
+        idle += 1
+        if seen["version"] == at:
+            page.wait_for_timeout(30)
+        elif seen["send"]:
+            page.mouse.click(*seen["send"])
+            sent, idle, picked, at = sent + 1, 0, 0, seen["version"]
+        elif seen["more"]:
+            page.mouse.click(*seen["more"][0])
+        elif seen["places"] and (not seen["buttons"] or (sent + picked) % 2):
+            page.mouse.click(*seen["places"][sent % len(seen["places"])][1:])
+            picked += 1
+        elif seen["buttons"]:
+            ends = [place for place, words in enumerate(seen["buttons"]) if any(end in words for end in ENDS)]
+            page.locator("#play .choices button").nth(ends[0] if ends and sent % 3 else sent % len(seen["buttons"])).click()
+            picked += 1
+        else:
+            page.wait_for_timeout(30)
+        if idle > 300:
+            raise Stuck(seen)
+    raise Stuck("the match does not end")
+
+
+def play_by_keys(page: Page, moves: int | None = None) -> int:
+    """Play by keys alone until the match is over, or until so many moves were sent. Return how many were sent."""
+    sent = idle = 0
+    at = ""
+    for _ in range(MOST):
+        seen = page.evaluate(SEEN)
+        if seen["live"] == "over" or (moves is not None and sent >= moves):
+            return sent
+        idle += 1
+        if seen["version"] == at:
+            page.wait_for_timeout(30)
+        elif seen["send"]:
+            page.evaluate("() => document.activeElement.blur()")
+            page.keyboard.press("Enter")
+            sent, idle, at = sent + 1, 0, seen["version"]
+        elif seen["more"]:
+            page.evaluate("() => document.querySelector('.count button:last-of-type:not(:disabled)').focus()")
+            page.keyboard.press("Enter")
+        elif seen["buttons"]:
+            ends = [place for place, words in enumerate(seen["buttons"][:9]) if any(end in words for end in ENDS)]
+            page.keyboard.press(str((ends[0] if ends and sent % 3 else sent % min(len(seen["buttons"]), 9)) + 1))
+        else:
+            page.wait_for_timeout(30)
+        if idle > 300:
+            raise Stuck(seen)
+    raise Stuck("the match does not end")

@@ -1,0 +1,306 @@
+"""The pages in a browser, as people use them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, Route, expect
+
+from tests.browser.conftest import Api
+from tests.browser.hands import play_by_clicks, play_by_keys
+from tools import private
+
+Open = Callable[..., Page]
+
+SHORT: dict[str, dict[str, Any]] = {"war": {}, "war_of_the_worlds": {"round_limit": 1}, "war_of_civilizations": {"round_limit": 5}}
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+
+
+def begin_in_the_lobby(page: Page, game: str, options: dict[str, Any]) -> None:
+    """Give a name, fill in the form for a new match against artificial players, and wait for its page."""
+    page.locator(f"[data-create={game}]").click()
+    page.get_by_label("Your name").fill("Ada")
+    page.get_by_role("button", name="Start playing").click()
+    form = page.get_by_role("dialog", name="A new match")
+    for select in form.locator(f"fieldset[data-of={game}] .seat select").all()[1:2]:
+        select.select_option("ai:random")
+    form.get_by_text("Options of the game").locator("visible=true").click()
+    for name, value in options.items():
+        form.locator(f"fieldset[data-of={game}] [name='option {name}']").fill(str(value))
+    form.get_by_role("button", name="Set up the board").click()
+    page.wait_for_url("**/m/*")
+
+
+def give_up(page: Page) -> None:
+    """Resign, as the page offers it."""
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.get_by_text("At the table").click()
+    page.locator("#play .attable button", has_text=re.compile("resign", re.IGNORECASE)).click()
+
+
+@pytest.mark.parametrize("game", SHORT)
+def test_a_match_is_played_from_the_lobby_to_its_end_by_clicks(open_page: Open, game: str) -> None:
+    page = open_page("/")
+    begin_in_the_lobby(page, game, SHORT[game])
+    moves = play_by_clicks(page, 12)
+    assert moves > 3
+    if page.locator("#live").get_attribute("data-state") != "over":
+        give_up(page)
+    expect(page.locator("#live")).to_have_attribute("data-state", "over")
+    expect(page.locator("#the-heading")).to_contain_text("won")
+
+
+def test_a_match_is_played_by_keys_alone(open_page: Open, ada: Api) -> None:
+    seats = {"aliens": "me", "humans": "ai:random"}
+    match = ada.ask("POST", "/v1/matches", {"game": "war_of_the_worlds", "seats": seats, "options": SHORT["war_of_the_worlds"]})["id"]
+    page = open_page(f"/m/{match}", ada.key)
+    assert play_by_keys(page) > 3
+    expect(page.locator("#live")).to_have_attribute("data-state", "over")
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("play", [play_by_clicks, play_by_keys])
+@pytest.mark.parametrize("game", SHORT)
+def test_whole_matches_are_played_by_clicks_and_by_keys(open_page: Open, ada: Api, game: str, play: Callable[[Page], int]) -> None:
+    seats = dict(zip(ada.ask("GET", f"/v1/games/{game}")["seats"], ("me", "ai:random"), strict=False))
+    match = ada.ask("POST", "/v1/matches", {"game": game, "seats": seats, "options": SHORT[game]})["id"]
+    page = open_page(f"/m/{match}", ada.key)
+    assert play(page) > 3
+    expect(page.locator("#live")).to_have_attribute("data-state", "over")
+
+
+def test_a_finished_match_is_replayed_by_keys_by_the_bar_and_by_a_link(open_page: Open, finished: str, service: private.Place) -> None:
+    page = open_page(f"/m/{finished}?at=5&viewer=aliens")
+    version = page.locator("#version")
+    last = Api(service.url, "Eve").ask("GET", f"/v1/matches/{finished}")["version"]
+    expect(version).to_have_text(f"5 / {last}")
+    expect(page.locator("#eyes")).to_have_value("aliens")
+    expect(page.locator("#log [aria-current]")).to_have_attribute("data-version", "5")
+    board = page.locator("#the-board")
+    before = board.inner_html()
+    for key, at in (("ArrowRight", 6), ("ArrowRight", 7), (",", 6), ("ArrowLeft", 5), ("End", last), ("Home", 1)):
+        page.keyboard.press(key)
+        expect(version).to_have_text(f"{at} / {last}")
+    expect(page).to_have_url(re.compile(r"at=1\b"))
+    page.locator("#scrub").fill("5")
+    expect(version).to_have_text(f"5 / {last}")
+    expect(page.locator("#log [aria-current]")).to_have_attribute("data-version", "5")
+    assert board.inner_html() == before, "the same version is the same picture, whichever way one came"
+    page.keyboard.press("]")
+    assert page.locator("#log [aria-current]").inner_text() != ""
+    page.keyboard.press("t")
+    expect(page.locator("#textboard")).to_contain_text("War of the Worlds")
+    page.keyboard.press("t")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.locator("#log [aria-current] .rule").first.click()
+    expect(page.locator("#rule-text")).not_to_be_empty()
+    page.keyboard.press("Escape")
+    page.keyboard.press("End")
+    page.locator(".target[data-place=west_highlands]").focus()
+    page.keyboard.press("w")
+    change = page.locator("#why-list button").first
+    change.wait_for()
+    at = (change.text_content() or "").removeprefix("Version ")
+    change.click()
+    expect(version).to_have_text(f"{at} / {last}")
+
+
+def test_a_match_is_watched_live_through_a_cut_connection(open_page: Open, ada: Api) -> None:
+    match = ada.ask("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "me"}})["id"]
+    page = open_page(f"/m/{match}?viewer=spectator")
+    expect(page.locator("#live-text")).to_have_text("live")
+
+    def act() -> int:
+        ada.ask("GET", f"/v1/matches/{match}/entries?after=1&limit=1&wait=5")
+        choices = ada.ask("GET", f"/v1/matches/{match}/choices")["choices"]
+        version: int = ada.ask("POST", f"/v1/matches/{match}/actions", choices[0]["action"])["version"]
+        return version
+
+    newest = act()
+    expect(page.locator("#version")).to_have_text(f"{newest} / {newest}")
+    page.context.set_offline(True)
+    act()
+    newest = act()
+    page.context.set_offline(False)
+    expect(page.locator("#version")).to_have_text(f"{newest} / {newest}")
+    page.keyboard.press("Home")
+    newest = act()
+    expect(page.locator("#live-text")).to_have_text("1 new")
+    expect(page.locator("#version")).to_have_text(f"1 / {newest}")
+    page.locator("#live").click()
+    expect(page.locator("#version")).to_have_text(f"{newest} / {newest}")
+
+
+def test_a_seat_is_taken_by_a_link_and_a_key_is_brought_back(open_page: Open, ada: Api, service: private.Place) -> None:
+    made = ada.ask("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open"}, "code": True})
+    match = made["id"]
+    expect(open_page(f"/m/{match}", ada.key).locator("#play")).to_contain_text(made["code"])
+    page = open_page(f"/m/{match}")
+    page.on("dialog", lambda dialog: dialog.accept(made["code"]))
+    page.get_by_role("button", name="Play here").click()
+    page.get_by_text("I have a key already").click()
+    page.get_by_label("Your key").fill(Api(service.url, "Bob").key)
+    page.get_by_role("button", name="Bring it back").click()
+    expect(page.locator("#account")).to_have_text("Bob")
+    page.locator("#play .urgent button").first.click()
+    expect(page.locator("#players")).to_contain_text("Bob")
+    assert "wl_" not in page.content()
+
+
+@pytest.mark.parametrize("path", ["/", "/m/{match}", "/games/war", "/embed/{match}", "/check"])
+def test_nothing_scrolls_sideways_on_a_telephone(open_page: Open, finished: str, path: str) -> None:
+    page = open_page(path.format(match=finished), **PHONE)
+    page.wait_for_load_state("networkidle")
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
+
+
+def test_a_tap_zooms_to_a_group_of_places_that_are_small(open_page: Open, ada: Api) -> None:
+    seats = dict.fromkeys(ada.ask("GET", "/v1/games/war_of_civilizations")["seats"], "me")
+    match = ada.ask("POST", "/v1/matches", {"game": "war_of_civilizations", "seats": seats})["id"]
+    page = open_page(f"/m/{match}", ada.key, **PHONE)
+    place = page.locator(".target.can").first
+    place.wait_for()
+    small = place.bounding_box()
+    assert small is not None
+    page.touchscreen.tap(small["x"] + small["width"] / 2, small["y"] + small["height"] / 2)
+    expect(page.locator("#whole")).to_be_visible()
+    large = place.bounding_box()
+    assert large is not None
+    assert large["width"] > 1.8 * small["width"]
+    page.touchscreen.tap(large["x"] + large["width"] / 2, large["y"] + large["height"] / 2)
+    expect(page.locator("#play .pick")).to_be_visible()
+
+
+@pytest.mark.parametrize("path", ["/", "/m/{match}?at=40", "/embed/{match}", pytest.param("/games/war", marks=pytest.mark.soak)])
+def test_axe_finds_nothing(open_page: Open, finished: str, path: str) -> None:
+    page = open_page(path.format(match=finished), color_scheme="light")
+    page.wait_for_load_state("networkidle")
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme)
+        found = Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()
+
+
+def test_axe_finds_nothing_where_one_plays(open_page: Open, ada: Api) -> None:
+    match = ada.ask("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "me"}})["id"]
+    page = open_page(f"/m/{match}", ada.key)
+    page.locator(".target.can").first.wait_for()
+    page.get_by_text("At the table").click()
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+
+
+def test_arrow_keys_go_from_place_to_place_and_each_tells_its_content(open_page: Open, ada: Api) -> None:
+    match = ada.ask("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "me"}})["id"]
+    page = open_page(f"/m/{match}", ada.key)
+    page.locator(".target.can").first.wait_for()
+    page.keyboard.press("b")
+    seen = set()
+    for key in ("ArrowRight", "ArrowDown", "ArrowRight", "ArrowDown", "ArrowLeft", "ArrowUp"):
+        page.keyboard.press(key)
+        label = page.evaluate("() => document.activeElement.getAttribute('aria-label')")
+        assert label
+        seen.add(label)
+    assert len(seen) > 3
+    place = page.locator(".target.can").first
+    place.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#play .pick")).to_be_visible()
+
+
+def test_a_refusal_is_shown_with_its_rule(open_page: Open, ada: Api) -> None:
+    match = ada.ask("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "me"}})["id"]
+    page = open_page(f"/m/{match}", ada.key)
+    place = page.locator(".target.can").first
+    place.wait_for()
+    page.route("**/actions*", lambda route: route.continue_(post_data={"type": "place_unit", "tile": "z9"}))
+    place.click(force=True)
+    page.locator("#play [data-keep=send]").click()
+    expect(page.locator("#play .wrong")).to_contain_text("WAR-")
+
+
+def test_a_turn_is_drafted_undone_step_by_step_and_sent_at_once(open_page: Open, ada: Api) -> None:
+    seats = {"humans": "ai:random", "aliens": "me"}
+    match = ada.ask("POST", "/v1/matches", {"game": "war_of_the_worlds", "seats": seats})["id"]
+    page = open_page(f"/m/{match}", ada.key)
+    for _ in range(2):
+        while not page.locator("#play [data-keep=draft]").count():
+            page.locator("#play .choices button").first.click()
+        page.locator("#play [data-keep=draft]").click()
+        page.locator("#play [data-keep=draft]").wait_for(state="detached")
+    steps = page.locator("#play .draft li")
+    expect(steps).to_have_count(2)
+    before = ada.ask("GET", f"/v1/matches/{match}")["version"]
+    page.keyboard.press("Backspace")
+    expect(steps).to_have_count(1)
+    page.locator("#play [data-keep=send]").click()
+    expect(page.locator("#play .draft")).to_have_count(0)
+    expect(page.locator("#version")).to_have_text(f"{before + 1} / {before + 1}")
+
+
+def test_two_seats_of_one_player_are_played_in_turns(open_page: Open, ada: Api) -> None:
+    match = ada.ask("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "me"}})["id"]
+    page = open_page(f"/m/{match}", ada.key)
+    seen = set()
+    for _ in range(3):
+        page.locator(".target.can").first.wait_for()
+        seen.add(page.locator("#eyes").input_value())
+        assert play_by_clicks(page, 1) == 1
+    assert seen == {"red", "blue"}
+
+
+def test_an_offer_is_answered_and_clocks_run(open_page: Open, ada: Api, service: private.Place) -> None:
+    bob = Api(service.url, "Bob")
+    clock = {"kind": "bank", "seconds": 900, "increment": 10}
+    match = ada.ask("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open"}, "clock": clock})["id"]
+    bob.ask("POST", f"/v1/matches/{match}/seats/blue", {})
+    page = open_page(f"/m/{match}", ada.key)
+    expect(page.locator("#players .clock")).to_have_count(2)
+    bob.ask("POST", f"/v1/matches/{match}/actions", {"type": "offer", "what": "draw"})
+    page.get_by_role("button", name="Agree: a draw").click()
+    expect(page.locator("#live")).to_have_attribute("data-state", "over")
+    expect(page.get_by_role("button", name="Ask for a rematch")).to_be_visible()
+
+
+def test_a_practice_match_begins_from_a_version_of_a_finished_one(open_page: Open, ada: Api, finished: str) -> None:
+    page = open_page(f"/m/{finished}?at=12&viewer=humans", ada.key)
+    page.get_by_role("button", name="Practise from here").click()
+    page.wait_for_url(lambda address: finished not in address)
+    match = page.url.rsplit("/", 1)[1]
+    standing = ada.ask("GET", f"/v1/matches/{match}")
+    assert "player" in standing["seats"]["humans"]
+
+
+def test_a_seat_disputes_what_happened(open_page: Open, ada: Api) -> None:
+    match = ada.ask("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "me"}})["id"]
+    page = open_page(f"/m/{match}", ada.key)
+    page.locator(".target.can").first.wait_for()
+    page.on("dialog", lambda dialog: dialog.accept("Too lucky."))
+    page.get_by_text("At the table").click()
+    page.get_by_role("button", name="Dispute", exact=True).click()
+    expect(page.locator("#log")).to_contain_text("dispute")
+
+
+def test_the_newest_version_says_which_artificial_player_is_thinking(open_page: Open, ada: Api) -> None:
+    """The server says it here in the name of one that takes its time. An earlier version does not say it."""
+    match = ada.ask("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "me"}})["id"]
+    page = open_page(f"/m/{match}", ada.key)
+    page.locator(".target.can").first.wait_for()
+    expect(page.locator("#players")).not_to_contain_text("thinking")
+
+    def think(route: Route) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, json={**answer.json(), "thinking": {"seat": "blue", "level": "expert", "since": 1}})
+
+    page.route(re.compile(f"/v1/matches/{match}$"), think)
+    page.reload()
+    expect(page.locator("#players li", has_text="Blue")).to_contain_text("Blue, you, thinking")
+    expect(page.locator("#players li", has_text="Red")).not_to_contain_text("thinking")
+    page.get_by_role("button", name="One entry back").click()
+    expect(page.locator("#players")).not_to_contain_text("thinking")

@@ -1,0 +1,264 @@
+"""What is kept beside a match: bounded, in the background where it must not cost time, before the answer where it must not be lost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from typing import Any
+
+import pytest
+
+from events import beside
+from events.beside import Beside, RefusedAction
+from events.entries import canonical
+from events.errors import StoreRefused, StoreUnavailable
+from events.platform import Platform
+from events.rebuild import rebuild
+from events.store import Store, library
+from events.store.beside import LONGEST, MOST, MOST_OF_SEAT
+from events.store.log import Changes
+from evidence.notes import opened, parse_vkey
+from evidence.statements import Read, parse_read
+from tests.conftest import Servers, within
+
+ADD = {"type": "add", "by": 9}
+REFEREE = "p" + "r" * 16
+
+
+def note(platform: Platform, match: str, seat: str = "one", version: int = 2, action: Any = ADD) -> None:
+    platform.beside.note_refusal(match, seat, "p" + "a" * 16, version, 5, action, "too_much", "TAL-ADD-01")
+
+
+def test_a_refused_action_is_written_soon_and_as_it_was(platform: Platform, begin: Callable[..., str]) -> None:
+    match = begin()
+    note(platform, match)
+    found = within(5, lambda: platform.beside.refusals(match).refused)
+    assert found == [RefusedAction("one", "p" + "a" * 16, 2, 5, ADD, None, "too_much", "TAL-ADD-01")]
+    assert found[0].as_json() == {
+        "seat": "one",
+        "player": "p" + "a" * 16,
+        "version": 2,
+        "at": 5,
+        "action": ADD,
+        "code": "too_much",
+        "rule": "TAL-ADD-01",
+    }
+    within(5, lambda: platform.beside._thread is None)
+    note(platform, match, version=3)
+    within(5, lambda: len(platform.beside.refusals(match).refused) == 2)
+
+
+@pytest.mark.parametrize(
+    "action", [{"type": "add", "text": "x" * 980}, {"type": "x" * 60_000}, {"by": 1.5}, {"by": 2**70}, {"by": "\ud800"}]
+)
+def test_of_a_large_action_or_one_without_canonical_json_a_hash_is_kept(platform: Platform, begin: Callable[..., str], action: Any) -> None:
+    match = begin()
+    note(platform, match, action=action)
+    platform.beside.flush()
+    ((refused,), dropped) = platform.beside.refusals(match)
+    assert (refused.action, dropped) == (None, 0)
+    assert refused.as_json()["sha256"] == refused.sha256
+    if "by" not in action:
+        assert refused.sha256 == sha256(canonical(action)).hexdigest()
+
+
+def test_an_action_of_a_thousand_bytes_is_kept_whole_and_fits(platform: Platform, begin: Callable[..., str]) -> None:
+    match, action = begin(), {"type": "€" * 329}
+    assert len(canonical(action)) == 998
+    platform.beside.note_refusal(match, "s" * 32, "p" + "a" * 16, 10**15, 10**15, action, "c" * 40, "WOTW-ABCD-99")
+    platform.beside.flush()
+    assert platform.beside.refusals(match).refused[0].action == action
+
+
+def test_of_a_seat_and_of_a_match_only_so_many_are_kept_and_the_rest_is_counted(platform: Platform, begin: Callable[..., str]) -> None:
+    match = begin()
+    for number in range(130):
+        note(platform, match, "one", number)
+        note(platform, match, "two", number)
+        if number % 40 == 39:
+            platform.beside.flush()
+    platform.beside.flush()
+    refused, dropped = platform.beside.refusals(match)
+    assert Counter(one.seat for one in refused) == {"one": MOST_OF_SEAT, "two": MOST_OF_SEAT}
+    assert dropped == 2 * (130 - MOST_OF_SEAT)
+    assert [one.version for one in refused if one.seat == "one"] == list(range(80, 130))
+    for seat in ("three", "four", "five", "six"):
+        for number in range(60):
+            note(platform, match, seat, number)
+    platform.beside.flush()
+    refused, dropped = platform.beside.refusals(match)
+    assert len(refused) == MOST
+    assert dropped == 2 * 130 + 4 * 60 - MOST
+
+
+def test_a_process_holds_only_so_many_and_goes_on(platform: Platform, begin: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(beside, "WAITING", 10)
+    match, other = begin(), begin()
+    for number in range(30):
+        note(platform, match, f"seat_{number}")
+    note(platform, other)
+    platform.beside.flush()
+    assert len(platform.beside.refusals(match).refused) == 10
+    note(platform, other)
+    platform.beside.flush()
+    assert len(platform.beside.refusals(other).refused) == 1
+
+
+def test_while_the_store_is_away_they_wait_and_nobody_waits_for_them(
+    platform: Platform, begin: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    match = begin()
+    kept = platform.store.beside.add_refusals
+
+    def away(*given: Any) -> None:
+        raise StoreUnavailable("away")
+
+    monkeypatch.setattr(platform.store.beside, "add_refusals", away)
+    for version in range(60):
+        note(platform, match, version=version)
+    platform.beside.flush()
+    for version in range(60, 65):
+        note(platform, match, version=version)
+    platform.beside.flush()
+    monkeypatch.setattr(platform.store.beside, "add_refusals", kept)
+    refused, dropped = within(5, lambda: platform.beside.refusals(match) if platform.beside.refusals(match).refused else None)
+    assert [one.version for one in refused] == list(range(15, 65))
+    assert dropped == 15
+
+
+def test_an_unexpected_error_is_logged_and_the_others_are_written(
+    platform: Platform, begin: Callable[..., str], servers: Servers, capfdbinary: Any
+) -> None:
+    broken, match = begin(), begin()
+    servers.keeper.set(platform.store.keys.of(broken).refusals, "x")
+    note(platform, broken)
+    note(platform, match)
+    platform.beside.flush()
+    assert len(platform.beside.refusals(match).refused) == 1
+
+
+def test_many_processes_keep_refused_actions_of_one_match(
+    platform: Platform, another_platform: Callable[[], Platform], begin: Callable[..., str]
+) -> None:
+    match = begin()
+    others = [another_platform() for _ in range(4)]
+
+    def some(other: Platform) -> None:
+        for version in range(10):
+            note(other, match, version=version)
+            other.beside.flush()
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(some, others))
+    assert Counter(one.version for one in platform.beside.refusals(match).refused) == dict.fromkeys(range(10), 4)
+
+
+def test_a_call_that_is_sent_twice_counts_once_and_a_match_that_is_gone_has_nothing(store: Store) -> None:
+    match = "m" + "a" * 16
+    keys = store.keys.of(match)
+    store.beside.add_refusals(match, [("one", b"{}")])
+    store.beside.add_read(match, "admin", "audit", "note")
+    assert (store.beside.refusals(match), store.beside.reads(match)) == (([], 0), [])
+    store.log.append(match, 0, [b"x"], Changes(secret="ab" * 32))
+    for _ in range(2):
+        store.client.run(library.script("note_refusals"), [keys.refusals, keys.stream], ["mark", 3, "one", "{}"])
+    assert store.beside.refusals(match) == ([b"{}"], 3)
+    store.beside.add_refusals(match, [("one", b"[]")])
+    assert store.beside.refusals(match) == ([b"{}", b"[]"], 3)
+
+
+HOSTILE: list[tuple[str, list[Any]]] = [
+    ("note_refusals", ["mark", 0]),
+    ("note_refusals", ["mark", 0, "one"]),
+    ("note_refusals", ["mark", -1, "one", "{}"]),
+    ("note_refusals", ["m" * 65, 0, "one", "{}"]),
+    ("note_refusals", ["mark", 0, "gone", "{}", "", "{}"]),
+    ("note_refusals", ["mark", 0, "a b", "{}"]),
+    ("note_refusals", ["mark", 0, "s" * 33, "{}"]),
+    ("note_refusals", ["mark", 0, "one", "x" * (LONGEST + 1)]),
+    ("note_refusals", ["mark", 0, *["one", "{}"] * (MOST + 1)]),
+    ("note_read", ["admin", "view:one"]),
+    ("note_read", ["admin", "view:one", "x" * 2001]),
+    ("note_read", ["admin", "view:", "x"]),
+    ("note_read", ["admin", "view:" + "x" * 33, "x"]),
+    ("note_read", ["admin", "anything", "x"]),
+    ("note_read", ["nobody", "audit", "x"]),
+    ("note_read", ["p" + "a" * 17, "audit", "x"]),
+    ("note_read", ["p" + "1" * 16, "audit", "x"]),
+]
+
+
+@pytest.mark.parametrize(("function", "words"), HOSTILE, ids=str)
+def test_hostile_arguments_are_refused_and_keep_nothing(
+    platform: Platform, begin: Callable[..., str], function: str, words: list[Any]
+) -> None:
+    match = begin()
+    keys = platform.store.keys.of(match)
+    with pytest.raises(StoreRefused):
+        platform.store.client.run(library.script(function), [keys.refusals if "refusals" in function else keys.reads, keys.stream], words)
+    assert not platform.store.client.ask("EXISTS", keys.refusals, keys.reads)
+
+
+def test_a_read_is_signed_and_of_each_kind_the_first_and_the_newest_are_kept(
+    platform: Platform, another_platform: Callable[[], Platform], begin: Callable[..., str]
+) -> None:
+    match = begin()
+    for version in (2, 3, 3, 4):
+        platform.beside.note_read(match, version, REFEREE, "view:one")
+    platform.beside.note_read(match, 4, REFEREE, "audit")
+    platform.beside.note_read(match, 4, "admin", "view:one")
+    found = {(read.reader, read.what): read for read in another_platform().beside.reads(match)}
+    assert {place: read.number for place, read in found.items()} == {
+        (REFEREE, "view:one"): 3,
+        (REFEREE, "audit"): 1,
+        ("admin", "view:one"): 1,
+    }
+    keys = [parse_vkey(vkey) for vkey in platform.signer.vkeys()]
+    read = found[REFEREE, "view:one"]
+    first, newest = (parse_read(opened(signed, keys).text) for signed in (read.first, read.newest))
+    assert first == Read(match, 2, REFEREE, "view:one", first.at)
+    assert newest == Read(match, 4, REFEREE, "view:one", newest.at)
+    assert first.at <= newest.at
+
+
+def test_the_same_read_within_a_minute_is_one_read_of_each_process(
+    platform: Platform, another_platform: Callable[[], Platform], begin: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    match = begin()
+    for process in (platform, another_platform()):
+        for _ in range(3):
+            process.beside.note_read(match, 2, REFEREE, "audit")
+    assert platform.beside.reads(match)[0].number == 2
+    monkeypatch.setattr(beside, "AGAIN", 0.0)
+    later = Beside(platform.store, platform.signer, platform.clock)
+    for _ in range(2):
+        later.note_read(match, 2, REFEREE, "audit")
+    assert platform.beside.reads(match)[0].number == 4
+
+
+def test_a_read_that_cannot_be_kept_is_an_error(platform: Platform, begin: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(*given: Any) -> None:
+        raise StoreUnavailable("away")
+
+    monkeypatch.setattr(platform.store.beside, "add_read", away)
+    for _ in range(2):
+        with pytest.raises(StoreUnavailable):
+            platform.beside.note_read(begin(), 2, REFEREE, "audit")
+
+
+def test_a_rebuild_leaves_both_and_an_audit_of_the_store_names_what_belongs_to_no_match(
+    platform: Platform, begin: Callable[..., str], servers: Servers
+) -> None:
+    match = begin()
+    note(platform, match)
+    platform.beside.flush()
+    platform.beside.note_read(match, 2, REFEREE, "audit")
+    before = platform.beside.refusals(match), platform.beside.reads(match)
+    rebuild(platform)
+    assert (platform.beside.refusals(match), platform.beside.reads(match)) == before
+    assert list(platform.store.beside.strays()) == []
+    keys = platform.store.keys.of(match)
+    servers.keeper.delete(keys.stream)
+    assert sorted(platform.store.beside.strays()) == [keys.refusals, keys.reads]

@@ -1,0 +1,972 @@
+"""Kinds of tampering, each a function: what somebody does to a dossier, and what a verifier must find, at which version.
+
+A function changes the draft of a case and returns the version of the finding, or `NOT_HERE` if the dossier has nothing to change so. First
+come those of somebody who has the file alone. The owner has the store, the secret of the match and the keys of the server, and computes
+every digest and signs everything anew.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import rfc8785
+
+from evidence.notes import SigningKey
+from evidence.statements import Read, read_text
+from tests.events import chain
+from tests.evidence.drafts import Draft, Owner, TestLog, inside
+
+PYTHON, NODE = "python", "node"
+BOTH = (PYTHON, NODE)
+NOT_HERE = -1
+ANOTHER = SigningKey("warledger-000000000000", bytes(range(32)))
+
+
+class Base(NamedTuple):
+    """An honest dossier, and what its owner has. `over`: whether the match is. `stranger`: a dossier of another match, of the same kind.
+
+    `replayed`: the dossier of a match with the same id, players and options, but another secret. `whole`: the dossier of the same match in
+    full when it was over. `record`: that match as a record, if this is that dossier. `log_only`: try only what is done to leaves and the
+    log.
+    """
+
+    name: str
+    draft: Draft
+    over: bool
+    owner: Owner
+    log: TestLog
+    stranger: Draft
+    replayed: Draft
+    whole: Draft
+    record: bytes = b""
+    log_only: bool = False
+
+
+class Case:
+    """A dossier that is tampered with, and what the reader of it has kept from before."""
+
+    def __init__(self, base: Base) -> None:
+        self.base = base
+        self.draft = base.draft.copy()
+        self.owner = base.owner
+        self.raw: bytes | None = None  # the file, if it cannot be written from the draft
+        self.beside: list[bytes] = []  # other files, which are honest
+        self.keys: list[str] = []
+        self.receipts: list[str] = []
+        self.checkpoints: list[str] = []
+        self.consistency: list[dict[str, Any]] = []
+
+    @property
+    def file(self) -> bytes:
+        """The file that a verifier is given."""
+        return self.draft.bytes() if self.raw is None else self.raw
+
+    def keep_receipt(self, version: int) -> None:
+        """Let the reader have the honest receipt of a version."""
+        self.receipts.append(self.owner.receipt(self.base.draft, version))
+
+    def sign(self) -> None:
+        """Compute every digest anew and sign everything, as the owner can."""
+        self.owner.relink(self.draft)
+        self.owner.sign(self.draft)
+
+    def middle(self, fits: Callable[[dict[str, Any]], Any] = lambda entry: True) -> dict[str, Any] | None:
+        """Return an entry of the second half that fits, if there is one; not the last."""
+        entries = self.draft.entries
+        return next((entry for entry in entries[len(entries) // 2 : -1] if fits(entry)), None)
+
+
+class Tampering(NamedTuple):
+    """A kind of tampering: what it does, as a sentence, the code that must be found, and which verifiers find it."""
+
+    name: str
+    about: str
+    code: str
+    verifiers: tuple[str, ...]
+    change: Callable[[Case], int | None]
+
+
+KINDS: list[Tampering] = []
+CHECKS = {
+    "line_unknown": "1",
+    "truncated": "1",
+    "signature_broken": "2",
+    "wrong_key": "2",
+    "gap": "3a",
+    "wrong_version": "3a",
+    "wrong_match": "3a",
+    "unreadable": "3a",
+    "not_canonical": "3a",
+    "time_backwards": "3b",
+    "rules_differ": "3c",
+    "rules_unknown": "3c",
+    "digest_broken": "3d",
+    "secret_differs": "3e",
+    "seat_differs": "3f",
+    "commitment_broken": "4",
+    "salt_differs": "4",
+    "events_differ": "7",
+    "not_legal": "8",
+    "level_differs": "8",
+    "files_differ": "9",
+    "shown_differs": "9",
+}
+"""By code, the number of its check in docs/auditing.md; 6 for all others."""
+OTHER_CHECKS = {
+    "cut_the_tail": "5",
+    "finish_a_cut_tail": "6",
+    "keep_the_secret": "4",
+    "change_a_read": "6",
+    "sign_the_log_by_another_key": "6",
+    "stack_the_deck": "8",
+    "leave_an_event_out": "8",
+}
+"""By kind of tampering, the number of its check where it is another one."""
+
+
+def tampering(code: str, verifiers: tuple[str, ...] = BOTH) -> Callable[[Callable[[Case], int | None]], Callable[[Case], int | None]]:
+    """Register a function as a kind of tampering."""
+
+    def register(change: Callable[[Case], int | None]) -> Callable[[Case], int | None]:
+        assert change.__doc__ is not None
+        KINDS.append(Tampering(change.__name__, change.__doc__.split("\n")[0], code, verifiers, change))
+        return change
+
+    return register
+
+
+def cases(base: Base) -> Iterator[tuple[Tampering, Case, int | None]]:
+    """Yield every kind of tampering that can be done to a dossier, with what the reader has, and the version of the finding."""
+    for kind in KINDS:
+        if base.log_only and not kind.name.endswith(
+            ("leaf", "leaves_but_one", "log", "log_earlier", "seal", "seal_closed", "seal_otherwise")
+        ):
+            continue
+        case = Case(base)
+        version = kind.change(case)
+        if version != NOT_HERE:
+            yield kind, case, version
+
+
+def table() -> str:
+    """Return the rows of the table in docs/auditing.md, a line for each kind of tampering."""
+    rows = []
+    for kind in KINDS:
+        check = OTHER_CHECKS.get(kind.name, CHECKS.get(kind.code, "6"))
+        found = ("yes" if verifier in kind.verifiers else "no" for verifier in BOTH)
+        rows.append(f"| {kind.about} | {check} | `{kind.code}` | {' | '.join(found)} |")
+    return "\n".join(rows)
+
+
+def version_of(entry: dict[str, Any]) -> int:
+    return int(entry["version"])
+
+
+# ---------------------------------------------------------------- by somebody who has the file alone
+
+
+@tampering("signature_broken")
+def change_the_first_line(case: Case) -> int | None:
+    """The file says that it was written at another time."""
+    case.draft.first["at"] += 1
+    return None
+
+
+@tampering("signature_broken")
+def change_a_count(case: Case) -> int | None:
+    """The number of refused actions that are no longer kept is changed."""
+    case.draft.lines.insert(-1, {"line": "refusals_dropped", "count": 7})
+    case.owner.finish(case.draft)
+    case.draft.lines[-2]["count"] = 0
+    return None
+
+
+@tampering("digest_broken")
+def change_an_action(case: Case) -> int | None:
+    """The action of an entry is another one."""
+    entry = case.middle(lambda entry: case.draft.whole or "salt" in entry["proof"]["action"])
+    if entry is None:
+        return NOT_HERE
+    entry["action"]["type"] += "_not"
+    return version_of(entry)
+
+
+@tampering("digest_broken")
+def change_an_event(case: Case) -> int | None:
+    """An event of an entry has a member more."""
+    entry = case.middle(lambda entry: entry["events"] and (case.draft.whole or "salt" in entry["proof"]["events"][0]))
+    if entry is None:
+        return NOT_HERE
+    entry["events"][0]["more"] = 1
+    return version_of(entry)
+
+
+@tampering("digest_broken")
+def drop_an_event(case: Case) -> int | None:
+    """An event of an entry is gone."""
+    entry = case.middle(lambda entry: len(entry["events"]) > 1)
+    if entry is None:
+        return NOT_HERE
+    del entry["events"][-1]
+    if not case.draft.whole:
+        del entry["proof"]["events"][-1]
+    return version_of(entry)
+
+
+@tampering("digest_broken")
+def change_a_time(case: Case) -> int | None:
+    """An entry was a second later."""
+    entry = case.draft.entries[-2]
+    entry["at"] += 1000
+    return version_of(entry)
+
+
+@tampering("digest_broken")
+def change_the_actor(case: Case) -> int | None:
+    """An entry was made by somebody else."""
+    entry = case.middle()
+    assert entry is not None
+    entry["actor"] = "system" if entry["actor"] != "system" else "red"
+    return version_of(entry)
+
+
+@tampering("digest_broken")
+def name_other_rules(case: Case) -> int | None:
+    """An entry says that other rules have decided it."""
+    entry = case.middle()
+    assert entry is not None
+    if case.draft.whole:
+        entry["rules"] = "0" * 32
+    else:
+        entry["proof"]["rules"] = "0" * 32
+    return version_of(entry)
+
+
+@tampering("gap")
+def drop_an_entry(case: Case) -> int | None:
+    """An entry is left out."""
+    entry = case.middle()
+    assert entry is not None
+    del case.draft.lines[case.draft.place(version_of(entry))]
+    return version_of(entry)
+
+
+@tampering("gap")
+def drop_the_first_entry(case: Case) -> int | None:
+    """The entry that created the match is left out."""
+    del case.draft.lines[case.draft.place(1)]
+    return 1
+
+
+@tampering("wrong_version")
+def insert_an_entry(case: Case) -> int | None:
+    """An entry stands there twice."""
+    entry = case.middle()
+    assert entry is not None
+    place = case.draft.place(version_of(entry))
+    case.draft.lines.insert(place, case.draft.lines[place])
+    return version_of(entry) + 1
+
+
+@tampering("gap")
+def swap_two_entries(case: Case) -> int | None:
+    """Two entries that follow one another have changed places."""
+    entry = case.middle()
+    assert entry is not None
+    one, other = case.draft.place(version_of(entry)), case.draft.place(version_of(entry) + 1)
+    lines = case.draft.lines
+    lines[one], lines[other] = lines[other], lines[one]
+    return version_of(entry)
+
+
+@tampering("truncated")
+def cut_the_tail(case: Case) -> int | None:
+    """The file ends earlier, with the last line of the honest one."""
+    kept = case.draft.last - 3
+    end = case.draft.lines[-1]
+    case.draft.cut(kept)
+    if case.draft.lines[-1] is not end:
+        case.draft.lines.append(end)
+    return kept + 1
+
+
+@tampering("truncated")
+def cut_within_a_line(case: Case) -> int | None:
+    """The file ends in the middle of its last line."""
+    case.raw = case.file[:-40]
+    return None
+
+
+@tampering("truncated")
+def drop_the_last_line(case: Case) -> int | None:
+    """The line with the signature is gone."""
+    del case.draft.lines[-1]
+    return None
+
+
+def _rewritten(case: Case, version: int, change: Callable[[bytes], bytes]) -> None:
+    """Write the file with the line of one entry changed in its bytes."""
+    place = case.draft.place(version)
+    lines = case.file.splitlines(keepends=True)
+    lines[place] = change(lines[place])
+    case.raw = b"".join(lines)
+
+
+@tampering("not_canonical")
+def write_white_space(case: Case) -> int | None:
+    """An entry has a blank that canonical JSON does not have."""
+    version = case.draft.last // 2
+    _rewritten(case, version, lambda line: line.replace(b'"actor":', b'"actor": '))
+    return version
+
+
+@tampering("not_canonical")
+def write_an_escape(case: Case) -> int | None:
+    """An entry has a letter written as an escape."""
+    version = case.draft.last // 2
+    _rewritten(case, version, lambda line: line.replace(b'"actor":', b'"\\u0061ctor":'))
+    return version
+
+
+@tampering("not_canonical")
+def write_a_member_twice(case: Case) -> int | None:
+    """An entry names its actor twice, first falsely."""
+    version = case.draft.last // 2
+    _rewritten(case, version, lambda line: line.replace(b'"actor":', b'"actor":"somebody","actor":'))
+    return version
+
+
+@tampering("unreadable")
+def spoil_an_entry(case: Case) -> int | None:
+    """An entry has a text for its time."""
+    entry = case.middle()
+    assert entry is not None
+    entry["at"] = str(entry["at"])
+    return version_of(entry)
+
+
+@tampering("wrong_match")
+def move_an_entry_here(case: Case) -> int | None:
+    """An entry of another match stands in the place of that of the same version."""
+    if not case.draft.whole:
+        return NOT_HERE
+    version = case.draft.last // 2
+    case.draft.lines[case.draft.place(version)] = case.base.stranger.lines[case.base.stranger.place(version)]
+    return version
+
+
+@tampering("digest_broken")
+def move_a_shown_entry_here(case: Case) -> int | None:
+    """What was shown of an entry of another match stands in the place of that of the same version."""
+    if case.draft.whole:
+        return NOT_HERE
+    version = case.draft.last // 2
+    case.draft.lines[case.draft.place(version)] = case.base.stranger.lines[case.base.stranger.place(version)]
+    return version
+
+
+def _hidden(entry: dict[str, Any]) -> int | None:
+    """Return the place of the first event of an entry that is hidden in part."""
+    return next((at for at, given in enumerate(entry["proof"]["events"]) if "leaf" in given), None)
+
+
+@tampering("digest_broken")
+def open_a_hidden_event(case: Case) -> int | None:
+    """An event that was hidden is shown with a salt that somebody has made up."""
+    entry = None if case.draft.whole else next((entry for entry in case.draft.entries if _hidden(entry) is not None), None)
+    if entry is None:
+        return NOT_HERE
+    place = _hidden(entry)
+    assert place is not None
+    entry["proof"]["events"][place] = {"salt": "5a" * 32}
+    return version_of(entry)
+
+
+@tampering("digest_broken")
+def exchange_a_salt(case: Case) -> int | None:
+    """A part has the salt of another."""
+    entry = None if case.draft.whole else case.middle(lambda entry: "salt" in entry["proof"]["action"])
+    if entry is None:
+        return NOT_HERE
+    entry["proof"]["action"]["salt"] = "5a" * 32
+    return version_of(entry)
+
+
+@tampering("line_unknown")
+def add_a_line(case: Case) -> int | None:
+    """The file has a line of no known kind, and is signed anew."""
+    case.draft.lines.insert(-1, {"line": "remark", "text": "Trust me."})
+    case.owner.sign(case.draft)
+    return None
+
+
+@tampering("line_unknown")
+def add_a_member(case: Case) -> int | None:
+    """The line of the receipt has a member more, and the file is signed anew."""
+    case.draft.of("receipt")[0]["more"] = 1
+    case.owner.sign(case.draft)
+    return None
+
+
+@tampering("wrong_key")
+def sign_by_another_key(case: Case) -> int | None:
+    """The file is signed by somebody else, and brings that key; the reader has noted the right one."""
+    case.draft.first["vkeys"] = [ANOTHER.verifier.vkey]
+    case.draft.first["name"] = ANOTHER.verifier.name
+    case.owner.sign(case.draft, ANOTHER)
+    case.keys.append(case.owner.key.verifier.vkey)
+    return None
+
+
+@tampering("signature_broken")
+def take_the_signature_of_another_file(case: Case) -> int | None:
+    """The last line is that of another dossier."""
+    case.draft.lines[-1]["note"] = case.base.stranger.lines[-1]["note"]
+    return None
+
+
+@tampering("digest_broken")
+def change_a_record(case: Case) -> int | None:
+    """The record of a match says that an entry was a millisecond later."""
+    if not case.base.record:
+        return NOT_HERE
+    lines = case.base.record.splitlines(keepends=True)
+    version = case.draft.last // 2
+    at = case.draft.entries[version - 1]["at"]
+    lines[version] = lines[version].replace(b'"at":%d' % at, b'"at":%d' % (at + 1))
+    case.raw = b"".join(lines)
+    return version
+
+
+@tampering("receipt_differs")
+def compare_a_record_with_a_receipt(case: Case) -> int | None:
+    """The record is that of another match with the same id; the reader has kept a receipt."""
+    if not case.base.record:
+        return NOT_HERE
+    entries = case.base.replayed.entries
+    case.raw = b"".join(rfc8785.dumps(entry) + b"\n" for entry in entries)
+    case.keep_receipt(2)
+    case.keys.append(case.owner.key.verifier.vkey)
+    return 2
+
+
+# ---------------------------------------------------------------- by the owner: the tail
+
+
+def _later(case: Case, version: int) -> None:
+    """Let every entry from a version on be a second later."""
+    for entry in case.draft.entries[version - 1 :]:
+        entry["at"] += 1000
+    case.draft.first["at"] += 1000
+
+
+@tampering("receipt_differs")
+def rewrite_the_tail_of_a_receipt(case: Case) -> int | None:
+    """The tail is rewritten with good digests, salts and signatures; the reader has kept a receipt."""
+    version = case.draft.last - 2
+    case.draft.lines = [line for line in case.draft.lines if line["line"] != "leaf"]
+    _later(case, version)
+    case.sign()
+    case.keep_receipt(version + 1)
+    return version + 1
+
+
+@tampering("leaf_differs")
+def rewrite_the_tail_of_a_leaf(case: Case) -> int | None:
+    """The tail is rewritten with good digests, salts and signatures; the log has had a leaf."""
+    leaves = case.draft.of("leaf")
+    version = inside(leaves[-1])["version"] if leaves else 0
+    if version < 3:
+        return NOT_HERE
+    _later(case, version - 1)
+    case.sign()
+    return int(version)
+
+
+@tampering("truncated")
+def finish_a_cut_tail(case: Case) -> int | None:
+    """The last entries are gone and the file is finished anew; the reader has kept a receipt of one of them."""
+    case.keep_receipt(case.draft.last)
+    kept = case.draft.last - 3
+    receipt = case.draft.of("receipt")[0]
+    case.draft.cut(kept)
+    case.draft.first.update({"versions": kept, "secret": None, "at": case.draft.first["at"] + 120_000})
+    case.draft.lines = [line for line in case.draft.lines if line["line"] not in ("receipt", "end")] + [receipt, {"line": "end"}]
+    if case.base.over and not case.draft.whole:
+        case.draft.first["blind"] = None
+    case.sign()
+    return kept + 1
+
+
+@tampering("receipt_differs")
+def drop_the_receipt(case: Case) -> int | None:
+    """The file has no receipt, and is signed anew."""
+    case.draft.lines = [line for line in case.draft.lines if line["line"] != "receipt"]
+    case.owner.finish(case.draft)
+    return case.draft.last
+
+
+@tampering("receipt_differs")
+def take_an_older_receipt(case: Case) -> int | None:
+    """The receipt in the file is of another digest, and the file is signed anew."""
+    other = case.draft.copy()
+    other.entries[-1]["digest"] = other.entries[-2]["digest"]
+    case.draft.of("receipt")[0]["note"] = case.owner.receipt(other, other.last)
+    case.owner.finish(case.draft)
+    return case.draft.last
+
+
+@tampering("receipt_differs")
+def replace_the_whole_match(case: Case) -> int | None:
+    """The match was played once more, by the same players under another secret; the reader has kept a receipt."""
+    case.draft = case.base.replayed.copy()
+    case.keep_receipt(1)
+    return 1
+
+
+@tampering("files_differ")
+def show_two_histories(case: Case) -> int | None:
+    """Two readers are given two histories, each sound by itself, and compare their files."""
+    case.beside.append(case.file)
+    case.draft.lines = [line for line in case.draft.lines if line["line"] != "leaf"]
+    _later(case, case.draft.last - 1)
+    case.sign()
+    return case.draft.last - 1
+
+
+# ---------------------------------------------------------------- by the owner: what the rules and the dice say
+
+
+def _dice(entry: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str | int]]:
+    """Yield where the faces of dice stand in an entry: in what, and under which name."""
+    for event in entry["events"]:
+        if event["type"] == "attack_rolled":
+            yield event["attack"], "die"
+            yield event["defence"], "die"
+        elif event["type"] == "dice_rolled":
+            yield event["dice"], 0
+            yield event["dice"], 1
+
+
+@tampering("events_differ")
+def roll_another_face(case: Case) -> int | None:
+    """A die shows another face, with good digests, salts and signatures."""
+    if not case.base.over:
+        return NOT_HERE
+    for entry in case.draft.entries:
+        for where, name in _dice(entry):
+            where[name] = where[name] % 6 + 1  # type: ignore[index]
+            case.sign()
+            return version_of(entry)
+    return NOT_HERE
+
+
+@tampering("events_differ", (PYTHON,))
+def stack_the_deck(case: Case) -> int | None:
+    """A deck is in another order, with good digests, salts and signatures."""
+    if not case.base.over or not case.draft.whole:
+        return NOT_HERE
+    for entry in case.draft.entries:
+        for event in entry["events"]:
+            cards = event.get("cards" if event["type"] == "supply_shuffled" else "deck")
+            if isinstance(cards, list) and len(cards) > 1 and cards[0] != cards[-1]:
+                cards[0], cards[-1] = cards[-1], cards[0]
+                case.sign()
+                return version_of(entry)
+    return NOT_HERE
+
+
+@tampering("not_legal", (PYTHON,))
+def act_out_of_turn(case: Case) -> int | None:
+    """An action is made by a seat that was not to act, with good digests, salts and signatures."""
+    seats = [seat["seat"] for seat in case.draft.of("seat")]
+    entry = case.middle(lambda entry: entry["actor"] in seats and len(entry["action"]) > 1 and "offer" not in entry["action"]["type"])
+    if entry is None or not case.draft.whole or len(seats) < 2:
+        return NOT_HERE
+    entry["actor"] = next(seat for seat in seats if seat != entry["actor"])
+    case.sign()
+    return version_of(entry)
+
+
+@tampering("events_differ", (PYTHON,))
+def leave_an_event_out(case: Case) -> int | None:
+    """An event that follows by the rules is gone, with good digests, salts and signatures."""
+    entry = case.middle(lambda entry: len(entry["events"]) > 1)
+    if entry is None or not case.draft.whole or not case.base.over:
+        return NOT_HERE
+    del entry["events"][-1]
+    case.sign()
+    return version_of(entry)
+
+
+@tampering("level_differs", (PYTHON,))
+def decide_for_a_player(case: Case) -> int | None:
+    """An action of a player is said to be the decision of an artificial player, with good digests, salts and signatures."""
+    seats = [seat["seat"] for seat in case.draft.of("seat")]
+    entry = case.middle(lambda entry: entry["actor"] in seats)
+    if entry is None or not case.draft.whole:
+        return NOT_HERE
+    entry["request"] = {"budget": 0, "level": "greedy", "players": 1, "saw": "ab" * 32, "spent": 0, "weights": "cd" * 32}
+    case.sign()
+    return version_of(entry)
+
+
+@tampering("not_legal", (PYTHON,))
+def act_after_the_deadline(case: Case) -> int | None:
+    """An action came after its seat's time had run out, with good digests, salts and signatures."""
+    created = next(event for event in case.draft.entries[0]["events"] if event["type"] == "match_created")
+    seats = [seat["seat"] for seat in case.draft.of("seat")]
+    entry = case.middle(lambda entry: entry["actor"] in seats and entry["action"]["type"] != "resign")
+    if "clock" not in created or entry is None or not case.draft.whole:
+        return NOT_HERE
+    for each in case.draft.entries[version_of(entry) - 1 :]:
+        each["at"] += 3_600_000
+    case.draft.first["at"] += 3_600_000
+    case.sign()
+    return version_of(entry)
+
+
+@tampering("time_backwards")
+def write_it_before_its_end(case: Case) -> int | None:
+    """The file says that it was written earlier, so that neither receipts nor leaves are due yet."""
+    later = case.draft.entries[-1]["at"] - 1
+    case.draft.first["at"] = later
+    case.sign()
+    return min(int(entry["version"]) for entry in case.draft.entries if entry["at"] > later)
+
+
+@tampering("time_backwards")
+def set_a_time_back(case: Case) -> int | None:
+    """An entry is a day older than the one before it, with good digests, salts and signatures."""
+    entry = case.middle(lambda entry: entry["actor"] == "system") or case.draft.entries[-1]
+    created = next(event for event in case.draft.entries[0]["events"] if event["type"] == "match_created")
+    if entry["actor"] != "system" and "clock" in created:
+        return NOT_HERE
+    entry["at"] -= 86_400_000
+    case.sign()
+    return version_of(entry)
+
+
+@tampering("rules_differ")
+def name_another_revision(case: Case) -> int | None:
+    """An entry names another revision of the rules, with good digests, salts and signatures."""
+    entry = case.middle()
+    assert entry is not None
+    entry["revision"] += 1
+    rules = case.draft.of("rules")[0]
+    case.draft.lines.insert(1, {**rules, "revision": entry["revision"]})
+    case.sign()
+    return version_of(entry)
+
+
+@tampering("commitment_broken")
+def take_another_secret(case: Case) -> int | None:
+    """The secret at the end is another one, and all salts follow from it."""
+    if not case.base.over:
+        return NOT_HERE
+    secret = "ab" * 32
+    case.draft.entries[-1]["secret"] = secret
+    case.draft.first.update({"secret": secret, "blind": chain.blind_key(secret).hex()})
+    case.owner.relink(case.draft, secret)
+    case.owner.sign(case.draft)
+    return 1
+
+
+@tampering("secret_differs")
+def reveal_the_secret_early(case: Case) -> int | None:
+    """The secret is told in the middle of the match, with good digests, salts and signatures."""
+    entry = case.middle()
+    assert entry is not None
+    entry["secret"] = case.owner.secret
+    case.sign()
+    return version_of(entry)
+
+
+@tampering("secret_differs")
+def keep_the_secret(case: Case) -> int | None:
+    """The first line does not tell the secret that the last entry reveals."""
+    if not case.base.over:
+        return NOT_HERE
+    case.draft.first["secret"] = None
+    case.owner.finish(case.draft)
+    return case.draft.last
+
+
+@tampering("salt_differs")
+def take_another_blind_key(case: Case) -> int | None:
+    """The key of the salts in the first line is another one, and the file is signed anew."""
+    if not case.base.over:
+        return NOT_HERE
+    case.draft.first["blind"] = "ab" * 32
+    case.owner.finish(case.draft)
+    return None
+
+
+@tampering("salt_differs")
+def salt_a_part_otherwise(case: Case) -> int | None:
+    """A part has a salt that does not follow from the secret, with good digests and signatures."""
+    entry = None if case.draft.whole or not case.base.over else case.middle(lambda entry: "salt" in entry["proof"]["action"])
+    if entry is None:
+        return NOT_HERE
+    entry["proof"]["action"]["salt"] = "5a" * 32
+    case.sign()
+    return version_of(entry)
+
+
+@tampering("shown_differs", (PYTHON,))
+def lie_about_what_is_hidden(case: Case) -> int | None:
+    """A viewer was shown something false in place of what is hidden, with its true leaf; afterwards there is the whole dossier."""
+    entry = None if case.draft.whole else next((entry for entry in case.draft.entries if _hidden(entry) is not None), None)
+    if entry is None:
+        return NOT_HERE
+    place = _hidden(entry)
+    assert place is not None
+    entry["events"][place]["seat" if "seat" in entry["events"][place] else "more"] = "nobody"
+    case.owner.sign(case.draft)
+    case.beside.append(case.base.whole.bytes())
+    return version_of(entry)
+
+
+# ---------------------------------------------------------------- by the owner: the lines around the entries
+
+
+@tampering("seat_differs")
+def seat_somebody_else(case: Case) -> int | None:
+    """Another player had a seat, says the file, which is signed anew."""
+    seat = next((line for line in case.draft.of("seat") if line["player"] is not None), None)
+    if seat is None:
+        return NOT_HERE
+    seat["player"] = "p" + "z" * 16
+    case.owner.finish(case.draft)
+    return int(seat["taken"])
+
+
+@tampering("seat_differs")
+def drop_a_seat(case: Case) -> int | None:
+    """The file does not say who had a seat, and is signed anew."""
+    seat = case.draft.of("seat")[-1]
+    case.draft.lines = [line for line in case.draft.lines if line is not seat]
+    case.owner.finish(case.draft)
+    return int(seat["taken"])
+
+
+@tampering("rules_unknown")
+def drop_the_rules(case: Case) -> int | None:
+    """The file does not name the rules, and is signed anew."""
+    case.draft.lines = [line for line in case.draft.lines if line["line"] != "rules"]
+    case.owner.finish(case.draft)
+    return 1
+
+
+@tampering("wrong_match")
+def give_it_to_another_match(case: Case) -> int | None:
+    """The first line names another match, and the file is signed anew."""
+    if not case.draft.whole:
+        return NOT_HERE
+    case.draft.first["match"] = case.base.stranger.match
+    case.owner.sign(case.draft)
+    return 1
+
+
+@tampering("digest_broken")
+def give_what_was_shown_to_another_match(case: Case) -> int | None:
+    """The first line names another match, and the file is signed anew."""
+    if case.draft.whole:
+        return NOT_HERE
+    case.draft.first["match"] = case.base.stranger.match
+    case.owner.sign(case.draft)
+    return 1
+
+
+@tampering("read_broken")
+def take_a_read_of_another_match(case: Case) -> int | None:
+    """A read that is recorded in the file is one of another match; the file is signed anew."""
+    read = Read(case.base.stranger.match, 2, "p" + "a" * 16, "dossier", 1_700_000_000_000)
+    case.draft.lines.insert(-2, {"line": "read", "note": case.owner.key.sign(read_text(read)), "count": 1})
+    case.owner.finish(case.draft)
+    return 2
+
+
+@tampering("signature_broken")
+def change_a_read(case: Case) -> int | None:
+    """The version of a recorded read is changed, and the file is signed anew."""
+    read = Read(case.draft.match, 2, "p" + "a" * 16, "dossier", 1_700_000_000_000)
+    note = case.owner.key.sign(read_text(read)).replace("\n2\n", "\n3\n")
+    case.draft.lines.insert(-2, {"line": "read", "note": note, "count": 1})
+    case.owner.finish(case.draft)
+    return 3
+
+
+@tampering("dispute_differs")
+def invent_a_dispute(case: Case) -> int | None:
+    """The file has a dispute that the entries do not know, and is signed anew."""
+    version = case.draft.last // 2
+    steps = [{"version": version, "type": "dispute"}]
+    line = {"line": "dispute", "number": 1, "seat": "red", "version": version - 1, "steps": steps, "verdict": None}
+    case.draft.lines.insert(-2, line)
+    case.owner.finish(case.draft)
+    return version
+
+
+@tampering("dispute_differs")
+def drop_a_dispute(case: Case) -> int | None:
+    """The file does not tell of a dispute, and is signed anew."""
+    dispute = next(iter(case.draft.of("dispute")), None)
+    if dispute is None:
+        return NOT_HERE
+    case.draft.lines = [line for line in case.draft.lines if line is not dispute]
+    case.owner.finish(case.draft)
+    return int(dispute["steps"][0]["version"])
+
+
+@tampering("dispute_differs")
+def change_a_verdict(case: Case) -> int | None:
+    """The file tells of another verdict on a dispute, and is signed anew."""
+    dispute = next(iter(case.draft.of("dispute")), None)
+    if dispute is None:
+        return NOT_HERE
+    dispute["verdict"] = "upheld"
+    case.owner.finish(case.draft)
+    return int(dispute["steps"][0]["version"])
+
+
+# ---------------------------------------------------------------- by the owner: the log
+
+
+@tampering("leaf_missing")
+def drop_the_leaves_but_one(case: Case) -> int | None:
+    """The file has only the first leaf of the log, and was written a day later."""
+    if not case.draft.of("leaf"):
+        return NOT_HERE
+    first = case.draft.of("leaf")[0]
+    case.draft.lines = [line for line in case.draft.lines if line["line"] != "leaf" or line is first]
+    case.draft.first["at"] += 86_400_000
+    case.owner.finish(case.draft)
+    return case.draft.last
+
+
+@tampering("leaf_differs")
+def change_a_leaf(case: Case) -> int | None:
+    """A leaf has another digest than the log, and the file is signed anew."""
+    if not case.draft.of("leaf"):
+        return NOT_HERE
+    leaf = case.draft.of("leaf")[0]["leaf"]
+    leaf["digest"] = "00" * 32
+    case.owner.finish(case.draft)
+    return int(leaf["version"])
+
+
+@tampering("leaf_differs")
+def open_a_seal_otherwise(case: Case) -> int | None:
+    """What is said to be in a sealed leaf is of another hour, and the file is signed anew."""
+    line = next((line for line in case.draft.of("leaf") if "opened" in line), None)
+    if line is None or (not case.base.over and not case.draft.whole):
+        return NOT_HERE
+    line["opened"]["hour"] += 3_600_000
+    case.owner.finish(case.draft)
+    return int(line["opened"]["version"])
+
+
+@tampering("leaf_differs")
+def keep_a_seal_closed(case: Case) -> int | None:
+    """A leaf of the log stays sealed for somebody who may know what is in it, and the file is signed anew."""
+    leaf = next((line for line in case.draft.of("leaf") if "opened" in line), None)
+    if leaf is None:
+        return NOT_HERE
+    leaf["opened"] = None
+    case.owner.finish(case.draft)
+    return None
+
+
+@tampering("inclusion_broken")
+def take_another_place_in_the_log(case: Case) -> int | None:
+    """A leaf says that it stands elsewhere in the log, and the file is signed anew."""
+    if not case.draft.of("leaf"):
+        return NOT_HERE
+    line = case.draft.of("leaf")[0]
+    line["index"] += 1
+    line["proof"] = line["proof"].replace(f"index {line['index'] - 1}\n", f"index {line['index']}\n")
+    case.owner.finish(case.draft)
+    return int(inside(line)["version"])
+
+
+@tampering("inclusion_broken")
+def put_a_leaf_in_afterwards(case: Case) -> int | None:
+    """A leaf that the log never had is proven by the path of another."""
+    lines = case.draft.of("leaf")
+    if len(lines) < 2:
+        return NOT_HERE
+    entry = case.draft.entries[1]
+    leaf = {"at": entry["at"], "digest": entry["digest"], "kind": "hour", "match": case.draft.match, "version": 2}
+    case.draft.lines.insert(-1, {**lines[-1], "leaf": leaf})
+    case.owner.finish(case.draft)
+    return 2
+
+
+def _forked(case: Case) -> TestLog:
+    """Return a log of the same size in which one leaf is another one, and put it under the file."""
+    log = TestLog(case.owner.key, case.base.log.leaves)
+    for place, leaf in enumerate(log.leaves):
+        if leaf == b"another leaf":
+            log.leaves[place] = b"a leaf of the other log"
+    for line in case.draft.of("leaf"):
+        line["proof"] = log.proof(line["index"])
+    case.owner.finish(case.draft)
+    return log
+
+
+@tampering("checkpoint_forked")
+def fork_the_log(case: Case) -> int | None:
+    """The file shows another log than the reader has seen, of the same size."""
+    if not case.draft.of("leaf"):
+        return NOT_HERE
+    case.checkpoints.append(case.base.log.checkpoint())
+    _forked(case)
+    return None
+
+
+@tampering("checkpoint_forked")
+def fork_the_log_earlier(case: Case) -> int | None:
+    """The file shows a log that does not continue the one that the reader has seen, and the server gives a proof of its own log."""
+    if not case.draft.of("leaf"):
+        return NOT_HERE
+    size = len(case.base.log.leaves)
+    case.checkpoints.append(case.base.log.checkpoint(size - 2))
+    case.consistency.append(_forked(case).consistency(size - 2, size))
+    return None
+
+
+@tampering("checkpoint_stale")
+def show_an_old_log(case: Case) -> int | None:
+    """The file shows the log as it was before the checkpoint that the reader has kept."""
+    if not case.draft.of("leaf"):
+        return NOT_HERE
+    later = TestLog(case.owner.key, [*case.base.log.leaves, b"and more"])
+    case.checkpoints.append(later.checkpoint())
+    return None
+
+
+@tampering("wrong_key")
+def sign_the_log_by_another_key(case: Case) -> int | None:
+    """The checkpoint under the leaves is signed by another key, and the file is signed anew."""
+    lines = case.draft.of("leaf")
+    if not lines:
+        return NOT_HERE
+    log = TestLog(ANOTHER, case.base.log.leaves)
+    for line in lines:
+        line["proof"] = log.proof(line["index"])
+    case.owner.finish(case.draft)
+    return int(inside(lines[0])["version"])
+
+
+@tampering("line_unknown")
+def write_a_line_otherwise(case: Case) -> int | None:
+    """A line is JSON, but not canonical."""
+    lines = case.file.splitlines(keepends=True)
+    place = next(at for at, line in enumerate(case.draft.lines) if line["line"] == "receipt")
+    lines[place] = json.dumps(case.draft.lines[place]).encode() + b"\n"
+    assert lines[place] != rfc8785.dumps(case.draft.lines[place]) + b"\n"
+    case.raw = b"".join(lines)
+    return None

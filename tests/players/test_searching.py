@@ -1,0 +1,140 @@
+"""The levels that search: the same question and seed give the same answer, everywhere, interrupted or not, in bounded memory."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from games import GAMES
+from games.chance import Drawn
+from games.choices import admits
+from games.kernel import SYSTEM, Game, carry_out, legal
+from players import LEVELS, budget_of, choose, plans, question_of
+from players.evaluation import features_of, share_of, value_of
+from players.level import Budget, Question, Thought
+from players.plans import plan_of, weights_of
+from players.searching import METHODS
+from tests.conftest import ALL_GAMES
+from tests.tally import TALLY
+
+SEARCHING = ("strong", "expert")
+
+
+def drawn(seed: Any) -> Drawn:
+    """Return chance as the service makes it: numbers that follow from `random()` alone."""
+    source = random.Random(seed).random
+    return Drawn(lambda below: int(source() * below))
+
+
+def question(game: Game, seed: int) -> Question:
+    """Return a question with several choices from the middle of a greedy match."""
+    steps = 4 if game is TALLY else 40
+    chance = drawn(seed)
+    state = game.begin(list(game.seats.ids[: game.seats.least]), {})
+    for step in range(400):
+        actor = state["to_act"][0]
+        if actor != SYSTEM and step >= steps and len(legal(game, state, actor)) > 2:
+            return question_of(game, state, actor)
+        action = legal(game, state, actor)[0]["action"] if actor == SYSTEM else choose(game, "greedy", state, actor, chance)
+        state = carry_out(game, state, actor, action, chance).state
+    raise AssertionError("the match has no such position")
+
+
+def thought(asked: Question, level: str, most: int = 8, seed: Any = 4) -> Thought:
+    return LEVELS[level](asked, budget_of(asked, level, lambda spent: spent < most), drawn(seed))
+
+
+@pytest.mark.parametrize("level", SEARCHING)
+@pytest.mark.parametrize("game", ALL_GAMES.values(), ids=list(ALL_GAMES))
+def test_every_game_has_a_plan_of_a_known_method_for_each_number_of_seats(game: Game, level: str) -> None:
+    for seats in range(game.seats.least, game.seats.most + 1):
+        plan = plan_of(game.id, level, seats)
+        assert plan is not None
+        assert plan.method in METHODS
+        assert plan.iterations > 0
+        assert weights_of(game.id, seats) is not None
+
+
+@pytest.mark.parametrize("game", ALL_GAMES.values(), ids=list(ALL_GAMES))
+def test_weights_name_features_and_phases_that_exist(game: Game) -> None:
+    for seats in range(game.seats.least, game.seats.most + 1):
+        for level in SEARCHING:
+            for seat in game.seats.ids:
+                item = weights_of(game.id, seats, level, seat)
+                assert item is not None
+                assert list(item["weights"]) == item["phases"]
+                for row in item["weights"].values():
+                    assert set(row) <= set(features_of(game).names)
+
+
+def test_a_level_and_a_seat_may_have_weights_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    general, own = {"seats": [2]}, {"seats": [2], "levels": ["expert"], "sides": ["one"]}
+    monkeypatch.setattr(plans, "_data", lambda game: {"worth": [own, general]})
+    assert weights_of("any", 2) is weights_of("any", 2, "strong", "one") is weights_of("any", 2, "expert", "two") is general
+    assert weights_of("any", 2, "expert", "one") is own
+    assert weights_of("any", 3, "expert", "one") is None
+
+
+@pytest.mark.parametrize("game", ALL_GAMES.values(), ids=list(ALL_GAMES))
+def test_the_same_seed_gives_the_same_thought_and_a_stop_changes_nothing_but_its_length(game: Game) -> None:
+    asked = question(game, 1)
+    once = thought(asked, "strong")
+    assert once == thought(asked, "strong")
+    assert any(admits(choice, once.action) for choice in asked.choices)
+    assert once.spent <= 8, "a method may also decide at first sight, with none"
+    plan = plan_of(game.id, "strong", len(asked.view["seats"]))
+    assert plan is not None
+    again = LEVELS["strong"](asked, Budget(plan.iterations, lambda spent: spent < once.spent), drawn(4))
+    assert again == once
+
+
+@pytest.mark.parametrize("game", ALL_GAMES.values(), ids=list(ALL_GAMES))
+def test_a_thought_orders_what_it_compared(game: Game) -> None:
+    found = thought(question(game, 2), "expert")
+    assert found.options[0].action == found.action
+    assert all(0.0 <= option.worth <= 1.0 and option.tries >= 0 for option in found.options)
+    assert len({repr(option.action) for option in found.options}) == len(found.options) > 1
+
+
+def test_a_search_that_is_stopped_at_once_still_answers() -> None:
+    asked = question(TALLY, 3)
+    found = LEVELS["strong"](asked, Budget(100, lambda spent: False), drawn(1))
+    assert any(admits(choice, found.action) for choice in asked.choices)
+    assert found.spent == 1
+
+
+@pytest.mark.parametrize("game", [TALLY, GAMES["war_of_the_worlds"]], ids=repr)
+def test_a_tree_holds_no_more_nodes_than_it_may(game: Game) -> None:
+    asked = question(game, 5)
+    plan = plan_of("default", "strong", 2)
+    assert plan is not None
+    value = value_of(game, 2)
+    free = METHODS["tree"](asked, Budget(40), drawn(1), plan, value)
+    bound = METHODS["tree"](asked, Budget(40), drawn(1), plan._replace(settings={**plan.settings, "nodes": 3}), value)
+    assert free.nodes > bound.nodes == 3
+    assert bound.spent == free.spent == 40
+
+
+def test_a_forced_decision_takes_no_thought() -> None:
+    asked = question(TALLY, 6)
+    only = asked._replace(choices=[{"action": {"type": "roll"}}])
+    assert LEVELS["expert"](only, Budget(100), drawn(1)) == Thought({"type": "roll"})
+
+
+def test_shares_of_all_seats_are_even_at_nothing_and_grow_with_the_sum() -> None:
+    assert [share_of(0.0, seats) for seats in (2, 4)] == [0.5, 0.25]
+    assert [share_of(total, 2) for total in (-9.0, -1.0, 1.0, 9.0)] == sorted(share_of(total, 2) for total in (-9.0, -1.0, 1.0, 9.0))
+    assert share_of(-3.0, 2) == pytest.approx(1 - share_of(3.0, 2))
+
+
+@pytest.mark.parametrize("game", GAMES.values(), ids=list(GAMES))
+def test_an_ended_match_is_worth_its_share_of_the_victory(game: Game) -> None:
+    state = game.begin(list(game.seats.ids[:2]), {})
+    one, two = state["seats"]
+    value = value_of(game, 2)
+    over = {**state, "outcome": {"winners": [one], "reason": "resigned", "scores": {one: 0, two: 0}}}
+    assert [value(over, seat) for seat in (one, two)] == [1.0, 0.0]
+    shared = {**state, "outcome": {"winners": [one, two], "reason": "resigned", "scores": {one: 0, two: 0}}}
+    assert [value(shared, seat) for seat in (one, two)] == [0.5, 0.5]

@@ -1,0 +1,119 @@
+"""The levels of War! in order: `strong` beats `greedy`, and a decision follows from the question, the seed and the iterations alone."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from games import GAMES
+from games.chance import Drawn
+from games.choices import admits
+from games.kernel import SYSTEM, carry_out, legal
+from players import LEVELS, budget_of, choose, question_of
+from players.evaluation import value_of
+from players.flat import drawn_action, flat, plain
+from players.level import Budget, Question, Thought
+from players.plans import plan_of
+from tools.simulate import Plan, interval, play
+
+WAR = GAMES["war"]
+STEP = 17  # actions from one question of the sample to the next
+
+
+def questions(seats: int = 2) -> list[Question]:
+    """Return decisions of a match between greedy seats: placement, cards, moves and draws among them."""
+    number = random.Random(5).randrange
+    state = WAR.begin(list(WAR.seats.ids[:seats]), {})
+    found: list[Question] = []
+    for step in range(7 * STEP):
+        actor = state["to_act"][0]
+        if actor == SYSTEM:
+            action = legal(WAR, state, SYSTEM)[0]["action"]
+        else:
+            action = choose(WAR, "greedy", state, actor, Drawn(number))
+            question = question_of(WAR, state, actor)
+            if step % STEP == 5 and len(question.choices) > 1:
+                found.append(question)
+        state = carry_out(WAR, state, actor, action, Drawn(number)).state
+    return found
+
+
+def thought(question: Question, level: str, seed: int, most: int = 16) -> Thought:
+    """Return what a level thinks of a question, interrupted after so many iterations."""
+    return LEVELS[level](question, budget_of(question, level, lambda spent: spent < most), Drawn(random.Random(seed).randrange))
+
+
+@pytest.mark.parametrize("level", ["strong", "expert"])
+@pytest.mark.parametrize("seats", [2, 4])
+def test_a_decision_follows_from_question_and_seed(seats: int, level: str) -> None:
+    asked = questions(seats)
+    assert len(asked) > 4
+    for question in asked:
+        found = thought(question, level, 1)
+        assert found == thought(question, level, 1)
+        assert any(admits(choice, found.action) for choice in question.choices)
+        assert found.options[0].action == found.action
+        assert all(0 <= option.worth <= 1 for option in found.options)
+        assert sum(option.tries for option in found.options) <= found.spent
+
+
+def played_on(question: Question, most: int) -> Thought:
+    """Return what the method thinks of a question if it plays on with several candidates, interrupted after so many iterations."""
+    plan = plan_of("war", "strong", 2)
+    assert plan is not None
+    plan = plan._replace(settings={**plan.settings, "candidates": 6, "gap": 1.0})
+    budget = Budget(48, lambda spent: spent < most)
+    return flat(question, budget, Drawn(random.Random(2).randrange), plan, value_of(WAR, 2))
+
+
+def test_an_interrupted_search_answers_with_its_best_so_far() -> None:
+    for question in questions()[::2]:
+        whole = played_on(question, 1000)
+        assert 0 < whole.spent <= 48
+        assert sum(option.tries for option in whole.options) == whole.spent
+        for most in (0, 1, 5, whole.spent):
+            found = played_on(question, most)
+            assert found.spent == most
+            assert found == played_on(question, found.spent)
+
+
+def test_actions_drawn_and_listed_are_legal() -> None:
+    number = random.Random(8).randrange
+    state = WAR.begin(["red", "blue"], {})
+    for _ in range(150):
+        actor = state["to_act"][0]
+        choices = legal(WAR, state, actor)
+        action = drawn_action(WAR, state, actor, number)
+        assert any(admits(choice, action) for choice in choices)
+        for choice in choices:
+            if "choose" in choice:
+                assert all(admits(choice, listed) for listed in plain(choice))
+        state = carry_out(WAR, state, actor, action, Drawn(number)).state
+        if state["outcome"] is not None:
+            break
+
+
+def wins(levels: tuple[str, ...], matches: int, seed: str) -> int:
+    """Return how many of some matches, with seats drawn, are won by the first level."""
+    plan = Plan("war", levels, seed, {}, shuffle=True)
+    return sum(result.seats[0] in result.winners for result in (play(plan, number) for number in range(matches)))
+
+
+def test_strong_beats_greedy_in_a_few_matches() -> None:
+    assert wins(("strong", "greedy"), 4, "short") >= 2
+
+
+@pytest.mark.soak
+def test_strong_beats_greedy() -> None:
+    assert interval(wins(("strong", "greedy"), 400, "ladder"), 400)[0] >= 0.75
+
+
+@pytest.mark.soak
+def test_strong_holds_its_own_against_three_greedy_seats() -> None:
+    assert wins(("strong", "greedy", "greedy", "greedy"), 200, "ladder") >= 0.45 * 200
+
+
+@pytest.mark.soak
+def test_expert_is_no_weaker_than_strong() -> None:
+    assert wins(("expert", "strong"), 400, "ladder") >= 0.45 * 400

@@ -1,0 +1,127 @@
+"""Tactical puzzles of War of the Worlds: `strong` finds what wins within its turn, where no single action does.
+
+Each position is a match that has begun, with other pieces on the board and other cards in a hand. It keeps every law of the game.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from games.chance import Drawn
+from games.kernel import SYSTEM, Seat, State, carry_out
+from games.war_of_the_worlds import GAME
+from games.war_of_the_worlds.data import ALIENS, HUMANS
+from players import choose
+from tests.players.test_searching import drawn
+
+PUZZLES: Mapping[str, tuple[Seat, dict[str, Any]]] = {
+    "a finishing strike through a fort takes two cards, and one of them must leave the game": (
+        ALIENS,
+        {
+            "civilians": {"yorkshire": 1},
+            "buildings": {"yorkshire": "fort"},
+            "units": {"tripod_1": "yorkshire", "tripod_2": "yorkshire"},
+            "hand": ["tripod", "tripod", "power_supply", "power_supply", "plasma_synthesis"],
+            "damage": 22,
+        },
+    ),
+    "a beam opens the strike that a Tripod ends": (
+        ALIENS,
+        {
+            "civilians": {"london": 2},
+            "buildings": {"london": "heavy_artillery"},
+            "units": {"tripod_1": "london", "ufo_1": "london"},
+            "hand": ["scorching_beam", "tripod", "reap", "power_supply", "power_supply"],
+            "damage": 25,
+        },
+    ),
+    "one Reap carries the Tripod to the last civilian, another takes it": (
+        ALIENS,
+        {
+            "civilians": {"cornwall": 1},
+            "units": {"tripod_1": "wessex", "ufo_1": "grampian"},
+            "hand": ["reap", "reap", "power_supply", "power_supply", "power_supply"],
+            "damage": 27,
+        },
+    ),
+    "an Army is brought up and strikes": (
+        HUMANS,
+        {
+            "civilians": {"midlands": 2, "london": 3},
+            "units": {"tripod_1": "yorkshire", "army_1": "london"},
+            "hand": ["redeploy", "army", "relocate", "relocate", "relocate"],
+            "damage": 28,
+        },
+    ),
+    "a civilian walks to the Tripod and fights": (
+        HUMANS,
+        {
+            "civilians": {"midlands": 2, "cornwall": 3},
+            "units": {"tripod_1": "yorkshire"},
+            "hand": ["relocate", "guerillas", "relocate", "relocate", "evacuate"],
+            "damage": 28,
+        },
+    ),
+    "the guns, the Airstrike and the fleet deal the last four points": (
+        HUMANS,
+        {
+            "civilians": {"london": 2, "wessex": 1},
+            "buildings": {"london": "heavy_artillery"},
+            "units": {"tripod_1": "east_anglia", "navy_1": "dogger_bank"},
+            "hand": ["airstrike", "royal_navy", "relocate", "relocate", "evacuate"],
+            "damage": 26,
+        },
+    ),
+}
+
+
+def position(seat: Seat, pieces: Mapping[str, Any]) -> State:
+    """Return a begun match in which it is the turn of a seat, with some pieces, a hand and damage."""
+    state = carry_out(GAME, GAME.begin([ALIENS, HUMANS], {}), SYSTEM, {"type": "advance"}, Drawn(random.Random(5).randrange)).state
+    regions = {
+        region: {
+            **land,
+            "civilians": pieces["civilians"].get(region, 0),
+            "building": pieces.get("buildings", {}).get(region, land["building"]),
+        }
+        for region, land in state["regions"].items()
+    }
+    units = {figure: {**unit, "region": pieces["units"].get(figure)} for figure, unit in state["units"].items()}
+    side = {name: list(pile) for name, pile in state["sides"][seat].items()}
+    side["supply"] += side["hand"]
+    side["hand"] = []
+    for card in pieces["hand"]:
+        found = next(pile for pile in ("supply", "offer_deck", "offer") if card in side[pile])
+        side[found].remove(card)
+        side["hand"].append(card)
+    for building in pieces.get("buildings", {}).values():
+        found = next(pile for pile in ("offer_deck", "offer") if building in state["sides"][HUMANS][pile])
+        (side if seat == HUMANS else state["sides"][HUMANS])[found].remove(building)
+        (side if seat == HUMANS else state["sides"][HUMANS])["removed"].append(building)
+    return {
+        **state,
+        "round": 20,
+        "active": seat,
+        "to_act": [seat],
+        "damage": pieces["damage"],
+        "regions": regions,
+        "units": units,
+        "sides": {**state["sides"], seat: side},
+    }
+
+
+@pytest.mark.parametrize("name", PUZZLES)
+def test_strong_wins_within_its_turn(name: str) -> None:
+    seat, pieces = PUZZLES[name]
+    for seed in range(3):
+        state = position(seat, pieces)
+        assert not list(GAME.invariants(state))
+        chance = drawn(seed)
+        while state["outcome"] is None and state["active"] == seat:
+            state = carry_out(GAME, state, seat, choose(GAME, "strong", state, seat, chance), chance).state
+        assert state["outcome"] is not None, f"the match goes on after seed {seed}"
+        assert state["outcome"]["winners"] == [seat]

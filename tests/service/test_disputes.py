@@ -1,0 +1,279 @@
+"""Disputes over HTTP: who may do what, who sees what, and how much of it there may be."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from flask import Flask
+from werkzeug.serving import make_server
+
+from events import play, recall
+from events.audit import audit
+from events.platform import Platform
+from events.rebuild import rebuild
+from events.reports import report
+from tests.events.keyspace import projections
+from tests.service.conftest import Caller
+from tests.service.test_matches import played_out
+from tools.desk import main as desk_main
+
+TEXT = "The seventh die was a lie."
+OTHER = "No die was ever thrown."
+ADD = {"type": "add", "by": 3, "stay": False}
+
+
+def begun(platform: Platform, one: Caller, two: Caller, **settings: Any) -> str:
+    """Return a match of the test game in which the first seat has played."""
+    seats = {"one": "me", "two": f"player:{two.id}"}
+    match = str(one.post("/v1/matches", {"game": "tally", "seats": seats, "options": {"target": 12}, **settings}).json["id"])
+    assert two.post(f"/v1/matches/{match}/seats/two").status_code == 200
+    play.play(platform, match, "system", [{"type": "advance"}])
+    assert one.act(match, ADD).status_code == 200
+    return match
+
+
+def disputed(platform: Platform, one: Caller, two: Caller, **settings: Any) -> str:
+    """Return a match that the second seat disputes."""
+    match = begun(platform, one, two, **settings)
+    assert two.post(f"/v1/matches/{match}/disputes", {"version": 3, "text": TEXT}).status_code == 201
+    return match
+
+
+def everything(caller: Caller, match: str) -> bytes:
+    """Return all that a caller is told of a match."""
+    paths = (f"/{match}", f"/{match}/state", f"/{match}/entries", f"/{match}/entries?proof=1", f"/{match}/disputes", "?limit=5")
+    answers = [caller.get(f"/v1/matches{path}").data for path in (*paths, f"/{match}/stream?seconds=0")]
+    return b"".join([*answers, caller.get(f"/v1/matches/{match}/state", Accept="text/plain").data])
+
+
+def test_the_texts_are_for_the_seats_and_referees_until_the_match_is_over(
+    platform: Platform, ada: Caller, ben: Caller, cleo: Caller, referee: Caller, anybody: Caller
+) -> None:
+    match = disputed(platform, ada, ben)
+    assert ada.post(f"/v1/matches/{match}/disputes/1/statements", {"text": OTHER}).status_code == 200
+    for caller in (cleo, anybody):
+        told = everything(caller, match)
+        assert TEXT.encode() not in told
+        assert OTHER.encode() not in told
+        (one,) = caller.get(f"/v1/matches/{match}/disputes").json["disputes"]
+        assert (one["state"], one["seat"], one["sides"]) == ("open", "two", ["one"])
+        assert [step["event"].get("text") for step in one["steps"]] == [None, None]
+    for caller in (ada, ben, referee):
+        (one,) = caller.get(f"/v1/matches/{match}/disputes").json["disputes"]
+        assert [step["event"]["text"] for step in one["steps"]] == [TEXT, OTHER]
+    entries = cleo.get(f"/v1/matches/{match}/entries?proof=1").json["entries"]
+    (hidden,) = [entry for entry in entries if entry["action"]["type"] == "dispute"]
+    assert hidden["action"] == {"type": "dispute"}
+    assert "salt" not in hidden["proof"]["action"]
+    assert "salt" not in hidden["proof"]["events"][0]
+    reads = anybody.get(f"/v1/matches/{match}/reads").json["reads"]
+    assert [(read["reader"], read["what"]) for read in reads] == [(referee.id, "view:auditor")]
+    assert ben.act(match, {"type": "withdraw_dispute", "dispute": 1}).status_code == 200
+    assert ben.act(match, {"type": "resign"}).status_code == 200
+    (one,) = anybody.get(f"/v1/matches/{match}/disputes").json["disputes"]
+    assert one["steps"][0]["event"]["text"] == TEXT
+
+
+def test_a_hidden_match_does_not_tell_strangers_of_a_dispute(platform: Platform, ada: Caller, ben: Caller, anybody: Caller) -> None:
+    match = begun(platform, ada, ben, spectators="none")
+    before = everything(anybody, match)
+    assert ben.post(f"/v1/matches/{match}/disputes", {"version": 3, "text": TEXT}).status_code == 201
+    assert everything(anybody, match) == before
+    assert anybody.get(f"/v1/matches/{match}/disputes").json["disputes"] == []
+
+
+def test_a_seat_sees_of_a_report_only_its_own_refused_actions(
+    platform: Platform, ada: Caller, ben: Caller, referee: Caller, anybody: Caller
+) -> None:
+    match = disputed(platform, ada, ben)
+    refused = [{"seat": seat, "version": 3, "at": 1, "code": "not_your_turn"} for seat in ("one", "one", "two")]
+    report = {"version": 5, "audit": {"state": "holds", "findings": [], "found": 0}, "entries": [], "clocks": {}, "refused": refused}
+    play.act_at_table(platform, match, "system", {"type": "attach_report", "dispute": 1, "report": report})
+
+    def seen(caller: Caller) -> Any:
+        return caller.get(f"/v1/matches/{match}/disputes").json["disputes"][0]["steps"][1]["event"]["report"]
+
+    assert (len(seen(ada)["refused"]), len(seen(ben)["refused"]), len(seen(referee)["refused"])) == (2, 1, 3)
+    assert seen(anybody) is None
+    for caller, seats in ((ada, {"one"}), (ben, {"two"})):
+        (entry,) = [
+            each for each in caller.get(f"/v1/matches/{match}/entries").json["entries"] if each["action"]["type"] == "attach_report"
+        ]
+        assert entry["action"] == {"type": "attach_report"}
+        assert {each["seat"] for each in entry["events"][0]["report"]["refused"]} == seats
+
+
+def test_the_proof_of_a_report_does_not_tell_whether_others_were_refused(platform: Platform, ada: Caller, ben: Caller) -> None:
+    shown = []
+    for seats in ((), ("one",)):
+        match = disputed(platform, ada, ben)
+        refused = [{"seat": seat, "version": 3, "at": 1, "code": "not_your_turn"} for seat in seats]
+        report = {"version": 5, "audit": {"state": "holds", "findings": [], "found": 0}, "entries": [], "clocks": {}, "refused": refused}
+        play.act_at_table(platform, match, "system", {"type": "attach_report", "dispute": 1, "report": report})
+        entry = ben.get(f"/v1/matches/{match}/entries?proof=1").json["entries"][-1]
+        parts = [entry["proof"]["action"], *entry["proof"]["events"]]
+        shown.append((entry["action"], entry["events"], [list(part) for part in parts]))
+    assert shown[0] == shown[1]
+
+
+def test_only_a_referee_who_never_had_a_seat_rules(
+    platform: Platform, join: Callable[..., Caller], ada: Caller, ben: Caller, referee: Caller
+) -> None:
+    judge, former, boss = join("Judy", "referee"), join("Rita", "referee"), join("Al", "admin")
+    match = begun(platform, judge, former)
+    assert former.act(match, {"type": "hand_over", "player": ben.id}).status_code == 200
+    assert ben.act(match, {"type": "take_over", "seat": "two"}).status_code == 200
+    assert ben.post(f"/v1/matches/{match}/disputes", {"version": 3, "text": TEXT}).status_code == 201
+    ruling = {"verdict": "rejected", "text": OTHER}
+    for caller, code in ((judge, "is_party"), (former, "is_party"), (ada, "role_needed"), (ben, "role_needed")):
+        answer = caller.post(f"/v1/matches/{match}/disputes/1/ruling", ruling)
+        assert (answer.status_code, answer.json["code"]) == (403, code)
+    by_action = ada.act(match, {"type": "rule_dispute", "dispute": 1, "remedy": "none", **ruling})
+    assert (by_action.status_code, by_action.json["code"]) == (403, "not_a_referee")
+    assert referee.post(f"/v1/matches/{match}/disputes/9/ruling", ruling).json["code"] == "no_dispute"
+    assert referee.post(f"/v1/matches/{match}/disputes/x/ruling", ruling).json["code"] == "no_such_dispute"
+    assert referee.post(f"/v1/matches/{match}/disputes/1/ruling", {**ruling, "remedy": "void"}).json["code"] == "bad_remedy"
+    assert referee.post(f"/v1/matches/{match}/disputes/1/ruling", ruling).json["disputes"][0]["state"] == "ruled"
+    assert ben.post(f"/v1/matches/{match}/disputes/1/appeal", {"text": OTHER}).status_code == 200
+    answer = referee.post(f"/v1/matches/{match}/disputes/1/ruling", ruling)
+    assert (answer.status_code, answer.json["code"]) == (403, "same_referee")
+    assert boss.post(f"/v1/matches/{match}/disputes/1/ruling", ruling).json["disputes"][0]["state"] == "settled"
+    assert ben.act(match, ADD).status_code == 200, "the match goes on"
+    assert audit(platform, match).findings == []
+
+
+def test_what_everybody_accepts_takes_effect_at_once(platform: Platform, ada: Caller, ben: Caller, referee: Caller) -> None:
+    match = disputed(platform, ada, ben)
+    ruling = {"verdict": "upheld", "remedy": "forfeit", "seat": "one", "text": OTHER}
+    assert referee.post(f"/v1/matches/{match}/disputes/1/ruling", ruling).status_code == 200
+    accept = {"type": "accept_ruling", "dispute": 1}
+    assert accept in [choice["action"] for choice in ada.get(f"/v1/matches/{match}/choices").json["choices"]]
+    assert ada.act(match, accept).json["outcome"] is None
+    assert ben.act(match, accept).json["outcome"]["winners"] == ["two"]
+
+
+def test_disputes_are_bounded(platform: Platform, ada: Caller, ben: Caller) -> None:
+    match = begun(platform, ada, ben)
+    path = f"/v1/matches/{match}/disputes"
+    refused = [
+        ({"version": 99, "text": TEXT}, 409, "no_such_past"),
+        ({"version": 3, "text": ""}, 422, "bad_action"),
+        ({"version": 3, "text": "x" * 2001}, 422, "bad_action"),
+        ({"version": 3, "text": "a\x1b[31mred"}, 422, "bad_action"),
+        ({"version": 3, "text": "turned \u202e round"}, 422, "bad_action"),
+        ({"version": 3}, 400, "bad_body"),
+        ({"version": 0, "text": TEXT}, 400, "bad_body"),
+        ({"version": 3, "text": TEXT, "more": 1}, 400, "bad_body"),
+    ]
+    for body, status, code in refused:
+        answer = ben.post(path, body)
+        assert (answer.status_code, answer.json["code"]) == (status, code), body
+    assert ben.post(path, {"version": 3, "text": "é\n" * 1000}, Idempotency_Key="d1").status_code == 201
+    assert ben.post(path, {"version": 3, "text": "é\n" * 1000}, Idempotency_Key="d1").status_code == 201
+    assert len(ben.get(path).json["disputes"]) == 1, "the same request is carried out once"
+    assert ben.post(path, {"version": 3, "text": TEXT}).json["code"] == "already_disputed"
+    for caller in (ada, ben):
+        if caller is ada:
+            assert ada.post(path, {"version": 3, "text": TEXT}).status_code == 201
+        number = 1 if caller is ben else 2
+        assert caller.act(match, {"type": "withdraw_dispute", "dispute": number}).status_code == 200
+    assert ada.post(path, {"version": 3, "text": TEXT}).status_code == 201
+    assert ben.post(path, {"version": 3, "text": TEXT}).json["code"] == "too_many_disputes"
+
+
+def test_a_match_that_is_over_is_disputed_without_a_change(
+    platform: Platform, ada: Caller, ben: Caller, referee: Caller, anybody: Caller
+) -> None:
+    match = begun(platform, ada, ben)
+    played_out(platform, ada, ben, match)
+    before = anybody.get(f"/v1/matches/{match}").json
+    assert ben.post(f"/v1/matches/{match}/disputes", {"version": 3, "text": TEXT}).status_code == 201
+    ruling = {"verdict": "upheld", "remedy": "void", "text": OTHER}
+    assert referee.post(f"/v1/matches/{match}/disputes/1/ruling", ruling).status_code == 200
+    for caller in (ada, ben):
+        assert caller.act(match, {"type": "accept_ruling", "dispute": 1}).status_code == 200
+    after = anybody.get(f"/v1/matches/{match}").json
+    assert (after["outcome"], after["secret"], after["status"]) == (before["outcome"], before["secret"], "over")
+    assert after["version"] == before["version"] + 4
+    report = anybody.get(f"/v1/matches/{match}/audit").json
+    assert (report["ok"], report["commitment"], report["dice"]) == (True, "kept", "verified")
+    stream = anybody.get(f"/v1/matches/{match}/stream").data
+    assert stream.count(b"event: entry") == after["version"]
+    assert stream.endswith(b'event: over\ndata: {"version":%d}\n\n' % after["version"])
+    record = anybody.get(f"/v1/matches/{match}/record").json["entries"]
+    assert [entry["version"] for entry in record if "secret" in entry] == [before["version"]]
+    kept = projections(platform.store.client)
+    rebuild(platform)
+    assert projections(platform.store.client) == kept
+
+
+def test_the_desk_is_for_referees(platform: Platform, ada: Caller, ben: Caller, referee: Caller, anybody: Caller) -> None:
+    first, second = disputed(platform, ada, ben), disputed(platform, ada, ben, spectators="none")
+    assert anybody.get("/v1/disputes").json["code"] == "no_key"
+    assert ada.get("/v1/disputes").json["code"] == "role_needed"
+    assert [each["match"] for each in referee.get("/v1/disputes").json["disputes"]] == [first, second]
+    page = referee.get("/v1/disputes?limit=1").json
+    assert [each["match"] for each in referee.get(f"/v1/disputes?limit=1&cursor={page['next']}").json["disputes"]] == [second]
+    assert ben.act(first, {"type": "withdraw_dispute", "dispute": 1}).status_code == 200
+    assert [each["match"] for each in referee.get("/v1/disputes").json["disputes"]] == [second]
+    found = {each["match"]: each["state"] for each in referee.get("/v1/disputes?open=0").json["disputes"]}
+    assert found == {first: "withdrawn", second: "open"}
+
+
+@pytest.mark.parametrize("after", ["escalation", "appeal"])
+def test_what_nobody_does_in_time_is_due(platform: Platform, ada: Caller, ben: Caller, referee: Caller, after: str) -> None:
+    """What then happens is in the table's scenarios."""
+    match = disputed(platform, ada, ben)
+    if after == "appeal":
+        referee.post(f"/v1/matches/{match}/disputes/1/ruling", {"verdict": "rejected", "text": OTHER})
+    until = recall.position(platform, match).table["disputes"][0]["until"]
+    assert until is not None
+    due = platform.store.client.ask("ZSCORE", platform.store.keys.of(match).due, f"deadline|{match}|")
+    assert int(due) == until
+
+
+def test_the_seats_and_the_referee_are_told_on_their_streams(platform: Platform, ada: Caller, ben: Caller, referee: Caller) -> None:
+    match = disputed(platform, ada, ben)
+
+    def told(caller: Caller) -> list[Any]:
+        text = caller.get("/v1/players/me/stream?seconds=0", Last_Event_ID="1").data.decode()
+        found = [part for part in text.split("\n\n") if "event: dispute\n" in part]
+        return [json.loads(line[6:])["state"] for part in found for line in part.split("\n") if line.startswith("data: ")]
+
+    assert (told(ada), told(ben), told(referee)) == (["open"], ["open"], [])
+    assert referee.post(f"/v1/matches/{match}/disputes/1/ruling", {"verdict": "rejected", "text": OTHER}).status_code == 200
+    assert ben.post(f"/v1/matches/{match}/disputes/1/appeal", {"text": TEXT}).status_code == 200
+    assert (told(ada), told(ben), told(referee)) == (["appealed"], ["appealed"], ["appealed"])
+
+
+def test_a_referee_works_at_the_desk_in_a_terminal(
+    platform: Platform, app: Flask, ada: Caller, ben: Caller, referee: Caller, capsys: pytest.CaptureFixture[str]
+) -> None:
+    match = disputed(platform, ada, ben)
+    made = report(platform, recall.position(platform, match), 1)
+    play.act_at_table(platform, match, "system", {"type": "attach_report", "dispute": 1, "report": made})
+    server = make_server("127.0.0.1", 0, app)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+
+    def desk(caller: Caller, *arguments: str) -> tuple[int, str]:
+        status = desk_main([*arguments, "--url", f"http://127.0.0.1:{server.port}", "--key", str(caller.key)])
+        said = capsys.readouterr()
+        return status, said.out + said.err
+
+    try:
+        status, listed = desk(referee)
+        assert (status, match in listed, "two disputes version 3; waits for a referee" in listed) == (0, True, True)
+        status, shown = desk(referee, match)
+        assert (status, TEXT in shown, "holds, 0 findings" in shown) == (0, True, True)
+        status, refused = desk(ada)
+        assert (status, "Only referees may do this" in refused) == (1, True)
+        status, ruled = desk(referee, match, "1", "upheld", "--remedy", "forfeit", "--seat", "one", "--text", OTHER)
+        assert (status, "dispute_ruled upheld, remedy forfeit one" in ruled, OTHER in ruled) == (0, True, True)
+        assert desk(referee) == (0, "No dispute waits.\n")
+        assert desk(referee, "--all")[1].endswith("ruled\n")
+    finally:
+        server.shutdown()

@@ -1,0 +1,319 @@
+"""Dossiers over HTTP: who gets which, what is in it, and that it is verified; reads are recorded first, and revoked callers get no more."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import tracemalloc
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+
+from events import highwater, play, rebuild, recall, sequencing, signer
+from events.dossiers import writing
+from events.dossiers.statements import Kept
+from events.dossiers.verifying import Source, Verdict, verify
+from events.leaves import HOUR_MS
+from events.platform import Platform
+from evidence.notes import parse_vkey
+from service import dossiers
+from tests.conftest import ALL_GAMES
+from tests.evidence.drafts import Draft
+from tests.service.conftest import Caller, Live, played_on
+from tests.service.test_spectators import hidden
+from tests.verify.test_verify import verify as node_verify
+
+STAY = {"type": "add", "by": 1, "stay": True}
+
+
+@pytest.fixture(autouse=True)
+def _new_log(platform: Platform) -> None:
+    """The store is emptied for each test; what was signed before is forgotten."""
+    (platform.settings.keys_folder / highwater.FILE).unlink(missing_ok=True)
+
+
+def sequenced(platform: Platform) -> None:
+    """Let the log take the leaves that are due."""
+    while sequencing.sequence(platform).added:
+        pass
+
+
+def path_of(match: str, viewer: str = "") -> str:
+    return f"/v1/matches/{match}/dossier" + (f"?viewer={viewer}" if viewer else "")
+
+
+def file_of(caller: Caller, match: str, viewer: str = "") -> bytes:
+    answer = caller.get(path_of(match, viewer))
+    assert (answer.status_code, answer.mimetype) == (200, "application/x-ndjson"), answer.text
+    return answer.data
+
+
+def verdicts(platform: Platform, *files: bytes) -> list[Verdict]:
+    keys = tuple(map(parse_vkey, platform.signer.vkeys()))
+    sources = [Source(f"file {place}", lambda file=file: file.splitlines(keepends=True)) for place, file in enumerate(files)]  # type: ignore[misc]
+    return verify(sources, ALL_GAMES, Kept(keys))
+
+
+def holds(platform: Platform, *files: bytes) -> bool:
+    found = [finding for verdict in verdicts(platform, *files) for finding in verdict.findings]
+    assert not found
+    return True
+
+
+def test_everybody_gets_what_they_may_see_and_all_of_it_when_the_match_is_over(
+    platform: Platform, ada: Caller, ben: Caller, anybody: Caller, referee: Caller, tally: str
+) -> None:
+    ada.act(tally, [STAY, {"type": "draw"}])
+    files = {name: file_of(caller, tally) for name, caller in (("one", ada), ("two", ben), ("spectator", anybody), ("all", referee))}
+    assert {name: Draft.read(file).first["viewer"] for name, file in files.items()} == {name: name for name in files}
+    assert holds(platform, *files.values())
+    for name, file in files.items():
+        first = Draft.read(file).first
+        assert (first["secret"], first["blind"] is None) == (None, name != "all")
+    assert ada.act(tally, {"type": "resign"}).status_code == 200
+    over = file_of(anybody, tally)
+    assert Draft.read(over).first["viewer"] == "all"
+    assert Draft.read(over).first["secret"]
+    assert holds(platform, *files.values(), over)
+    assert Draft.read(file_of(anybody, tally, "two")).first["viewer"] == "two"
+
+
+@pytest.mark.parametrize(
+    ("name", "viewer", "status", "code"),
+    [
+        ("ada", "two", 403, "hidden_view"),
+        ("ada", "all", 403, "hidden_view"),
+        ("anybody", "all", 403, "hidden_view"),
+        ("anybody", "one", 403, "hidden_view"),
+        ("referee", "three", 404, "no_such_seat"),
+        ("referee", "auditor", 404, "no_such_seat"),
+        ("referee", "?", 400, "bad_query"),
+    ],
+)
+def test_others_are_refused(request: pytest.FixtureRequest, tally: str, name: str, viewer: str, status: int, code: str) -> None:
+    answer = request.getfixturevalue(name).get(path_of(tally, viewer))
+    assert (answer.status_code, answer.json["code"]) == (status, code)
+
+
+def test_a_match_that_does_not_exist_has_none(anybody: Caller) -> None:
+    assert anybody.get(path_of("m" + "a" * 16)).json["code"] == "no_such_match"
+
+
+def test_a_referee_who_plays_gets_what_the_seat_sees(platform: Platform, join: Callable[..., Caller], ada: Caller) -> None:
+    rex = join("Rex", "referee")
+    match = rex.post("/v1/matches", {"game": "tally", "seats": {"one": "me", "two": "open"}, "options": {}}).json["id"]
+    ada.post(f"/v1/matches/{match}/seats/two")
+    assert Draft.read(file_of(rex, match)).first["viewer"] == "one"
+    assert rex.get(path_of(match, "all")).json["code"] == "hidden_view"
+
+
+def test_the_read_of_staff_is_recorded_first_and_is_in_the_file(platform: Platform, referee: Caller, anybody: Caller, tally: str) -> None:
+    (line,) = Draft.read(file_of(referee, tally)).of("read")
+    assert f"\n{referee.id}\ndossier\n" in line["note"]
+    assert line["count"] == 1
+    assert Draft.read(file_of(anybody, tally)).of("read") == [line]
+
+
+def test_while_a_seat_is_open_nobody_gets_the_key_of_the_salts(platform: Platform, ada: Caller, referee: Caller, anybody: Caller) -> None:
+    match = ada.post("/v1/matches", {"game": "tally", "seats": {"one": "me", "two": "open"}, "options": {}}).json["id"]
+    files = [file_of(caller, match) for caller in (referee, ada, anybody)]
+    assert [Draft.read(file).first["blind"] for file in files] == [None] * 3
+    whole, *redacted = verdicts(platform, *files)
+    assert not whole.findings
+    assert any("a seat was open" in sentence for sentence in whole.unchecked)
+    assert not any(verdict.findings for verdict in redacted)
+
+
+def test_head_shows_nothing_and_is_no_read(platform: Platform, referee: Caller, tally: str) -> None:
+    answer = referee.ask("HEAD", path_of(tally))
+    assert (answer.status_code, answer.data, answer.mimetype) == (200, b"", "application/x-ndjson")
+    assert answer.headers["Content-Disposition"] == f'attachment; filename="{tally}.ndjson"'
+    assert (answer.headers["Cache-Control"], answer.headers["Vary"]) == ("private, no-cache", "Authorization")
+    assert not platform.beside.reads(tally)
+
+
+def test_refused_actions_are_for_their_seat_and_for_all_in_the_whole_one(
+    platform: Platform, ada: Caller, ben: Caller, anybody: Caller, referee: Caller, tally: str
+) -> None:
+    assert ben.act(tally, STAY).status_code == 422
+    platform.beside.flush()
+    (line,) = Draft.read(file_of(ben, tally)).of("refused")
+    assert (line["seat"], line["player"], line["action"], line["code"]) == ("two", ben.id, STAY, "not_your_turn")
+    assert Draft.read(file_of(referee, tally)).of("refused") == [line]
+    assert not Draft.read(file_of(ada, tally)).of("refused")
+    assert not Draft.read(file_of(anybody, tally)).of("refused")
+    assert holds(platform, *(file_of(caller, tally) for caller in (ada, ben, referee, anybody)))
+
+
+def test_the_leaves_of_the_log_are_in_the_file(platform: Platform, ada: Caller, anybody: Caller, tally: str) -> None:
+    ada.act(tally, {"type": "resign"})
+    sequenced(platform)
+    file = file_of(anybody, tally)
+    assert [line["leaf"]["kind"] for line in Draft.read(file).of("leaf")] == ["begin", "end"]
+    (verdict,) = verdicts(platform, file)
+    assert (verdict.findings, verdict.checked["leaves"]) == ([], 2)
+
+
+def test_of_a_hidden_match_strangers_get_what_everybody_may_see(
+    platform: Platform, ada: Caller, ben: Caller, cleo: Caller, anybody: Caller, referee: Caller
+) -> None:
+    match = hidden(cleo, ada, ben, "none")
+    played_on(platform, match, random.Random(3), 9)
+    sequenced(platform)
+    files = [file_of(caller, match) for caller in (anybody, ada, referee)]
+    last = recall.position(platform, match)
+    assert [Draft.read(file).last for file in files] == [last.public_version, last.version, last.version]
+    assert last.public_version < last.version
+    assert not Draft.read(files[0]).of("read")
+    assert holds(platform, *files)
+
+
+def test_a_file_that_ends_where_strangers_may_see_is_not_cut(
+    platform: Platform, ada: Caller, ben: Caller, cleo: Caller, anybody: Caller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A receipt of a later version says nothing against it. It does against that of a seat."""
+    match = hidden(cleo, ada, ben, "none")
+    played_on(platform, match, random.Random(3), 9)
+    receipt = ada.get(f"/v1/matches/{match}/receipts/{recall.position(platform, match).version}").json["receipt"]
+    later = platform.clock.now() + HOUR_MS
+    monkeypatch.setattr(type(platform.clock), "now", lambda clock: later)
+    stranger, seat = file_of(anybody, match), file_of(ada, match)
+    assert holds(platform, stranger, seat)
+    (tmp_path / "receipt").write_text(receipt)
+    (tmp_path / "stranger").write_bytes(stranger)
+    done = node_verify("--json", f"--receipt={tmp_path / 'receipt'}", tmp_path / "stranger")
+    assert (done.returncode, json.loads(done.stdout)["findings"]) == (0, [])
+
+
+def test_reads_of_a_hidden_match_are_not_told_to_strangers(
+    platform: Platform, ada: Caller, ben: Caller, cleo: Caller, anybody: Caller, referee: Caller
+) -> None:
+    """Neither how often staff has looked, nor when: who looks again has something new to look at."""
+    match = hidden(cleo, ada, ben, "none")
+    assert referee.get(f"/v1/matches/{match}/state?viewer=one").status_code == 200
+    before = Draft.read(file_of(anybody, match))
+    played_on(platform, match, random.Random(3), 9)
+    assert referee.get(f"/v1/matches/{match}/state?viewer=one").status_code == 200
+    after = Draft.read(file_of(anybody, match))
+    assert before.of("read") == after.of("read") == []
+    assert Draft.read(file_of(ada, match)).of("read")[0]["count"] == 2
+    assert ada.act(match, {"type": "resign"}).status_code == 200
+    assert Draft.read(file_of(anybody, match, "spectator")).of("read")[0]["count"] == 2
+
+
+def test_who_may_not_see_it_any_more_gets_no_more(
+    platform: Platform, ada: Caller, referee: Caller, admin: Caller, tally: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writing, "PAGE", 2)
+    for _ in range(6):
+        played_on(platform, tally, random.Random(1), 1)
+    may = dossiers._still_may
+    asked: list[bool] = []
+
+    def loses_the_role(*given: Any) -> bool:
+        asked.append(may(*given))
+        if len(asked) == 2:
+            assert admin.ask("PATCH", f"/v1/players/{referee.id}", {"role": "player"}).status_code == 200
+        return asked[-1]
+
+    monkeypatch.setattr(dossiers, "_still_may", loses_the_role)
+    file = file_of(referee, tally)
+    assert asked == [True, True, False]
+    (verdict,) = verdicts(platform, file)
+    assert "truncated" in {finding.code for finding in verdict.findings}
+    assert Draft.read(file).last < recall.position(platform, tally).version
+
+
+def test_it_counts_as_an_audit_and_takes_a_place(
+    platform: Platform, ada: Caller, tally: str, app: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted: list[object] = []
+    monkeypatch.setattr(dossiers, "count_audit", lambda *given: counted.append(given))
+    taken: list[int] = []
+    write = writing.write
+
+    def watched(*given: Any) -> Iterator[bytes]:
+        for chunk in write(*given):
+            taken.append(places().taken)
+            yield chunk
+
+    def places() -> Any:
+        return app.wsgi_app._answers
+
+    monkeypatch.setattr(dossiers, "write", watched)
+    file_of(ada, tally)
+    assert len(counted) == 1
+    assert set(taken) == {1}
+    assert places().taken == 0
+
+
+def long(platform: Platform, player: str, versions: int) -> str:
+    """Create a match with many versions. Return its id."""
+    match = play.create(platform, player, "tally", {"one": "me", "two": "me"}, {"target": 1_000_000}).match
+    play.play(platform, match, "system", [{"type": "advance"}])
+    for _ in range(versions // 50):
+        play.play(platform, match, "one", [STAY] * 50)
+    return match
+
+
+def test_a_server_sends_it_as_it_is_read_and_lets_a_client_go(live: Live, platform: Platform, ada: Caller) -> None:
+    match = long(platform, ada.id, 1000)
+    address = live.url + path_of(match)
+    with requests.get(address, stream=True, timeout=20) as answer:
+        assert (answer.status_code, answer.headers.get("Content-Length")) == (200, None)
+        assert next(answer.iter_content(100))
+    answer = requests.get(address, timeout=20)
+    assert Draft.read(answer.content).last == recall.position(platform, match).version > 1000
+    assert holds(platform, answer.content)
+
+
+def test_a_long_match_is_never_held_in_memory(platform: Platform, ada: Caller) -> None:
+    match = long(platform, ada.id, 4000)
+    position = recall.position(platform, match)
+    assert position.version > 4000
+    largest = size = 0
+    tracemalloc.start()
+    for chunk in writing.write(platform, position, "all"):
+        largest, size = max(largest, len(chunk)), size + len(chunk)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < size / 2
+    assert largest < size / 10
+
+
+@pytest.fixture
+def renamed(platform: Platform, tmp_path: Path) -> Iterator[Callable[[str], None]]:
+    """Give the server another name, and its own again after the test."""
+    folder, kept = platform.settings.keys_folder, tmp_path / "keys"
+    shutil.copytree(folder, kept)
+
+    def rename(name: str) -> None:
+        signer.rotate(folder, name)
+        platform.signer._looked = 0.0
+        rebuild.rebuild(platform)
+
+    yield rename
+    shutil.rmtree(folder)
+    shutil.copytree(kept, folder)
+    platform.signer._looked = 0.0
+
+
+def test_a_server_that_takes_another_name_keeps_the_leaves_of_its_log(
+    platform: Platform, ada: Caller, anybody: Caller, tally: str, tmp_path: Path, renamed: Callable[[str], None]
+) -> None:
+    sequenced(platform)
+    before = platform.signer.name
+    renamed("another.example")
+    ada.act(tally, {"type": "resign"})
+    sequenced(platform)
+    file = file_of(anybody, tally)
+    origins = [json.loads(line)["proof"].partition("\n\n")[2].partition("\n")[0] for line in file.splitlines() if b'"line":"leaf"' in line]
+    assert (origins[0], origins[-1]) == (before, "another.example")
+    assert holds(platform, file)
+    (tmp_path / "file").write_bytes(file)
+    done = node_verify("--json", *(f"--key={vkey}" for vkey in platform.signer.vkeys()), tmp_path / "file")
+    assert (done.returncode, json.loads(done.stdout)["findings"]) == (0, [])

@@ -1,0 +1,146 @@
+"""The pages as HTML: what they may load, what they never hold, how large they are, and what they say of failures."""
+
+from __future__ import annotations
+
+import gzip
+import random
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+
+import web
+from events.platform import Platform
+from games import GAMES
+from tests.service.conftest import Caller, played_on
+
+STATIC = Path(next(iter(web.__path__))) / "static"
+BUDGET = 40_000  # bytes, compressed, of all that is no picture
+# Loaded where a reader audits, asks what a level thinks, or keeps pictures.
+ON_REQUEST = {"analysing.css", "analysing.js", "animating.js", "auditing.css", "auditing.js", "checking.js", "disputing.js", "gifenc.js"}
+ON_REQUEST |= {"pictures.js", "turning.js", "why.js"}
+
+
+class Tags(HTMLParser):
+    """Every tag of a page with its attributes."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attributes)))
+
+
+@pytest.fixture
+def client(anybody: Caller) -> FlaskClient:
+    return anybody.client
+
+
+@pytest.fixture
+def match(platform: Platform, ada: Caller, ben: Caller) -> str:
+    """A match of War of the Worlds, ada with the aliens and ben with the humans, some actions on."""
+    made = ada.post("/v1/matches", {"game": "war_of_the_worlds", "seats": {"aliens": "me", "humans": "open"}})
+    found = str(made.json["id"])
+    assert ben.post(f"/v1/matches/{found}/seats/humans").status_code == 200
+    played_on(platform, found, random.Random(4), 12)
+    return found
+
+
+def pages(match: str) -> list[str]:
+    return ["/", "/?status=playing&game=war", f"/m/{match}", f"/m/{match}?at=5", f"/embed/{match}", *[f"/games/{game}" for game in GAMES]]
+
+
+def test_pages_load_nothing_from_elsewhere_and_have_no_script_or_style_of_their_own(client: FlaskClient, match: str) -> None:
+    for path in pages(match):
+        answer = client.get(path)
+        assert (answer.status_code, answer.mimetype) == (200, "text/html")
+        policy = answer.headers["Content-Security-Policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert ("frame-ancestors *" in policy) == path.startswith("/embed/")
+        found = Tags(answer.text).found
+        for tag, attributes in found:
+            assert tag != "style"
+            assert "style" not in attributes
+            assert not [name for name in attributes if name.startswith("on")]
+            assert tag != "script" or (attributes["src"] or "").startswith("/static/")
+            if tag in ("link", "img", "script"):
+                assert (attributes.get("href") or attributes.get("src") or "").startswith("/")
+        ids = [attributes["id"] for _, attributes in found if "id" in attributes]
+        assert len(ids) == len(set(ids)), path
+
+
+def test_every_file_that_a_page_or_a_module_names_is_served(client: FlaskClient, match: str) -> None:
+    for path in pages(match):
+        for tag, attributes in Tags(client.get(path).text).found:
+            address = attributes.get("src") or (attributes.get("href") if tag == "link" and attributes.get("rel") == "stylesheet" else None)
+            if address is not None and not address.startswith("/v1/matches/"):
+                answer = client.get(address)
+                assert answer.status_code == 200, address
+                assert "max-age" in answer.headers["Cache-Control"]
+    for module in STATIC.glob("*.js"):
+        for name in re.findall(r'from "\./([\w.]+)"', module.read_text("utf-8")):
+            assert (STATIC / name).exists(), f"{module.name} imports {name}"
+
+
+def test_all_that_is_no_picture_is_small() -> None:
+    parts = [path.read_bytes() for path in (*STATIC.glob("*.js"), *STATIC.glob("*.css")) if path.name not in ON_REQUEST]
+    assert sum([len(gzip.compress(part)) for part in parts]) < BUDGET
+
+
+def test_a_page_is_a_spectators_and_holds_no_key(client: FlaskClient, match: str, ada: Caller) -> None:
+    page = client.get(f"/m/{match}", headers={"Authorization": f"Bearer {ada.key}"})
+    assert ada.key is not None
+    assert ada.key not in page.text
+    assert page.headers["Vary"] == "Authorization"
+    assert client.get(f"/m/{match}?viewer=aliens").text == client.get(f"/m/{match}?viewer=aliens").text
+    hands = re.findall(r'id="panel-aliens-hand[^"]*"', client.get(f"/m/{match}?viewer=humans").text)
+    assert hands == re.findall(r'id="panel-aliens-hand[^"]*"', client.get(f"/m/{match}").text)
+
+
+def test_a_failure_is_a_page_with_its_sentence(client: FlaskClient) -> None:
+    for path, status in (("/m/mabcdefghijklmnop", 404), ("/games/chess", 404), ("/?status=wrong", 400), ("/?mine=1", 401)):
+        answer = client.get(path)
+        assert (answer.status_code, answer.mimetype) == (status, "text/html")
+        assert "<h1>" in answer.text
+
+
+def test_oembed_tells_how_to_show_a_match_of_this_server_alone(client: FlaskClient, match: str) -> None:
+    told = client.get(f"/oembed?url=http://localhost/m/{match}&maxwidth=300").json
+    assert (told["type"], told["version"], told["width"]) == ("rich", "1.0", 300)
+    assert f'src="http://localhost/embed/{match}"' in told["html"]
+    assert f"/oembed?url=http%3A//localhost/m/{match}" in client.get(f"/m/{match}").text
+    for address in (
+        f"http://elsewhere/m/{match}",
+        "http://localhost/v1/games",
+        f"javascript://localhost/m/{match}",
+        "http://localhost/m/mabcdefghijklmnop",
+    ):
+        assert client.get("/oembed", query_string={"url": address}).status_code == 404
+
+
+def test_names_in_pages_are_text_and_nothing_else(client: FlaskClient, ada: Caller) -> None:
+    assert ada.ask("PATCH", "/v1/players/me", {"name": '"><script>alert(1)</script>'}).status_code == 200
+    match = ada.post("/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "me"}}).json["id"]
+    for path in (f"/m/{match}", "/"):
+        assert "<script>alert" not in client.get(path).text
+
+
+def test_the_lobby_lists_what_its_filters_ask_for(client: FlaskClient, match: str, ada: Caller) -> None:
+    assert match in client.get("/?part=list&status=playing&game=war_of_the_worlds").text
+    assert match not in client.get("/?part=list&status=open").text
+    assert match not in client.get("/?part=list&game=war").text
+    mine = client.get("/?part=list&mine=1", headers={"Authorization": f"Bearer {ada.key}"}).text
+    assert match in mine
+    assert "<html" not in mine
+
+
+def test_every_rule_of_a_game_has_an_anchor(client: FlaskClient) -> None:
+    for game in GAMES:
+        page = client.get(f"/games/{game}").text
+        for rule in client.get(f"/v1/games/{game}/rules").json["rules"]:
+            assert f'id="{rule["id"]}"' in page

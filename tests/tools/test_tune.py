@@ -1,0 +1,139 @@
+"""Weights are fitted by ridge regression, and written only if they win matches."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from games import GAMES
+from games.kernel import Seat, State
+from players import evaluation, plans
+from players.evaluation import Features
+from tests.tally import TALLY
+from tools import tune
+from tools.regression import ridge, solved
+from tools.significance import better
+from tools.tune import Row, Source, fitted, main, positions
+
+
+def test_a_system_of_equations_is_solved() -> None:
+    found = solved([[4.0, 2.0, 1.0], [2.0, 5.0, 3.0], [1.0, 3.0, 6.0]], [11.0, 21.0, 25.0])
+    assert found == pytest.approx([1, 2, 3])
+
+
+def test_a_regression_finds_the_weights_behind_noise_whatever_their_units() -> None:
+    draw = random.Random(4)
+    rows = [[draw.gauss(0, 1), draw.gauss(0, 1000), 0.0] for _ in range(2000)]
+    targets = [3 * one - 0.002 * two + draw.gauss(0, 1) for one, two, _ in rows]
+    weights = ridge(rows, targets, [0.0, 0.0, 7.0], 1e-6)
+    assert weights[:2] == pytest.approx([3, -0.002], rel=0.05)
+    assert weights[2] == 7, "nothing is known of it, so it stays as it was"
+
+
+def test_a_strong_pull_leaves_the_weights_about_where_they_were() -> None:
+    rows, targets = [[1.0], [2.0]], [2.0, 4.0]
+    assert ridge(rows, targets, [1.0], 1e-9) == pytest.approx([2])
+    assert ridge(rows, targets, [1.0], 1.0) == pytest.approx([1.5])
+    assert ridge(rows, targets, [1.0], 1e9) == pytest.approx([1])
+
+
+def test_each_phase_has_its_weights_and_one_without_rows_keeps_them() -> None:
+    rows = [Row(0, phase, [side * size], 0.5 + side * size / 4) for phase, size in (("early", 1), ("late", 2)) for side in (1, -1)]
+    present = {"early": {"lead": 0.1}, "late": {"lead": 0.1}, "end": {"lead": 0.1}}
+    found = fitted(rows, ("lead",), 2, present, 1e-9)
+    assert found == {"early": {"lead": 0.5}, "late": {"lead": 0.5}, "end": {"lead": 0.1}}
+
+
+def test_the_sequential_test_seldom_takes_an_even_candidate_and_finds_a_better_one() -> None:
+    def accepted(chance: float, seed: int) -> bool:
+        draw, counts = random.Random(seed), [0, 0]
+        while (verdict := better(counts[0], counts[1], 0.6, 0.05)) is None:
+            counts[draw.random() >= chance] += 1
+        return verdict
+
+    assert sum(accepted(0.5, seed) for seed in range(1000)) <= 65
+    assert sum(accepted(0.6, seed) for seed in range(1000)) >= 935
+
+
+@pytest.fixture
+def toy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The game `tally` with two features, `lead` and one that says nothing, and with weights that are the wrong way round."""
+
+    def features(state: State, seat: Seat) -> list[float]:
+        return [TALLY.worth(state, seat), float(len(state["pile"]))]
+
+    monkeypatch.setitem(GAMES, "tally", TALLY)  # type: ignore[arg-type]
+    monkeypatch.setitem(evaluation.FEATURES, "tally", Features(("lead", "noise"), features, lambda state: "any"))  # type: ignore[arg-type]
+    monkeypatch.setattr(plans, "FOLDER", tmp_path)
+    data = json.loads((Path(plans.__file__).parent / "data" / "default.json").read_text())
+    data["worth"] = [{"seats": [2, 3], "phases": ["any"], "weights": {"any": {"lead": -0.1, "noise": 0.0}}}]
+    (tmp_path / "tally.json").write_text(json.dumps(data))
+    plans._data.cache_clear()
+    yield tmp_path / "tally.json"
+    plans._data.cache_clear()
+
+
+WORDS = ["tally", "--matches", "40", "--every", "3", "--iterations", "8", "--pairs", "60", "--cores", "1", "--ridge", "0.01"]
+
+
+def test_weights_that_win_matches_are_written_for_their_number_of_seats(toy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(WORDS) == 0
+    others, item = json.loads(toy.read_text())["worth"]
+    assert (others["seats"], others["weights"]["any"]["lead"]) == ([3], -0.1)
+    assert item["seats"] == [2]
+    assert item["weights"]["any"]["lead"] > 0.05
+    assert abs(item["weights"]["any"]["noise"]) < 0.05
+    assert "--ridge 0.01" in item["tuned"]
+    assert "better" in capsys.readouterr().out
+    plans._data.cache_clear()
+    assert plans.weights_of("tally", 2) == item
+
+
+@pytest.mark.parametrize("game", ["default", *sorted(GAMES)])
+def test_a_file_keeps_its_content_and_has_short_lines(game: str) -> None:
+    data = json.loads((plans.FOLDER / f"{game}.json").read_text())
+    text = tune.laid_out(data)
+    assert json.loads(text) == data
+    assert list(json.loads(text)["worth"][0]) == list(data["worth"][0])
+    assert max(map(len, text.splitlines())) <= 160
+    assert len(text.splitlines()) < 600
+
+
+def test_a_dry_run_writes_nothing_and_prints_the_same_twice(toy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before, printed = toy.read_text(), []
+    for _ in range(2):
+        assert main([*WORDS, "--dry-run"]) == 0
+        printed.append(capsys.readouterr().out)
+    assert toy.read_text() == before
+    assert printed[0] == printed[1]
+
+
+def test_a_better_fit_that_wins_no_more_matches_is_not_written(
+    toy: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = toy.read_text()
+    monkeypatch.setattr(tune, "pair", lambda task: (-1) ** task[1])
+    assert main(WORDS) == 1
+    assert toy.read_text() == before
+    assert "undecided, so not accepted" in capsys.readouterr().out
+
+
+def test_positions_follow_from_the_seed() -> None:
+    source = Source("war", 2, {}, "7", "random", 10, 20)
+    rows = positions((source, 3))
+    assert rows == positions((source, 3)) != positions((source, 4))
+    assert {row.share for row in rows} <= {0.0, 0.5, 1.0}
+    assert sum(row.share for row in rows) == len(rows) / 2, "both seats have each position, and share one victory"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["war", "--level", "greedy"], ["war", "--seats", "7"], ["war", "--ridge", "0"], ["war", "--share", "0.4"], ["war", "--pairs", "0"]],
+)
+def test_what_cannot_be_tuned_is_said(words: list[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 2

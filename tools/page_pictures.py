@@ -1,0 +1,87 @@
+"""Photographs of every page, light and dark, wide and as a telephone shows it: `./run pictures --pages`.
+
+A private service plays a match of each game, so the pages are those that people see.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import httpx
+from playwright.sync_api import Browser, ViewportSize, sync_playwright
+
+from games.kernel import Game
+from tools import private
+from tools.browsers import FLAGS
+
+WINDOWS: dict[str, ViewportSize] = {"wide": {"width": 1440, "height": 900}, "phone": {"width": 390, "height": 844}}
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+SETTLED = 400  # milliseconds after the last answer, for pictures that fade in
+PATIENCE = 600  # long polls
+
+
+def photograph_pages(browser: str, games: Sequence[Game], to: Path) -> None:
+    """Write an image of every page into a folder, and print their names."""
+    with tempfile.TemporaryDirectory() as data, private.service(Path(data)) as place, sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=browser, args=list(FLAGS))
+        with httpx.Client(base_url=place.url, timeout=60) as client:
+            key = client.post("/v1/players", json={"name": "Ada"}).json()["key"]
+            client.headers["Authorization"] = f"Bearer {key}"
+            pages = {"lobby": "/"}
+            for game in games:
+                pages.update(_pages(client, game))
+        for name, path in pages.items():
+            for image in _photographs(opened, place.url, key, name, path, to):
+                print(image.name)
+        opened.close()
+
+
+def _pages(client: httpx.Client, game: Game) -> Iterator[tuple[str, str]]:
+    """Yield the name and the address of each page of a game. Three of them are moments of a match that was played."""
+    seats = list(game.seats.ids)
+    over = _played(client, game.id, dict.fromkeys(seats, "ai:greedy"))
+    version = client.get(f"/v1/matches/{over}").json()["version"]
+    mine = client.post("/v1/matches", json={"game": game.id, "seats": {**dict.fromkeys(seats, "ai:greedy"), seats[0]: "me"}}).json()["id"]
+    _wait(client, mine, lambda standing: seats[0] in standing["to_act"])
+    yield f"{game.id}-rules", f"/games/{game.id}"
+    yield f"{game.id}-play", f"/m/{mine}"
+    yield f"{game.id}-set-up", f"/m/{over}?at=2&viewer=spectator"
+    yield f"{game.id}-middle", f"/m/{over}?at={version * 2 // 3}&viewer=spectator"
+    yield f"{game.id}-end", f"/m/{over}?viewer=spectator"
+    yield f"{game.id}-embed", f"/embed/{over}"
+
+
+def _played(client: httpx.Client, game: str, seats: dict[str, str]) -> str:
+    """Return a match that artificial players have played to its end."""
+    match: str = client.post("/v1/matches", json={"game": game, "seats": seats}).json()["id"]
+    _wait(client, match, lambda standing: standing["status"] == "over")
+    return match
+
+
+def _wait(client: httpx.Client, match: str, ready: Callable[[dict[str, Any]], bool]) -> None:
+    """Wait until the standing of a match is as wanted. Raise RuntimeError if that takes too long."""
+    for _ in range(PATIENCE):
+        standing = client.get(f"/v1/matches/{match}").json()
+        if ready(standing):
+            return
+        client.get(f"/v1/matches/{match}/entries", params={"after": standing["version"], "limit": 1, "wait": 9})
+    raise RuntimeError(f"{match} did not come as far as wanted")
+
+
+def _photographs(browser: Browser, url: str, key: str, name: str, path: str, to: Path) -> Iterator[Path]:
+    for window, size in WINDOWS.items():
+        for theme in SCHEMES:
+            context = browser.new_context(base_url=url, viewport=size, color_scheme=theme, reduced_motion="reduce")
+            context.add_init_script(f"if (location.host) localStorage.setItem('warledger.key', '{key}')")
+            page = context.new_page()
+            page.goto(path)
+            if path.startswith("/m/"):
+                page.locator("#log li").first.wait_for(state="attached")
+            page.wait_for_timeout(SETTLED)
+            image = to / f"page-{name}-{window}-{theme}.png"
+            page.screenshot(path=image, full_page=window == "phone" or not path.startswith(("/m/", "/games/")))
+            yield image
+            context.close()

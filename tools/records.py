@@ -1,0 +1,148 @@
+"""Read matches from files: dossiers, records, archives, and folders of them. Write archives.
+
+An archive holds whole matches, compactly: an xz stream of lines, each canonical JSON. The first is `{"archive":1}`. Then each match has a
+line of its own, `{"digest","entries","match","revision","rules","secret"}`: the last digest, how many entries follow, and what is in each
+of them. The lines of its entries have what remains: `action`, `actor`, `events`, `request` if there is one, and `at`, the milliseconds
+since the entry before, or for the first since 1970. Whatever follows from these is left out: format, version, digest, and the secret, whose
+place `secret_revealed` marks. An entry whose `revision` or `rules` are not those of its match names them.
+"""
+
+from __future__ import annotations
+
+import lzma
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from events.dossiers.records import lines_of_record
+from events.entries import START, Entry, Unreadable, blind_key, canonical, link, parse
+from events.json_text import loads
+from events.trail import header_of, revealed
+
+_XZ = b"\xfd7zXZ\x00"
+_SUFFIXES = (".xz", ".json", ".jsonl", ".ndjson", ".dossier", ".record")
+_PRESET = 9 | lzma.PRESET_EXTREME
+
+
+class BadRecord(Exception):
+    """A file has no matches that can be decided again. The text says why, in a sentence."""
+
+
+class Record(NamedTuple):
+    """A match in full: its id, its entries as they stand in the log, and its secret in hex, if that is known."""
+
+    match: str
+    raws: list[bytes]
+    secret: str | None
+
+
+def read(paths: Iterable[Path]) -> Iterator[Record]:
+    """Yield the matches of files, and of the files in folders with a known ending. Raise BadRecord, OSError."""
+    for path in paths:
+        if path.is_dir():
+            yield from read(file for file in sorted(path.rglob("*")) if file.suffix in _SUFFIXES)
+        else:
+            yield from read_file(path)
+
+
+def read_file(path: Path) -> Iterator[Record]:
+    """Yield the matches of a file. Raise BadRecord, OSError."""
+    with path.open("rb") as file:
+        packed = file.read(len(_XZ)) == _XZ
+    if packed:
+        with lzma.open(path) as lines:
+            yield from _of_archive(path, lines)
+        return
+    content = path.read_bytes()
+    if not content.strip():
+        raise BadRecord(f"{path} is empty.")
+    yield _of_record(path, [line for line in lines_of_record(content) if line.strip()])
+
+
+def write_archive(file: IO[bytes], records: Iterable[Record]) -> int:
+    """Write matches to a new archive, and return how many. Every entry read back from it has the same bytes. Raise BadRecord."""
+    number = 0
+    with lzma.open(file, "wb", preset=_PRESET) as packed:
+        packed.write(b'{"archive":1}\n')
+        for record in records:
+            lines = list(_packed(record))
+            packed.write(b"".join(line + b"\n" for line in lines))
+            if next(_matches(Path("the archive"), iter(lines))) != record:
+                raise BadRecord(f"The match {record.match} cannot be archived: its entries do not follow from its secret.")
+            number += 1
+    return number
+
+
+def _packed(record: Record) -> Iterator[bytes]:
+    """Yield the lines of a match. Raise BadRecord."""
+    try:
+        entries = list(map(parse, record.raws))
+    except Unreadable as reason:
+        raise BadRecord(f"The match {record.match} cannot be archived: {reason}.") from None
+    if record.secret is None or not entries:
+        raise BadRecord(f"The match {record.match} cannot be archived: its secret is not known, or it has no entries.")
+    last, at = entries[-1], 0
+    shared = {"revision": entries[0].revision, "rules": entries[0].rules}
+    yield canonical({"digest": last.digest, "entries": len(entries), "match": record.match, "secret": record.secret, **shared})
+    for entry in entries:
+        line: dict[str, Any] = {"action": entry.action, "actor": entry.actor, "at": entry.at - at, "events": entry.events}
+        line |= {name: value for name, value in (("revision", entry.revision), ("rules", entry.rules)) if value != shared[name]}
+        if entry.request is not None:
+            line["request"] = entry.request
+        if entry.secret is not None:
+            line["secret_revealed"] = True
+        at = entry.at
+        yield canonical(line)
+
+
+def _of_archive(path: Path, lines: Iterable[bytes]) -> Iterator[Record]:
+    remaining = iter(lines)
+    try:
+        if loads(next(remaining, b"")) != {"archive": 1}:
+            raise BadRecord(f"{path} is not an archive of version 1.")
+        yield from _matches(path, remaining)
+    except (lzma.LZMAError, EOFError, ValueError, KeyError, TypeError) as reason:
+        raise BadRecord(f"{path} is damaged: {type(reason).__name__}: {reason}.") from None
+
+
+def _matches(path: Path, lines: Iterator[bytes]) -> Iterator[Record]:
+    """Yield the matches of an archive. Raise BadRecord."""
+    for line in lines:
+        about = loads(line)
+        match, secret, digest, at = about["match"], about["secret"], START, 0
+        blind, raws = blind_key(bytes.fromhex(secret)), []
+        for version in range(1, about["entries"] + 1):
+            part = loads(next(lines, b""))
+            at += part["at"]
+            revision, rules = part.get("revision", about["revision"]), part.get("rules", about["rules"])
+            told = secret if "secret_revealed" in part else None
+            entry = Entry(match, version, part["actor"], part["action"], part["events"], revision, rules, at, part.get("request"), "", told)
+            linked, raw = link(digest, entry, blind)
+            digest = linked.digest
+            raws.append(raw)
+        if digest != about["digest"]:
+            raise BadRecord(f"{path} is damaged: the entries of {match} do not lead to its digest.")
+        yield Record(match, raws, secret)
+
+
+def _of_record(path: Path, lines: list[bytes]) -> Record:
+    """Return the match of a record or of a dossier."""
+    try:
+        first = loads(lines[0])
+    except ValueError:
+        raise BadRecord(f"{path} is no record: its first line is not JSON.") from None
+    if isinstance(first, dict) and first.get("line") == "dossier":
+        if first.get("viewer") != "all":
+            raise BadRecord(f"{path} is a dossier in part. Only a whole one can be decided again.")
+        parts = [loads(line) for line in lines]
+        raws = [canonical(part["entry"]) for part in parts if part.get("line") == "entry"]
+        return Record(str(first.get("match")), raws, first.get("secret"))
+    header = header_of(lines[0])
+    raws = lines if header is None else lines[1:]
+    if not raws:
+        raise BadRecord(f"{path} has no entries.")
+    try:
+        match = parse(raws[0]).match if header is None else header[0]
+    except Unreadable as reason:
+        raise BadRecord(f"{path} is no record: {reason}.") from None
+    return Record(match, raws, revealed(raws))

@@ -1,0 +1,311 @@
+"""Tune how a game is evaluated: ridge regression on self-play, accepted by matches only. `./run tune GAME`.
+
+1. *Self-play*: matches of a quick level, in which some actions are drawn, give positions: the features of each seat, and the share of the
+   victory that the seat got in the end.
+2. *Fit*: for each phase, the weights that predict this share best, drawn towards the weights that there are. A stronger pull gives another
+   candidate. The error on matches that were left out is printed, and decides nothing.
+3. *Matches*: each candidate plays the present weights, in pairs of matches with the same dice and the sides swapped, until a sequential
+   test tells whether it is the better one. The first that is better is written into players/data/<game>.json. A better fit alone never is.
+
+The same seed gives the same candidates and the same matches, on any number of cores.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import multiprocessing
+import os
+import random
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from tqdm import tqdm
+
+from games import GAMES
+from games.chance import Drawn
+from games.kernel import Action, Memory, Seat, State
+from players import LEVELS, budget_of, plans, question_of
+from players.evaluation import features_of, share_of, weighted
+from players.level import Budget, Level
+from players.searching import search
+from tools.regression import dot, ridge
+from tools.significance import better
+from tools.simulate import course
+
+HELD_OUT = 5  # one match in so many is left out of the fit
+DIGITS = 4  # of a weight in the file
+WIDTH = 140  # of a line of the file
+
+T = TypeVar("T")
+U = TypeVar("U")
+Weights = dict[str, dict[str, float]]
+"""Weights by phase and name of the feature, as in players/data/<game>.json."""
+
+
+class Source(NamedTuple):
+    """Where positions come from: matches of `level`, in which one action in `stray` is drawn; every `every`-th decision is looked at."""
+
+    game: str
+    seats: int
+    options: dict[str, Any]
+    seed: str
+    level: str
+    stray: int
+    every: int
+
+
+class Row(NamedTuple):
+    """A position as a seat has it: the number of its match, its phase, the features, and the share of the victory that the seat got."""
+
+    match: int
+    phase: str
+    features: list[float]
+    share: float
+
+
+def positions(task: tuple[Source, int]) -> list[Row]:
+    """Return the rows of the match of a number."""
+    source, number = task
+    game = GAMES[source.game]
+    found = features_of(game)
+    draw = random.Random(f"{source.seed}/{number}/players")
+    seats = random.Random(f"{source.seed}/{number}/seats").sample(game.seats.ids, source.seats)
+    seen: list[tuple[Seat, str, list[float]]] = []
+    decisions = 0
+
+    def decide(state: State, seat: Seat, memory: Memory) -> Action:
+        nonlocal decisions
+        decisions += 1
+        if decisions % source.every == 0:
+            seen.extend((other, found.phase(state), found.features(state, other)) for other in game.playing(state))
+        question = question_of(game, state, seat, memory)
+        level = "random" if draw.randrange(source.stray) == 0 else source.level
+        return LEVELS[level](question, budget_of(question, level), Drawn(draw.randrange)).action
+
+    dice = Drawn(random.Random(f"{source.seed}/{number}/dice").randrange)
+    winners: list[Seat] = []
+    for _, match in course(game, game.begin(seats, source.options), decide, dice):
+        if match.state["outcome"] is not None:
+            winners = match.state["outcome"]["winners"]
+    return [Row(number, phase, features, (seat in winners) / max(1, len(winners))) for seat, phase, features in seen]
+
+
+def fitted(rows: Iterable[Row], names: tuple[str, ...], seats: int, present: Weights, strength: float) -> Weights:
+    """Return the weights of a fit to rows. A phase without rows keeps its weights.
+
+    The sum of weighted features is linear near an even share, where `share_of` has the slope 2 (n - 1) / n² with n seats. So the sum is
+    fitted to the share above an even one, divided by that slope: 1 for a victory with two seats, and -1 for a defeat.
+    """
+    slope = 2 * (seats - 1) / seats**2
+    by_phase: dict[str, list[Row]] = {}
+    for row in rows:
+        by_phase.setdefault(row.phase, []).append(row)
+    found = {phase: dict(weights) for phase, weights in present.items()}
+    for phase, some in by_phase.items():
+        start = vector(present, phase, names)
+        targets = [(row.share - 1 / seats) / slope for row in some]
+        weights = ridge([row.features for row in some], targets, start, strength)
+        found[phase] = {name: float(f"{weight:.{DIGITS}g}") for name, weight in zip(names, weights, strict=True)}
+    return found
+
+
+def vector(weights: Weights, phase: str, names: tuple[str, ...]) -> list[float]:
+    """Return the weights of a phase in the order of the names. What has no weight has 0."""
+    return [float(weights.get(phase, {}).get(name, 0.0)) for name in names]
+
+
+def error(rows: Iterable[Row], names: tuple[str, ...], seats: int, weights: Weights) -> float:
+    """Return the mean squared error of the predicted shares."""
+    errors = [(share_of(dot(vector(weights, row.phase, names), row.features), seats) - row.share) ** 2 for row in rows]
+    return math.fsum(errors) / len(errors) if errors else 0.0
+
+
+class Trial(NamedTuple):
+    """A candidate against the present weights: who plays (a level that searches, and its iterations), and by which weights."""
+
+    game: str
+    seats: int
+    options: dict[str, Any]
+    seed: str
+    level: str
+    iterations: int
+    present: Weights
+    candidate: Weights
+
+
+def pair(task: tuple[Trial, int]) -> int:
+    """Play the two matches of a number: in the first the candidate has half of the seats, in the second the others.
+
+    Return 1 if it got more of the two victories than the present weights, -1 if it got less, else 0.
+    """
+    trial, number = task
+    ids = GAMES[trial.game].seats.ids
+    seats = random.Random(f"{trial.seed}/{number}/seats").sample(ids, trial.seats)
+    half = seats[::2]
+    lead = _lead(trial, number, seats, half) + _lead(trial, number, seats, [seat for seat in seats if seat not in half])
+    return (lead > 0) - (lead < 0)
+
+
+def _lead(trial: Trial, number: int, seats: list[Seat], new: list[Seat]) -> int:
+    """Play a match in which some seats have the candidate's weights. Return 1 if only such seats win, -1 if only others do, else 0."""
+    game = GAMES[trial.game]
+    chance = Drawn(random.Random(f"{trial.seed}/{number}/players").randrange)
+    dice = Drawn(random.Random(f"{trial.seed}/{number}/dice").randrange)
+    by_new, by_present = (_player(trial, weights) for weights in (trial.candidate, trial.present))
+
+    def decide(state: State, seat: Seat, memory: Memory) -> Action:
+        question = question_of(game, state, seat, memory)
+        return (by_new if seat in new else by_present)(question, Budget(trial.iterations), chance).action
+
+    winners: list[Seat] = []
+    order = random.Random(f"{trial.seed}/{number}/order").sample(seats, len(seats))
+    for _, match in course(game, game.begin(order, trial.options), decide, dice):
+        if match.state["outcome"] is not None:
+            winners = match.state["outcome"]["winners"]
+    sides = {seat in new for seat in winners}
+    return 0 if len(sides) != 1 else 1 if True in sides else -1
+
+
+def _player(trial: Trial, weights: Weights) -> Level:
+    return search(trial.level, weighted(GAMES[trial.game], trial.seats, weights))
+
+
+class Verdict(NamedTuple):
+    """How a trial ended. `accepted`: True if the candidate is better, False if it is not, None if the pairs did not suffice to tell."""
+
+    accepted: bool | None
+    won: int
+    lost: int
+    even: int
+
+
+def tried(trial: Trial, pairs: int, share: float, wrong: float, cores: int) -> Verdict:
+    """Play pairs of matches, until the test decides or there are no more."""
+    counts = {1: 0, -1: 0, 0: 0}
+    accepted: bool | None = None
+    tasks = [(trial, number) for number in range(pairs)]
+    for result in tqdm(_results(pair, tasks, cores), total=pairs, unit="pair", leave=False):
+        counts[result] += 1
+        accepted = better(counts[1], counts[-1], share, wrong)
+        if accepted is not None:
+            break
+    return Verdict(accepted, counts[1], counts[-1], counts[0])
+
+
+def _results(function: Callable[[T], U], tasks: list[T], cores: int) -> Iterator[U]:
+    """Yield the results in the order of the tasks. No process is started for one core."""
+    if cores == 1:
+        yield from map(function, tasks)
+        return
+    with multiprocessing.Pool(cores) as pool:
+        yield from pool.imap(function, tasks)
+
+
+def put(game: str, seats: int, weights: Weights, how: str) -> Path:
+    """Write the weights of a game with so many seats into its file, with a sentence that says how they came about. Return the path."""
+    path = plans.FOLDER / f"{game}.json"
+    data = json.loads((path if path.exists() else plans.FOLDER / "default.json").read_text())
+    for item in data["worth"]:
+        if "levels" not in item:
+            item["seats"] = [number for number in item["seats"] if number != seats]
+    item = {"seats": [seats], "phases": list(weights), "tuned": how, "weights": weights}
+    data["worth"] = [*[known for known in data["worth"] if known["seats"]], item]
+    path.write_text(laid_out(data) + "\n")
+    return path
+
+
+def laid_out(value: Any, indent: str = "") -> str:
+    """Return a value as JSON. What fits into a line is on one line."""
+    line = json.dumps(value)
+    if len(indent) + len(line) <= WIDTH or not isinstance(value, (dict, list)):
+        return line
+    deeper = indent + "  "
+    if isinstance(value, dict):
+        inner = ",\n".join(f"{deeper}{json.dumps(key)}: {laid_out(item, deeper)}" for key, item in value.items())
+        return f"{{\n{inner}\n{indent}}}"
+    inner = ",\n".join(f"{deeper}{laid_out(item, deeper)}" for item in value)
+    return f"[\n{inner}\n{indent}]"
+
+
+def parsed(arguments: list[str] | None) -> argparse.Namespace:
+    """Return the options of the command line."""
+    parser = argparse.ArgumentParser(prog="run tune", description="Tune how a game is evaluated, and keep what wins matches.")
+    parser.add_argument("game", choices=sorted(GAMES), metavar="GAME", help=", ".join(sorted(GAMES)))
+    parser.add_argument("--seats", type=int, default=2, metavar="N", help="the number of seats (2)")
+    parser.add_argument("--options", type=json.loads, default={}, metavar="JSON", help="the match options, as a JSON object")
+    parser.add_argument("--seed", default="1", metavar="S", help="the same seed gives the same weights and plays the same matches")
+    parser.add_argument("--matches", type=int, default=400, metavar="N", help="matches of self-play (400)")
+    parser.add_argument("--self-play", default="greedy", choices=list(LEVELS), metavar="LEVEL", help="who plays them (greedy)")
+    parser.add_argument("--stray", type=int, default=10, metavar="N", help="one of their actions in N is drawn at random (10)")
+    parser.add_argument("--every", type=int, default=5, metavar="N", help="look at each N-th decision (5)")
+    parser.add_argument("--ridge", type=numbers, default=[0.01, 0.1, 1.0], metavar="X,X", help="pulls towards the present weights")
+    parser.add_argument("--level", default="strong", metavar="LEVEL", help="who plays the pairs of matches; it searches (strong)")
+    parser.add_argument("--iterations", type=int, default=0, metavar="N", help="its iterations a decision (those of the level)")
+    parser.add_argument("--pairs", type=int, default=200, metavar="N", help="the most pairs of matches of a candidate (200)")
+    parser.add_argument("--share", type=float, default=0.6, metavar="X", help="the share of decided pairs that is worth finding (0.6)")
+    parser.add_argument("--confidence", type=float, default=0.95, metavar="X", help="of the run that what it writes is better (0.95)")
+    parser.add_argument("--dry-run", action="store_true", help="write nothing")
+    parser.add_argument("--cores", type=int, default=os.cpu_count() or 1, metavar="N")
+    options = parser.parse_args(arguments)
+    game = GAMES[options.game]
+    plan = plans.plan_of(options.game, options.level, options.seats)
+    if not game.seats.least <= options.seats <= game.seats.most:
+        parser.error(f"{game.title} takes {game.seats.least} to {game.seats.most} seats, not {options.seats}")
+    if plan is None:
+        parser.error(f"{options.level} does not search")
+    if plans.weights_of(options.game, options.seats) is None:
+        parser.error(f"there are no weights for {options.game} with {options.seats} seats to begin from")
+    if min(options.matches, options.stray, options.every, options.pairs, options.cores) < 1 or min(options.ridge) <= 0:
+        parser.error("--matches, --stray, --every, --pairs and --cores must be at least 1, and --ridge above 0")
+    if not 0.5 < options.share < 1 or not 0.5 < options.confidence < 1:
+        parser.error("--share and --confidence must be between 0.5 and 1")
+    options.iterations = options.iterations or plan.iterations
+    return options
+
+
+def numbers(text: str) -> list[float]:
+    """Return the numbers of a list with commas."""
+    return [float(part) for part in text.split(",")]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Tune, and print what was found. Return 0, or 1 if no candidate was accepted."""
+    options = parsed(arguments)
+    names, seats = features_of(GAMES[options.game]).names, options.seats
+    item: Mapping[str, Any] = plans.weights_of(options.game, seats) or {}
+    present: Weights = {phase: dict(weights) for phase, weights in item["weights"].items()}
+    source = Source(options.game, seats, options.options, f"{options.seed}/self-play", options.self_play, options.stray, options.every)
+    tasks = [(source, number) for number in range(options.matches)]
+    rows = [row for some in tqdm(_results(positions, tasks, options.cores), total=len(tasks), leave=False) for row in some]
+    learned = [row for row in rows if row.match % HELD_OUT]
+    held_out = [row for row in rows if row.match % HELD_OUT == 0]
+    print(f"{len(rows)} rows of {options.matches} matches of {options.self_play}, {len(names)} features, seed {options.seed}")
+    print(f"squared error of the present weights on matches left out: {error(held_out, names, seats, present):.4f}")
+    wrong = (1 - options.confidence) / len(options.ridge)  # each candidate has its part of the chance to be accepted wrongly
+    for strength in options.ridge:
+        candidate = fitted(learned, names, seats, present, strength)
+        print(f"candidate with ridge {strength:g}: {error(held_out, names, seats, candidate):.4f}")
+        fields = (options.game, seats, options.options, f"{options.seed}/{strength:g}", options.level, options.iterations)
+        verdict = tried(Trial(*fields, present, candidate), options.pairs, options.share, wrong, options.cores)
+        result = f"{verdict.won} pairs won, {verdict.lost} lost, {verdict.even} even"
+        print(f"  {result}: {_WORDS[verdict.accepted]}")
+        if verdict.accepted:
+            how = f"./run tune {' '.join(arguments or sys.argv[1:])} (ridge {strength:g}: {result})"
+            if options.dry_run:
+                print(json.dumps(candidate, indent=2))
+            else:
+                print(f"written: {put(options.game, seats, candidate, how)}")
+            return 0
+    print("No candidate is better than the present weights. Nothing is written.")
+    return 1
+
+
+_WORDS: Mapping[bool | None, str] = {True: "better", False: "not better", None: "undecided, so not accepted"}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

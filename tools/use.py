@@ -1,0 +1,185 @@
+"""What levels of play make use of: each kind of action, each card, and moves to and fro. `./run simulate GAME --seats LEVEL,LEVEL --use`.
+
+A *kind* is the type of an action. A *card* is a value of a field `card` or `cards` of an action; `option` says which option of the card.
+Beside how often a thing was done stands in how many decisions it could have been done.
+
+A *move* is a fact with `from` and `to` that follows from an action of the seat, such as `unit_moved`. It is *taken back* if a later fact
+of the same type brings the same pieces back to where they were, in the same turn of the seat or in its next one, and no fact between the
+two names the place where they had gone, unless it is another move of the seat: nothing was gained there, and nobody did anything there.
+A retreat from a threat counts as taken back, too.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from games.choices import Choice
+from games.kernel import SYSTEM, Action, Event, Game, Seat
+
+Use = dict[str, Counter[str]]
+"""How often a level did what: `done` and `possible` by kind and card, and `moves` by how they ended."""
+
+
+def nothing() -> Use:
+    """Return the use of a level that has decided nothing yet."""
+    return {"done": Counter(), "possible": Counter(), "moves": Counter()}
+
+
+def count_decision(use: Use, choices: Iterable[Choice], action: Action) -> None:
+    """Count a decision: what the choices would have allowed, and what was done."""
+    use["possible"].update({name for choice in choices for name in names(choice["action"])})
+    use["done"].update(set(names(action)))
+    use["moves"]["decisions"] += 1
+
+
+def names(action: Action) -> Iterator[str]:
+    """Yield the name of an action's kind, and one for each card in it: `play`, `play reap`, and `play reap 2` for its second option."""
+    kind = action["type"]
+    yield kind
+    for card in [action["card"]] if "card" in action else action.get("cards", []):
+        yield f"{kind} {card}"
+        if "option" in action:
+            yield f"{kind} {card} {action['option']}"
+
+
+class Move(NamedTuple):
+    """A move of a seat. `rest`: the type and the pieces, which are equal in the move that takes it back. `turn`: of the seat, from 1."""
+
+    start: str
+    goal: str
+    rest: list[Any]
+    turn: int
+
+
+class Moves:
+    """Watches the moves of the seats of a match."""
+
+    def __init__(self, seats: Iterable[Seat]) -> None:
+        self._seats = frozenset(seats)
+        self._turns: Counter[Seat] = Counter()
+        self._open: list[tuple[Seat, Move]] = []  # moves that can still be taken back
+
+    def watch(self, actor: Seat, events: Iterable[Event], use: Use | None) -> None:
+        """Count the moves among the events of an action, and those that they take back, for the level of the actor."""
+        for event in events:
+            if event["type"] == "turn_started":
+                self._turns[event["seat"]] += 1
+            moves = [] if actor == SYSTEM or use is None else list(self._moves(actor, event))
+            named = set(_words(event))
+            self._open = [
+                (seat, move)
+                for seat, move in self._open
+                if move.turn + 1 >= self._turns[seat] and (move.goal not in named or (seat == actor and moves))
+            ]
+            for move in moves:
+                assert use is not None
+                use["moves"]["moves"] += 1
+                back = next((known for known in self._open if known[0] == actor and _takes_back(move, known[1])), None)
+                if back is not None:
+                    self._open.remove(back)
+                    use["moves"]["back in the same turn" if back[1].turn == move.turn else "back in the next turn"] += 1
+                self._open.append((actor, move))
+
+    def _moves(self, actor: Seat, event: Event) -> Iterator[Move]:
+        start, goals = event.get("from"), event.get("to")
+        if not isinstance(start, str) or start in self._seats or event.get("seat", actor) != actor:
+            return
+        pieces = [value for field, value in sorted(event.items()) if field not in ("from", "to") and isinstance(value, (str, dict))]
+        if isinstance(goals, str) and goals not in self._seats:
+            yield Move(start, goals, pieces, self._turns[actor])
+        elif isinstance(goals, dict):
+            for goal, number in goals.items():
+                yield Move(start, goal, [*pieces, number], self._turns[actor])
+
+
+def _takes_back(move: Move, known: Move) -> bool:
+    return move.start == known.goal and move.goal == known.start and move.rest == known.rest
+
+
+def _words(value: Any) -> Iterator[str]:
+    """Yield every text in a JSON value, keys included."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield key
+            yield from _words(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _words(item)
+
+
+def added(uses: Iterable[Mapping[str, Use]]) -> dict[str, Use]:
+    """Return the use by level of several matches together."""
+    total: dict[str, Use] = {}
+    for by_level in uses:
+        for level, use in by_level.items():
+            known = total.setdefault(level, nothing())
+            for part, counter in use.items():
+                known[part].update(counter)
+    return total
+
+
+def report(game: Game, total: Mapping[str, Use]) -> dict[str, Any]:
+    """Return the use by level as JSON: `kinds` and `cards`, with `done` and `possible`, and `moves`. Also what was never possible."""
+    kinds, cards = known_names(game)
+    return {level: _of_level(use, kinds, cards) for level, use in total.items()}
+
+
+def _of_level(use: Use, kinds: Iterable[str], cards: Iterable[str]) -> dict[str, Any]:
+    found = sorted({name for part in ("done", "possible") for name in use[part]} - set(kinds))
+
+    def row(name: str) -> dict[str, int]:
+        return {"done": use["done"][name], "possible": use["possible"][name]}
+
+    return {
+        "decisions": use["moves"]["decisions"],
+        "kinds": {name: row(name) for name in kinds},
+        "cards": {name: row(name) for name in dict.fromkeys([*cards, *found])},
+        "moves": {name: use["moves"][name] for name in ("moves", "back in the same turn", "back in the next turn")},
+    }
+
+
+def known_names(game: Game) -> tuple[list[str], list[str]]:
+    """Return the kinds of action that a seat of a game can do, and those with each card, whether they occur or not."""
+    kinds = [kind for kind in game.deeds() if kind != "advance"]
+    cards = []
+    for kind in kinds:
+        fields = game.deeds()[kind].fields
+        for field in ("card", "cards"):
+            if field in fields:
+                schema = fields[field].schema
+                cards += [f"{kind} {card}" for card in schema.get("items", schema).get("enum", [])]
+    return kinds, cards
+
+
+def table(found: Mapping[str, Any]) -> str:
+    """Return a report as text: a row for each kind of action, then cards and moves by level."""
+    levels = list(found)
+    lines = [f"{'done / possible':<24}" + "".join(f"{level:>20}" for level in levels)]
+    for kind in found[levels[0]]["kinds"]:
+        rows = [found[level]["kinds"][kind] for level in levels]
+        lines.append(f"{kind:<24}" + "".join(f"{row['done']:>11}{'/':>2}{row['possible']:>7}" for row in rows))
+    for level in levels:
+        lines += ["", f"{level}, {found[level]['decisions']} decisions"]
+        lines += _cards(found[level])
+        moves = found[level]["moves"]
+        same, later = moves["back in the same turn"], moves["back in the next turn"]
+        share = (same + later) / moves["moves"] if moves["moves"] else 0.0
+        lines.append(f"  {moves['moves']} moves, taken back {same} in the same turn and {later} in the next ({share:.1%})")
+    return "\n".join(lines)
+
+
+def _cards(found: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what a level does with cards: a line for each kind of action with cards, and one for what it could have done and never did."""
+    by_kind: dict[str, list[tuple[str, Mapping[str, int]]]] = {}
+    for name, row in found["cards"].items():
+        kind, card = name.split(" ", 1)
+        by_kind.setdefault(kind, []).append((card, row))
+    for kind, rows in by_kind.items():
+        able = [row for _, row in rows if row["possible"]]
+        line = f"  {kind}: {sum(row['done'] > 0 for row in able)} of {len(able)} cards and options that it could choose"
+        missed = [f"{card} (0 of {row['possible']})" for card, row in rows if row["possible"] and not row["done"]]
+        yield line + (f"; never {', '.join(missed)}" if missed else "")

@@ -1,0 +1,126 @@
+"""Verify dossiers and records without any server: `./run verify FILE… [--key VKEY --receipt FILE --checkpoint FILE --consistency FILE]`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from events.dossiers.findings import Findings
+from events.dossiers.lines import WHOLE
+from events.dossiers.records import lines_of
+from events.dossiers.statements import Consistency, Kept
+from events.dossiers.verifying import NotAFile, Source, Verdict, verify
+from evidence.checkpoints import hashes_of
+from evidence.notes import Malformed, parse_vkey
+from games import GAMES
+from games.drawing import legible
+from thinking.again import Decisions
+from tools import decisions
+from tools.words import number
+
+ABOUT = (
+    "Check files with everything that is in them and what you have kept. No server and no network is needed. Ends with 0 if all that was "
+    "checked holds, with 1 if something was found, with 2 if a file cannot be read."
+)
+
+
+class Unusable(Exception):
+    """Something that was given cannot be used. The text says why, in a sentence."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Verify and print the findings. Return 0 if there are none, 1 if there are, 2 if a file cannot be read."""
+    parser = argparse.ArgumentParser(prog="run verify", description=ABOUT)
+    parser.add_argument("files", metavar="FILE", nargs="+", type=Path, help="a dossier, or a record as GET …/record gives it")
+    parser.add_argument("--key", action="append", default=[], metavar="VKEY", help="a key of the server that you have noted")
+    parser.add_argument("--receipt", action="append", default=[], type=Path, metavar="FILE", help="a receipt that you have kept")
+    parser.add_argument("--checkpoint", action="append", default=[], type=Path, metavar="FILE", help="a checkpoint that you have kept")
+    parser.add_argument("--consistency", action="append", default=[], type=Path, metavar="FILE", help="an answer of GET /log/consistency")
+    decisions.add_options(parser, multiprocessing.cpu_count())
+    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
+    options = parser.parse_args(arguments)
+    try:
+        found = [Decisions() for _ in options.files] if options.decisions else None
+        verdicts = verify([Source(str(file), partial(lines_of, file)) for file in options.files], GAMES, _kept(options), found)
+    except (Unusable, NotAFile, Malformed, OSError) as reason:
+        print(legible(str(reason)), file=sys.stderr)
+        return 2
+    if found is not None:
+        verdicts = [_with_decisions(verdict, one, options.cores) for verdict, one in zip(verdicts, found, strict=True)]
+    print(json.dumps([as_json(verdict) for verdict in verdicts]) if options.json else "\n\n".join(map(as_text, verdicts)))
+    return int(not all(verdict.ok for verdict in verdicts))
+
+
+def _with_decisions(verdict: Verdict, found: Decisions, cores: int) -> Verdict:
+    """Run the decisions of artificial players in a file again, and return the verdict with what comes of them."""
+    if verdict.viewer != WHOLE:
+        return verdict._replace(unchecked=[*verdict.unchecked, f"decisions of artificial players: the file has what {verdict.viewer} sees"])
+    outcome = decisions.run_again(found, cores)
+    findings = Findings()
+    findings.add_all([*verdict.findings, *outcome.findings])
+    checked = verdict.checked | ({"decisions": outcome.run} if outcome.run else {})
+    return verdict._replace(findings=findings.in_order(), checked=checked, unchecked=[*verdict.unchecked, *outcome.unchecked])
+
+
+def _kept(options: argparse.Namespace) -> Kept:
+    """Return what the reader has kept. Raise Unusable, Malformed, OSError."""
+    return Kept(
+        tuple(map(parse_vkey, options.key)),
+        tuple(map(_note, options.receipt)),
+        tuple(file.read_text(encoding="utf-8") for file in options.checkpoint),
+        tuple(map(_consistency, options.consistency)),
+    )
+
+
+def _note(file: Path) -> str:
+    """Return the receipt in a file: a note, or the member `receipt` of a JSON object. Raise Unusable, OSError."""
+    text = file.read_text(encoding="utf-8")
+    if not text.lstrip().startswith("{"):
+        return text
+    try:
+        note = json.loads(text)["receipt"]
+    except (ValueError, KeyError, RecursionError):
+        note = None
+    if not isinstance(note, str):
+        raise Unusable(f"The file {file} has no receipt.")
+    return note
+
+
+def _consistency(file: Path) -> Consistency:
+    """Return the proof in a file. Raise Unusable, Malformed, OSError."""
+    try:
+        answer = json.loads(file.read_text(encoding="utf-8"))
+        return Consistency(int(answer["from"]), int(answer["to"]), hashes_of(answer["hashes"]))
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise Unusable(f"The file {file} is no proof of consistency.") from None
+
+
+def as_json(verdict: Verdict) -> dict[str, Any]:
+    """Return what is to be said about a file as a JSON object."""
+    return {**verdict._asdict(), "ok": verdict.ok, "findings": [finding._asdict() for finding in verdict.findings]}
+
+
+_ONE = {"entries": "entry", "receipts": "receipt", "reads": "read", "leaves": "leaf", "decisions": "decision"}
+
+
+def as_text(verdict: Verdict) -> str:
+    """Return what is to be said about a file for people. Control characters are replaced, so that a forged file cannot draw over it."""
+    holds = "everything that was checked holds" if verdict.ok else "DOES NOT HOLD"
+    seen = "" if verdict.kind == "record" else ", in full" if verdict.viewer == "all" else f", as {verdict.viewer} sees it"
+    lines = [f"{verdict.name}: the {verdict.kind} of {verdict.match} ({verdict.game}){seen}, {verdict.versions} versions: {holds}."]
+    lines.append(f"digest {verdict.digest}")
+    lines.append("checked: " + ", ".join(number(count, _ONE[name], name) for name, count in verdict.checked.items()))
+    for finding in verdict.findings:
+        where = "" if finding.version is None else f"version {finding.version}: "
+        lines.append(f"{where}{finding.code}: {finding.sentence}")
+    lines += [f"not checked: {text}" for text in verdict.unchecked]
+    return "\n".join(map(legible, lines))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1788 @@
+// Check a match without trusting the server that it was played on.
+//
+//   node verify/verify.mjs FILE...          in a terminal
+//   import { verify } from "./verify.mjs"   in Node or in a browser
+//
+// This is written from docs/auditing.md alone. It shares no code with the service, needs no package and no network, and
+// knows no rule of any game: it checks everything that needs none. ./run verify decides every action again as well.
+//
+// SHA-256 is computed here, because a page that did not come over https has no crypto.subtle, and because the hashes of
+// a match are many and small. Signatures are checked by WebCrypto; where there is none, the answer says so.
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Bytes
+
+const encoder = new TextEncoder();
+const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** The bytes of a text in UTF-8. */
+const utf8 = (text) => encoder.encode(text);
+
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+
+/** Bytes as lower-case hex. */
+export function hex(bytes) {
+  let text = "";
+  for (const byte of bytes) text += HEX[byte];
+  return text;
+}
+
+/** The bytes that lower-case hex names, or null if it is none. */
+export function unhex(text) {
+  if (typeof text !== "string" || text.length % 2 || !/^[0-9a-f]*$/.test(text)) return null;
+  return Uint8Array.from({ length: text.length / 2 }, (_, place) => parseInt(text.slice(2 * place, 2 * place + 2), 16));
+}
+
+const isHash = (text) => typeof text === "string" && /^[0-9a-f]{64}$/.test(text);
+
+/** The bytes that standard base64 names, or null if it is none. Only the one encoding of some bytes is accepted. */
+export function unbase64(text) {
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text) || text.length % 4) return null;
+  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  return base64(bytes) === text ? bytes : null;
+}
+
+/** Bytes in standard base64. */
+export const base64 = (bytes) => btoa(String.fromCharCode(...bytes));
+
+const same = (one, other) => one.length === other.length && one.every((byte, place) => byte === other[place]);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// SHA-256 and HMAC (FIPS 180-4, RFC 2104)
+
+const PRIMES = [];
+for (let number = 2; PRIMES.length < 64; number++) if (PRIMES.every((prime) => number % prime)) PRIMES.push(number);
+const fraction = (number) => ((number - Math.floor(number)) * 2 ** 32) | 0;
+const ROUNDS = Int32Array.from(PRIMES, (prime) => fraction(Math.cbrt(prime)));
+const START = Int32Array.from(PRIMES.slice(0, 8), (prime) => fraction(Math.sqrt(prime)));
+const words = new Int32Array(64);
+
+/** Take 64 bytes from a place on into the state. */
+function compress(state, bytes, at) {
+  for (let i = 0; i < 16; i++, at += 4) {
+    words[i] = (bytes[at] << 24) | (bytes[at + 1] << 16) | (bytes[at + 2] << 8) | bytes[at + 3];
+  }
+  for (let i = 16; i < 64; i++) {
+    const x = words[i - 15];
+    const y = words[i - 2];
+    const low = ((x >>> 7) | (x << 25)) ^ ((x >>> 18) | (x << 14)) ^ (x >>> 3);
+    const high = ((y >>> 17) | (y << 15)) ^ ((y >>> 19) | (y << 13)) ^ (y >>> 10);
+    words[i] = (words[i - 16] + low + words[i - 7] + high) | 0;
+  }
+  let a = state[0],
+    b = state[1],
+    c = state[2],
+    d = state[3],
+    e = state[4],
+    f = state[5],
+    g = state[6],
+    h = state[7];
+  for (let i = 0; i < 64; i++) {
+    const high = ((e >>> 6) | (e << 26)) ^ ((e >>> 11) | (e << 21)) ^ ((e >>> 25) | (e << 7));
+    const one = (h + high + (g ^ (e & (f ^ g))) + ROUNDS[i] + words[i]) | 0;
+    const low = ((a >>> 2) | (a << 30)) ^ ((a >>> 13) | (a << 19)) ^ ((a >>> 22) | (a << 10));
+    const two = (low + ((a & b) | (c & (a | b)))) | 0;
+    h = g;
+    g = f;
+    f = e;
+    e = (d + one) | 0;
+    d = c;
+    c = b;
+    b = a;
+    a = (one + two) | 0;
+  }
+  state[0] += a;
+  state[1] += b;
+  state[2] += c;
+  state[3] += d;
+  state[4] += e;
+  state[5] += f;
+  state[6] += g;
+  state[7] += h;
+}
+
+/** A SHA-256 that takes its bytes in pieces. `begin` starts another hash, after 64 bytes if their state is given. */
+export class Sha256 {
+  constructor() {
+    this.state = new Int32Array(8);
+    this.block = new Uint8Array(64);
+    this.begin();
+  }
+
+  begin(state = START, length = 0) {
+    this.state.set(state);
+    this.length = length;
+    return this;
+  }
+
+  update(bytes, from = 0, to = bytes.length) {
+    let filled = this.length % 64;
+    this.length += to - from;
+    if (filled) {
+      while (filled < 64 && from < to) this.block[filled++] = bytes[from++];
+      if (filled < 64) return this;
+      compress(this.state, this.block, 0);
+    }
+    for (; from + 64 <= to; from += 64) compress(this.state, bytes, from);
+    for (let place = 0; from < to;) this.block[place++] = bytes[from++];
+    return this;
+  }
+
+  /** Write the hash to `out`, 32 bytes from a place on. */
+  finish(out = new Uint8Array(32), at = 0) {
+    const { state, block, length } = this;
+    let filled = length % 64;
+    block[filled++] = 0x80;
+    if (filled > 56) {
+      block.fill(0, filled);
+      compress(state, block, 0);
+      filled = 0;
+    }
+    block.fill(0, filled, 56);
+    const high = Math.floor(length / 2 ** 29);
+    const low = length << 3;
+    for (let i = 0; i < 4; i++) {
+      block[56 + i] = high >>> (24 - 8 * i);
+      block[60 + i] = low >>> (24 - 8 * i);
+    }
+    compress(state, block, 0);
+    for (let i = 0; i < 32; i++) out[at + i] = state[i >> 2] >>> (24 - 8 * (i & 3));
+    return out;
+  }
+}
+
+const hasher = new Sha256();
+
+/** The SHA-256 of all pieces, one after another: 32 bytes. */
+export function sha256(...pieces) {
+  hasher.begin();
+  for (const piece of pieces) hasher.update(piece);
+  return hasher.finish();
+}
+
+/** The module of Node that computes hashes and signatures; undefined in a browser. */
+const builtIn = globalThis.process?.getBuiltinModule?.("node:crypto");
+
+/** A SHA-256 of many bytes in pieces: by Node itself where it can, which takes a seventh of the time, else by ours. */
+function longHash() {
+  const native = builtIn?.createHash("sha256");
+  if (!native) return new Sha256();
+  return { update: (bytes) => native.update(bytes), finish: () => new Uint8Array(native.digest()) };
+}
+
+/** HMAC-SHA-256 under one key. The two blocks that depend on the key alone are hashed once. */
+export class Hmac {
+  constructor(key) {
+    const block = new Uint8Array(64);
+    block.set(key.length > 64 ? sha256(key) : key);
+    this.inner = this.after(block, 0x36);
+    this.outer = this.after(block, 0x5c);
+  }
+
+  after(block, pad) {
+    const state = START.slice();
+    compress(
+      state,
+      block.map((byte) => byte ^ pad),
+      0,
+    );
+    return state;
+  }
+
+  of(bytes, to = bytes.length, out = new Uint8Array(32)) {
+    hasher.begin(this.inner, 64).update(bytes, 0, to).finish(out);
+    return hasher.begin(this.outer, 64).update(out, 0, 32).finish(out);
+  }
+
+  /** The HMAC of a text of ASCII. */
+  text(text, out = new Uint8Array(32)) {
+    for (let place = 0; place < text.length; place++) letters[place] = text.charCodeAt(place);
+    return this.of(letters, text.length, out);
+  }
+}
+
+const letters = new Uint8Array(256);
+
+/** The key of the salts that follows from a secret of 32 bytes. */
+export const blindKey = (secret) => new Hmac(secret).text("blind");
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Canonical JSON (RFC 8785)
+
+const DEPTH = 200;
+
+/** A value as canonical JSON. Raises RangeError if it is nested too deep, TypeError if JSON cannot say it. */
+export function canonical(value, depth = 0) {
+  if (depth > DEPTH) throw new RangeError("nested too deep");
+  if (typeof value === "string" && !value.isWellFormed?.() && /\p{Surrogate}/u.test(value)) throw new TypeError("not Unicode");
+  if (typeof value === "number" && !Number.isFinite(value)) throw new TypeError("not a number");
+  if (value === undefined) throw new TypeError("not a value of JSON");
+  if (value === null || typeof value !== "object") return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map((item) => canonical(item, depth + 1)).join(",")}]`;
+  const members = Object.keys(value)
+    .sort()
+    .map((name) => `${canonical(name)}:${canonical(value[name], depth + 1)}`);
+  return `{${members.join(",")}}`;
+}
+
+// The functions below go through bytes without making values of them. Each returns the place after what it has read, or -1
+// if the bytes are not canonical JSON there. They read nothing beyond the array: there, a byte is undefined.
+
+function skipValue(bytes, at, depth) {
+  const first = bytes[at];
+  if (first === 0x22) return skipString(bytes, at);
+  if (first === 0x7b) return skipObject(bytes, at, depth);
+  if (first === 0x5b) return skipArray(bytes, at, depth, null);
+  if (first === 0x2d || (first >= 0x30 && first <= 0x39)) return skipNumber(bytes, at);
+  return skipWord(bytes, at, first === 0x74 ? TRUE : first === 0x66 ? FALSE : NULL);
+}
+
+const TRUE = utf8("true");
+const FALSE = utf8("false");
+const NULL = utf8("null");
+
+function skipWord(bytes, at, word) {
+  for (let place = 0; place < word.length; place++) if (bytes[at + place] !== word[place]) return -1;
+  return at + word.length;
+}
+
+function skipNumber(bytes, at) {
+  const from = at;
+  if (bytes[at] === 0x2d) at++;
+  if (bytes[at] === 0x30 ? bytes[at + 1] >= 0x30 && bytes[at + 1] <= 0x39 : !(bytes[at] >= 0x31 && bytes[at] <= 0x39)) return -1;
+  let whole = bytes[from] !== 0x2d || bytes[at] !== 0x30;
+  for (; ; at++) {
+    const byte = bytes[at];
+    if (byte >= 0x30 && byte <= 0x39) continue;
+    if (byte !== 0x2e && byte !== 0x65 && byte !== 0x2b && byte !== 0x2d) break;
+    whole = false;
+  }
+  if (whole && at - from <= 15) return at;
+  const text = String.fromCharCode(...bytes.subarray(from, Math.min(at, from + 40)));
+  return at - from <= 40 && String(Number(text)) === text ? at : -1;
+}
+
+// The letters that follow a backslash in canonical JSON, but for \u00xx.
+const ESCAPED = new Set(utf8('"\\bfnrt'));
+const CONTROLS = new Set([8, 9, 10, 12, 13]);
+
+function skipString(bytes, at) {
+  for (at++; ;) {
+    const byte = bytes[at];
+    if (byte === 0x22) return at + 1;
+    if (byte === 0x5c) {
+      if (ESCAPED.has(bytes[at + 1])) at += 2;
+      else if (isControl(bytes, at + 1)) at += 6;
+      else return -1;
+    } else if (byte < 0x80) {
+      if (byte < 0x20) return -1;
+      at++;
+    } else {
+      const length = lengthOfLetter(bytes, at);
+      if (!length) return -1;
+      at += length;
+    }
+  }
+}
+
+/** Whether `u00xx` stands there for a control character that has no shorter name. */
+function isControl(bytes, at) {
+  if (bytes[at] !== 0x75 || bytes[at + 1] !== 0x30 || bytes[at + 2] !== 0x30) return false;
+  const high = bytes[at + 3] - 0x30;
+  const low = "0123456789abcdef".indexOf(String.fromCharCode(bytes[at + 4]));
+  return (high === 0 || high === 1) && low >= 0 && !CONTROLS.has(16 * high + low);
+}
+
+/** How many bytes the letter beyond ASCII has that stands there, or 0 if that is not UTF-8. */
+function lengthOfLetter(bytes, at) {
+  const first = bytes[at];
+  const second = bytes[at + 1];
+  const follows = (place) => bytes[at + place] >= 0x80 && bytes[at + place] <= 0xbf;
+  if (!follows(1)) return 0;
+  if (first >= 0xc2 && first <= 0xdf) return 2;
+  if (!follows(2)) return 0;
+  if (first === 0xe0 ? second >= 0xa0 : first === 0xed ? second <= 0x9f : first >= 0xe1 && first <= 0xef) return 3;
+  if (!follows(3)) return 0;
+  if (first === 0xf0 ? second >= 0x90 : first === 0xf4 ? second <= 0x8f : first >= 0xf1 && first <= 0xf3) return 4;
+  return 0;
+}
+
+/** Skip a list. `items`, if given, is told where each item begins and ends. */
+function skipArray(bytes, at, depth, items) {
+  if (depth > DEPTH) return -1;
+  if (bytes[++at] === 0x5d) return at + 1;
+  for (; ; at++) {
+    const end = skipValue(bytes, at, depth + 1);
+    if (end < 0) return -1;
+    if (items) items.push(at, end);
+    at = end;
+    if (bytes[at] === 0x5d) return at + 1;
+    if (bytes[at] !== 0x2c) return -1;
+  }
+}
+
+function skipObject(bytes, at, depth) {
+  if (depth > DEPTH) return -1;
+  if (bytes[++at] === 0x7d) return at + 1;
+  for (let before = 0, beforeEnd = 0; ; at++) {
+    if (bytes[at] !== 0x22) return -1;
+    const end = skipString(bytes, at);
+    if (end < 0 || bytes[end] !== 0x3a || (before && !follows(bytes, before, beforeEnd, at, end))) return -1;
+    before = at;
+    beforeEnd = end;
+    at = skipValue(bytes, end + 1, depth + 1);
+    if (at < 0) return -1;
+    if (bytes[at] === 0x7d) return at + 1;
+    if (bytes[at] !== 0x2c) return -1;
+  }
+}
+
+/** Whether the name that stands second comes after the first, by UTF-16 code units. Both include their quotes. */
+function follows(bytes, one, oneEnd, other, otherEnd) {
+  const length = Math.min(oneEnd - one, otherEnd - other) - 1;
+  for (let place = 1; place < length; place++) {
+    const a = bytes[one + place];
+    const b = bytes[other + place];
+    if (a === 0x5c || b === 0x5c || a >= 0x80 || b >= 0x80) {
+      return parsed(bytes, one, oneEnd) < parsed(bytes, other, otherEnd);
+    }
+    if (a !== b) return a < b;
+  }
+  return oneEnd - one < otherEnd - other;
+}
+
+const parsed = (bytes, from, to) => JSON.parse(strict.decode(bytes.subarray(from, to)));
+
+/** Where the members of an object stand in its bytes: `at` gives begin and end of a member, `items` those of the items of a list. */
+class Outline {
+  constructor(...names) {
+    this.names = names.map(utf8);
+    this.places = new Map(names.map((name, place) => [name, place]));
+    this.from = new Int32Array(names.length);
+    this.to = new Int32Array(names.length);
+    this.lists = names.map(() => []);
+  }
+
+  /** Go through the object in these bytes. Return the place after it, or -1 if it is not canonical JSON or has another member. */
+  read(bytes, at) {
+    this.from.fill(0);
+    this.to.fill(0);
+    for (const list of this.lists) list.length = 0;
+    if (bytes[at] !== 0x7b) return -1;
+    if (bytes[++at] === 0x7d) return at + 1;
+    for (let before = -1; ; at++) {
+      const place = this.named(bytes, at, before + 1);
+      if (place < 0) return -1;
+      before = place;
+      this.from[place] = at += this.names[place].length + 3;
+      at = bytes[at] === 0x5b ? skipArray(bytes, at, 1, this.lists[place]) : skipValue(bytes, at, 1);
+      if (at < 0) return -1;
+      this.to[place] = at;
+      if (bytes[at] === 0x7d) return at + 1;
+      if (bytes[at] !== 0x2c) return -1;
+    }
+  }
+
+  /** An object of JSON without the members that have no place here. */
+  only(value) {
+    if (Object.keys(value).every((name) => this.places.has(name))) return value;
+    return Object.fromEntries(Object.entries(value).filter(([name]) => this.places.has(name)));
+  }
+
+  /** The place, from `first` on, of the name that stands there; names are in their order. */
+  named(bytes, at, first) {
+    for (let place = first; place < this.names.length; place++) {
+      const name = this.names[place];
+      const length = name.length;
+      if (bytes[at] !== 0x22 || bytes[at + length + 1] !== 0x22 || bytes[at + length + 2] !== 0x3a) continue;
+      let letter = 0;
+      while (letter < length && bytes[at + 1 + letter] === name[letter]) letter++;
+      if (letter === length) return place;
+    }
+    return -1;
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Signed notes (c2sp.org/signed-note) and keys
+
+const ED25519 = 1;
+const COSIGNATURE = 4;
+
+/** A key of the form `<name>+<id>+<base64>`, or null if it is none. */
+export function readKey(text) {
+  const parts = /^([^+\s\p{Cc}]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/]+={0,2})$/u.exec(text);
+  const bytes = parts && unbase64(parts[3]);
+  if (!bytes || bytes.length !== 33 || ![ED25519, COSIGNATURE].includes(bytes[0])) return null;
+  const [, name, id] = parts;
+  if (hex(sha256(utf8(`${name}\n`), bytes)).slice(0, 8) !== id) return null;
+  return { text, name, id, kind: bytes[0], bytes: bytes.slice(1) };
+}
+
+/** The text of a note and its signatures `{name, id, bytes}`, or null if it is no note. */
+export function readNote(note) {
+  if (typeof note !== "string" || note.length > 1_000_000 || /[\x00-\x09\x0b-\x1f]/.test(note) || !note.endsWith("\n")) return null;
+  const middle = note.lastIndexOf("\n\n");
+  if (middle < 0) return null;
+  const lines = note.slice(middle + 2, -1).split("\n");
+  const signatures = lines.map((line) => {
+    const parts = /^— ([^+\s]+) (\S+)$/u.exec(line);
+    const bytes = parts && unbase64(parts[2]);
+    return bytes && bytes.length > 4 ? { name: parts[1], id: hex(bytes.subarray(0, 4)), bytes: bytes.slice(4) } : null;
+  });
+  return lines.length <= 100 && signatures.every(Boolean) ? { text: note.slice(0, middle + 1), signatures } : null;
+}
+
+const algorithm = { name: "Ed25519" };
+let checkable = null;
+
+/** Whether Ed25519 can be checked here: by WebCrypto, which pages have over https and on localhost. */
+export function canCheckSignatures() {
+  checkable ??= imported(new Uint8Array(32).fill(9, 0, 1)).then(
+    () => true,
+    () => false,
+  );
+  return checkable;
+}
+
+const SPKI = unhex("302a300506032b6570032100"); // what stands before the bytes of an Ed25519 key in its DER form
+
+const imported = async (key) => globalThis.crypto.subtle.importKey("raw", key, algorithm, false, ["verify"]);
+
+/** Whether an Ed25519 signature of some bytes is good. */
+async function signed(key, signature, bytes) {
+  if (signature.length !== 64) return false;
+  try {
+    if (builtIn && globalThis.crypto?.subtle) {
+      // WebCrypto asks another thread, which takes longer than to do it here.
+      key.built ??= builtIn.createPublicKey({ key: Buffer.concat([SPKI, key.bytes]), format: "der", type: "spki" });
+      return builtIn.verify(null, bytes, key.built, signature);
+    }
+    key.imported ??= imported(key.bytes);
+    return await globalThis.crypto.subtle.verify(algorithm, await key.imported, signature, bytes);
+  } catch {
+    return false;
+  }
+}
+
+/** Who of `keys` has signed a note that was read: the keys whose signature is `good`, and those whose signature is `bad`. */
+export async function signers(note, keys) {
+  const good = [];
+  const bad = [];
+  for (const signature of note.signatures) {
+    const key = keys.find((one) => one.name === signature.name && one.id === signature.id);
+    if (key) ((await holds(note.text, signature.bytes, key)) ? good : bad).push(key);
+  }
+  return { good, bad };
+}
+
+async function holds(text, bytes, key) {
+  if (key.kind === ED25519) return signed(key, bytes, utf8(text));
+  if (bytes.length !== 72) return false;
+  const at = bytes.subarray(0, 8).reduce((number, byte) => 256n * number + BigInt(byte), 0n);
+  return signed(key, bytes.slice(8), utf8(`cosignature/v1\ntime ${at}\n${text}`));
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The log: checkpoints, leaves and proofs (RFC 6962, c2sp.org/tlog-checkpoint, c2sp.org/tlog-proof)
+
+const isNumber = (text) => /^(0|[1-9][0-9]{0,15})$/.test(text ?? "") && Number.isSafeInteger(Number(text));
+
+/** The checkpoint in the text of a note: `{origin, size, root}`, or null if it is none. */
+export function readCheckpoint(text) {
+  const [origin, size, root] = text.split("\n");
+  const bytes = unbase64(root ?? "");
+  return origin && isNumber(size) && bytes?.length === 32 ? { origin, size: Number(size), root: hex(bytes) } : null;
+}
+
+/** A proof in the form of c2sp.org/tlog-proof: `{index, hashes, checkpoint}` with the note of the checkpoint, or null. */
+export function readProof(text) {
+  if (typeof text !== "string") return null;
+  const middle = text.indexOf("\n\n");
+  const lines = text.slice(0, middle).split("\n");
+  if (middle < 0 || lines.shift() !== "c2sp.org/tlog-proof@v1") return null;
+  if (lines[0]?.startsWith("extra ")) lines.shift();
+  const index = /^index (.+)$/.exec(lines.shift() ?? "")?.[1];
+  const hashes = lines.map(unbase64);
+  if (!isNumber(index) || hashes.length > 64 || hashes.some((hash) => hash?.length !== 32)) return null;
+  return { index: Number(index), hashes, checkpoint: text.slice(middle + 2) };
+}
+
+const LEAF = Uint8Array.of(0);
+const NODE = Uint8Array.of(1);
+
+/** The hash of a leaf of the log, from its bytes. */
+export const leafHash = (bytes) => sha256(LEAF, bytes);
+
+const node = (left, right) => sha256(NODE, left, right);
+
+/** The root in hex that a proof gives for a leaf at a place of a tree of this size, or null if it is no such proof (RFC 9162, 2.1.3.2). */
+export function provenRoot(hash, index, size, hashes) {
+  if (index >= size) return null;
+  let place = index;
+  let last = size - 1;
+  for (const other of hashes) {
+    if (last === 0) return null;
+    if (place % 2 || place === last) {
+      hash = node(other, hash);
+      while (place % 2 === 0 && place !== 0) {
+        place = Math.floor(place / 2);
+        last = Math.floor(last / 2);
+      }
+    } else {
+      hash = node(hash, other);
+    }
+    place = Math.floor(place / 2);
+    last = Math.floor(last / 2);
+  }
+  return last === 0 ? hex(hash) : null;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The dice
+
+const WHOLE = 1n << 256n;
+
+/** The key of the dice, from the secret, the contributions by seat in hex, and the id of the match. */
+export const diceKey = (secret, contributions, match) => new Hmac(secret).of(utf8(canonical({ contributions, match })));
+
+/** The draws of one version. */
+export class Dice {
+  constructor(key, version) {
+    this.hmac = new Hmac(key);
+    this.version = version;
+    this.blocks = 0;
+  }
+
+  /** A whole number from 0 to below - 1, as a BigInt. */
+  number(below) {
+    const most = WHOLE - (WHOLE % BigInt(below));
+    for (;;) {
+      const block = BigInt(`0x${hex(this.hmac.text(`${this.version}:${this.blocks++}`))}`);
+      if (block < most) return block % BigInt(below);
+    }
+  }
+
+  roll(sides) {
+    return Number(this.number(sides)) + 1;
+  }
+
+  sample(items, size) {
+    const left = [...items];
+    return Array.from({ length: size }, () => left.splice(Number(this.number(left.length)), 1)[0]);
+  }
+
+  shuffle(items) {
+    const order = [...items];
+    for (let i = order.length - 1; i > 0; i--) {
+      const j = Number(this.number(i + 1));
+      [order[i], order[j]] = [order[j], order[i]];
+    }
+    return order;
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// What a file is made of
+
+const isWhole = (value) => Number.isSafeInteger(value) && value >= 0;
+const isVersion = (value) => Number.isSafeInteger(value) && value >= 1;
+const isText = (value) => typeof value === "string";
+const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+const isTyped = (value) => isObject(value) && isText(value.type);
+const isRules = (value) => isText(value) && /^[0-9a-f]{32}$/.test(value);
+const isMatch = (value) => isText(value) && /^m[a-z2-7]{16}$/.test(value);
+const orNull = (check) => (value) => value === null || check(value);
+const listOf = (check) => (value) => Array.isArray(value) && value.every(check);
+const one =
+  (...values) =>
+  (value) =>
+    values.includes(value);
+const maybe = (check) => Object.assign((value) => check(value), { maybe: true });
+
+/** An object with exactly these members, of the right types. Members that are `maybe` may be left out. */
+function shape(members) {
+  const names = Object.keys(members);
+  const needed = names.filter((name) => !members[name].maybe).length;
+  return (value) => {
+    if (!isObject(value)) return false;
+    let found = 0;
+    for (const name of Object.keys(value)) {
+      if (!Object.hasOwn(members, name) || !members[name](value[name])) return false;
+      if (!members[name].maybe) found++;
+    }
+    return found === needed;
+  };
+}
+
+// What asked for an entry: the request of a caller, or the decision of an artificial player.
+const isAsked = shape({ id: isText, fingerprint: isText });
+const isDecision = shape({ budget: isWhole, level: isText, players: isWhole, saw: isHash, spent: isWhole, weights: isHash });
+const isRequest = (value) => isAsked(value) || isDecision(value);
+
+/** Whether an object that has no other members is an entry. It is written out, because there are as many as versions. */
+function isEntry(value) {
+  const { format, match, version, actor, action, events, revision, rules, at, digest, request, secret } = value;
+  const who = format === 2 && isText(match) && isVersion(version) && isText(actor) && isWhole(revision) && isRules(rules) && isWhole(at);
+  if (!who || !isHash(digest) || !isTyped(action) || !Array.isArray(events)) return false;
+  return events.every(isTyped) && (request === undefined || isRequest(request)) && (secret === undefined || isHash(secret));
+}
+
+const isProof = (value) => shape({ leaf: isHash })(value) || shape({ salt: isHash })(value);
+const isShown = shape({
+  version: isVersion,
+  actor: isText,
+  action: isTyped,
+  events: listOf(isTyped),
+  revision: isWhole,
+  at: isWhole,
+  digest: isHash,
+  secret: maybe(isHash),
+  proof: shape({ format: one(2), rules: isRules, action: isProof, request: isProof, events: listOf(isProof) }),
+});
+const LEAF_MEMBERS = { at: isWhole, digest: isHash, match: isText, version: isVersion };
+const isBegin = shape({ ...LEAF_MEMBERS, kind: one("begin"), commitment: isHash });
+const isLater = shape({ ...LEAF_MEMBERS, kind: one("hour", "end") });
+const isOpen = (value) => isBegin(value) || isLater(value);
+const isInside = shape({ ...LEAF_MEMBERS, kind: one("hour"), hour: isWhole });
+const isSealed = shape({ kind: one("sealed"), seal: isHash });
+const isStep = shape({ version: isVersion, type: isText });
+
+// The lines of a dossier but for entries, by their member `line`. Each has the member `line` besides.
+const LINES = {
+  dossier: {
+    dossier: one(1),
+    match: isMatch,
+    game: isText,
+    viewer: isText,
+    versions: isVersion,
+    at: isWhole,
+    name: isText,
+    vkeys: listOf(isText),
+    blind: orNull(isHash),
+    secret: orNull(isHash),
+  },
+  rules: { game: isText, revision: isVersion, rules: isRules },
+  seat: { seat: isText, player: orNull(isText), ai: orNull(isText), taken: isVersion, at: isWhole, contribution: orNull(isText) },
+  dispute: { number: isVersion, seat: isText, version: isVersion, steps: listOf(isStep), verdict: one("rejected", "upheld", null) },
+  refused: {
+    seat: isText,
+    player: orNull(isText),
+    version: isWhole,
+    at: isWhole,
+    action: maybe(() => true),
+    sha256: maybe(isHash),
+    code: isText,
+    rule: orNull(isText),
+  },
+  refusals_dropped: { count: isWhole },
+  read: { note: isText, count: Number.isSafeInteger },
+  receipt: { note: isText },
+  leaf: { index: isWhole, leaf: (value) => isOpen(value) || isSealed(value), opened: maybe(orNull(isInside)), proof: isText },
+  end: { lines: isWhole, note: isText },
+};
+const isLine = Object.fromEntries(Object.entries(LINES).map(([line, members]) => [line, shape({ line: one(line), ...members })]));
+
+const ENTRY = new Outline(
+  "action",
+  "actor",
+  "at",
+  "digest",
+  "events",
+  "format",
+  "match",
+  "request",
+  "revision",
+  "rules",
+  "secret",
+  "version",
+);
+const SHOWN = new Outline("action", "actor", "at", "digest", "events", "proof", "revision", "secret", "version");
+const LINE_OF = { entry: [utf8('{"entry":'), utf8(',"line":"entry"}')], shown: [utf8('{"entry":'), utf8(',"line":"shown"}')] };
+
+// What the table decides (table/CONTRACT.md): no action of a game has one of these types.
+const TABLE = new Set(
+  [
+    "create_match fork_match continue_match take_seat leave_seat decline_seat close_match take_over",
+    "resign return hand_over offer accept decline vote rematch",
+    "dispute withdraw_dispute state_side accept_ruling appeal rule_dispute attach_report escalate_dispute lapse_dispute close_appeal",
+    "time_out end_pause end_vote abandon return_time begin_continuation open_record open_origin",
+  ].flatMap((types) => types.split(" ")),
+);
+
+// The events that hold plain rolls, by game: the dice of each. And those that take a known number of draws which need the rules.
+const NOTHING = new Map();
+const ROLLS = new Map([
+  ["war", new Map([["attack_rolled", (event) => [event.attack?.die, event.defence?.die]]])],
+  ["war_of_civilizations", new Map([["dice_rolled", (event) => [event.dice?.[0], event.dice?.[1]]]])],
+  ["war_of_the_worlds", NOTHING],
+]);
+const cardsOf = ({ deck }) => (Array.isArray(deck) ? deck.length : isWhole(deck) ? deck : 0);
+const OTHER_DRAWS = new Map([
+  [
+    "war_of_civilizations",
+    new Map([
+      ["disaster_drawn", () => 1],
+      ["deck_reshuffled", (event) => Math.max(0, cardsOf(event) - 1)],
+    ]),
+  ],
+]);
+
+/** The text of a statement that the server signs, as an object; null if it is no such statement. */
+export function readStatement(text) {
+  const [first, ...lines] = text.split("\n").slice(0, -1);
+  const members = STATEMENTS.get(first);
+  if (!members || lines.length !== members.length || !lines.every((line) => /^[!-~]{1,100}$/.test(line))) return null;
+  const values = members.map(([name, check], place) => [name, check(lines[place])]);
+  return values.every(([, value]) => value !== null) ? { kind: first.split("/")[1], ...Object.fromEntries(values) } : null;
+}
+
+const asNumber = (text) => (isNumber(text) ? Number(text) : null);
+const asHash = (text) => (isHash(text) ? text : null);
+const asText = (text) => text;
+const asWhat = (text) => (/^(dossier|record|audit|view:.+)$/.test(text) ? text : null);
+const RECEIPT = [
+  ["match", asText],
+  ["version", asNumber],
+  ["digest", asHash],
+  ["at", asNumber],
+];
+const READ = [
+  ["match", asText],
+  ["version", asNumber],
+  ["reader", asText],
+  ["what", asWhat],
+  ["at", asNumber],
+];
+const SEALED = [
+  ["match", asText],
+  ["version", asNumber],
+  ["viewer", asText],
+  ["hash", asHash],
+];
+const STATEMENTS = new Map([
+  ["warledger.org/receipt/v1", RECEIPT],
+  ["warledger.org/read/v1", READ],
+  ["warledger.org/dossier/v1", SEALED],
+]);
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The chain of digests
+
+const FRAME = [
+  '{"actor":',
+  ',"at":',
+  ',"format":',
+  ',"leaves":[',
+  '],"match":',
+  ',"revision":',
+  ',"rules":',
+  ',"secret":',
+  ',"version":',
+  "}",
+].map(utf8);
+
+/** The frame of an entry, as bytes. */
+class Frame {
+  constructor() {
+    this.bytes = new Uint8Array(1 << 12);
+    this.length = 0;
+  }
+
+  add(bytes, from = 0, to = bytes.length) {
+    if (this.length + to - from > this.bytes.length) {
+      const more = new Uint8Array(2 * (this.length + to - from));
+      more.set(this.bytes.subarray(0, this.length));
+      this.bytes = more;
+    }
+    if (to - from < 100) while (from < to) this.bytes[this.length++] = bytes[from++];
+    else {
+      this.bytes.set(bytes.subarray(from, to), this.length);
+      this.length += to - from;
+    }
+    return this;
+  }
+
+  /** Add a leaf to the list of leaves: a hash as a string of hex. */
+  leaf(hash, first) {
+    quoted[0] = first ? 0x20 : 0x2c;
+    for (let place = 0; place < 32; place++) {
+      quoted[2 + 2 * place] = DIGITS[hash[place] >> 4];
+      quoted[3 + 2 * place] = DIGITS[hash[place] & 15];
+    }
+    return this.add(quoted, first ? 1 : 0, 67);
+  }
+}
+
+const DIGITS = utf8("0123456789abcdef");
+const quoted = utf8(`,"${"0".repeat(64)}"`);
+const frame = new Frame();
+const salt = new Uint8Array(32);
+const leaf = new Uint8Array(32);
+
+/** Read 32 bytes of hex that stand there. They were checked before. */
+function hashAt(bytes, at, out = new Uint8Array(32)) {
+  for (let place = 0; place < 32; place++, at += 2) out[place] = (digit(bytes[at]) << 4) | digit(bytes[at + 1]);
+  return out;
+}
+
+const digit = (byte) => (byte < 0x3a ? byte - 0x30 : byte - 0x57);
+
+/** Compute the digest of a stored entry that `ENTRY` has just read, with the HMAC of the blind key. */
+function wholeDigest(bytes, previous, version, blind) {
+  return digestOf(bytes, previous, ENTRY, (events) => {
+    for (let part = -2; part < events.length / 2; part++) {
+      const place = part === -2 ? ACTION : REQUEST;
+      const [from, to] = part < 0 ? [ENTRY.from[place], ENTRY.to[place]] : [events[2 * part], events[2 * part + 1]];
+      blind.text(`${version}:${part === -2 ? "a" : part === -1 ? "r" : part}`, salt);
+      hasher.begin().update(salt);
+      (to ? hasher.update(bytes, from, to) : hasher.update(NULL)).finish(leaf);
+      frame.leaf(leaf, part === -2);
+    }
+  });
+}
+
+/** Compute the digest of an entry as it is shown, which `SHOWN` has just read, from its proof. */
+function shownDigest(bytes, previous, entry, match) {
+  const { proof } = entry;
+  const outer = { format: utf8(canonical(proof.format)), match: utf8(canonical(match)), rules: utf8(canonical(proof.rules)) };
+  return digestOf(
+    bytes,
+    previous,
+    SHOWN,
+    (events) => {
+      const parts = [proof.action, proof.request, ...proof.events];
+      parts.forEach((part, place) => {
+        if (part.leaf) return frame.leaf(unhex(part.leaf), place === 0);
+        hasher.begin().update(unhex(part.salt));
+        if (place === 0) hasher.update(bytes, SHOWN.from[ACTION], SHOWN.to[ACTION]);
+        else if (place === 1) hasher.update(NULL);
+        else hasher.update(bytes, events[2 * place - 4], events[2 * place - 3]);
+        return frame.leaf(hasher.finish(leaf), place === 0);
+      });
+    },
+    outer,
+  );
+}
+
+const ACTION = 0;
+const REQUEST = ENTRY.places.get("request");
+
+function digestOf(bytes, previous, outline, addLeaves, outer = {}) {
+  frame.length = 0;
+  frame.add(previous);
+  const member = (piece, name) => {
+    const place = outline.places.get(name);
+    frame.add(FRAME[piece]);
+    if (outer[name]) frame.add(outer[name]);
+    else frame.add(bytes, outline.from[place], outline.to[place]);
+  };
+  member(0, "actor");
+  member(1, "at");
+  member(2, "format");
+  frame.add(FRAME[3]);
+  addLeaves(outline.lists[outline.places.get("events")]);
+  member(4, "match");
+  member(5, "revision");
+  member(6, "rules");
+  if (outline.to[outline.places.get("secret")]) member(7, "secret");
+  member(8, "version");
+  frame.add(FRAME[9]);
+  const whole = frame.bytes.subarray(0, frame.length);
+  return builtIn?.hash ? new Uint8Array(builtIn.hash("sha256", whole, "buffer")) : sha256(whole);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// One file
+
+const MOST = 25; // findings of one code in one file: what is wrong everywhere must not hide what else is wrong
+const MINUTE = 60 * 1000;
+const TWO_HOURS = 2 * 3600 * 1000;
+
+/** What is read from one file, and what was found wrong with it. `feed` takes its lines in order, without their line feeds. */
+class Reading {
+  constructor() {
+    this.findings = [];
+    this.codes = new Map(); // how many there were of each
+    this.lines = 0;
+    this.head = null; // the line `dossier`, or null for a record
+    this.record = false;
+    this.match = null;
+    this.kinds = { rules: [], dispute: [], read: [], receipt: [], leaf: [], end: [] };
+    this.whole = longHash();
+    this.blinds = []; // the blind keys that may be right: the one given, and the one that follows from the secret given
+    this.blind = null; // HMAC with the one that is
+    this.secret = null; // in hex
+    this.expected = 1;
+    this.previous = new Uint8Array(32);
+    this.latest = 0;
+    this.entries = new Map(); // by version: digest, at and type of the action
+    this.pairs = new Map(); // by revision and rules: the first version that names them
+    this.requests = new Set();
+    this.request = null;
+    this.seats = null; // the lines `seat` that the entry before must have after it
+    this.roster = {};
+    this.clock = false;
+    this.commitment = null;
+    this.ahead = false; // whether an entry was made after the file says that it was written
+    this.hidden = false; // from spectators, while the match runs
+    this.contributions = Object.create(null);
+    this.ended = null; // the version that ended or closed the match
+    this.told = null; // the secret that an entry tells
+    this.due = []; // the lines of disputes that follow from the entries
+    this.numbered = new Map(); // the same by their number
+    this.rolls = []; // by version: the dice that fell, and how many numbers were drawn before each
+    this.checked = { entries: 0, digests: 0, salts: 0, rolls: 0, signatures: 0, receipts: 0, reads: 0, leaves: 0 };
+    this.unchecked = new Set();
+    this.signers = new Map(); // by note: who has signed it. Leaves share the note of their checkpoint
+    this.kept = []; // lines of a record that wait for the secret of its last entry
+  }
+
+  found(version, code, sentence) {
+    const before = this.codes.get(code) ?? 0;
+    this.codes.set(code, before + 1);
+    if (before < MOST) this.findings.push({ version, code, sentence });
+  }
+
+  /** Take a line. Nothing that it may hold raises an error. */
+  feed(line) {
+    this.lines++;
+    if (this.ending) this.found(null, "line_unknown", "There are lines after the line that ends the file.");
+    const value = this.lines === 1 || !this.record ? valueOf(line) : null;
+    if (this.lines === 1) this.begin(value);
+    if (this.record) this.recorded(line, value);
+    else this.lined(line, value);
+  }
+
+  begin(value) {
+    if (value?.line === "dossier") return;
+    this.record = true;
+    if (isObject(value) && !Object.hasOwn(value, "version")) {
+      this.match = isText(value.match) ? value.match : null;
+      if (isHash(value.blind)) this.blinds.push(unhex(value.blind));
+    }
+  }
+
+  /** Take a line of a record. Without the blind key the lines wait, since the last entry may reveal the secret. */
+  recorded(line, value) {
+    if (this.lines === 1 && isObject(value) && !Object.hasOwn(value, "version")) return;
+    if (this.blinds.length) this.entry(line, "entry", valueOf(line));
+    else this.kept.push(line.slice());
+  }
+
+  /** Take a line of a dossier. */
+  lined(line, value) {
+    const kind = isObject(value) && isText(value.line) ? value.line : null;
+    if (kind !== "end") this.whole.update(line).update(LINE_FEED);
+    if (kind === "entry" || kind === "shown") return this.entryLine(line, value, kind);
+    if (value === undefined || !kind || !Object.hasOwn(isLine, kind) || !isLine[kind](value) || skipValue(line, 0, 0) !== line.length) {
+      return this.found(null, "line_unknown", `Line ${this.lines} is not a line of a dossier.`);
+    }
+    if (kind === "dossier") return this.opened(value);
+    if (kind === "seat") return this.seated(value);
+    if (kind === "end") this.ending = value;
+    this.kinds[kind]?.push(value);
+    return undefined;
+  }
+
+  opened(value) {
+    if (this.lines > 1) return this.found(null, "line_unknown", `Line ${this.lines} begins a second dossier.`);
+    this.head = value;
+    this.match = value.match;
+    this.secret = value.secret;
+    if (value.blind) this.blinds.push(unhex(value.blind));
+    if (value.secret) this.blinds.push(blindKey(unhex(value.secret)));
+    if (this.blinds.length === 2 && !same(...this.blinds))
+      this.found(null, "salt_differs", "The blind key does not follow from the secret.");
+    return undefined;
+  }
+
+  entryLine(line, value, kind) {
+    if (
+      !this.head ||
+      kind !== (this.head.viewer === "all" ? "entry" : "shown") ||
+      !isObject(value.entry) ||
+      Object.keys(value).length !== 2
+    ) {
+      return this.found(null, "line_unknown", `Line ${this.lines} does not belong into this dossier.`);
+    }
+    const [before, after] = LINE_OF[kind];
+    const to = line.length - after.length;
+    const framed = skipWord(line, 0, before) > 0 && skipWord(line, to, after) > 0;
+    this.entry(framed ? line.subarray(before.length, to) : null, kind, value.entry);
+    return undefined;
+  }
+
+  /** Take an entry: checks 3a to 3f. `bytes` are those of the entry, or null if they cannot be canonical. */
+  entry(bytes, kind, value) {
+    this.seatsDue();
+    const shown = kind === "shown";
+    const outline = shown ? SHOWN : ENTRY;
+    const { expected } = this;
+    const entry = outline.only(isObject(value) ? value : {});
+    if (!(shown ? isShown : isEntry)(entry) || (shown && entry.proof.events.length !== entry.events.length)) {
+      this.unread(expected, "unreadable", `What stands for version ${expected} is not an entry of format 2.`);
+      return;
+    }
+    if (!bytes || outline.read(bytes, 0) !== bytes.length) {
+      bytes = utf8(quietly(() => canonical(entry)) ?? "");
+      const sentence = `Version ${expected} is not canonical JSON, or has a member that no entry has.`;
+      if (outline.read(bytes, 0) !== bytes.length) {
+        this.unread(expected, "not_canonical", sentence);
+        return;
+      }
+      this.found(expected, "not_canonical", sentence);
+    }
+    const { version } = entry;
+    if (version < expected) {
+      this.found(expected, "wrong_version", `Where version ${expected} should stand, version ${version} stands again.`);
+      return;
+    }
+    if (version > expected) {
+      this.found(expected, "gap", `Version ${expected} is missing; version ${version} follows.`);
+      this.previous = null;
+    }
+    this.expected = version + 1;
+    this.checked.entries++;
+    this.match ??= entry.match;
+    if (!shown && entry.match !== this.match)
+      this.found(version, "wrong_match", `Version ${version} is of the match ${entry.match}, not ${this.match}.`);
+    this.timed(entry);
+    this.ruled(entry, shown);
+    this.requested(entry);
+    // What is not in the chain says nothing of the time: else one false moment would make all entries after it too early.
+    if (this.chained(bytes, entry, shown)) this.latest = Math.max(this.latest, entry.at);
+    if (this.head && this.latest > this.head.at && !this.ahead) {
+      this.ahead = true;
+      this.found(entry.version, "time_backwards", "The file says that it was written before this entry.");
+    }
+    this.revealed(entry);
+    this.followed(entry);
+    this.disputed(entry);
+    this.entries.set(version, { digest: entry.digest, at: entry.at, type: entry.action.type });
+  }
+
+  /** Go on after an entry that cannot be read. The digest of the next one cannot be checked then. */
+  unread(version, code, sentence) {
+    this.found(version, code, sentence);
+    this.previous = null;
+    this.expected++;
+  }
+
+  timed(entry) {
+    const ofGame = !TABLE.has(entry.action.type) && Object.hasOwn(this.roster, entry.actor);
+    if (entry.at < this.latest) {
+      if (this.clock && ofGame)
+        this.unchecked.add("Whether a seat that acts at the same time as another had its clock running then: that needs the rules.");
+      else this.found(entry.version, "time_backwards", `Version ${entry.version} is earlier than an entry before it.`);
+    }
+  }
+
+  ruled(entry, shown) {
+    const pair = `${entry.revision} ${shown ? entry.proof.rules : entry.rules}`;
+    this.revision ??= entry.revision;
+    if (entry.revision !== this.revision || entry.revision < 1) {
+      this.found(entry.version, "rules_differ", `Version ${entry.version} names another revision of the rules than the match began with.`);
+    }
+    if (!this.pairs.has(pair)) this.pairs.set(pair, entry.version);
+  }
+
+  requested(entry) {
+    const id = entry.request?.id ?? null;
+    if (id !== null && id !== this.request && this.requests.has(id)) {
+      this.found(entry.version, "request_twice", `Version ${entry.version} carries out a request a second time.`);
+    }
+    if (id !== null) this.requests.add(id);
+    if (entry.request && id === null) {
+      this.unchecked.add("Whether artificial players decide so on what they saw: ./run verify --decisions runs their decisions again.");
+    }
+    this.request = id;
+  }
+
+  /** Check the digest of an entry. Return whether it holds, as far as it can be known. */
+  chained(bytes, entry, shown) {
+    const { version } = entry;
+    const { previous } = this;
+    this.previous = hashAt(bytes, (shown ? SHOWN : ENTRY).from[3] + 1);
+    if (!shown && !this.blinds.length) this.unchecked.add("The chain of digests and the leaves: the file holds no blind key.");
+    if (!previous || (!shown && !this.blinds.length)) return true;
+    const digest = (blind) => (shown ? shownDigest(bytes, previous, entry, this.match) : wholeDigest(bytes, previous, version, blind));
+    this.blind ??= this.rightBlind((blind) => shown || same(digest(blind), this.previous));
+    this.checked.digests++;
+    const holds = same(digest(this.blind), this.previous);
+    if (!holds) {
+      this.found(version, "digest_broken", `The digest of version ${version} does not follow from the entry and the digest before it.`);
+    }
+    if (shown && this.blind) this.salted(entry);
+    return holds;
+  }
+
+  /** The blind key of two that is right for the entry at hand, so that one that was changed does not break every digest. */
+  rightBlind(fits) {
+    const hmacs = this.blinds.map((key) => new Hmac(key));
+    return hmacs.find(fits) ?? hmacs[0] ?? null;
+  }
+
+  salted(entry) {
+    const { action, request, events } = entry.proof;
+    const given = [["a", action], ["r", request], ...events.entries()].filter(([, part]) => part.salt);
+    this.checked.salts += given.length;
+    if (given.some(([name, part]) => hex(this.blind.text(`${entry.version}:${name}`, salt)) !== part.salt)) {
+      this.found(entry.version, "salt_differs", `A salt of version ${entry.version} does not follow from the secret.`);
+    }
+  }
+
+  /** Check that the secret is told when the match ends; when it goes on elsewhere by a ruling, not before its record is opened. */
+  revealed(entry) {
+    const { version, secret } = entry;
+    const has = (...types) => entry.events.some(({ type }) => types.includes(type));
+    const ends = has("match_ended", "match_closed");
+    const tells = (ends && !has("match_continued")) || has("record_opened");
+    if (this.ended !== null && !TABLE.has(entry.action.type)) {
+      this.found(version, "not_legal", `Version ${version} is an action of the game, but version ${this.ended} ended the match.`);
+    }
+    if (tells && secret === undefined) this.found(version, "secret_differs", `Version ${version} should tell the secret, and does not.`);
+    if (!tells && secret !== undefined) this.found(version, "secret_differs", `Version ${version} tells the secret, and should not.`);
+    if (ends) this.ended ??= version;
+    this.told ??= secret ?? null;
+  }
+
+  /** Take what the table's events say, and the dice that fell. */
+  followed(entry) {
+    const due = [];
+    const { version, at } = entry;
+    const holder = (seat, player, ai, contribution) => due.push({ line: "seat", seat, player, ai, taken: version, at, contribution });
+    for (const event of entry.events) {
+      if (event.type === "match_created" && isObject(event.roster) && version === 1) {
+        this.roster = event.roster;
+        this.clock = isObject(event.clock) && event.clock.kind !== "none";
+        this.commitment = event.commitment;
+        this.hidden = (event.spectators ?? "all") !== "all";
+        this.lock = event.lock ?? null;
+        this.origin = isObject(event.origin) ? event.origin : null;
+        this.game = event.game;
+        for (const seat of Object.keys(event.roster).sort()) {
+          const { player = null, ai = null } = event.roster[seat] ?? {};
+          if (player !== null || ai !== null) holder(seat, player, ai, null);
+        }
+      } else if (event.type === "seat_taken") {
+        holder(event.seat, event.player, null, event.contribution ?? null);
+        if (isText(event.contribution)) this.contributions[event.seat] = event.contribution;
+      } else if (event.type === "seat_left") {
+        delete this.contributions[event.seat];
+      } else if (event.type === "seat_handed_over") {
+        holder(event.seat, event.player, null, null);
+      }
+    }
+    this.seats = { version, due, given: [] };
+    this.rolled(entry);
+  }
+
+  rolled({ version, events }) {
+    const rolls = ROLLS.get(this.game) ?? NOTHING;
+    const others = OTHER_DRAWS.get(this.game) ?? NOTHING;
+    const fell = [];
+    let drawn = 0;
+    for (const event of events) {
+      for (const face of rolls.get(event.type)?.(event) ?? []) fell.push([drawn++, face]);
+      drawn += others.get(event.type)?.(event) ?? 0;
+    }
+    if (fell.length) this.rolls.push([version, fell]);
+  }
+
+  seated(value) {
+    if (this.seats) this.seats.given.push(value);
+    else this.found(null, "seat_differs", `Line ${this.lines} gives a seat away before there was an entry.`);
+  }
+
+  /** Compare the lines `seat` after an entry with its events. */
+  seatsDue() {
+    if (!this.seats || this.record) return;
+    const { version, due, given } = this.seats;
+    const line = quietly(() => canonical(due));
+    if (line !== canonical(given))
+      this.found(version, "seat_differs", `Who had a seat from version ${version} on is not what its events say.`);
+    this.seats = null;
+  }
+
+  // What follows is checked when all lines are read.
+
+  /** Carry out the checks that need the whole file, but for what others have kept. `keys` are those that are trusted, if any. */
+  async finish(complete, keys) {
+    if (!this.lines) this.record = true;
+    if (this.record) this.replay();
+    this.seatsDue();
+    this.last = this.expected - 1;
+    this.cut = this.last < (this.head?.versions ?? 0);
+    this.secretChecked();
+    if (!this.record) {
+      this.rulesChecked();
+      this.disputes();
+      this.truncated(complete);
+      this.keys = keys.length ? keys : this.head ? this.head.vkeys.map(readKey).filter(Boolean) : [];
+      if (!keys.length) this.unchecked.add("Whose keys these are: the file's own keys were taken. Give one that you have noted (--key).");
+      await this.statements();
+    } else {
+      this.keys = keys;
+      if (!complete) this.found(this.expected, "truncated", "The file does not end with a line feed.");
+      if (!this.last) this.found(null, "empty", "There is no entry.");
+      this.unchecked.add("Signatures: a record has none. A dossier has them.");
+    }
+    this.diceChecked();
+    this.unchecked.add("The rules: no action was decided again. ./run verify does that.");
+  }
+
+  /** Check the lines of a record that waited. */
+  replay() {
+    for (let place = this.kept.length - 1; place >= 0 && !this.blinds.length; place--) {
+      const entry = valueOf(this.kept[place]);
+      if (isHash(entry?.secret)) this.blinds.push(blindKey(unhex(entry.secret)));
+      if (!TABLE.has(entry?.action?.type)) break; // what follows the entry that tells the secret is no action of a game
+    }
+    for (const line of this.kept) this.entry(line, "entry", valueOf(line));
+    this.kept = [];
+  }
+
+  truncated(complete) {
+    const promised = this.head?.versions ?? this.last;
+    if (this.cut) this.found(this.last + 1, "truncated", `The file ends after version ${this.last}; it should have ${promised}.`);
+    else if (this.last > promised) this.found(promised + 1, "wrong_version", `The file should end with version ${promised}, and goes on.`);
+    else if (!this.ending) this.found(null, "truncated", "The file does not end with the line that ends a dossier.");
+    else if (!complete || this.ending.lines !== this.lines - 1)
+      this.found(null, "truncated", "The file does not have as many lines as it says.");
+  }
+
+  secretChecked() {
+    if (this.head && !this.cut && this.head.secret !== this.told) {
+      this.found(this.last || null, "secret_differs", "The secret in the first line is not the one that the entries tell.");
+    }
+    this.secret = this.told ?? this.secret;
+    if (!this.secret) {
+      this.unchecked.add("The dice, and the secret: it is not revealed yet.");
+      return;
+    }
+    const secret = unhex(this.secret);
+    this.committed = hex(sha256(secret)) === this.commitment;
+    if (!this.committed) this.found(1, "commitment_broken", "The secret is not the one to which the server committed itself in version 1.");
+    if (this.record && this.blinds[0] && !same(this.blinds[0], blindKey(secret)))
+      this.found(null, "salt_differs", "The blind key does not follow from the secret.");
+    const code = base32(new Hmac(secret).text("code").subarray(0, 10));
+    if (this.committed && isText(this.lock) && this.lock !== hex(sha256(utf8(`${this.commitment}:${code}`)))) {
+      this.found(1, "events_differ", "The lock of the match is not that of its code.");
+    }
+  }
+
+  rulesChecked() {
+    const named = new Set(this.kinds.rules.map(({ revision, rules }) => `${revision} ${rules}`));
+    for (const [pair, version] of this.pairs) {
+      if (!named.has(pair)) this.found(version, "rules_unknown", `Version ${version} names rules that have no line of their own.`);
+    }
+    if (this.kinds.rules.some((line) => line.game !== this.head?.game || !this.pairs.has(`${line.revision} ${line.rules}`))) {
+      this.found(null, "rules_unknown", "A line names rules under which no entry was decided.");
+    }
+    if (this.head && this.game !== undefined && this.game !== this.head.game) {
+      this.found(1, "rules_unknown", "The game of the first line is not the one that was created.");
+    }
+  }
+
+  /** Keep what the entries say of each dispute, as its line must. */
+  disputed({ version, action, events }) {
+    for (const { type, dispute: number = null, seat = null, version: about = null, verdict = null } of events) {
+      if (type === "dispute_opened") {
+        const line = { number, seat, steps: [], verdict: null, version: about };
+        this.due.push(line);
+        if (!this.numbered.has(number)) this.numbered.set(number, line);
+      }
+      const line = this.numbered.get(number);
+      if (!line) continue;
+      if (line.steps.at(-1)?.version !== version) line.steps.push({ type: action.type, version });
+      if (type === "dispute_ruled") line.verdict = verdict;
+    }
+  }
+
+  disputes() {
+    const said = this.kinds.dispute.map(({ number, seat, steps, verdict, version }) => ({ number, seat, steps, verdict, version }));
+    const place = [...said, ...this.due].findIndex((_, at) => canonical(said[at] ?? null) !== canonical(this.due[at] ?? null));
+    if (place < 0) return;
+    const first = [said[place], this.due[place]].map((line) => line?.steps[0]?.version).find(Boolean) ?? null;
+    this.found(first, "dispute_differs", "What the file says of a dispute is not what the entries say.");
+  }
+
+  /** Check a note by the keys that are known, for a checkpoint by those with its `origin` for a name. Return its text if it is good. */
+  async note(version, what, text, origin = null) {
+    const note = readNote(text);
+    if (!note) {
+      this.found(version, "signature_broken", `${what} is not a signed note.`);
+      return null;
+    }
+    if (!this.signatures) return note.text;
+    if (!this.signers.has(text)) this.signers.set(text, await signers(note, this.keys));
+    const { good, bad } = this.signers.get(text);
+    const server = good.filter(({ kind, name }) => kind === ED25519 && (origin === null || name === origin));
+    this.checked.signatures += good.length;
+    if (bad.length) this.found(version, "signature_broken", `A signature of ${what} does not fit its text.`);
+    else if (!server.length) this.found(version, "wrong_key", `${what} is not signed by a key that is known.`);
+    else return note.text;
+    return null;
+  }
+
+  async statements() {
+    this.signatures = await canCheckSignatures();
+    if (!this.signatures)
+      this.unchecked.add("Signatures: there is no WebCrypto with Ed25519 here. Pages have it over https and on localhost.");
+    if (this.ending) await this.sealed();
+    await this.receipts();
+    for (const line of this.kinds.read) await this.read(line);
+    this.checkpoints = [];
+    for (const line of this.kinds.leaf) await this.logged(line);
+    this.leavesDue();
+  }
+
+  async sealed() {
+    const text = await this.note(null, "The file", this.ending.note);
+    if (text === null) return;
+    const said = readStatement(text);
+    const right =
+      said?.kind === "dossier" && said.match === this.match && said.version === this.head?.versions && said.viewer === this.head?.viewer;
+    if (!right || said.hash !== hex(this.whole.finish()))
+      this.found(null, "signature_broken", "What the server has signed is not this file.");
+  }
+
+  async receipts() {
+    const kept = this.kinds.receipt;
+    if (kept.length !== 1 && !this.cut)
+      this.found(this.last || null, "receipt_differs", "The file has no receipt of its last version, or more than one.");
+    this.promises = [];
+    for (const { note } of kept) {
+      const said = readStatement(readNote(note)?.text ?? "");
+      const text = await this.note(said?.version ?? this.last, "The receipt", note);
+      if (text === null) continue;
+      if (said?.kind !== "receipt" || said.match !== this.match || said.version !== this.last) {
+        this.found(said?.version ?? this.last, "receipt_differs", "The receipt in the file is not one of its last version.");
+      } else {
+        this.receipted(said);
+        this.promises.push(said);
+      }
+    }
+  }
+
+  /** Whether the match may have had more versions than its viewer saw: spectators of a hidden match see them late, or in the end. */
+  isBehind() {
+    return this.head.viewer === "spectator" && this.hidden && this.told === null;
+  }
+
+  /** Compare a receipt of this match, from wherever it comes, with the entry. */
+  receipted(said) {
+    const entry = this.entries.get(said.version);
+    if (entry) {
+      this.checked.receipts++;
+      if (entry.digest !== said.digest || entry.at !== said.at) {
+        this.found(said.version, "receipt_differs", `A receipt says that version ${said.version} was another entry.`);
+      }
+    } else if (said.version > this.last && this.head && said.at < this.head.at - MINUTE && !this.isBehind()) {
+      this.found(this.last + 1, "truncated", `There was a version ${said.version} when the file was written: there is a receipt of it.`);
+    } else {
+      this.unchecked.add(`A receipt of version ${said.version}: this file does not have that version.`);
+    }
+  }
+
+  async read({ note, count }) {
+    const said = readStatement(readNote(note)?.text ?? "");
+    const version = said?.kind === "read" ? said.version : null;
+    if ((await this.note(version, "A recorded read", note)) === null) return;
+    this.checked.reads++;
+    if (version === null || said.match !== this.match || version < 1 || version > this.last || count < 1) {
+      this.found(version, "read_broken", "A recorded read is not one of this match.");
+    }
+  }
+
+  async logged({ index, leaf: given, opened, proof: text }) {
+    const open = given.kind === "sealed" ? (opened ?? null) : given;
+    const version = open?.version ?? null;
+    if (given.kind !== "sealed" && opened !== undefined) this.found(version, "line_unknown", "A leaf that is not sealed was opened.");
+    if (open) this.leafChecked(given, open);
+    else if (!this.isBehind()) this.found(null, "leaf_differs", "A leaf of the log is sealed, though the viewer may know what is in it.");
+    else this.unchecked.add("Sealed leaves of the log: while the match is hidden, they can be counted and found in the log, not opened.");
+    const proof = readProof(text);
+    const note = proof && readNote(proof.checkpoint);
+    const checkpoint = note && readCheckpoint(note.text);
+    const root = checkpoint && provenRoot(leafHash(utf8(canonical(given))), index, checkpoint.size, proof.hashes);
+    this.checked.leaves++;
+    if (!checkpoint || proof.index !== index || root !== checkpoint.root) {
+      this.found(version, "inclusion_broken", `Leaf ${index} is not in the log where its proof says.`);
+    }
+    const origin = checkpoint?.origin ?? null;
+    if (proof && (await this.note(version, "A checkpoint", proof.checkpoint, origin)) !== null && checkpoint)
+      this.checkpoints.push(checkpoint);
+  }
+
+  /** Compare a leaf with the entries. `given` is what is in the log, `open` what it says. */
+  leafChecked(given, open) {
+    const { version } = open;
+    const entry = this.entries.get(version);
+    if (given !== open && this.blind) {
+      const seal = sha256(this.blind.text(`log:${version}`), utf8(canonical(open)));
+      if (hex(seal) !== given.seal) this.found(version, "leaf_differs", `The sealed leaf of version ${version} is another one.`);
+    } else if (given !== open) this.unchecked.add("Whether sealed leaves of the log are what was opened: the file holds no blind key.");
+    if (version > this.last) {
+      this.found(this.last + 1, "truncated", `The log has a leaf of version ${version}.`);
+      return;
+    }
+    const begins = open.kind !== "begin" || (version === 1 && open.commitment === this.commitment);
+    const ends = open.kind !== "end" || (this.ended !== null && version >= this.ended);
+    if (!entry || open.match !== this.match || open.digest !== entry.digest || open.at !== entry.at || !begins || !ends) {
+      this.found(version, "leaf_differs", `The log says that version ${version} was another entry.`);
+    }
+  }
+
+  leavesDue() {
+    const all = this.kinds.leaf.map(({ leaf: given, opened }) => (given.kind === "sealed" ? (opened ?? null) : given));
+    if (!this.head || (all.includes(null) && this.isBehind())) return;
+    const leaves = all.filter(Boolean);
+    if (!leaves.length && !this.noted) {
+      this.unchecked.add("Whether the match is in the log: the file has no leaf.");
+      return;
+    }
+    const due = [...this.entries]
+      .filter(([, { at }]) => at < this.head.at - TWO_HOURS)
+      .reduce((most, [version]) => Math.max(most, version), 0);
+    if (due && !leaves.some(({ version }) => version >= due)) {
+      this.found(due, "leaf_missing", `The log has no leaf of version ${due} or a later one, and two hours have passed.`);
+    }
+  }
+
+  diceChecked() {
+    if (!this.secret || !this.committed) return;
+    if (!ROLLS.has(this.game)) {
+      this.unchecked.add("The dice: which events of this game hold rolls is not known here.");
+      return;
+    }
+    const key = quietly(() => diceKey(unhex(this.secret), this.contributions, this.match));
+    for (const [version, fell] of key ? this.rolls : []) {
+      const dice = new Dice(key, version);
+      for (const [drawn, face] of fell) {
+        dice.blocks = drawn;
+        this.checked.rolls++;
+        if (dice.roll(6) !== face) {
+          this.found(version, "events_differ", `The dice of version ${version} did not fall so.`);
+          break;
+        }
+      }
+    }
+  }
+}
+
+const LINE_FEED = Uint8Array.of(0x0a);
+
+/** The value that some bytes are as JSON, or undefined. */
+function valueOf(bytes) {
+  return quietly(() => JSON.parse(strict.decode(bytes)));
+}
+
+function quietly(work) {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+}
+
+const base32 = (bytes) =>
+  [...bytes]
+    .map((byte) => byte.toString(2).padStart(8, "0"))
+    .join("")
+    .match(/.{5}/g)
+    .map((bits) => "abcdefghijklmnopqrstuvwxyz234567"[parseInt(bits, 2)])
+    .join("");
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Files, and what others have kept
+
+const STEP = 2000; // lines between two reports of progress
+
+/**
+ * Check one file or several: dossiers and records. `input` is an array of bytes, a stream of them, or a list of either.
+ *
+ * `keys` are the keys that you have noted, `receipts` and `checkpoints` the notes that you have kept, each as text,
+ * `consistency` answers of the log `{from, to, hashes}`. `progress` is called with the number of lines that were read.
+ * The answer is `{ok, files, findings, checked, unchecked}`: a finding is `{file, version, code, sentence}` with the place
+ * of its file in the list, the first version that fails first; `checked` counts, `unchecked` are sentences.
+ */
+export async function verify(input, { keys = [], receipts = [], checkpoints = [], consistency = [], progress = null } = {}) {
+  const inputs = Array.isArray(input) ? input : [input];
+  const trusted = keys.map(readKey).filter(Boolean);
+  const readings = [];
+  if (trusted.length !== keys.length) throw new TypeError("a key must have the form <name>+<id>+<base64>");
+  for (const file of inputs) {
+    const reading = new Reading();
+    reading.noted = checkpoints.length > 0;
+    const complete = await read(file, reading, progress);
+    await reading.finish(complete, trusted);
+    readings.push(reading);
+  }
+  await compare(readings, receipts, checkpoints, consistency);
+  const files = readings.map((reading) => ({
+    match: reading.match,
+    game: reading.game ?? null,
+    kind: reading.record ? "record" : "dossier",
+    viewer: reading.head?.viewer ?? null,
+    versions: reading.last,
+    at: reading.head?.at ?? null,
+    name: reading.head?.name ?? null,
+  }));
+  const findings = readings.flatMap(({ findings: found }, file) => found.map((finding) => ({ file, ...finding })));
+  findings.sort((first, second) => first.file - second.file || (first.version ?? Infinity) - (second.version ?? Infinity) || 0);
+  const checked = {};
+  for (const { checked: counts } of readings)
+    for (const [name, count] of Object.entries(counts)) checked[name] = (checked[name] ?? 0) + count;
+  return { ok: !findings.length, files, findings, checked, unchecked: [...new Set(readings.flatMap(({ unchecked }) => [...unchecked]))] };
+}
+
+/** Feed all lines of a file. Return whether it ends with a line feed. */
+async function read(input, reading, progress) {
+  let rest = new Uint8Array();
+  for await (const piece of input instanceof Uint8Array ? [input] : piecesOf(input)) {
+    let from = 0;
+    for (let to; (to = piece.indexOf(0x0a, from)) >= 0; from = to + 1) {
+      const line = piece.subarray(from, to);
+      reading.feed(rest.length ? joined(rest, line) : line);
+      rest = rest.length ? new Uint8Array() : rest;
+      if (progress && reading.lines % STEP === 0) {
+        progress(reading.lines);
+        await new Promise((resolve) => setTimeout(resolve));
+      }
+    }
+    rest = joined(rest, piece.subarray(from));
+  }
+  if (rest.length) reading.feed(rest);
+  return rest.length === 0;
+}
+
+/** The pieces of a stream, also where a stream of the web cannot be gone through by itself (Safari). */
+function piecesOf(input) {
+  return input[Symbol.asyncIterator] || !input.getReader ? input : read();
+
+  async function* read() {
+    const reader = input.getReader();
+    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
+  }
+}
+
+function joined(first, second) {
+  const bytes = new Uint8Array(first.length + second.length);
+  bytes.set(first);
+  bytes.set(second, first.length);
+  return bytes;
+}
+
+/** Compare files with one another, and with what others have kept. */
+async function compare(readings, receipts, checkpoints, consistency) {
+  const heads = [];
+  for (const reading of readings) {
+    reading.signatures ??= await canCheckSignatures();
+    for (const other of readings) {
+      if (other === reading || other.match !== reading.match) continue;
+      for (const said of other.promises ?? []) reading.receipted(said);
+      const differs = [...reading.entries].find(
+        ([version, { digest }]) => other.entries.has(version) && other.entries.get(version).digest !== digest,
+      );
+      if (differs) reading.found(differs[0], "files_differ", `Version ${differs[0]} has another digest in another file of this match.`);
+    }
+    begun(reading, readings);
+    for (const checkpoint of reading.checkpoints ?? []) heads.push({ reading, ...checkpoint });
+  }
+  for (const text of receipts) await keptReceipt(readings, text);
+  const kept = [];
+  for (const text of checkpoints) {
+    const reading = readings.find(({ head }) => head) ?? readings[0];
+    const checkpoint = readCheckpoint(readNote(text)?.text ?? "");
+    const good = (await reading.note(null, "A checkpoint that you gave", text, checkpoint?.origin)) !== null;
+    if (checkpoint && good) kept.push({ reading, kept: true, ...checkpoint });
+  }
+  for (const reading of readings.filter(({ head }) => head)) {
+    const shown = new Set((reading.checkpoints ?? []).map(({ origin }) => origin));
+    for (const { origin } of kept.filter((head) => !shown.has(head.origin)))
+      reading.unchecked.add(`The checkpoint of the log ${origin} that you gave: the file shows nothing of that log.`);
+  }
+  forks([...heads, ...kept], consistency);
+}
+
+/** Compare a match that began from a position of another one with that one, if it is at hand. */
+function begun(reading, readings) {
+  if (!reading.origin) return;
+  const { match, version, digest } = reading.origin;
+  const there = readings.find((other) => other.match === match)?.entries.get(version);
+  if (!there)
+    reading.unchecked.add("Whether the position from which the match began is that of its origin: give the file of that match, too.");
+  else if (there.digest !== digest)
+    reading.found(1, "origin_differs", `The match from which this one began has another version ${version}.`);
+}
+
+/** Compare a receipt that somebody has kept with the files of its match. */
+async function keptReceipt(readings, text) {
+  const said = readStatement(readNote(text)?.text ?? "");
+  const right = said?.kind === "receipt";
+  const concerned = right ? readings.filter(({ match }) => match === said.match) : readings.slice(0, 1);
+  if (!concerned.length) readings[0].unchecked.add(`A receipt of the match ${said.match}: no file of it was given.`);
+  for (const reading of concerned) {
+    if ((await reading.note(said?.version ?? null, "A receipt that you gave", text)) === null) continue;
+    if (right) reading.receipted(said);
+    else reading.found(null, "signature_broken", "A receipt that you gave is not one.");
+  }
+}
+
+/** Look for two checkpoints of one log that cannot both be true. `heads` are those of the files and those that were kept. */
+function forks(heads, consistency) {
+  const logs = new Map();
+  const told = new Set();
+  const tell = ({ reading }, code, sentence) => told.has(code) || (told.add(code), reading.found(null, code, sentence));
+  for (const head of heads) {
+    const sizes = logs.get(head.origin) ?? logs.set(head.origin, new Map()).get(head.origin);
+    const before = sizes.get(head.size);
+    if (!before) sizes.set(head.size, head);
+    else if (before.root !== head.root) tell(before, "checkpoint_forked", `The log ${head.origin} shows two trees of ${head.size} leaves.`);
+  }
+  if (logs.size > 1) heads[0].reading.unchecked.add("Whether the logs agree: their checkpoints are of logs with different names.");
+  for (const [origin, sizes] of logs) {
+    const proven = consistency.filter(({ from, to }) => from < to && sizes.has(from) && sizes.has(to));
+    for (const { from, to, hashes } of proven) {
+      if (continues(sizes.get(from), sizes.get(to), hashes)) continue;
+      tell(sizes.get(from), "checkpoint_forked", `The log ${origin} of ${to} leaves does not continue that of ${from}.`);
+    }
+    const kept = heads.filter((head) => head.kept && head.origin === origin);
+    for (const head of heads.filter((other) => !other.kept && other.origin === origin)) {
+      const larger = kept.find(({ size }) => size > head.size && !proven.some(({ from, to }) => from === head.size && to === size));
+      if (larger) tell(head, "checkpoint_stale", `The file shows the log with ${head.size} leaves; you have seen ${larger.size}.`);
+    }
+    if (sizes.size > proven.length + 1 && !told.has("checkpoint_stale")) {
+      heads[0].reading.unchecked.add(
+        "Whether checkpoints of different sizes are of one log: give the proof of consistency (--consistency).",
+      );
+    }
+  }
+}
+
+/** Whether a proof shows that the larger of two trees continues the smaller one (RFC 9162, 2.1.4.2). `hashes` are base64. */
+export function continues(small, large, hashes) {
+  const path = Array.isArray(hashes) ? hashes.map((hash) => (isText(hash) ? unbase64(hash) : null)) : [null];
+  if (path.some((hash) => hash?.length !== 32) || small.size > large.size) return false;
+  if (small.size === 0) return path.length === 0;
+  if (small.size === large.size) return path.length === 0 && small.root === large.root;
+  let place = small.size - 1;
+  let last = large.size - 1;
+  while (place % 2) {
+    place = Math.floor(place / 2);
+    last = Math.floor(last / 2);
+  }
+  let before = place ? path.shift() : unhex(small.root);
+  let after = before;
+  if (!before) return false;
+  for (const hash of path) {
+    if (last === 0) return false;
+    if (place % 2 || place === last) {
+      before = node(hash, before);
+      after = node(hash, after);
+      while (place % 2 === 0 && place !== 0) {
+        place = Math.floor(place / 2);
+        last = Math.floor(last / 2);
+      }
+    } else {
+      after = node(after, hash);
+    }
+    place = Math.floor(place / 2);
+    last = Math.floor(last / 2);
+  }
+  return last === 0 && hex(before) === small.root && hex(after) === large.root;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The command
+
+const USAGE = `usage: node verify.mjs FILE... [options]
+
+Check dossiers and records of matches, without a server and without the rules.
+
+  --key VKEY           a key of the server that you have noted
+  --receipt FILE       a receipt that you keep: the note, or a JSON object with the member "receipt"
+  --checkpoint FILE    a checkpoint of the log that you keep
+  --consistency FILE   the answer of GET /log/consistency?from=&to=
+  --json               print what was found as JSON
+
+It ends with 0 if everything that was checked holds, with 1 if something was found, with 2 if a file cannot be read.
+Each of the first four options may be given several times.`;
+
+/** Run as a command. Return the exit code. */
+async function main(words) {
+  const [{ createReadStream, readFileSync }, { parseArgs }] = await Promise.all([import("node:fs"), import("node:util")]);
+  const texts = { type: "string", multiple: true, default: [] };
+  const flag = { type: "boolean" };
+  const options = { key: texts, receipt: texts, checkpoint: texts, consistency: texts, json: flag, help: { ...flag, short: "h" } };
+  const { values, positionals: files } = quietly(() => parseArgs({ args: words, options, allowPositionals: true })) ?? { positionals: [] };
+  if (values?.help) {
+    console.log(USAGE);
+    return 0;
+  }
+  if (!files.length) {
+    console.error(USAGE);
+    return 2;
+  }
+  try {
+    const text = (file) => readFileSync(file, "utf8");
+    const result = await verify(
+      files.map((file) => createReadStream(file)),
+      {
+        keys: values.key,
+        receipts: values.receipt.map(text).map(receiptIn),
+        checkpoints: values.checkpoint.map(text),
+        consistency: values.consistency.map(text).map(JSON.parse),
+      },
+    );
+    console.log(values.json ? JSON.stringify(result) : report(files, result));
+    return result.ok ? 0 : 1;
+  } catch (error) {
+    console.error(error.message);
+    return 2;
+  }
+}
+
+/** The note of a receipt that was kept, alone or in an answer of the service. */
+const receiptIn = (text) => quietly(() => JSON.parse(text))?.receipt ?? text;
+
+/** The words for one of what was checked. */
+const ONE = {
+  entries: "entry",
+  digests: "digest",
+  salts: "salt",
+  rolls: "roll",
+  signatures: "signature",
+  receipts: "receipt",
+  reads: "read",
+  leaves: "leaf",
+};
+
+function report(names, { files, findings, checked, unchecked }) {
+  const lines = [];
+  files.forEach(({ kind, match, versions, viewer }, place) => {
+    const mine = findings.filter(({ file }) => file === place);
+    const seen = viewer === null ? "" : viewer === "all" ? " in full" : ` as ${viewer} sees it`;
+    lines.push(`${names[place]}: ${kind} of ${match ?? "no match"}${seen}, ${versions} versions`);
+    lines.push(
+      ...(mine.length ? mine : [null]).map((finding) =>
+        finding ? `  version ${finding.version ?? "-"}: ${finding.code}: ${finding.sentence}` : "  Everything that was checked holds.",
+      ),
+    );
+  });
+  lines.push(
+    `Checked: ${Object.entries(checked)
+      .map(([name, count]) => `${count} ${count === 1 ? ONE[name] : name}`)
+      .join(", ")}.`,
+  );
+  if (unchecked.length) lines.push("Not checked:", ...unchecked.map((sentence) => `  ${sentence}`));
+  return lines.join("\n");
+}
+
+if (globalThis.process?.versions?.node && process.argv[1]) {
+  const [{ realpathSync }, { fileURLToPath }] = await Promise.all([import("node:fs"), import("node:url")]);
+  if (quietly(() => realpathSync(process.argv[1]) === realpathSync(fileURLToPath(import.meta.url))))
+    process.exitCode = await main(process.argv.slice(2));
+}

@@ -1,0 +1,84 @@
+// Following a stream of server-sent events with fetch, since an EventSource cannot send a key.
+
+const SHORTEST = 500;
+const LONGEST = 15_000;
+
+/** Yield the events of a body: {id, event, data}. Comments and unfinished events are left out. */
+export async function* eventsOf(body) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  let found = { event: "message", data: [] };
+  try {
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      const lines = (rest + value).split(/\r\n|\n|\r/);
+      rest = lines.pop();
+      for (const line of lines) {
+        if (line === "") {
+          if (found.data.length) yield { ...found, data: found.data.join("\n") };
+          found = { id: found.id, event: "message", data: [] };
+        } else if (!line.startsWith(":")) {
+          const [, name, text] = /^([^:]*):? ?(.*)$/s.exec(line);
+          if (name === "data") found.data.push(text);
+          else if (name === "event" || name === "id") found[name] = text;
+        }
+      }
+    }
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}
+
+/** Return how long to wait before another try, in milliseconds: longer after each failure, and never the same for all. */
+export function pause(failures, random = Math.random) {
+  return Math.min(SHORTEST * 2 ** failures, LONGEST) * (0.5 + random() / 2);
+}
+
+/**
+ * Follow a stream until it is over or `signal` aborts. It is resumed after every cut, after the last id that came.
+ *
+ * `open(last)` asks for the stream and returns the response. `onEvent` gets each event, `onState` "live", "cut" or "over".
+ */
+export async function follow({ open, last, onEvent, onState = () => {}, signal, sleep = rest }) {
+  let failures = 0;
+  while (!signal.aborted) {
+    let answered = false;
+    try {
+      const response = await open(last);
+      if (response.status === 204) return onState("over");
+      if (!response.ok) {
+        if ([401, 403, 404].includes(response.status)) return onState("refused");
+        throw new Error(String(response.status));
+      }
+      onState("live");
+      for await (const event of eventsOf(response.body)) {
+        answered = true;
+        if (signal.aborted) return undefined;
+        if (event.id !== undefined) last = event.id;
+        await onEvent(event);
+        if (event.event === "over") return onState("over");
+      }
+    } catch (error) {
+      if (signal.aborted) return undefined;
+    }
+    onState("cut");
+    failures = answered ? 0 : failures + 1;
+    await sleep(pause(failures), signal);
+  }
+  return undefined;
+}
+
+/** Wait; an abort, a window that comes back to the front or back online ends it early. */
+export function rest(milliseconds, signal) {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      globalThis.removeEventListener?.("online", done);
+      resolve();
+    };
+    const timer = setTimeout(done, milliseconds);
+    signal?.addEventListener("abort", done, { once: true });
+    globalThis.addEventListener?.("online", done, { once: true });
+  });
+}

@@ -1,0 +1,58 @@
+// What each key does, and where.
+
+export const KEYS = [
+  ["replay", "first", ["Home"], "First version"],
+  ["replay", "back", ["ArrowLeft", ","], "One entry back"],
+  ["replay", "on", ["ArrowRight", "."], "One entry on"],
+  ["replay", "turnBack", ["Shift+ArrowLeft", "<"], "One turn back"],
+  ["replay", "turnOn", ["Shift+ArrowRight", ">"], "One turn on"],
+  ["replay", "roundBack", ["["], "One round back"],
+  ["replay", "roundOn", ["]"], "One round on"],
+  ["replay", "last", ["End"], "Newest version, and live"],
+  ["replay", "autoplay", [" "], "Play and pause"],
+  ["look", "eyes", ["e"], "Through the next seat's eyes"],
+  ["look", "text", ["t"], "Board as text, and back"],
+  ["look", "zoom", ["z"], "Larger or whole board"],
+  ["look", "board", ["b"], "To the board; arrow keys go from place to place there"],
+  ["look", "why", ["w"], "Why is the place that has the focus as it is?"],
+  ["look", "log", ["l"], "To the log"],
+  ["look", "theme", ["d"], "Light, dark, as the system"],
+  ["look", "link", ["c"], "Copy a link to this version"],
+  ["play", "button", ["1", "2", "3", "4", "5", "6", "7", "8", "9"], "The choice with this number"],
+  ["play", "undo", ["Backspace"], "Undo the last pick, or the last step of a draft"],
+  ["play", "send", ["Enter"], "Play it"],
+  ["play", "draft", ["Shift+Enter"], "Add it to a draft of the turn"],
+  ["play", "actions", ["a"], "To your choices"],
+  ["help", "help", ["?"], "This list"],
+  ["help", "close", ["Escape"], "Close; start your choice again"],
+];
+
+const COMMANDS = new Map(KEYS.flatMap(([, command, keys]) => keys.map((key) => [key, command])));
+const ARROWS = new Set(["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End"]);
+
+/** Return the command of a key that was pressed, or null. `where`: "field" to type in, "range", "button", "board" or "page". */
+export function command(pressed, where) {
+  if (pressed.ctrlKey || pressed.metaKey || pressed.altKey) return null;
+  const name = pressed.shiftKey && pressed.key.length > 1 ? `Shift+${pressed.key}` : pressed.key;
+  if (where === "field") return pressed.key === "Escape" ? "close" : null;
+  if (where === "range" && ARROWS.has(pressed.key)) return null;
+  if (where === "board" && (ARROWS.has(pressed.key) || pressed.key === "Enter" || pressed.key === " ")) return null;
+  if (where === "button" && (pressed.key === "Enter" || pressed.key === " ")) return null;
+  return COMMANDS.get(name) ?? null;
+}
+
+/** Return the neighbour of a point in a direction ("ArrowLeft", …): the nearest of the points that lie more that way than aside. */
+export function neighbour(points, from, direction) {
+  const [across, down] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[direction];
+  let best = null;
+  let least = Infinity;
+  for (const point of points) {
+    const [x, y] = [point.x - from.x, point.y - from.y];
+    const ahead = x * across + y * down;
+    const aside = Math.abs(x * down) + Math.abs(y * across);
+    if (ahead <= 1 || aside > ahead * 2) continue;
+    const far = ahead + aside * 2;
+    if (far < least) [best, least] = [point, far];
+  }
+  return best;
+}

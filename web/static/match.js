@@ -1,0 +1,541 @@
+// The page of a match: watching it live, replaying it and playing it are one thing, the picture of a version.
+
+import { ask, json, keeping, Problem, send } from "./asking.js";
+import { Board } from "./board.js";
+import { follow } from "./following.js";
+import { Frames, leap, linesOf, PAGE, pageOf, roundOf, turnOf } from "./frames.js";
+import { command, KEYS } from "./keys.js";
+import { Playing } from "./playing.js";
+import { $, copy, crest, introduced, make, me, nextTheme, player, tell } from "./site.js";
+import { clockText, word } from "./words.js";
+
+const page = $("main");
+const { match, game } = page.dataset;
+const api = `/v1/matches/${match}`;
+const seats = JSON.parse(page.dataset.seats);
+const frames = new Frames();
+const words = JSON.parse(page.dataset.words);
+const asked = new URLSearchParams(location.search);
+const STEP = 900; // milliseconds from one version to the next while it plays on
+const LOGGED = 60; // entries of the log before and after the shown one
+
+let viewer = page.dataset.viewer || null;
+let newest = Number(page.dataset.newest);
+let shown = Number(page.dataset.at);
+let atHead = !asked.has("at");
+let standing = null;
+let unseen = 0;
+let wanted = shown;
+let playing = 0;
+let loading = null;
+let following = null;
+let drafted = null; // the picture of a draft, which is shown instead of a version
+
+const board = new Board({ heading: $("the-heading"), board: $("the-board"), panels: $("the-panels"), onPick: (id) => play.pick(id) });
+board.onLook = async (id) => {
+  const { why } = await import("./why.js");
+  if (!drafted) why({ api, id, name: word(words, id), version: wanted, viewer, told, show: stepTo });
+};
+board.onZoom = (zoomed) => {
+  $("whole").hidden = !zoomed;
+  $("the-board").classList.toggle("zoomed", zoomed);
+};
+
+const play = new Playing({
+  root: $("play"),
+  api,
+  game,
+  words,
+  board,
+  rule: showRule,
+  picture: (version) => frames.at(version),
+  told: (version) => (frames.lines[version] ? told(frames.lines[version]) : null),
+  draw: (picture) => {
+    drafted = picture;
+    draw();
+  },
+  moved: (version) => arrived(version),
+});
+
+// ---------------------------------------------------------------- frames
+
+const query = (more) => new URLSearchParams({ shape: "page", ...(viewer ? { viewer } : {}), ...more });
+
+async function fetchFrames(number, signal) {
+  const there = frames.pages.get(number);
+  const first = there ? there.last : number * PAGE;
+  const limit = (number + 1) * PAGE - first;
+  if (limit <= 0) return;
+  const response = await ask(`${api}/frames?${query({ after: first, limit, key: there ? 0 : 1 })}`, { accept: "application/x-ndjson", signal });
+  const lines = [];
+  for await (const line of linesOf(response.body)) lines.push(line);
+  frames.add(lines);
+}
+
+/** Load what is missing, the nearest first, until all is there or there is no room for more. */
+async function load() {
+  if (loading) return;
+  loading = new AbortController();
+  const { signal } = loading;
+  try {
+    for (;;) {
+      const urgent = !frames.has(wanted);
+      if (!frames.roomy && urgent) frames.forget(wanted);
+      const number = urgent ? pageOf(wanted) : frames.missing(newest, wanted)[0];
+      if (number === undefined || !(frames.roomy || urgent)) break;
+      await fetchFrames(number, signal);
+      draw();
+    }
+  } catch (problem) {
+    if (problem.name === "AbortError") return;
+    if (!(problem instanceof Problem)) throw problem;
+    if (viewer !== null && ["hidden_view", "no_such_seat"].includes(problem.code)) return void look(null);
+    tell(problem.message, true);
+  } finally {
+    if (loading?.signal === signal) loading = null;
+  }
+}
+
+// ---------------------------------------------------------------- showing a version
+
+function show(version, { live = version >= newest } = {}) {
+  wanted = Math.max(1, Math.min(version, newest));
+  atHead = live;
+  if (live) unseen = 0;
+  if (!frames.has(wanted)) load();
+  draw();
+}
+
+function draw() {
+  const picture = drafted ?? frames.at(wanted);
+  if (picture) {
+    const changed = shown !== wanted;
+    shown = wanted;
+    board.show(picture);
+    if (!drafted) said(changed);
+  }
+  rule();
+  // The picture first: a jump makes a hundred lines of the log anew.
+  cancelAnimationFrame(draw.later);
+  draw.later = requestAnimationFrame(log);
+  if (!$("textboard").hidden) text();
+}
+
+/** Show and tell the entry of the version. */
+function said(changed) {
+  const line = frames.lines[shown];
+  if (!line) return;
+  const sentences = told(line);
+  $("the-news").textContent = sentences;
+  if (changed && document.hasFocus()) $("told-version").textContent = `${shown}: ${sentences}`;
+  document.title = `${standing && myTurn() ? "● " : ""}${frames.at(shown).title} · Warledger`;
+  people(line.now);
+  address();
+}
+
+const told = (line) => {
+  const text = line.text.join(" ");
+  return text ? text.replace(PLAYER, (_, id) => actorName(id)) : `${actorName(line.actor)}: ${word(words, line.action ?? "").toLowerCase()}.`;
+};
+const PLAYER = /\{(p[a-z2-7]{16})\}/g;
+const actorName = (id) => standing?.players[id]?.name ?? (/^p[a-z2-7]{16}$/.test(id) ? "somebody" : seatName(id));
+const seatName = (id) => seats.find((seat) => seat.id === id)?.name ?? word(words, id);
+
+/** Update the scrub bar, the number of new entries, and whether one looks at the newest. */
+function rule() {
+  const scrub = $("scrub");
+  scrub.max = newest;
+  scrub.value = wanted;
+  scrub.setAttribute("aria-valuetext", `version ${wanted} of ${newest}`);
+  $("version").textContent = `${wanted} / ${newest}`;
+  page.classList.toggle("past", wanted < newest);
+  $("live-text").textContent = unseen ? `${unseen} new` : state;
+  $("live").classList.toggle("waiting", unseen > 0);
+  play.show(wanted === newest);
+}
+
+function address() {
+  const now = new URLSearchParams();
+  if (!atHead) now.set("at", wanted);
+  if (viewer && asked.has("viewer")) now.set("viewer", viewer);
+  const next = `${location.pathname}${now.size ? `?${now}` : ""}`;
+  if (next !== location.pathname + location.search) {
+    clearTimeout(address.later);
+    address.later = setTimeout(() => history.replaceState(null, "", next), 200);
+  }
+}
+
+// ---------------------------------------------------------------- beside the board
+
+function log() {
+  const list = $("log");
+  const [first, last] = [Math.max(1, wanted - LOGGED), Math.min(newest, wanted + LOGGED / 2)];
+  const kept = new Map([...list.children].map((item) => [Number(item.dataset.version), item]));
+  for (const [version, item] of kept) if (version < first || version > last || !frames.lines[version]) item.remove();
+  let after = null;
+  for (let version = first; version <= last; version += 1) {
+    const line = frames.lines[version];
+    if (!line) continue;
+    let item = kept.get(version);
+    if (!item) {
+      item = entry(line);
+      if (after) after.after(item);
+      else list.prepend(item);
+    }
+    item.toggleAttribute("aria-current", version === wanted);
+    if (version === wanted) item.setAttribute("aria-current", "step");
+    after = item;
+  }
+  const current = list.querySelector("[aria-current]");
+  if (current && !list.matches(":focus-within, :hover")) list.scrollTop = current.offsetTop - list.clientHeight + current.offsetHeight + 40;
+}
+
+function entry(line) {
+  const known = seats.some((seat) => seat.id === line.actor);
+  const rules = (line.rules ?? []).map((id) => make("a", { href: `/games/${game}#${id}`, class: "rule", "data-rule": id }, id));
+  const item = make(
+    "li",
+    { "data-version": line.version },
+    make("button", { type: "button", class: "number", "aria-label": `Version ${line.version}`, onclick: () => show(line.version) }, String(line.version)),
+    make("span", { class: "badge" }, known ? crest(`b-${line.actor}`) : null),
+    make("span", {}, told(line), ...rules.flatMap((link) => [" ", link])),
+  );
+  return item;
+}
+
+function people(now) {
+  const rows = seats.map((seat) => {
+    const who = standing?.seats[seat.id] ?? {};
+    const name = "player" in who ? (standing.players[who.player]?.name ?? "somebody who has left") : who.ai ? `AI, ${who.ai}` : "open";
+    const acts = now.to_act?.includes(seat.id);
+    const substitute = now.substitutes?.[seat.id];
+    const clock = now.clocks?.[seat.id];
+    const mine = "player" in who && who.player === keeping.player;
+    const thinks = standing?.thinking?.seat === seat.id && shown === standing.version;
+    return make(
+      "li",
+      { class: acts ? "acts" : null },
+      crest(`b-${seat.id}`),
+      make("span", { class: "who" }, name, make("small", {}, ` ${seat.name}${mine ? ", you" : ""}${substitute ? `, ${substitute} plays for now` : ""}${thinks ? ", thinking" : ""}`)),
+      clock ? make("time", { class: "clock", "data-left": clock.left, "data-deadline": clock.deadline ?? "" }, clockText(clock.left)) : null,
+    );
+  });
+  if (standing) $("players").replaceChildren(...rows);
+  tick();
+}
+
+function tick() {
+  for (const clock of document.querySelectorAll(".clock")) {
+    const { deadline, left } = clock.dataset;
+    const rest = deadline ? Number(deadline) - Date.now() : Number(left);
+    clock.textContent = clockText(rest);
+    clock.classList.toggle("short", Boolean(deadline) && rest < 30_000);
+  }
+}
+setInterval(tick, 1000);
+
+async function showRule(id) {
+  $("rule-title").textContent = id;
+  $("rule-text").textContent = "";
+  $("rule-link").href = `/games/${game}#${id}`;
+  $("rule").showModal();
+  try {
+    const found = await json(`/v1/games/${game}/rules/${id}`);
+    $("rule-text").textContent = found.text.replaceAll("`", "").replaceAll("**", "");
+  } catch (problem) {
+    $("rule-text").textContent = problem.message;
+  }
+}
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("[data-rule]");
+  if (link && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
+    event.preventDefault();
+    showRule(link.dataset.rule);
+  }
+});
+
+async function text() {
+  const version = wanted;
+  try {
+    const response = await ask(`${api}/state?${new URLSearchParams({ at: version, ...(viewer ? { viewer } : {}) })}`, { accept: "text/plain" });
+    const lines = await response.text();
+    if (version === wanted) $("textboard").textContent = lines;
+  } catch (problem) {
+    $("textboard").textContent = problem.message;
+  }
+}
+
+// ---------------------------------------------------------------- live
+
+let state = "connecting";
+const STATES = { live: "live", cut: "reconnecting", over: "finished", refused: "not live" };
+
+/** Take notice of versions that have come. A reader of the past is not pulled away from it. */
+function arrived(version) {
+  if (version <= newest) return;
+  const followed = atHead && wanted === newest && !playing;
+  unseen += followed ? 0 : version - newest;
+  newest = version;
+  load();
+  if (followed) show(newest, { live: true });
+  else rule();
+  clearTimeout(arrived.later);
+  arrived.later = setTimeout(refresh, 60);
+}
+
+async function refresh() {
+  const before = Object.keys(standing?.players ?? {}).length;
+  try {
+    standing = await json(api);
+  } catch (problem) {
+    if (problem.code === "no_such_match") tell(problem.message, true);
+    return;
+  }
+  if (standing.version > newest) arrived(standing.version);
+  if (Object.keys(standing.players).length !== before) {
+    $("log").replaceChildren(); // sentences that were written before the name of a player was known
+    draw();
+  }
+  const line = frames.lines[shown];
+  people(line ? line.now : standing);
+  ownEyes();
+  eyes();
+  await play.refresh(standing, mine());
+  if (standing.status === "over" || standing.status === "closed") finished();
+}
+
+const mine = () => (standing ? seats.map((seat) => seat.id).filter((seat) => keeping.player && standing.seats[seat]?.player === keeping.player) : []);
+const myTurn = () => mine().some((seat) => standing.to_act.includes(seat));
+
+function watch() {
+  following?.abort();
+  following = new AbortController();
+  const { signal } = following;
+  follow({
+    open: (last) => ask(`${api}/stream?${new URLSearchParams({ after: last, ...(viewer ? { viewer } : {}) })}`, { accept: "text/event-stream", signal }),
+    last: newest,
+    signal,
+    onEvent: ({ event, id, data }) => {
+      if (event === "entry") arrived(Number(id));
+      if (event === "clocks" && frames.lines[newest]) {
+        frames.lines[newest].now = { ...frames.lines[newest].now, clocks: JSON.parse(data).clocks };
+        if (shown === newest) people(frames.lines[newest].now);
+      }
+    },
+    onState: (now) => {
+      state = STATES[now];
+      $("live").dataset.state = now;
+      rule();
+      if (now === "live") refresh();
+    },
+  });
+}
+
+// ---------------------------------------------------------------- eyes
+
+/** Look through the eyes of the player's seat that must act, unless the reader has chosen other ones. */
+function ownEyes() {
+  if (asked.has("viewer") && viewer !== null) return;
+  const own = mine();
+  const next = own.find((seat) => standing.to_act.includes(seat)) ?? (own.includes(viewer) ? viewer : (own[0] ?? "spectator"));
+  if (next !== viewer) look(next);
+}
+
+function eyes() {
+  const own = mine();
+  const all = standing.status === "over" || (me && me.role !== "player" && own.length === 0);
+  const may = [...(all ? seats.map((seat) => seat.id) : own), "spectator", ...(all ? ["auditor"] : [])];
+  const select = $("eyes");
+  $("eyes-label").hidden = may.length < 2;
+  if (select.dataset.may !== may.join()) {
+    select.dataset.may = may.join();
+    select.replaceChildren(...may.map((id) => make("option", { value: id }, seatName(id))));
+  }
+  select.value = viewer;
+}
+
+$("eyes").onchange = () => {
+  asked.set("viewer", $("eyes").value);
+  look($("eyes").value);
+};
+
+/** Look at the match through the eyes of a viewer. */
+function look(next) {
+  viewer = next;
+  loading?.abort();
+  loading = null;
+  frames.clear();
+  $("log").replaceChildren();
+  if (viewer === null) return void refresh();
+  load();
+  watch();
+  if (standing) {
+    eyes();
+    play.refresh(standing, mine());
+  }
+  address();
+}
+
+// ---------------------------------------------------------------- moving
+
+const stepTo = (version) => {
+  stop();
+  show(version);
+};
+
+function stop() {
+  clearInterval(playing);
+  playing = 0;
+  page.classList.remove("playing");
+  $("autoplay").setAttribute("aria-label", "Play on");
+}
+
+const moves = {
+  first: () => stepTo(1),
+  back: () => stepTo(wanted - 1),
+  on: () => stepTo(wanted + 1),
+  turnBack: () => stepTo(leap(frames.lines, wanted, -1, newest, turnOf)),
+  turnOn: () => stepTo(leap(frames.lines, wanted, 1, newest, turnOf)),
+  roundBack: () => stepTo(leap(frames.lines, wanted, -1, newest, roundOf)),
+  roundOn: () => stepTo(leap(frames.lines, wanted, 1, newest, roundOf)),
+  last: () => stepTo(newest),
+  autoplay: () => {
+    if (playing) return stop();
+    if (wanted >= newest) show(1);
+    page.classList.add("playing");
+    $("autoplay").setAttribute("aria-label", "Pause");
+    playing = setInterval(() => (wanted >= newest ? stop() : show(wanted + 1)), STEP);
+    return undefined;
+  },
+  eyes: () => {
+    const select = $("eyes");
+    if ($("eyes-label").hidden) return;
+    select.selectedIndex = (select.selectedIndex + 1) % select.options.length;
+    select.onchange();
+    tell(`Through the eyes of ${select.selectedOptions[0].textContent}.`);
+  },
+  text: () => {
+    const now = $("textboard").hidden;
+    $("textboard").hidden = !now;
+    $("the-board").hidden = now;
+    $("text").setAttribute("aria-pressed", String(now));
+    if (now) {
+      text();
+      $("textboard").focus();
+    }
+  },
+  zoom: () => board.zoom(),
+  board: () => board.focus(),
+  why: () => board.place && board.onLook(board.place),
+  log: () => $("log").focus(),
+  theme: nextTheme,
+  link: () => {
+    const where = new URLSearchParams({ at: wanted, ...(viewer && standing?.status === "over" ? { viewer } : {}) });
+    copy(`${location.origin}/m/${match}?${where}`, `A link to version ${wanted} is copied.`);
+  },
+  help: () => $("help").showModal(),
+  close: () => {
+    if (board.zoomed) board.zoom();
+    else play.startAgain();
+  },
+  button: (pressed) => play.press(Number(pressed.key)),
+  undo: () => play.undo(),
+  send: () => play.send(),
+  draft: () => play.draft(),
+  actions: () => $("play").querySelector("button, input, select")?.focus(),
+};
+
+document.addEventListener("keydown", (event) => {
+  if (document.querySelector("dialog[open]") || event.defaultPrevented) return;
+  const at = event.target;
+  const where = at.matches("input[type=range]")
+    ? "range"
+    : at.matches("input, textarea, select")
+      ? "field"
+      : at.closest(".target")
+        ? "board"
+        : at.matches("button, a, summary")
+          ? "button"
+          : at.closest("#log, #textboard") && event.key.startsWith("Arrow")
+            ? "field"
+            : "page";
+  const name = command(event, where);
+  if (!name) return;
+  event.preventDefault();
+  moves[name](event);
+});
+
+for (const button of document.querySelectorAll("[data-do]")) button.onclick = (event) => moves[button.dataset.do](event);
+$("whole").onclick = () => board.zoom();
+$("scrub").oninput = () => stepTo(Number($("scrub").value));
+
+for (const part of ["replay", "look", "play", "help"]) {
+  for (const [, , keys, about] of KEYS.filter(([of]) => of === part)) {
+    const named = keys.length > 3 ? [`${keys[0]} … ${keys.at(-1)}`] : keys;
+    const shownKeys = named.map((key) => make("kbd", {}, key.replace("Arrow", "").replace(/^ $/, "Space")));
+    $("keys-list").append(make("div", {}, make("dt", {}, ...shownKeys), make("dd", {}, about)));
+  }
+}
+
+document.body.append(make("p", { id: "told-version", class: "unseen", "aria-live": "polite" }));
+
+// ---------------------------------------------------------------- audit and pictures, where they are there
+
+let over = false;
+
+async function finished() {
+  $("practise").hidden = standing.status !== "over";
+  if (over) return;
+  over = true;
+  extra("analysing.js", $("analysis"));
+  await extra("auditing.js", $("audit"));
+}
+
+/** Begin a practice match from the shown version: the player in the seat whose eyes are used, or that was to act, and the machine in the others. */
+$("practise").onclick = async () => {
+  if (!(await player())) return;
+  const ids = seats.map((seat) => seat.id);
+  const own = [viewer, ...(frames.lines[wanted]?.now.to_act ?? []), ids[0]].find((seat) => ids.includes(seat));
+  const others = Object.fromEntries(ids.map((seat) => [seat, seat === own ? "me" : "ai:greedy"]));
+  try {
+    const made = await send("/v1/matches", { fork_of: match, at: wanted, seats: others });
+    location.assign(`/m/${made.id}`);
+  } catch (problem) {
+    tell(problem.message, true);
+  }
+};
+
+async function extra(name, element) {
+  if (!page.dataset.rest.split(" ").includes(name)) return;
+  const found = await import(`./${name}`);
+  found.mount(element, { match, game, words, seats, viewer: () => viewer, version: () => wanted, last: () => newest, show: stepTo });
+}
+
+$("audit").addEventListener("seek", (event) => {
+  show(event.detail.version);
+  scrollTo({ top: 0 }); // the board sticks to the window, so it cannot be scrolled to
+});
+
+// What was found is pinned to its versions; `--at` is how far along the bar that is, from 0 to 1.
+$("audit").addEventListener("findings", (event) => {
+  const pins = event.detail.versions.map((version) => {
+    const pin = make("i", { title: `Version ${version}`, onclick: () => stepTo(version) });
+    pin.style.setProperty("--at", (version - 1) / Math.max(1, newest - 1));
+    return pin;
+  });
+  $("marks").replaceChildren(...pins);
+});
+
+document.addEventListener("player", () => {
+  asked.delete("viewer");
+  look(null);
+});
+addEventListener("pagehide", () => following?.abort());
+addEventListener("pageshow", (event) => event.persisted && watch());
+
+extra("pictures.js", $("pictures"));
+await introduced;
+rule();
+if (viewer) look(viewer);
+refresh();

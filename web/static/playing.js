@@ -1,0 +1,452 @@
+// Playing: the choices of the player's seat, made by clicks on the board, by buttons and by keys, and drafts of whole turns.
+
+import { json, keeping, Problem, random, send } from "./asking.js";
+import { Draft } from "./drafting.js";
+import { applied } from "./frames.js";
+import { Counts, Narrowing } from "./narrowing.js";
+import { copy, crest, make, player, tell } from "./site.js";
+import { deed, fieldName, sentence, valued, word } from "./words.js";
+
+const URGENT = new Set(["accept", "decline", "return", "vote", "take_seat", "take_over", "rematch", "decline_seat", "resume", "accept_ruling"]);
+const GRAVE = new Set(["resign", "close_match", "leave_seat"]);
+const QUESTIONS = { type: "What will you do?", at: "Where?", from: "From where?", to: "Where to?", accept: "Do you accept?" };
+
+export class Playing {
+  constructor(parts) {
+    Object.assign(this, parts);
+    this.seat = null;
+    this.game_ = new Narrowing([]);
+    this.table = new Narrowing([]);
+    this.counts = null;
+    this.draft_ = new Draft(0);
+    this.refusal = null;
+    this.busy = false;
+    this.current = true;
+    this.page = 0;
+  }
+
+  /** Take notice of the standing of the match: ask for the choices of the player's seats. */
+  async refresh(standing, seats) {
+    this.standing = standing;
+    this.seats = seats;
+    const open = standing.status === "open" || Object.keys(standing.handovers).length > 0;
+    const whose = `${keeping.player} ${seats.join()}`;
+    if (standing.version === this.asked && whose === this.askedFor) return;
+    this.asked = standing.version;
+    this.askedFor = whose;
+    if (keeping.key === null || (!seats.length && !open)) return this.take(null, []);
+    const seat = seats.find((one) => standing.to_act.includes(one)) ?? seats[0];
+    try {
+      const found = await json(`${this.api}/choices${seat ? `?seat=${seat}` : ""}`);
+      if (!this.draft_.empty && found.version !== this.draft_.version) {
+        this.draft_ = new Draft(found.version);
+        this.draw(null);
+        tell("The match has moved on, so the draft is gone.", true);
+      }
+      if (this.draft_.empty) this.take(found.seat, found.choices);
+    } catch (problem) {
+      if (!(problem instanceof Problem)) throw problem;
+      this.asked = null;
+      if (problem.code !== "no_key" && problem.code !== "not_seated") this.refuse(problem);
+      else this.take(null, []);
+    }
+    return undefined;
+  }
+
+  /** Begin with a list of choices. */
+  take(seat, choices) {
+    this.seat = seat;
+    this.game_ = new Narrowing(choices.filter((choice) => !choice.at_table));
+    this.table = new Narrowing(choices.filter((choice) => choice.at_table));
+    this.refusal = null;
+    this.settle();
+  }
+
+  /** Say whether the newest version is shown. Only then is anything on the board to be picked. */
+  show(current) {
+    if (current === this.current) return;
+    this.current = current;
+    this.settle();
+  }
+
+  /** After each pick: open the counts of the choice that is left, mark the board, and write the panel. */
+  settle() {
+    const { only } = this.game_;
+    const picked = this.game_.picks.length > 0 || this.game_.choices.length === 1;
+    if (only?.choose && picked) {
+      if (this.counts?.choice !== only) this.counts = new Counts(only);
+    } else this.counts = null;
+    this.page = 0;
+    this.mark();
+    this.write();
+    this.learn();
+  }
+
+  mark() {
+    if (!this.current || this.busy) return this.board.offer(new Set());
+    const able = new Map(this.game_.ids());
+    const chosen = new Map();
+    for (const pick of this.game_.picks) for (const id of [pick.id ?? pick.value].flat()) if (typeof id === "string") chosen.set(id, "");
+    if (this.counts) {
+      for (const [key] of this.counts.ids()) able.set(key, null);
+      for (const { key, value } of this.counts.rows()) if (key !== null && value) chosen.set(key, String(value));
+    }
+    for (const id of chosen.keys()) if (this.last() === id) able.set(id, null);
+    return this.board.offer(new Set(able.keys()), chosen);
+  }
+
+  last() {
+    const pick = this.game_.picks.at(-1);
+    return pick ? (pick.id ?? pick.value) : null;
+  }
+
+  /** Get the words for ids that have none yet, such as cards that have just been drawn. */
+  async learn() {
+    const untold = ([, value], action) => typeof value === "number" && valued(this.words, "", value, action) === String(value);
+    const missing =
+      [...this.game_.ids().keys()].some((id) => !(id in this.words.names)) ||
+      this.game_.left.some(({ action }) => Object.entries(action).some((field) => untold(field, action)));
+    if (!missing || this.learned === this.asked) return;
+    this.learned = this.asked;
+    try {
+      Object.assign(this.words, await json(`${location.pathname}/words${this.seat ? `?viewer=${this.seat}` : ""}`));
+      this.write();
+    } catch {
+      // ids with blanks will do
+    }
+  }
+
+  // -------------------------------------------------------------- picking
+
+  /** Pick what was clicked on the board. A second click on the last pick takes it back. */
+  pick(id) {
+    if (this.busy || !this.current) return;
+    this.refusal = null;
+    const field = this.counts?.ids().get(id);
+    if (field !== undefined) {
+      if (!this.counts.add(field, id)) return this.refuse({ message: this.tooMany(field), field });
+      this.mark();
+      this.write();
+      return;
+    }
+    const found = this.game_.ids().get(id);
+    if (found) {
+      this.game_ = this.game_.with(found);
+      this.settle();
+    } else if (this.last() === id) this.undo();
+  }
+
+  tooMany(field) {
+    const range = this.counts.ranges[field];
+    return Array.isArray(range) ? `Between ${range[0]} and ${range[1]}.` : `No more than ${range.total[1]} together.`;
+  }
+
+  choose(pick) {
+    this.refusal = null;
+    this.game_ = this.game_.with(pick);
+    this.settle();
+    this.root.querySelector(".choices button, .row .first")?.focus({ preventScroll: true });
+  }
+
+  undo() {
+    this.refusal = null;
+    if (this.game_.picks.length) {
+      this.game_ = this.game_.back();
+      this.settle();
+    } else if (!this.draft_.empty) this.backDraft();
+  }
+
+  startAgain() {
+    if (!this.game_.picks.length) return;
+    this.game_ = this.game_.start();
+    this.settle();
+  }
+
+  press(number) {
+    this.root.querySelectorAll("[data-number]")[number - 1]?.click();
+  }
+
+  /** The action that is ready to be sent, or null. */
+  get ready() {
+    if (this.counts) return this.counts.lack ? null : this.counts.action;
+    const picked = this.game_.picks.length > 0 || this.game_.choices.length === 1;
+    return picked ? (this.game_.enough?.action ?? null) : null;
+  }
+
+  // -------------------------------------------------------------- sending
+
+  /** Send what is ready, after the steps of the draft if there are any. */
+  async send() {
+    const action = this.ready;
+    if (this.busy || !this.current || (!action && this.draft_.empty)) return;
+    const actions = [...this.draft_.actions, ...(action ? [action] : [])];
+    await this.submit(actions.length === 1 ? actions[0] : actions);
+  }
+
+  async submit(body, seat = this.seat) {
+    this.busy = true;
+    this.mark();
+    this.write();
+    try {
+      const answer = await send(`${this.api}/actions${seat ? `?seat=${seat}` : ""}`, body);
+      this.busy = false;
+      if (answer.id && answer.rematch_of) return location.assign(`/m/${answer.id}`);
+      this.draft_ = new Draft(0);
+      this.draw(null);
+      this.asked = null;
+      this.take(this.seat, []);
+      this.moved(answer.version);
+    } catch (problem) {
+      this.busy = false;
+      if (!(problem instanceof Problem)) throw problem;
+      this.refuse(problem);
+    }
+    return undefined;
+  }
+
+  /** Show a refusal at what it speaks of: a step of the draft, a count, or the choice. */
+  refuse(problem) {
+    this.refusal = problem;
+    this.mark();
+    this.write();
+  }
+
+  // -------------------------------------------------------------- drafting
+
+  /** Try what is ready after the draft so far, without sending it. */
+  async draft() {
+    const action = this.ready;
+    if (this.busy || !this.current || !action || this.draft_.closed) return;
+    const before = this.draft_.empty ? new Draft(this.asked) : this.draft_;
+    await this.tryOut(before, action);
+  }
+
+  async tryOut(before, action) {
+    this.busy = true;
+    this.write();
+    try {
+      const tried = await json(`${this.api}/tries?shape=page${this.seat ? `&seat=${this.seat}` : ""}`, {
+        method: "POST",
+        body: [...before.actions, action],
+        headers: { "If-Match": `"${before.version}"` },
+      });
+      this.busy = false;
+      this.advance(before.with(action, tried.reveals ? null : tried));
+    } catch (problem) {
+      this.busy = false;
+      if (!(problem instanceof Problem)) throw problem;
+      this.refuse(problem);
+    }
+  }
+
+  advance(draft) {
+    this.draft_ = draft;
+    const before = this.picture(draft.version);
+    const last = draft.steps.findLast((step) => step.tried)?.tried;
+    this.draw(last && before?.viewer === this.seat ? applied(before, last.frame) : null);
+    if (draft.closed) this.take(this.seat, []);
+    else if (draft.tried) this.take(this.seat, draft.tried.choices);
+    else {
+      this.asked = null;
+      this.refresh(this.standing, this.seats);
+    }
+  }
+
+  backDraft() {
+    this.advance(this.draft_.back());
+  }
+
+  dropDraft() {
+    this.advance(new Draft(0));
+  }
+
+  // -------------------------------------------------------------- the panel
+
+  write() {
+    const focused = document.activeElement?.closest?.("#play") ? document.activeElement.dataset.keep : null;
+    const parts = this.current ? [...this.disputes(), this.urgent(), ...this.asking(), this.refused(), this.bar()].filter(Boolean) : [];
+    this.root.hidden = parts.length === 0;
+    this.root.replaceChildren(...parts);
+    this.root.setAttribute("aria-busy", String(this.busy));
+    if (focused) this.root.querySelector(`[data-keep="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+  }
+
+  asking() {
+    if (!this.game_.choices.length && this.draft_.empty) return [];
+    const { field } = this.game_;
+    const question = this.counts ? "How many?" : field === null || this.game_.enough ? "Ready." : (QUESTIONS[field] ?? `Which ${fieldName(field)}?`);
+    const head = make(
+      "p",
+      { class: "ask" },
+      this.seat ? crest(`b-${this.seat}`) : null,
+      make("strong", {}, this.draft_.empty ? "Your move. " : "Your draft. "),
+      this.game_.choices.length ? question : this.draft_.closed ? "Its last step shows something hidden or rolls dice, so it ends here." : "",
+      ...this.game_.picks.map((pick) => make("span", { class: "pick" }, valued(this.words, pick.field, pick.id ?? pick.value, this.game_.left[0]?.action))),
+    );
+    return [head, this.steps(), this.countRows(), this.buttons()];
+  }
+
+  /** The steps of the draft. A refusal of one of them stands beside it. */
+  steps() {
+    if (this.draft_.empty) return null;
+    return make(
+      "ol",
+      { class: "draft", "aria-label": "Draft of the turn" },
+      ...this.draft_.actions.map((action, place) => make("li", {}, sentence(this.words, action), this.refusal?.place === place ? this.refused(true) : null)),
+    );
+  }
+
+  countRows() {
+    if (!this.counts) return null;
+    return make(
+      "div",
+      { class: "counts" },
+      ...this.counts.rows().map(({ field, key, value, low, high }) => {
+        const name = key === null ? fieldName(field) : word(this.words, key);
+        const step = (by, label, sign) =>
+          make(
+            "button",
+            {
+              type: "button",
+              class: "icon",
+              "aria-label": `${label} ${name}`,
+              "data-keep": `${field} ${key} ${by}`,
+              disabled: !this.counts.can(field, key, by),
+              onclick: () => {
+                this.counts.step(field, key, by);
+                this.refusal = null;
+                this.mark();
+                this.write();
+              },
+            },
+            sign,
+          );
+        return make("div", { class: "count", role: "group", "aria-label": `${name}, ${low} to ${high}` }, make("span", {}, name), step(-1, "Less", "−"), make("output", {}, String(value)), step(1, "More", "+"));
+      }),
+    );
+  }
+
+  buttons() {
+    if (this.counts || this.game_.field === null) return null;
+    return make(
+      "div",
+      { class: "choices", role: "group", "aria-label": "Choices" },
+      ...this.game_.buttons().map(({ pick, value, left }, place) =>
+        make(
+          "button",
+          { type: "button", "data-number": "", disabled: this.busy, onclick: () => this.choose(pick) },
+          place < 9 ? make("kbd", {}, String(place + 1)) : null,
+          valued(this.words, pick.field, value, this.game_.left[0].action),
+          left > 1 && pick.field !== "type" ? make("small", {}, ` ${left}`) : null,
+        ),
+      ),
+    );
+  }
+
+  refused(inList = false) {
+    const { refusal } = this;
+    if (!refusal || (!inList && refusal.place !== undefined && refusal.place < this.draft_.actions.length)) return null;
+    const rule = refusal.rule ? make("a", { href: `/games/${this.game}#${refusal.rule}`, class: "rule", "data-rule": refusal.rule }, refusal.rule) : null;
+    return make("p", { class: "wrong", role: "alert" }, refusal.message, rule ? " " : null, rule);
+  }
+
+  bar() {
+    const { ready } = this;
+    const lack = this.counts?.lack;
+    const need = lack ? make("span", { class: "note" }, lack.sum < lack.low ? `${lack.low - lack.sum} more` : `${lack.sum - lack.high} too many`) : null;
+    const told = ready ? sentence(this.words, ready) : "Send the draft";
+    const sendable = ready || !this.draft_.empty;
+    const undoable = this.game_.picks.length > 0 || !this.draft_.empty;
+    const button = (keep, label, action, kind, ...more) =>
+      make("button", { type: "button", class: kind, "data-keep": keep, disabled: this.busy, onclick: action }, label, ...more);
+    const row = [
+      sendable ? button("send", told, () => this.send(), "first", make("kbd", {}, "Enter")) : null,
+      need,
+      ready && !this.draft_.closed ? button("draft", "Draft it", () => this.draft(), "") : null,
+      undoable ? button("undo", "Undo", () => this.undo(), "quiet") : null,
+      this.standing?.practice && this.game_.choices.length ? button("hint", "Hint", async () => (await import("./analysing.js")).hint(this), "quiet") : null,
+      this.draft_.empty ? null : button("drop", "Drop the draft", () => this.dropDraft(), "quiet"),
+      this.others(),
+    ].filter(Boolean);
+    return row.length ? make("div", { class: "row" }, ...row) : null;
+  }
+
+  deedButton(choice) {
+    return make("button", { type: "button", class: "small", disabled: this.busy, onclick: () => this.deed(choice) }, deed(this.words, choice.choose ? { ...choice.action, version: "…" } : choice.action));
+  }
+
+  /** Disputes, and the matches before and after this one. What shows them is loaded when there are any. */
+  disputes() {
+    const { disputes, origin, continued } = this.standing ?? {};
+    if (!disputes?.length && !origin && !continued) return [];
+    if (this.disputing) return this.disputing.rows(this);
+    import("./disputing.js").then((module) => {
+      this.disputing = module;
+      this.write();
+    });
+    return [];
+  }
+
+  /** What can be done at the table and waits for an answer. */
+  urgent() {
+    if (keeping.key === null && this.standing?.status === "open") {
+      return make("div", { class: "row urgent" }, "A seat is open.", make("button", { type: "button", class: "first", onclick: () => player() }, "Play here"));
+    }
+    const found = this.table.choices.filter((choice) => URGENT.has(choice.action.type));
+    const link = make("button", { type: "button", class: "small", onclick: () => copy(location.origin + location.pathname, "A link to this match is copied.") }, "Copy a link");
+    const code = this.standing?.code ? make("span", {}, "Code: ", make("code", {}, this.standing.code)) : null;
+    const waiting = this.standing?.status === "open" && this.seats.length ? ["Waiting for players.", link, code] : [];
+    const deeds = found.filter((choice) => choice.action.type !== "take_seat").concat(this.openSeats());
+    const row = [...waiting, ...deeds.map((choice) => this.deedButton(choice))].filter(Boolean);
+    return row.length ? make("div", { class: "row urgent" }, ...row) : null;
+  }
+
+  /** The seats that the player may take, also those for which one needs a code, as choices. */
+  openSeats() {
+    const { status, seats = {}, invited = {} } = this.standing ?? {};
+    if (status !== "open" || this.seats.length) return [];
+    const may = Object.keys(seats).filter((seat) => seats[seat].open && (invited[seat] ?? keeping.player) === keeping.player);
+    return may.map((seat) => ({ action: { type: "take_seat", seat } }));
+  }
+
+  /** What else can be done at the table, behind one button. */
+  others() {
+    const found = this.table.choices.filter((choice) => !URGENT.has(choice.action.type));
+    if (!found.length) return null;
+    const dispute = make("button", { type: "button", class: "small", onclick: async () => (await import("./disputing.js")).dispute(this) }, "Dispute");
+    const row = make("div", { class: "row" }, ...found.map((choice) => this.deedButton(choice)), this.seat && this.standing.status === "playing" && this.standing.disputed_since === null ? dispute : null);
+    const details = make("details", { class: "attable" }, make("summary", {}, "At the table"), row);
+    details.open = this.opened ?? false;
+    details.ontoggle = () => (this.opened = details.open);
+    return details;
+  }
+
+  /** Take a seat, with random bytes for the dice, and with the code if the match asks for one. */
+  async sit(seat) {
+    const body = { contribution: random(16) };
+    if (this.standing.code_needed && this.standing.invited[seat] !== keeping.player) {
+      body.code = prompt("This match asks for a code:")?.trim();
+      if (!body.code) return;
+    }
+    try {
+      const standing = await send(`${this.api}/seats/${seat}`, body);
+      this.asked = null;
+      this.moved(standing.version);
+    } catch (problem) {
+      this.refuse(problem);
+    }
+  }
+
+  async deed(choice) {
+    const { type } = choice.action;
+    if (GRAVE.has(type) && !confirm(`${deed(this.words, choice.action)}. Are you sure?`)) return undefined;
+    if (type === "take_seat") return this.sit(choice.action.seat);
+    const action = { ...choice.action };
+    for (const [field, range] of Object.entries(choice.choose ?? {})) {
+      const given = prompt(`${fieldName(field)}, ${range[0]} to ${range[1]}:`, String(range[1]));
+      if (given === null) return undefined;
+      action[field] = Number(given);
+    }
+    return this.submit(action, choice.action.seat ? null : this.seat);
+  }
+}

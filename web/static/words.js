@@ -1,0 +1,78 @@
+// Actions in words, from the words that the server gives for ids.
+
+/** Return an id in words. */
+export function word(words, id) {
+  if (id === null) return "nothing";
+  if (typeof id === "boolean") return id ? "yes" : "no";
+  if (Array.isArray(id)) return id.length ? id.map((one) => word(words, one)).join(", ") : "none";
+  if (typeof id === "object") {
+    const parts = Object.entries(id).filter(([, count]) => count !== 0);
+    return parts.length ? parts.map(([key, count]) => (count === 1 ? word(words, key) : `${count} × ${word(words, key)}`)).join(", ") : "none";
+  }
+  const text = words.names[id] ?? String(id).replaceAll("_", " ");
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+const lower = (text) => text.charAt(0).toLowerCase() + text.slice(1);
+
+/** Return a value of a field in words. An option of a card is told by the text of the card, if `action` names it. */
+export function valued(words, field, value, action) {
+  if (typeof value === "number") {
+    for (const other of Object.values(action ?? {})) {
+      const told = typeof other === "string" ? words.options[other]?.[value] : undefined;
+      if (told !== undefined) return told;
+    }
+  }
+  return word(words, value);
+}
+
+/** Return a field in words. */
+export const fieldName = (field) => lower(field.replaceAll("_", " "));
+
+/** Return a whole action in words. */
+export function sentence(words, action) {
+  const { type, ...fields } = action;
+  const told = Object.entries(fields)
+    .filter(([, value]) => !(typeof value === "object" && value !== null && Object.keys(value).length === 0))
+    .map(([field, value]) => `${fieldName(field)} ${valued(words, field, value, action)}`);
+  return `${word(words, type)}${told.length ? `: ${told.join(", ")}` : ""}`;
+}
+
+/** Return an action at the table in words. What is offered or voted for has words of its own, as a game may use the same ids. */
+export function deed(words, { type, ...fields }) {
+  const { version, ...others } = fields;
+  const ordered = Object.entries(version === undefined ? others : { ...others, version });
+  const told = ordered.map(([field, value]) => {
+    if (field === "version") return `to version ${value}`;
+    if (field === "dispute") return `number ${value}`;
+    return words.names[`${{ what: "offer", for: "vote" }[field]}_${value}`] ?? word(words, value);
+  });
+  return `${word(words, type)}${told.length ? `: ${told.join(", ")}` : ""}`;
+}
+
+/** Return a length of time in short: 1:05:09, 4:05, or 3 days. */
+export function clockText(milliseconds) {
+  const seconds = Math.max(0, Math.ceil(milliseconds / 1000));
+  if (seconds >= 2 * 86_400) return `${Math.floor(seconds / 86_400)} days`;
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  const two = (number) => String(number).padStart(2, "0");
+  return hours ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
+}
+
+/** Return the pointer of the field of a document that is named by an id, the shallowest one, or null. */
+export function pointerTo(document, id) {
+  let level = [["", document]];
+  while (level.length) {
+    const next = [];
+    for (const [pointer, value] of level) {
+      if (value === null || typeof value !== "object" || Array.isArray(value)) continue;
+      for (const [key, inner] of Object.entries(value)) {
+        const at = `${pointer}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+        if (key === id) return at;
+        next.push([at, inner]);
+      }
+    }
+    level = next;
+  }
+  return null;
+}

@@ -1,0 +1,88 @@
+"""The sequencer: beside each worker, a thread that lets the ledger grow. Of those on a machine one at a time does so.
+
+A round a second adds what matches want. With witnesses there is a round each ten seconds, so that a checkpoint stands until they have
+cosigned it. They are asked by another thread, which nobody waits for.
+"""
+
+from __future__ import annotations
+
+from threading import Event, Thread
+
+import structlog
+
+from events import highwater, sequencing
+from events.errors import NotInLedger, StoreRefused, StoreUnavailable
+from events.platform import Platform
+from events.signer import KeysUnfit
+from events.witnessing import Witnesses
+
+EVERY = 1.0
+WITNESSED = 10.0
+
+log = structlog.get_logger(__name__)
+
+
+class Sequencer(Thread):
+    """A round of sequencing each second, or each ten with witnesses."""
+
+    def __init__(self, platform: Platform) -> None:
+        super().__init__(name="sequencer", daemon=True)
+        self._platform = platform
+        self._stop_it = Event()
+
+    def run(self) -> None:
+        """Sequence until stopped. After an error, go on a round later."""
+        every = WITNESSED if self._platform.settings.witnesses else EVERY
+        pause = EVERY
+        while not self._stop_it.wait(pause):
+            pause = every
+            try:
+                if sequencing.sequence(self._platform).more:
+                    pause = EVERY
+            except (StoreUnavailable, StoreRefused, KeysUnfit, highwater.Unreadable) as reason:
+                log.warning("log_not_written", error=type(reason).__name__)
+            except OSError as reason:
+                log.warning("log_not_written", error=reason.strerror)
+            except Exception as reason:  # noqa: BLE001 - it is logged; a thread that ended for good would be noticed much later
+                log.error("log_not_written", error=type(reason).__name__)
+
+    def stop(self) -> None:
+        """End after the current round."""
+        self._stop_it.set()
+
+
+class Asker(Thread):
+    """Asks the witnesses for each checkpoint that is served. Of those on a machine one at a time does so."""
+
+    def __init__(self, platform: Platform) -> None:
+        super().__init__(name="witnesses", daemon=True)
+        self._platform = platform
+        self._stop_it = Event()
+
+    def run(self) -> None:
+        """Ask until stopped."""
+        witnesses = Witnesses(self._platform)
+        while not self._stop_it.wait(EVERY):
+            try:
+                with highwater.alone(self._platform.settings.keys_folder, "witnesses") as alone:
+                    if alone:
+                        witnesses.visit()
+            except (StoreUnavailable, StoreRefused, NotInLedger, KeysUnfit, OSError):
+                continue  # the sequencer says it
+            except Exception as reason:  # noqa: BLE001 - it is logged
+                log.error("witnesses_not_asked", error=type(reason).__name__)
+        witnesses.close()
+
+    def stop(self) -> None:
+        """End after the current round."""
+        self._stop_it.set()
+
+
+def begin(platform: Platform) -> list[Sequencer | Asker]:
+    """Start what lets the ledger of a platform grow, and return it."""
+    threads: list[Sequencer | Asker] = [Sequencer(platform)]
+    if platform.settings.witnesses:
+        threads.append(Asker(platform))
+    for thread in threads:
+        thread.start()
+    return threads

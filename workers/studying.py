@@ -1,0 +1,101 @@
+"""Studying: hints for practice, and analyses of matches that are over. Nothing of a match is written; the answer goes to who asked.
+
+An analysis is done in parts, so that it never holds a worker for long. A part that is lost is done again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import orjson
+import structlog
+
+from events import recall
+from events.decisions import decisions
+from events.due import NotDue, Owed
+from events.entries import parse
+from events.errors import PlatformError
+from events.platform import Platform
+from events.queue.studies import hinted
+from players.analysis import Judged, rounded
+from table.state import is_practice
+from thinking.judging import advice, analysis, compares, judged
+from workers.brake import Ending, is_ending
+
+PART = 0.25  # seconds after which a part of an analysis ends, with the decision that is being judged
+MOST_OPTIONS = 100  # of a hint, the best
+
+log = structlog.get_logger(__name__)
+
+
+def hint(platform: Platform, work: Owed, deadline: float) -> tuple[Owed, ...]:
+    """Think for a seat of a practice match and keep the answer. Nothing is due then.
+
+    Raises NotDue if the match has moved on, or the hint may not be given; Ending, NoMatch, StoreUnavailable, and any error of the level.
+    """
+    with _failing(platform, work):
+        return _hint(platform, work)
+
+
+def analyse(platform: Platform, work: Owed, deadline: float) -> tuple[Owed, ...]:
+    """Judge some more decisions of a match that is over, and return the work for the next ones; nothing is due when all are judged.
+
+    Raises NotDue if nobody wants the analysis any more, or it may not be made; Ending, NoMatch, StoreUnavailable; any error
+    of the level.
+    """
+    with _failing(platform, work):
+        return _analyse(platform, work)
+
+
+@contextmanager
+def _failing(platform: Platform, work: Owed) -> Iterator[None]:
+    """Tell whoever waits for a study that it has failed, if it has."""
+    try:
+        yield
+    except (Ending, NotDue, PlatformError):
+        raise
+    except Exception:
+        platform.studies.fail(work)
+        raise
+
+
+def _hint(platform: Platform, work: Owed) -> tuple[Owed, ...]:
+    if is_ending():
+        raise Ending
+    position = recall.position(platform, work.match)
+    seat, level = hinted(work.target)
+    if position.version != work.version or seat not in position.to_act or not is_practice(position.table):
+        raise NotDue(work.member)
+    thought = advice(recall.rules_of(platform, position), position.document, seat, position.memory, level)
+    options = [{**option._asdict(), "worth": rounded(option.worth)} for option in thought.options[:MOST_OPTIONS]]
+    platform.studies.answer(work, orjson.dumps({"action": thought.action, "iterations": thought.spent, "options": options}))
+    log.info("study_done", match=work.match, version=work.version, kind=work.kind)
+    return ()
+
+
+def _analyse(platform: Platform, work: Owed) -> tuple[Owed, ...]:
+    if is_ending():
+        raise Ending
+    position, level = recall.position(platform, work.match), work.target
+    game = recall.rules_of(platform, position)
+    study = platform.studies.look(work)
+    if study is None or study.answer is not None or not position.ended or position.document["outcome"] is None:
+        raise NotDue(work.member)
+    if not compares(game, len(position.document["seats"]), level):
+        raise NotDue(work.member)
+    reached = 0 if study.last is None else int(orjson.loads(study.last)["version"])
+    before = recall.state_at(platform, work.match, reached) if reached else None
+    until, found = time.monotonic() + PART, list[Judged]()
+    for decision in decisions(platform.games, map(parse, platform.store.log.read_all(work.match, reached)), before):
+        judgement = judged(game, decision, level)
+        found += [] if judgement is None else [judgement]
+        if time.monotonic() >= until or is_ending():
+            part = orjson.dumps({"version": decision.entry.version, "judged": list(map(list, found))})
+            return (work,) if platform.studies.add(work, study.parts, part) else ()
+    parts = [orjson.loads(part)["judged"] for part in platform.studies.parts(work)]
+    whole = analysis(position, level, [*(Judged(*each) for part in parts for each in part), *found])
+    platform.studies.answer(work, orjson.dumps(whole))
+    log.info("study_done", match=work.match, version=position.version, kind=work.kind)
+    return ()
