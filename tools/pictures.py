@@ -9,8 +9,6 @@ from __future__ import annotations
 import argparse
 import gzip
 import random
-import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,11 +20,10 @@ from games.kernel import SPECTATOR, SYSTEM, Event, Game, Memory, State, carry_ou
 from games.picture import THEMES
 from players import choose
 from tools.browsers import NAMES, chromium
-from web.picture import BOARD, SHAPES, TALL, svg
+from web.picture import BOARD, SHAPES, svg
 
 LONGEST = 100_000  # actions of a match
 COVERS = Path(__file__).resolve().parent.parent / "web" / "static"
-PHONE = 390  # CSS pixels
 
 
 class Moment(NamedTuple):
@@ -60,17 +57,21 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     options.to.mkdir(parents=True, exist_ok=True)
     if options.pages and browser is not None:
-        from tools.page_pictures import photograph_pages
+        from tools.photographs import photograph_pages
 
         photograph_pages(browser, games, options.to)
         return 0
+    drawn: list[Path] = []
     for game in games:
         for moment in moments(game, list(game.seats.ids[: options.seats or game.seats.most]), options.seed, options.level):
             for path, text in pictures(game, moment):
                 (options.to / path).write_text(text, encoding="utf-8")
                 print(f"{path}   {len(text)} bytes, {len(gzip.compress(text.encode()))} compressed")
-                if options.png and browser is not None:
-                    photograph(browser, options.to / path)
+                drawn.append(options.to / path)
+    if options.png and browser is not None:
+        from tools.photographs import photograph_drawings
+
+        photograph_drawings(browser, drawn)
     return 0
 
 
@@ -117,20 +118,6 @@ def pictures(game: Game, moment: Moment) -> Iterator[tuple[str, str]]:
     for shape in SHAPES:
         for theme in THEMES:
             yield f"{game.id}-{moment.name}-{shape}-{theme}.svg", svg(game, view, events, shape, theme)
-
-
-def photograph(browser: str, path: Path) -> None:
-    """Make an image of a picture: a wide one as it is, a tall one as a telephone shows it, at twice its resolution."""
-    wide, high = map(float, re.findall(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', path.read_text(encoding="utf-8"))[0])
-    across = PHONE if f"-{TALL}-" in path.name else int(wide)
-    page = path.with_suffix(".html")
-    page.write_text(f'<body style="margin:0"><img src="{path.name}" width="{across}" style="display:block">', encoding="utf-8")
-    size = f"--window-size={across},{int(high * across / wide) + 1}"
-    image = f"--screenshot={path.with_suffix('.png').resolve()}"
-    factor = f"--force-device-scale-factor={2 if across == PHONE else 1}"
-    flags = ["--no-sandbox", "--hide-scrollbars", "--virtual-time-budget=2500", factor, size, image]
-    subprocess.run([browser, *flags, page.resolve().as_uri()], check=True, capture_output=True)
-    page.unlink()
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from werkzeug.test import TestResponse
 from service.openapi import described
 from tests.conftest import ALL_GAMES
 
+HERE = "urn:warledger:openapi"
 ANYWHERE = {"no_such_path", "wrong_method", "too_many_requests"}  # the codes with which a path that has no operation may answer
 
 
@@ -24,11 +25,15 @@ def description() -> dict[str, Any]:
 
 
 @cache
+def documents() -> jsonschema_rs.Registry:
+    """Return the description as a document that validators refer to, so that they share it."""
+    return jsonschema_rs.Registry([(HERE, description())], draft=jsonschema_rs.Draft202012)
+
+
+@cache
 def validator(pointer: str) -> jsonschema_rs.Draft202012Validator:
     """Return a validator of the schema at a place in the description."""
-    return jsonschema_rs.Draft202012Validator(
-        {"$ref": f"#{pointer}", "components": description()["components"], "paths": description()["paths"]}
-    )
+    return jsonschema_rs.Draft202012Validator({"$ref": f"{HERE}#{pointer}"}, registry=documents())
 
 
 @cache

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +54,13 @@ def until(ready: Callable[[], Any], seconds: float = 20.0, message: object = "")
         assert time.monotonic() < deadline, message
         pause.wait(0.02)
     return found
+
+
+def kill(numbers: Iterable[int]) -> None:
+    """Kill processes one after the other, as by `kill -9`. Some may have ended with their parents by then."""
+    for number in numbers:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(number, signal.SIGKILL)
 
 
 @pytest.fixture

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -13,11 +11,11 @@ import requests
 
 from events import aof, embedded, losses, seal
 from tests.events.test_aof import longer
-from tests.whole.conftest import Client, until
+from tests.whole.conftest import Client, kill, until
 from tests.whole.test_commands import run
 from tools import private
 from tools.client import in_the_game
-from tools.processes import Process, family
+from tools.processes import family
 
 
 @pytest.fixture
@@ -31,8 +29,7 @@ def match(tmp_path: Path) -> str:
         version = client.insist("GET", f"/v1/matches/{made}")["version"]
         until(lambda: seal.read(place.data / losses.FOLDER)[made].version == version, 60)
     finally:
-        for process in [*family(place.process.pid), Process(place.process.pid, 0, "")]:
-            os.kill(process.number, signal.SIGKILL)
+        kill([*(process.number for process in family(place.process.pid)), place.process.pid])
         place.process.wait()
     return made
 

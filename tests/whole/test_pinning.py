@@ -75,8 +75,8 @@ def copy(tmp_path: Path, platform: Platform) -> Copy:
 
 def test_a_match_goes_on_under_the_rules_it_began_with(copy: Copy, platform: Platform) -> None:
     player, key = players.register(platform, "Ann")
-    old, waiting = begun(platform, player.id, 12), begun(platform, player.id, 12)
-    hash_before = recall.position(platform, old).rules
+    waiting, *old = (begun(platform, player.id, 12) for _ in range(4))  # three, so that a high die falls in one of them
+    hash_before = recall.position(platform, waiting).rules
 
     pinned = copy.run("-m", "tools.pin", "war")
     assert (pinned.returncode, pinned.stderr) == (0, "")
@@ -86,22 +86,22 @@ def test_a_match_goes_on_under_the_rules_it_began_with(copy: Copy, platform: Pla
     copy.change("games/war/data.json", f'"sides": {FACES}', f'"sides": {FEWER}')
     copy.change("games/war/__init__.py", f"revision={WAR.revision},", f"revision={WAR.revision + 1},")
 
-    under_old, under_new = copy.played(key, old, "new")
-    for about, revision in ((under_old, WAR.revision), (under_new, WAR.revision + 1)):
+    *under_old, under_new = copy.played(key, *old, "new")
+    for about, revision in (*((about, WAR.revision) for about in under_old), (under_new, WAR.revision + 1)):
         assert about["findings"] == []
         assert (about["ok"], about["replayed_only"], about["revisions"], about["standing"]) == (True, 0, [revision], revision)
         assert (about["picture"], about["state"], about["choices"]) == ([200, "<svg"], 200, 200)
-    assert under_old["rules"] == [hash_before]  # pinning changes no hash
+    assert [about["rules"] for about in under_old] == [[hash_before]] * 3  # pinning changes no hash
     assert under_new["rules"] != [hash_before]
     first = recall.position(platform, waiting).version
-    assert max(face for version, face in under_old["rolls"] if version > first) > FEWER
+    assert max(face for about in under_old for version, face in about["rolls"] if version > first) > FEWER
     assert max(face for _, face in under_new["rolls"]) <= FEWER
     scenarios = copy.run("-m", "tools.scenarios", f"games/pinned/war/r{WAR.revision}/scenarios.yaml")
     assert scenarios.returncode == 0, scenarios.stdout
 
     needed = copy.run("-m", "tools.pin", "--needed")
     assert needed.returncode == 0
-    assert f"war revision {WAR.revision}: pinned; 1 running and 1 finished matches need it" in needed.stdout
+    assert f"war revision {WAR.revision}: pinned; 1 running and 3 finished matches need it" in needed.stdout
     assert f"war revision {WAR.revision + 1}: newest; 0 running and 1 finished matches need it" in needed.stdout
 
     shutil.rmtree(copy.folder / f"games/pinned/war/r{WAR.revision}")

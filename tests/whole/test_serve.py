@@ -28,7 +28,7 @@ from games import GAMES
 from games.choices import complete
 from service.serve import has_room
 from service.supervision import turn_over
-from tests.whole.conftest import Client, until
+from tests.whole.conftest import Client, kill, until
 from tools import private
 from tools.client import in_the_game
 from tools.processes import Process, family, lives
@@ -123,8 +123,7 @@ def test_acknowledged_actions_survive_kill_9_of_everything_at_once(tmp_path: Pat
     player = Playing(place.url, 2)
     player.start()
     until(lambda: len(player.acknowledged) > 10)
-    for process in [*family(place.process.pid), Process(place.process.pid, 0, "")]:
-        os.kill(process.number, signal.SIGKILL)
+    kill([*(process.number for process in family(place.process.pid)), place.process.pid])
     place.process.wait()
     acknowledged = dict(player.acknowledged)
     player.enough.set()
@@ -172,8 +171,7 @@ def test_no_process_outlives_a_killed_supervisor_by_three_seconds(killed: tuple[
     assert len(children) >= 8
     for number in children - victims if stopped else ():
         os.kill(number, signal.SIGSTOP)
-    for number in (place.process.pid, *victims):
-        os.kill(number, signal.SIGKILL)
+    kill([place.process.pid, *victims])
     place.process.wait()
     ended = time.monotonic()
     until(lambda: not [number for number in children if lives(number)], 3, "a process has outlived its supervisor")
@@ -461,8 +459,7 @@ def test_metrics_cover_every_process_also_those_that_were_killed(place: private.
     player.join(30)
     published = time.monotonic() + 2 * EVERY
     until(lambda: time.monotonic() > published)
-    for process in part(place, "the_web"):
-        os.kill(process.number, signal.SIGKILL)
+    kill(process.number for process in part(place, "the_web"))
     until(lambda: answer(place, "/readyz").status_code == 200, RECOVERY)
     assert appends(place) >= len(player.acknowledged)
 

@@ -1,12 +1,15 @@
-"""Photographs of every page, light and dark, wide and as a telephone shows it: `./run pictures --pages`.
+"""Photographs by a Chromium: of drawn boards (`./run pictures --png`), and of every page (`./run pictures --pages`).
 
-A private service plays a match of each game, so the pages are those that people see.
+For the pages a private service plays a match of each game, so they are those that people see, light and dark, wide and as a telephone
+shows them.
 """
 
 from __future__ import annotations
 
+import re
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,17 +19,45 @@ from playwright.sync_api import Browser, ViewportSize, sync_playwright
 from games.kernel import Game
 from tools import private
 from tools.browsers import FLAGS
+from web.picture import TALL
 
-WINDOWS: dict[str, ViewportSize] = {"wide": {"width": 1440, "height": 900}, "phone": {"width": 390, "height": 844}}
+PHONE = 390  # CSS pixels
+WINDOWS: dict[str, ViewportSize] = {"wide": {"width": 1440, "height": 900}, "phone": {"width": PHONE, "height": 844}}
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 SETTLED = 400  # milliseconds after the last answer, for pictures that fade in
 PATIENCE = 600  # long polls
 
 
+@contextmanager
+def _opened(browser: str) -> Iterator[Browser]:
+    """Open the Chromium of a path for a block."""
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=browser, args=list(FLAGS))
+        try:
+            yield opened
+        finally:
+            opened.close()
+
+
+def photograph_drawings(browser: str, drawings: Iterable[Path]) -> None:
+    """Make an image beside each SVG file: of a wide one as it is, of a tall one as a telephone shows it, at twice its resolution."""
+    with _opened(browser) as opened:
+        for path in drawings:
+            wide, high = map(float, re.findall(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', path.read_text(encoding="utf-8"))[0])
+            across = PHONE if f"-{TALL}-" in path.name else int(wide)
+            size: ViewportSize = {"width": across, "height": int(high * across / wide) + 1}
+            page = opened.new_page(viewport=size, device_scale_factor=2 if across == PHONE else 1)
+            html = path.with_suffix(".html")
+            html.write_text(f'<body style="margin:0"><img src="{path.name}" width="{across}" style="display:block">', encoding="utf-8")
+            page.goto(html.resolve().as_uri())
+            page.screenshot(path=path.with_suffix(".png"))
+            page.close()
+            html.unlink()
+
+
 def photograph_pages(browser: str, games: Sequence[Game], to: Path) -> None:
     """Write an image of every page into a folder, and print their names."""
-    with tempfile.TemporaryDirectory() as data, private.service(Path(data)) as place, sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=browser, args=list(FLAGS))
+    with tempfile.TemporaryDirectory() as data, private.service(Path(data)) as place, _opened(browser) as opened:
         with httpx.Client(base_url=place.url, timeout=60) as client:
             key = client.post("/v1/players", json={"name": "Ada"}).json()["key"]
             client.headers["Authorization"] = f"Bearer {key}"
@@ -36,7 +67,6 @@ def photograph_pages(browser: str, games: Sequence[Game], to: Path) -> None:
         for name, path in pages.items():
             for image in _photographs(opened, place.url, key, name, path, to):
                 print(image.name)
-        opened.close()
 
 
 def _pages(client: httpx.Client, game: Game) -> Iterator[tuple[str, str]]:
