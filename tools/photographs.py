@@ -50,6 +50,8 @@ def photograph_drawings(browser: str, drawings: Iterable[Path]) -> None:
             html = path.with_suffix(".html")
             html.write_text(f'<body style="margin:0"><img src="{path.name}" width="{across}" style="display:block">', encoding="utf-8")
             page.goto(html.resolve().as_uri())
+            page.bring_to_front()
+            page.wait_for_timeout(SETTLED)  # a page that was never shown has no picture yet
             page.screenshot(path=path.with_suffix(".png"))
             page.close()
             html.unlink()
