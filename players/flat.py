@@ -1,20 +1,22 @@
-"""The method `flat`: play each candidate many times a few moves on, and keep the better half, again and again.
+"""The method `flat`: try every action once, take the one that is best at first sight, and near the end play the best of them out.
 
-Every action that is listed is tried once, and the best at first sight become candidates (`candidates`). The budget is divided into rounds
-(sequential halving, Karnin, Koren and Somekh 2013). In a round each candidate left is played on equally often, then the worse half goes.
-All candidates of one row of tries have the same guess of what is hidden and the same dice, so that luck tells nothing between them. In play
-after the candidate each seat tries a few drawn actions and takes the one that is best for itself.
+Every action that is listed is tried once, on a guess of what is hidden. In most phases of a match that decides. In the phases that the
+settings name, the best at first sight become candidates, and the budget is divided into rounds (sequential halving, Karnin, Koren and
+Somekh 2013). In a round each candidate left is played out to the end of the match equally often, then the worse half goes. All candidates
+of one row of tries have the same guess of what is hidden and the same dice, so that luck tells nothing between them. In play after the
+candidate each seat takes what is best for itself at first sight.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from games.chance import Chance, Drawn
 from games.choices import Choice, combinations, complete, count, outside
-from games.kernel import SYSTEM, Action, Branch, Game, Seat, State, any_action, legal
-from players.evaluation import Value
+from games.kernel import SYSTEM, Action, Branch, Game, Seat, State, legal
+from players.evaluation import Value, features_of
 from players.greedy import completions
 from players.level import Budget, Option, Question, Thought
 from players.plans import Plan
@@ -41,14 +43,10 @@ class Candidate:
 
 
 def flat(question: Question, budget: Budget, chance: Chance, plan: Plan, value: Value) -> Thought:
-    """Return the candidate with the best mean after sequential halving. One iteration is one try of one candidate."""
+    """Return the candidate with the best mean after sequential halving. One iteration is one candidate that is played out once."""
     search = Flat(question, chance, plan.settings, value)
-    field = search.candidates()
-    enough = field[0].first - search.gap
-    left = [candidate for candidate in field[: search.most_candidates] if candidate.first >= enough]
-    if search.most_candidates > 1:
-        left += [candidate for candidate in field[search.most_candidates :] if candidate.idle and candidate.first >= enough]
-    if len(left) == 1 < len(field):
+    field, left = search.candidates()
+    if len(left) < 2:
         return search.thought(field, 0)
     rounds = 1
     while 2**rounds < len(left):
@@ -64,7 +62,7 @@ def flat(question: Question, budget: Budget, chance: Chance, plan: Plan, value: 
             for candidate in left:
                 if not budget.go_on(spent):
                     return search.thought(field, spent)
-                row.append(search.play_on(candidate.action, seed))
+                row.append(search.play_out(candidate.action, seed))
                 spent += 1
             for candidate, result in zip(left, row, strict=True):
                 candidate.total += result
@@ -77,11 +75,11 @@ def flat(question: Question, budget: Budget, chance: Chance, plan: Plan, value: 
 class Flat:
     """The search for one decision.
 
-    `candidates`: the most candidates; with one alone nothing is played on. `gap`: how much worse than the best a candidate may be at first
-    sight. `completions`: actions tried of one open choice, at most. `throws`: tries at first sight of an action that draws chance. `trust`:
-    how many tries the value at first sight counts for, more than 0. `sampled`: actions that a seat tries for one move of a playout.
-    `moves`, `turns`: a playout ends after so many moves, or when the seat to act has changed more often than `turns`. `idle`: types of
-    actions that leave things as they are. Another action is taken only if its mean is better by more than `margin`.
+    `completions`: actions tried of one open choice, at most. `throws`: tries at first sight of an action that draws chance. `idle`: types
+    of actions that leave things as they are. Another action is taken only if its mean is better by more than `margin`.
+    `played_out`: the phases of the match in which candidates are played out. `candidates`: how many, at most. `gap`: how much worse than
+    the best a candidate may be at first sight. `trust`: how many tries the value at first sight counts for, more than 0. `width`: actions
+    of one open choice that a seat tries in play after a candidate. `moves`: a match that lasts longer is judged as it stands then.
     """
 
     def __init__(self, question: Question, chance: Chance, settings: Mapping[str, Any], value: Value) -> None:
@@ -89,42 +87,42 @@ class Flat:
         self.game: Game = question.game
         self.chance = chance
         self.value = value
-        self.most_candidates = int(settings["candidates"])
-        self.gap = float(settings["gap"])
         self.completions = int(settings["completions"])
-        self.sampled = int(settings["sampled"])
-        self.moves = int(settings["moves"])
-        self.turns = int(settings["turns"])
         self.throws = int(settings["throws"])
-        self.trust = float(settings["trust"])
         self.idle = tuple(settings["idle"])
         self.margin = float(settings["margin"])
+        self.played_out = tuple(settings["played_out"])
+        self.most_candidates = int(settings["candidates"])
+        self.gap = float(settings["gap"])
+        self.trust = float(settings["trust"])
+        self.width = int(settings["width"])
+        self.moves = int(settings["moves"])
 
-    def candidates(self) -> list[Candidate]:
-        """Return every action tried, with its value at first sight, the best first."""
+    def candidates(self) -> tuple[list[Candidate], list[Candidate]]:
+        """Return every action tried, the best at first sight first; and those to be played out, none in other phases."""
         game, view, choices, seat, memory = self.question
         state = game.guess(view, seat, self.chance, memory)
+        field = self.tried(state, seat, choices, self.completions, self.chance)
+        if features_of(game).phase(state) not in self.played_out:
+            return field, []
+        enough = field[0].first - self.gap
+        near = [candidate for candidate in field if candidate.first >= enough]
+        return field, near[: self.most_candidates] + [candidate for candidate in near[self.most_candidates :] if candidate.idle]
+
+    def tried(self, state: State, seat: Seat, choices: Iterable[Choice], most: int, chance: Chance) -> list[Candidate]:
+        """Return actions of a seat with their values at first sight, the best first: at most `most` of each open choice."""
         found = [
-            Candidate(action, self.first(state, action), self.trust, action["type"] in self.idle)
+            Candidate(action, self.first(state, seat, action, chance), self.trust, action["type"] in self.idle)
             for choice in choices
-            for action in self.actions(choice)
+            for action in actions(choice, most, chance)
         ]
         found.sort(key=_first, reverse=True)
         return found
 
-    def actions(self, choice: Choice) -> Iterator[Action]:
-        """Yield complete actions of a choice: all of them if they are few."""
-        if "choose" not in choice:
-            yield choice["action"]
-        elif count(choice) <= self.completions:
-            yield from combinations(choice)
-        else:
-            yield from different([*plain(choice), *completions(choice, self.completions, self.chance)], self.completions)
-
-    def first(self, state: State, action: Action) -> float:
-        """Return the value right after an action, or the mean of some tries if it draws chance."""
-        seat, drawn = self.question.seat, False
-        number_of = self.chance.number
+    def first(self, state: State, seat: Seat, action: Action, chance: Chance) -> float:
+        """Return the value for a seat right after its action, or the mean of some tries if it draws chance."""
+        drawn = False
+        number_of = chance.number
 
         def number(below: int) -> int:
             nonlocal drawn
@@ -139,50 +137,50 @@ class Flat:
             tries += 1
         return total / tries
 
-    def play_on(self, action: Action, seed: int) -> float:
-        """Play an action and some moves after it, with the guess and the dice of a seed, and return the value for the seat.
-
-        A playout that ends with a turn is worth what it was before the last action of that turn. The evaluation is tuned to compare actions
-        of one turn, and sees the start of the next one with other eyes.
-        """
-        game, seat, value, sampled = self.game, self.question.seat, self.value, self.sampled
+    def play_out(self, action: Action, seed: int) -> float:
+        """Play an action and the rest of the match, with the guess and the dice of a seed, and return the value for the seat."""
+        game, seat = self.game, self.question.seat
         chance = Drawn(generator(seed))
         branch = Branch(game, game.guess(self.question.view, seat, chance, self.question.memory), Drawn(generator(seed + 1)))
         branch.play(seat, action)
-        moves, turns, before = self.moves, self.turns, seat
-        worth: float | None = None
-        while moves > 0:
+        for _ in range(self.moves):
             state = branch.state
             if state["outcome"] is not None:
                 break
             actor: Seat = state["to_act"][0]
-            if actor == SYSTEM:
-                branch.play(SYSTEM, legal(game, state, SYSTEM)[0]["action"])
-                continue
-            if actor != before:
-                before = actor
-                turns -= 1
-                if turns < 0:
-                    if worth is not None:
-                        return worth
-                    break
-            moves -= 1
-            worth = value(state, seat)
-            branch.play(actor, sampled_greedy(game, state, actor, sampled, chance, value))
-        return value(branch.state, seat)
+            choices = legal(game, state, actor)
+            if actor == SYSTEM or (len(choices) == 1 and "choose" not in choices[0]):
+                branch.play(actor, choices[0]["action"])
+            else:
+                branch.play(actor, self.preferred(self.tried(state, actor, choices, self.width, chance)).action)
+        return self.value(branch.state, seat)
 
-    def thought(self, field: list[Candidate], spent: int) -> Thought:
-        """Return the best candidate of those tried most, or an idle one that is hardly worse; and what was found of all."""
-        ranked = sorted(field, key=_rank, reverse=True)
+    def preferred(self, ranked: list[Candidate]) -> Candidate:
+        """Return the first of some candidates, or an idle one that is hardly worse."""
         best = ranked[0]
         if not best.idle:
             most = best.worth()
             for candidate in ranked:
                 if candidate.idle and candidate.worth() + self.margin >= most:
-                    best = candidate
-                    break
+                    return candidate
+        return best
+
+    def thought(self, field: list[Candidate], spent: int) -> Thought:
+        """Return the preferred candidate of those tried most, and what was found of all."""
+        ranked = sorted(field, key=_rank, reverse=True)
+        best = self.preferred(ranked)
         options = [Option(candidate.action, candidate.worth(), candidate.tries) for candidate in ranked if candidate is not best]
         return Thought(best.action, spent, 0, (Option(best.action, best.worth(), best.tries), *options))
+
+
+def actions(choice: Choice, most: int, chance: Chance) -> Iterator[Action]:
+    """Yield complete actions of a choice: all of them if they are few, else those of `plain` first, then drawn ones."""
+    if "choose" not in choice:
+        yield choice["action"]
+    elif count(choice) <= most:
+        yield from combinations(choice)
+    else:
+        yield from different(chain(plain(choice), completions(choice, most, chance)), most)
 
 
 def plain(choice: Choice) -> Iterator[Action]:
@@ -213,64 +211,11 @@ def different(actions: Iterable[Action], most: int) -> list[Action]:
     """Return the first different ones of some actions, at most so many."""
     found: list[Action] = []
     for action in actions:
-        if len(found) == most:
-            break
         if action not in found:
             found.append(action)
+            if len(found) == most:
+                break
     return found
-
-
-def sampled_greedy(game: Game, state: State, seat: Seat, sampled: int, chance: Chance, value: Value) -> Action:
-    """Return the best at first sight of a few drawn actions of a seat."""
-    best: Action | None = None
-    most = 0.0
-    seen: list[Action] = []
-    for _ in range(sampled):
-        action = drawn_action(game, state, seat, chance.number)
-        if action in seen:
-            continue
-        seen.append(action)
-        branch = Branch(game, state, chance)
-        branch.play(seat, action)
-        worth = value(branch.state, seat)
-        if best is None or worth > most:
-            best, most = action, worth
-    assert best is not None, "one action is drawn at least"
-    return best
-
-
-def drawn_action(game: Game, state: State, seat: Seat, number: Callable[[int], int]) -> Action:
-    """Return a legal action of a seat, drawn evenly over the offered actions. The counts of an open one are drawn evenly every other time,
-    and otherwise as much as possible, or all but one, goes to one place."""
-    action = any_action(game, state, seat, number)
-    assert action is not None, "a seat that is to act has a legal action"
-    ranges_of = game.phases[state["phase"]][action["type"]].ranges
-    if ranges_of is None or number(2):
-        return action
-    action = dict(action)
-    for field, span in ranges_of(state, seat, action).items():
-        if not isinstance(span, list):
-            action[field] = heaped(span["each"], span["total"], number)
-    return action
-
-
-def heaped(each: Mapping[str, list[int]], total: list[int], number: Callable[[int], int]) -> dict[str, int]:
-    """Return counts that put as much as possible, or one less, in a drawn place, and the rest that there must be in the places after it."""
-    keys = list(each)
-    place = number(len(keys))
-    keys = keys[place:] + keys[:place]
-    counts = {key: each[key][0] for key in keys}
-    chosen = sum(counts.values())
-    least, most = total
-    for spared in (number(2), 0):
-        for key in keys:
-            more = min(each[key][1] - counts[key] - spared, most - chosen)
-            if more > 0:
-                counts[key] += more
-                chosen += more
-            if chosen >= least and chosen:
-                return {key: count for key, count in counts.items() if count}
-    return {key: count for key, count in counts.items() if count}
 
 
 def generator(seed: int) -> Callable[[int], int]:

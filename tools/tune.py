@@ -1,4 +1,4 @@
-"""Tune how a game is evaluated: ridge regression on self-play, accepted by matches only. `./run tune GAME`.
+"""Tune how a game is evaluated: by regression on self-play or by matches, accepted by matches only. `./run tune GAME`.
 
 1. *Self-play*: matches of a quick level, in which some actions are drawn, give positions: the features of each seat, and the share of the
    victory that the seat got in the end.
@@ -6,6 +6,10 @@
    candidate. The error on matches that were left out is printed, and decides nothing.
 3. *Matches*: each candidate plays the present weights, in pairs of matches with the same dice and the sides swapped, until a sequential
    test tells whether it is the better one. The first that is better is written into players/data/<game>.json. A better fit alone never is.
+
+With `--steps N` there is one candidate, and in place of 1 and 2 it is found by matches alone: simultaneous perturbation (SPSA, Spall 1992).
+In each step all weights are changed a little at once, each up or down by chance. The changed weights play those that are changed the other
+way, and all weights go some way towards the winner.
 
 The same seed gives the same candidates and the same matches, on any number of cores.
 """
@@ -38,6 +42,9 @@ from tools.simulate import course
 
 HELD_OUT = 5  # one match in so many is left out of the fit
 DIGITS = 4  # of a weight in the file
+CHANGE = 0.2  # of the logarithm of each weight in a step
+PACE = 0.3  # how far the weights go in the first step, if one side wins every pair
+SLOWER = 40  # steps after which they go about half as far
 WIDTH = 140  # of a line of the file
 
 T = TypeVar("T")
@@ -205,6 +212,30 @@ def _results(function: Callable[[T], U], tasks: list[T], cores: int) -> Iterator
         yield from pool.imap(function, tasks)
 
 
+def climbed(trial: Trial, steps: int, pairs: int, cores: int) -> Weights:
+    """Return the weights of a trial's candidate after some steps of simultaneous perturbation, each with so many pairs of matches.
+
+    Each weight keeps its sign, and one of 0 stays 0.
+    """
+    logarithms = {(phase, name): 0.0 for phase, row in trial.candidate.items() for name, weight in row.items() if weight}
+
+    def scaled(changes: Mapping[tuple[str, str], float]) -> Weights:
+        return {
+            phase: {name: float(f"{weight * math.exp(changes.get((phase, name), 0.0)):.{DIGITS}g}") for name, weight in row.items()}
+            for phase, row in trial.candidate.items()
+        }
+
+    for step in tqdm(range(steps), unit="step", leave=False):
+        signs = random.Random(f"{trial.seed}/{step}/signs")
+        change = {key: CHANGE if signs.random() < 0.5 else -CHANGE for key in logarithms}
+        one, other = ({key: value + side * change[key] for key, value in logarithms.items()} for side in (1, -1))
+        match = trial._replace(seed=f"{trial.seed}/{step}", candidate=scaled(one), present=scaled(other))
+        lead = sum(_results(pair, [(match, number) for number in range(pairs)], cores)) / pairs
+        for key in logarithms:
+            logarithms[key] += PACE * lead * change[key] / CHANGE / (1 + step / SLOWER)
+    return scaled(logarithms)
+
+
 def put(game: str, seats: int, weights: Weights, how: str) -> Path:
     """Write the weights of a game with so many seats into its file, with a sentence that says how they came about. Return the path."""
     path = plans.FOLDER / f"{game}.json"
@@ -243,6 +274,8 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--stray", type=int, default=10, metavar="N", help="one of their actions in N is drawn at random (10)")
     parser.add_argument("--every", type=int, default=5, metavar="N", help="look at each N-th decision (5)")
     parser.add_argument("--ridge", type=numbers, default=[0.01, 0.1, 1.0], metavar="X,X", help="pulls towards the present weights")
+    parser.add_argument("--steps", type=int, default=0, metavar="N", help="no regression: N steps by matches between opposite changes")
+    parser.add_argument("--step-pairs", type=int, default=40, metavar="N", help="pairs of matches of a step (40)")
     parser.add_argument("--level", default="strong", metavar="LEVEL", help="who plays the pairs of matches; it searches (strong)")
     parser.add_argument("--iterations", type=int, default=0, metavar="N", help="its iterations a decision (those of the level)")
     parser.add_argument("--pairs", type=int, default=200, metavar="N", help="the most pairs of matches of a candidate (200)")
@@ -259,8 +292,10 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
         parser.error(f"{options.level} does not search")
     if plans.weights_of(options.game, options.seats) is None:
         parser.error(f"there are no weights for {options.game} with {options.seats} seats to begin from")
-    if min(options.matches, options.stray, options.every, options.pairs, options.cores) < 1 or min(options.ridge) <= 0:
-        parser.error("--matches, --stray, --every, --pairs and --cores must be at least 1, and --ridge above 0")
+    if min(options.matches, options.stray, options.every, options.pairs, options.step_pairs, options.cores) < 1 or min(options.ridge) <= 0:
+        parser.error("--matches, --stray, --every, --pairs, --step-pairs and --cores must be at least 1, and --ridge above 0")
+    if options.steps < 0:
+        parser.error("--steps must be at least 0")
     if not 0.5 < options.share < 1 or not 0.5 < options.confidence < 1:
         parser.error("--share and --confidence must be between 0.5 and 1")
     options.iterations = options.iterations or plan.iterations
@@ -272,33 +307,44 @@ def numbers(text: str) -> list[float]:
     return [float(part) for part in text.split(",")]
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Tune, and print what was found. Return 0, or 1 if no candidate was accepted."""
-    options = parsed(arguments)
+def candidates(options: argparse.Namespace, trial: Trial) -> Iterator[tuple[str, Weights]]:
+    """Yield the candidates of a run, each with the words that tell it from the others. `trial`: of the present weights with themselves."""
+    if options.steps:
+        steps = f"{options.steps} steps"
+        yield steps, climbed(trial._replace(seed=f"{options.seed}/steps"), options.steps, options.step_pairs, options.cores)
+        return
     names, seats = features_of(GAMES[options.game]).names, options.seats
-    item: Mapping[str, Any] = plans.weights_of(options.game, seats) or {}
-    present: Weights = {phase: dict(weights) for phase, weights in item["weights"].items()}
     source = Source(options.game, seats, options.options, f"{options.seed}/self-play", options.self_play, options.stray, options.every)
     tasks = [(source, number) for number in range(options.matches)]
     rows = [row for some in tqdm(_results(positions, tasks, options.cores), total=len(tasks), leave=False) for row in some]
     learned = [row for row in rows if row.match % HELD_OUT]
     held_out = [row for row in rows if row.match % HELD_OUT == 0]
     print(f"{len(rows)} rows of {options.matches} matches of {options.self_play}, {len(names)} features, seed {options.seed}")
-    print(f"squared error of the present weights on matches left out: {error(held_out, names, seats, present):.4f}")
-    wrong = (1 - options.confidence) / len(options.ridge)  # each candidate has its part of the chance to be accepted wrongly
+    print(f"squared error of the present weights on matches left out: {error(held_out, names, seats, trial.present):.4f}")
     for strength in options.ridge:
-        candidate = fitted(learned, names, seats, present, strength)
-        print(f"candidate with ridge {strength:g}: {error(held_out, names, seats, candidate):.4f}")
-        fields = (options.game, seats, options.options, f"{options.seed}/{strength:g}", options.level, options.iterations)
-        verdict = tried(Trial(*fields, present, candidate), options.pairs, options.share, wrong, options.cores)
+        candidate = fitted(learned, names, seats, trial.present, strength)
+        print(f"squared error with ridge {strength:g}: {error(held_out, names, seats, candidate):.4f}")
+        yield f"ridge {strength:g}", candidate
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Tune, and print what was found. Return 0, or 1 if no candidate was accepted."""
+    options = parsed(arguments)
+    item: Mapping[str, Any] = plans.weights_of(options.game, options.seats) or {}
+    present: Weights = {phase: dict(weights) for phase, weights in item["weights"].items()}
+    trial = Trial(options.game, options.seats, options.options, options.seed, options.level, options.iterations, present, present)
+    wrong = (1 - options.confidence) / (1 if options.steps else len(options.ridge))  # each candidate has its part of it
+    for name, candidate in candidates(options, trial):
+        against = trial._replace(seed=f"{options.seed}/{name}", candidate=candidate)
+        verdict = tried(against, options.pairs, options.share, wrong, options.cores)
         result = f"{verdict.won} pairs won, {verdict.lost} lost, {verdict.even} even"
-        print(f"  {result}: {_WORDS[verdict.accepted]}")
+        print(f"{name}: {result}: {_WORDS[verdict.accepted]}")
         if verdict.accepted:
-            how = f"./run tune {' '.join(arguments or sys.argv[1:])} (ridge {strength:g}: {result})"
+            how = f"./run tune {' '.join(arguments or sys.argv[1:])} ({name}: {result})"
             if options.dry_run:
                 print(json.dumps(candidate, indent=2))
             else:
-                print(f"written: {put(options.game, seats, candidate, how)}")
+                print(f"written: {put(options.game, options.seats, candidate, how)}")
             return 0
     print("No candidate is better than the present weights. Nothing is written.")
     return 1

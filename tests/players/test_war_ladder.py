@@ -9,12 +9,13 @@ import pytest
 from games import GAMES
 from games.chance import Drawn
 from games.choices import admits
-from games.kernel import SYSTEM, carry_out, legal
+from games.kernel import SYSTEM, any_action, carry_out, legal
 from players import LEVELS, budget_of, choose, question_of
 from players.evaluation import value_of
-from players.flat import drawn_action, flat, plain
+from players.flat import actions, flat
 from players.level import Budget, Question, Thought
 from players.plans import plan_of
+from players.war.features import phase
 from tools.simulate import Plan, interval, play
 
 WAR = GAMES["war"]
@@ -58,37 +59,53 @@ def test_a_decision_follows_from_question_and_seed(seats: int, level: str) -> No
         assert sum(option.tries for option in found.options) <= found.spent
 
 
-def played_on(question: Question, most: int) -> Thought:
-    """Return what the method thinks of a question if it plays on with several candidates, interrupted after so many iterations."""
-    plan = plan_of("war", "strong", 2)
+def played_out(question: Question, most: int) -> Thought:
+    """Return what the method thinks of a question if it plays several candidates out, interrupted after so many iterations."""
+    plan = plan_of("war", "expert", 2)
     assert plan is not None
-    plan = plan._replace(settings={**plan.settings, "candidates": 6, "gap": 1.0})
+    plan = plan._replace(settings={**plan.settings, "played_out": ["early", "late", "final"], "candidates": 6, "gap": 1.0, "moves": 8})
     budget = Budget(48, lambda spent: spent < most)
     return flat(question, budget, Drawn(random.Random(2).randrange), plan, value_of(WAR, 2))
 
 
 def test_an_interrupted_search_answers_with_its_best_so_far() -> None:
     for question in questions()[::2]:
-        whole = played_on(question, 1000)
+        whole = played_out(question, 1000)
         assert 0 < whole.spent <= 48
         assert sum(option.tries for option in whole.options) == whole.spent
         for most in (0, 1, 5, whole.spent):
-            found = played_on(question, most)
+            found = played_out(question, most)
             assert found.spent == most
-            assert found == played_on(question, found.spent)
+            assert found == played_out(question, found.spent)
 
 
-def test_actions_drawn_and_listed_are_legal() -> None:
+def test_expert_plays_the_final_turns_out() -> None:
+    number = random.Random(5).randrange
+    state = WAR.begin(["red", "blue"], {})
+    spent: dict[str, set[bool]] = {"early": set(), "late": set(), "final": set()}
+    while state["outcome"] is None:
+        actor = state["to_act"][0]
+        question = question_of(WAR, state, actor) if actor != SYSTEM else None
+        if question is not None and len(question.choices) > 1:
+            spent[phase(state)].add(thought(question, "expert", 1).spent > 0)
+        action = choose(WAR, "greedy", state, actor, Drawn(number)) if question is not None else legal(WAR, state, SYSTEM)[0]["action"]
+        state = carry_out(WAR, state, actor, action, Drawn(number)).state
+    assert (spent["early"], spent["late"]) == ({False}, {False})
+    assert True in spent["final"]
+
+
+def test_listed_actions_are_legal_different_and_not_too_many() -> None:
     number = random.Random(8).randrange
     state = WAR.begin(["red", "blue"], {})
     for _ in range(150):
         actor = state["to_act"][0]
-        choices = legal(WAR, state, actor)
-        action = drawn_action(WAR, state, actor, number)
-        assert any(admits(choice, action) for choice in choices)
-        for choice in choices:
-            if "choose" in choice:
-                assert all(admits(choice, listed) for listed in plain(choice))
+        for choice in legal(WAR, state, actor):
+            listed = list(actions(choice, 7, Drawn(number)))
+            assert 0 < len(listed) <= 7
+            assert all(admits(choice, action) for action in listed)
+            assert all(action not in listed[:place] for place, action in enumerate(listed))
+        action = any_action(WAR, state, actor, number)
+        assert action is not None
         state = carry_out(WAR, state, actor, action, Drawn(number)).state
         if state["outcome"] is not None:
             break

@@ -92,6 +92,32 @@ def test_weights_that_win_matches_are_written_for_their_number_of_seats(toy: Pat
     assert plans.weights_of("tally", 2) == item
 
 
+def test_steps_by_matches_alone_find_weights_that_win(
+    toy: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The two features are opposites, and the wrong one counts for more."""
+
+    def features(state: State, seat: Seat) -> list[float]:
+        return [TALLY.worth(state, seat), -TALLY.worth(state, seat)]
+
+    monkeypatch.setitem(evaluation.FEATURES, "tally", Features(("lead", "against"), features, lambda state: "any"))  # type: ignore[arg-type]
+    data = json.loads(toy.read_text())
+    data["worth"][0]["weights"]["any"] = {"lead": 0.1, "against": 0.11}
+    toy.write_text(json.dumps(data))
+    plans._data.cache_clear()
+    words = ["tally", "--steps", "12", "--step-pairs", "4", "--iterations", "8", "--pairs", "60", "--cores", "1", "--dry-run"]
+    printed = []
+    for _ in range(2):
+        assert main(words) == 0
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1]
+    assert printed[0].startswith("12 steps: ")
+    found = json.loads(printed[0][printed[0].index("{") :])["any"]
+    assert found["lead"] > found["against"] > 0
+    same = data["worth"][0]["weights"]
+    assert tune.climbed(tune.Trial("tally", 2, {}, "s", "strong", 8, same, same), 0, 4, 1) == same
+
+
 @pytest.mark.parametrize("game", ["default", *sorted(GAMES)])
 def test_a_file_keeps_its_content_and_has_short_lines(game: str) -> None:
     data = json.loads((plans.FOLDER / f"{game}.json").read_text())
@@ -131,7 +157,14 @@ def test_positions_follow_from_the_seed() -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [["war", "--level", "greedy"], ["war", "--seats", "7"], ["war", "--ridge", "0"], ["war", "--share", "0.4"], ["war", "--pairs", "0"]],
+    [
+        ["war", "--level", "greedy"],
+        ["war", "--seats", "7"],
+        ["war", "--ridge", "0"],
+        ["war", "--share", "0.4"],
+        ["war", "--pairs", "0"],
+        ["war", "--steps", "-1"],
+    ],
 )
 def test_what_cannot_be_tuned_is_said(words: list[str]) -> None:
     with pytest.raises(SystemExit) as ended:
