@@ -14,7 +14,6 @@ from events import highwater, sequencing
 from events.errors import NotInLedger, StoreRefused, StoreUnavailable
 from events.platform import Platform
 from events.signer import KeysUnfit
-from events.witnessing import Witnesses
 
 EVERY = 1.0
 WITNESSED = 10.0
@@ -61,6 +60,8 @@ class Asker(Thread):
 
     def run(self) -> None:
         """Ask until stopped."""
+        from events.witnessing import Witnesses  # its HTTP client is a tenth of the start of a worker, and few have witnesses
+
         witnesses = Witnesses(self._platform)
         while not self._stop_it.wait(EVERY):
             try:

@@ -5,13 +5,14 @@ Each feature compares a seat with its rivals: its own figure less the mean of th
 
 from __future__ import annotations
 
+from functools import cache
+
 from games.kernel import Seat, State
 from games.war.data import BESIDE, BROWN, MOVES, PER_SET, PER_TILE, SET_SIZE, SIDES, SYMBOL, SYMBOL_STEP, UNITS, VALUE
 
 NAMES: tuple[str, ...] = ("out", "lead", "points", "near_sets", "units", "cards", "supply", "fights", "now", "next", "exposed")
 
 NEAR = 1.0  # points for a tile that brings a set within reach
-_HIGHEST = max(VALUE.values())
 
 Holding = dict[str, int]  # tiles of a seat by symbol
 
@@ -157,7 +158,7 @@ def _loss(face: str, held: Holding) -> float:
 
 def odds(attackers: int, defenders: int, edge: int) -> float:
     """Return the chance that attackers who never stop take a tile. `edge`: the attacker's combat bonus less the defender's."""
-    return _ODDS[edge + _HIGHEST][attackers][defenders]
+    return _odds(edge)[attackers][defenders]
 
 
 def _round(difference: int) -> float:
@@ -171,7 +172,8 @@ def _round(difference: int) -> float:
     return won / (won + lost)
 
 
-def _table(edge: int) -> list[list[float]]:
+@cache
+def _odds(edge: int) -> list[list[float]]:
     """Return the chances of `odds` by attackers and defenders, 0 to all units of a seat."""
     table = [[1.0 if attackers else 0.0] + [0.0] * UNITS for attackers in range(UNITS + 1)]
     for attackers in range(1, UNITS + 1):
@@ -179,6 +181,3 @@ def _table(edge: int) -> list[list[float]]:
             chance = _round(attackers + edge - defenders)
             table[attackers][defenders] = chance * table[attackers][defenders - 1] + (1 - chance) * table[attackers - 1][defenders]
     return table
-
-
-_ODDS = [_table(edge) for edge in range(-_HIGHEST, _HIGHEST + 1)]
