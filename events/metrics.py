@@ -29,11 +29,13 @@ searches_stopped = Counter(
 )
 search_memory = Gauge("warledger_search_memory_bytes", "The most memory that each process which searches has used, added up.")
 queue_depth = Gauge("warledger_queue_depth", "Steps that wait for a worker, by kind; -1 if the queue does not answer.", ["kind"])
+workers = Gauge("warledger_workers", "Workers that do work of a kind; -1 if the queue does not answer.", ["kind"])
 oldest_due = Gauge("warledger_oldest_due_seconds", "Seconds for which the oldest due step has been due.")
 due = Gauge("warledger_due", "Steps that are due for the system or AI seats.")
 overdue = Gauge("warledger_overdue", "Steps that have been due for more than two seconds.")
 OF_THE_MOMENT = (
     "warledger_queue_depth",
+    "warledger_workers",
     "warledger_oldest_due_seconds",
     "warledger_due",
     "warledger_overdue",

@@ -104,8 +104,9 @@ def _measure_queues(platform: Platform) -> None:
     oldest = min(platform.store.due.earliest(now, 1).values(), default=now)
     metrics.oldest_due.set((now - oldest) / 1000)
     for kind in KINDS:
-        depth = platform.jobs.depth(kind)
+        depth, workers = platform.jobs.depth(kind), platform.jobs.workers(kind)
         metrics.queue_depth.labels(kind).set(-1 if depth is None else depth)
+        metrics.workers.labels(kind).set(-1 if workers is None else workers)
 
 
 _OK = {200: in_json("All is well.", "Health")}

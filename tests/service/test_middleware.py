@@ -74,6 +74,7 @@ def test_the_metrics_count_appends_refusals_and_what_is_due(ada: Caller, anybody
         'warledger_refusals_total{code="against_the_rules",game="tally"}',
         'warledger_queue_depth{kind="advance"}',
         'warledger_queue_depth{kind="think"}',
+        'warledger_workers{kind="search"}',
         "warledger_oldest_due_seconds",
         "warledger_due",
         "warledger_overdue",

@@ -90,8 +90,10 @@ def test_what_is_quick_never_waits_for_a_search(lonely: Platform, hire: Hire, tm
     hire(TOY)
     play_others()
     assert (version(lonely, match), lonely.jobs.depth(SEARCH), (tmp_path / "thinking").exists()) == (2, 1, False)
+    assert (lonely.jobs.workers(THINK), lonely.jobs.workers(SEARCH)) == (1, 0)
     hire(TOY, "--queues", "search")
     within(TEN_SECONDS, (tmp_path / "thinking").exists)
+    assert (lonely.jobs.workers(THINK), lonely.jobs.workers(SEARCH)) == (1, 1)
     play_others()
     assert version(lonely, match) == 2
     (tmp_path / "go").touch()
