@@ -44,7 +44,7 @@ def answers(request: pytest.FixtureRequest, url: str) -> list[str]:
         pytest.skip(f"{command[0]} is not installed")
     # JSON answers have no newline at their end; `curl -w` adds one.
     script = 'N=0; OPEN=; curl() { command curl -w "\\n" "$@"; }\n' + BLOCK[0].replace("http://127.0.0.1:8000", url)
-    ended = subprocess.run([*command, script], cwd=private.ROOT, capture_output=True, text=True, timeout=120, check=False)
+    ended = subprocess.run([*command, script], cwd=private.ROOT, capture_output=True, text=True, timeout=280, check=False)
     assert ended.returncode == 0, ended.stderr
     return [line for line in ended.stdout.splitlines() if line]
 

@@ -34,11 +34,12 @@ def test_the_tests_under_node() -> None:
 
 
 def test_records_of_every_game(platform: Platform, tmp_path: Path) -> None:
-    files = [recorded(platform, game, tmp_path) for game in GAMES]
+    games = [*GAMES, "war", "war"]  # in a short match of War! it may be that no die falls
+    files = [recorded(platform, game, tmp_path) for game in games]
     done = verify("--json", *files)
     result = json.loads(done.stdout)
     assert done.returncode == 0, result["findings"]
-    assert [file["game"] for file in result["files"]] == list(GAMES)
+    assert [file["game"] for file in result["files"]] == games
     assert result["checked"]["digests"] == sum(file["versions"] for file in result["files"])
     assert result["checked"]["rolls"] > 0, "no dice fell in any of the matches"
 
@@ -80,6 +81,6 @@ def recorded(platform: Platform, game: str, folder: Path) -> Path:
         action = any_action(rules, position.document, actor, dice.randrange)
         position = play.play(platform, position.match, actor, [action]).position
     first = json.dumps({"blind": None, "match": position.match}).encode()
-    path = folder / f"{game}.ndjson"
+    path = folder / f"{position.match}.ndjson"
     path.write_bytes(b"".join(line + b"\n" for line in [first, *platform.store.log.read_all(position.match)]))
     return path
