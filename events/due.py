@@ -43,8 +43,8 @@ KINDS: Mapping[str, Kind] = {
     SEARCH: Kind(max(allowance.limit for allowance in ALLOWANCES.values()), 2000, slow=True),
     EXPIRE: Kind(10, 60_000, at_once=False),
     REPORT: Kind(60, 3000),
-    HINT: Kind(60, 20_000, slow=True),
-    ANALYSIS: Kind(60, 30_000, slow=True),
+    HINT: Kind(25, 28_000, slow=True),
+    ANALYSIS: Kind(25, 28_000, slow=True),
 }
 """Every kind of due work, in order of priority. Each waits by itself in the queue (events/queue); workers/jobs.py knows who does it.
 

@@ -9,6 +9,7 @@ import pytest
 
 import players
 from events.allowances import ALLOWANCES, FULL, HALVINGS, WINDOW, Turn, halved, halvings, spare, turn_of
+from events.due import ANALYSIS, HINT, KINDS
 from events.entries import Entry
 from table.document import Clock
 
@@ -32,6 +33,11 @@ def test_a_search_ends_before_its_step_is_ended_and_that_before_its_lease(level:
     allowance = ALLOWANCES[level]
     assert allowance.seconds + 2 <= allowance.limit
     assert (allowance.limit + 2) * 1000 <= allowance.lease_ms
+
+
+@pytest.mark.parametrize("kind", [HINT, ANALYSIS])
+def test_a_part_of_a_study_is_ended_before_another_worker_may_begin_it(kind: str) -> None:
+    assert (KINDS[kind].seconds + 2) * 1000 <= KINDS[kind].patience_ms
 
 
 def test_the_guide_for_operators_has_the_allowances() -> None:
