@@ -197,7 +197,8 @@ def test_axe_finds_nothing_where_one_plays(open_page: Open, ada: Api) -> None:
 
 
 def test_arrow_keys_go_from_place_to_place_and_each_tells_its_content(open_page: Open, ada: Api) -> None:
-    match = ada.ask("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "me"}})["id"]
+    options = {"map_number": 4, "removed_symbols": ["wheel", "arrow"], "first_seat": "red"}  # on another map a walk may go to and fro
+    match = ada.ask("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "me"}, "options": options})["id"]
     page = open_page(f"/m/{match}", ada.key)
     page.locator(".target.can").first.wait_for()
     page.keyboard.press("b")
