@@ -15,14 +15,14 @@ from events.errors import (
     NotStarted,
 )
 from events.platform import DAY_MS, Platform
-from events.positions import Position, ended, moment_of_play, moved, successor_id
+from events.positions import Position, ended, moment_of_play, moved, session_after
 from events.requests import Request
 from events.rules import content_hash
 from games.chance import Drawn
 from games.kernel import SYSTEM, Action, Event, Game, Memory, Refused, State, carry_out, no, remembered
 from table import rules as table_rules
 from table.document import Occupant, Table
-from table.session import Session, fold
+from table.session import fold
 
 
 class Decided(NamedTuple):
@@ -70,21 +70,9 @@ def decide_at_table(
     game = recall.rules_of(platform, before)
     at = max(platform.clock.now() if received is None else received, before.at)
     draws = Draws(cached.dice, before.version + 1)
-    session = Session(
-        game,
-        before.table,
-        before.document,
-        at=at,
-        last=before.at,
-        version=before.version,
-        fixed=before.fixed,
-        chance=Drawn(draws.number),
-        earlier=lambda version: _earlier(platform, before, version),
-        role=role,
-        escalation=round(platform.settings.escalation_days * DAY_MS),
-        finished=before.finished,
-        successor=successor_id(before.match),
-    )
+    escalation = round(platform.settings.escalation_days * DAY_MS)
+    chance, earlier = Drawn(draws.number), lambda version: _earlier(platform, before, version)
+    session = session_after(game, before, at, chance, earlier, role=role, escalation=escalation)
     admitted = table_rules.carry_out(session, actor, action)
     secret = cached.secret.hex() if ended(session.table, session.state) and not before.ended else None
     entry = _entry(before, game, actor, admitted, session.events, at, asked, secret)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
 from typing import Any, NamedTuple
 
 from events.entries import Entry
+from games.chance import Chance
 from games.documents import clone, owned
 from games.kernel import RESTORED, Game, Memory, State, remembered
 from table import clocks
+from table.data import ESCALATION_MS
 from table.document import Occupant, Table
 from table.rules import is_table_action
-from table.session import evolve, fold
+from table.session import Session, evolve, fold
 from table.state import BLANK, CLOSED, OPEN, STARTED, delay, is_open, is_sealed, seats_of
 
 _FIXING = frozenset({RESTORED, "match_started", "seat_withdrawn"})
@@ -136,6 +138,34 @@ def moment_of_play(before: Position, actor: str, received: int) -> int:
     """
     clock = before.table["clocks"]["seats"].get(actor)
     return max(received, before.at if clock is None or clock["since"] is None else clock["since"])
+
+
+def session_after(
+    game: Game,
+    before: Position,
+    at: int,
+    chance: Chance,
+    earlier: Callable[[int], tuple[State, Memory]],
+    *,
+    role: str | None = None,
+    escalation: int = ESCALATION_MS,
+) -> Session:
+    """Return the session in which an action of the table is carried out at a moment after a position. `Session` tells of its arguments."""
+    return Session(
+        game,
+        before.table,
+        before.document,
+        at=at,
+        last=before.at,
+        version=before.version,
+        fixed=before.fixed,
+        chance=chance,
+        earlier=earlier,
+        role=role,
+        escalation=escalation,
+        finished=before.finished,
+        successor=successor_id(before.match),
+    )
 
 
 def follow(game: Game, position: Position | None, entry: Entry) -> Position:

@@ -16,7 +16,7 @@ from events.allowances import WINDOW, Turn, turn_of
 from events.dice import Draws, dice_key, join_code, keeps
 from events.entries import FORMAT, START, Entry, Unreadable, blind_key, canonical, link, parse
 from events.json_text import loads
-from events.positions import Position, asker, ended, follow, level_of, moment_of_play, moved, successor_id
+from events.positions import Position, asker, ended, follow, level_of, moment_of_play, moved, session_after
 from events.rules import content_hash
 from events.thoughts import decision_in, is_decision, is_request, request_in, seed_of, thought_key
 from games.chance import Drawn
@@ -385,20 +385,7 @@ class Trail:
             if session.origin is None:
                 action = {**action, "game": game.id}
         else:
-            session = Session(
-                game,
-                before.table,
-                before.document,
-                at=entry.at,
-                last=before.at,
-                version=before.version,
-                fixed=before.fixed,
-                chance=self._chance(),
-                earlier=self._earlier.__getitem__,
-                finished=before.finished,
-                successor=successor_id(before.match),
-                **_published(entry),
-            )
+            session = session_after(game, before, entry.at, self._chance(), self._earlier.__getitem__, **_published(entry))
         try:
             action = table_rules.carry_out(session, entry.actor, action)
         except Undisclosed:

@@ -49,17 +49,13 @@ class Judged(NamedTuple):
         return rounded(self.before - self.chosen)
 
 
-def is_forced(question: Question) -> bool:
-    """Return True if a seat has no choice: one complete action."""
-    return len(question.choices) == 1 and "choose" not in question.choices[0]
-
-
 def judge(question: Question, action: Action, iterations: int, level: Level, search: Level, chance: Callable[[], Chance]) -> Judgement:
     """Return what a level thinks of an action that a seat took, which is legal.
 
     `iterations`: of the level's own search, in which the action is a candidate, too. What the level prefers and what was done are then
     appraised, each alone, with `APPRAISAL` times as many: in a search a bad action has few tries, and the best of many estimates is too
-    high. `search`: the level, which searches always. `chance`: gives the same chance each time, so that both have the same luck.
+    high. If what was done then turns out no worse, it counts as the best. `search`: the level, made to search even where there is only one
+    action. `chance`: gives the same random numbers each time, so that both actions have the same luck.
     """
     asked = question
     if not any(choice["action"] == action and "choose" not in choice for choice in question.choices):
@@ -126,11 +122,12 @@ def _afterwards(judged: Sequence[Judged], results: Mapping[Seat, float]) -> list
 
 
 def _expectations(seats: Sequence[Seat], judged: Sequence[Judged], winners: Sequence[Seat]) -> list[dict[Seat, float]]:
-    """Return for each decision the share of a victory that each seat could expect then: the mean of what all thought last who still decide.
+    """Return for each decision the share of a victory that each seat could expect then: the mean of the latest opinions of all seats that
+    decide then or later.
 
-    A seat that decides thinks of itself what the judgement says. The others share the rest, in the proportion in which they did before; a
-    seat that neither decides again nor wins is out of it. Each seat sees other cards, and who is to act is hopeful; so what one seat thinks
-    alone would change hands with every turn.
+    The opinion of a seat that decides is `before` of the judgement for itself. The others share the rest in proportion to what they could
+    expect before; a seat that neither decides again nor wins gets nothing. A mean is taken because each seat knows other cards, and a
+    search tends to overrate the seat that is to act: by the opinion of one seat alone the lead would change with every turn.
     """
     last = {each.seat: place for place, each in enumerate(judged)}
     expected = dict.fromkeys(seats, 1 / len(seats))
@@ -157,7 +154,7 @@ def _errors(judged: Sequence[Judged]) -> list[dict[str, Any]]:
 
 
 def _leads(judged: Sequence[Judged], expected: Sequence[Mapping[Seat, float]]) -> list[dict[str, Any]]:
-    """Return where another seat becomes the expected winner: it can expect clearly more than the one before."""
+    """Return where another seat becomes the expected winner: there it can expect more than the one so far, by `CLEAR` at least."""
     found: list[dict[str, Any]] = []
     leader: Seat | None = None
     for each, shares in zip(judged, expected, strict=True):

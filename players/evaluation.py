@@ -13,10 +13,13 @@ from math import sqrt
 from typing import NamedTuple
 
 from games.kernel import Game, Seat, State
-from players.plans import weights_of
+from players.plans import Weights, weights_of
 from players.war import features as war
+from players.war import outlook as war_outlook
 from players.war_of_civilizations import features as war_of_civilizations
+from players.war_of_civilizations import outlook as war_of_civilizations_outlook
 from players.war_of_the_worlds import features as war_of_the_worlds
+from players.war_of_the_worlds import outlook as war_of_the_worlds_outlook
 
 Value = Callable[[State, Seat], float]
 
@@ -36,6 +39,47 @@ FEATURES: Mapping[str, Features] = {
 }
 
 
+class Outlook(NamedTuple):
+    """How a position of a game with two seats is judged in which a turn begins. `value(state, seat)`: the share of a victory that a
+    seat can expect. `begins(before, state)`: whether the turn began after the position or view `before`."""
+
+    begins: Callable[[State, State], bool]
+    value: Value
+
+
+class Beginnings(NamedTuple):
+    """What the outlooks of a game are made of: features for the seat whose turn begins, and when that is."""
+
+    features: Features
+    begins: Callable[[State, State], bool]
+
+
+BEGINNINGS: Mapping[str, Beginnings] = {
+    "war": Beginnings(Features(war_outlook.NAMES, war_outlook.features, war_outlook.phase), war_outlook.begins),
+    "war_of_civilizations": Beginnings(
+        Features(war_of_civilizations_outlook.NAMES, war_of_civilizations_outlook.features, war_of_civilizations_outlook.phase),
+        war_of_civilizations_outlook.begins,
+    ),
+    "war_of_the_worlds": Beginnings(
+        Features(war_of_the_worlds_outlook.NAMES, war_of_the_worlds_outlook.features, war_of_the_worlds_outlook.phase),
+        war_of_the_worlds_outlook.begins,
+    ),
+}
+
+
+def outlook_of(game: Game, weights: Weights) -> Outlook:
+    """Return how positions are judged in which a turn begins, by the weights of a plan."""
+    found = BEGINNINGS[game.id]
+    sum_of = _sum(found.features, weights)
+
+    def value(state: State, seat: Seat) -> float:
+        active: Seat = state["active"]
+        share = share_of(sum_of(state, active), 2)
+        return share if active == seat else 1.0 - share
+
+    return Outlook(found.begins, value)
+
+
 def value_of(game: Game, seats: int, level: str | None = None, searcher: Seat | None = None) -> Value:
     """Return the evaluation of a game with so many seats: `value(state, seat)`, the share of a victory that a seat can expect. A level may
     have weights of its own, also for some of the seats that search only."""
@@ -44,23 +88,32 @@ def value_of(game: Game, seats: int, level: str | None = None, searcher: Seat | 
     return weighted(game, seats, item["weights"])
 
 
-def weighted(game: Game, seats: int, weights: Mapping[str, Mapping[str, float]]) -> Value:
+def weighted(game: Game, seats: int, weights: Weights) -> Value:
     """Return the evaluation of a game by weights: by phase, and by name of the feature. A feature without a weight counts for nothing."""
-    found = features_of(game)
-    rows = {phase: [float(row.get(name, 0.0)) for name in found.names] for phase, row in weights.items()}
-    features, phase_of = found.features, found.phase
+    sum_of = _sum(features_of(game), weights)
 
     def value(state: State, seat: Seat) -> float:
         outcome = state["outcome"]
         if outcome is not None:
             winners = outcome["winners"]
             return 1.0 / len(winners) if seat in winners else 0.0
+        return share_of(sum_of(state, seat), seats)
+
+    return value
+
+
+def _sum(found: Features, weights: Weights) -> Value:
+    """Return the sum of the features of a position for a seat, each times its weight."""
+    rows = {phase: [float(row.get(name, 0.0)) for name in found.names] for phase, row in weights.items()}
+    features, phase_of = found.features, found.phase
+
+    def sum_of(state: State, seat: Seat) -> float:
         total = 0.0
         for weight, feature in zip(rows[phase_of(state)], features(state, seat), strict=True):
             total += weight * feature
-        return share_of(total, seats)
+        return total
 
-    return value
+    return sum_of
 
 
 def features_of(game: Game) -> Features:

@@ -1,10 +1,13 @@
-"""The method `flat`: try every action once, take the one that is best at first sight, and near the end play the best of them out.
+"""The method `flat`: try every action once, take the one that is best at first sight, or play the best of them on and compare.
 
-Every action that is listed is tried once, on a guess of what is hidden. In most phases of a match that decides. In the phases that the
-settings name, the best at first sight become candidates, and the budget is divided into rounds (sequential halving, Karnin, Koren and
-Somekh 2013). In a round each candidate left is played out to the end of the match equally often, then the worse half goes. All candidates
-of one row of tries have the same guess of what is hidden and the same dice, so that luck tells nothing between them. In play after the
-candidate each seat takes what is best for itself at first sight.
+Every action that is listed is tried once, on a guess of what is hidden. In phases of a match that the settings do not name, that decides.
+In the others the best at first sight become candidates, and the budget is divided into rounds (sequential halving, Karnin, Koren and Somekh
+2013). In a round each candidate left is played on equally often, then the worse half goes. All candidates of one row of tries have the same
+guess of what is hidden and the same dice, so that luck tells nothing between them. In play after the candidate each seat takes what is best
+for itself at first sight.
+
+A game may have outlooks (players/evaluation.py): then a candidate is played on until the next turn begins, and the position is judged
+there, where no attack is open and no move is left. Otherwise it is played to the end of the match.
 """
 
 from __future__ import annotations
@@ -16,9 +19,9 @@ from typing import Any
 from games.chance import Chance, Drawn
 from games.choices import Choice, combinations, complete, count, outside
 from games.kernel import SYSTEM, Action, Branch, Game, Seat, State, legal
-from players.evaluation import Value, features_of
+from players.evaluation import Outlook, Value, features_of, outlook_of
 from players.greedy import completions
-from players.level import Budget, Option, Question, Thought
+from players.level import Budget, Option, Question, Thought, is_forced
 from players.plans import Plan
 
 _SEEDS = 2**62
@@ -38,16 +41,24 @@ class Candidate:
         self.idle = idle
 
     def worth(self) -> float:
-        """Return the mean of the values so far. The value at first sight counts as `trust` tries."""
+        """Return the mean of the values so far, or the value at first sight if there are none. The latter counts as `trust` tries."""
+        if self.tries == 0:
+            return self.first
         return (self.total + self.trust * self.first) / (self.tries + self.trust)
 
 
 def flat(question: Question, budget: Budget, chance: Chance, plan: Plan, value: Value) -> Thought:
-    """Return the candidate with the best mean after sequential halving. One iteration is one candidate that is played out once."""
+    """Return the candidate with the best mean after sequential halving. One iteration is one candidate that is played on once.
+
+    With outlooks an action without an alternative is played on, too, since its value at first sight is no share of a victory.
+    """
     search = Flat(question, chance, plan.settings, value)
     field, left = search.candidates()
-    if len(left) < 2:
+    if plan.outlook is not None and is_forced(question.choices):
+        left = field
+    elif len(left) < 2:
         return search.thought(field, 0)
+    outlook = outlook_of(question.game, plan.outlook) if plan.outlook is not None else None
     rounds = 1
     while 2**rounds < len(left):
         rounds += 1
@@ -62,7 +73,7 @@ def flat(question: Question, budget: Budget, chance: Chance, plan: Plan, value: 
             for candidate in left:
                 if not budget.go_on(spent):
                     return search.thought(field, spent)
-                row.append(search.play_out(candidate.action, seed))
+                row.append(search.play_on(candidate.action, seed, outlook))
                 spent += 1
             for candidate, result in zip(left, row, strict=True):
                 candidate.total += result
@@ -77,9 +88,9 @@ class Flat:
 
     `completions`: actions tried of one open choice, at most. `throws`: tries at first sight of an action that draws chance. `idle`: types
     of actions that leave things as they are. Another action is taken only if its mean is better by more than `margin`.
-    `played_out`: the phases of the match in which candidates are played out. `candidates`: how many, at most. `gap`: how much worse than
-    the best a candidate may be at first sight. `trust`: how many tries the value at first sight counts for, more than 0. `width`: actions
-    of one open choice that a seat tries in play after a candidate. `moves`: a match that lasts longer is judged as it stands then.
+    `played_on`: the phases of the match in which candidates are played on. `candidates`: how many, at most. `gap`: how much worse than
+    the best a candidate may be at first sight. `trust`: how many tries the value at first sight counts for. `width`: actions of one open
+    choice that a seat tries in play after a candidate. `moves`: play that lasts longer is judged as it stands then.
     """
 
     def __init__(self, question: Question, chance: Chance, settings: Mapping[str, Any], value: Value) -> None:
@@ -91,7 +102,7 @@ class Flat:
         self.throws = int(settings["throws"])
         self.idle = tuple(settings["idle"])
         self.margin = float(settings["margin"])
-        self.played_out = tuple(settings["played_out"])
+        self.played_on = tuple(settings["played_on"])
         self.most_candidates = int(settings["candidates"])
         self.gap = float(settings["gap"])
         self.trust = float(settings["trust"])
@@ -99,11 +110,11 @@ class Flat:
         self.moves = int(settings["moves"])
 
     def candidates(self) -> tuple[list[Candidate], list[Candidate]]:
-        """Return every action tried, the best at first sight first; and those to be played out, none in other phases."""
+        """Return every action tried, the best at first sight first; and those to be played on, none in other phases."""
         game, view, choices, seat, memory = self.question
         state = game.guess(view, seat, self.chance, memory)
         field = self.tried(state, seat, choices, self.completions, self.chance)
-        if features_of(game).phase(state) not in self.played_out:
+        if features_of(game).phase(state) not in self.played_on:
             return field, []
         enough = field[0].first - self.gap
         near = [candidate for candidate in field if candidate.first >= enough]
@@ -137,31 +148,34 @@ class Flat:
             tries += 1
         return total / tries
 
-    def play_out(self, action: Action, seed: int) -> float:
-        """Play an action and the rest of the match, with the guess and the dice of a seed, and return the value for the seat."""
-        game, seat = self.game, self.question.seat
+    def play_on(self, action: Action, seed: int, outlook: Outlook | None) -> float:
+        """Play an action and what follows, with the guess and the dice of a seed, and return the value for the seat: where the next turn
+        begins if there is an outlook for it, else at the end of the match."""
+        game, view, seat = self.game, self.question.view, self.question.seat
         chance = Drawn(generator(seed))
-        branch = Branch(game, game.guess(self.question.view, seat, chance, self.question.memory), Drawn(generator(seed + 1)))
+        branch = Branch(game, game.guess(view, seat, chance, self.question.memory), Drawn(generator(seed + 1)))
         branch.play(seat, action)
         for _ in range(self.moves):
             state = branch.state
             if state["outcome"] is not None:
                 break
+            if outlook is not None and outlook.begins(view, state):
+                return outlook.value(state, seat)
             actor: Seat = state["to_act"][0]
             choices = legal(game, state, actor)
-            if actor == SYSTEM or (len(choices) == 1 and "choose" not in choices[0]):
+            if actor == SYSTEM or is_forced(choices):
                 branch.play(actor, choices[0]["action"])
             else:
                 branch.play(actor, self.preferred(self.tried(state, actor, choices, self.width, chance)).action)
         return self.value(branch.state, seat)
 
     def preferred(self, ranked: list[Candidate]) -> Candidate:
-        """Return the first of some candidates, or an idle one that is hardly worse."""
+        """Return the first of some candidates, or an idle one that was tried as often and is hardly worse."""
         best = ranked[0]
         if not best.idle:
             most = best.worth()
             for candidate in ranked:
-                if candidate.idle and candidate.worth() + self.margin >= most:
+                if candidate.idle and candidate.tries == best.tries and candidate.worth() + self.margin >= most:
                     return candidate
         return best
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from games.chance import Chance, Drawn
 from games.choices import Choice, complete
 from games.kernel import Action, Branch, Game, Seat, State, total
-from players.level import Budget, Question, Thought
+from players.level import Budget, Question, Thought, is_forced
 
 SAMPLES = 8  # actions tried of one open choice, at most
 TRIED = 240  # actions tried for one decision, about
@@ -17,7 +17,7 @@ THROWS = 4  # how often an action that draws chance is tried
 def greedy(question: Question, budget: Budget, chance: Chance) -> Thought:
     """Return the action that is worth most after it, on one guess of the hidden state. Draw among equal ones."""
     game, view, choices, seat, memory = question
-    if len(choices) == 1 and "choose" not in choices[0]:
+    if is_forced(choices):
         return Thought(choices[0]["action"])
     state = game.guess(view, seat, chance, memory)
     samples = max(1, min(SAMPLES, TRIED // len(choices)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from games.chance import Chance
@@ -26,6 +26,11 @@ class Question(NamedTuple):
     choices: list[Choice]
     seat: Seat
     memory: Memory
+
+
+def is_forced(choices: Sequence[Choice]) -> bool:
+    """Return True if the choices of a seat leave it none: one complete action."""
+    return len(choices) == 1 and "choose" not in choices[0]
 
 
 def unbounded(spent: int) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from games.chance import Chance
 from games.kernel import Action, Branch
 from players.greedy import completions
-from players.level import Budget, Question, Thought
+from players.level import Budget, Question, Thought, is_forced
 
 LOOKS = 5  # actions of one kind that it looks at
 SAMPLES = 3  # actions of one open choice that it could think of, at most
@@ -21,7 +21,7 @@ def novice(question: Question, budget: Budget, chance: Chance) -> Thought:
     after which it is still to act. So it also tries what greedy play never does.
     """
     game, view, choices, seat, memory = question
-    if len(choices) == 1 and "choose" not in choices[0]:
+    if is_forced(choices):
         return Thought(choices[0]["action"])
     state = game.guess(view, seat, chance, memory)
     kinds: dict[str, list[tuple[float, Action]]] = {}

@@ -1,10 +1,12 @@
 """Plans: which search a level uses in a game, how long it thinks, and with which weights. All of it is data: players/data/<game>.json.
 
     {"levels": {"strong": [{"seats": [2], "method": "tree", "iterations": 400, "settings": {...}}, ...], "expert": [...]},
-     "worth": [{"seats": [2], "phases": ["early", "late"], "weights": {"early": {name: number, ...}, "late": {...}}}, ...]}
+     "worth": [{"seats": [2], "phases": ["early", "late"], "weights": {"early": {name: number, ...}, "late": {...}}}, ...],
+     "outlooks": [{"seats": [2], "levels": ["expert"], "phases": [...], "weights": {...}}, ...]}
 
 `seats` lists the numbers of seats for which an item holds. `levels` and `sides` list the levels, and the seats that search, if it is not
-for all. A game without a file is played by the plans of `default.json`.
+for all. `outlooks` are weights for positions in which a turn begins, of games that have such features (players/evaluation.py). A game
+without a file is played by the plans of `default.json`.
 """
 
 from __future__ import annotations
@@ -18,20 +20,36 @@ from typing import Any, NamedTuple
 
 FOLDER = Path(__file__).parent / "data"
 
+Weights = Mapping[str, Mapping[str, float]]
+"""Weights of an evaluation, by phase of the match and by name of the feature."""
+
 
 class Plan(NamedTuple):
-    """How a level searches: its method (players/searching.py), how many iterations a decision gets, and the settings of the method."""
+    """How a level searches: its method (players/searching.py), how many iterations a decision gets, and the settings of the method.
+
+    `outlook`: the weights by which positions are judged in which a turn begins, by phase, or None.
+    """
 
     method: str
     iterations: int
     settings: Mapping[str, Any]
+    outlook: Weights | None = None
 
 
 def plan_of(game: str, level: str, seats: int) -> Plan | None:
     """Return the plan of a level for a game with so many seats, or None if the level does not search."""
     for item in _data(game)["levels"].get(level, ()):
         if seats in item["seats"]:
-            return Plan(item["method"], item["iterations"], item["settings"])
+            return Plan(item["method"], item["iterations"], item["settings"], outlook_weights(game, seats, level))
+    return None
+
+
+def outlook_weights(game: str, seats: int, level: str) -> Weights | None:
+    """Return the weights of the outlooks that a level has in a game with so many seats, or None if it has none."""
+    for item in _data(game).get("outlooks", ()):
+        if seats in item["seats"] and level in item.get("levels", (level,)):
+            found: Weights = item["weights"]
+            return found
     return None
 
 

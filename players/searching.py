@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from games.chance import Chance
 from players.evaluation import Value, value_of
 from players.flat import flat
-from players.level import Budget, Level, Question, Thought
+from players.level import Budget, Level, Question, Thought, is_forced
 from players.plans import Plan, plan_of
 from players.tree import tree
 from players.turns import turns
@@ -17,18 +17,19 @@ Method = Callable[[Question, Budget, Chance, Plan, Value], Thought]
 METHODS: Mapping[str, Method] = {"flat": flat, "tree": tree, "turns": turns}
 
 
-def search(level: str, value: Value | None = None, always: bool = False) -> Level:
+def search(level: str, value: Value | None = None, always: bool = False, plan: Plan | None = None) -> Level:
     """Return a level that searches by its plan. It answers at once where there is only one complete choice, unless it searches `always`.
 
-    `value`: how it evaluates positions, in place of the weights of the game (`./run tune`).
+    `value`: how it evaluates positions, and `plan`: how it searches, in place of what the data of the game say (`./run tune`).
     """
 
     def decide(question: Question, budget: Budget, chance: Chance) -> Thought:
-        game, view, choices = question.game, question.view, question.choices
-        if len(choices) == 1 and "choose" not in choices[0] and not always:
-            return Thought(choices[0]["action"])
-        plan = plan_of(game.id, level, len(view["seats"]))
-        assert plan is not None, f"there is a plan of {level} for {game.id} with {len(view['seats'])} seats"
-        return METHODS[plan.method](question, budget, chance, plan, value or value_of(game, len(view["seats"]), level, question.seat))
+        game, view = question.game, question.view
+        if is_forced(question.choices) and not always:
+            return Thought(question.choices[0]["action"])
+        seats = len(view["seats"])
+        found = plan or plan_of(game.id, level, seats)
+        assert found is not None, f"there is a plan of {level} for {game.id} with {seats} seats"
+        return METHODS[found.method](question, budget, chance, found, value or value_of(game, seats, level, question.seat))
 
     return decide

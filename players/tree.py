@@ -1,9 +1,10 @@
-"""The method `tree`: a tree of information sets (SO-ISMCTS, Cowling, Powley and Whitehouse 2012), seen by the seat that decides.
+"""The method `tree`: a tree of information sets, seen by the seat that decides (SO-ISMCTS, Cowling, Powley and Whitehouse 2012).
 
-Each iteration guesses what the seat cannot see, walks down the tree by actions that are legal in this guess, and expands one node. A node
-stands for a series of actions and the seat that is to act after it, whatever was drawn on the way. Expanding a node tries every action once
-and orders them by their value. The search then opens one after the other, the best first, as the node is visited more often (progressive
-widening). What goes up the tree is the value of the best action of the new node: nothing is played to the end.
+Each iteration guesses what the seat cannot see (a determinization), selects actions down the tree that are legal in this guess, and expands
+one node. A node stands for a series of actions and the seat that is to act after it; what chance did on the way makes no difference.
+Expanding a node tries every action once and orders them by the value of the position after them. Selection considers only the first of
+these, and more of them as the node is visited more often (progressive widening). What is backed up is the evaluation of the position after
+the best action of the new node. There are no playouts.
 """
 
 from __future__ import annotations
@@ -22,7 +23,11 @@ from players.plans import Plan
 
 
 class Edge:
-    """An action of a node: its value when it was first tried, and how often and with what success it was chosen."""
+    """An action of a node, and the nodes after it.
+
+    `first`: the value of the position after it when it was first tried. `tries`: how often it was selected. `total`: the sum of the
+    values backed up through it. `after`: the next node, by the seat that is then to act.
+    """
 
     __slots__ = ("action", "first", "tries", "total", "after")
 
@@ -35,7 +40,10 @@ class Edge:
 
 
 class Node:
-    """A decision of a seat: the actions known so far, the best at first sight first, and how often the search came by."""
+    """A decision of a seat.
+
+    `tries`: the number of visits. `edges`: the actions found so far, those with the highest first value first. `keys`: the same by action.
+    """
 
     __slots__ = ("seat", "tries", "edges", "keys")
 
@@ -47,7 +55,7 @@ class Node:
 
 
 def tree(question: Question, budget: Budget, chance: Chance, plan: Plan, value: Value) -> Thought:
-    """Search a tree of information sets, and return the action that was chosen most often. The first iteration is always done."""
+    """Search a tree of information sets, and return the action that was selected most often. The first iteration is always done."""
     searched = Tree(question, chance, plan.settings, value)
     spent = 0
     while spent == 0 or (spent < budget.iterations and budget.go_on(spent)):
@@ -59,9 +67,9 @@ def tree(question: Question, budget: Budget, chance: Chance, plan: Plan, value: 
 class Tree:
     """The tree of one decision, and the settings of the search.
 
-    `nodes`: the most nodes. `completions`: actions tried of one open choice, at most. `explore`: how much rarely chosen actions are
-    preferred. `trust`: how many tries the first value of an action counts for. `open`, `widen`: after n visits a node has
-    open + widen * sqrt(n) open actions.
+    `nodes`: the most nodes. `completions`: actions tried of one open choice, at most. `explore`: the weight of exploration in the score of
+    an action. `trust`: how many tries the first value of an action counts for. `open`, `widen`: after n visits of a node, selection
+    considers its first open + widen * sqrt(n) actions.
     """
 
     def __init__(self, question: Question, chance: Chance, settings: Mapping[str, Any], value: Value) -> None:
@@ -79,7 +87,10 @@ class Tree:
         self.nodes = 1
 
     def iterate(self) -> None:
-        """Guess, walk down, expand one node, and tell the nodes on the way."""
+        """Guess what is hidden, select actions down the tree, expand one node, and back up.
+
+        Each edge of the path gets the value that the position reached has for the seat of its own node.
+        """
         game, value = self.game, self.value
         branch = Branch(game, game.guess(self.question.view, self.question.seat, self.chance, self.question.memory), self.chance)
         node = self.root
@@ -88,7 +99,7 @@ class Tree:
             if not node.edges:
                 leaf = self.expand(node, branch.state)
                 break
-            if node.tries & (node.tries - 1) == 0:
+            if node.tries & (node.tries - 1) == 0:  # a power of two: this guess may allow actions that those before it did not
                 self.expand(node, branch.state)
             edge = self.choose(node, branch.state)
             if edge is None:
@@ -120,7 +131,8 @@ class Tree:
                 visited.tries += 1
 
     def expand(self, node: Node, state: State) -> State:
-        """Try every action that is new to a node, and put it in its place. Return the state after the best new one."""
+        """Try every action that is new to a node, and sort it in by its first value. Return the state after the best new one, or the given
+        state if there is none."""
         game, seat, keys = self.game, node.seat, node.keys
         best, most = state, -1.0
         found = False
@@ -150,7 +162,13 @@ class Tree:
                 yield choice["action"]
 
     def choose(self, node: Node, state: State) -> Edge | None:
-        """Return the open action of a node that is legal in a state and has the highest score, or None if no known action is legal."""
+        """Return the action of a node to select, or None if none that is known is legal in a state.
+
+        It is the one with the highest score among those that progressive widening admits, not counting actions found to be illegal here.
+        The score is the mean value, in which the first value counts as `trust` tries, plus
+        explore * spread * sqrt(visits + 1) / (1 + tries), as in PUCT with the same prior for all. `spread` fits exploration to what is at
+        stake: the highest first value less the eighth, or the last if there are fewer, plus a little.
+        """
         edges = node.edges
         room = self.open + self.widen * sqrt(node.tries)
         spread = edges[0].first - edges[min(len(edges), 8) - 1].first + 0.002
@@ -175,7 +193,7 @@ class Tree:
         return chosen
 
     def thought(self, spent: int) -> Thought:
-        """Return the action that was chosen most often. Of equal ones the more successful, then the one at first sight better."""
+        """Return the action that was selected most often; of several, the one with the highest mean, then the highest first value."""
         trust = self.trust
         options = [Option(edge.action, (edge.total + trust * edge.first) / (edge.tries + trust), edge.tries) for edge in self.root.edges]
         options.sort(key=lambda option: (option.tries, option.worth), reverse=True)
@@ -183,7 +201,7 @@ class Tree:
 
 
 def actor_of(game: Game, branch: Branch) -> Seat | None:
-    """Take the steps of the system, and return the first of the seats that are to act then, or None if the match is over."""
+    """Play the steps of the system on a branch, and return the first of the seats that are to act then, or None if the match is over."""
     while branch.state["outcome"] is None:
         actor: Seat = branch.state["to_act"][0]
         if actor != SYSTEM:

@@ -1,11 +1,13 @@
-"""The search method `turns`: a beam over the whole turn of a seat, then the replies of the others.
+"""The search method `turns`: a beam search over the whole turn of a seat, then the replies of the others.
 
-The turn is searched on one guess of what is hidden, stage by stage, and in each stage the most promising positions first. What others
-decide within the turn, such as a sealed bid, follows from the game's own `worth` on a guess of theirs: nobody sees another's bid. Every
-position in which the turn can end is judged by the evaluation. The best of these are then played on through the turns of the others, all
-with the same dice, and judged again where the next turn of the seat begins.
+The turn is searched on one guess of what is hidden (a determinization), stage by stage, and in each stage the positions with the highest
+values first. What others decide within the turn, such as a sealed bid, is what is best at once, on a guess of theirs: nobody sees another's
+bid. Every position in which the turn can end is judged. The best of these are then played on through the turns of the others, all with the
+same dice (common random numbers), and judged again where the next turn of the seat begins. Positions within the turn are judged by the
+evaluation; those in which a turn begins by the outlook, if the level has one (players/evaluation.py).
 
-A decision outside a turn of its own, such as a bid against an attack, is tried on many guesses. Half of the actions are dropped at a time.
+For a decision outside a turn of its own, such as a bid against an attack, every action is tried on many guesses, and the worse half of the
+actions is dropped from time to time (successive halving).
 """
 
 from __future__ import annotations
@@ -16,10 +18,11 @@ from typing import Any, NamedTuple
 from games.chance import Chance, Drawn
 from games.choices import Choice, complete
 from games.kernel import SYSTEM, Action, Branch, Game, Seat, State, legal
-from players.evaluation import Value
-from players.level import Budget, Option, Question, Thought
+from players.evaluation import Value, outlook_of
+from players.level import Budget, Option, Question, Thought, is_forced
 from players.plans import Plan
 from players.war_of_civilizations import features as war_of_civilizations
+from players.war_of_the_worlds import features as war_of_the_worlds
 
 Stage = tuple[int, str]
 LONGEST = 1000  # decisions of a reply, at most
@@ -31,45 +34,54 @@ class Course(NamedTuple):
     """How the turns of a game go.
 
     `pending(state, seat)`: whether the turn of a seat is under way, also while others decide in it.
-    `stage(state, seat)`: how far it is, and the kind of what is under way; None where the seat does not plan. A turn never goes back to
-    an earlier stage.
+    `stage(state, seat)`: how far it is, a number that never falls within a turn, and the kind of the action under way, empty between two
+    actions; None where the seat does not plan. A course without it has a stage for each action of the turn.
     `unsettled(state)`: whether something between seats, such as a battle, must be settled before the turn goes on.
     """
 
     pending: Callable[[State, Seat], bool]
-    stage: Callable[[State, Seat], Stage | None]
+    stage: Callable[[State, Seat], Stage | None] | None
     unsettled: Callable[[State], bool]
+
+    def stage_of(self, state: State, seat: Seat, actions: int) -> Stage | None:
+        """Return the stage of a turn in which the seat has done so many actions since the search began; None where it does not plan."""
+        if self.stage is not None:
+            return self.stage(state, seat)
+        return (actions, "") if seat in state["to_act"] else None
 
 
 def _to_act(state: State, seat: Seat) -> bool:
     return seat in state["to_act"]
 
 
-def _one_stage(state: State, seat: Seat) -> Stage | None:
-    return (0, "") if seat in state["to_act"] else None
-
-
 def _settled(state: State) -> bool:
     return False
 
 
-ANY_COURSE = Course(_to_act, _one_stage, _settled)  # a turn is what a seat decides in a row
+ANY_COURSE = Course(_to_act, None, _settled)  # a turn is what a seat decides in a row
 COURSES: Mapping[str, Course] = {
-    "war_of_civilizations": Course(war_of_civilizations.pending, war_of_civilizations.stage, war_of_civilizations.unsettled)
+    "war_of_civilizations": Course(war_of_civilizations.pending, war_of_civilizations.stage, war_of_civilizations.unsettled),
+    "war_of_the_worlds": Course(war_of_the_worlds.pending, None, _settled),
 }
 
 
 class Node(NamedTuple):
-    """A position that can be reached in the turn: its value for the seat, and the number of the first action on the way to it."""
+    """A position that can be reached in the turn, and its value for the seat. `first`: the place, in the list of first actions, of the one
+    that the way to it begins with. `actions`: the number of actions on that way."""
 
     state: State
     value: float
     first: int
+    actions: int
 
 
 class Judged:
-    """A first action: how far the best turn that begins with it was judged (1 the turn goes on, 2 it is over, 3 the others have replied),
-    the value of that turn, and how many positions were tried after the action."""
+    """An action with which the turn can begin.
+
+    `depth`: how far a turn that begins with it was followed at most: 1 while the turn goes on, 2 to its end, 3 through the replies of the
+    others. `value`: the best value at this depth. `tries`: how many positions were reached by it. For a decision outside a turn of its own,
+    `depth` and `tries` are the number of guesses on which the action was tried, and `value` is the mean.
+    """
 
     __slots__ = ("action", "depth", "value", "tries")
 
@@ -80,31 +92,34 @@ class Judged:
         self.tries = 0
 
     def note(self, depth: int, value: float) -> None:
-        """Keep the value that was judged furthest, and the best of these."""
+        """Keep the value if it comes from a greater depth than the one so far, or from the same depth and is higher."""
         if (depth, value) > (self.depth, self.value):
             self.depth, self.value = depth, value
 
 
 def turns(question: Question, budget: Budget, chance: Chance, plan: Plan, value: Value) -> Thought:
     """Return the first action of the best turn found, or the best answer in a turn of another seat. The first iteration is always done."""
-    searched = Turns(question, budget, chance, plan.settings, value)
+    searched = Turns(question, budget, chance, plan, value)
     state = question.game.guess(question.view, question.seat, chance, question.memory)
-    if searched.course.stage(state, question.seat) is None:
+    if searched.course.stage_of(state, question.seat, 0) is None:
         return searched.answer()
     return searched.plan(state)
 
 
 class Turns:
-    """The search of one decision, and its settings.
+    """The search of one decision, and the settings of its plan.
 
-    `samples`, `answers`, `quick`: actions tried of one open choice, at most: in the own turn, outside it, and by the others. `rest`,
-    `within`: positions expanded of each stage, between two actions and within one. `throws`: how often an action is tried after which
-    chance or others decide. `guesses`: tries of each answer. `nodes`: positions held, at most. `beam`: the share of the iterations for
-    the beam, in per cent. `replies`, `each`: how many turns are played on, in all and of one first action. `rounds`: how often. `ahead`:
-    to which later turn of the seat.
+    `samples`, `answers`, `quick`: actions tried of one open choice, at most: in the own turn, outside it, and by the policy for replies.
+    `rest`, `within`: the width of the beam, as positions expanded of each stage, between two actions and within one. `throws`: how often an
+    action is tried after which chance is drawn. `guesses`: on how many guesses an action outside the own turn is tried, at most. `nodes`:
+    after so many positions the beam ends. `beam`: the share of the iterations for the beam, in per cent. `replies`, `each`: how many turns
+    are played on through the replies, in all and of one first action. `rounds`: how often each of them is, every time with other dice; with
+    `anew` also with another guess of what is hidden. `ahead`: to which later turn of the seat; 1 is the next. `by_value`: whether others
+    do what is best by the evaluation, and not by the game's own `worth`.
     """
 
-    def __init__(self, question: Question, budget: Budget, chance: Chance, settings: Mapping[str, Any], value: Value) -> None:
+    def __init__(self, question: Question, budget: Budget, chance: Chance, plan: Plan, value: Value) -> None:
+        settings = plan.settings
         self.game: Game = question.game
         self.question = question
         self.seat = question.seat
@@ -113,7 +128,9 @@ class Turns:
         self.chance = chance
         self.settings = settings
         self.value = value
+        self.outlook = outlook_of(self.game, plan.outlook) if plan.outlook is not None else None
         self.throws = int(settings["throws"])
+        self.choosing: Value = value if settings["by_value"] else self.game.worth
         self.spent = 0
         self.nodes = 0
 
@@ -129,7 +146,7 @@ class Turns:
         judged = [Judged(action) for choice in self.question.choices for action in completions(choice, samples, self.chance)]
         beam = Beam(self.course, self.seat, {False: int(self.settings["rest"]), True: int(self.settings["within"])})
         for first, root in enumerate(judged):
-            self.try_out(beam, root, state, root.action, first)
+            self.try_out(beam, root, state, root.action, first, 1)
         self.spent = 1
         iterations = max(1, self.budget.iterations * int(self.settings["beam"]) // 100)
         while self.nodes < most and self.goes_on(iterations):
@@ -138,19 +155,19 @@ class Turns:
                 break
             for choice in legal(self.game, node.state, self.seat):
                 for action in completions(choice, samples, self.chance):
-                    self.try_out(beam, judged[node.first], node.state, action, node.first)
+                    self.try_out(beam, judged[node.first], node.state, action, node.first, node.actions + 1)
             self.spent += 1
         self.reply(beam.ended, judged)
         return self.thought(judged)
 
-    def try_out(self, beam: Beam, root: Judged, state: State, action: Action, first: int) -> None:
-        """Try an action of the turn, and add the position after it to the beam."""
-        node = self.after(state, action, first)
+    def try_out(self, beam: Beam, root: Judged, state: State, action: Action, first: int, actions: int) -> None:
+        """Try an action of the turn, and add the position after it to the beam. `actions`: the number of this one in the turn."""
+        node = self.after(state, action, first, actions)
         root.tries += 1
         self.nodes += 1
         root.note(1 if beam.add(node) else 2, node.value)
 
-    def after(self, state: State, action: Action, first: int) -> Node:
+    def after(self, state: State, action: Action, first: int, actions: int) -> Node:
         """Return the position after an action, when nothing is unsettled and the system has done its part. If chance was drawn on the way,
         try several times: the value is the mean, and the position the one whose value is nearest to it."""
         course, seat = self.course, self.seat
@@ -166,11 +183,11 @@ class Turns:
         while len(tried) < self.throws:
             branch = Branch(self.game, state, Drawn(number))
             branch.play(seat, action)
-            while course.pending(branch.state, seat) and course.stage(branch.state, seat) is None:
+            while course.pending(branch.state, seat) and course.stage_of(branch.state, seat, actions) is None:
                 self.step(branch)
             while branch.state["to_act"] == [SYSTEM]:
                 self.step(branch)
-            node = Node(branch.state, self.value(branch.state, seat), first)
+            node = Node(branch.state, self.worth(self.question.view, branch.state), first, actions)
             if not drawn:
                 return node
             tried.append(node)
@@ -180,10 +197,21 @@ class Turns:
         for node in tried:
             if abs(node.value - mean) < abs(middle.value - mean):
                 middle = node
-        return Node(middle.state, mean, first)
+        return Node(middle.state, mean, first, actions)
+
+    def worth(self, before: State, state: State) -> float:
+        """Return the share of a victory that the seat can expect in a position: by the outlook if a turn has begun since another position
+        (or view), `before`."""
+        outlook = self.outlook
+        if outlook is None or state["outcome"] is not None or not outlook.begins(before, state):
+            return self.value(state, self.seat)
+        return outlook.value(state, self.seat)
 
     def reply(self, ended: list[Node], judged: list[Judged]) -> None:
-        """Play the best turns on through the turns of the others, with the same dice for all, and note the mean of their values."""
+        """Play the best turns on through the turns of the others, in several rounds, and note the mean value of each.
+
+        In a round all have the same dice. Nothing is done if all these turns begin with the same action.
+        """
         most, each, rounds = (int(self.settings[name]) for name in ("replies", "each", "rounds"))
         chosen: list[Node] = []
         firsts = [0] * len(judged)
@@ -213,9 +241,10 @@ class Turns:
                 judged[node.first].note(3, total / done)
 
     def replied(self, state: State, chance: Chance) -> float:
-        """Return the value of a position after the others have had their turns: where a turn of the seat begins."""
-        course, seat = self.course, self.seat
-        branch = Branch(self.game, state, chance)
+        """Return the value that a position leads to after the turns of the others, where turn number `ahead` of the seat begins."""
+        course, seat, game = self.course, self.seat, self.game
+        start = game.guess(game.view(state, seat), seat, chance, self.question.memory) if self.settings["anew"] else state
+        branch = Branch(game, start, chance)
         ahead, before = int(self.settings["ahead"]), False
         for _ in range(LONGEST):
             if branch.state["outcome"] is not None:
@@ -226,12 +255,13 @@ class Turns:
             if not ahead:
                 break
             self.step(branch)
-        return self.value(branch.state, seat)
+        return self.worth(state, branch.state)
 
     # ---------------------------------------------------------------- answers in the turn of another seat
 
     def answer(self) -> Thought:
-        """Try every action on guesses of what is hidden, in each guess all with the same dice, and drop the worse half now and then."""
+        """Try every action on guesses of what is hidden, in each guess all with the same dice. After 4, 8, 16 guesses and so on, drop the
+        worse half of the actions."""
         game, seat, question = self.game, self.seat, self.question
         judged = [
             Judged(action) for choice in question.choices for action in completions(choice, int(self.settings["answers"]), self.chance)
@@ -261,7 +291,7 @@ class Turns:
     # ---------------------------------------------------------------- how the others decide
 
     def step(self, branch: Branch) -> None:
-        """Let whoever is to act decide quickly."""
+        """Play one action of whoever is to act, by the policy `quick`."""
         state = branch.state
         actor: Seat = state["to_act"][0]
         if actor == SYSTEM:
@@ -270,34 +300,40 @@ class Turns:
             branch.play(actor, self.quick(state, actor, branch.chance))
 
     def quick(self, state: State, actor: Seat, chance: Chance) -> Action:
-        """Return the action after which the game's own `worth` is highest for an actor, on a guess of its own where something between seats
-        is unsettled."""
+        """Return the action of an actor after which the position is best for it at once.
+
+        Where something between seats is unsettled, actions are tried on a guess made from the actor's own view.
+        """
         game = self.game
         if self.course.unsettled(state):
             state = game.guess(game.view(state, actor), actor, chance, self.question.memory)
         choices = legal(game, state, actor)
         best: Action = choices[0]["action"]
-        if len(choices) == 1 and "choose" not in choices[0]:
+        if is_forced(choices):
             return best
         most = float("-inf")
         for choice in choices:
             for action in completions(choice, int(self.settings["quick"]), chance):
                 after = Branch(game, state, chance)
                 after.play(actor, action)
-                worth = game.worth(after.state, actor)
+                worth = self.choosing(after.state, actor)
                 if worth > most:
                     best, most = action, worth
         return best
 
     def thought(self, judged: list[Judged]) -> Thought:
-        """Return the action that was judged furthest and best."""
+        """Return the action with the highest value among those of the greatest depth."""
         judged.sort(key=lambda one: (one.depth, one.value), reverse=True)
         options = tuple([Option(one.action, one.value, one.tries) for one in judged])
         return Thought(judged[0].action, self.spent, self.nodes, options)
 
 
 class Beam:
-    """The positions of a turn by their stage, and those in which it has ended."""
+    """The positions of a turn by their stage, and those in which it has ended.
+
+    `widths`: how many positions are expanded of a stage, between two actions (False) and within one (True). `left`: how many of them still
+    may be. `values`: the stages and values of all positions so far.
+    """
 
     def __init__(self, course: Course, seat: Seat, widths: Mapping[bool, int]) -> None:
         self.course = course
@@ -312,7 +348,7 @@ class Beam:
         """Add a position, and return True if the turn goes on in it. Of positions of one stage with the same value one is kept: as a rule
         they are the same position, reached in another order."""
         on = self.course.pending(node.state, self.seat)
-        stage = self.course.stage(node.state, self.seat) if on else None
+        stage = self.course.stage_of(node.state, self.seat, node.actions) if on else None
         if (stage, node.value) not in self.values:
             self.values[stage, node.value] = None
             if stage is None:

@@ -15,8 +15,8 @@ from events.entries import canonical
 from events.positions import Position
 from games.kernel import Game, Memory, Seat, State
 from players import LEVELS, REVISION, budget_of, question_of
-from players.analysis import Judged, is_forced, judge, summary
-from players.level import Question, Thought
+from players.analysis import Judged, judge, summary
+from players.level import Question, Thought, is_forced
 from players.plans import digest_of, plan_of
 from players.searching import search
 from thinking import chance_of, put
@@ -40,7 +40,7 @@ def judged(game: Game, decision: Decision, level: str, iterations: int | None = 
     """
     before, entry = decision
     question, saw = put(question_of(game, before.document, entry.actor, before.memory))
-    if is_forced(question):
+    if is_forced(question.choices):
         return None
     seed = _seed(question, level, saw)
     given = budget_of(question, level).iterations if iterations is None else iterations

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 NAMES = ("chromium-headless-shell", "chromium")
@@ -26,15 +27,18 @@ def chromium(fetch: bool = False) -> str | None:
 
 
 def _of_package(fetch: bool) -> str | None:
+    """Return the path of the Chromium in .venv. Its folder is put there whole: processes that fetch it at once never see a part of it."""
     unpacked = FETCHED / "chromium"
     npm, node = shutil.which("npm"), shutil.which("node")
     if not unpacked.exists() and fetch and npm and node:
-        FETCHED.mkdir(exist_ok=True)
-        quiet = ["--no-save", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", str(FETCHED)]
+        shutil.rmtree(FETCHED, ignore_errors=True)
+        folder = Path(tempfile.mkdtemp(prefix="chromium-", dir=FETCHED.parent))
+        quiet = ["--no-save", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", str(folder)]
+        environment = {**os.environ, "TMPDIR": str(folder)}
         try:
-            subprocess.run([npm, "install", *quiet, PACKAGE], check=True, capture_output=True, timeout=PATIENCE, cwd=FETCHED)
-            environment = {**os.environ, "TMPDIR": str(FETCHED)}
-            subprocess.run([node, "-e", UNPACK], check=True, capture_output=True, timeout=PATIENCE, cwd=FETCHED, env=environment)
+            subprocess.run([npm, "install", *quiet, PACKAGE], check=True, capture_output=True, timeout=PATIENCE, cwd=folder)
+            subprocess.run([node, "-e", UNPACK], check=True, capture_output=True, timeout=PATIENCE, cwd=folder, env=environment)
+            folder.rename(FETCHED)  # refused if another process has put its own there
         except (subprocess.SubprocessError, OSError):
-            return None
+            shutil.rmtree(folder, ignore_errors=True)
     return str(unpacked) if unpacked.exists() else None

@@ -15,7 +15,7 @@ from json_merge_patch import merge
 from jsonpointer import EndOfList, JsonPointerException, resolve_pointer
 
 from events.entries import Entry
-from events.positions import Position, follow, moment_of_play, successor_id
+from events.positions import Position, follow, moment_of_play, session_after
 from games import GAMES
 from games.chance import Chance, Drawn, Scripted
 from games.choices import Choice, admits
@@ -179,20 +179,7 @@ class TableRules(NamedTuple):
             return Session(self.game, BLANK, None, COMMITMENT, lock_of(COMMITMENT, CODE), EXPIRES, origin=origin)
         before = positions[-1]
         earlier = {position.version: (position.document, position.memory) for position in positions}
-        return Session(
-            self.game,
-            before.table,
-            before.document,
-            at=at,
-            last=before.at,
-            version=before.version,
-            fixed=before.fixed,
-            chance=chance,
-            earlier=earlier.__getitem__,
-            role=role,
-            finished=before.finished,
-            successor=successor_id(before.match),
-        )
+        return session_after(self.game, before, at, chance, earlier.__getitem__, role=role)
 
     def choices(self, state: State, step: Mapping[str, Any]) -> list[Choice]:
         """Return the choices at the table of the player or the seat of the step."""

@@ -29,7 +29,8 @@ LONGEST = 100_000  # actions of a match
 class Plan(NamedTuple):
     """The parameters of a run, the same for every match.
 
-    `shuffle`: draw the seats and their order for each match. `use`: count what each level makes use of (tools/use.py).
+    `shuffle`: draw the seats and their order for each match; the level that is named first is first in this order. `any_order`: draw the
+    order in which the seats have their turns besides. `use`: count what each level makes use of (tools/use.py).
     """
 
     game: str
@@ -38,10 +39,11 @@ class Plan(NamedTuple):
     options: dict[str, Any]
     shuffle: bool = False
     use: bool = False
+    any_order: bool = False
 
 
 class Result(NamedTuple):
-    """The end of one match, and by level what it made use of if that was asked for."""
+    """The end of one match, and by level what it made use of if that was asked for. `seats`: in the order of the levels."""
 
     number: int
     seats: list[str]
@@ -71,7 +73,8 @@ def play(plan: Plan, number: int) -> Result:
         return action
 
     actions, state = 0, {}
-    for actor, match in course(game, game.begin(seats, plan.options), decide, dice):
+    order = random.Random(f"{plan.seed}/{number}/order").sample(seats, len(seats)) if plan.any_order else seats
+    for actor, match in course(game, game.begin(order, plan.options), decide, dice):
         actions, state = actions + 1, match.state
         if used:
             moves.watch(actor, match.events, used.get(level.get(actor, "")))
@@ -93,7 +96,7 @@ def course(game: Game, state: State, decide: Callable[[State, Seat, Memory], Act
 
 
 def seats_of(plan: Plan, number: int) -> list[str]:
-    """Return the seats of a match in turn order: the first ones of the game, or with `shuffle` any, drawn for this match."""
+    """Return the seats of a match in the order of the levels: the first ones of the game, or with `shuffle` any, drawn for this match."""
     ids, count = GAMES[plan.game].seats.ids, len(plan.levels)
     return random.Random(f"{plan.seed}/{number}/seats").sample(ids, count) if plan.shuffle else list(ids[:count])
 
@@ -191,6 +194,7 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--shuffle", action="store_true", help="draw the seats and their order for each match; count wins by place and by seat"
     )
+    parser.add_argument("--any-order", action="store_true", help="draw who begins, too; else it is the first level, if the game lets it")
     parser.add_argument("--options", type=json.loads, default={}, metavar="JSON", help="the match options, as a JSON object")
     parser.add_argument("--cores", type=int, default=os.cpu_count() or 1, metavar="N")
     parser.add_argument("--use", action="store_true", help="count by level which actions and cards it uses, and moves to and fro")
@@ -216,7 +220,7 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
 def main(arguments: list[str] | None = None) -> int:
     """Play the matches and print a summary."""
     options = parsed(arguments)
-    plan = Plan(options.game, options.levels, options.seed, options.options, options.shuffle, options.use)
+    plan = Plan(options.game, options.levels, options.seed, options.options, options.shuffle, options.use, options.any_order)
     began = time.perf_counter()
     played = list(tqdm(results(plan, options.matches, options.cores), total=options.matches, unit="match", leave=False))
     rate = options.matches / (time.perf_counter() - began)

@@ -2,14 +2,17 @@
 
 1. *Self-play*: matches of a quick level, in which some actions are drawn, give positions: the features of each seat, and the share of the
    victory that the seat got in the end.
-2. *Fit*: for each phase, the weights that predict this share best, drawn towards the weights that there are. A stronger pull gives another
-   candidate. The error on matches that were left out is printed, and decides nothing.
+2. *Fit*: for each phase, the weights that predict this share best, by ridge regression towards the present weights. Each strength of this
+   pull gives a candidate. The error on matches that were left out is printed, and decides nothing.
 3. *Matches*: each candidate plays the present weights, in pairs of matches with the same dice and the sides swapped, until a sequential
    test tells whether it is the better one. The first that is better is written into players/data/<game>.json. A better fit alone never is.
 
+With `--outlook` the weights are those for positions in which a turn begins (players/evaluation.py). Each turn of the self-play gives one
+row, for the seat whose turn it is, and the fit is a binomial regression.
+
 With `--steps N` there is one candidate, and in place of 1 and 2 it is found by matches alone: simultaneous perturbation (SPSA, Spall 1992).
-In each step all weights are changed a little at once, each up or down by chance. The changed weights play those that are changed the other
-way, and all weights go some way towards the winner.
+In each step all weights are changed a little at once, each up or down at random. The changed weights play those that are changed the
+opposite way, and all weights go some way towards the winner.
 
 The same seed gives the same candidates and the same matches, on any number of cores.
 """
@@ -31,9 +34,9 @@ from tqdm import tqdm
 
 from games import GAMES
 from games.chance import Drawn
-from games.kernel import Action, Memory, Seat, State
+from games.kernel import SYSTEM, Action, Memory, Seat, State
 from players import LEVELS, budget_of, plans, question_of
-from players.evaluation import features_of, share_of, weighted
+from players.evaluation import BEGINNINGS, features_of, share_of, weighted
 from players.level import Budget, Level
 from players.searching import search
 from tools.regression import dot, ridge
@@ -44,7 +47,8 @@ HELD_OUT = 5  # one match in so many is left out of the fit
 DIGITS = 4  # of a weight in the file
 CHANGE = 0.2  # of the logarithm of each weight in a step
 PACE = 0.3  # how far the weights go in the first step, if one side wins every pair
-SLOWER = 40  # steps after which they go about half as far
+SCORINGS = 8  # of a binomial regression, which is all but settled after five
+SLOWER = 40  # steps after which they go half as far
 WIDTH = 140  # of a line of the file
 
 T = TypeVar("T")
@@ -54,7 +58,12 @@ Weights = dict[str, dict[str, float]]
 
 
 class Source(NamedTuple):
-    """Where positions come from: matches of `level`, in which one action in `stray` is drawn; every `every`-th decision is looked at."""
+    """Where positions come from: matches of `level`, in which about one action in `stray` is that of the level `random`.
+
+    `changes`: of the level's plan, by name of the setting, or `iterations`.
+
+    Positions are taken at every `every`-th decision, or with `outlook` where a turn begins.
+    """
 
     game: str
     seats: int
@@ -63,10 +72,12 @@ class Source(NamedTuple):
     level: str
     stray: int
     every: int
+    outlook: bool = False
+    changes: Mapping[str, Any] = {}
 
 
 class Row(NamedTuple):
-    """A position as a seat has it: the number of its match, its phase, the features, and the share of the victory that the seat got."""
+    """A sample for the fit, a position for one seat: its match, its phase, the features, and the share of the victory that the seat got."""
 
     match: int
     phase: str
@@ -75,47 +86,108 @@ class Row(NamedTuple):
 
 
 def positions(task: tuple[Source, int]) -> list[Row]:
-    """Return the rows of the match of a number."""
+    """Play the match with a number, and return its rows."""
     source, number = task
     game = GAMES[source.game]
-    found = features_of(game)
+    beginnings = BEGINNINGS[source.game] if source.outlook else None
+    found = beginnings.features if beginnings is not None else features_of(game)
     draw = random.Random(f"{source.seed}/{number}/players")
     seats = random.Random(f"{source.seed}/{number}/seats").sample(game.seats.ids, source.seats)
+    levels = {"random": LEVELS["random"], source.level: _self_player(source)}
     seen: list[tuple[Seat, str, list[float]]] = []
     decisions = 0
 
     def decide(state: State, seat: Seat, memory: Memory) -> Action:
         nonlocal decisions
         decisions += 1
-        if decisions % source.every == 0:
+        if beginnings is None and decisions % source.every == 0:
             seen.extend((other, found.phase(state), found.features(state, other)) for other in game.playing(state))
         question = question_of(game, state, seat, memory)
         level = "random" if draw.randrange(source.stray) == 0 else source.level
-        return LEVELS[level](question, budget_of(question, level), Drawn(draw.randrange)).action
+        iterations = source.changes.get("iterations", budget_of(question, level).iterations)
+        return levels[level](question, Budget(iterations), Drawn(draw.randrange)).action
 
     dice = Drawn(random.Random(f"{source.seed}/{number}/dice").randrange)
     winners: list[Seat] = []
-    for _, match in course(game, game.begin(seats, source.options), decide, dice):
-        if match.state["outcome"] is not None:
-            winners = match.state["outcome"]["winners"]
+    before: State = game.begin(seats, source.options)
+    for _, match in course(game, before, decide, dice):
+        state = match.state
+        if state["outcome"] is not None:
+            winners = state["outcome"]["winners"]
+        elif beginnings is not None and beginnings.begins(before, state):
+            seen.append((state["active"], found.phase(state), found.features(state, state["active"])))
+        if state["to_act"] != [SYSTEM]:
+            before = state
     return [Row(number, phase, features, (seat in winners) / max(1, len(winners))) for seat, phase, features in seen]
 
 
+def _self_player(source: Source) -> Level:
+    """Return the level that plays the matches of a source, with the changes of its plan."""
+    plan = plans.plan_of(source.game, source.level, source.seats)
+    if plan is None or not source.changes:
+        return LEVELS[source.level]
+    settings = {name: setting for name, setting in source.changes.items() if name != "iterations"}
+    return search(source.level, plan=plan._replace(settings={**plan.settings, **settings}))
+
+
 def fitted(rows: Iterable[Row], names: tuple[str, ...], seats: int, present: Weights, strength: float) -> Weights:
-    """Return the weights of a fit to rows. A phase without rows keeps its weights.
+    """Return the weights fitted to rows by ridge regression towards the present ones. A phase without rows keeps its weights.
 
     The sum of weighted features is linear near an even share, where `share_of` has the slope 2 (n - 1) / n² with n seats. So the sum is
     fitted to the share above an even one, divided by that slope: 1 for a victory with two seats, and -1 for a defeat.
     """
     slope = 2 * (seats - 1) / seats**2
+
+    def fit(some: list[Row], start: list[float]) -> list[float]:
+        targets = [(row.share - 1 / seats) / slope for row in some]
+        return ridge([row.features for row in some], targets, start, strength)
+
+    return _by_phase(rows, names, present, fit)
+
+
+def fitted_outlook(rows: Iterable[Row], names: tuple[str, ...], present: Weights, strength: float, pool: float | None = None) -> Weights:
+    """Return the weights of an outlook that are fitted to rows, by a binomial regression whose link is `share_of`. A phase without rows
+    keeps its weights.
+
+    `pool`: first fit one set of weights to the rows of all phases, drawn towards 0 with this strength. The weights of each phase are then
+    drawn towards that set in place of the present ones, so that a phase of which there are few rows learns from the others.
+    """
+    known = list(rows)
+    if pool is not None:
+        common = dict(zip(names, _scored(known, [0.0] * len(names), pool), strict=True))
+        present = dict.fromkeys(present, common)
+    return _by_phase(known, names, present, lambda some, start: _scored(some, start, strength))
+
+
+def _scored(rows: list[Row], start: list[float], strength: float) -> list[float]:
+    """Return the weights that a binomial regression finds, drawn towards `start`.
+
+    It is done by Fisher scoring (iteratively reweighted least squares): with s the sum of weighted features and p its share, a row counts
+    1 / (1 + s²)², and its target is s + (share - p) * 2 * (1 + s²)^1.5.
+    """
+    weights = start
+    for _ in range(SCORINGS):
+        scaled: list[list[float]] = []
+        targets: list[float] = []
+        for row in rows:
+            total = dot(weights, row.features)
+            size = 1.0 + total * total
+            scaled.append([feature / size for feature in row.features])
+            targets.append(total / size + (row.share - share_of(total, 2)) * 2.0 * math.sqrt(size))
+        weights = ridge(scaled, targets, start, strength)
+    return weights
+
+
+def _by_phase(
+    rows: Iterable[Row], names: tuple[str, ...], present: Weights, fit: Callable[[list[Row], list[float]], list[float]]
+) -> Weights:
+    """Return the weights that `fit` finds for the rows of each phase, beginning with the present ones."""
     by_phase: dict[str, list[Row]] = {}
     for row in rows:
         by_phase.setdefault(row.phase, []).append(row)
     found = {phase: dict(weights) for phase, weights in present.items()}
     for phase, some in by_phase.items():
-        start = vector(present, phase, names)
-        targets = [(row.share - 1 / seats) / slope for row in some]
-        weights = ridge([row.features for row in some], targets, start, strength)
+        weights = fit(some, vector(present, phase, names))
         found[phase] = {name: float(f"{weight:.{DIGITS}g}") for name, weight in zip(names, weights, strict=True)}
     return found
 
@@ -132,7 +204,8 @@ def error(rows: Iterable[Row], names: tuple[str, ...], seats: int, weights: Weig
 
 
 class Trial(NamedTuple):
-    """A candidate against the present weights: who plays (a level that searches, and its iterations), and by which weights."""
+    """A candidate against the present weights: who plays (a level that searches, and its iterations), and by which weights. `outlook`:
+    these are weights of outlooks."""
 
     game: str
     seats: int
@@ -142,6 +215,7 @@ class Trial(NamedTuple):
     iterations: int
     present: Weights
     candidate: Weights
+    outlook: bool = False
 
 
 def pair(task: tuple[Trial, int]) -> int:
@@ -178,6 +252,10 @@ def _lead(trial: Trial, number: int, seats: list[Seat], new: list[Seat]) -> int:
 
 
 def _player(trial: Trial, weights: Weights) -> Level:
+    if trial.outlook:
+        plan = plans.plan_of(trial.game, trial.level, trial.seats)
+        assert plan is not None, "a level that searches has a plan"
+        return search(trial.level, plan=plan._replace(outlook=weights))
     return search(trial.level, weighted(GAMES[trial.game], trial.seats, weights))
 
 
@@ -191,7 +269,7 @@ class Verdict(NamedTuple):
 
 
 def tried(trial: Trial, pairs: int, share: float, wrong: float, cores: int) -> Verdict:
-    """Play pairs of matches, until the test decides or there are no more."""
+    """Play pairs of matches until the sequential test decides (tools/significance.py), or until so many pairs have been played."""
     counts = {1: 0, -1: 0, 0: 0}
     accepted: bool | None = None
     tasks = [(trial, number) for number in range(pairs)]
@@ -215,7 +293,7 @@ def _results(function: Callable[[T], U], tasks: list[T], cores: int) -> Iterator
 def climbed(trial: Trial, steps: int, pairs: int, cores: int) -> Weights:
     """Return the weights of a trial's candidate after some steps of simultaneous perturbation, each with so many pairs of matches.
 
-    Each weight keeps its sign, and one of 0 stays 0.
+    The steps change the logarithms of the weights. So each weight keeps its sign, and one of 0 stays 0.
     """
     logarithms = {(phase, name): 0.0 for phase, row in trial.candidate.items() for name, weight in row.items() if weight}
 
@@ -236,15 +314,21 @@ def climbed(trial: Trial, steps: int, pairs: int, cores: int) -> Weights:
     return scaled(logarithms)
 
 
-def put(game: str, seats: int, weights: Weights, how: str) -> Path:
-    """Write the weights of a game with so many seats into its file, with a sentence that says how they came about. Return the path."""
+def put(game: str, seats: int, weights: Weights, how: str, level: str = "") -> Path:
+    """Write the weights of a game with so many seats into its file, with a sentence that says how they came about. Return the path.
+
+    `level`: the weights are those of the outlooks that this level has. Other levels that have the same ones get them, too.
+    """
     path = plans.FOLDER / f"{game}.json"
     data = json.loads((path if path.exists() else plans.FOLDER / "default.json").read_text())
-    for item in data["worth"]:
-        if "levels" not in item:
+    key = "outlooks" if level else "worth"
+    levels: dict[str, list[str]] = {}
+    for item in data[key]:
+        if seats in item["seats"] and ("levels" not in item or level in item["levels"]):
             item["seats"] = [number for number in item["seats"] if number != seats]
-    item = {"seats": [seats], "phases": list(weights), "tuned": how, "weights": weights}
-    data["worth"] = [*[known for known in data["worth"] if known["seats"]], item]
+            levels = {"levels": item["levels"]} if "levels" in item else {}
+    item = {"seats": [seats], **levels, "phases": list(weights), "tuned": how, "weights": weights}
+    data[key] = [*[known for known in data[key] if known["seats"]], item]
     path.write_text(laid_out(data) + "\n")
     return path
 
@@ -271,9 +355,12 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--seed", default="1", metavar="S", help="the same seed gives the same weights and plays the same matches")
     parser.add_argument("--matches", type=int, default=400, metavar="N", help="matches of self-play (400)")
     parser.add_argument("--self-play", default="greedy", choices=list(LEVELS), metavar="LEVEL", help="who plays them (greedy)")
+    parser.add_argument("--self-play-plan", type=json.loads, default={}, metavar="JSON", help="what to change in the plan of their search")
     parser.add_argument("--stray", type=int, default=10, metavar="N", help="one of their actions in N is drawn at random (10)")
     parser.add_argument("--every", type=int, default=5, metavar="N", help="look at each N-th decision (5)")
     parser.add_argument("--ridge", type=numbers, default=[0.01, 0.1, 1.0], metavar="X,X", help="pulls towards the present weights")
+    parser.add_argument("--pool", type=float, metavar="X", help="with --outlook: fit all phases together first, with this pull towards 0")
+    parser.add_argument("--outlook", action="store_true", help="tune the weights for positions in which a turn begins")
     parser.add_argument("--steps", type=int, default=0, metavar="N", help="no regression: N steps by matches between opposite changes")
     parser.add_argument("--step-pairs", type=int, default=40, metavar="N", help="pairs of matches of a step (40)")
     parser.add_argument("--level", default="strong", metavar="LEVEL", help="who plays the pairs of matches; it searches (strong)")
@@ -292,6 +379,13 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
         parser.error(f"{options.level} does not search")
     if plans.weights_of(options.game, options.seats) is None:
         parser.error(f"there are no weights for {options.game} with {options.seats} seats to begin from")
+    if options.outlook and (options.steps or plan.outlook is None):
+        parser.error(f"--outlook needs weights of an outlook for {options.game} with {options.seats} seats to begin from, and no --steps")
+    if options.pool is not None and (options.pool <= 0 or not options.outlook):
+        parser.error("--pool must be above 0, and goes with --outlook")
+    quick = plans.plan_of(options.game, options.self_play, options.seats)
+    if options.self_play_plan and (quick is None or not set(options.self_play_plan) <= {"iterations", *quick.settings}):
+        parser.error(f"--self-play-plan may name iterations and settings of the search of {options.self_play}")
     if min(options.matches, options.stray, options.every, options.pairs, options.step_pairs, options.cores) < 1 or min(options.ridge) <= 0:
         parser.error("--matches, --stray, --every, --pairs, --step-pairs and --cores must be at least 1, and --ridge above 0")
     if options.steps < 0:
@@ -313,8 +407,11 @@ def candidates(options: argparse.Namespace, trial: Trial) -> Iterator[tuple[str,
         steps = f"{options.steps} steps"
         yield steps, climbed(trial._replace(seed=f"{options.seed}/steps"), options.steps, options.step_pairs, options.cores)
         return
-    names, seats = features_of(GAMES[options.game]).names, options.seats
-    source = Source(options.game, seats, options.options, f"{options.seed}/self-play", options.self_play, options.stray, options.every)
+    game, seats = GAMES[options.game], options.seats
+    names = (BEGINNINGS[game.id].features if options.outlook else features_of(game)).names
+    seed = f"{options.seed}/self-play"
+    level, changes = options.self_play, options.self_play_plan
+    source = Source(game.id, seats, options.options, seed, level, options.stray, options.every, options.outlook, changes)
     tasks = [(source, number) for number in range(options.matches)]
     rows = [row for some in tqdm(_results(positions, tasks, options.cores), total=len(tasks), leave=False) for row in some]
     learned = [row for row in rows if row.match % HELD_OUT]
@@ -322,7 +419,10 @@ def candidates(options: argparse.Namespace, trial: Trial) -> Iterator[tuple[str,
     print(f"{len(rows)} rows of {options.matches} matches of {options.self_play}, {len(names)} features, seed {options.seed}")
     print(f"squared error of the present weights on matches left out: {error(held_out, names, seats, trial.present):.4f}")
     for strength in options.ridge:
-        candidate = fitted(learned, names, seats, trial.present, strength)
+        if options.outlook:
+            candidate = fitted_outlook(learned, names, trial.present, strength, options.pool)
+        else:
+            candidate = fitted(learned, names, seats, trial.present, strength)
         print(f"squared error with ridge {strength:g}: {error(held_out, names, seats, candidate):.4f}")
         yield f"ridge {strength:g}", candidate
 
@@ -331,8 +431,10 @@ def main(arguments: list[str] | None = None) -> int:
     """Tune, and print what was found. Return 0, or 1 if no candidate was accepted."""
     options = parsed(arguments)
     item: Mapping[str, Any] = plans.weights_of(options.game, options.seats) or {}
-    present: Weights = {phase: dict(weights) for phase, weights in item["weights"].items()}
-    trial = Trial(options.game, options.seats, options.options, options.seed, options.level, options.iterations, present, present)
+    known = plans.outlook_weights(options.game, options.seats, options.level) if options.outlook else item["weights"]
+    present: Weights = {phase: dict(weights) for phase, weights in (known or {}).items()}
+    seed, level, iterations = options.seed, options.level, options.iterations
+    trial = Trial(options.game, options.seats, options.options, seed, level, iterations, present, present, options.outlook)
     wrong = (1 - options.confidence) / (1 if options.steps else len(options.ridge))  # each candidate has its part of it
     for name, candidate in candidates(options, trial):
         against = trial._replace(seed=f"{options.seed}/{name}", candidate=candidate)
@@ -344,7 +446,7 @@ def main(arguments: list[str] | None = None) -> int:
             if options.dry_run:
                 print(json.dumps(candidate, indent=2))
             else:
-                print(f"written: {put(options.game, options.seats, candidate, how)}")
+                print(f"written: {put(options.game, options.seats, candidate, how, options.level if options.outlook else '')}")
             return 0
     print("No candidate is better than the present weights. Nothing is written.")
     return 1

@@ -6,14 +6,13 @@ cosigned it. They are asked by another thread, which nobody waits for.
 
 from __future__ import annotations
 
-from threading import Event, Thread
-
 import structlog
 
 from events import highwater, sequencing
 from events.errors import NotInLedger, StoreRefused, StoreUnavailable
 from events.platform import Platform
 from events.signer import KeysUnfit
+from workers.background import Background
 
 EVERY = 1.0
 WITNESSED = 10.0
@@ -21,13 +20,10 @@ WITNESSED = 10.0
 log = structlog.get_logger(__name__)
 
 
-class Sequencer(Thread):
+class Sequencer(Background):
     """A round of sequencing each second, or each ten with witnesses."""
 
-    def __init__(self, platform: Platform) -> None:
-        super().__init__(name="sequencer", daemon=True)
-        self._platform = platform
-        self._stop_it = Event()
+    TITLE = "sequencer"
 
     def run(self) -> None:
         """Sequence until stopped. After an error, go on a round later."""
@@ -45,18 +41,11 @@ class Sequencer(Thread):
             except Exception as reason:  # noqa: BLE001 - it is logged; a thread that ended for good would be noticed much later
                 log.error("log_not_written", error=type(reason).__name__)
 
-    def stop(self) -> None:
-        """End after the current round."""
-        self._stop_it.set()
 
-
-class Asker(Thread):
+class Asker(Background):
     """Asks the witnesses for each checkpoint that is served. Of those on a machine one at a time does so."""
 
-    def __init__(self, platform: Platform) -> None:
-        super().__init__(name="witnesses", daemon=True)
-        self._platform = platform
-        self._stop_it = Event()
+    TITLE = "witnesses"
 
     def run(self) -> None:
         """Ask until stopped."""
@@ -74,14 +63,10 @@ class Asker(Thread):
                 log.error("witnesses_not_asked", error=type(reason).__name__)
         witnesses.close()
 
-    def stop(self) -> None:
-        """End after the current round."""
-        self._stop_it.set()
 
-
-def begin(platform: Platform) -> list[Sequencer | Asker]:
+def begin(platform: Platform) -> list[Background]:
     """Start what lets the ledger of a platform grow, and return it."""
-    threads: list[Sequencer | Asker] = [Sequencer(platform)]
+    threads: list[Background] = [Sequencer(platform)]
     if platform.settings.witnesses:
         threads.append(Asker(platform))
     for thread in threads:

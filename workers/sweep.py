@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from threading import Event, Thread
 
 import structlog
 
@@ -17,6 +16,7 @@ from events.due import DEADLINE, KINDS, Owed, owed, split
 from events.errors import StoreUnavailable
 from events.platform import Platform
 from events.recall import position
+from workers.background import Background
 
 EVERY = 1.0
 AT_ONCE = 50  # members of a partition
@@ -102,13 +102,10 @@ def _is_overdue(member: str, waited: int) -> bool:
     return abs(waited) >= kind.patience_ms if kind.at_once else waited >= 0
 
 
-class Sweep(Thread):
+class Sweep(Background):
     """A sweep every second, beside the worker. In between it looks after deadlines, so that none waits for the next second."""
 
-    def __init__(self, platform: Platform) -> None:
-        super().__init__(name="sweep", daemon=True)
-        self._platform = platform
-        self._stop_it = Event()
+    TITLE = "sweep"
 
     def run(self) -> None:
         """Sweep until stopped. After an error, sweep again a second later."""
@@ -127,7 +124,3 @@ class Sweep(Thread):
                 # A sweep that ended for good would be noticed only when a job is lost, much later.
                 log.error("sweep_failed", error=type(reason).__name__)
                 pause = EVERY
-
-    def stop(self) -> None:
-        """End after the current sweep."""
-        self._stop_it.set()

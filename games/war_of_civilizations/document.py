@@ -13,6 +13,7 @@ class Options(TypedDict):
     pirates: NotRequired[bool]
     disasters: NotRequired[bool]
     round_limit: NotRequired[int]
+    arrival_counts: NotRequired[bool]
 
 
 class Outcome(TypedDict):

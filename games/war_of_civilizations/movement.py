@@ -187,15 +187,7 @@ def usable(state: State, seat: Seat) -> Sequence[Sequence[str]]:
 
 def redistribute_offers(state: State, seat: Seat) -> list[Action]:
     """From every location of a trail with ships to every other of it with room (WOC-RED-01, WOC-RED-02)."""
-    turn = state["turn"]
-    if turn is None or turn["action"] != REDISTRIBUTING:
-        return []
-    offers: list[Action] = []
-    for trail in usable(state, seat):
-        sources = [source for source in trail if any(at_rest(state, seat, source).values())]
-        goals = [goal for goal in trail if room(state, goal)]
-        offers += [{"type": "redistribute", "from": source, "to": goal} for source in sources for goal in goals if goal != source]
-    return offers
+    return [choice["action"] for choice in redistribute_choices(state, seat)]
 
 
 def redistribute_choices(state: State, seat: Seat) -> list[Choice]:

@@ -264,6 +264,7 @@ OPTION_TEXTS = {
     "pirates": "whether pirates and privateers are in play (WOC-PIR, WOC-PRV)",
     "disasters": "whether disasters are forecast (WOC-DIS)",
     "round_limit": "the round after which the match ends at the latest (WOC-RND-10)",
+    "arrival_counts": "whether the round in which the first seat takes the Isle of Myth is a full round for it (WOC-ISL-07)",
 }
 OPTION_SHAPES: dict[str, Shape] = {
     name: flag(OPTION_TEXTS[name]) if row["type"] == "boolean" else whole(row["min"], row["max"], OPTION_TEXTS[name])
@@ -634,6 +635,17 @@ def still_in(state: State) -> list[Seat]:
     """Return the seats that are neither eliminated nor have left, in turn order (WOC-LEA-01)."""
     players = state["players"]
     return [seat for seat in state["seats"] if not players[seat]["eliminated"]]
+
+
+def first_full_round(state: State) -> int | None:
+    """Return the first round that can be a full one for the holder of the Isle of Myth, or None if there is no holder: the one after that
+    in which it took the Isle; with the option for it, for the first seat still in, that one itself (WOC-ISL-06, WOC-ISL-07)."""
+    isle = isle_of(state)
+    since = isle["since"]
+    if since is None:
+        return None
+    early = option(state, "arrival_counts") and isle["holder"] == still_in(state)[0]
+    return since if early else since + 1
 
 
 def can_pay(state: State, seat: Seat, price: Mapping[str, int]) -> bool:

@@ -29,6 +29,7 @@ from games.war_of_civilizations.state import (
     SEAT,
     controlled,
     distances,
+    first_full_round,
     goods,
     isle_of,
     neighbours,
@@ -108,14 +109,14 @@ def refuges(state: State, seat: Seat, ships: list[str]) -> dict[str | None, Coun
 def reward(match: Match) -> bool:
     """Give a holder of this full round crystals of the Isle, and also the holder at the end of the last round of the countdown. After the
     third full round in a row the holder wins at once. Return True if it has won (WOC-RND-06, WOC-RND-07, WOC-RND-08, WOC-ISL-06,
-    WOC-GEN-01, WOC-GEN-02, WOC-END-03)."""
+    WOC-ISL-07, WOC-GEN-01, WOC-GEN-02, WOC-END-03)."""
     state = match.state
     isle = isle_of(state)
-    seat, since = isle["holder"], isle["since"]
-    if seat is None or since is None:
+    seat, first = isle["holder"], first_full_round(state)
+    if seat is None or first is None:
         return False
     rounds = isle["full_rounds"]
-    full = since < state["round"]
+    full = first <= state["round"]
     if full:
         rounds += 1
         match.emit("isle_round_held", seat=seat, full_rounds=rounds)

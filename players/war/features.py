@@ -57,26 +57,15 @@ def _figures(state: State, inside: list[Seat]) -> dict[Seat, list[float]]:
             owned.append(tile)
             if here["face"] != BROWN:
                 held[owner][here["face"]] = held[owner].get(here["face"], 0) + 1
-    fights, targets = _targets(state, inside, held, owned)
+    fights, gains_of = targets(state, inside, held, owned)
     active, final = state["active"], state["final_turns"]
     moving = active if state["phase"] in ("cards", "moves", "attack") else None
     left = MOVES - state["turn"]["moves"]
     found: dict[Seat, list[float]] = {}
     for seat in inside:
-        symbols = held[seat]
-        points = PER_TILE * count[seat] + SYMBOL_STEP * len(symbols) * (len(symbols) + 1) // 2
-        near = 0
-        for number in symbols.values():
-            if number == SET_SIZE:
-                points += PER_SET
-            elif number == SET_SIZE - 1:
-                near += 1
-        value = supply = 0
-        for card in hands[seat]:
-            value += VALUE[card]
-            if SYMBOL[card] in symbols:
-                supply += VALUE[card]
-        gains = sorted(targets[seat], reverse=True)
+        points, _, near = score_of(count[seat], held[seat])
+        value, supply = cards_of(hands[seat], held[seat])
+        gains = sorted(gains_of[seat], reverse=True)
         now = later = 0.0
         if seat == moving:
             for gain in gains[:left]:
@@ -91,7 +80,30 @@ def _figures(state: State, inside: list[Seat]) -> dict[Seat, list[float]]:
     return found
 
 
-def _targets(
+def score_of(tiles: int, held: Holding) -> tuple[int, int, int]:
+    """Return the points of a seat for its tiles, and how many sets it has and lacks one tile of (WAR-SCO-01 to 03)."""
+    points = PER_TILE * tiles + SYMBOL_STEP * len(held) * (len(held) + 1) // 2
+    sets = near = 0
+    for number in held.values():
+        if number == SET_SIZE:
+            points += PER_SET
+            sets += 1
+        elif number == SET_SIZE - 1:
+            near += 1
+    return points, sets, near
+
+
+def cards_of(hand: list[str], held: Holding) -> tuple[int, int]:
+    """Return the values of the cards of a hand together, and of those that may bring units to a tile."""
+    value = supply = 0
+    for card in hand:
+        value += VALUE[card]
+        if SYMBOL[card] in held:
+            supply += VALUE[card]
+    return value, supply
+
+
+def targets(
     state: State, inside: list[Seat], held: dict[Seat, Holding], owned: list[str]
 ) -> tuple[dict[Seat, float], dict[Seat, list[float]]]:
     """Return what each seat may expect of its open fights, and of an attack on each tile beside its own, in points."""
@@ -130,10 +142,10 @@ def _targets(
                     gain = max(gain, prize * odds(number - 1, there["units"], edge))
             if gain > best.get((seat, tile), 0.0):
                 best[seat, tile] = gain
-    targets: dict[Seat, list[float]] = {seat: [] for seat in inside}
+    gains: dict[Seat, list[float]] = {seat: [] for seat in inside}
     for (seat, _), gain in best.items():
-        targets[seat].append(gain)
-    return fights, targets
+        gains[seat].append(gain)
+    return fights, gains
 
 
 def _gain(face: str, held: Holding) -> float:

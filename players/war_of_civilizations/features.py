@@ -21,7 +21,7 @@ from games.war_of_civilizations.data import (
     ROUNDS_TO_WIN,
     TURN_PHASE,
 )
-from games.war_of_civilizations.state import crystals_of, distances, goods, isle_of, neighbours
+from games.war_of_civilizations.state import crystals_of, distances, first_full_round, goods, isle_of, neighbours
 from games.war_of_civilizations.worth import worth
 
 # ---------------------------------------------------------------- the course of a turn
@@ -71,7 +71,7 @@ def _punch(card: str) -> float:
 
 
 _PLUNDERING = frozenset(card for card in BATTLE_CARDS if any(CARDS[card].plunder.values()))
-_PUNCH: Mapping[str, float] = {card: _punch(card) for card in CARDS if card in BATTLE_CARDS}
+PUNCH: Mapping[str, float] = {card: _punch(card) for card in CARDS if card in BATTLE_CARDS}
 
 
 def phase(state: State) -> str:
@@ -91,7 +91,7 @@ def features(state: State, seat: Seat) -> list[float]:
     player = state["players"][seat]
     punch = 0.0
     for card in player["cards"]:
-        punch += _PUNCH.get(card, 0.0)
+        punch += PUNCH.get(card, 0.0)
     powder = 0
     if player["mounted"] and POWDER in convertible(state, seat):
         powder = min(_MOST_POWDER, sum([goods(player)[name] for name in MATERIALS]))
@@ -103,11 +103,11 @@ def features(state: State, seat: Seat) -> list[float]:
 
 
 def _isle(state: State, seat: Seat) -> float:
-    isle, countdown = isle_of(state), state["countdown"]
-    if isle["holder"] is None or countdown is None:
+    first, countdown = first_full_round(state), state["countdown"]
+    if first is None or countdown is None:
         return 0.0
-    rounds: int = 1 if countdown == 1 else min(ROUNDS_TO_WIN, countdown - (isle["since"] == state["round"]))
-    return float(ISLE_REWARD * (rounds if isle["holder"] == seat else -rounds))
+    rounds: int = 1 if countdown == 1 else min(ROUNDS_TO_WIN, countdown - (first > state["round"]))
+    return float(ISLE_REWARD * (rounds if isle_of(state)["holder"] == seat else -rounds))
 
 
 def _away(state: State, seat: Seat) -> float:

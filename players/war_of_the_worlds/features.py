@@ -36,8 +36,18 @@ from games.war_of_the_worlds.data import (
 )
 from games.war_of_the_worlds.document import State
 
+# ---------------------------------------------------------------- the course of a turn
+
+
+def pending(state: State, seat: Seat) -> bool:
+    """Return True if the turn of a seat is under way."""
+    return state["outcome"] is None and state["active"] == seat
+
+
+# ---------------------------------------------------------------- features
+
 EARLY, MIDDLE, LATE = "early", "middle", "late"
-PHASES = (EARLY, MIDDLE, LATE)
+PHASES: tuple[str, ...] = (EARLY, MIDDLE, LATE)
 _MIDDLE_FROM, _LATE_FROM = 8, 18  # of the 30 points of a goal, those of the seat that has more
 
 _HELD: tuple[str, ...] = tuple(name for name, card in CARDS.items() if not card.building)
@@ -105,6 +115,12 @@ def features(state: State, seat: Seat) -> list[float]:
         if user is not None:
             found[_USE + user] += found[_DECK + _CARD[card]] * ready[user]
     return found if seat == ALIENS else [-number for number in found]
+
+
+def leave_out_hand(state: State, seat: Seat, found: list[float]) -> None:
+    """Take the cards of a seat's hand out of features. No card is in the hands of both sides."""
+    for card in state["sides"][seat]["hand"]:
+        found[_HAND + _CARD[card]] = 0.0
 
 
 def _count_cards(state: State, found: list[float]) -> None:

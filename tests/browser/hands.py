@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from playwright.sync_api import Page
 
 # What can be done now: a button that sends, a place that can be picked, a button that chooses, one that counts up, or nothing.
@@ -31,57 +34,67 @@ class Stuck(AssertionError):
 
 def play_by_clicks(page: Page, moves: int | None = None) -> int:
     """Play by clicks until the match is over, or until so many moves were sent. Return how many were sent."""
-    sent = idle = picked = 0
-    at = ""  # the version at which an action was sent that the page does not show yet
-    for _ in range(MOST):
-        seen = page.evaluate(SEEN)
-        if seen["live"] == "over" or (moves is not None and sent >= moves):
-            return sent
-        idle += 1
-        if seen["version"] == at:
-            page.wait_for_timeout(30)
-        elif seen["send"]:
+    picked = 0  # places and buttons since the last action was sent
+
+    def act(seen: dict[str, Any], sent: int) -> bool:
+        nonlocal picked
+        if seen["send"]:
             page.mouse.click(*seen["send"])
-            sent, idle, picked, at = sent + 1, 0, 0, seen["version"]
+            picked = 0
         elif seen["more"]:
             page.mouse.click(*seen["more"][0])
         elif seen["places"] and (not seen["buttons"] or (sent + picked) % 2):
             page.mouse.click(*seen["places"][sent % len(seen["places"])][1:])
             picked += 1
         elif seen["buttons"]:
-            ends = [place for place, words in enumerate(seen["buttons"]) if any(end in words for end in ENDS)]
-            page.locator("#play .choices button").nth(ends[0] if ends and sent % 3 else sent % len(seen["buttons"])).click()
+            page.locator("#play .choices button").nth(_button(seen["buttons"], sent)).click()
             picked += 1
         else:
-            page.wait_for_timeout(30)
-        if idle > 300:
-            raise Stuck(seen)
-    raise Stuck("the match does not end")
+            return False
+        return True
+
+    return _play(page, act, moves)
 
 
 def play_by_keys(page: Page, moves: int | None = None) -> int:
     """Play by keys alone until the match is over, or until so many moves were sent. Return how many were sent."""
+
+    def act(seen: dict[str, Any], sent: int) -> bool:
+        if seen["send"]:
+            page.evaluate("() => document.activeElement.blur()")
+            page.keyboard.press("Enter")
+        elif seen["more"]:
+            page.evaluate("() => document.querySelector('.count button:last-of-type:not(:disabled)').focus()")
+            page.keyboard.press("Enter")
+        elif seen["buttons"]:
+            page.keyboard.press(str(_button(seen["buttons"][:9], sent) + 1))
+        else:
+            return False
+        return True
+
+    return _play(page, act, moves)
+
+
+def _play(page: Page, act: Callable[[dict[str, Any], int], bool], moves: int | None) -> int:
+    """Look at the page and act on it again and again. `act`: gets what is seen and how many moves were sent, sends if that can be done,
+    and returns False if nothing can be done now."""
     sent = idle = 0
-    at = ""
+    at = ""  # the version at which an action was sent that the page does not show yet
     for _ in range(MOST):
         seen = page.evaluate(SEEN)
         if seen["live"] == "over" or (moves is not None and sent >= moves):
             return sent
         idle += 1
-        if seen["version"] == at:
+        if seen["version"] == at or not act(seen, sent):
             page.wait_for_timeout(30)
         elif seen["send"]:
-            page.evaluate("() => document.activeElement.blur()")
-            page.keyboard.press("Enter")
             sent, idle, at = sent + 1, 0, seen["version"]
-        elif seen["more"]:
-            page.evaluate("() => document.querySelector('.count button:last-of-type:not(:disabled)').focus()")
-            page.keyboard.press("Enter")
-        elif seen["buttons"]:
-            ends = [place for place, words in enumerate(seen["buttons"][:9]) if any(end in words for end in ENDS)]
-            page.keyboard.press(str((ends[0] if ends and sent % 3 else sent % min(len(seen["buttons"]), 9)) + 1))
-        else:
-            page.wait_for_timeout(30)
         if idle > 300:
             raise Stuck(seen)
     raise Stuck("the match does not end")
+
+
+def _button(words: list[str], sent: int) -> int:
+    """Return the place of the button to choose: two times of three one that ends something, if there is one, else each in its turn."""
+    ends = [place for place, text in enumerate(words) if any(end in text for end in ENDS)]
+    return ends[0] if ends and sent % 3 else sent % len(words)

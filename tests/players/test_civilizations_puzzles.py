@@ -12,6 +12,7 @@ from games.kernel import SYSTEM, Action, Seat, State, carry_out, legal
 from games.war_of_civilizations import GAME
 from players import LEVELS, budget_of, choose, question_of
 from players.level import Thought
+from players.war_of_civilizations.features import NAMES, features
 from tests.prepared import position
 
 FOX_AT_HOME = {"fox_home": {"capital": None, "gunboat": 1}, "fox_shield": {"gunboat": 1}, "fox_haven": {"gunboat": 1}}
@@ -187,3 +188,29 @@ def test_an_interrupted_search_is_the_same_as_one_stopped_after_as_many_iteratio
 
 def test_the_positions_held_are_bounded() -> None:
     assert thought(OPEN, "fox", level="strong").nodes < 2000 + 500
+
+
+@pytest.mark.parametrize(
+    ("arrival_counts", "holder", "since", "countdown", "crystals"),
+    [
+        (False, "tiger", 4, 3, 6),  # the two rounds after this one
+        (True, "tiger", 4, 3, 9),  # this round, too: tiger is the first seat
+        (True, "fox", 4, 3, -6),
+        (True, "fox", 3, 3, -9),
+        (False, "tiger", 4, 1, 3),  # whoever holds the Isle at the end of the last round
+    ],
+)
+def test_the_crystals_that_the_isle_will_bring_are_counted(
+    arrival_counts: bool, holder: Seat, since: int, countdown: int, crystals: int
+) -> None:
+    state = position(
+        ["tiger", "fox"],
+        {
+            "round": 4,
+            "countdown": countdown,
+            "isle": {"holder": holder, "since": since, "full_rounds": 0},
+            "players": {holder: {"entered_central": True, "fleets": {f"{holder}_home": None, "isle": {"capital": 1}}}},
+        },
+        arrival_counts=arrival_counts,
+    )
+    assert dict(zip(NAMES, features(state, "tiger"), strict=True))["isle"] == crystals

@@ -20,6 +20,7 @@ from tests.conftest import ALL_GAMES
 from tests.tally import TALLY
 
 SEARCHING = ("strong", "expert")
+BY_TURNS = [GAMES["war_of_civilizations"], GAMES["war_of_the_worlds"]]
 
 
 def drawn(seed: Any) -> Drawn:
@@ -115,6 +116,43 @@ def test_a_tree_holds_no_more_nodes_than_it_may(game: Game) -> None:
     bound = METHODS["tree"](asked, Budget(40), drawn(1), plan._replace(settings={**plan.settings, "nodes": 3}), value)
     assert free.nodes > bound.nodes == 3
     assert bound.spent == free.spent == 40
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("game", BY_TURNS, ids=repr)
+def test_the_end_of_a_turn_is_judged_by_the_outlook_of_the_other_seat_and_the_next_turn_by_the_own_one(game: Game, sign: int) -> None:
+    """The outlook here is all but one number for every beginning of a turn, so that a value shows which seat it was judged for."""
+    asked = question(game, 2)
+    plan = plan_of(game.id, "expert", 2)
+    assert plan is not None
+    assert plan.outlook is not None
+    figure = "turn" if game.id == "war_of_civilizations" else "aliens"
+    outlook = {phase: {**dict.fromkeys(row, 1e-6), figure: 0.5 * sign} for phase, row in plan.outlook.items()}
+    mover = [0.5 + 0.5 * share for share in (0.5 / 1.25**0.5, -0.5 / 1.25**0.5)][sign < 0]
+    seats = [asked.seat, next(seat for seat in asked.view["seats"] if seat != asked.seat)]
+    own, other = (mover if game.id == "war_of_civilizations" or seat == "aliens" else 1 - mover for seat in seats)
+    ends = plan._replace(outlook=outlook, settings={**plan.settings, "replies": 0})
+    ended = METHODS["turns"](asked, Budget(400), drawn(1), ends, value_of(game, 2))
+    assert ended.options[0].worth == pytest.approx(1 - other, abs=1e-3)
+    replies = plan._replace(outlook=outlook, settings={**plan.settings, "beam": 75, "replies": 4, "each": 1, "rounds": 2, "ahead": 1})
+    replied = METHODS["turns"](asked, Budget(400), drawn(1), replies, value_of(game, 2))
+    assert replied.options[0].worth == pytest.approx(own, abs=1e-3)
+    assert replied.spent > 10
+
+
+def test_a_beam_goes_on_as_long_as_the_turn_and_each_action_is_a_stage_of_it() -> None:
+    asked = question(TALLY, 3)
+    plan = plan_of("default", "strong", 2)
+    beam = plan_of("war_of_the_worlds", "expert", 2)
+    assert plan is not None
+    assert beam is not None
+    found = []
+    for width in (1000, 1):
+        settings = {**beam.settings, "samples": 6, "replies": 0, "rest": width}
+        found.append(METHODS["turns"](asked, Budget(10_000), drawn(1), plan._replace(settings=settings), value_of(TALLY, 2)))
+    wide, narrow = found
+    assert wide.nodes > narrow.nodes
+    assert wide.options[0].worth >= narrow.options[0].worth
 
 
 def test_a_forced_decision_takes_no_thought() -> None:

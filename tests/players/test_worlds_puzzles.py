@@ -1,4 +1,4 @@
-"""Tactical puzzles of War of the Worlds: `strong` finds what wins within its turn, where no single action does.
+"""Tactical puzzles of War of the Worlds: levels that search find what wins within their turn, where no single action does.
 
 Each position is a match that has begun, with other pieces on the board and other cards in a hand. It keeps every law of the game.
 """
@@ -114,14 +114,15 @@ def position(seat: Seat, pieces: Mapping[str, Any]) -> State:
     }
 
 
+@pytest.mark.parametrize("level", ["strong", "expert"])
 @pytest.mark.parametrize("name", PUZZLES)
-def test_strong_wins_within_its_turn(name: str) -> None:
+def test_it_wins_within_its_turn(name: str, level: str) -> None:
     seat, pieces = PUZZLES[name]
     for seed in range(3):
         state = position(seat, pieces)
         assert not list(GAME.invariants(state))
         chance = drawn(seed)
         while state["outcome"] is None and state["active"] == seat:
-            state = carry_out(GAME, state, seat, choose(GAME, "strong", state, seat, chance), chance).state
+            state = carry_out(GAME, state, seat, choose(GAME, level, state, seat, chance), chance).state
         assert state["outcome"] is not None, f"the match goes on after seed {seed}"
         assert state["outcome"]["winners"] == [seat]

@@ -140,6 +140,18 @@ def played_on(platform: Platform, match: str, dice: random.Random, steps: int) -
         play.play(platform, match, actor, [action])
 
 
+def worlds(platform: Platform, ada: Caller, ben: Caller, steps: int = 12, **more: Any) -> str:
+    """Begin a match of War of the Worlds, Ada with the aliens and Ben with the humans, and play some actions of it.
+
+    `more`: further members of the request, such as `clock`.
+    """
+    made = ada.post("/v1/matches", {"game": "war_of_the_worlds", "seats": {"aliens": "me", "humans": "open"}, **more})
+    match = str(made.json["id"])
+    assert ben.post(f"/v1/matches/{match}/seats/humans").status_code == 200
+    played_on(platform, match, random.Random(4), steps)
+    return match
+
+
 class Live(NamedTuple):
     """A server in a process of its own."""
 

@@ -10,7 +10,7 @@ from werkzeug.test import TestResponse
 
 from events.platform import Platform
 from service.responses import takes
-from tests.service.conftest import Caller, played_on
+from tests.service.conftest import Caller, played_on, worlds
 
 NDJSON = "application/x-ndjson"
 OF_A_MATCH = ("/state", "/state.svg", "/state?at=9", "/frames?limit=100", "/frames?key=0", "/why?pointer=/to_act", "/entries?proof=1")
@@ -22,12 +22,7 @@ OF_ALL = (
 
 @pytest.fixture
 def match(platform: Platform, ada: Caller, ben: Caller) -> str:
-    """A match of War of the Worlds, ada with the aliens and ben with the humans, some actions on."""
-    made = ada.post("/v1/matches", {"game": "war_of_the_worlds", "seats": {"aliens": "me", "humans": "open"}})
-    found = str(made.json["id"])
-    assert ben.post(f"/v1/matches/{found}/seats/humans").status_code == 200
-    played_on(platform, found, random.Random(4), 20)
-    return found
+    return worlds(platform, ada, ben, 20)
 
 
 def coded(caller: Caller, path: str, accept: str = "gzip, deflate, br", **headers: str) -> TestResponse:

@@ -15,7 +15,7 @@ from games import GAMES
 from service.app import create_app
 from service.limits import NO_LIMITS
 from service.settings import Settings
-from tests.service.conftest import Caller, played_on
+from tests.service.conftest import Caller, played_on, worlds
 from tests.web.frames import Reader
 from web.look import look
 
@@ -24,15 +24,7 @@ NDJSON = "application/x-ndjson"
 
 @pytest.fixture
 def match(platform: Platform, ada: Caller, ben: Caller) -> str:
-    """A match of War of the Worlds, ada with the aliens and ben with the humans, some actions on."""
-    made = ada.post(
-        "/v1/matches",
-        {"game": "war_of_the_worlds", "seats": {"aliens": "me", "humans": "open"}, "clock": {"kind": "per_action", "seconds": 3600}},
-    )
-    found = str(made.json["id"])
-    assert ben.post(f"/v1/matches/{found}/seats/humans").status_code == 200
-    played_on(platform, found, random.Random(4), 12)
-    return found
+    return worlds(platform, ada, ben, clock={"kind": "per_action", "seconds": 3600})
 
 
 def frames(answer: TestResponse) -> list[dict[str, Any]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import random
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -14,7 +13,7 @@ from flask.testing import FlaskClient
 import web
 from events.platform import Platform
 from games import GAMES
-from tests.service.conftest import Caller, played_on
+from tests.service.conftest import Caller, worlds
 
 STATIC = Path(next(iter(web.__path__))) / "static"
 BUDGET = 40_000  # bytes, compressed, of all that is no picture
@@ -42,12 +41,7 @@ def client(anybody: Caller) -> FlaskClient:
 
 @pytest.fixture
 def match(platform: Platform, ada: Caller, ben: Caller) -> str:
-    """A match of War of the Worlds, ada with the aliens and ben with the humans, some actions on."""
-    made = ada.post("/v1/matches", {"game": "war_of_the_worlds", "seats": {"aliens": "me", "humans": "open"}})
-    found = str(made.json["id"])
-    assert ben.post(f"/v1/matches/{found}/seats/humans").status_code == 200
-    played_on(platform, found, random.Random(4), 12)
-    return found
+    return worlds(platform, ada, ben)
 
 
 def pages(match: str) -> list[str]:

@@ -173,7 +173,14 @@ def test_settlement_goes_on_after_an_error_that_nobody_expected(
     assert failed.wait(5)
     there.spend("ada")
     within(5, lambda: there.peek("ada") < 0 or there.spend("ada") < 0)
-    lines = capfdbinary.readouterr().out
+    lines = b""
+
+    def said() -> bool:
+        nonlocal lines
+        lines += capfdbinary.readouterr().out
+        return b"limits_not_settled" in lines
+
+    within(5, said)
     assert lines.count(b"limits_not_settled") == 1
     assert b"KeyError" in lines
     assert b"ada" not in lines

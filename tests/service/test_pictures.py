@@ -9,19 +9,14 @@ import pytest
 
 from events.platform import Platform
 from games import GAMES
-from tests.service.conftest import Caller, played_on
+from tests.service.conftest import Caller, played_on, worlds
 
 SVG = "image/svg+xml"
 
 
 @pytest.fixture
 def match(platform: Platform, ada: Caller, ben: Caller) -> str:
-    """A match of War of the Worlds, ada with the aliens and ben with the humans, some actions on."""
-    made = ada.post("/v1/matches", {"game": "war_of_the_worlds", "seats": {"aliens": "me", "humans": "open"}})
-    found = str(made.json["id"])
-    assert ben.post(f"/v1/matches/{found}/seats/humans").status_code == 200
-    played_on(platform, found, random.Random(4), 12)
-    return found
+    return worlds(platform, ada, ben)
 
 
 def test_a_picture_needs_no_key_and_is_one_whole_document(anybody: Caller, match: str) -> None:

@@ -12,7 +12,7 @@ from events.platform import Platform
 from games import GAMES
 from service.app import create_app
 from service.settings import Settings
-from tests.service.conftest import Caller, played_on
+from tests.service.conftest import Caller, played_on, worlds
 from tests.service.test_matches import played_out
 from tools.client import in_the_game
 
@@ -294,12 +294,8 @@ def test_the_middleware_answers_an_action_as_flask_does(ada: Caller, tally: str,
 
 @pytest.fixture
 def wars(platform: Platform, ada: Caller, ben: Caller) -> str:
-    """A match of the game with hidden hands after some actions. Ada has the first seat, Ben the second."""
-    first, second = GAMES["war_of_the_worlds"].seats.ids
-    match: str = ada.post("/v1/matches", {"game": "war_of_the_worlds", "seats": {first: "me", second: "open"}}).json["id"]
-    assert ben.post(f"/v1/matches/{match}/seats/{second}").status_code == 200
-    played_on(platform, match, random.Random(5), 40)
-    return match
+    """A match of the game with hidden hands."""
+    return worlds(platform, ada, ben, 40)
 
 
 def test_a_caller_who_prefers_text_gets_a_board(platform: Platform, ada: Caller, anybody: Caller, wars: str) -> None:

@@ -10,17 +10,12 @@ from jsonpointer import resolve_pointer
 
 from events import recall, why
 from events.platform import Platform
-from tests.service.conftest import Caller, played_on
+from tests.service.conftest import Caller, played_on, worlds
 
 
 @pytest.fixture
 def match(platform: Platform, ada: Caller, ben: Caller) -> str:
-    """A match of War of the Worlds, ada with the aliens and ben with the humans, some actions on."""
-    made = ada.post("/v1/matches", {"game": "war_of_the_worlds", "seats": {"aliens": "me", "humans": "open"}})
-    found = str(made.json["id"])
-    assert ben.post(f"/v1/matches/{found}/seats/humans").status_code == 200
-    played_on(platform, found, random.Random(4), 40)
-    return found
+    return worlds(platform, ada, ben, 40)
 
 
 def asked(caller: Caller, match: str, query: str) -> Any:

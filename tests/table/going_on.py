@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any, Protocol
 
 from events.entries import Entry
-from events.positions import Position, follow, moment_of_play, successor_id
+from events.positions import Position, follow, moment_of_play, session_after
 from games import GAMES
 from games.chance import Chance, Drawn
 from games.choices import complete
@@ -94,20 +94,7 @@ class Run:
         """Return a session at the newest position."""
         now = self.now
         earlier = {each.version: (each.document, each.memory) for each in self.positions}
-        return Session(
-            self.game,
-            now.table,
-            now.document,
-            at=max(at, now.at),
-            last=now.at,
-            version=now.version,
-            fixed=now.fixed,
-            chance=self._chance(),
-            earlier=earlier.__getitem__,
-            role=role,
-            finished=now.finished,
-            successor=successor_id(self.match),
-        )
+        return session_after(self.game, now, max(at, now.at), self._chance(), earlier.__getitem__, role=role)
 
     def act_at_table(self, actor: str, action: Action, at: int, role: str | None = None) -> Session:
         """Carry out an action of the table. Raise Refused."""

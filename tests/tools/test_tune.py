@@ -11,12 +11,12 @@ import pytest
 from games import GAMES
 from games.kernel import Seat, State
 from players import evaluation, plans
-from players.evaluation import Features
+from players.evaluation import Features, share_of
 from tests.tally import TALLY
 from tools import tune
 from tools.regression import ridge, solved
 from tools.significance import better
-from tools.tune import Row, Source, fitted, main, positions
+from tools.tune import Row, Source, fitted, fitted_outlook, main, positions
 
 
 def test_a_system_of_equations_is_solved() -> None:
@@ -45,6 +45,22 @@ def test_each_phase_has_its_weights_and_one_without_rows_keeps_them() -> None:
     present = {"early": {"lead": 0.1}, "late": {"lead": 0.1}, "end": {"lead": 0.1}}
     found = fitted(rows, ("lead",), 2, present, 1e-9)
     assert found == {"early": {"lead": 0.5}, "late": {"lead": 0.5}, "end": {"lead": 0.1}}
+
+
+def test_an_outlook_is_fitted_to_victories_and_defeats() -> None:
+    draw = random.Random(4)
+    rows: list[Row] = []
+    for number in range(4000):
+        lead = draw.gauss(0, 10)
+        won = draw.random() < share_of(0.1 * lead + 0.5, 2)
+        rows.append(Row(number, "end", [1.0, lead], float(won)))
+    found = fitted_outlook(rows, ("turn", "lead"), {"end": {}, "start": {"lead": 0.2}}, 1e-6)
+    assert found["end"] == {"turn": pytest.approx(0.5, abs=0.1), "lead": pytest.approx(0.1, abs=0.02)}
+    assert found["start"] == {"lead": 0.2}, "a phase without rows keeps its weights"
+    few = [Row(0, "start", [1.0, lead], float(lead > 0)) for lead in (9.0, -9.0)]
+    alone, pooled = (fitted_outlook([*rows, *few], ("turn", "lead"), {"end": {}, "start": {}}, 2.0, pool) for pool in (None, 1e-6))
+    assert alone["start"]["turn"] == pytest.approx(0, abs=0.05)
+    assert pooled["start"]["turn"] > 0.25, "a phase with few rows learns from the others"
 
 
 def test_the_sequential_test_seldom_takes_an_even_candidate_and_finds_a_better_one() -> None:
@@ -125,7 +141,31 @@ def test_a_file_keeps_its_content_and_has_short_lines(game: str) -> None:
     assert json.loads(text) == data
     assert list(json.loads(text)["worth"][0]) == list(data["worth"][0])
     assert max(map(len, text.splitlines())) <= 160
-    assert len(text.splitlines()) < 600
+    assert len(text.splitlines()) < 1300
+
+
+def test_the_weights_of_an_outlook_are_written_for_the_levels_that_had_it(toy: Path) -> None:
+    data = json.loads(toy.read_text())
+    old = {"seats": [2, 3], "levels": ["expert"], "phases": ["any"], "weights": {"any": {}}}
+    data["outlooks"] = [{**old, "levels": ["strong"]}, old]
+    toy.write_text(json.dumps(data))
+    assert tune.put("tally", 2, {"any": {"lead": 0.5}}, "by hand", "expert") == toy
+    plans._data.cache_clear()
+    assert plans.outlook_weights("tally", 2, "expert") == {"any": {"lead": 0.5}}
+    assert plans.outlook_weights("tally", 2, "strong") == plans.outlook_weights("tally", 3, "expert") == {"any": {}}
+    assert plans.outlook_weights("tally", 2, "greedy") is None
+    assert json.loads(toy.read_text())["worth"] == data["worth"]
+
+
+def test_self_play_may_search_otherwise_than_its_level(toy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = []
+    for changes in ({}, {"iterations": 1}, {"iterations": 1, "completions": 1}):
+        found.append(positions((Source("tally", 2, {}, "s", "strong", 10**9, 3, changes=changes), 0)))
+    assert found[0] != found[1] != found[2]
+    for wrong in (["greedy", '{"nodes": 3}'], ["strong", '{"nobody": 3}']):
+        with pytest.raises(SystemExit):
+            main([*WORDS, "--self-play", wrong[0], "--self-play-plan", wrong[1]])
+        assert "--self-play-plan may name iterations and settings" in capsys.readouterr().err
 
 
 def test_a_dry_run_writes_nothing_and_prints_the_same_twice(toy: Path, capsys: pytest.CaptureFixture[str]) -> None:

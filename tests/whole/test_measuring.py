@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.pairs import figure, interleaved
 from tools import private
-from tools.simulate import interval
+from tools.simulate import Plan, interval, play
 from tools.words import phrase
 
 
@@ -54,6 +54,15 @@ def test_a_figure_compares_its_median_with_its_target() -> None:
 @pytest.mark.parametrize(("wins", "matches", "low", "high"), [(8, 10, 0.4902, 0.9433), (0, 10, 0.0, 0.2775), (50, 100, 0.4038, 0.5962)])
 def test_intervals_are_those_of_wilson(wins: int, matches: int, low: float, high: float) -> None:
     assert interval(wins, matches) == pytest.approx((low, high), abs=5e-5)
+
+
+def test_the_order_of_turns_may_be_drawn_besides_the_seats() -> None:
+    """With it a level begins in about half of the matches, and keeps its seat in all of them."""
+    fixed = Plan("war_of_civilizations", ("random", "greedy"), "s", {}, shuffle=True)
+    drawn = fixed._replace(any_order=True)
+    pairs = [(play(fixed, number), play(drawn, number)) for number in range(6)]
+    assert all(one.seats == other.seats for one, other in pairs)
+    assert 0 < sum(one == other for one, other in pairs) < 6
 
 
 def test_a_fact_in_words_names_its_fields() -> None:

@@ -1,0 +1,1 @@
+"""Earlier revisions of the rules of War of Civilizations"""

@@ -1,0 +1,214 @@
+"""Deeds of the turn: deploying, active actions, the end of a turn, power cards in hand, and the system's end of the round."""
+
+from __future__ import annotations
+
+from games.choices import Outside, Ranges
+from games.kernel import Action, Deed, Refusal, Seat, no
+from games.schema import counts, optional
+from games.pinned.war_of_civilizations.r3.checks import never_refused
+from games.pinned.war_of_civilizations.r3.data import ACTIONS, BATTLE_CARDS, CARDS, DEPLOY_PHASE, FREE_SHIPS, LANDINGS
+from games.pinned.war_of_civilizations.r3.document import Match, State
+from games.pinned.war_of_civilizations.r3.effects import VERBS
+from games.pinned.war_of_civilizations.r3.flow import begin_action, end_action, end_turn, may_begin, pass_to, start_round
+from games.pinned.war_of_civilizations.r3.setup import set_up, setup_offers, setup_refusal
+from games.pinned.war_of_civilizations.r3.state import ACTIVE_ACTION, CARD, LOCATION, SHIP, in_words, still_in, turn_of
+from games.pinned.war_of_civilizations.r3.upkeep import end_round
+
+# ---------------------------------------------------------------- deploying
+
+
+def deploy_offers(state: State, seat: Seat) -> list[Action]:
+    """The two islands next to the home base (WOC-SET-08, WOC-MAP-05)."""
+    return [{"type": "deploy", "at": location} for location in LANDINGS[seat]]
+
+
+def deploy_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """Ships are deployed on the two islands only (WOC-SET-08)."""
+    return None if action["at"] in LANDINGS[seat] else _misdeployed(seat)
+
+
+def deploy_ranges(state: State, seat: Seat, action: Action) -> Ranges:
+    """Any of the free ships. The others go to the other island (WOC-SET-08)."""
+    return {"ships": {"each": {ship: [0, number] for ship, number in FREE_SHIPS.items()}, "total": [0, sum(FREE_SHIPS.values())]}}
+
+
+def deploy_outside(state: State, seat: Seat, action: Action, found: Outside) -> Refusal:
+    """Only the free ships are deployed (WOC-SET-08)."""
+    return _misdeployed(seat)
+
+
+def _misdeployed(seat: Seat) -> Refusal:
+    return no("bad_choice", "WOC-SET-08", reason=f"{in_words(FREE_SHIPS)} are split over {' and '.join(LANDINGS[seat])}")
+
+
+def deploy(match: Match, seat: Seat, action: Action) -> None:
+    """Place the free ships and let the next seat follow. After the last one round 1 begins (WOC-SET-08, WOC-SET-11)."""
+    ships = action["ships"]
+    rest = {ship: number - ships.get(ship, 0) for ship, number in FREE_SHIPS.items() if number > ships.get(ship, 0)}
+    other = next(location for location in LANDINGS[seat] if location != action["at"])
+    for at, part in ((action["at"], ships), (other, rest)):
+        if part:
+            match.emit("ships_placed", seat=seat, at=at, ships=part, reason="deploy")
+    pass_on(match, seat)
+
+
+def pass_on(match: Match, seat: Seat) -> None:
+    """Let the next seat after a seat deploy. After the last one round 1 begins (WOC-SET-08, WOC-SET-11, WOC-LEA-05)."""
+    playing = still_in(match.state)
+    seats = match.state["seats"]
+    following = [other for other in seats[seats.index(seat) + 1 :] if other in playing]
+    if following:
+        pass_to(match, DEPLOY_PHASE, [following[0]], following[0])
+    else:
+        start_round(match, 1, playing[0])
+
+
+# ---------------------------------------------------------------- active actions and turns
+
+
+def begin_offers(state: State, seat: Seat) -> list[Action]:
+    """All five kinds, whenever an action is left; the same one twice as well (WOC-TRN-02, WOC-TRN-03)."""
+    turn = state["turn"]
+    if turn is None or turn["action"] is not None or not may_begin(state, seat):
+        return []
+    return [{"type": "begin", "action": action} for action in ACTIONS]
+
+
+def begin_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """One action after the other, as many as are left (WOC-TRN-02, WOC-TRN-04, WOC-TRN-05)."""
+    turn = turn_of(state)
+    if turn["action"] is not None:
+        return no("action_under_way", "WOC-TRN-05", action=turn["action"])
+    return None if may_begin(state, seat) else no("no_actions_left", "WOC-TRN-02", used=turn["actions_used"])
+
+
+def begin(match: Match, seat: Seat, action: Action) -> None:
+    """Begin an active action (WOC-TRN-05)."""
+    begin_action(match, seat, action["action"])
+
+
+def end_action_offers(state: State, seat: Seat) -> list[Action]:
+    """The action under way can be ended at any time (WOC-TRN-09, WOC-LIM-01)."""
+    turn = state["turn"]
+    return [] if turn is None or turn["action"] is None else [{"type": "end_action"}]
+
+
+def end_action_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """Only an action under way can be ended (WOC-TRN-09)."""
+    return no("no_action", "WOC-TRN-09", wanted="of any kind") if turn_of(state)["action"] is None else None
+
+
+def stop(match: Match, seat: Seat, action: Action) -> None:
+    """End the active action (WOC-TRN-09, WOC-TRN-10)."""
+    end_action(match)
+
+
+def end_turn_offers(state: State, seat: Seat) -> list[Action]:
+    """Between actions the turn can be ended (WOC-TRN-09, WOC-LIM-01)."""
+    turn = state["turn"]
+    return [{"type": "end_turn"}] if turn is None or turn["action"] is None else []
+
+
+def end_turn_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """An action under way is ended first (WOC-TRN-09)."""
+    under_way = turn_of(state)["action"]
+    return None if under_way is None else no("action_under_way", "WOC-TRN-09", action=under_way)
+
+
+def finish_turn(match: Match, seat: Seat, action: Action) -> None:
+    """End the turn (WOC-TRN-01, WOC-TRN-09)."""
+    end_turn(match, seat)
+
+
+# ---------------------------------------------------------------- cards in hand
+
+
+def play_offers(state: State, seat: Seat) -> list[Action]:
+    """Every different turn card in hand, with every place that it may name (WOC-TRN-11, WOC-PWR-04, WOC-PWR-06)."""
+    offers: list[Action] = []
+    for card in dict.fromkeys(state["players"][seat]["cards"]):
+        if card not in BATTLE_CARDS:
+            places = VERBS[CARDS[card].verb].places
+            if places is None:
+                offers.append({"type": "play_card", "card": card})
+            else:
+                offers += [{"type": "play_card", "card": card, "at": at} for at in places(state, seat)]
+    return offers
+
+
+def misplaced(action: Action) -> Refusal | None:
+    """A card that names a place is played with one of its kind, any other without (WOC-PWR-29, WOC-PWR-31)."""
+    card = CARDS[action["card"]]
+    verb = VERBS.get(card.verb) if card.moment == "turn" else None
+    if verb is None or not verb.known:
+        return no("bad_action", reason=f"play_card: {card.id} names no `at`") if "at" in action else None
+    if action.get("at") not in verb.known:
+        return no("bad_action", reason=f"play_card: {card.id} needs an `at` of its kind")
+    return None
+
+
+def play_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """The card is in hand, is a turn card, and its effect is possible (WOC-TRN-11, WOC-PWR-06)."""
+    card = CARDS[action["card"]]
+    hand = state["players"][seat]["cards"]
+    if card.id not in hand:
+        return no("card_not_there", "WOC-PWR-04", card=card.id, where="your hand", there=", ".join(hand) or "nothing")
+    if card.id in BATTLE_CARDS:
+        return no("wrong_moment", "WOC-PWR-06", what=card.id, when="with a bid in a battle")
+    asked = VERBS[card.verb].refusal
+    return None if asked is None else asked(state, seat, card, action["at"])
+
+
+def play(match: Match, seat: Seat, action: Action) -> None:
+    """Use a card once and discard it (WOC-PWR-04, WOC-TRN-11)."""
+    card = CARDS[action["card"]]
+    match.emit("card_spent", seat=seat, card=card.id, reason="played")
+    VERBS[card.verb].act(match, seat, card, action.get("at", ""))
+
+
+def discard_offers(state: State, seat: Seat) -> list[Action]:
+    """Every different card in hand (WOC-PWR-05)."""
+    return [{"type": "discard_card", "card": card} for card in dict.fromkeys(state["players"][seat]["cards"])]
+
+
+def discard_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """The card is in hand (WOC-PWR-05)."""
+    card, hand = action["card"], state["players"][seat]["cards"]
+    if card in hand:
+        return None
+    return no("card_not_there", "WOC-PWR-05", card=card, where="your hand", there=", ".join(hand) or "nothing")
+
+
+def discard(match: Match, seat: Seat, action: Action) -> None:
+    """Discard a card unused (WOC-PWR-05, WOC-TRN-11)."""
+    match.emit("card_spent", seat=seat, card=action["card"], reason="discarded")
+
+
+# ---------------------------------------------------------------- the system
+
+
+def end_round_offers(state: State, seat: Seat) -> list[Action]:
+    """The system's only action (WOC-RND-01)."""
+    return [{"type": "advance"}]
+
+
+def finish_round(match: Match, seat: Seat, action: Action) -> None:
+    """End the round, and perhaps the match (WOC-RND-01)."""
+    end_round(match)
+
+
+SET_UP = Deed({}, setup_offers, setup_refusal, set_up)
+DEPLOY = Deed(
+    {"at": LOCATION, "ships": counts(SHIP, about="the free ships that go there, by kind; the others go to the other island")},
+    deploy_offers,
+    deploy_refusal,
+    deploy,
+    deploy_ranges,
+    deploy_outside,
+)
+BEGIN = Deed({"action": ACTIVE_ACTION}, begin_offers, begin_refusal, begin)
+END_ACTION = Deed({}, end_action_offers, end_action_refusal, stop)
+END_TURN = Deed({}, end_turn_offers, end_turn_refusal, finish_turn)
+PLAY_CARD = Deed({"card": CARD, "at": optional(LOCATION)}, play_offers, play_refusal, play)
+DISCARD_CARD = Deed({"card": CARD}, discard_offers, discard_refusal, discard)
+END_ROUND = Deed({}, end_round_offers, never_refused, finish_round)

@@ -1,0 +1,2 @@
+"""Battles: the decisions of the sides (`deeds`), their consequences (`resolve`), and the battle record with its questions and facts
+(`record`)."""

@@ -1,0 +1,248 @@
+"""The battle record: the questions asked of it, and the facts of arrivals and battles (CONTRACT sections 5, 6 and 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from games.documents import Document, Own, clone
+from games.kernel import Event, Fact, Seat
+from games.schema import BLANK, Fields, described, ids, mapping, veiled
+from games.pinned.war_of_civilizations.r3.data import (
+    ATTACK_BONUS,
+    ATTACKER,
+    BLANK_BATTLE,
+    CARDS,
+    DEFENCE_BONUS,
+    DEFENDER,
+    FLAGSHIP,
+    FLAGSHIP_CRYSTALS,
+    HOME,
+    HOME_DEFENCE,
+    OTHER_SIDE,
+    PIRATE,
+    PIRATE_STRENGTH,
+    PRIVATEER_STRENGTH,
+    SHIPS,
+    WIN_CRYSTALS,
+    Card,
+    Counts,
+)
+from games.pinned.war_of_civilizations.r3.document import Battle, Side, State
+from games.pinned.war_of_civilizations.r3.flow import put_out
+from games.pinned.war_of_civilizations.r3.state import (
+    AMMO_BID,
+    APEX_ISLAND,
+    BATTLE_START,
+    BID,
+    CARDS_BID,
+    DICE,
+    LOCATION,
+    PRIVATEER_PLACE,
+    SEAT,
+    SENT_HOME,
+    SHIP,
+    SIDES,
+    TOKEN,
+    WINNER,
+    ability,
+    battle_of,
+    fleet_strength,
+    own_player,
+    room,
+    ships_at,
+)
+
+# ---------------------------------------------------------------- the sides
+
+
+def on_side(battle: Battle, role: str) -> str:
+    """Return the seat on a side, or `pirate`."""
+    return battle["attacker"] if role == ATTACKER else battle["defender"]
+
+
+def other_seat(battle: Battle, seat: Seat) -> str:
+    """Return the opponent of a seat in a battle."""
+    return battle["defender"] if battle["attacker"] == seat else battle["attacker"]
+
+
+def waiting(state: State) -> list[Seat]:
+    """Return the seats that have still to bid, in seat order. A pirate does not bid (WOC-BAT-04, WOC-PIR-02)."""
+    battle = battle_of(state)
+    return [seat for seat in state["seats"] if seat in (battle["attacker"], battle["defender"]) and seat not in battle["bids"]]
+
+
+def cards_in_effect(battle: Battle, role: str) -> list[Card]:
+    """Return the cards that a side has bid, or none if a card of the other side cancels them (WOC-PWR-07, WOC-PWR-20)."""
+    bids = battle["bids"]
+    own, others = on_side(battle, role), on_side(battle, OTHER_SIDE[role])
+    if own not in bids or (others in bids and any(CARDS[card].cancels for card in bids[others]["cards"])):
+        return []
+    return [CARDS[card] for card in bids[own]["cards"]]
+
+
+def fighters(state: State, battle: Battle, role: str) -> Counts:
+    """Return the ships of a side that fight: those on the location without hostages (WOC-PRV-09, WOC-CTL-08)."""
+    there = ships_at(state, on_side(battle, role), battle["at"])
+    captive = battle["hostages"] if role == DEFENDER else {}
+    return {ship: there[ship] - captive.get(ship, 0) for ship in SHIPS if ship in there}
+
+
+def strength(state: State, battle: Battle, role: str) -> int:
+    """Return the strength of a side's fleet, of a pirate or of a privateer (WOC-BAT-07, WOC-PIR-02, WOC-PRV-08)."""
+    if on_side(battle, role) == PIRATE:
+        return PIRATE_STRENGTH
+    if battle["privateer"] == role:
+        return PRIVATEER_STRENGTH
+    return fleet_strength(fighters(state, battle, role))
+
+
+def support(state: State, seat: str, role: str, at: str) -> int:
+    """Return what a seat's side adds without cards: the ability of Tiger or Ape, and a defender's home base with a privateer there
+    (WOC-BAT-08, WOC-ABL-04, WOC-ABL-05, WOC-MAP-02, WOC-PRV-01)."""
+    if seat == PIRATE:
+        return 0
+    if role == ATTACKER:
+        return ability(state, seat, ATTACK_BONUS)
+    home = HOME_DEFENCE if HOME[seat] == at else 0
+    if home and state["players"][seat]["privateer"] == at:
+        home += PRIVATEER_STRENGTH
+    return ability(state, seat, DEFENCE_BONUS) + home
+
+
+def total(state: State, battle: Battle, role: str) -> Side:
+    """Return a side's total of fleet, ammunition and bonus. The opponent's cards take away, but never below 0; own cards, abilities and the
+    home base add (WOC-BAT-07, WOC-BAT-08, WOC-BAT-13, WOC-PIR-06, WOC-PWR-11, WOC-PWR-12, WOC-PWR-13, WOC-PWR-14, WOC-PWR-15, WOC-PWR-16,
+    WOC-PWR-17, WOC-PWR-18, WOC-PWR-19)."""
+    seat = on_side(battle, role)
+    own, against = cards_in_effect(battle, role), cards_in_effect(battle, OTHER_SIDE[role])
+    bid = sum(battle["dice"] or ()) if seat == PIRATE else battle["bids"][seat]["ammo"]
+    fleet = max(0, strength(state, battle, role) - sum([card.fleet for card in against]))
+    ammo = max(0, bid + sum([min(bid, card.doubles) for card in own]) - sum([card.ammo for card in against]))
+    bonus = sum([card.bonus[role] for card in own]) + support(state, seat, role, battle["at"])
+    return {"fleet": fleet, "ammo": ammo, "bonus": bonus, "total": fleet + ammo + bonus}
+
+
+def prize(beaten: Mapping[str, int]) -> int:
+    """Return the crystals for a win over some ships, before the supply runs out (WOC-BAT-10)."""
+    return FLAGSHIP_CRYSTALS if FLAGSHIP in beaten else WIN_CRYSTALS
+
+
+def going_home(state: State, battle: Battle, role: str) -> int:
+    """Return how many of the beaten ships go home: half, rounded down, or all with the card for it, as far as the home base has room. The
+    capital ship always goes home, and hostages count (WOC-RET-01, WOC-RET-03, WOC-RET-04, WOC-PWR-21, WOC-MAP-13)."""
+    seat = on_side(battle, role)
+    fleet = ships_at(state, seat, battle["at"])
+    number = sum(fleet.values())
+    most = number if any(card.retreats for card in cards_in_effect(battle, role)) else number // 2
+    return max(min(most, room(state, HOME[seat])), 1 if FLAGSHIP in fleet else 0)
+
+
+# ---------------------------------------------------------------- facts
+
+
+def _battle(state: State, own: Own) -> Document:
+    battle: Document = own(state, "battle")
+    return battle
+
+
+def battle_started(state: State, event: Event, own: Own) -> None:
+    """Two sides meet. Nobody has bid."""
+    battle = {name: value for name, value in event.items() if name != "type"}
+    state["battle"] = clone({**battle, **BLANK_BATTLE})
+
+
+def ability_used(state: State, event: Event, own: Own) -> None:
+    """A seat has used its ability in this battle."""
+    own(_battle(state, own), "ability_used").append(event["seat"])
+
+
+def bid_sealed(state: State, event: Event, own: Own) -> None:
+    """A side has bid. Only that side knows its bid (WOC-BAT-05)."""
+    own(_battle(state, own), "bids")[event["seat"]] = {"ammo": event["ammo"], "cards": list(event["cards"])}
+
+
+def dice_rolled(state: State, event: Event, own: Own) -> None:
+    """The dice of a pirate are thrown."""
+    _battle(state, own)["dice"] = list(event["dice"])
+
+
+def bids_revealed(state: State, event: Event, own: Own) -> None:
+    """All bids are open."""
+    _battle(state, own)["bids"] = clone(event["bids"])
+
+
+def battle_resolved(state: State, event: Event, own: Own) -> None:
+    """A side has won."""
+    _battle(state, own)["result"] = {"winner": event["winner"], "sides": clone(event["sides"])}
+
+
+def retreat_ordered(state: State, event: Event, own: Own) -> None:
+    """The loser must choose which ships go home."""
+    _battle(state, own)["retreat"] = {"seat": event["seat"], "count": event["count"]}
+
+
+def battle_ended(state: State, event: Event, own: Own) -> None:
+    """The battle is over."""
+    state["battle"] = None
+
+
+def seat_eliminated(state: State, event: Event, own: Own) -> None:
+    """A seat is out. Its pieces leave the board, and its cards go to the discard pile (WOC-ELM-03)."""
+    put_out(state, event["seat"], own)
+
+
+def expedition_seen(state: State, event: Event, own: Own) -> None:
+    """A seat knows the token on an apex island."""
+    apex = own(own(state, "apex"), event["apex"])
+    if event["seat"] not in apex["known_to"]:
+        own(apex, "known_to").append(event["seat"])
+
+
+def expedition_recovered(state: State, event: Event, own: Own) -> None:
+    """A token leaves the match."""
+    apex = own(own(state, "apex"), event["apex"])
+    apex["explored"] = True
+    apex["expedition"] = None
+    apex["known_to"] = []
+
+
+def expeditions_rotated(state: State, event: Event, own: Own) -> None:
+    """Tokens are on other islands. The seats that knew them know them there."""
+    islands = own(state, "apex")
+    before = {apex: (islands[apex]["expedition"], islands[apex]["known_to"]) for apex in event["moves"]}
+    for source, goal in event["moves"].items():
+        apex = own(islands, goal)
+        token, known = before[source]
+        apex["expedition"] = token
+        apex["known_to"] = list(known)
+
+
+def pirate_removed(state: State, event: Event, own: Own) -> None:
+    """A pirate has left its island."""
+    own(own(state, "apex"), event["apex"])["pirate"] = False
+
+
+def privateer_moved(state: State, event: Event, own: Own) -> None:
+    """A privateer is on another location, or in the reserve."""
+    own_player(state, event["seat"], own)["privateer"] = event["to"]
+
+
+FACTS: Mapping[str, tuple[Fact, Fields]] = {
+    "expedition_seen": (expedition_seen, {"seat": SEAT, "apex": APEX_ISLAND, "expedition": veiled(TOKEN, BLANK)}),
+    "expedition_recovered": (expedition_recovered, {"seat": SEAT, "apex": APEX_ISLAND, "expedition": TOKEN}),
+    "expeditions_rotated": (
+        expeditions_rotated,
+        {"moves": mapping(APEX_ISLAND, APEX_ISLAND, "from each island, the island that its token goes to")},
+    ),
+    "pirate_removed": (pirate_removed, {"apex": APEX_ISLAND, "reason": ids(["defeated", "hired"], "why the pirate leaves")}),
+    "privateer_moved": (privateer_moved, {"seat": SEAT, "to": PRIVATEER_PLACE}),
+    "battle_started": (battle_started, BATTLE_START),
+    "ability_used": (ability_used, {"seat": SEAT, "at": LOCATION, "ship": SHIP}),
+    "bid_sealed": (bid_sealed, {"seat": SEAT, "ammo": veiled(AMMO_BID, BLANK), "cards": veiled(CARDS_BID, BLANK)}),
+    "dice_rolled": (dice_rolled, {"dice": DICE}),
+    "bids_revealed": (bids_revealed, {"bids": mapping(SEAT, BID, "the bid of each side")}),
+    "battle_resolved": (battle_resolved, {"winner": WINNER, "sides": SIDES}),
+    "retreat_ordered": (retreat_ordered, {"seat": SEAT, "count": SENT_HOME}),
+    "battle_ended": (battle_ended, {"at": LOCATION}),
+    "seat_eliminated": (seat_eliminated, {"seat": SEAT, "by": described(SEAT, "the seat that has eliminated it")}),
+}

@@ -1,0 +1,258 @@
+"""Deeds of magic crystals: converting by mounted ones, mounting and dismounting, and upgrading an ability."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from games.choices import Outside, Ranges
+from games.documents import Own
+from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, no
+from games.schema import Fields, counts, described, whole
+from games.pinned.war_of_civilizations.r3.checks import bonus_open, cannot_pay, no_bonus, no_step
+from games.pinned.war_of_civilizations.r3.data import (
+    CONTINENT,
+    CONTINENT_OF,
+    CONVERTING,
+    DISMOUNTING,
+    MAX_LEVEL,
+    MOUNT_PRICE,
+    MOUNTING,
+    POWDER,
+    RESOURCES,
+    SUPPLY,
+    UPGRADE_PRICE,
+    YIELDS,
+    Counts,
+)
+from games.pinned.war_of_civilizations.r3.document import Match, State
+from games.pinned.war_of_civilizations.r3.flow import change_resources, move_crystals, pay
+from games.pinned.war_of_civilizations.r3.state import LOCATION, RESOURCE, ROUND, SEAT, can_pay, controls, goods, own_player, own_turn, turn_of
+
+# ---------------------------------------------------------------- convert
+
+
+def convertible(state: State, seat: Seat) -> list[str]:
+    """Return the resources into which a seat's mounted crystals convert: those that their locations yield, if it controls them. Neither a
+    gunboat nor a fertile island is needed (WOC-CNV-01, WOC-CNV-02, WOC-CNV-06)."""
+    mounted = state["players"][seat]["mounted"]
+    if not mounted:
+        return []
+    found = {name for location in mounted if controls(state, seat, location) for name in YIELDS[location]}
+    return [name for name in RESOURCES if name in found]
+
+
+def payable(state: State, seat: Seat, into: str) -> Counts:
+    """Return what a seat can convert into a resource: its other resources, never crystals (WOC-CNV-01, WOC-CNV-04)."""
+    stock = goods(state["players"][seat])
+    return {name: stock[name] for name in RESOURCES if name != into and stock[name]}
+
+
+def convert_offers(state: State, seat: Seat) -> list[Action]:
+    """Each resource once in an action (WOC-CNV-03)."""
+    turn = state["turn"]
+    if turn is None or turn["action"] != CONVERTING:
+        return []
+    return [{"type": "convert", "into": into} for into in convertible(state, seat) if into not in turn["converted"]]
+
+
+def convert_ranges(state: State, seat: Seat, action: Action) -> Ranges:
+    """Any mix of the other resources (WOC-CNV-01)."""
+    stock = payable(state, seat, action["into"])
+    return {"pay": {"each": {name: [0, number] for name, number in stock.items()}, "total": [1, sum(stock.values())]}}
+
+
+def convert_outside(state: State, seat: Seat, action: Action, found: Outside) -> Refusal:
+    """A seat converts no more of a resource than it has (WOC-CNV-01)."""
+    return no("cannot_pay", "WOC-CNV-01", price=f"{found.given} {found.key}", stock=f"{found.high} {found.key}")
+
+
+def _nothing_to_pay(state: State, seat: Seat, into: str) -> Refusal | None:
+    return None if payable(state, seat, into) else no("cannot_pay", "WOC-CNV-01", price="another resource", stock="nothing")
+
+
+def misconverted(action: Action) -> Refusal | None:
+    """Something is converted, and into another resource (WOC-CNV-01)."""
+    if action["pay"] and action["into"] not in action["pay"]:
+        return None
+    return no("bad_action", "WOC-CNV-01", reason="convert: `pay` must name other resources than `into`")
+
+
+def convert_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """The first rule that a conversion breaks (WOC-CNV-01, WOC-CNV-02, WOC-CNV-03)."""
+    into = action["into"]
+    refusal = no_step(state, CONVERTING)
+    if refusal is not None:
+        return refusal
+    if into not in convertible(state, seat):
+        return no("no_crystal", "WOC-CNV-02", reason=f"none is mounted where you control {into}")
+    if into in turn_of(state)["converted"]:
+        return no("already_done", "WOC-CNV-03", what=f"Converting into {into} in one action")
+    return _nothing_to_pay(state, seat, into)
+
+
+def convert(match: Match, seat: Seat, action: Action) -> None:
+    """Convert resources, once into each in an action (WOC-CNV-01, WOC-CNV-03)."""
+    exchange(match, seat, action)
+    match.emit("resource_converted", seat=seat, into=action["into"])
+
+
+def exchange(match: Match, seat: Seat, action: Action) -> None:
+    """Exchange resources one for one (WOC-CNV-01)."""
+    given = action["pay"]
+    paid = {name: -given[name] for name in RESOURCES if name in given}
+    change_resources(match, seat, {**paid, action["into"]: sum(given.values())}, "convert")
+
+
+def powder_offers(state: State, seat: Seat) -> list[Action]:
+    """During a battle only into ammunition, as often as the seat likes (WOC-CNV-05)."""
+    return [{"type": "convert", "into": POWDER}] if POWDER in convertible(state, seat) else []
+
+
+def powder_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """The first rule that a conversion during a battle breaks (WOC-CNV-02, WOC-CNV-05)."""
+    into = action["into"]
+    if into not in convertible(state, seat):
+        return no("no_crystal", "WOC-CNV-02", reason=f"none is mounted where you control {into}")
+    if into != POWDER:
+        return no("wrong_moment", "WOC-CNV-05", what=f"Converting into {into}", when="in your own turn")
+    return _nothing_to_pay(state, seat, into)
+
+
+# ---------------------------------------------------------------- mount and dismount
+
+
+def mount_offers(state: State, seat: Seat) -> list[Action]:
+    """Every location of the own continent (WOC-MNT-01)."""
+    if not bonus_open(state, MOUNTING) or not state["players"][seat]["crystals"] or not can_pay(state, seat, MOUNT_PRICE):
+        return []
+    return [{"type": "mount", "at": location} for location in CONTINENT_OF[seat]]
+
+
+def mount_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """One crystal a location, under control on the own continent, and no dismounting in the same turn (WOC-MNT-01, WOC-MNT-03)."""
+    at = action["at"]
+    refusal = no_bonus(state, MOUNTING)
+    if refusal is not None:
+        return refusal
+    player = state["players"][seat]
+    if turn_of(state)["crystal_use"] == DISMOUNTING:
+        return no("mount_or_dismount", "WOC-MNT-03", use="dismounted")
+    if not player["crystals"]:
+        return no("no_crystal", "WOC-MNT-01", reason="you have none in stock")
+    if CONTINENT[at] != seat:
+        return no("not_your_continent", "WOC-MNT-01", at=at)
+    if not controls(state, seat, at):
+        return no("not_controlled", "WOC-MNT-01", at=at)
+    if at in player["mounted"]:
+        return no("already_there", "WOC-MNT-01", what="A crystal", at=at)
+    return cannot_pay(state, seat, MOUNT_PRICE, "WOC-MNT-01")
+
+
+def mount(match: Match, seat: Seat, action: Action) -> None:
+    """Mount a crystal. From now on it cannot be spent (WOC-MNT-01, WOC-MNT-05)."""
+    pay(match, seat, MOUNT_PRICE, "mount")
+    match.emit("crystal_mounted", seat=seat, at=action["at"], round=match.state["round"])
+
+
+def dismount_offers(state: State, seat: Seat) -> list[Action]:
+    """Every mounted crystal (WOC-MNT-02)."""
+    mounted = state["players"][seat]["mounted"]
+    if not mounted or not bonus_open(state, DISMOUNTING):
+        return []
+    return [{"type": "dismount", "at": location} for location in CONTINENT_OF[seat] if location in mounted]
+
+
+def dismount_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """Not in the round of mounting, only under control, and no mounting in the same turn (WOC-MNT-02, WOC-MNT-03)."""
+    at = action["at"]
+    refusal = no_bonus(state, DISMOUNTING)
+    if refusal is not None:
+        return refusal
+    mounted = state["players"][seat]["mounted"]
+    if turn_of(state)["crystal_use"] == MOUNTING:
+        return no("mount_or_dismount", "WOC-MNT-03", use="mounted")
+    if at not in mounted:
+        return no("no_crystal", "WOC-MNT-02", reason=f"none of yours is mounted in {at}")
+    if not controls(state, seat, at):
+        return no("not_controlled", "WOC-MNT-02", at=at)
+    if mounted[at] == state["round"]:
+        return no("too_soon", "WOC-MNT-02", what=f"The crystal in {at} was mounted in this round")
+    return None
+
+
+def dismount(match: Match, seat: Seat, action: Action) -> None:
+    """Take a crystal back into the stock, free of charge (WOC-MNT-02)."""
+    match.emit("crystal_dismounted", seat=seat, at=action["at"])
+
+
+# ---------------------------------------------------------------- abilities
+
+
+def upgrade_offers(state: State, seat: Seat) -> list[Action]:
+    """A seat may upgrade at each of its decisions (WOC-ABL-01)."""
+    player = state["players"][seat]
+    return [{"type": "upgrade_ability"}] if player["ability"] < MAX_LEVEL and player["crystals"] >= UPGRADE_PRICE else []
+
+
+def upgrade_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """Two levels, each for a crystal in stock (WOC-ABL-01, WOC-MNT-05)."""
+    player = state["players"][seat]
+    if player["ability"] >= MAX_LEVEL:
+        return no("max_level", "WOC-ABL-01", level=MAX_LEVEL)
+    if player["crystals"] < UPGRADE_PRICE:
+        return no("no_crystal", "WOC-ABL-01", reason="you have none in stock")
+    return None
+
+
+def upgrade(match: Match, seat: Seat, action: Action) -> None:
+    """Return a crystal to the supply and raise the ability by a level. What was fixed before does not change (WOC-ABL-01, WOC-LIM-02)."""
+    move_crystals(match, seat, SUPPLY, UPGRADE_PRICE, "upgrade")
+    match.emit("ability_upgraded", seat=seat, level=match.state["players"][seat]["ability"] + 1)
+
+
+# ---------------------------------------------------------------- facts
+
+
+def resource_converted(state: State, event: Event, own: Own) -> None:
+    """The seat has converted into a resource in this action."""
+    turn = own_turn(state, own)
+    own(turn, "converted").append(event["into"])
+    turn["bonus_open"] = False
+
+
+def crystal_mounted(state: State, event: Event, own: Own) -> None:
+    """A crystal goes from the stock on a location."""
+    player = own_player(state, event["seat"], own)
+    player["crystals"] -= 1
+    own(player, "mounted")[event["at"]] = event["round"]
+    own_turn(state, own)["crystal_use"] = MOUNTING
+
+
+def crystal_dismounted(state: State, event: Event, own: Own) -> None:
+    """A mounted crystal comes back."""
+    player = own_player(state, event["seat"], own)
+    player["crystals"] += 1
+    del own(player, "mounted")[event["at"]]
+    own_turn(state, own)["crystal_use"] = DISMOUNTING
+
+
+def ability_upgraded(state: State, event: Event, own: Own) -> None:
+    """A seat can do more."""
+    own_player(state, event["seat"], own)["ability"] = event["level"]
+
+
+FACTS: Mapping[str, tuple[Fact, Fields]] = {
+    "resource_converted": (resource_converted, {"seat": SEAT, "into": RESOURCE}),
+    "crystal_mounted": (crystal_mounted, {"seat": SEAT, "at": LOCATION, "round": ROUND}),
+    "crystal_dismounted": (crystal_dismounted, {"seat": SEAT, "at": LOCATION}),
+    "ability_upgraded": (ability_upgraded, {"seat": SEAT, "level": whole(1, MAX_LEVEL, "the new level")}),
+}
+
+# ---------------------------------------------------------------- deeds
+
+_EXCHANGE = {"into": described(RESOURCE, "the resource gained"), "pay": counts(RESOURCE, about="what is paid, by resource")}
+CONVERT = Deed(_EXCHANGE, convert_offers, convert_refusal, convert, convert_ranges, convert_outside)
+CONVERT_TO_POWDER = Deed(_EXCHANGE, powder_offers, powder_refusal, exchange, convert_ranges, convert_outside)
+MOUNT = Deed({"at": LOCATION}, mount_offers, mount_refusal, mount)
+DISMOUNT = Deed({"at": LOCATION}, dismount_offers, dismount_refusal, dismount)
+UPGRADE = Deed({}, upgrade_offers, upgrade_refusal, upgrade)

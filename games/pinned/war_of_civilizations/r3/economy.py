@@ -1,0 +1,466 @@
+"""Deeds of the active actions Collect and Buy with their bonus: resources, disasters, ships and power cards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from games.choices import Outside, Ranges
+from games.documents import Own
+from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, no
+from games.schema import Fields, counts, known, listing, nullable, optional, text, whole
+from games.pinned.war_of_civilizations.r3.checks import (
+    bonus_open,
+    cannot_pay,
+    no_bonus,
+    no_room,
+    no_step,
+    played_without,
+)
+from games.pinned.war_of_civilizations.r3.data import (
+    BARREN,
+    BUYING,
+    CARD_BUYING,
+    CARDS,
+    CARDS_A_TURN,
+    COLLECT_EXTRA,
+    COLLECTING,
+    CONTINENT,
+    CONTINENT_OF,
+    DISASTERS,
+    DISPLAY_SIZE,
+    FLAGSHIP,
+    FORECAST_TOKENS,
+    HAND_LIMIT,
+    HOME,
+    ISLE,
+    LOCATIONS,
+    MONEY,
+    PRICE,
+    PRIVATEER,
+    PRIVATEER_PRICE,
+    REBUILD_PRICE,
+    REBUILDING,
+    RESERVE,
+    SHIPS,
+    STRUCK,
+    Counts,
+)
+from games.pinned.war_of_civilizations.r3.document import Match, State
+from games.pinned.war_of_civilizations.r3.flow import change_resources, close_bonus, end_action, lose_teleporter, move_ships, pay, to_turn
+from games.pinned.war_of_civilizations.r3.state import (
+    CARD,
+    DECK,
+    LOCATION,
+    RESOURCE,
+    SEAT,
+    ability,
+    can_pay,
+    collected_from,
+    controlled,
+    controls,
+    harvest,
+    in_words,
+    occupants,
+    option,
+    own_player,
+    own_turn,
+    reserve,
+    room,
+    ships_at,
+    turn_of,
+)
+
+WARE = known([*SHIPS, PRIVATEER], "a kind of ship, or a privateer")
+
+# ---------------------------------------------------------------- Collect
+
+
+def gathered_from(state: State, seat: Seat) -> list[str]:
+    """Return the locations from which a seat can collect, in map order: those under its control that have something to collect
+    (WOC-COL-01, WOC-PRV-05)."""
+    return collected_from(state, seat, controlled(state, seat))
+
+
+def threatened(state: State, locations: list[str]) -> list[str]:
+    """Return the locations with forecast tokens (WOC-DIS-04, WOC-DIS-10)."""
+    marks = state["marks"]
+    return [location for location in locations if location in marks and marks[location] != BARREN]
+
+
+def collect_offers(state: State, seat: Seat) -> list[Action]:
+    """One collection. With disasters also one for each set of islands with forecast tokens that may be left out (WOC-DIS-04)."""
+    turn = state["turn"]
+    if turn is None or turn["action"] != COLLECTING:
+        return []
+    whence = gathered_from(state, seat)
+    if not whence:
+        return []
+    if not option(state, "disasters"):
+        return [{"type": "collect"}]
+    if not turn["forecast_drawn"]:
+        return []
+    risky = threatened(state, whence)
+    skips = [[risky[place] for place in range(len(risky)) if chosen >> place & 1] for chosen in range(1 << len(risky))]
+    return [{"type": "collect"}, *[{"type": "collect", "skip": skip} for skip in skips if len(skip) < len(whence)]]
+
+
+def collect_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """The first rule that a collection breaks (WOC-COL-01, WOC-COL-05, WOC-DIS-01, WOC-DIS-04, WOC-ABL-06)."""
+    skip = action.get("skip", [])
+    refusal = no_step(state, COLLECTING)
+    if refusal is not None:
+        return refusal
+    if option(state, "disasters") and not turn_of(state)["forecast_drawn"]:
+        return no("forecast_first", "WOC-DIS-01")
+    whence = gathered_from(state, seat)
+    risky = threatened(state, whence)
+    if len(set(skip)) < len(skip) or any(location not in risky for location in skip):
+        return no("bad_choice", "WOC-DIS-04", reason=f"only {' or '.join(risky) or 'nothing'} may be left out")
+    left = [location for location in whence if location not in skip]
+    if not left:
+        return no("nothing_to_collect", "WOC-COL-05")
+    return _extra(state, seat, left) if action.get("extra") and not ability(state, seat, COLLECT_EXTRA) else None
+
+
+def collect_ranges(state: State, seat: Seat, action: Action) -> Ranges:
+    """Squirrel chooses what more it collects, among what it gathers. Nobody else has anything to choose (WOC-ABL-06)."""
+    more = ability(state, seat, COLLECT_EXTRA)
+    if not more:
+        return {}
+    skip = action.get("skip", ())
+    found = harvest([location for location in gathered_from(state, seat) if location not in skip])
+    return {"extra": {"each": {name: [0, more] for name in found}, "total": [more, more]}}
+
+
+def collect_outside(state: State, seat: Seat, action: Action, found: Outside) -> Refusal:
+    """Squirrel collects exactly so many more, out of what it gathers (WOC-ABL-06)."""
+    skip = action.get("skip", ())
+    return _extra(state, seat, [location for location in gathered_from(state, seat) if location not in skip])
+
+
+def _extra(state: State, seat: Seat, left: list[str]) -> Refusal:
+    more = ability(state, seat, COLLECT_EXTRA)
+    return no("bad_choice", "WOC-ABL-06", reason=f"{more} more are collected, out of {in_words(harvest(left))}")
+
+
+def collect(match: Match, seat: Seat, action: Action) -> None:
+    """Give the seat what its locations yield. Those with forecast tokens become barren (WOC-COL-01, WOC-COL-03, WOC-DIS-05, WOC-ABL-06,
+    WOC-TRN-10)."""
+    skip, extra = action.get("skip", ()), action.get("extra", {})
+    whence = [location for location in gathered_from(match.state, seat) if location not in skip]
+    found = harvest(whence)
+    change_resources(match, seat, {name: number + extra.get(name, 0) for name, number in found.items()}, "collect")
+    for location in threatened(match.state, whence):
+        lay_waste(match, location)
+    end_action(match)
+    to_turn(match)
+
+
+def lay_waste(match: Match, location: str) -> None:
+    """Make an island barren. Ships of all seats go to the reserve, their capital ships home, and their teleporters are lost. A mounted
+    crystal stays (WOC-DIS-05, WOC-DIS-06, WOC-LIM-04)."""
+    for seat in match.state["seats"]:
+        if FLAGSHIP in ships_at(match.state, seat, location) and location != HOME[seat]:
+            move_ships(match, seat, location, HOME[seat], {FLAGSHIP: 1}, "disaster")
+    for seat in match.state["seats"]:
+        there = ships_at(match.state, seat, location)
+        struck = {ship: there[ship] for ship in SHIPS if ship in there and ship != FLAGSHIP}
+        if struck:
+            match.emit("ships_removed", seat=seat, at=location, ships=struck, reason="disaster")
+    for seat in match.state["seats"]:
+        if location in match.state["players"][seat]["teleporters"]:
+            lose_teleporter(match, seat, location, "disaster")
+    match.emit("island_laid_waste", at=location)
+
+
+def forecast_offers(state: State, seat: Seat) -> list[Action]:
+    """With disasters a card is drawn before anything is collected (WOC-DIS-01)."""
+    turn = state["turn"]
+    drawn = turn is None or turn["action"] != COLLECTING or turn["forecast_drawn"] or not option(state, "disasters")
+    return [] if drawn else [{"type": "forecast"}]
+
+
+def forecast_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """One card for each collect action, and only with disasters (WOC-DIS-01)."""
+    refusal = played_without(state, "disasters") or no_step(state, COLLECTING)
+    if refusal is not None or not turn_of(state)["forecast_drawn"]:
+        return refusal
+    return no("already_done", "WOC-DIS-01", what="The forecast of a collect action")
+
+
+def forecast(match: Match, seat: Seat, action: Action) -> None:
+    """Draw a disaster card from all of them. It names an island of the seat's continent, or takes a token off every island. Barren islands
+    stay as they are (WOC-DIS-01, WOC-DIS-02, WOC-DIS-03, WOC-DIS-10, WOC-TRN-07, WOC-SET-10, WOC-CMP-08)."""
+    card = match.chance.pick(list(DISASTERS))
+    match.emit("disaster_drawn", seat=seat, card=card)
+    island = STRUCK[seat].get(card)
+    if island is None:
+        cool_down(match)
+    elif match.state["marks"].get(island) not in (BARREN, FORECAST_TOKENS):
+        match.emit("island_marked", at=island, mark=FORECAST_TOKENS)
+
+
+def cool_down(match: Match) -> None:
+    """Take a token off every island with forecast tokens (WOC-DIS-03, WOC-DIS-09)."""
+    marks = match.state["marks"]
+    for location in LOCATIONS:
+        mark = marks.get(location)
+        if isinstance(mark, int):
+            match.emit("island_marked", at=location, mark=mark - 1 or None)
+
+
+def rebuild_offers(state: State, seat: Seat) -> list[Action]:
+    """Every island of the seat's own continent that is barren (WOC-DIS-08)."""
+    marks = state["marks"]
+    if not marks or not bonus_open(state, REBUILDING) or not option(state, "disasters"):
+        return []
+    return [{"type": "rebuild", "at": location} for location in CONTINENT_OF[seat] if marks.get(location) == BARREN]
+
+
+def rebuild_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """Only on the own continent, without an opponent's ship there, and not in the turn in which the island became barren (WOC-DIS-08)."""
+    at = action["at"]
+    refusal = played_without(state, "disasters") or no_bonus(state, REBUILDING)
+    if refusal is not None:
+        return refusal
+    if CONTINENT[at] != seat:
+        return no("not_your_continent", "WOC-DIS-08", at=at)
+    if state["marks"].get(at) != BARREN:
+        return no("not_barren", "WOC-DIS-08", at=at)
+    if at in turn_of(state)["laid_waste"]:
+        return no("too_soon", "WOC-DIS-08", what=f"{at} was laid waste in this turn")
+    others = occupants(state, at, seat)
+    if others:
+        return no("enemy_there", "WOC-DIS-08", at=at, seat=others[0])
+    return cannot_pay(state, seat, REBUILD_PRICE, "WOC-DIS-08")
+
+
+def rebuild(match: Match, seat: Seat, action: Action) -> None:
+    """Make a barren island as it was before (WOC-DIS-08)."""
+    pay(match, seat, REBUILD_PRICE, "rebuild")
+    match.emit("island_marked", at=action["at"], mark=None)
+
+
+# ---------------------------------------------------------------- Buy
+
+
+def buy_card_offers(state: State, seat: Seat) -> list[Action]:
+    """Every different card of the display that the seat can pay (WOC-PWR-01)."""
+    if not bonus_open(state, CARD_BUYING) or turn_of(state)["cards_bought"] >= CARDS_A_TURN:
+        return []
+    if len(state["players"][seat]["cards"]) >= HAND_LIMIT:
+        return []
+    return [
+        {"type": "buy_card", "card": card} for card in dict.fromkeys(state["power"]["display"]) if can_pay(state, seat, CARDS[card].cost)
+    ]
+
+
+def buy_card_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """The card is on display, no more than two are bought in a turn or kept in hand, and it can be paid (WOC-PWR-01, WOC-PWR-02)."""
+    card = action["card"]
+    refusal = no_bonus(state, CARD_BUYING)
+    if refusal is not None:
+        return refusal
+    display = state["power"]["display"]
+    if card not in display:
+        return no("card_not_there", "WOC-PWR-01", card=card, where="the display", there=", ".join(display) or "nothing")
+    if turn_of(state)["cards_bought"] >= CARDS_A_TURN:
+        return no("card_limit", "WOC-PWR-02", limit=CARDS_A_TURN)
+    if len(state["players"][seat]["cards"]) >= HAND_LIMIT:
+        return no("hand_full", "WOC-PWR-02", limit=HAND_LIMIT)
+    return cannot_pay(state, seat, CARDS[card].cost, "WOC-PWR-01")
+
+
+def buy_card(match: Match, seat: Seat, action: Action) -> None:
+    """Move a card to the hand and replace it at once. An empty deck is renewed from the discard pile (WOC-PWR-01, WOC-PWR-02, WOC-PWR-03,
+    WOC-PWR-07, WOC-TRN-08)."""
+    card = action["card"]
+    pay(match, seat, CARDS[card].cost, "buy_card")
+    match.emit("card_bought", seat=seat, card=card)
+    power = match.state["power"]
+    if len(power["display"]) < DISPLAY_SIZE:
+        if not power["deck"] and power["discard"]:
+            match.emit("deck_reshuffled", deck=match.chance.shuffle(power["discard"]))
+        deck = match.state["power"]["deck"]
+        if deck:
+            match.emit("card_revealed", card=deck[0])
+
+
+def price_of(state: State, ship: str, number: int) -> Counts:
+    """Return the price of ships: so many times the price of one, less what is left of Lion's discount on the OC (WOC-BUY-01, WOC-ABL-07,
+    WOC-PRV-11, WOC-CMP-06)."""
+    each = PRIVATEER_PRICE if ship == PRIVATEER else PRICE[ship]
+    price = {name: count * number for name, count in each.items()}
+    price[MONEY] -= min(price[MONEY], turn_of(state)["discount_left"])
+    return price
+
+
+def buy_ships_offers(state: State, seat: Seat) -> list[Action]:
+    """Every kind of ship to every location under control but the Isle, and a privateer from the reserve to the home base (WOC-BUY-02,
+    WOC-PRV-11)."""
+    turn = state["turn"]
+    if turn is None or turn["action"] != BUYING:
+        return []
+    places = [location for location in controlled(state, seat) if location != ISLE]
+    kinds = [ship for ship in PRICE if can_pay(state, seat, price_of(state, ship, 1)) and reserve(state, seat, ship)]
+    offers: list[Action] = [{"type": "buy_ships", "ship": ship, "at": location} for ship in kinds for location in places]
+    if state["players"][seat]["privateer"] == RESERVE and option(state, "pirates"):
+        offers.append({"type": "buy_ships", "ship": PRIVATEER, "at": HOME[seat], "count": 1})
+    return offers
+
+
+def buy_ships_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """The first rule that the purchase of one ship breaks (WOC-BUY-01, WOC-BUY-02, WOC-BUY-03, WOC-BUY-04, WOC-PRV-11, WOC-LIM-03)."""
+    ship, at = action["ship"], action["at"]
+    if ship == PRIVATEER:
+        return privateer_refusal(state, seat, at, action["count"])
+    refusal = no_step(state, BUYING)
+    if refusal is not None:
+        return refusal
+    if not reserve(state, seat, ship):
+        return no("reserve_empty", "WOC-BUY-03", ship=ship, wanted=1, left=0)
+    if not controls(state, seat, at):
+        return no("not_controlled", "WOC-BUY-02", at=at)
+    if at == ISLE:
+        return no("isle_closed", "WOC-BUY-02")
+    return no_room(state, at, 1) or cannot_pay(state, seat, price_of(state, ship, 1), "WOC-BUY-01")
+
+
+def privateer_refusal(state: State, seat: Seat, at: str, number: int) -> Refusal | None:
+    """The one privateer comes from the reserve to the home base (WOC-PRV-11)."""
+    refusal = played_without(state, "pirates") or no_step(state, BUYING)
+    if refusal is not None:
+        return refusal
+    left = int(state["players"][seat]["privateer"] == RESERVE)
+    if number > left:
+        return no("reserve_empty", "WOC-BUY-03", ship=PRIVATEER, wanted=number, left=left)
+    if at != HOME[seat]:
+        return no("not_controlled", "WOC-BUY-02", at=at)
+    return cannot_pay(state, seat, price_of(state, PRIVATEER, 1), "WOC-BUY-01")
+
+
+def buy_ships_ranges(state: State, seat: Seat, action: Action) -> Ranges:
+    """As many ships as reserve, room and money allow; one privateer (WOC-BUY-01, WOC-BUY-02, WOC-BUY-03)."""
+    ship = action["ship"]
+    if ship == PRIVATEER:
+        return {}
+    most = min(reserve(state, seat, ship), room(state, action["at"]))
+    return {"count": [1, next((number for number in range(most, 1, -1) if can_pay(state, seat, price_of(state, ship, number))), 1)]}
+
+
+def buy_ships_outside(state: State, seat: Seat, action: Action, found: Outside) -> Refusal:
+    """The reserve, the room or the money is not enough for so many ships (WOC-BUY-01, WOC-BUY-02, WOC-BUY-03)."""
+    ship, at, number = action["ship"], action["at"], found.given
+    left = reserve(state, seat, ship)
+    if number > left:
+        return no("reserve_empty", "WOC-BUY-03", ship=ship, wanted=number, left=left)
+    price = price_of(state, ship, number)
+    refusal = no_room(state, at, number) or cannot_pay(state, seat, price, "WOC-BUY-01")
+    assert refusal is not None, "a count outside its range is refused"
+    return refusal
+
+
+def buy_ships(match: Match, seat: Seat, action: Action) -> None:
+    """Place ships from the reserve on the board. The rest of a discount serves the next purchase (WOC-BUY-01, WOC-BUY-02, WOC-ABL-07,
+    WOC-PRV-11)."""
+    ship, at, number = action["ship"], action["at"], action["count"]
+    state = match.state
+    price = price_of(state, ship, number)
+    discount = (PRIVATEER_PRICE if ship == PRIVATEER else PRICE[ship])[MONEY] * number - price[MONEY]
+    close_bonus(match, seat)
+    pay(match, seat, price, "buy_ships")
+    if ship == PRIVATEER:
+        match.emit("privateer_moved", seat=seat, to=at)
+    else:
+        match.emit("ships_placed", seat=seat, at=at, ships={ship: number}, reason="buy")
+    if discount:
+        match.emit("discount_used", seat=seat, left=turn_of(state)["discount_left"] - discount)
+
+
+# ---------------------------------------------------------------- facts
+
+
+def discount_used(state: State, event: Event, own: Own) -> None:
+    """Part of the discount is used."""
+    own_turn(state, own)["discount_left"] = event["left"]
+
+
+def card_bought(state: State, event: Event, own: Own) -> None:
+    """A card leaves the display for a hand."""
+    own(own(state, "power"), "display").remove(event["card"])
+    own_turn(state, own)["cards_bought"] += 1
+    own(own_player(state, event["seat"], own), "cards").append(event["card"])
+
+
+def card_revealed(state: State, event: Event, own: Own) -> None:
+    """The top card of the deck joins the display."""
+    power = own(state, "power")
+    del own(power, "deck")[0]
+    own(power, "display").append(event["card"])
+
+
+def deck_reshuffled(state: State, event: Event, own: Own) -> None:
+    """The discard pile has become the deck."""
+    power = own(state, "power")
+    power["deck"] = list(event["deck"])
+    power["discard"] = []
+
+
+def disaster_drawn(state: State, event: Event, own: Own) -> None:
+    """A disaster card is shown and goes back (WOC-DIS-01). The forecast of this action is done."""
+    turn = own_turn(state, own)
+    turn["forecast_drawn"] = True
+    turn["bonus_open"] = False
+
+
+def island_marked(state: State, event: Event, own: Own) -> None:
+    """An island has other forecast tokens, or is no longer marked."""
+    marks = own(state, "marks")
+    if event["mark"] is None:
+        del marks[event["at"]]
+    else:
+        marks[event["at"]] = event["mark"]
+
+
+def island_laid_waste(state: State, event: Event, own: Own) -> None:
+    """An island is barren, and noted for this turn (WOC-DIS-08)."""
+    own(state, "marks")[event["at"]] = BARREN
+    own(own_turn(state, own), "laid_waste").append(event["at"])
+
+
+_MARK = nullable(whole(1, FORECAST_TOKENS, "forecast tokens on the island; null for none"))
+
+FACTS: Mapping[str, tuple[Fact, Fields]] = {
+    "discount_used": (discount_used, {"seat": SEAT, "left": whole(0, about="what is left of it, in OC")}),
+    "card_bought": (card_bought, {"seat": SEAT, "card": CARD}),
+    "card_revealed": (card_revealed, {"card": CARD}),
+    "deck_reshuffled": (deck_reshuffled, {"deck": DECK}),
+    "disaster_drawn": (disaster_drawn, {"seat": SEAT, "card": text(about="a disaster card")}),
+    "island_laid_waste": (island_laid_waste, {"at": LOCATION}),
+    "island_marked": (island_marked, {"at": LOCATION, "mark": _MARK}),
+}
+
+# ---------------------------------------------------------------- deeds
+
+COLLECT = Deed(
+    {
+        "skip": optional(listing(LOCATION, about="islands with forecast tokens that are left out")),
+        "extra": optional(counts(RESOURCE, about="what Squirrel's ability brings, by resource")),
+    },
+    collect_offers,
+    collect_refusal,
+    collect,
+    collect_ranges,
+    collect_outside,
+)
+FORECAST = Deed({}, forecast_offers, forecast_refusal, forecast)
+REBUILD = Deed({"at": LOCATION}, rebuild_offers, rebuild_refusal, rebuild)
+BUY_CARD = Deed({"card": CARD}, buy_card_offers, buy_card_refusal, buy_card)
+BUY_SHIPS = Deed(
+    {"ship": WARE, "at": LOCATION, "count": whole(1, about="how many ships")},
+    buy_ships_offers,
+    buy_ships_refusal,
+    buy_ships,
+    buy_ships_ranges,
+    buy_ships_outside,
+)

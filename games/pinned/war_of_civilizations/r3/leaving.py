@@ -1,0 +1,97 @@
+"""Leaving the match, and the default action of a seat that does not decide."""
+
+from __future__ import annotations
+
+from games.kernel import Action, Seat
+from games.lifecycle import RESIGNED
+from games.pinned.war_of_civilizations.r3.actions import pass_on
+from games.pinned.war_of_civilizations.r3.battle.record import other_seat
+from games.pinned.war_of_civilizations.r3.battle.resolve import let_go
+from games.pinned.war_of_civilizations.r3.data import (
+    BIDS_PHASE,
+    BLOCKADE_PHASE,
+    DEPLOY_PHASE,
+    FREE_SHIPS,
+    LANDINGS,
+    PIRATE,
+    PIRATE_PHASE,
+    RANSOM_PHASE,
+    REINFORCE_PHASE,
+    RETREAT_PHASE,
+    WEAKEST_FIRST,
+    Counts,
+)
+from games.pinned.war_of_civilizations.r3.document import Match, State
+from games.pinned.war_of_civilizations.r3.flow import end_action, end_turn, take_control, to_turn
+from games.pinned.war_of_civilizations.r3.outcome import check_survivor
+from games.pinned.war_of_civilizations.r3.privateers import LEFT, hire_refusal, met
+from games.pinned.war_of_civilizations.r3.state import battle_of, ships_at, turn_of
+
+
+def leave(match: Match, seat: Seat) -> None:
+    """Take a seat out. A battle, a blockade or an offer of ransom that it takes part in is over, without a winner, and the turn goes on;
+    its own turn ends. The match ends when one seat is left (WOC-LEA-01, WOC-LEA-02, WOC-LEA-03, WOC-LEA-04, WOC-LEA-05, WOC-LEA-06)."""
+    state = match.state
+    battle, blockade, ransom = state["battle"], state["blockade"], state["ransom"]
+    fights = battle is not None and seat in (battle["attacker"], battle["defender"])
+    blocks = blockade is not None and seat in (blockade["owner"], blockade["occupant"])
+    bargains = ransom is not None and seat in (ransom["from"], ransom["to"])
+    if ransom is not None and bargains:
+        match.emit("ransom_lapsed", at=ransom["at"])
+    let_go(match, seat)
+    match.emit("seat_withdrawn", seat=seat)
+    if battle is not None and fights:
+        match.emit("battle_ended", at=battle["at"])
+    if blockade is not None and blocks:
+        match.emit("blockade_ended", at=blockade["at"], result=LEFT)
+    if check_survivor(match, RESIGNED):
+        return
+    if battle is not None and fights:
+        foe = other_seat(battle, seat)
+        if foe != PIRATE and ships_at(match.state, foe, battle["at"]):
+            take_control(match, foe, battle["at"])
+    if state["active"] == seat:
+        (pass_on if state["phase"] == DEPLOY_PHASE else end_turn)(match, seat)
+    elif fights or blocks or bargains:
+        if fights or blocks:
+            end_action(match)
+        to_turn(match)
+
+
+def default(state: State, seat: Seat) -> Action:
+    """Return what a seat does that does not decide. It ends its action, then its turn; it hires a pirate if it can, yields, declines,
+    brings no ship in, bids nothing, and saves its strongest ships (WOC-SKP-01, WOC-SKP-02, WOC-SKP-03, WOC-SKP-04, WOC-SKP-05,
+    WOC-SKP-06)."""
+    phase = state["phase"]
+    if phase == DEPLOY_PHASE:
+        return {"type": "deploy", "at": LANDINGS[seat][0], "ships": {ship: (number + 1) // 2 for ship, number in FREE_SHIPS.items()}}
+    if phase == PIRATE_PHASE:
+        hiring: Action = {"type": "hire_pirate"}
+        return hiring if hire_refusal(state, seat, hiring) is None else {"type": "fight", "at": met(state)["at"]}
+    if phase == RETREAT_PHASE:
+        return {"type": "retreat", "ships": _strongest(state, seat)}
+    if phase in ANSWERS:
+        return dict(ANSWERS[phase])
+    return {"type": "end_turn" if turn_of(state)["action"] is None else "end_action"}
+
+
+ANSWERS: dict[str, Action] = {
+    BLOCKADE_PHASE: {"type": "yield"},
+    RANSOM_PHASE: {"type": "answer_ransom", "accept": False},
+    REINFORCE_PHASE: {"type": "ready"},
+    BIDS_PHASE: {"type": "bid", "ammo": 0, "cards": []},
+}
+
+
+def _strongest(state: State, seat: Seat) -> Counts:
+    """Return the strongest of the beaten ships, as many as go home, the capital ship among them (WOC-SKP-06)."""
+    battle = battle_of(state)
+    assert battle["retreat"] is not None, "a retreat was ordered"
+    fleet, left = ships_at(state, seat, battle["at"]), battle["retreat"]["count"]
+    saved: Counts = {}
+    for ship in reversed(WEAKEST_FIRST):
+        number = min(fleet.get(ship, 0), left)
+        left -= number
+        if number:
+            saved[ship] = number
+    return saved

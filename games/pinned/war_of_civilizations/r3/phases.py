@@ -1,0 +1,84 @@
+"""The deeds that each phase allows, and the actions that no position allows: every decision of the game (CONTRACT section 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from games.kernel import Action, Deed, Refusal, no
+from games.lifecycle import OVER, ROUND_END, SETUP
+from games.pinned.war_of_civilizations.r3.actions import BEGIN, DEPLOY, DISCARD_CARD, END_ACTION, END_ROUND, END_TURN, PLAY_CARD, SET_UP, misplaced
+from games.pinned.war_of_civilizations.r3.battle.deeds import BID, READY, REINFORCE, RETREAT, USE_ABILITY
+from games.pinned.war_of_civilizations.r3.crystals import CONVERT, CONVERT_TO_POWDER, DISMOUNT, MOUNT, UPGRADE, misconverted
+from games.pinned.war_of_civilizations.r3.data import (
+    BIDS_PHASE,
+    BLOCKADE_PHASE,
+    DEPLOY_PHASE,
+    PIRATE_PHASE,
+    RANSOM_PHASE,
+    REINFORCE_PHASE,
+    RETREAT_PHASE,
+    TURN_PHASE,
+)
+from games.pinned.war_of_civilizations.r3.document import State
+from games.pinned.war_of_civilizations.r3.economy import BUY_CARD, BUY_SHIPS, COLLECT, FORECAST, REBUILD
+from games.pinned.war_of_civilizations.r3.movement import BUILD_TELEPORTER, MOVE, REDISTRIBUTE
+from games.pinned.war_of_civilizations.r3.privateers import (
+    ANSWER_RANSOM,
+    FIGHT,
+    FIGHT_ARRIVAL,
+    FIGHT_PIRATE,
+    HIRE_PIRATE,
+    MOVE_PRIVATEER,
+    OFFER_RANSOM,
+    YIELD,
+)
+from games.pinned.war_of_civilizations.r3.state import in_play
+
+PHASES: Mapping[str, Mapping[str, Deed]] = {
+    SETUP: {"advance": SET_UP},
+    DEPLOY_PHASE: {"deploy": DEPLOY},
+    TURN_PHASE: {
+        "begin": BEGIN,
+        "forecast": FORECAST,
+        "collect": COLLECT,
+        "rebuild": REBUILD,
+        "buy_card": BUY_CARD,
+        "buy_ships": BUY_SHIPS,
+        "build_teleporter": BUILD_TELEPORTER,
+        "move": MOVE,
+        "redistribute": REDISTRIBUTE,
+        "convert": CONVERT,
+        "mount": MOUNT,
+        "dismount": DISMOUNT,
+        "fight": FIGHT,
+        "move_privateer": MOVE_PRIVATEER,
+        "play_card": PLAY_CARD,
+        "discard_card": DISCARD_CARD,
+        "upgrade_ability": UPGRADE,
+        "offer_ransom": OFFER_RANSOM,
+        "end_action": END_ACTION,
+        "end_turn": END_TURN,
+    },
+    PIRATE_PHASE: {"fight": FIGHT_PIRATE, "hire_pirate": HIRE_PIRATE, "upgrade_ability": UPGRADE},
+    BLOCKADE_PHASE: {"fight": FIGHT_ARRIVAL, "offer_ransom": OFFER_RANSOM, "yield": YIELD, "upgrade_ability": UPGRADE},
+    RANSOM_PHASE: {"answer_ransom": ANSWER_RANSOM},
+    REINFORCE_PHASE: {"redistribute": REINFORCE, "ready": READY, "upgrade_ability": UPGRADE},
+    BIDS_PHASE: {"bid": BID, "convert": CONVERT_TO_POWDER, "use_ability": USE_ABILITY, "upgrade_ability": UPGRADE},
+    RETREAT_PHASE: {"retreat": RETREAT},
+    ROUND_END: {"advance": END_ROUND},
+    OVER: {},
+}
+
+CONTRADICTORY: Mapping[str, Callable[[Action], Refusal | None]] = {"convert": misconverted, "play_card": misplaced}
+"""The actions whose fields can contradict each other, with the check of each. It is beside the deed."""
+
+
+def inadmissible(state: State, action: Action) -> Refusal | None:
+    """Refuse an action that names a location out of play, or whose fields contradict each other: it is illegal in every position of the
+    match (WOC-MAP-01, WOC-CNV-01, WOC-PWR-29, WOC-PWR-31)."""
+    board = in_play(state)
+    for location in (action.get("at"), action.get("from"), action.get("to"), *action.get("skip", ())):
+        if location is not None and location not in board:
+            return no("bad_action", "WOC-MAP-01", reason=f"{location} is not in play")
+    check = CONTRADICTORY.get(action["type"])
+    return None if check is None else check(action)

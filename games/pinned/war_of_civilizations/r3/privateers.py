@@ -1,0 +1,415 @@
+"""Deeds of Rise of Pirates: meeting a pirate, sending a privateer, and its victim's answer: fight, ransom or yield."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from games.choices import Outside, Ranges
+from games.documents import Own
+from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, no
+from games.schema import Fields, counts, flag, ids, optional, text
+from games.pinned.war_of_civilizations.r3.battle.resolve import land, start_battle
+from games.pinned.war_of_civilizations.r3.checks import cannot_pay, no_step, played_without
+from games.pinned.war_of_civilizations.r3.data import (
+    ATTACKER,
+    BLOCKADE_PHASE,
+    DOCKABLE,
+    FLAGSHIP,
+    HOME,
+    MOVING,
+    NOTE_LENGTH,
+    OFFERS_A_MOMENT,
+    PIRATE,
+    PLACE,
+    PRIVATEER,
+    PRIVATEER_PRICE,
+    RANSOM_PHASE,
+    RESERVE,
+    RESOURCES,
+    Counts,
+)
+from games.pinned.war_of_civilizations.r3.document import Blockade, Match, Mover, State
+from games.pinned.war_of_civilizations.r3.flow import change_resources, close_bonus, end_action, move_crystals, pass_to, pay, to_turn
+from games.pinned.war_of_civilizations.r3.state import (
+    BLOCKADE_START,
+    GOODS,
+    LOCATION,
+    NOTE,
+    RANSOM_OFFERED,
+    SEAT,
+    blockade_of,
+    foreign_privateer,
+    goods,
+    hostages,
+    occupants,
+    option,
+    own_player,
+    own_turn,
+    ships_at,
+    turn_of,
+)
+
+_GOODS = (*RESOURCES, "crystals")
+LEFT = "left"
+
+# ---------------------------------------------------------------- meeting a pirate
+
+
+def met(state: State) -> Mover:
+    """Return the last step of the Move. It is only called where a step was made."""
+    mover = turn_of(state)["mover"]
+    assert mover is not None, "a fleet has made a step"
+    return mover
+
+
+def fight_pirate_offers(state: State, seat: Seat) -> list[Action]:
+    """A pirate is fought or hired (WOC-PIR-01)."""
+    return [{"type": "fight", "at": met(state)["at"]}]
+
+
+def fight_pirate_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """Only the pirate that was met is fought (WOC-PIR-01)."""
+    return played_without(state, "pirates") or _elsewhere(action["at"], met(state)["at"])
+
+
+def _elsewhere(at: str, meant: str) -> Refusal | None:
+    return None if at == meant else no("no_privateer", "WOC-PIR-01", reason=f"it is met in {meant}")
+
+
+def fight_pirate(match: Match, seat: Seat, action: Action) -> None:
+    """Attack the pirate (WOC-PIR-01, WOC-PIR-02)."""
+    start_battle(match, action["at"], PIRATE, seat, PIRATE, origin=met(match.state)["from"])
+
+
+def hire_offers(state: State, seat: Seat) -> list[Action]:
+    """A pirate is fought or hired (WOC-PIR-01)."""
+    return [{"type": "hire_pirate"}]
+
+
+def hire_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """A seat has only one privateer, also counting the reserve, and pays for hiring (WOC-PIR-04)."""
+    refusal = played_without(state, "pirates")
+    if refusal is not None:
+        return refusal
+    if state["players"][seat]["privateer"] is not None:
+        return no("privateer_limit", "WOC-PIR-04")
+    return cannot_pay(state, seat, PRIVATEER_PRICE, "WOC-PIR-04")
+
+
+def hire(match: Match, seat: Seat, action: Action) -> None:
+    """Make the pirate the seat's privateer on its home base, and explore the island (WOC-PIR-04, WOC-PIR-05)."""
+    pay(match, seat, PRIVATEER_PRICE, "hire")
+    match.emit("pirate_removed", apex=met(match.state)["at"], reason="hired")
+    match.emit("privateer_moved", seat=seat, to=HOME[seat])
+    land(match, seat, met=True)
+
+
+# ---------------------------------------------------------------- sending a privateer
+
+
+def privateer_offers(state: State, seat: Seat) -> list[Action]:
+    """From home to every dockable island with an opponent's ships, from an island only home (WOC-PRV-02, WOC-PRV-04)."""
+    where, turn = state["players"][seat]["privateer"], state["turn"]
+    if (
+        turn is None
+        or where in (None, RESERVE)
+        or turn["action"] != MOVING
+        or turn["privateer_used"]
+        or turn["mover"]
+        or not option(state, "pirates")
+    ):
+        return []
+    if where != HOME[seat]:
+        return [{"type": "move_privateer", "to": HOME[seat]}]
+    players = state["players"]
+    goals = {location for other in state["seats"] if other != seat for location in players[other]["fleets"] if location in DOCKABLE}
+    return [{"type": "move_privateer", "to": location} for location in sorted(goals, key=PLACE.__getitem__)]
+
+
+def privateer_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """The first rule that the way of a privateer breaks (WOC-PRV-02, WOC-PRV-03, WOC-PRV-04)."""
+    goal, turn, where = action["to"], turn_of(state), state["players"][seat]["privateer"]
+    refusal = played_without(state, "pirates") or no_step(state, MOVING) or _stepped(state)
+    if refusal is not None:
+        return refusal
+    if where is None or where == RESERVE:
+        return no("no_privateer", "WOC-PRV-02", reason="you have none on the board")
+    if turn["privateer_used"]:
+        return no("already_done", "WOC-PRV-04", what="Moving a privateer in a turn")
+    if where != HOME[seat]:
+        return None if goal == HOME[seat] else no("not_connected", "WOC-PRV-04", at=where, to=goal)
+    if goal not in DOCKABLE or goal in state["covered"]:
+        return no("not_dockable", "WOC-PRV-02", at=goal)
+    others = occupants(state, goal, seat)
+    if not others:
+        return no("no_target", "WOC-PRV-02", at=goal)
+    if foreign_privateer(state, seat, goal) is not None:
+        return no("already_there", "WOC-PRV-03", what="Another privateer", at=goal)
+    if any(FLAGSHIP in ships_at(state, other, goal) for other in others):
+        return no("capital_there", "WOC-PRV-03", at=goal)
+    return None
+
+
+def _stepped(state: State) -> Refusal | None:
+    if turn_of(state)["mover"] is None:
+        return None
+    return no("no_steps", "WOC-PRV-10", reason="ships have made a step in this action already")
+
+
+def move_privateer(match: Match, seat: Seat, action: Action) -> None:
+    """Send a privateer home, or to block an island, where the opponent must answer (WOC-PRV-01, WOC-PRV-02, WOC-PRV-04, WOC-PRV-05,
+    WOC-PRV-06, WOC-RAN-04, WOC-TRN-10)."""
+    goal = action["to"]
+    match.emit("privateer_sent", seat=seat, to=goal)
+    if goal == HOME[seat]:
+        end_action(match)
+        to_turn(match)
+        return
+    occupant = occupants(match.state, goal, seat)[0]
+    match.emit("blockade_started", at=goal, owner=seat, occupant=occupant)
+    pass_to(match, BLOCKADE_PHASE, [occupant])
+
+
+# ---------------------------------------------------------------- fighting a privateer
+
+
+def fight_arrival_offers(state: State, seat: Seat) -> list[Action]:
+    """The privateer that has just arrived can be fought at once (WOC-PRV-06)."""
+    return [{"type": "fight", "at": blockade_of(state)["at"]}]
+
+
+def fight_arrival_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """No other privateer can be fought now (WOC-PRV-06)."""
+    return played_without(state, "pirates") or _elsewhere(action["at"], blockade_of(state)["at"])
+
+
+def fight_arrival(match: Match, seat: Seat, action: Action) -> None:
+    """Fight the privateer with the ships on the island. The privateer attacks (WOC-PRV-06, WOC-PRV-08, WOC-PRV-09)."""
+    start_battle(match, action["at"], PRIVATEER, blockade_of(match.state)["owner"], seat, privateer=ATTACKER)
+
+
+def fight_offers(state: State, seat: Seat) -> list[Action]:
+    """As the first step of a Move every privateer that keeps hostages of the seat can be fought (WOC-PRV-10)."""
+    turn = state["turn"]
+    if turn is None or turn["action"] != MOVING or turn["mover"] is not None or not option(state, "pirates"):
+        return []
+    return [{"type": "fight", "at": location} for location in hostages(state, seat)]
+
+
+def fight_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """In a Move, before any step, against a privateer that keeps ships of the seat (WOC-PRV-10)."""
+    at = action["at"]
+    refusal = played_without(state, "pirates") or no_step(state, MOVING)
+    return refusal or no_hostages(state, seat, at) or _stepped(state)
+
+
+def no_hostages(state: State, seat: Seat, at: str) -> Refusal | None:
+    """A seat has ships where another seat's privateer is (WOC-PRV-06)."""
+    if ships_at(state, seat, at) and foreign_privateer(state, seat, at) is not None:
+        return None
+    return no("no_privateer", "WOC-PRV-06", reason=f"none keeps ships of yours in {at}")
+
+
+def fight(match: Match, seat: Seat, action: Action) -> None:
+    """Fight the privateer with ships that are brought in. The privateer attacks, and hostages do not fight (WOC-PRV-08,
+    WOC-PRV-09, WOC-PRV-10)."""
+    at = action["at"]
+    owner = foreign_privateer(match.state, seat, at)
+    assert owner is not None, "a fight is only begun with a privateer"
+    close_bonus(match, seat)
+    start_battle(match, at, PRIVATEER, owner, seat, privateer=ATTACKER, captive=ships_at(match.state, seat, at))
+
+
+def yield_offers(state: State, seat: Seat) -> list[Action]:
+    """An opponent may yield instead of fighting or offering ransom (WOC-PRV-06)."""
+    return [{"type": "yield"}]
+
+
+def yield_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """An opponent may always yield (WOC-PRV-06)."""
+    return played_without(state, "pirates")
+
+
+def give_way(match: Match, seat: Seat, action: Action) -> None:
+    """Leave the ships there as hostages (WOC-PRV-06, WOC-PRV-07)."""
+    match.emit("blockade_ended", at=blockade_of(match.state)["at"], result="hostages")
+    end_action(match)
+    to_turn(match)
+
+
+# ---------------------------------------------------------------- ransom
+
+
+def wealth(state: State, seat: Seat) -> Counts:
+    """Return what a seat can offer (WOC-RAN-02)."""
+    stock = goods(state["players"][seat])
+    return {name: stock[name] for name in _GOODS if stock[name]}
+
+
+def ransom_offers(state: State, seat: Seat) -> list[Action]:
+    """For each island where ships of the seat are kept, as long as it may still offer (WOC-RAN-01, WOC-RAN-04)."""
+    if not option(state, "pirates") or state["offers"] >= OFFERS_A_MOMENT:
+        return []
+    blockade = state["blockade"]
+    places = hostages(state, seat) if blockade is None else [blockade["at"]]
+    if not places:
+        return []
+    bare: dict[str, Any] = {} if wealth(state, seat) else {"offer": {}}
+    return [{"type": "offer_ransom", "at": location, **bare} for location in places]
+
+
+def ransom_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """The first rule that an offer breaks (WOC-RAN-01, WOC-RAN-02, WOC-RAN-04)."""
+    at, blockade = action["at"], state["blockade"]
+    refusal = played_without(state, "pirates")
+    refusal = refusal or (no_hostages(state, seat, at) if blockade is None else _elsewhere(at, blockade["at"]))
+    if refusal is not None:
+        return refusal
+    if state["offers"] >= OFFERS_A_MOMENT:
+        return no("offer_limit", "WOC-RAN-04", limit=OFFERS_A_MOMENT)
+    return None if wealth(state, seat) else cannot_pay(state, seat, action["offer"], "WOC-RAN-02")
+
+
+def ransom_ranges(state: State, seat: Seat, action: Action) -> Ranges:
+    """Anything that the seat has, or nothing. A seat without goods has no counts to choose (WOC-RAN-02)."""
+    stock = wealth(state, seat)
+    if not stock:
+        return {}
+    return {"offer": {"each": {name: [0, number] for name, number in stock.items()}, "total": [0, sum(stock.values())]}}
+
+
+def ransom_outside(state: State, seat: Seat, action: Action, found: Outside) -> Refusal:
+    """A seat offers no more of anything than it has (WOC-RAN-02)."""
+    return no("cannot_pay", "WOC-RAN-02", price=f"{found.given} {found.key}", stock=f"{found.high} {found.key}")
+
+
+def offer_ransom(match: Match, seat: Seat, action: Action) -> None:
+    """Ask the privateer's owner. A note binds nobody (WOC-RAN-01, WOC-RAN-02)."""
+    state = match.state
+    owner = foreign_privateer(state, seat, action["at"])
+    assert owner is not None, "ransom is only offered to a privateer's owner"
+    match.emit(
+        "ransom_offered",
+        **{"from": seat},
+        to=owner,
+        at=action["at"],
+        offer=action["offer"],
+        note=action.get("note"),
+    )
+    pass_to(match, RANSOM_PHASE, [owner])
+
+
+def answer_offers(state: State, seat: Seat) -> list[Action]:
+    """Accept or decline (WOC-RAN-01)."""
+    return [{"type": "answer_ransom", "accept": accept} for accept in (True, False)]
+
+
+def answer_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """An offer can always be accepted or declined (WOC-RAN-01)."""
+    return played_without(state, "pirates")
+
+
+def answer_ransom(match: Match, seat: Seat, action: Action) -> None:
+    """Answer an offer. If it is accepted the goods change hands and the privateer goes home. Otherwise the other seat decides again
+    (WOC-RAN-03, WOC-RAN-04)."""
+    ransom, blockade = match.state["ransom"], match.state["blockade"]
+    assert ransom is not None, "an offer waits for an answer"
+    payer, offer = ransom["from"], ransom["offer"]
+    match.emit("ransom_answered", seat=seat, accepted=action["accept"], note=action.get("note"))
+    if not action["accept"]:
+        if blockade is None:
+            to_turn(match)
+        else:
+            pass_to(match, BLOCKADE_PHASE, [payer])
+        return
+    given = {name: offer[name] for name in RESOURCES if name in offer}
+    pay(match, payer, given, "ransom")
+    change_resources(match, seat, given, "ransom")
+    move_crystals(match, payer, seat, offer.get("crystals", 0), "ransom")
+    match.emit("privateer_moved", seat=seat, to=HOME[seat])
+    if blockade is not None:
+        match.emit("blockade_ended", at=blockade["at"], result="ransom")
+        end_action(match)
+    to_turn(match)
+
+
+# ---------------------------------------------------------------- facts
+
+
+def privateer_sent(state: State, event: Event, own: Own) -> None:
+    """A seat has moved its privateer, once in this turn."""
+    own_player(state, event["seat"], own)["privateer"] = event["to"]
+    turn = own_turn(state, own)
+    turn["privateer_used"] = True
+    turn["bonus_open"] = False
+
+
+def blockade_started(state: State, event: Event, own: Own) -> None:
+    """A privateer that has arrived waits for an answer. The offers that its owner has made in the turn are kept with the blockade."""
+    blockade: Blockade = {"at": event["at"], "owner": event["owner"], "occupant": event["occupant"]}
+    if state["offers"]:
+        blockade["offers"] = state["offers"]
+        state["offers"] = 0
+    state["blockade"] = blockade
+
+
+def blockade_ended(state: State, event: Event, own: Own) -> None:
+    """The answer is given. The offers that the owner has made in its turn count again (WOC-RAN-04)."""
+    blockade = state["blockade"]
+    state["offers"] = blockade.get("offers", 0) if blockade is not None else 0
+    state["blockade"] = None
+
+
+def ransom_offered(state: State, event: Event, own: Own) -> None:
+    """A seat has made one more offer."""
+    state["ransom"] = {
+        "from": event["from"],
+        "to": event["to"],
+        "at": event["at"],
+        "offer": dict(event["offer"]),
+        "note": event["note"],
+    }
+    state["offers"] += 1
+
+
+def ransom_lapsed(state: State, event: Event, own: Own) -> None:
+    """There is nobody any more to make the offer, or to answer it."""
+    state["ransom"] = None
+
+
+def ransom_answered(state: State, event: Event, own: Own) -> None:
+    """The offer is accepted or not."""
+    state["ransom"] = None
+
+
+FACTS: Mapping[str, tuple[Fact, Fields]] = {
+    "privateer_sent": (privateer_sent, {"seat": SEAT, "to": LOCATION}),
+    "blockade_started": (blockade_started, BLOCKADE_START),
+    "blockade_ended": (
+        blockade_ended,
+        {"at": LOCATION, "result": ids(["hostages", "ransom", "fought", LEFT], "the answer, or that one of the two seats has left")},
+    ),
+    "ransom_offered": (ransom_offered, RANSOM_OFFERED),
+    "ransom_lapsed": (ransom_lapsed, {"at": LOCATION}),
+    "ransom_answered": (ransom_answered, {"seat": SEAT, "accepted": flag("whether the offer was accepted"), "note": NOTE}),
+}
+
+# ---------------------------------------------------------------- deeds
+
+_NOTE = optional(text(about="free text for the other seat; it binds nobody", longest=NOTE_LENGTH))
+FIGHT_PIRATE = Deed({"at": LOCATION}, fight_pirate_offers, fight_pirate_refusal, fight_pirate)
+HIRE_PIRATE = Deed({}, hire_offers, hire_refusal, hire)
+MOVE_PRIVATEER = Deed({"to": LOCATION}, privateer_offers, privateer_refusal, move_privateer)
+FIGHT_ARRIVAL = Deed({"at": LOCATION}, fight_arrival_offers, fight_arrival_refusal, fight_arrival)
+FIGHT = Deed({"at": LOCATION}, fight_offers, fight_refusal, fight)
+YIELD = Deed({}, yield_offers, yield_refusal, give_way)
+OFFER_RANSOM = Deed(
+    {"at": LOCATION, "offer": counts(GOODS, about="what the seat would pay, by kind"), "note": _NOTE},
+    ransom_offers,
+    ransom_refusal,
+    offer_ransom,
+    ransom_ranges,
+    ransom_outside,
+)
+ANSWER_RANSOM = Deed({"accept": flag("whether to take the offer"), "note": _NOTE}, answer_offers, answer_refusal, answer_ransom)

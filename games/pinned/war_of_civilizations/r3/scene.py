@@ -1,0 +1,296 @@
+"""The scene: what a picture of a match shows."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from games.drawing import counted, listed, tallied
+from games.kernel import Seat
+from games.picture import picture
+from games.scene import Area, Card, Detail, Hand, Link, Mark, Panel, Piece, Place, Scene, Track, spread
+from games.pinned.war_of_civilizations.r3.data import (
+    BARREN,
+    BESIDE,
+    CAPACITY,
+    CARD_WORDS,
+    CARDS,
+    CONTINENT_OF,
+    COUNTDOWN,
+    CRYSTALS,
+    EXPEDITIONS,
+    FOLDER,
+    HOME,
+    ISLE,
+    MAX_LEVEL,
+    NORTH,
+    PIRATE,
+    PRIVATEER,
+    RESERVE,
+    RESOURCES,
+    RING,
+    ROUNDS_TO_WIN,
+    SHIPS,
+    YIELDS,
+)
+from games.pinned.war_of_civilizations.r3.outcome import scores
+from games.pinned.war_of_civilizations.r3.sight import View
+from games.pinned.war_of_civilizations.r3.state import crystals_of, fleet_strength, occupied, option, reserve
+
+LOOK = picture(FOLDER)
+MAP: Mapping[str, Any] = LOOK.map
+MARGIN: float = MAP["margin"]
+HEART = "heart"  # the kind of place that is in the middle
+
+
+def scene(view: View) -> Scene:
+    """Return what a picture of a view shows."""
+    places = [_now(place, view) for place in _chart(tuple(view["attached"].items()), tuple(view["seats"]), tuple(view["covered"]))]
+    drawn = {place.id for place in places}
+    holders = {location: seat for seat in view["seats"] for location in occupied(view, seat)}
+    holders = {**holders, ISLE: view[ISLE]["holder"]}
+    outcome = view["outcome"]
+    return Scene(
+        title=LOOK.word(view["game"]),
+        status=f"Round {view['round']}: {LOOK.word(view['phase'])}",
+        frame=spread([_disc(place) for place in places], MARGIN),
+        places=tuple([place._replace(holder=holders.get(place.id)) for place in places]),
+        pieces=tuple(_pieces(view)),
+        marks=tuple([mark for mark in _marks(view) if mark.place in drawn]),
+        links=(
+            *[Link(one, other) for one in sorted(drawn) for other in BESIDE[one] if one < other and other in drawn],
+            *[Link(NORTH[seat], island) for seat, island in view["attached"].items() if seat in view["seats"]],
+            *_attack(view),
+        ),
+        tracks=tuple(_tracks(view)),
+        panels=(*[_seat(view, seat) for seat in view["seats"]], _common(view)),
+        acting=tuple([seat for seat in view["to_act"] if seat in view["seats"]]),
+        winners=tuple(outcome["winners"]) if outcome is not None else (),
+        over=outcome is not None,
+    )
+
+
+@functools.lru_cache(maxsize=64)
+def _chart(attached: tuple[tuple[Seat, str], ...], seats: tuple[Seat, ...], covered: tuple[str, ...]) -> tuple[Place, ...]:
+    """Return the map: the Isle of Myth, the ring of apex islands, and at each the sector of a clan (WOC-MAP-06, WOC-MAP-07, WOC-MAP-09)."""
+    found = [_island(ISLE, HEART, 0, 0, 0)]
+    for number, island in enumerate(RING):
+        if island not in covered:
+            found.append(_island(island, "apex", MAP["ring"], 0, _angle(number)))
+    for seat, island in attached:
+        if seat in seats:
+            for location in CONTINENT_OF[seat]:
+                out, aside = MAP["islands"][location.removeprefix(f"{seat}_")]
+                found.append(
+                    _island(location, "home" if location == HOME[seat] else "island", out, aside, _angle(RING.index(island)), seat)
+                )
+    return tuple(found)
+
+
+def _angle(number: int) -> float:
+    return math.radians(MAP["first_angle"] + 360 / len(RING) * number)
+
+
+def _island(id: str, kind: str, out: float, aside: float, angle: float, seat: Seat | None = None) -> Place:
+    """Return a place so far out from the Isle along an angle, and so far aside from that line."""
+    x, y = out * math.cos(angle) - aside * math.sin(angle), out * math.sin(angle) + aside * math.cos(angle)
+    wide, high = MAP["areas"][kind]
+    short = LOOK.word(id.removeprefix(f"{seat}_"))
+    return Place(
+        id=id,
+        name=f"{LOOK.crests[seat].name} {short.lower()}" if seat is not None else LOOK.word(id),
+        area=Area(round(x - wide / 2, 1), round(y - high / 2, 1), wide, high),
+        shape=kind,
+        ground=kind,
+        x=round(x, 1),
+        y=round(y, 1),
+        turn=round(x * 7 + y * 3) % 360,
+        label=LOOK.crests[seat].name if seat is not None and id == HOME[seat] else short,
+        glyph=MAP["glyphs"].get(kind, ""),
+        head=MAP["heads"][kind],
+        notes=tuple([(name, number) for name, number in YIELDS[id].items()]) if kind != HEART else (),
+    )
+
+
+def _disc(place: Place) -> Area:
+    radius = MAP["radius"][place.shape]
+    return Area(place.x - radius, place.y - radius, 2 * radius, 2 * radius)
+
+
+def _now(place: Place, view: View) -> Place:
+    """Return a place with how many ships are there of how many may be, and waste land in its colour (WOC-DIS-07)."""
+    ships = sum([sum(player["fleets"].get(place.id, {}).values()) for player in view["players"].values()])
+    badge = f"{ships}/{CAPACITY[place.id]}" if ships and place.id != ISLE else ""
+    return place._replace(badge=badge, ground=BARREN if view["marks"].get(place.id) == BARREN else place.ground)
+
+
+def _pieces(view: View) -> Iterator[Piece]:
+    """Yield the ships of every fleet, the strongest first."""
+    for seat in view["seats"]:
+        for location, fleet in sorted(view["players"][seat]["fleets"].items()):
+            for ship in SHIPS:
+                if fleet.get(ship):
+                    yield Piece(f"{seat}_{ship}_{location}", LOOK.word(ship), location, ship, seat, fleet[ship])
+
+
+def _marks(view: View) -> Iterator[Mark]:
+    """Yield the tokens on the map."""
+    for seat in view["seats"]:
+        player, ground, name = view["players"][seat], LOOK.crests[seat].ground, LOOK.crests[seat].name
+        for location in player["teleporters"]:
+            yield Mark(f"teleporter_{location}", f"{name} teleporter", location, "teleporter", ground)
+        for location in sorted(player["mounted"]):
+            yield Mark(f"crystal_{location}", f"{name} mounted crystal", location, "crystal", "crystal")
+        if player["privateer"] not in (None, RESERVE):
+            yield Mark(f"privateer_{seat}", f"{name} privateer", player["privateer"], PIRATE, ground)
+    for location, mark in sorted(view["marks"].items()):
+        text = "" if mark == BARREN else str(mark)
+        yield Mark(f"mark_{location}", BARREN if mark == BARREN else "storm forecast", location, "storm", "storm", text)
+    for island in RING:
+        here = view["apex"][island]
+        if here["pirate"]:
+            yield Mark(f"pirate_{island}", "pirate", island, PIRATE, PIRATE)
+        if not here["explored"]:
+            price = "?" if here["expedition"] is None else _price(EXPEDITIONS[here["expedition"]])
+            yield Mark(f"token_{island}", "lost expedition", island, "chest", "token", price)
+    yield Mark("isle_crystals", "crystals", ISLE, "crystal", "crystal", str(view["crystals"][ISLE]))
+    if view["battle"] is not None:
+        yield Mark("battle", "battle", view["battle"]["at"], "battle", "accent")
+
+
+def _price(cost: Mapping[str, int]) -> str:
+    return " ".join([f"{number} {LOOK.word(name)}" for name, number in cost.items()])
+
+
+def _attack(view: View) -> Iterator[Link]:
+    battle = view["battle"]
+    if battle is not None and battle["from"] is not None:
+        yield Link(battle["from"], battle["at"], "arrow", battle["attacker"])
+
+
+def _tracks(view: View) -> Iterator[Track]:
+    """Yield the counters that lead to the end of the match (WOC-RND-09, WOC-RND-10)."""
+    isle = view[ISLE]
+    if isle["holder"] is not None:
+        name = f"{LOOK.crests[isle['holder']].name} holds the Isle"
+        yield Track("isle_held", name, isle["full_rounds"], ROUNDS_TO_WIN, LOOK.crests[isle["holder"]].ground)
+    if view["countdown"] is not None:
+        yield Track("countdown", LOOK.word("countdown"), view["countdown"], COUNTDOWN, "accent")
+    yield Track("round", LOOK.word("round"), view["round"], option(view, "round_limit"), "token")
+    yield Track("supply", LOOK.word("supply"), view["crystals"]["supply"], CRYSTALS, "crystal")
+
+
+def _seat(view: View, seat: Seat) -> Panel:
+    """Return the panel of a seat. Hands are open to all (WOC-GEN-05)."""
+    player, outcome, totals = view["players"][seat], view["outcome"], scores(view)
+    mounted = len(player["mounted"])
+    left = [(str(number), ship) for ship in SHIPS if (number := reserve(view, seat, ship))]
+    left += [(LOOK.word(PRIVATEER), PIRATE)] if player["privateer"] == RESERVE else []
+    details = [
+        *[Detail(LOOK.word(name), str(player[name]), name) for name in RESOURCES],
+        Detail("ability", f"{player['ability']} / {MAX_LEVEL}"),
+        Detail("strength", str(sum([fleet_strength(fleet) for fleet in player["fleets"].values()]))),
+        *([Detail("mounted", str(mounted), "crystal")] if mounted else []),
+        *[Detail("" if place else "reserve", value, glyph) for place, (value, glyph) in enumerate(left)],
+    ]
+    best = max(totals.values())
+    holder = view[ISLE]["holder"]
+    return Panel(
+        id=seat,
+        name=LOOK.crests[seat].name,
+        seat=seat,
+        score=Detail("crystals", str(crystals_of(view, seat))),
+        details=tuple(details),
+        hands=(Hand("CARDS", tuple([_card(card)._replace(text=(), glyph="") for card in player["cards"]])),),
+        ahead=seat in outcome["winners"] if outcome is not None else seat == holder or (holder is None and 0 < best == totals[seat]),
+        acts=seat in view["to_act"],
+        out=player["eliminated"],
+    )
+
+
+def _card(card: str) -> Card:
+    name, text = CARD_WORDS[card]
+    cost = CARDS[card].cost
+    return Card(card, name, f"card_{CARDS[card].moment}", f"card_{CARDS[card].moment}", _price(cost), (text,))
+
+
+def _common(view: View) -> Panel:
+    """Return the panel of the display, the turn, and what waits for a decision."""
+    power = view["power"]
+    deck = power["deck"]
+    return Panel(
+        id="display",
+        name=LOOK.word("display"),
+        details=(Detail("deck", str(deck if isinstance(deck, int) else len(deck))), Detail("discarded", str(len(power["discard"])))),
+        hands=(Hand("POWER CARDS", tuple([_card(card) for card in power["display"]])),),
+        lines=(*_turn(view), *_battle(view), *_talks(view), *_deck(deck)),
+    )
+
+
+def _deck(deck: Any) -> Iterator[str]:
+    """Yield the deck, which an auditor sees."""
+    if not isinstance(deck, int) and deck:
+        yield f"Deck, top first: {', '.join([CARD_WORDS[card][0] for card in deck])}."
+
+
+def _turn(view: View) -> Iterator[str]:
+    """Yield what the active seat has done this turn."""
+    turn = view["turn"]
+    if turn is None:
+        return
+    done = [
+        counted(turn["actions_used"], "action") + " begun",
+        *([f"{LOOK.word(turn['action'])} under way"] if turn["action"] else []),
+        *([f"{turn['extra_actions']} more from cards"] if turn["extra_actions"] else []),
+        *([f"{counted(turn['mover']['steps_left'], 'step')} left"] if turn["mover"] else []),
+        *([counted(turn["cards_bought"], "card") + " bought"] if turn["cards_bought"] else []),
+    ]
+    yield f"{LOOK.crests[view['active']].name}'s turn: {', '.join(done)}."
+
+
+def _place(location: str) -> str:
+    for seat, islands in CONTINENT_OF.items():
+        if location in islands:
+            return f"{LOOK.crests[seat].name} {LOOK.word(location.removeprefix(f'{seat}_')).lower()}"
+    return LOOK.word(location)
+
+
+def _name(seat: str) -> str:
+    return LOOK.crests[seat].name if seat in LOOK.crests else f"the {LOOK.word(seat)}"
+
+
+def _battle(view: View) -> Iterator[str]:
+    """Yield the battle that is under way, with the bids that the viewer sees (WOC-BAT-05)."""
+    battle = view["battle"]
+    if battle is None:
+        return
+    yield f"Battle at {_place(battle['at'])}: {_name(battle['attacker'])} against {_name(battle['defender'])}."
+    if battle["privateer"] is not None:
+        yield f"The {battle['privateer']} is a privateer."
+    for seat, bid in battle["bids"].items():
+        if bid is None:
+            yield f"{_name(seat)} has sealed a bid."
+        else:
+            cards = "".join([f" and {card}" for card in tallied([CARD_WORDS[card][0] for card in bid["cards"]])])
+            yield f"{_name(seat)} bids {bid['ammo']} ammo{cards}."
+    if battle["dice"]:
+        yield f"Dice: {listed([str(face) for face in battle['dice']])}."
+    if battle["result"] is not None:
+        totals = [f"{side} {row['total']}" for side, row in battle["result"]["sides"].items()]
+        yield f"The {battle['result']['winner']} has won ({', '.join(totals)})."
+    if battle["retreat"] is not None:
+        yield f"{_name(battle['retreat']['seat'])} sends {counted(battle['retreat']['count'], 'ship')} home."
+
+
+def _talks(view: View) -> Iterator[str]:
+    """Yield the blockade and the offer that wait for an answer."""
+    blockade, ransom = view["blockade"], view["ransom"]
+    if blockade is not None:
+        yield f"The privateer of {_name(blockade['owner'])} waits for {_name(blockade['occupant'])} at {_place(blockade['at'])}."
+    if ransom is not None:
+        offer = listed([f"{number} {LOOK.word(name)}" for name, number in ransom["offer"].items()]) or "nothing"
+        yield f"{_name(ransom['from'])} offers {_name(ransom['to'])} {offer} for {_place(ransom['at'])}."
+        if ransom["note"]:
+            yield f"“{ransom['note']}”"

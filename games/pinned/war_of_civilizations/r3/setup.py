@@ -1,0 +1,191 @@
+"""Options checked, the first document, and the set-up that the system carries out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from games.documents import Own
+from games.kernel import SYSTEM, Action, Event, Fact, Refusal, Refused, Seat, no
+from games.lifecycle import SETUP
+from games.schema import BLANK, Fields, Malformed, beyond, defaulting, ids, listing, mapping, record, veiled, whole
+from games.pinned.war_of_civilizations.r3.data import (
+    ATTACHED,
+    BLANK_ISLE,
+    COVERED,
+    CRYSTALS,
+    DEFAULTS,
+    DEPLOY_PHASE,
+    DISPLAY_SIZE,
+    EXPEDITION_CRYSTALS,
+    EXPEDITIONS,
+    HOME,
+    HOME_SHIPS,
+    ID,
+    ISLE,
+    ISLE_CRYSTALS,
+    LEAST_SEATS,
+    MOST_SEATS,
+    RESOURCES,
+    RING,
+    SEATS,
+    START,
+    START_CRYSTALS,
+    START_LEVEL,
+    SUPPLY,
+    deck,
+)
+from games.pinned.war_of_civilizations.r3.data import OPTIONS as OPTION_ROWS
+from games.pinned.war_of_civilizations.r3.document import Match, Player, State
+from games.pinned.war_of_civilizations.r3.flow import change_resources, move_crystals, pass_to
+from games.pinned.war_of_civilizations.r3.state import APEX_ISLAND, ATTACHED_ISLANDS, COVERED_ISLANDS, DECK, OPTION_SHAPES, TOKEN, option, still_in
+
+OPTIONS = record(
+    {name: defaulting(shape, DEFAULTS[name]) for name, shape in OPTION_SHAPES.items()},
+    about="the options of a match of War of Civilizations",
+)
+
+
+def begin(seats: Sequence[Seat], options: Mapping[str, Any]) -> State:
+    """Return the first document of a match: two to six different clans in the order given, with nothing yet. Raise Refused `bad_options`
+    (WOC-SET-01)."""
+    if not LEAST_SEATS <= len(seats) <= MOST_SEATS or any(seat not in SEATS for seat in seats) or len(set(seats)) < len(seats):
+        reason = f"{LEAST_SEATS} to {MOST_SEATS} different seats out of {', '.join(SEATS)} play"
+        raise Refused(no("bad_options", "WOC-SET-01", reason=reason))
+    refusal = options_refusal(options)
+    if refusal is not None:
+        raise Refused(refusal)
+    document: Any = {
+        "game": ID,
+        "options": {**DEFAULTS, **OPTIONS.clean(dict(options))},
+        "seats": list(seats),
+        "round": 1,
+        "phase": SETUP,
+        "active": None,
+        "to_act": [SYSTEM],
+        "outcome": None,
+        "players": {seat: empty_player() for seat in seats},
+        "attached": {},
+        "covered": [],
+        "apex": {apex: {"explored": True, "expedition": None, "known_to": [], "pirate": False} for apex in RING},
+        ISLE: dict(BLANK_ISLE),
+        "crystals": {SUPPLY: 0, ISLE: 0},
+        "countdown": None,
+        "power": {"display": [], "deck": [], "discard": []},
+        "marks": {},
+        "turn": None,
+        "battle": None,
+        "blockade": None,
+        "ransom": None,
+        "offers": 0,
+    }
+    first: State = document
+    return first
+
+
+def empty_player() -> Player:
+    """Return the record of a seat that has nothing (WOC-SET-06)."""
+    record: Any = {
+        **dict.fromkeys(RESOURCES, 0),
+        "crystals": 0,
+        "ability": START_LEVEL,
+        "cards": [],
+        "fleets": {},
+        "teleporters": [],
+        "mounted": {},
+        "entered_central": False,
+        "privateer": None,
+        "eliminated": False,
+    }
+    player: Player = record
+    return player
+
+
+def options_refusal(options: Mapping[str, Any]) -> Refusal | None:
+    """Every option is known to the game, of its type and within its range (WOC-RND-10, WOC-SET-09, WOC-SET-10)."""
+    try:
+        chosen = OPTIONS.clean(dict(options))
+    except Malformed as reason:
+        return no("bad_options", reason=str(reason))
+    wrong = beyond(chosen, OPTION_ROWS)
+    return None if wrong is None else no("bad_options", reason=wrong)
+
+
+def setup_offers(state: State, seat: Seat) -> list[Action]:
+    """The set-up is one action of the system."""
+    return [{"type": "advance"}]
+
+
+def setup_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """Bad options do not start a match."""
+    return options_refusal(state["options"])
+
+
+def set_up(match: Match, seat: Seat, action: Action) -> None:
+    """Lay out the board: apex islands next to the north islands, tokens with a crystal on them, pirates, crystals, the power deck, and each
+    seat's first goods and capital ship. Then the first seat deploys (WOC-SET-02, WOC-SET-03, WOC-SET-04, WOC-SET-05, WOC-SET-06,
+    WOC-SET-07, WOC-SET-08, WOC-SET-09, WOC-SET-10, WOC-MAP-01, WOC-MAP-09, WOC-MAP-10, WOC-LEA-07)."""
+    seats = match.state["seats"]
+    covered = COVERED[len(seats)]
+    islands = [apex for apex in RING if apex not in covered]
+    match.emit("map_laid", attached=dict(zip(seats, ATTACHED[len(seats)], strict=True)), covered=list(covered))
+    match.emit("tokens_placed", tokens=dict(zip(islands, match.chance.sample(list(EXPEDITIONS), len(islands)), strict=True)))
+    if option(match.state, "pirates"):
+        match.emit("pirates_placed", at=islands)
+    supply = CRYSTALS - ISLE_CRYSTALS - EXPEDITION_CRYSTALS * len(islands)
+    match.emit("crystals_placed", crystals={SUPPLY: supply, ISLE: ISLE_CRYSTALS})
+    match.emit("deck_built", deck=match.chance.shuffle(deck(len(seats))))
+    for card in match.state["power"]["deck"][:DISPLAY_SIZE]:
+        match.emit("card_revealed", card=card)
+    playing = still_in(match.state)
+    for clan in playing:
+        change_resources(match, clan, START, "start")
+        move_crystals(match, SUPPLY, clan, START_CRYSTALS, "start")
+        match.emit("ships_placed", seat=clan, at=HOME[clan], ships=dict(HOME_SHIPS), reason="start")
+    match.emit("match_started", seats=seats)
+    pass_to(match, DEPLOY_PHASE, [playing[0]], playing[0])
+
+
+# ---------------------------------------------------------------- facts
+
+
+def map_laid(state: State, event: Event, own: Own) -> None:
+    """The apex islands next to the north islands and the covered ones are fixed."""
+    state["attached"] = dict(event["attached"])
+    state["covered"] = list(event["covered"])
+
+
+def tokens_placed(state: State, event: Event, own: Own) -> None:
+    """A lost expedition is on each of these apex islands, with a crystal."""
+    islands = own(state, "apex")
+    for apex, token in event["tokens"].items():
+        own(islands, apex).update(explored=False, expedition=token)
+
+
+def pirates_placed(state: State, event: Event, own: Own) -> None:
+    """A pirate is on each of these apex islands."""
+    islands = own(state, "apex")
+    for apex in event["at"]:
+        own(islands, apex)["pirate"] = True
+
+
+def crystals_placed(state: State, event: Event, own: Own) -> None:
+    """The crystals of the Isle and of the supply are counted out."""
+    state["crystals"] = dict(event["crystals"])
+
+
+def deck_built(state: State, event: Event, own: Own) -> None:
+    """The power cards in use are shuffled."""
+    own(state, "power")["deck"] = list(event["deck"])
+
+
+FACTS: Mapping[str, tuple[Fact, Fields]] = {
+    "map_laid": (map_laid, {"attached": ATTACHED_ISLANDS, "covered": COVERED_ISLANDS}),
+    "tokens_placed": (
+        tokens_placed,
+        {"tokens": mapping(APEX_ISLAND, veiled(TOKEN, BLANK), "the token of each island; null for a viewer who may not know it")},
+    ),
+    "pirates_placed": (pirates_placed, {"at": listing(APEX_ISLAND, about="the islands with a pirate")}),
+    "crystals_placed": (crystals_placed, {"crystals": mapping(ids([SUPPLY, ISLE]), whole(0, CRYSTALS), "how many are where")}),
+    "deck_built": (deck_built, {"deck": DECK}),
+}

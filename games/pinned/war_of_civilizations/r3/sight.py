@@ -1,0 +1,49 @@
+"""The views: the parts of the document and of events that each viewer may see (CONTRACT section 9)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from games.kernel import AUDITOR, Event
+from games.pinned.war_of_civilizations.r3.document import ApexRow, State
+
+View = Any
+"""A state document as a viewer sees it: with counts or null for hidden parts."""
+
+
+def view(state: State, viewer: str) -> View:
+    """Return the document as a viewer may see it: the deck only for an auditor, a token for the seats that have looked at it, a sealed bid
+    for its own seat, everything else for all (WOC-GEN-05, WOC-BAT-05, WOC-EXP-01)."""
+    if viewer == AUDITOR:
+        return state
+    seen: dict[str, Any] = {
+        **state,
+        "power": {**state["power"], "deck": len(state["power"]["deck"])},
+        "apex": {island: _token(here, viewer) for island, here in state["apex"].items()},
+    }
+    battle = state["battle"]
+    if battle is not None and battle["result"] is None:
+        seen["battle"] = {**battle, "bids": {seat: bid if seat == viewer else None for seat, bid in battle["bids"].items()}}
+    return seen
+
+
+def _token(here: ApexRow, viewer: str) -> ApexRow:
+    """Return an apex island, with its token for the seats that know it."""
+    return here if viewer in here["known_to"] else {**here, "expedition": None}
+
+
+def shown(event: Event, viewer: str) -> Event:
+    """Return an event as a viewer may see it. A bid, and a token that was looked at, are for their own seat. Tokens on the board and a deck
+    are for no seat (WOC-BAT-05, WOC-EXP-01, WOC-PWR-31, WOC-SET-02, WOC-SET-03)."""
+    if viewer == AUDITOR:
+        return event
+    kind = event["type"]
+    if kind == "bid_sealed" and event["seat"] != viewer:
+        return {**event, "ammo": None, "cards": None}
+    if kind == "expedition_seen" and event["seat"] != viewer:
+        return {**event, "expedition": None}
+    if kind in ("deck_built", "deck_reshuffled"):
+        return {**event, "deck": len(event["deck"])}
+    if kind == "tokens_placed":
+        return {**event, "tokens": dict.fromkeys(event["tokens"])}
+    return event
