@@ -34,7 +34,7 @@ def note(platform: Platform, match: str, seat: str = "one", version: int = 2, ac
 def test_a_refused_action_is_written_soon_and_as_it_was(platform: Platform, begin: Callable[..., str]) -> None:
     match = begin()
     note(platform, match)
-    found = within(5, lambda: platform.beside.refusals(match).refused)
+    found = within(20, lambda: platform.beside.refusals(match).refused)
     assert found == [RefusedAction("one", "p" + "a" * 16, 2, 5, ADD, None, "too_much", "TAL-ADD-01")]
     assert found[0].as_json() == {
         "seat": "one",
@@ -45,9 +45,9 @@ def test_a_refused_action_is_written_soon_and_as_it_was(platform: Platform, begi
         "code": "too_much",
         "rule": "TAL-ADD-01",
     }
-    within(5, lambda: platform.beside._thread is None)
+    within(20, lambda: platform.beside._thread is None)
     note(platform, match, version=3)
-    within(5, lambda: len(platform.beside.refusals(match).refused) == 2)
+    within(20, lambda: len(platform.beside.refusals(match).refused) == 2)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_while_the_store_is_away_they_wait_and_nobody_waits_for_them(
         note(platform, match, version=version)
     platform.beside.flush()
     monkeypatch.setattr(platform.store.beside, "add_refusals", kept)
-    refused, dropped = within(5, lambda: platform.beside.refusals(match) if platform.beside.refusals(match).refused else None)
+    refused, dropped = within(20, lambda: platform.beside.refusals(match) if platform.beside.refusals(match).refused else None)
     assert [one.version for one in refused] == list(range(15, 65))
     assert dropped == 15
 

@@ -60,7 +60,7 @@ def test_a_server_ends_with_an_owner_that_is_killed_and_nothing_is_lost(owner, t
     platform = open_platform(Settings(data=tmp_path, store_url=url, queue_url="unix:///nowhere"), ALL_GAMES)
     match = play.create(platform, "p" + "a" * 16, "tally", {"one": "me", "two": "me"}, {}).match
     process.send_signal(signal.SIGKILL)
-    within(10, lambda: not answers(url))
+    within(20, lambda: not answers(url))
     server = embedded.start(tmp_path, embedded.STORE)
     assert server.url == url
     assert platform.store.log.head(match) == 1
@@ -76,7 +76,7 @@ def test_a_server_that_is_stopped_ends_with_an_owner_that_is_killed(owner, tmp_p
     os.kill(number, signal.SIGSTOP)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    within(3, lambda: not lives(number))
+    within(20, lambda: not lives(number))
 
 
 LEFT = """
@@ -110,7 +110,7 @@ def test_a_new_server_waits_for_the_end_of_one_that_was_left_behind(tmp_path: Pa
     assert 0.5 < time.monotonic() - began < 4
     assert left.wait(5) == (0 if hearing == "slow" else -signal.SIGKILL)
     left.stdout.close()
-    within(10, lambda: answers(server.url))
+    within(20, lambda: answers(server.url))
     server.stop()
 
 
@@ -250,7 +250,7 @@ def old_server(data: Path, *options: str) -> redis.Redis:
         ],
         stdout=subprocess.DEVNULL,
     )
-    within(10, lambda: answers(f"unix://{path}"))
+    within(20, lambda: answers(f"unix://{path}"))
     return redis.Redis(unix_socket_path=path)
 
 
@@ -260,7 +260,7 @@ def written(data: Path, *options: str, names: Mapping[str, str] | None = None) -
         for name, *words in PLAIN:
             client.execute_command((names or {}).get(name, name), *words)
         os.kill(client.info("server")["process_id"], signal.SIGKILL)
-        within(5, lambda: not answers(f"unix://{data / embedded.STORE / 'old.sock'}"))
+        within(20, lambda: not answers(f"unix://{data / embedded.STORE / 'old.sock'}"))
 
 
 def check(data: Path) -> None:
@@ -302,9 +302,9 @@ def test_a_folder_that_was_being_rewritten_when_its_owner_was_killed_is_rewritte
     if moment != "the server is rewriting":
         with old_server(tmp_path) as client:
             client.bgrewriteaof()
-            within(5, lambda: not client.info("persistence")["aof_rewrite_in_progress"] and list(folder.glob("*.2.base.rdb")))
+            within(20, lambda: not client.info("persistence")["aof_rewrite_in_progress"] and list(folder.glob("*.2.base.rdb")))
             os.kill(client.info("server")["process_id"], signal.SIGKILL)
-            within(5, lambda: not answers(f"unix://{tmp_path / 'store/old.sock'}"))
+            within(20, lambda: not answers(f"unix://{tmp_path / 'store/old.sock'}"))
     if moment == "the names are being written":
         (folder / "commands.conf.new").write_text("rename-command XADD XA")
     check(tmp_path)
