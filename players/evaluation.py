@@ -41,10 +41,12 @@ FEATURES: Mapping[str, Features] = {
 
 class Outlook(NamedTuple):
     """How a position of a game with two seats is judged in which a turn begins. `value(state, seat)`: the share of a victory that a
-    seat can expect. `begins(before, state)`: whether the turn began after the position or view `before`."""
+    seat can expect. `begins(before, state)`: whether the turn began after the position or view `before`. `phase(state)`: the phase of the
+    match whose weights count."""
 
     begins: Callable[[State, State], bool]
     value: Value
+    phase: Callable[[State], str]
 
 
 class Beginnings(NamedTuple):
@@ -77,7 +79,7 @@ def outlook_of(game: Game, weights: Weights) -> Outlook:
         share = share_of(sum_of(state, active), 2)
         return share if active == seat else 1.0 - share
 
-    return Outlook(found.begins, value)
+    return Outlook(found.begins, value, found.features.phase)
 
 
 def value_of(game: Game, seats: int, level: str | None = None, searcher: Seat | None = None) -> Value:

@@ -6,15 +6,14 @@ In the others the best at first sight become candidates, and the budget is divid
 guess of what is hidden and the same dice, so that luck tells nothing between them. In play after the candidate each seat takes what is best
 for itself at first sight.
 
-A game may have outlooks (players/evaluation.py): then a candidate is played on until the next turn begins, and the position is judged
-there, where no attack is open and no move is left. Otherwise it is played to the end of the match.
+A game may have outlooks (players/evaluation.py): then a candidate is played on until another turn begins, the next one or a later one, and
+the position is judged there, where no attack is open and no move is left. Otherwise it is played to the end of the match.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from typing import Any
 
 from games.chance import Chance, Drawn
 from games.choices import Choice, combinations, complete, count, outside
@@ -52,13 +51,12 @@ def flat(question: Question, budget: Budget, chance: Chance, plan: Plan, value: 
 
     With outlooks an action without an alternative is played on, too, since its value at first sight is no share of a victory.
     """
-    search = Flat(question, chance, plan.settings, value)
+    search = Flat(question, chance, plan, value)
     field, left = search.candidates()
     if plan.outlook is not None and is_forced(question.choices):
         left = field
     elif len(left) < 2:
         return search.thought(field, 0)
-    outlook = outlook_of(question.game, plan.outlook) if plan.outlook is not None else None
     rounds = 1
     while 2**rounds < len(left):
         rounds += 1
@@ -73,7 +71,7 @@ def flat(question: Question, budget: Budget, chance: Chance, plan: Plan, value: 
             for candidate in left:
                 if not budget.go_on(spent):
                     return search.thought(field, spent)
-                row.append(search.play_on(candidate.action, seed, outlook))
+                row.append(search.play_on(candidate.action, seed))
                 spent += 1
             for candidate, result in zip(left, row, strict=True):
                 candidate.total += result
@@ -91,9 +89,13 @@ class Flat:
     `played_on`: the phases of the match in which candidates are played on. `candidates`: how many, at most. `gap`: how much worse than
     the best a candidate may be at first sight. `trust`: how many tries the value at first sight counts for. `width`: actions of one open
     choice that a seat tries in play after a candidate. `moves`: play that lasts longer is judged as it stands then.
+
+    With an outlook a candidate is judged where `turns` turns have ended, its own among them. `played_out`: the phases of the outlook in
+    which it is played to the end of the match all the same.
     """
 
-    def __init__(self, question: Question, chance: Chance, settings: Mapping[str, Any], value: Value) -> None:
+    def __init__(self, question: Question, chance: Chance, plan: Plan, value: Value) -> None:
+        settings = plan.settings
         self.question = question
         self.game: Game = question.game
         self.chance = chance
@@ -108,13 +110,18 @@ class Flat:
         self.trust = float(settings["trust"])
         self.width = int(settings["width"])
         self.moves = int(settings["moves"])
+        self.turns = int(settings["turns"])
+        self.state: State = self.game.guess(question.view, question.seat, chance, question.memory)
+        self.outlook: Outlook | None = None
+        if plan.outlook is not None:
+            outlook = outlook_of(self.game, plan.outlook)
+            if outlook.phase(self.state) not in settings["played_out"]:
+                self.outlook = outlook
 
     def candidates(self) -> tuple[list[Candidate], list[Candidate]]:
         """Return every action tried, the best at first sight first; and those to be played on, none in other phases."""
-        game, view, choices, seat, memory = self.question
-        state = game.guess(view, seat, self.chance, memory)
-        field = self.tried(state, seat, choices, self.completions, self.chance)
-        if features_of(game).phase(state) not in self.played_on:
+        field = self.tried(self.state, self.question.seat, self.question.choices, self.completions, self.chance)
+        if features_of(self.game).phase(self.state) not in self.played_on:
             return field, []
         enough = field[0].first - self.gap
         near = [candidate for candidate in field if candidate.first >= enough]
@@ -148,19 +155,22 @@ class Flat:
             tries += 1
         return total / tries
 
-    def play_on(self, action: Action, seed: int, outlook: Outlook | None) -> float:
-        """Play an action and what follows, with the guess and the dice of a seed, and return the value for the seat: where the next turn
+    def play_on(self, action: Action, seed: int) -> float:
+        """Play an action and what follows, with the guess and the dice of a seed, and return the value for the seat: where another turn
         begins if there is an outlook for it, else at the end of the match."""
-        game, view, seat = self.game, self.question.view, self.question.seat
+        game, view, seat, outlook = self.game, self.question.view, self.question.seat, self.outlook
         chance = Drawn(generator(seed))
         branch = Branch(game, game.guess(view, seat, chance, self.question.memory), Drawn(generator(seed + 1)))
+        before, left = view, self.turns
         branch.play(seat, action)
         for _ in range(self.moves):
             state = branch.state
             if state["outcome"] is not None:
                 break
-            if outlook is not None and outlook.begins(view, state):
-                return outlook.value(state, seat)
+            if outlook is not None and outlook.begins(before, state):
+                before, left = {**state}, left - 1
+                if left == 0:
+                    return outlook.value(state, seat)
             actor: Seat = state["to_act"][0]
             choices = legal(game, state, actor)
             if actor == SYSTEM or is_forced(choices):
