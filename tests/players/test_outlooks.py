@@ -1,4 +1,4 @@
-"""The outlooks of War of the Worlds and War of Civilizations: when a turn begins, whose figures are whose, and what the weights are for."""
+"""The outlooks of a turn that begins: when that is, whose figures are whose, and what the weights are for."""
 
 from __future__ import annotations
 
@@ -16,82 +16,107 @@ from players import LEVELS, question_of
 from players.evaluation import BEGINNINGS, outlook_of
 from players.level import Budget
 from players.plans import outlook_weights
+from players.war import outlook as war
 from players.war_of_civilizations import outlook as civilizations
 from players.war_of_the_worlds import features as worlds_features
 from players.war_of_the_worlds import outlook as worlds
 from tools.simulate import course
 
-WORLDS, CIVILIZATIONS = "war_of_the_worlds", "war_of_civilizations"
-BOTH = [WORLDS, CIVILIZATIONS]
-SEATS = {WORLDS: ["aliens", "humans"], CIVILIZATIONS: ["fox", "lion"]}
+WAR, WORLDS, CIVILIZATIONS = "war", "war_of_the_worlds", "war_of_civilizations"
+ALL = [WAR, WORLDS, CIVILIZATIONS]
+SEATS = {WAR: ["red", "blue"], WORLDS: ["aliens", "humans"], CIVILIZATIONS: ["fox", "lion"]}
+LEVEL = {WAR: "strong", WORLDS: "greedy", CIVILIZATIONS: "greedy"}
+PHASES = {WAR: {*dict(war.PHASES), "more turns"}, WORLDS: set(worlds.PHASES), CIVILIZATIONS: set(civilizations.PHASES)}
+PAIRED = {WAR: war.NAMES, CIVILIZATIONS: civilizations.NAMES}
+"""The games whose figures of one seat stand beside the same figures of the other."""
 
 
 @cache
-def played(game: str, seed: int) -> tuple[list[State], list[str]]:
-    """Return the positions of a match of `greedy` in which a turn begins, and the winners."""
+def played(game: str, seed: int, starting_cards: bool = False) -> tuple[list[State], State]:
+    """Return the positions of a match in which a turn begins, and the position at its end."""
     rules, draw = GAMES[game], Drawn(random.Random(seed).randrange)
 
     def decide(state: State, seat: Seat, memory: Memory) -> Action:
-        return LEVELS["greedy"](question_of(rules, state, seat, memory), Budget(), draw).action
+        return LEVELS[LEVEL[game]](question_of(rules, state, seat, memory), Budget(), draw).action
 
-    before = rules.begin(SEATS[game], {})
-    found: list[State] = []
-    winners: list[str] = []
-    for _, match in course(rules, before, decide, draw):
-        state: Any = match.state
-        if state["outcome"] is not None:
-            winners = state["outcome"]["winners"]
-        elif BEGINNINGS[game].begins(before, state):
-            found.append(state)
-        if state["to_act"] != [SYSTEM]:
+    state: Any = rules.begin(SEATS[game], {"starting_cards": True} if starting_cards else {})
+    before, found = state, []
+    for _, match in course(rules, state, decide, draw):
+        state = match.state
+        if state["outcome"] is None and state["to_act"] != [SYSTEM]:
+            if BEGINNINGS[game].begins(before, state):
+                found.append(state)
             before = state
-    return found, winners
+    return found, state
 
 
-@pytest.mark.parametrize("game", BOTH)
+@pytest.mark.parametrize("game", ALL)
 def test_every_turn_begins_once(game: str) -> None:
-    found, _ = played(game, 1)
-    turns = [(state["round"], state["active"]) for state in found]
-    assert len(turns) == len(set(turns)) > 8
-    assert all(one["active"] != other["active"] for one, other in pairwise(found))
-    assert all(state["active"] in state["to_act"] for state in found)
+    for seed in range(3):
+        found, _ = played(game, seed)
+        turns = [(state["round"], state["active"]) for state in found]
+        assert len(turns) == len(set(turns)) > 8
+        assert all(one["active"] != other["active"] for one, other in pairwise(found))
+        assert all(state["active"] in state["to_act"] for state in found)
 
 
-@pytest.mark.parametrize("game", BOTH)
+@pytest.mark.parametrize("starting_cards", [False, True])
+def test_the_turns_of_war_that_are_left_are_known(starting_cards: bool) -> None:
+    for seed in range(6):
+        found, _ = played(WAR, seed, starting_cards)
+        assert [state["active"] for state in found[:2]] == found[0]["seats"], "the first turn begins after the placement"
+        if not found[-1]["eliminated"] and war.turns_left(found[-1]) == 1:
+            assert [war.turns_left(state) for state in found] == list(range(len(found), 0, -1))
+
+
+@pytest.mark.parametrize("game", ALL)
 def test_there_are_weights_for_every_phase_and_only_for_figures_that_there_are(game: str) -> None:
     weights = outlook_weights(game, 2, "expert")
     assert weights is not None
     features = BEGINNINGS[game].features
-    assert {features.phase(state) for state in played(game, 1)[0]} <= set(weights)
-    assert set(weights) == set(civilizations.PHASES if game == CIVILIZATIONS else worlds.PHASES)
+    assert {features.phase(state) for state in played(game, 1)[0]} <= set(weights) == PHASES[game]
     assert all(row and set(row) <= set(features.names) for row in weights.values())
-    assert outlook_weights(game, 2, "strong") is outlook_weights(game, 3, "expert") is None
+    assert outlook_weights(game, 3, "expert") is None
 
 
-@pytest.mark.parametrize("game", BOTH)
+def test_only_war_has_an_outlook_for_strong() -> None:
+    assert [game for game in ALL if outlook_weights(game, 2, "strong") is not None] == [WAR], "analyses play on with it"
+
+
+@pytest.mark.parametrize("game", ALL)
 def test_the_outlook_of_who_wins_soon_is_good(game: str) -> None:
     weights = outlook_weights(game, 2, "expert")
     assert weights is not None
     value = outlook_of(GAMES[game], weights).value
     right = wrong = 0
-    for seed in range(6):
-        found, winners = played(game, seed)
-        for state in found[-4:]:
+    for seed in range(8):
+        found, end = played(game, seed)
+        winners = end["outcome"]["winners"]
+        for state in found[-2:]:
             if len(winners) == 1:
                 agrees = (value(state, state["active"]) > 0.5) == (state["active"] in winners)
                 right, wrong = right + agrees, wrong + (not agrees)
     assert right > 2 * wrong
 
 
-def test_each_clan_has_the_other_ones_figures_as_those_of_its_rival() -> None:
-    places = {name: place for place, name in enumerate(civilizations.NAMES)}
-    for state in played(CIVILIZATIONS, 2)[0]:
+@pytest.mark.parametrize("game", PAIRED)
+def test_each_seat_has_the_other_ones_figures_as_those_of_its_rival(game: str) -> None:
+    features, names = BEGINNINGS[game].features.features, PAIRED[game]
+    places = {name: place for place, name in enumerate(names)}
+    for state in played(game, 2)[0]:
         seat, rival = state["active"], next(other for other in state["seats"] if other != state["active"])
-        mine, its = civilizations.features(state, seat), civilizations.features(state, rival)
-        for name in civilizations.NAMES:
-            if name.startswith("own "):
+        mine, its = features(state, seat), features(state, rival)
+        for name in names:
+            if name.startswith("own ") and name != "own turns":
                 other = places["rival " + name.removeprefix("own ")]
                 assert (mine[places[name]], mine[other]) == (its[other], its[places[name]]), name
+
+
+def test_the_points_of_war_are_those_of_the_score() -> None:
+    _, end = played(WAR, 3)
+    seat, rival = end["seats"]
+    found = dict(zip(war.NAMES, war.features({**end, "final_turns": [seat]}, seat), strict=True))
+    assert (found["own points"], found["rival points"]) == (end["outcome"]["scores"][seat], end["outcome"]["scores"][rival])
 
 
 def test_the_hand_that_the_other_side_has_just_drawn_does_not_count() -> None:
