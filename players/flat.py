@@ -90,8 +90,8 @@ class Flat:
     the best a candidate may be at first sight. `trust`: how many tries the value at first sight counts for. `width`: actions of one open
     choice that a seat tries in play after a candidate. `moves`: play that lasts longer is judged as it stands then.
 
-    With an outlook a candidate is judged where `turns` turns have ended, its own among them. `played_out`: the phases of the outlook in
-    which it is played to the end of the match all the same.
+    With an outlook a candidate is judged where `turns` further turns have begun. `played_out`: the phases of the outlook in which it is
+    played to the end of the match all the same.
     """
 
     def __init__(self, question: Question, chance: Chance, plan: Plan, value: Value) -> None:
@@ -168,7 +168,7 @@ class Flat:
             if state["outcome"] is not None:
                 break
             if outlook is not None and outlook.begins(before, state):
-                before, left = {**state}, left - 1
+                before, left = {**state}, left - 1  # the branch changes its own document in place
                 if left == 0:
                     return outlook.value(state, seat)
             actor: Seat = state["to_act"][0]

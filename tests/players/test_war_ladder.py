@@ -128,7 +128,7 @@ def judged(question: Question, monkeypatch: pytest.MonkeyPatch, **settings: obje
     return found, thought
 
 
-def test_candidates_are_judged_where_so_many_turns_have_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_candidates_are_judged_where_so_many_further_turns_have_begun(monkeypatch: pytest.MonkeyPatch) -> None:
     for question in questions()[::2]:
         rival = next(seat for seat in question.view["seats"] if seat != question.seat)
         one, two = (judged(question, monkeypatch, turns=turns, played_out=[])[0] for turns in (1, 2))
