@@ -257,7 +257,11 @@ def _hint(game: Game, own: str) -> Shape:
     option = record(
         {
             "action": described(ref(f"{own}Action"), "The action."),
-            "worth": described(SHARE, "The share of a victory that the level expects after it."),
+            "worth": described(
+                SHARE,
+                "The share of a victory that the level expects after it. The best is first, and worths never rise: an action that was "
+                "followed less far than a better one is told as no better.",
+            ),
             "tries": described(COUNT, "How often it was tried."),
         },
         "An action that the level has compared with others.",

@@ -6,8 +6,9 @@ An analysis is done in parts, so that it never holds a worker for long. A part t
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import orjson
 import structlog
@@ -20,6 +21,7 @@ from events.errors import PlatformError
 from events.platform import Platform
 from events.queue.studies import hinted
 from players.analysis import Judged, rounded
+from players.level import Option
 from table.state import is_practice
 from thinking.judging import advice, analysis, compares, judged
 from workers.brake import Ending, is_ending
@@ -69,10 +71,21 @@ def _hint(platform: Platform, work: Owed) -> tuple[Owed, ...]:
     if position.version != work.version or seat not in position.to_act or not is_practice(position.table):
         raise NotDue(work.member)
     thought = advice(recall.rules_of(platform, position), position.document, seat, position.memory, level)
-    options = [{**option._asdict(), "worth": rounded(option.worth)} for option in thought.options[:MOST_OPTIONS]]
+    options = told(thought.options[:MOST_OPTIONS])
     platform.studies.answer(work, orjson.dumps({"action": thought.action, "iterations": thought.spent, "options": options}))
     log.info("study_done", match=work.match, version=work.version, kind=work.kind)
     return ()
+
+
+def told(options: Iterable[Option]) -> list[dict[str, Any]]:
+    """Return options, the best first, as a hint tells them. Their worths never rise: a search follows poor actions less far than good ones,
+    and what it expects of them so far may be too high, so such an action is told as no better than the one before it."""
+    found: list[dict[str, Any]] = []
+    least = 1.0
+    for option in options:
+        least = min(least, rounded(option.worth))
+        found.append({**option._asdict(), "worth": least})
+    return found
 
 
 def _analyse(platform: Platform, work: Owed) -> tuple[Owed, ...]:

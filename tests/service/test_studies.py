@@ -17,6 +17,7 @@ from games import GAMES
 from games.chance import Drawn
 from games.choices import admits
 from games.kernel import RESTORED, SYSTEM, legal
+from players.level import Option
 from service.app import create_app
 from service.limits import AMOUNTS
 from service.settings import Settings
@@ -90,6 +91,31 @@ def test_a_worker_gives_a_hint_and_it_stays(platform: Platform, ada: Caller, ser
     assert ada.get(path).status_code == 202, "what the queue has lost is thought about again"
     jobs.work(HINT)
     assert ada.get(path).data == found.data
+
+
+@pytest.mark.parametrize("game", ["war", "war_of_the_worlds", "war_of_civilizations"])
+def test_the_best_option_of_a_hint_is_first_and_no_other_is_worth_more(platform: Platform, ada: Caller, game: str) -> None:
+    fork, seat = practice(platform, ada, game, 60)
+    path = f"/v1/matches/{fork}/hint?level=expert&seat={seat}"
+    assert ada.get(path).status_code == 202
+    jobs.work(HINT)
+    found = ada.get(path).json
+    worths = [option["worth"] for option in found["options"]]
+    assert found["action"] == found["options"][0]["action"]
+    assert len(worths) > 1
+    assert worths == sorted(worths, reverse=True)
+
+
+def test_a_hint_tells_what_was_followed_less_far_as_no_better() -> None:
+    thought = [
+        Option({"type": name}, worth, tries) for name, worth, tries in (("a", 0.6, 9), ("b", 0.50001, 9), ("c", 0.97, 1), ("d", 0.1, 1))
+    ]
+    assert [(option["action"]["type"], option["worth"], option["tries"]) for option in studying.told(thought)] == [
+        ("a", 0.6, 9),
+        ("b", 0.5, 9),
+        ("c", 0.5, 1),
+        ("d", 0.1, 1),
+    ]
 
 
 def test_a_hint_is_for_its_version(platform: Platform, ada: Caller) -> None:
