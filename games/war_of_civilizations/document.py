@@ -14,6 +14,7 @@ class Options(TypedDict):
     disasters: NotRequired[bool]
     round_limit: NotRequired[int]
     arrival_counts: NotRequired[bool]
+    first_seat_rotates: NotRequired[bool]
 
 
 class Outcome(TypedDict):

@@ -50,6 +50,7 @@ from games.war_of_civilizations.state import (
     isle_of,
     own_player,
     own_turn,
+    round_order,
     ships_at,
     turn_of,
 )
@@ -183,11 +184,11 @@ def start_round(match: Match, number: int, first: Seat) -> None:
 
 def end_turn(match: Match, seat: Seat) -> None:
     """End a turn. The next seat that is not eliminated has its turn; after the last one the round is over, and the system must act
-    (WOC-TRN-01, WOC-ELM-06, WOC-ISL-03, WOC-RND-01)."""
+    (WOC-TRN-01, WOC-ELM-06, WOC-ISL-03, WOC-RND-01, WOC-RND-12)."""
     lose_isle(match, seat)
     match.emit("turn_ended", seat=seat)
     state = match.state
-    seats = state["seats"]
+    seats = round_order(state, state["round"])
     for other in seats[seats.index(seat) + 1 :]:
         if not state["players"][other]["eliminated"]:
             start_turn(match, other)

@@ -265,6 +265,7 @@ OPTION_TEXTS = {
     "disasters": "whether disasters are forecast (WOC-DIS)",
     "round_limit": "the round after which the match ends at the latest (WOC-RND-10)",
     "arrival_counts": "whether the round in which the first seat takes the Isle of Myth is a full round for it (WOC-ISL-07)",
+    "first_seat_rotates": "whether each round begins with the seat after the one that began the round before (WOC-RND-12)",
 }
 OPTION_SHAPES: dict[str, Shape] = {
     name: flag(OPTION_TEXTS[name]) if row["type"] == "boolean" else whole(row["min"], row["max"], OPTION_TEXTS[name])
@@ -637,14 +638,28 @@ def still_in(state: State) -> list[Seat]:
     return [seat for seat in state["seats"] if not players[seat]["eliminated"]]
 
 
+def round_order(state: State, number: int) -> list[Seat]:
+    """Return all seats in the order of their turns in the round of a number: that of `seats`, or with the option for it beginning one seat
+    later in each round (WOC-RND-11, WOC-RND-12)."""
+    seats: list[Seat] = state["seats"]
+    turned = (number - 1) % len(seats) if option(state, "first_seat_rotates") else 0
+    return seats[turned:] + seats[:turned]
+
+
+def first_of(state: State, number: int) -> Seat:
+    """Return the seat with which the round of a number begins: the first in its order that is still in."""
+    playing = still_in(state)
+    return next(seat for seat in round_order(state, number) if seat in playing)
+
+
 def first_full_round(state: State) -> int | None:
     """Return the first round that can be a full one for the holder of the Isle of Myth, or None if there is no holder: the one after that
-    in which it took the Isle; with the option for it, for the first seat still in, that one itself (WOC-ISL-06, WOC-ISL-07)."""
+    in which it took the Isle; with the option for it, that one itself for the seat that was first in it (WOC-ISL-06, WOC-ISL-07)."""
     isle = isle_of(state)
     since = isle["since"]
     if since is None:
         return None
-    early = option(state, "arrival_counts") and isle["holder"] == still_in(state)[0]
+    early = option(state, "arrival_counts") and isle["holder"] == first_of(state, since)
     return since if early else since + 1
 
 

@@ -30,20 +30,20 @@ from games.war_of_civilizations.state import (
     controlled,
     distances,
     first_full_round,
+    first_of,
     goods,
     isle_of,
     neighbours,
     option,
     room,
     ships_at,
-    still_in,
     upkeep,
 )
 
 
 def end_round(match: Match) -> None:
-    """Carry out the end of a round in which all seats have had their turn (WOC-RND-01, WOC-RND-09, WOC-RND-10, WOC-RND-11, WOC-DIS-09,
-    WOC-ISL-05)."""
+    """Carry out the end of a round in which all seats have had their turn (WOC-RND-01, WOC-RND-09, WOC-RND-10, WOC-RND-11, WOC-RND-12,
+    WOC-DIS-09, WOC-ISL-05)."""
     pay_upkeep(match)
     if reward(match):
         return
@@ -57,7 +57,8 @@ def end_round(match: Match) -> None:
     if match.state["round"] >= limit:
         end_by_crystals(match, ROUND_LIMIT_WIN)
         return
-    start_round(match, match.state["round"] + 1, still_in(match.state)[0])
+    following = match.state["round"] + 1
+    start_round(match, following, first_of(match.state, following))
 
 
 def pay_upkeep(match: Match) -> None:

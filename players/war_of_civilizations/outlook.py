@@ -35,6 +35,7 @@ from games.war_of_civilizations.state import (
     isle_of,
     neighbours,
     occupied,
+    round_order,
     upkeep,
 )
 from games.war_of_civilizations.worth import worth
@@ -126,7 +127,7 @@ def features(state: State, seat: Seat) -> list[float]:
         *own,
         *other,
         float(unexplored),
-        1.0 if seat == seats[-1] else 0.0,
+        1.0 if seat == round_order(state, state["round"])[-1] else 0.0,
         float(state["crystals"][ISLE]),
         ahead / sqrt(_BATTLE * _BATTLE + ahead * ahead),
         crystals / sqrt(1.0 + crystals * crystals),
