@@ -119,6 +119,15 @@ def test_the_points_of_war_are_those_of_the_score() -> None:
     assert (found["own points"], found["rival points"]) == (end["outcome"]["scores"][seat], end["outcome"]["scores"][rival])
 
 
+def test_who_is_last_in_a_round_of_civilizations_follows_the_order_of_that_round() -> None:
+    place = civilizations.NAMES.index("last of the round")
+    for state in played(CIVILIZATIONS, 2)[0]:
+        rotating = {**state, "options": {**state["options"], "first_seat_rotates": True}}
+        for position, turned in ((state, 0), (rotating, (state["round"] - 1) % 2)):
+            lasts = [civilizations.features(position, seat)[place] for seat in state["seats"]]
+            assert lasts == ([1.0, 0.0] if turned else [0.0, 1.0])
+
+
 def test_the_hand_that_the_other_side_has_just_drawn_does_not_count() -> None:
     for state in played(WORLDS, 2)[0]:
         seat, other = state["active"], next(side for side in state["seats"] if side != state["active"])
