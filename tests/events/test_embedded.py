@@ -76,7 +76,7 @@ def test_a_server_that_is_stopped_ends_with_an_owner_that_is_killed(owner, tmp_p
     os.kill(number, signal.SIGSTOP)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    within(20, lambda: not lives(number))
+    within(3, lambda: not lives(number))
 
 
 LEFT = """

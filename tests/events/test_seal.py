@@ -181,7 +181,7 @@ def test_the_process_seals_each_append_soon_and_survives_kill_9(platform: Platfo
         try:
             within(20, lambda head=7 + 3 * round: heads() == [7, head])
             play.play(platform, match, "one", [{"type": "add", "stay": True, "by": 1}] * 2)
-            within(20, lambda head=9 + 3 * round: heads() == [7, head])
+            within(5, lambda head=9 + 3 * round: heads() == [7, head])
         finally:
             process.kill()
             process.wait()
