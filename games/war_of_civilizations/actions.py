@@ -60,7 +60,7 @@ def pass_on(match: Match, seat: Seat) -> None:
     if following:
         pass_to(match, DEPLOY_PHASE, [following[0]], following[0])
     else:
-        start_round(match, 1, playing[0])
+        start_round(match, 1)
 
 
 # ---------------------------------------------------------------- active actions and turns

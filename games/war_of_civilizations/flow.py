@@ -47,6 +47,7 @@ from games.war_of_civilizations.state import (
     controls,
     controls_continent,
     crystals_of,
+    first_of,
     isle_of,
     own_player,
     own_turn,
@@ -176,10 +177,10 @@ def start_turn(match: Match, seat: Seat) -> None:
     match.emit("turn_started", seat=seat, phase=TURN_PHASE)
 
 
-def start_round(match: Match, number: int, first: Seat) -> None:
-    """Begin a round with the turn of its first seat (WOC-TRN-01, WOC-SET-11)."""
+def start_round(match: Match, number: int) -> None:
+    """Begin a round with the turn of its first seat (WOC-TRN-01, WOC-SET-11, WOC-RND-11, WOC-RND-12)."""
     match.emit("round_started", round=number)
-    start_turn(match, first)
+    start_turn(match, first_of(match.state, number))
 
 
 def end_turn(match: Match, seat: Seat) -> None:

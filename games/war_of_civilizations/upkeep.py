@@ -30,7 +30,6 @@ from games.war_of_civilizations.state import (
     controlled,
     distances,
     first_full_round,
-    first_of,
     goods,
     isle_of,
     neighbours,
@@ -57,8 +56,7 @@ def end_round(match: Match) -> None:
     if match.state["round"] >= limit:
         end_by_crystals(match, ROUND_LIMIT_WIN)
         return
-    following = match.state["round"] + 1
-    start_round(match, following, first_of(match.state, following))
+    start_round(match, match.state["round"] + 1)
 
 
 def pay_upkeep(match: Match) -> None:
