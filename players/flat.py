@@ -12,8 +12,9 @@ the position is judged there, where no attack is open and no move is left. Other
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
+from typing import Any
 
 from games.chance import Chance, Drawn
 from games.choices import Choice, combinations, complete, count, outside
@@ -51,12 +52,13 @@ def flat(question: Question, budget: Budget, chance: Chance, plan: Plan, value: 
 
     With outlooks an action without an alternative is played on, too, since its value at first sight is no share of a victory.
     """
-    search = Flat(question, chance, plan, value)
+    search = Flat(question, chance, plan.settings, value)
     field, left = search.candidates()
     if plan.outlook is not None and is_forced(question.choices):
         left = field
     elif len(left) < 2:
         return search.thought(field, 0)
+    outlook = search.outlook_for(plan)
     rounds = 1
     while 2**rounds < len(left):
         rounds += 1
@@ -71,7 +73,7 @@ def flat(question: Question, budget: Budget, chance: Chance, plan: Plan, value: 
             for candidate in left:
                 if not budget.go_on(spent):
                     return search.thought(field, spent)
-                row.append(search.play_on(candidate.action, seed))
+                row.append(search.play_on(candidate.action, seed, outlook))
                 spent += 1
             for candidate, result in zip(left, row, strict=True):
                 candidate.total += result
@@ -94,8 +96,7 @@ class Flat:
     played to the end of the match all the same.
     """
 
-    def __init__(self, question: Question, chance: Chance, plan: Plan, value: Value) -> None:
-        settings = plan.settings
+    def __init__(self, question: Question, chance: Chance, settings: Mapping[str, Any], value: Value) -> None:
         self.question = question
         self.game: Game = question.game
         self.chance = chance
@@ -112,11 +113,7 @@ class Flat:
         self.moves = int(settings["moves"])
         self.turns = int(settings["turns"])
         self.state: State = self.game.guess(question.view, question.seat, chance, question.memory)
-        self.outlook: Outlook | None = None
-        if plan.outlook is not None:
-            outlook = outlook_of(self.game, plan.outlook)
-            if outlook.phase(self.state) not in settings["played_out"]:
-                self.outlook = outlook
+        self.played_out = tuple(settings["played_out"])
 
     def candidates(self) -> tuple[list[Candidate], list[Candidate]]:
         """Return every action tried, the best at first sight first; and those to be played on, none in other phases."""
@@ -126,6 +123,13 @@ class Flat:
         enough = field[0].first - self.gap
         near = [candidate for candidate in field if candidate.first >= enough]
         return field, near[: self.most_candidates] + [candidate for candidate in near[self.most_candidates :] if candidate.idle]
+
+    def outlook_for(self, plan: Plan) -> Outlook | None:
+        """Return the outlook by which candidates are judged, or None if they are played to the end of the match."""
+        if plan.outlook is None:
+            return None
+        outlook = outlook_of(self.game, plan.outlook)
+        return None if outlook.phase(self.state) in self.played_out else outlook
 
     def tried(self, state: State, seat: Seat, choices: Iterable[Choice], most: int, chance: Chance) -> list[Candidate]:
         """Return actions of a seat with their values at first sight, the best first: at most `most` of each open choice."""
@@ -155,10 +159,10 @@ class Flat:
             tries += 1
         return total / tries
 
-    def play_on(self, action: Action, seed: int) -> float:
+    def play_on(self, action: Action, seed: int, outlook: Outlook | None) -> float:
         """Play an action and what follows, with the guess and the dice of a seed, and return the value for the seat: where another turn
         begins if there is an outlook for it, else at the end of the match."""
-        game, view, seat, outlook = self.game, self.question.view, self.question.seat, self.outlook
+        game, view, seat = self.game, self.question.view, self.question.seat
         chance = Drawn(generator(seed))
         branch = Branch(game, game.guess(view, seat, chance, self.question.memory), Drawn(generator(seed + 1)))
         before, left = view, self.turns
