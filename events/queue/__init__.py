@@ -182,12 +182,13 @@ def _named(work: Owed) -> dict[str, Any]:
     return {"kind": work.kind, "creator": work.creator, "member": work.member, "version": work.version}
 
 
-def _work(kind: bytes, creator: bytes, member: bytes, version: bytes) -> Owed | None:
-    """Return work as the queue has it. Others may write there too, so a worker checks it against the store before it does anything."""
+def _work(kind: bytes, creator: bytes, member: bytes, version: bytes, lease: bytes) -> Owed | None:
+    """Return work as the queue has it, with its lease, so that work which is put back keeps it. Others may write there too, so a worker
+    checks it against the store before it does anything."""
     try:
         _, match, target = split(member.decode())
         number = int(version)
-        return Owed(kind.decode(), match, number, target, 0, creator.decode()) if number < LARGEST else None
+        return Owed(kind.decode(), match, number, target, 0, creator.decode(), int(lease)) if number < LARGEST else None
     except ValueError:
         return None
 

@@ -14,7 +14,7 @@
 -- ARGV  JSON {now, kinds: {kind: the key of its tickets}, begun: kind, done: {kind, creator, member, version, ms, failed},
 --       push: [{kind, creator, member, version, due, lease, again}], take: [[kind, patience in ms]]}; times in ms since 1970.
 --       `again`: only if it neither waits nor is in the hands of a worker that may live
--- returns {number of pushed works that did not wait, {kind, creator, member, version} or {}, kinds that need a ticket}
+-- returns {number of pushed works that did not wait, {kind, creator, member, version, lease} or {}, kinds that need a ticket}
 local STEP = 1         -- ms that a step costs beside its time: two workers take from two creators
 local DOUBLINGS = 10   -- of the time until a step that keeps failing is tried again
 local REST = 3600000   -- ms: the longest time until then
@@ -69,11 +69,12 @@ local function take(kind, patience)
       if version then  -- without one it is found in the index again
         local before, attempts = taken(kind, member)
         attempts = before == tonumber(version) and math.min(attempts + 1, DOUBLINGS) or 1
-        local least = math.max(patience, tonumber(lease) or 0)
-        lease = math.max(least, math.min(REST, least * 2 ^ (attempts - 1)))
-        local held = string.format('%s %d %d %d', version, attempts, ask.now, ask.now + lease)
-        redis.call('SET', key(kind, 'taken:' .. member), held, 'PX', string.format('%d', 2 * lease))
-        return {kind, creator, member, version}
+        lease = tonumber(lease) or 0
+        local least = math.max(patience, lease)
+        local held_for = math.max(least, math.min(REST, least * 2 ^ (attempts - 1)))
+        local held = string.format('%s %d %d %d', version, attempts, ask.now, ask.now + held_for)
+        redis.call('SET', key(kind, 'taken:' .. member), held, 'PX', string.format('%d', 2 * held_for))
+        return {kind, creator, member, version, string.format('%d', lease)}
       end
     else
       redis.call('ZREM', key(kind, 'spent'), creator)

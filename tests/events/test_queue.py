@@ -170,6 +170,17 @@ def test_a_search_has_the_lease_of_its_level(platform: Platform, lease: int) -> 
     assert [platform.jobs.push_again([work], NOW + lease) for _ in range(2)] == [1, 0]
 
 
+def test_a_search_that_is_put_back_keeps_its_lease(platform: Platform) -> None:
+    """A worker that is to end puts it back, and another one takes it."""
+    work = turn("a", 1, kind=SEARCH)._replace(lease_ms=25_000)
+    platform.jobs.push([work])
+    taken = take(platform, [SEARCH])
+    platform.jobs.exchange(Done(taken, 1.0, False), (taken,), ())
+    assert take(platform, [SEARCH]).member == work.member
+    assert platform.jobs.lost({work.member: work.due}, NOW + 24_999) == []
+    assert platform.jobs.lost({work.member: work.due}, NOW + 25_000) == [work.member]
+
+
 def test_a_lease_ends_with_the_version_that_it_was_for(platform: Platform, servers: Servers) -> None:
     """A queue that comes back older has leases of versions that are past. They hold up nothing that came later."""
     old = turn("a", 1, kind=SEARCH)._replace(lease_ms=30_000)
