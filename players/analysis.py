@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from games.chance import Chance
-from games.kernel import Action, Seat
+from games.kernel import Action, Seat, total
 from players.level import Budget, Level, Question
 
 APPRAISAL = 2  # times the iterations of the level, for each of the two actions that are compared
@@ -106,7 +106,7 @@ def _figures(judged: Sequence[Judged]) -> dict[str, Any]:
     return {
         "decisions": len(judged),
         "agreed": losses.count(0.0),
-        "lost": rounded(_total(losses)),
+        "lost": rounded(total(losses)),
         "greatest": max(losses, default=0.0),
     }
 
@@ -136,13 +136,13 @@ def _expectations(seats: Sequence[Seat], judged: Sequence[Judged], winners: Sequ
     for place, each in enumerate(judged):
         others = [seat for seat in seats if seat != each.seat]
         others = [seat for seat in others if last.get(seat, -1) > place or seat in winners] or others
-        rest = _total([expected[seat] for seat in others])
+        rest = total([expected[seat] for seat in others])
         opinion = {**dict.fromkeys(seats, 0.0), each.seat: each.before}
         for seat in others:
             opinion[seat] = (1 - each.before) * (expected[seat] / rest if rest > 0 else 1 / len(others))
         opinions[each.seat] = opinion
         asked = [seat for seat in seats if last.get(seat, -1) >= place]
-        expected = {seat: _total([opinions[other][seat] for other in asked]) / len(asked) for seat in seats}
+        expected = {seat: total([opinions[other][seat] for other in asked]) / len(asked) for seat in seats}
         found.append({seat: rounded(share) for seat, share in expected.items()})
     return found
 
@@ -160,7 +160,7 @@ def _leads(judged: Sequence[Judged], expected: Sequence[Mapping[Seat, float]]) -
     for each, shares in zip(judged, expected, strict=True):
         first = max(shares, key=lambda seat: shares[seat])
         if leader is None:
-            second = max(share for seat, share in shares.items() if seat != first)
+            second = max((share for seat, share in shares.items() if seat != first), default=0.0)
             leader = first if shares[first] >= second + CLEAR else None
         elif shares[first] >= shares[leader] + CLEAR:
             found.append({"version": each.version, "kind": "lead", "seat": first, "from": leader})
@@ -171,11 +171,3 @@ def _leads(judged: Sequence[Judged], expected: Sequence[Mapping[Seat, float]]) -
 def rounded(worth: float) -> float:
     """Return a worth with as many digits as an analysis tells."""
     return round(worth, DIGITS)
-
-
-def _total(numbers: Iterable[float]) -> float:
-    """Return a sum, added up in order: `sum` rounds otherwise since Python 3.12."""
-    total = 0.0
-    for number in numbers:
-        total += number
-    return total

@@ -1,7 +1,7 @@
 """Evaluation: what a position is worth to a seat, as its expected share of a victory, 0 to 1.
 
 The weights are data (players/data/<game>.json, `worth`), by number of seats and phase. They multiply the features of the game, and
-`_share` turns the sum into a share. A game without features of its own has the one feature `lead`, which follows from `game.worth`.
+`share_of` turns the sum into a share. A game without features of its own has the one feature `lead`, which follows from `game.worth`.
 
 Only + - * / and the square root are used, in a fixed order: they are exact to the last bit on every machine.
 """
@@ -126,7 +126,7 @@ def features_of(game: Game) -> Features:
 def share_of(total: float, seats: int) -> float:
     """Return the share of a victory for a sum of weighted features. 0 gives an even share, 1 about six chances in seven of two seats."""
     odds = 0.5 + 0.5 * total / sqrt(1.0 + total * total)
-    return odds / (odds + (seats - 1) * (1.0 - odds))
+    return odds if seats == 1 else odds / (odds + (seats - 1) * (1.0 - odds))
 
 
 def _lead(game: Game, state: State, seat: Seat) -> float:

@@ -164,7 +164,8 @@ class Flat:
         begins if there is an outlook for it, else at the end of the match."""
         game, view, seat = self.game, self.question.view, self.question.seat
         chance = Drawn(generator(seed))
-        branch = Branch(game, game.guess(view, seat, chance, self.question.memory), Drawn(generator(seed + 1)))
+        guess = game.guess(view, seat, chance, self.question.memory)
+        branch = Branch(game, guess, Drawn(generator(_SEEDS + seed)))  # far from the numbers that made the guess
         before, left = view, self.turns
         branch.play(seat, action)
         for _ in range(self.moves):
@@ -247,7 +248,10 @@ def different(actions: Iterable[Action], most: int) -> list[Action]:
 
 
 def generator(seed: int) -> Callable[[int], int]:
-    """Return a source of whole numbers that follow from a seed: `number(below)` returns 0 to below - 1 (SplitMix64, Steele et al. 2014)."""
+    """Return a source of whole numbers that follow from a seed: `number(below)` returns 0 to below - 1 (SplitMix64, Steele et al. 2014).
+
+    Seeds n apart give the same numbers, n draws later. So two sources that are used side by side need seeds that are far apart.
+    """
     state = seed * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF
 
     def number(below: int) -> int:

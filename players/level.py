@@ -42,17 +42,20 @@ class Budget(NamedTuple):
     """How long a level may think: a number of iterations, so that the answer does not depend on the machine.
 
     `go_on(spent)` is asked before each iteration with the number of those done. When it returns False, the level answers with its best so
-    far. Whoever decides again asks for the same `iterations` and stops after as many as were spent.
+    far. Whoever decides again asks for the same `iterations` and stops after as many as were spent. `least`: so many iterations are given
+    however short the time is (events/allowances.py).
     """
 
     iterations: int = 0
     go_on: Callable[[int], bool] = unbounded
+    least: int = 1
 
 
 class Option(NamedTuple):
     """An action that a level has considered.
 
-    `worth`: the share of a victory that the level expects after it, 0 to 1. `tries`: how often it was tried.
+    `worth`: what the level expects after it, 0 to 1. With `tries` above 0 it is about the share of a victory; else it is the value at
+    first sight, which only orders actions. `tries`: how often the action was tried.
     """
 
     action: Action
@@ -63,8 +66,8 @@ class Option(NamedTuple):
 class Thought(NamedTuple):
     """What a level answers: one complete action that a choice admits, and how it came to it.
 
-    `spent`: iterations done. `nodes`: the most nodes of a search tree that were held in memory. `options`: the actions that it compared,
-    the best first; empty for a level that compares nothing.
+    `spent`: iterations done. `nodes`: the nodes of a tree, or the positions that a search over turns has tried, which a plan bounds; 0 if
+    neither is held. `options`: the actions that it compared, the best first; empty for a level that compares nothing.
     """
 
     action: Action

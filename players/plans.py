@@ -1,6 +1,6 @@
 """Plans: which search a level uses in a game, how long it thinks, and with which weights. All of it is data: players/data/<game>.json.
 
-    {"levels": {"strong": [{"seats": [2], "method": "tree", "iterations": 400, "settings": {...}}, ...], "expert": [...]},
+    {"levels": {"strong": [{"seats": [2], "method": "tree", "iterations": 400, "least": 50, "settings": {...}}, ...], "expert": [...]},
      "worth": [{"seats": [2], "phases": ["early", "late"], "weights": {"early": {name: number, ...}, "late": {...}}}, ...],
      "outlooks": [{"seats": [2], "levels": ["expert"], "phases": [...], "weights": {...}}, ...]}
 
@@ -27,20 +27,23 @@ Weights = Mapping[str, Mapping[str, float]]
 class Plan(NamedTuple):
     """How a level searches: its method (players/searching.py), how many iterations a decision gets, and the settings of the method.
 
-    `outlook`: the weights by which positions are judged in which a turn begins, by phase, or None.
+    `outlook`: the weights by which positions are judged in which a turn begins, by phase, or None. `least`: the iterations that a decision
+    gets however short the time is; with fewer the search is worse than none.
     """
 
     method: str
     iterations: int
     settings: Mapping[str, Any]
     outlook: Weights | None = None
+    least: int = 1
 
 
 def plan_of(game: str, level: str, seats: int) -> Plan | None:
     """Return the plan of a level for a game with so many seats, or None if the level does not search."""
     for item in _data(game)["levels"].get(level, ()):
         if seats in item["seats"]:
-            return Plan(item["method"], item["iterations"], item["settings"], outlook_weights(game, seats, level))
+            outlook = outlook_weights(game, seats, level)
+            return Plan(item["method"], item["iterations"], item["settings"], outlook, item.get("least", 1))
     return None
 
 

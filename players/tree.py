@@ -157,7 +157,7 @@ class Tree:
         choices: list[Choice] = self.question.choices if node is self.root else legal(self.game, state, node.seat)
         for choice in choices:
             if "choose" in choice:
-                yield from completions(choice, self.completions, self.chance)
+                yield from map(_in_order, completions(choice, self.completions, self.chance))
             else:
                 yield choice["action"]
 
@@ -208,6 +208,11 @@ def actor_of(game: Game, branch: Branch) -> Seat | None:
             return actor
         branch.play(SYSTEM, legal(game, branch.state, SYSTEM)[0]["action"])
     return None
+
+
+def _in_order(action: Action) -> Action:
+    """Return an action with its counts in the order of their names: however they were drawn, it is one action."""
+    return {field: dict(sorted(value.items())) if isinstance(value, dict) else value for field, value in action.items()}
 
 
 def _first(edge: Edge) -> float:

@@ -6,6 +6,10 @@ bid. Every position in which the turn can end is judged. The best of these are t
 same dice (common random numbers), and judged again where the next turn of the seat begins. Positions within the turn are judged by the
 evaluation; those in which a turn begins by the outlook, if the level has one (players/evaluation.py).
 
+Turns can only be compared where they end. So if the beam is stopped with fewer iterations than its plan has, the best positions so far are
+followed to the end of the turn by first sight. With fewer than the least of its plan not even that tells much, and the search decides as
+`greedy` does.
+
 For a decision outside a turn of its own, such as a bid against an attack, every action is tried on many guesses, and the worse half of the
 actions is dropped from time to time (successive halving).
 """
@@ -17,8 +21,9 @@ from typing import Any, NamedTuple
 
 from games.chance import Chance, Drawn
 from games.choices import Choice, complete
-from games.kernel import SYSTEM, Action, Branch, Game, Seat, State, legal
+from games.kernel import SYSTEM, Action, Branch, Game, Memory, Seat, State, legal, remembered
 from players.evaluation import Value, outlook_of
+from players.greedy import greedy
 from players.level import Budget, Option, Question, Thought, is_forced
 from players.plans import Plan
 from players.war_of_civilizations import features as war_of_civilizations
@@ -37,11 +42,13 @@ class Course(NamedTuple):
     `stage(state, seat)`: how far it is, a number that never falls within a turn, and the kind of the action under way, empty between two
     actions; None where the seat does not plan. A course without it has a stage for each action of the turn.
     `unsettled(state)`: whether something between seats, such as a battle, must be settled before the turn goes on.
+    `round_of(state)`: a number that tells a turn from the next one, where a seat may have two of them in a row.
     """
 
     pending: Callable[[State, Seat], bool]
     stage: Callable[[State, Seat], Stage | None] | None
     unsettled: Callable[[State], bool]
+    round_of: Callable[[State], int]
 
     def stage_of(self, state: State, seat: Seat, actions: int) -> Stage | None:
         """Return the stage of a turn in which the seat has done so many actions since the search began; None where it does not plan."""
@@ -58,21 +65,49 @@ def _settled(state: State) -> bool:
     return False
 
 
-ANY_COURSE = Course(_to_act, None, _settled)  # a turn is what a seat decides in a row
+def _never_in_a_row(state: State) -> int:
+    return 0
+
+
+ANY_COURSE = Course(_to_act, None, _settled, _never_in_a_row)  # a turn is what a seat decides in a row
 COURSES: Mapping[str, Course] = {
-    "war_of_civilizations": Course(war_of_civilizations.pending, war_of_civilizations.stage, war_of_civilizations.unsettled),
-    "war_of_the_worlds": Course(war_of_the_worlds.pending, None, _settled),
+    "war_of_civilizations": Course(
+        war_of_civilizations.pending, war_of_civilizations.stage, war_of_civilizations.unsettled, war_of_civilizations.round_of
+    ),
+    "war_of_the_worlds": Course(war_of_the_worlds.pending, None, _settled, _never_in_a_row),
 }
 
 
 class Node(NamedTuple):
     """A position that can be reached in the turn, and its value for the seat. `first`: the place, in the list of first actions, of the one
-    that the way to it begins with. `actions`: the number of actions on that way."""
+    that the way to it begins with. `actions`: the number of actions on that way. `memory`: what everybody would have seen by then."""
 
     state: State
     value: float
     first: int
     actions: int
+    memory: Memory
+
+
+class Watched(Branch):
+    """A branch that keeps what everybody would have seen on it. `memory`: of the position from which it begins, then of its own."""
+
+    __slots__ = ("game", "memory")
+    game: Game
+    memory: Memory
+
+    def emit(self, type: str, **facts: Any) -> None:
+        """Fold an event in place, and remember it."""
+        super().emit(type, **facts)
+        if type in self.game.remembers:
+            self.memory = remembered(self.game, self.memory, [{"type": type, **facts}])
+
+
+def watched(game: Game, start: Node, chance: Chance) -> Watched:
+    """Return a branch from a position of a turn."""
+    branch = Watched(game, start.state, chance)
+    branch.game, branch.memory = game, start.memory
+    return branch
 
 
 class Judged:
@@ -103,7 +138,7 @@ def turns(question: Question, budget: Budget, chance: Chance, plan: Plan, value:
     state = question.game.guess(question.view, question.seat, chance, question.memory)
     if searched.course.stage_of(state, question.seat, 0) is None:
         return searched.answer()
-    return searched.plan(state)
+    return searched.plan(Node(state, 0.0, 0, 0, question.memory or {}))
 
 
 class Turns:
@@ -125,6 +160,8 @@ class Turns:
         self.seat = question.seat
         self.course = COURSES.get(self.game.id, ANY_COURSE)
         self.budget = budget
+        self.planned = plan.iterations
+        self.least = plan.least
         self.chance = chance
         self.settings = settings
         self.value = value
@@ -140,37 +177,51 @@ class Turns:
 
     # ---------------------------------------------------------------- the own turn
 
-    def plan(self, state: State) -> Thought:
+    def plan(self, start: Node) -> Thought:
         """Search the turn that is under way. An iteration expands one position, or plays one turn on."""
-        samples, most = int(self.settings["samples"]), int(self.settings["nodes"])
+        samples, most, share = (int(self.settings[name]) for name in ("samples", "nodes", "beam"))
         judged = [Judged(action) for choice in self.question.choices for action in completions(choice, samples, self.chance)]
-        beam = Beam(self.course, self.seat, {False: int(self.settings["rest"]), True: int(self.settings["within"])})
+        beam = Beam(self.under_way, {False: int(self.settings["rest"]), True: int(self.settings["within"])})
         for first, root in enumerate(judged):
-            self.try_out(beam, root, state, root.action, first, 1)
+            self.try_out(beam, root, start, root.action, first)
         self.spent = 1
-        iterations = max(1, self.budget.iterations * int(self.settings["beam"]) // 100)
+        iterations = max(1, self.budget.iterations * share // 100)
+        stopped = True
         while self.nodes < most and self.goes_on(iterations):
             node = beam.take()
             if node is None:
+                stopped = False
                 break
             for choice in legal(self.game, node.state, self.seat):
                 for action in completions(choice, samples, self.chance):
-                    self.try_out(beam, judged[node.first], node.state, action, node.first, node.actions + 1)
+                    self.try_out(beam, judged[node.first], node, action, node.first)
             self.spent += 1
+        if stopped and self.spent < self.least * share // 100:
+            return self.at_first_sight(judged)
+        if stopped and self.spent < self.planned * share // 100:
+            self.finish(beam, judged)
         self.reply(beam.ended, judged)
         return self.thought(judged)
 
-    def try_out(self, beam: Beam, root: Judged, state: State, action: Action, first: int, actions: int) -> None:
-        """Try an action of the turn, and add the position after it to the beam. `actions`: the number of this one in the turn."""
-        node = self.after(state, action, first, actions)
+    def under_way(self, state: State, actions: int) -> Stage | bool:
+        """Return the stage of the turn in which the seat decides; True if the turn goes on but the seat does not plan; False if it is over.
+        `actions`: those that the seat has done in it since the search began."""
+        course = self.course
+        if not course.pending(state, self.seat) or course.round_of(state) != course.round_of(self.question.view):
+            return False
+        return course.stage_of(state, self.seat, actions) or True
+
+    def try_out(self, beam: Beam, root: Judged, start: Node, action: Action, first: int) -> None:
+        """Try an action in a position of the turn, and add the position after it to the beam."""
+        node = self.after(start, action, first)
         root.tries += 1
         self.nodes += 1
         root.note(1 if beam.add(node) else 2, node.value)
 
-    def after(self, state: State, action: Action, first: int, actions: int) -> Node:
+    def after(self, start: Node, action: Action, first: int) -> Node:
         """Return the position after an action, when nothing is unsettled and the system has done its part. If chance was drawn on the way,
         try several times: the value is the mean, and the position the one whose value is nearest to it."""
-        course, seat = self.course, self.seat
+        actions = start.actions + 1
         drawn = False
 
         def number(below: int) -> int:
@@ -181,13 +232,13 @@ class Turns:
         tried: list[Node] = []
         total = 0.0
         while len(tried) < self.throws:
-            branch = Branch(self.game, state, Drawn(number))
-            branch.play(seat, action)
-            while course.pending(branch.state, seat) and course.stage_of(branch.state, seat, actions) is None:
+            branch = watched(self.game, start, Drawn(number))
+            branch.play(self.seat, action)
+            while self.under_way(branch.state, actions) is True:
                 self.step(branch)
             while branch.state["to_act"] == [SYSTEM]:
                 self.step(branch)
-            node = Node(branch.state, self.worth(self.question.view, branch.state), first, actions)
+            node = Node(branch.state, self.worth(self.question.view, branch.state), first, actions, branch.memory)
             if not drawn:
                 return node
             tried.append(node)
@@ -197,7 +248,34 @@ class Turns:
         for node in tried:
             if abs(node.value - mean) < abs(middle.value - mean):
                 middle = node
-        return Node(middle.state, mean, first, actions)
+        return middle._replace(value=mean)
+
+    def at_first_sight(self, judged: list[Judged]) -> Thought:
+        """Return what `greedy` would do, and what was found of all actions."""
+        thought, action = self.thought(judged), greedy(self.question, self.budget, self.chance).action
+        found = [option for option in thought.options if option.action == action] or [thought.options[0]._replace(action=action, tries=1)]
+        others = [option for option in thought.options if option.action != action]
+        return thought._replace(action=action, options=(*found, *others))
+
+    def finish(self, beam: Beam, judged: list[Judged]) -> None:
+        """Follow the best positions that begin differently to the end of the turn, each decision at first sight: as many as are expanded of
+        a stage within an action."""
+        best: dict[int, Node] = {}
+        for node in beam.open():
+            if node.first not in best or node.value > best[node.first].value:
+                best[node.first] = node
+        for node in sorted(best.values(), key=_value, reverse=True)[: int(self.settings["within"])]:
+            branch = watched(self.game, node, self.chance)
+            for _ in range(LONGEST):
+                if self.under_way(branch.state, 0) is False:
+                    break
+                self.step(branch)
+            while branch.state["to_act"] == [SYSTEM]:
+                self.step(branch)
+            ended = Node(branch.state, self.worth(self.question.view, branch.state), node.first, node.actions, branch.memory)
+            if self.under_way(ended.state, 0) is False:
+                judged[node.first].note(2, ended.value)
+                beam.add(ended)
 
     def worth(self, before: State, state: State) -> float:
         """Return the share of a victory that the seat can expect in a position: by the outlook if a turn has begun since another position
@@ -210,7 +288,7 @@ class Turns:
     def reply(self, ended: list[Node], judged: list[Judged]) -> None:
         """Play the best turns on through the turns of the others, in several rounds, and note the mean value of each.
 
-        In a round all have the same dice. Nothing is done if all these turns begin with the same action.
+        In a round all have the same dice. Nothing is done if all these turns begin with the same action, unless there is no other one.
         """
         most, each, rounds = (int(self.settings[name]) for name in ("replies", "each", "rounds"))
         chosen: list[Node] = []
@@ -219,7 +297,7 @@ class Turns:
             if len(chosen) < most and firsts[node.first] < each:
                 firsts[node.first] += 1
                 chosen.append(node)
-        if len(chosen) < 2 or all([node.first == chosen[0].first for node in chosen]):  # noqa: C419 - as elsewhere, a list
+        if not chosen or (len(judged) > 1 and all([node.first == chosen[0].first for node in chosen])):  # noqa: C419 - as elsewhere, a list
             return
         totals = [0.0] * len(chosen)
         done = 0
@@ -229,7 +307,7 @@ class Turns:
             for node in chosen:
                 if not self.goes_on(self.budget.iterations):
                     break
-                values.append(self.replied(node.state, dice(seed)))
+                values.append(self.replied(node, dice(seed)))
                 self.spent += 1
             if len(values) < len(chosen):
                 break
@@ -240,10 +318,10 @@ class Turns:
             for node, total in zip(chosen, totals, strict=True):
                 judged[node.first].note(3, total / done)
 
-    def replied(self, state: State, chance: Chance) -> float:
+    def replied(self, node: Node, chance: Chance) -> float:
         """Return the value that a position leads to after the turns of the others, where turn number `ahead` of the seat begins."""
-        course, seat, game = self.course, self.seat, self.game
-        start = game.guess(game.view(state, seat), seat, chance, self.question.memory) if self.settings["anew"] else state
+        course, seat, game, state = self.course, self.seat, self.game, node.state
+        start = game.guess(game.view(state, seat), seat, chance, node.memory) if self.settings["anew"] else state
         branch = Branch(game, start, chance)
         ahead, before = int(self.settings["ahead"]), False
         for _ in range(LONGEST):
@@ -331,13 +409,13 @@ class Turns:
 class Beam:
     """The positions of a turn by their stage, and those in which it has ended.
 
-    `widths`: how many positions are expanded of a stage, between two actions (False) and within one (True). `left`: how many of them still
-    may be. `values`: the stages and values of all positions so far.
+    `under_way(state, actions)`: the stage of a position (`Turns.under_way`). `widths`: how many positions are expanded of a stage, between
+    two actions (False) and within one (True). `left`: how many of them still may be. `values`: the stages and values of all positions so
+    far.
     """
 
-    def __init__(self, course: Course, seat: Seat, widths: Mapping[bool, int]) -> None:
-        self.course = course
-        self.seat = seat
+    def __init__(self, under_way: Callable[[State, int], Stage | bool], widths: Mapping[bool, int]) -> None:
+        self.under_way = under_way
         self.widths = widths
         self.stages: dict[Stage, list[Node]] = {}
         self.left: dict[Stage, int] = {}
@@ -347,8 +425,8 @@ class Beam:
     def add(self, node: Node) -> bool:
         """Add a position, and return True if the turn goes on in it. Of positions of one stage with the same value one is kept: as a rule
         they are the same position, reached in another order."""
-        on = self.course.pending(node.state, self.seat)
-        stage = self.course.stage_of(node.state, self.seat, node.actions) if on else None
+        now = self.under_way(node.state, node.actions)
+        stage = None if isinstance(now, bool) else now
         if (stage, node.value) not in self.values:
             self.values[stage, node.value] = None
             if stage is None:
@@ -356,7 +434,12 @@ class Beam:
             else:
                 self.stages.setdefault(stage, []).append(node)
                 self.left.setdefault(stage, self.widths[stage[1] != ""])
-        return on
+        return now is not False
+
+    def open(self) -> Iterator[Node]:
+        """Yield the positions in which the turn goes on and that were not expanded."""
+        for nodes in self.stages.values():
+            yield from nodes
 
     def take(self) -> Node | None:
         """Take out the best position of the earliest stage of which more may be expanded, or None."""

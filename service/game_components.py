@@ -259,8 +259,9 @@ def _hint(game: Game, own: str) -> Shape:
             "action": described(ref(f"{own}Action"), "The action."),
             "worth": described(
                 SHARE,
-                "The share of a victory that the level expects after it. The best is first, and worths never rise: an action that was "
-                "followed less far than a better one is told as no better.",
+                "What the level expects after it: about the share of a victory if `tries` is above 0, otherwise a value that only orders "
+                "the actions. The best is first, and worths never rise: an action that was followed less far than a better one is told as "
+                "no better.",
             ),
             "tries": described(COUNT, "How often it was tried."),
         },

@@ -142,7 +142,8 @@ def _run(games: Mapping[str, Game], task: Task) -> Result:
     assert game is not None, "the rules of a task are here"
     level, budget, spent = decision["level"], decision["budget"], decision["spent"]
     question = question_of(game, task.document, task.seat, task.memory)
-    due = halved(budget_of(question, level).iterations, task.halvings)
+    full = budget_of(question, level)
+    due = halved(full.iterations, task.halvings, full.least)
     if budget != due:
         sentence = f"The level had a budget of {budget} iterations, and {due} are its due."
         return Result(version, [Finding(version, "budget_differs", sentence)])

@@ -25,6 +25,7 @@ import math
 import multiprocessing
 import os
 import random
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -314,19 +315,22 @@ def climbed(trial: Trial, steps: int, pairs: int, cores: int) -> Weights:
     return scaled(logarithms)
 
 
-def put(game: str, seats: int, weights: Weights, how: str, level: str = "") -> Path:
-    """Write the weights of a game with so many seats into its file, with a sentence that says how they came about. Return the path.
+def put(game: str, seats: int, weights: Weights, how: str, level: str, outlook: bool = False) -> Path:
+    """Write the weights by which a level plays a game with so many seats into its file, with a sentence that says how they came about.
+    Return the path.
 
-    `level`: the weights are those of the outlooks that this level has. Other levels that have the same ones get them, too.
+    Other levels that have the same weights get them, too. `outlook`: they are those of outlooks.
     """
     path = plans.FOLDER / f"{game}.json"
     data = json.loads((path if path.exists() else plans.FOLDER / "default.json").read_text())
-    key = "outlooks" if level else "worth"
-    levels: dict[str, list[str]] = {}
-    for item in data[key]:
-        if seats in item["seats"] and ("levels" not in item or level in item["levels"]):
-            item["seats"] = [number for number in item["seats"] if number != seats]
-            levels = {"levels": item["levels"]} if "levels" in item else {}
+    key = "outlooks" if outlook else "worth"
+    matching = [item for item in data[key] if seats in item["seats"]]
+    own = next((item for item in matching if level in item.get("levels", ())), None) or next(
+        (item for item in matching if "levels" not in item), None
+    )
+    levels = {"levels": own["levels"]} if own and "levels" in own else {}
+    if own:
+        own["seats"] = [number for number in own["seats"] if number != seats]
     item = {"seats": [seats], **levels, "phases": list(weights), "tuned": how, "weights": weights}
     data[key] = [*[known for known in data[key] if known["seats"]], item]
     path.write_text(laid_out(data) + "\n")
@@ -359,6 +363,7 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--stray", type=int, default=10, metavar="N", help="one of their actions in N is drawn at random (10)")
     parser.add_argument("--every", type=int, default=5, metavar="N", help="look at each N-th decision (5)")
     parser.add_argument("--ridge", type=numbers, default=[0.01, 0.1, 1.0], metavar="X,X", help="pulls towards the present weights")
+    parser.add_argument("--from-zero", action="store_true", help="pull towards weights of 0 in place of the present ones")
     parser.add_argument("--pool", type=float, metavar="X", help="with --outlook: fit all phases together first, with this pull towards 0")
     parser.add_argument("--outlook", action="store_true", help="tune the weights for positions in which a turn begins")
     parser.add_argument("--steps", type=int, default=0, metavar="N", help="no regression: N steps by matches between opposite changes")
@@ -377,10 +382,17 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
         parser.error(f"{game.title} takes {game.seats.least} to {game.seats.most} seats, not {options.seats}")
     if plan is None:
         parser.error(f"{options.level} does not search")
-    if plans.weights_of(options.game, options.seats) is None:
+    general = plans.weights_of(options.game, options.seats, options.level)
+    if general is None:
         parser.error(f"there are no weights for {options.game} with {options.seats} seats to begin from")
+    if not options.outlook and any(
+        plans.weights_of(options.game, options.seats, options.level, seat) != general for seat in game.seats.ids
+    ):
+        parser.error(f"{options.level} plays some seats of {options.game} by weights of their own, and this tunes one set for all")
     if options.outlook and (options.steps or plan.outlook is None):
         parser.error(f"--outlook needs weights of an outlook for {options.game} with {options.seats} seats to begin from, and no --steps")
+    if options.from_zero and (options.steps or options.pool is not None):
+        parser.error("--from-zero goes with neither --steps nor --pool")
     if options.pool is not None and (options.pool <= 0 or not options.outlook):
         parser.error("--pool must be above 0, and goes with --outlook")
     quick = plans.plan_of(options.game, options.self_play, options.seats)
@@ -418,11 +430,13 @@ def candidates(options: argparse.Namespace, trial: Trial) -> Iterator[tuple[str,
     held_out = [row for row in rows if row.match % HELD_OUT == 0]
     print(f"{len(rows)} rows of {options.matches} matches of {options.self_play}, {len(names)} features, seed {options.seed}")
     print(f"squared error of the present weights on matches left out: {error(held_out, names, seats, trial.present):.4f}")
+    start: Weights = {phase: {} for phase in trial.present} if options.from_zero else trial.present
     for strength in options.ridge:
         if options.outlook:
-            candidate = fitted_outlook(learned, names, trial.present, strength, options.pool)
+            found = fitted_outlook(learned, names, start, strength, options.pool)
         else:
-            candidate = fitted(learned, names, seats, trial.present, strength)
+            found = fitted(learned, names, seats, start, strength)
+        candidate = {phase: weights or trial.present[phase] for phase, weights in found.items()}  # none: a phase without rows
         print(f"squared error with ridge {strength:g}: {error(held_out, names, seats, candidate):.4f}")
         yield f"ridge {strength:g}", candidate
 
@@ -430,7 +444,7 @@ def candidates(options: argparse.Namespace, trial: Trial) -> Iterator[tuple[str,
 def main(arguments: list[str] | None = None) -> int:
     """Tune, and print what was found. Return 0, or 1 if no candidate was accepted."""
     options = parsed(arguments)
-    item: Mapping[str, Any] = plans.weights_of(options.game, options.seats) or {}
+    item: Mapping[str, Any] = plans.weights_of(options.game, options.seats, options.level) or {}
     known = plans.outlook_weights(options.game, options.seats, options.level) if options.outlook else item["weights"]
     present: Weights = {phase: dict(weights) for phase, weights in (known or {}).items()}
     seed, level, iterations = options.seed, options.level, options.iterations
@@ -442,11 +456,11 @@ def main(arguments: list[str] | None = None) -> int:
         result = f"{verdict.won} pairs won, {verdict.lost} lost, {verdict.even} even"
         print(f"{name}: {result}: {_WORDS[verdict.accepted]}")
         if verdict.accepted:
-            how = f"./run tune {' '.join(arguments or sys.argv[1:])} ({name}: {result})"
+            how = f"./run tune {shlex.join(arguments or sys.argv[1:])} ({name}: {result})"
             if options.dry_run:
                 print(json.dumps(candidate, indent=2))
             else:
-                print(f"written: {put(options.game, options.seats, candidate, how, options.level if options.outlook else '')}")
+                print(f"written: {put(options.game, options.seats, candidate, how, options.level, options.outlook)}")
             return 0
     print("No candidate is better than the present weights. Nothing is written.")
     return 1

@@ -139,7 +139,7 @@ def search(platform: Platform, work: Owed, deadline: float) -> tuple[Owed, ...]:
     question = question_of(recall.rules_of(platform, position), position.document, seat, position.memory)
     budget = budget_of(question, level, brake)
     began = time.perf_counter()
-    thought, decision = decide(question, level, budget._replace(iterations=halved(budget.iterations, times)), draft.seed)
+    thought, decision = decide(question, level, budget._replace(iterations=halved(budget.iterations, times, budget.least)), draft.seed)
     _measure(level, thought, brake, time.perf_counter() - began)
     draft.play(thought.action, decision)
     played = draft.write()

@@ -44,6 +44,12 @@ def stage(state: State, seat: Seat) -> tuple[int, str] | None:
     return (2 * turn["actions_used"], "") if action is None else (2 * turn["actions_used"] - 1, action)
 
 
+def round_of(state: State) -> int:
+    """Return the round. With the option `first_seat_rotates` a seat may be the last of a round and the first of the next one."""
+    number: int = state["round"]
+    return number
+
+
 def unsettled(state: State) -> bool:
     """Return True while a battle, a pirate, a blockade or a ransom waits for a decision."""
     return state["phase"] not in _SETTLED

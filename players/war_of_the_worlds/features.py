@@ -8,11 +8,11 @@ buildings, the civilians that a figure can reach, and the fighters that can reac
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import NamedTuple
 
 from games.kernel import Seat
 from games.war_of_the_worlds.data import (
     ALIENS,
-    ATTACKABLE,
     BESIDE,
     BUILDINGS,
     BUILDINGS_OF,
@@ -27,12 +27,12 @@ from games.war_of_the_worlds.data import (
     HUMANS,
     KINDS,
     LAND,
-    LAND_FIGURES_OF,
     MINES,
     NO_ENTRY,
     NO_EXIT,
     SEATS,
     WEIGHTS,
+    Kind,
 )
 from games.war_of_the_worlds.document import State
 
@@ -87,14 +87,39 @@ NAMES: tuple[str, ...] = (
 _PLACE: dict[str, int] = {name: place for place, name in enumerate(NAMES)}
 _DECK, _HAND, _BUILT = _PLACE[f"deck {_HELD[0]}"], _PLACE[f"hand {_HELD[0]}"], {name: _PLACE[f"built {name}"] for name in BUILDINGS}
 _CARD: dict[str, int] = {name: place for place, name in enumerate(_HELD)}
-_ON_BOARD = {name: _PLACE[f"{name} on board"] for name in KINDS}
-_AT = {kind.id: _PLACE[f"{kind.id} at 0"] for kind in KINDS.values() if kind.side == HUMANS}
 _CROWD = _PLACE["civilians at 0"]
 _USE = _PLACE[f"use {_USERS[0]}"]
-_READY: dict[str, int] = {name: place for place, name in enumerate(_USERS)}
-_HUNT = {kind: _PLACE[f"{kind} {_PREY[0]}"] for kind in _HUNTERS}
+_USES: tuple[tuple[int, int, int], ...] = tuple(
+    (_DECK + _CARD[card], user, _USE + user) for card, user in _USER_OF.items() if user is not None
+)
 _SHELTER, _MINED, _PINNED_HUNTERS, _KEPT_OUT, _KEPT_IN = [_PLACE[name] for name in _REST]
 _BALLOONS = next(_BUILT[row.id] for row in BUILDINGS.values() if row.slot == "balloons")
+_MOST = 3  # civilians of a region that count
+_FIGHTERS = 6  # civilians that count as fighters
+
+
+class _Stand(NamedTuple):
+    """What counts of a figure: whether it is an alien, blocks land and can be attacked, and the places of its kind.
+
+    `first`: the first place of what it hunts, or of how far it has to go to fight. `ready`: its kind among the users of cards.
+    """
+
+    figure: str
+    alien: bool
+    blocks: bool
+    attackable: bool
+    on_board: int
+    first: int
+    ready: int
+
+
+def _stand(figure: str, kind: Kind) -> _Stand:
+    alien = kind.side == ALIENS
+    first = _PLACE[f"{kind.id} {_PREY[0]}" if alien else f"{kind.id} at 0"]
+    return _Stand(figure, alien, kind.blocks, kind.attackable, _PLACE[f"{kind.id} on board"], first, _USERS.index(kind.id))
+
+
+_STANDS: tuple[_Stand, ...] = tuple(_stand(figure, kind) for figure, kind in FIGURES.items())
 
 
 def phase(state: State) -> str:
@@ -111,9 +136,8 @@ def features(state: State, seat: Seat) -> list[float]:
     found = [0.0] * len(NAMES)
     _count_cards(state, found)
     ready = _count_board(state, found)
-    for card, user in _USER_OF.items():
-        if user is not None:
-            found[_USE + user] += found[_DECK + _CARD[card]] * ready[user]
+    for deck, user, use in _USES:
+        found[use] += found[deck] * ready[user]
     return found if seat == ALIENS else [-number for number in found]
 
 
@@ -145,50 +169,61 @@ def _count_cards(state: State, found: list[float]) -> None:
 
 def _count_board(state: State, found: list[float]) -> list[float]:
     """Count points, buildings, figures, and who can reach whom. Return how many of each user of cards can use one now, 2 at most."""
-    units = state["units"]
-    at = {figure: here for figure in FIGURES if (here := units[figure]["region"]) is not None}
-    guarded = [at[figure] for figure in LAND_FIGURES_OF[HUMANS] if figure in at]
-    prey = _count_regions(state, guarded, found)
-    targets = [region for region, land in state["regions"].items() if land["building"] in BUILDINGS_OF[ALIENS]]
-    targets += [at[figure] for figure in ATTACKABLE if figure in at]
+    units, regions = state["units"], state["regions"]
+    standing = [(stand, here) for stand in _STANDS if (here := units[stand.figure]["region"]) is not None]
+    guarded = [here for stand, here in standing if stand.blocks and not stand.alien]
+    targets = [here for stand, here in standing if stand.attackable]
+    prey = _count_regions(state, guarded, targets, found)
     away = _steps(tuple(sorted(targets)))
     ready = [0.0] * len(_USERS)
-    ready[0] = min(4, _count_fighters(state, away, found)) / 2.0
-    for figure, here in at.items():
-        kind = FIGURES[figure]
-        if kind.side == ALIENS:
-            found[_ON_BOARD[kind.id]] += 1.0
-            _count_prey(_HUNT[kind.id], here, prey, found)
-            ready[_READY[kind.id]] += here in prey
-            if kind.blocks:
+    ready[0] = _count_fighters(prey, away, found) / 2.0
+    for (_, alien, blocks, _, on_board, first, user), here in standing:
+        if alien:
+            found[on_board] += 1.0
+            _count_prey(first, here, prey, found)
+            ready[user] += here in prey
+            if blocks:
                 found[_PINNED_HUNTERS] -= here in guarded
-                found[_MINED] -= len([near for near in BESIDE[here] if state["regions"][near]["building"] in MINES])
+                for near in BESIDE[here]:
+                    if regions[near]["building"] in MINES:
+                        found[_MINED] -= 1.0
         else:
-            found[_ON_BOARD[kind.id]] -= 1.0
-            steps = away.get(here, _FAR) if kind.blocks else away.get(here, _FAR) - 1
-            found[_AT[kind.id] + min(steps, _FAR - 1)] -= 1.0
-            ready[_READY[kind.id]] += steps == 0
-    return [min(number, 2.0) for number in ready]
+            found[on_board] -= 1.0
+            steps = away[here] if blocks else away[here] - 1
+            found[first + (steps if steps < _FAR else _FAR - 1)] -= 1.0
+            ready[user] += steps == 0
+    return [min(2.0, number) for number in ready]
 
 
-def _count_regions(state: State, guarded: list[str], found: list[float]) -> dict[str, tuple[int, bool]]:
-    """Count points and buildings. Return the regions with civilians: how many, 3 at most, and whether something protects them."""
+def _count_regions(state: State, guarded: list[str], targets: list[str], found: list[float]) -> dict[str, tuple[int, bool]]:
+    """Count points and buildings, and what conditions keep civilians from. Add where the buildings of the aliens are to `targets`.
+    Return the regions with civilians: how many, `_MOST` at most, and whether something protects them."""
     left = 0
     prey: dict[str, tuple[int, bool]] = {}
-    for region, land in state["regions"].items():
-        building = land["building"]
+    regions = state["regions"]
+    for region, land in regions.items():
+        building, civilians = land["building"], land["civilians"]
         if building is not None:
-            found[_BUILT[building]] += 1.0 if building in BUILDINGS_OF[ALIENS] else -1.0
+            if building in BUILDINGS_OF[ALIENS]:
+                found[_BUILT[building]] += 1.0
+                targets.append(region)
+            else:
+                found[_BUILT[building]] -= 1.0
         if land["balloons"]:
             found[_BALLOONS] -= 1.0
-        civilians = land["civilians"]
         if civilians:
             left += civilians
-            few = min(3, civilians)
+            few = min(_MOST, civilians)
             covered = building in HIT_FIRST or land["balloons"] or region in guarded
             prey[region] = (few, covered)
             if covered:
                 found[_SHELTER] -= few * HIT_FIRST.get(building, 1)
+        if land["influence"]:
+            if NO_EXIT in land["influence"]:
+                found[_KEPT_IN] += civilians
+            if NO_ENTRY in land["influence"]:
+                for near in BESIDE[region]:
+                    found[_KEPT_OUT] += regions[near]["civilians"]
     _count_points(CIVILIANS - left, state["damage"], found)
     return prey
 
@@ -201,26 +236,18 @@ def _count_points(killed: int, dealt: int, found: list[float]) -> None:
     found[4] = -dealt * dealt / (DAMAGE_TO_WIN * 10.0)
 
 
-def _count_fighters(state: State, away: dict[str, int], found: list[float]) -> int:
-    """Count the civilians by their steps to what they can attack: no more than fight well, the nearest first. Conditions keep some away.
-    Return how many can attack where they are."""
+def _count_fighters(prey: dict[str, tuple[int, bool]], away: dict[str, int], found: list[float]) -> int:
+    """Count the civilians by their steps to what they can attack: no more than fight well, the nearest first. Return how many can attack
+    where they are, 4 at most."""
     crowd = [0] * (_FAR + 1)
-    for region, land in state["regions"].items():
-        civilians = land["civilians"]
-        if civilians:
-            crowd[min(away[region], _FAR)] += min(3, civilians)
-        if land["influence"]:
-            if NO_EXIT in land["influence"]:
-                found[_KEPT_IN] += civilians
-            if NO_ENTRY in land["influence"]:
-                for near in BESIDE[region]:
-                    found[_KEPT_OUT] += state["regions"][near]["civilians"]
-    wanted = 6
+    for region, (number, _) in prey.items():
+        crowd[away[region]] += number
+    wanted = _FIGHTERS
     for steps in range(_FAR):
-        number = min(crowd[steps], wanted)
+        number = min(wanted, crowd[steps])
         found[_CROWD + steps] -= number
         wanted -= number
-    return crowd[0]
+    return min(4, crowd[0])
 
 
 def _count_prey(start: int, here: str, prey: dict[str, tuple[int, bool]], found: list[float]) -> None:
@@ -235,9 +262,11 @@ def _count_prey(start: int, here: str, prey: dict[str, tuple[int, bool]], found:
             number, covered = prey[near]
             found[start + 2 + covered] += number
             reached = True
-    if not reached and prey:
-        away = _DISTANCE[here]
-        found[start + 4] -= min([away[region] for region in prey])
+    if not reached:
+        for away, region in _NEAREST[here]:
+            if region in prey:
+                found[start + 4] -= away
+                break
 
 
 def _distances(start: str) -> dict[str, int]:
@@ -251,9 +280,12 @@ def _distances(start: str) -> dict[str, int]:
 
 
 _DISTANCE: dict[str, dict[str, int]] = {region: _distances(region) for region in BESIDE}
+_NEAREST: dict[str, list[tuple[int, str]]] = {
+    here: sorted((away, region) for region, away in steps.items()) for here, steps in _DISTANCE.items()
+}
 
 
 @lru_cache(maxsize=4096)
 def _steps(targets: tuple[str, ...]) -> dict[str, int]:
-    """Return the steps over land from every region to the nearest of some regions."""
-    return {region: min([_DISTANCE[region][target] for target in targets], default=_FAR) for region in BESIDE}
+    """Return the steps over land from every region to the nearest of some regions, `_FAR` at most."""
+    return {region: min([_FAR, *(_DISTANCE[region][target] for target in targets)]) for region in BESIDE}

@@ -88,9 +88,11 @@ def test_a_long_turn_and_a_quick_clock_do_not_add_up() -> None:
 
 
 def test_halving_leaves_an_iteration() -> None:
-    assert [halved(400, times) for times in range(HALVINGS + 1)] == [400, 200, 100, 50, 25, 12, 6]
-    assert [halved(5, times) for times in range(4)] == [5, 2, 1, 1]
-    assert halved(0, 3) == 0, "a level that does not search"
+    assert [halved(400, times, 1) for times in range(HALVINGS + 1)] == [400, 200, 100, 50, 25, 12, 6]
+    assert [halved(5, times, 1) for times in range(4)] == [5, 2, 1, 1]
+    assert [halved(100, times, 25) for times in range(4)] == [100, 50, 25, 25]
+    assert halved(20, 3, 25) == 20
+    assert halved(0, 3, 25) == 0, "a level that does not search"
 
 
 def test_a_turn_is_what_one_seat_has_done_alone() -> None:

@@ -8,10 +8,13 @@ from typing import Any
 import pytest
 
 from games.chance import Drawn
-from games.kernel import SYSTEM, Action, Seat, State, carry_out, legal
+from games.kernel import SYSTEM, Action, Memory, Seat, State, carry_out, legal, remembered
 from games.war_of_civilizations import GAME
 from players import LEVELS, budget_of, choose, question_of
-from players.level import Thought
+from players.level import Budget, Thought
+from players.plans import plan_of
+from players.searching import search
+from players.turns import Beam, Node
 from players.war_of_civilizations.features import NAMES, features
 from tests.prepared import position
 
@@ -186,8 +189,50 @@ def test_an_interrupted_search_is_the_same_as_one_stopped_after_as_many_iteratio
     assert thought(OPEN, "fox", 3, one.spent) == one
 
 
-def test_the_positions_held_are_bounded() -> None:
-    assert thought(OPEN, "fox", level="strong").nodes < 2000 + 500
+def test_the_positions_tried_are_bounded() -> None:
+    question, plan = question_of(GAME, OPEN, "fox"), plan_of("war_of_civilizations", "strong", 2)
+    assert plan is not None
+    few = search("strong", plan=plan._replace(settings={**plan.settings, "nodes": 100}))
+    most = max(len(legal(GAME, OPEN, "fox")) * 4, 100)  # of one position, beyond the bound
+    assert few(question, budget_of(question, "strong"), Drawn(random.Random(1).randrange)).nodes < 100 + most
+    assert thought(OPEN, "fox").nodes > 100 + most
+
+
+@pytest.mark.parametrize("level", ["strong", "expert"])
+def test_a_search_that_is_stopped_does_not_give_the_turn_away(level: str) -> None:
+    """The end of the turn is one action away, and what is worth more takes several. So turns are compared where they end."""
+    chance = Drawn(random.Random(2).randrange)
+    state: State = GAME.begin(["tiger", "fox"], {})
+    memory: Memory = {}
+    ended: dict[int, int] = {1: 0, 12: 0, 1 << 30: 0}
+    while state["outcome"] is None and state["round"] < 6:
+        actor = state["to_act"][0]
+        turn = state["turn"]
+        if actor != SYSTEM and turn is not None and turn["action"] is None and turn["actions_used"] == 0:
+            for most in ended:
+                ended[most] += thought(state, actor, most=most, level=level).action["type"] == "end_turn"
+        question = question_of(GAME, state, actor, memory)
+        action = question.choices[0]["action"] if actor == SYSTEM else LEVELS["greedy"](question, Budget(), chance).action
+        match = carry_out(GAME, state, actor, action, chance)
+        state, memory = match.state, remembered(GAME, memory, match.events)
+    assert max(ended.values()) <= 1, f"turns given away, by iterations: {ended}"
+
+
+def test_a_search_ends_with_the_turn_where_the_seat_has_two_in_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With `first_seat_rotates` the last of two seats is the first of the next round."""
+    state = position(["tiger", "fox"], {"round": 3, "active": "fox", "to_act": ["fox"]}, first_seat_rotates=True)
+    rounds: set[tuple[int, bool]] = set()
+    add = Beam.add
+
+    def watched(beam: Beam, node: Node) -> bool:
+        goes_on = add(beam, node)
+        rounds.add((node.state["round"], goes_on))
+        return goes_on
+
+    monkeypatch.setattr(Beam, "add", watched)
+    thought(state, "fox")
+    assert {goes_on for number, goes_on in rounds if number == 3} >= {True}
+    assert {goes_on for number, goes_on in rounds if number > 3} <= {False}
 
 
 @pytest.mark.parametrize(

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import random
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from games import GAMES
-from games.chance import Drawn
+from games.chance import Chance, Drawn
 from games.choices import admits
 from games.kernel import SYSTEM, Game, carry_out, legal
-from players import LEVELS, budget_of, choose, plans, question_of
+from players import LEVELS, budget_of, choose, flat, plans, question_of
 from players.evaluation import features_of, share_of, value_of
+from players.flat import generator
 from players.level import Budget, Question, Thought
 from players.plans import plan_of, weights_of
-from players.searching import METHODS
+from players.searching import METHODS, search
+from players.tree import tree
+from players.turns import Node, Turns
 from tests.conftest import ALL_GAMES
 from tests.tally import TALLY
 
@@ -155,6 +160,49 @@ def test_a_beam_goes_on_as_long_as_the_turn_and_each_action_is_a_stage_of_it() -
     assert wide.options[0].worth >= narrow.options[0].worth
 
 
+def test_an_action_whose_counts_are_drawn_in_another_order_is_the_same_action_of_a_tree() -> None:
+    game = GAMES["war"]
+    plan = plan_of("any", "strong", 2)
+    assert plan is not None
+    assert plan.method == "tree"
+    for seed in range(8):
+        found = tree(question(game, seed), Budget(100), drawn(1), plan, value_of(game, 2)).options
+        assert len({json.dumps(option.action, sort_keys=True) for option in found}) == len(found)
+
+
+@pytest.mark.parametrize("game", BY_TURNS, ids=lambda game: game.id)
+def test_an_action_that_is_appraised_alone_is_played_on_through_replies(game: Game, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the actions are that a level compares: an analysis appraises by what the level decides by."""
+    level = "strong" if game.id == "war_of_civilizations" else "expert"
+    asked = question(game, 2)
+    played_on: list[Node] = []
+    replied = Turns.replied
+
+    def watched(self: Turns, node: Node, chance: Chance) -> float:
+        played_on.append(node)
+        return replied(self, node, chance)
+
+    monkeypatch.setattr(Turns, "replied", watched)
+    one = asked._replace(choices=[choice for choice in asked.choices if "choose" not in choice][:1])
+    search(level, always=True)(one, Budget(2 * budget_of(asked, level).iterations), drawn(1))
+    assert played_on
+
+
+def test_what_is_guessed_in_a_playout_says_nothing_of_its_dice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seeds n apart give the same numbers n draws later."""
+    seeds: list[int] = []
+
+    def noted(seed: int) -> Callable[[int], int]:
+        seeds.append(seed)
+        return generator(seed)
+
+    monkeypatch.setattr(flat, "generator", noted)
+    thought(question(GAMES["war"], 1), "expert", most=40)
+    assert len(seeds) > 20
+    for guess, dice in zip(seeds[::2], seeds[1::2], strict=True):
+        assert abs(guess - dice) > 2**32
+
+
 def test_a_forced_decision_takes_no_thought() -> None:
     asked = question(TALLY, 6)
     only = asked._replace(choices=[{"action": {"type": "roll"}}])
@@ -162,6 +210,7 @@ def test_a_forced_decision_takes_no_thought() -> None:
 
 
 def test_shares_of_all_seats_are_even_at_nothing_and_grow_with_the_sum() -> None:
+    assert share_of(-1, 1) < share_of(0, 1) < share_of(1, 1), "a seat alone has better and worse positions, too"
     assert [share_of(0.0, seats) for seats in (2, 4)] == [0.5, 0.25]
     assert [share_of(total, 2) for total in (-9.0, -1.0, 1.0, 9.0)] == sorted(share_of(total, 2) for total in (-9.0, -1.0, 1.0, 9.0))
     assert share_of(-3.0, 2) == pytest.approx(1 - share_of(3.0, 2))

@@ -6,7 +6,8 @@ Each position is a match that has begun, with other pieces on the board and othe
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pytest
@@ -14,8 +15,9 @@ import pytest
 from games.chance import Drawn
 from games.kernel import SYSTEM, Seat, State, carry_out
 from games.war_of_the_worlds import GAME
-from games.war_of_the_worlds.data import ALIENS, HUMANS
-from players import choose
+from games.war_of_the_worlds.data import ALIENS, BESIDE, HUMANS
+from players import LEVELS, budget_of, choose, question_of
+from players.turns import Beam, Node
 from tests.players.test_searching import drawn
 
 PUZZLES: Mapping[str, tuple[Seat, dict[str, Any]]] = {
@@ -126,3 +128,58 @@ def test_it_wins_within_its_turn(name: str, level: str) -> None:
             state = carry_out(GAME, state, seat, choose(GAME, level, state, seat, chance), chance).state
         assert state["outcome"] is not None, f"the match goes on after seed {seed}"
         assert state["outcome"]["winners"] == [seat]
+
+
+@pytest.mark.parametrize("level", ["strong", "expert"])
+def test_a_ufo_that_is_far_from_all_civilians_flies_towards_them(level: str) -> None:
+    pieces = {
+        "civilians": {"cornwall": 2, "wessex": 2, "london": 3},
+        "units": {"tripod_1": "yorkshire", "ufo_1": "north_highlands"},
+        "hand": ["ufo", "ufo", "power_supply", "power_supply", "power_supply"],
+        "damage": 4,
+    }
+    for seed in range(3):
+        state = position(ALIENS, pieces)
+        chance = drawn(seed)
+        while state["active"] == ALIENS:
+            state = carry_out(GAME, state, ALIENS, choose(GAME, level, state, ALIENS, chance), chance).state
+        assert steps(state["units"]["ufo_1"]["region"], pieces["civilians"]) < steps("north_highlands", pieces["civilians"])
+
+
+def test_replies_do_not_forget_what_was_bought_in_the_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A card that was bought may lie in the own supply by then, where a guess puts what nobody has seen going elsewhere."""
+    pieces = {"civilians": {"midlands": 2, "london": 3}, "units": {"tripod_1": "yorkshire"}, "hand": ["relocate"] * 3, "damage": 10}
+    state = position(HUMANS, pieces)
+    state["resources"] = 6
+    side = state["sides"][HUMANS]
+    side["discard"], side["supply"] = side["supply"], []  # the next hand comes from a shuffled pile
+    question = question_of(GAME, state, HUMANS)
+    ended: list[Node] = []
+    add = Beam.add
+
+    def watched(beam: Beam, node: Node) -> bool:
+        goes_on = add(beam, node)
+        if not goes_on:
+            ended.append(node)
+        return goes_on
+
+    monkeypatch.setattr(Beam, "add", watched)
+    LEVELS["expert"](question, budget_of(question, "expert"), Drawn(random.Random(2).randrange))
+    shuffled = 0
+    for node in ended:
+        side = node.state["sides"][HUMANS]
+        bought = Counter(node.memory.get(f"{HUMANS} bought", ()))
+        shuffled += bool(bought & Counter(side["supply"]))
+        guessed = GAME.guess(GAME.view(node.state, HUMANS), HUMANS, drawn(1), node.memory)["sides"][HUMANS]
+        for pile in ("hand", "supply", "discard"):
+            assert Counter(guessed[pile]) == Counter(side[pile])
+    assert shuffled, "a card that was bought was shuffled into the supply"
+
+
+def steps(start: str, goals: Iterable[str]) -> int:
+    """Return the steps over land from a region to the nearest of some."""
+    reached, away = {start}, 0
+    while not reached.intersection(goals):
+        reached.update(near for region in list(reached) for near in BESIDE[region])
+        away += 1
+    return away

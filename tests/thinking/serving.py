@@ -60,7 +60,8 @@ class Served(Recorded):
         """Return the budget that is due to a seat's decision."""
         question, level, now = self.question(seat), self.level(seat), self.now
         times = halvings(level, now.table["clock"], turn_of(self.entries, seat)) if level in ALLOWANCES else 0
-        return Budget(halved(budget_of(question, level).iterations, times))
+        full = budget_of(question, level)
+        return Budget(halved(full.iterations, times, full.least))
 
     def go_on(self, entries: int, cheat: Cheat | None = None) -> list[int]:
         """Play so many entries, or to the end. Return the versions at which a cheat has played what an honest server would not have."""

@@ -149,12 +149,23 @@ def test_the_weights_of_an_outlook_are_written_for_the_levels_that_had_it(toy: P
     old = {"seats": [2, 3], "levels": ["expert"], "phases": ["any"], "weights": {"any": {}}}
     data["outlooks"] = [{**old, "levels": ["strong"]}, old]
     toy.write_text(json.dumps(data))
-    assert tune.put("tally", 2, {"any": {"lead": 0.5}}, "by hand", "expert") == toy
+    assert tune.put("tally", 2, {"any": {"lead": 0.5}}, "by hand", "expert", outlook=True) == toy
     plans._data.cache_clear()
     assert plans.outlook_weights("tally", 2, "expert") == {"any": {"lead": 0.5}}
     assert plans.outlook_weights("tally", 2, "strong") == plans.outlook_weights("tally", 3, "expert") == {"any": {}}
     assert plans.outlook_weights("tally", 2, "greedy") is None
     assert json.loads(toy.read_text())["worth"] == data["worth"]
+
+
+def test_a_level_with_weights_of_its_own_is_tuned_by_them(toy: Path) -> None:
+    data = json.loads(toy.read_text())
+    data["worth"].insert(0, {"seats": [2], "levels": ["expert"], "phases": ["any"], "weights": {"any": {"lead": 0.3}}})
+    toy.write_text(json.dumps(data))
+    general = plans.weights_of("tally", 2, "strong")
+    tune.put("tally", 2, {"any": {"lead": 0.5}}, "by hand", "expert")
+    plans._data.cache_clear()
+    assert (plans.weights_of("tally", 2, "expert") or {})["weights"] == {"any": {"lead": 0.5}}
+    assert plans.weights_of("tally", 2, "strong") == general
 
 
 def test_self_play_may_search_otherwise_than_its_level(toy: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -187,6 +198,16 @@ def test_a_better_fit_that_wins_no_more_matches_is_not_written(
     assert "undecided, so not accepted" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(("words", "pulled_to"), [([], -0.1), (["--from-zero"], 0.0)])
+def test_a_fit_is_pulled_to_the_present_weights_or_to_0(toy: Path, words: list[str], pulled_to: float) -> None:
+    options = tune.parsed([*WORDS, "--ridge", "1e9", *words])
+    present = {"any": {"lead": -0.1}, "end": {"lead": 0.3}}
+    trial = tune.Trial("tally", 2, {}, "s", "strong", 8, present, present)
+    ((_, found),) = tune.candidates(options, trial)
+    assert found["any"]["lead"] == pytest.approx(pulled_to, abs=1e-4)
+    assert found["end"] == {"lead": 0.3}, "a phase without rows keeps its weights"
+
+
 def test_positions_follow_from_the_seed() -> None:
     source = Source("war", 2, {}, "7", "random", 10, 20)
     rows = positions((source, 3))
@@ -204,6 +225,9 @@ def test_positions_follow_from_the_seed() -> None:
         ["war", "--share", "0.4"],
         ["war", "--pairs", "0"],
         ["war", "--steps", "-1"],
+        ["war", "--steps", "1", "--from-zero"],
+        ["war_of_the_worlds", "--level", "expert"],  # it has weights of its own for the humans
+        ["war", "--outlook", "--pool", "1", "--from-zero"],
     ],
 )
 def test_what_cannot_be_tuned_is_said(words: list[str]) -> None:
