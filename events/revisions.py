@@ -75,6 +75,9 @@ class Missing:
                 break
             except StoreUnavailable:
                 time.sleep(_AGAIN)
+            except Exception as error:  # noqa: BLE001 - it is logged; without this thread missing revisions would never be known
+                log.error("revisions_not_looked_for", error=type(error).__name__)
+                time.sleep(_AGAIN)
         for need in self._found:
             log.error("rules_missing", game=need.game, revision=need.revision, matches=need.running)
 

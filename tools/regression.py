@@ -8,28 +8,42 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import sqrt
+from typing import NamedTuple
 
 
-def ridge(rows: Sequence[Sequence[float]], targets: Sequence[float], start: Sequence[float], strength: float) -> list[float]:
+class Pull(NamedTuple):
+    """How strongly weights are drawn towards those with which a fit begins.
+
+    `share`: as by so many times the rows that there are, above 0. `rows`: as by so many rows more, of those in which the feature is not 0.
+    A feature that is seldom other than 0 needs the second: a few matches, all won, would give it a weight beyond measure.
+    """
+
+    share: float
+    rows: float = 0.0
+
+
+def ridge(rows: Sequence[Sequence[float]], targets: Sequence[float], start: Sequence[float], pull: Pull) -> list[float]:
     """Return the weights that fit the targets best, drawn towards `start`.
 
-    They make the sum of the squared errors of `weights * row - target` least, plus `strength` times the sum over the features of
-    (weight - start)² times the feature's sum of squares. So the unit of a feature does not matter, and where the rows say little, or
-    nothing, a weight stays about what it was. `strength` is above 0.
+    They make the sum of the squared errors of `weights * row - target` least, plus the sum over the features of (weight - start)² times the
+    feature's sum of squares times (share + rows / the number of rows in which it is not 0). So the unit of a feature does not matter, and
+    where the rows say little, or nothing, a weight stays about what it was.
     """
     size = len(start)
     products = [[0.0] * size for _ in range(size)]
     towards = [0.0] * size
+    present = [0] * size
     for row, target in zip(rows, targets, strict=True):
         missing = target - dot(start, row)
         for place, value in enumerate(row):
             if value:
+                present[place] += 1
                 towards[place] += value * missing
                 line = products[place]
                 for other in range(place + 1):
                     line[other] += value * row[other]
     for place in range(size):
-        products[place][place] = products[place][place] * (1 + strength) or 1.0
+        products[place][place] = products[place][place] * (1 + pull.share + pull.rows / max(1, present[place])) or 1.0
     return [weight + change for weight, change in zip(start, solved(products, towards), strict=True)]
 
 

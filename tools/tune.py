@@ -40,7 +40,7 @@ from players import LEVELS, budget_of, plans, question_of
 from players.evaluation import BEGINNINGS, features_of, share_of, weighted
 from players.level import Budget, Level
 from players.searching import search
-from tools.regression import dot, ridge
+from tools.regression import Pull, dot, ridge
 from tools.significance import better
 from tools.simulate import course
 
@@ -131,7 +131,7 @@ def _self_player(source: Source) -> Level:
     return search(source.level, plan=plan._replace(settings={**plan.settings, **settings}))
 
 
-def fitted(rows: Iterable[Row], names: tuple[str, ...], seats: int, present: Weights, strength: float) -> Weights:
+def fitted(rows: Iterable[Row], names: tuple[str, ...], seats: int, present: Weights, pull: Pull) -> Weights:
     """Return the weights fitted to rows by ridge regression towards the present ones. A phase without rows keeps its weights.
 
     The sum of weighted features is linear near an even share, where `share_of` has the slope 2 (n - 1) / n² with n seats. So the sum is
@@ -141,26 +141,26 @@ def fitted(rows: Iterable[Row], names: tuple[str, ...], seats: int, present: Wei
 
     def fit(some: list[Row], start: list[float]) -> list[float]:
         targets = [(row.share - 1 / seats) / slope for row in some]
-        return ridge([row.features for row in some], targets, start, strength)
+        return ridge([row.features for row in some], targets, start, pull)
 
     return _by_phase(rows, names, present, fit)
 
 
-def fitted_outlook(rows: Iterable[Row], names: tuple[str, ...], present: Weights, strength: float, pool: float | None = None) -> Weights:
+def fitted_outlook(rows: Iterable[Row], names: tuple[str, ...], present: Weights, pull: Pull, pool: float | None = None) -> Weights:
     """Return the weights of an outlook that are fitted to rows, by a binomial regression whose link is `share_of`. A phase without rows
     keeps its weights.
 
-    `pool`: first fit one set of weights to the rows of all phases, drawn towards 0 with this strength. The weights of each phase are then
+    `pool`: first fit one set of weights to the rows of all phases, drawn towards 0 with this share. The weights of each phase are then
     drawn towards that set in place of the present ones, so that a phase of which there are few rows learns from the others.
     """
     known = list(rows)
     if pool is not None:
-        common = dict(zip(names, _scored(known, [0.0] * len(names), pool), strict=True))
+        common = dict(zip(names, _scored(known, [0.0] * len(names), pull._replace(share=pool)), strict=True))
         present = dict.fromkeys(present, common)
-    return _by_phase(known, names, present, lambda some, start: _scored(some, start, strength))
+    return _by_phase(known, names, present, lambda some, start: _scored(some, start, pull))
 
 
-def _scored(rows: list[Row], start: list[float], strength: float) -> list[float]:
+def _scored(rows: list[Row], start: list[float], pull: Pull) -> list[float]:
     """Return the weights that a binomial regression finds, drawn towards `start`.
 
     It is done by Fisher scoring (iteratively reweighted least squares): with s the sum of weighted features and p its share, a row counts
@@ -175,7 +175,7 @@ def _scored(rows: list[Row], start: list[float], strength: float) -> list[float]
             size = 1.0 + total * total
             scaled.append([feature / size for feature in row.features])
             targets.append(total / size + (row.share - share_of(total, 2)) * 2.0 * math.sqrt(size))
-        weights = ridge(scaled, targets, start, strength)
+        weights = ridge(scaled, targets, start, pull)
     return weights
 
 
@@ -363,6 +363,9 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--stray", type=int, default=10, metavar="N", help="one of their actions in N is drawn at random (10)")
     parser.add_argument("--every", type=int, default=5, metavar="N", help="look at each N-th decision (5)")
     parser.add_argument("--ridge", type=numbers, default=[0.01, 0.1, 1.0], metavar="X,X", help="pulls towards the present weights")
+    parser.add_argument(
+        "--prior-rows", type=float, default=20.0, metavar="N", help="pull besides as N more rows would in which a feature is not 0 (20)"
+    )
     parser.add_argument("--from-zero", action="store_true", help="pull towards weights of 0 in place of the present ones")
     parser.add_argument("--pool", type=float, metavar="X", help="with --outlook: fit all phases together first, with this pull towards 0")
     parser.add_argument("--outlook", action="store_true", help="tune the weights for positions in which a turn begins")
@@ -400,6 +403,8 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
         parser.error(f"--self-play-plan may name iterations and settings of the search of {options.self_play}")
     if min(options.matches, options.stray, options.every, options.pairs, options.step_pairs, options.cores) < 1 or min(options.ridge) <= 0:
         parser.error("--matches, --stray, --every, --pairs, --step-pairs and --cores must be at least 1, and --ridge above 0")
+    if options.prior_rows < 0:
+        parser.error("--prior-rows must be at least 0")
     if options.steps < 0:
         parser.error("--steps must be at least 0")
     if not 0.5 < options.share < 1 or not 0.5 < options.confidence < 1:
@@ -432,10 +437,9 @@ def candidates(options: argparse.Namespace, trial: Trial) -> Iterator[tuple[str,
     print(f"squared error of the present weights on matches left out: {error(held_out, names, seats, trial.present):.4f}")
     start: Weights = {phase: {} for phase in trial.present} if options.from_zero else trial.present
     for strength in options.ridge:
-        if options.outlook:
-            found = fitted_outlook(learned, names, start, strength, options.pool)
-        else:
-            found = fitted(learned, names, seats, start, strength)
+        pull = Pull(strength, options.prior_rows)
+        outlook = options.outlook
+        found = fitted_outlook(learned, names, start, pull, options.pool) if outlook else fitted(learned, names, seats, start, pull)
         candidate = {phase: weights or trial.present[phase] for phase, weights in found.items()}  # none: a phase without rows
         print(f"squared error with ridge {strength:g}: {error(held_out, names, seats, candidate):.4f}")
         yield f"ridge {strength:g}", candidate

@@ -14,7 +14,7 @@ from players import evaluation, plans
 from players.evaluation import Features, share_of
 from tests.tally import TALLY
 from tools import tune
-from tools.regression import ridge, solved
+from tools.regression import Pull, ridge, solved
 from tools.significance import better
 from tools.tune import Row, Source, fitted, fitted_outlook, main, positions
 
@@ -28,22 +28,35 @@ def test_a_regression_finds_the_weights_behind_noise_whatever_their_units() -> N
     draw = random.Random(4)
     rows = [[draw.gauss(0, 1), draw.gauss(0, 1000), 0.0] for _ in range(2000)]
     targets = [3 * one - 0.002 * two + draw.gauss(0, 1) for one, two, _ in rows]
-    weights = ridge(rows, targets, [0.0, 0.0, 7.0], 1e-6)
+    weights = ridge(rows, targets, [0.0, 0.0, 7.0], Pull(1e-6))
     assert weights[:2] == pytest.approx([3, -0.002], rel=0.05)
     assert weights[2] == 7, "nothing is known of it, so it stays as it was"
 
 
 def test_a_strong_pull_leaves_the_weights_about_where_they_were() -> None:
     rows, targets = [[1.0], [2.0]], [2.0, 4.0]
-    assert ridge(rows, targets, [1.0], 1e-9) == pytest.approx([2])
-    assert ridge(rows, targets, [1.0], 1.0) == pytest.approx([1.5])
-    assert ridge(rows, targets, [1.0], 1e9) == pytest.approx([1])
+    assert ridge(rows, targets, [1.0], Pull(1e-9)) == pytest.approx([2])
+    assert ridge(rows, targets, [1.0], Pull(1.0)) == pytest.approx([1.5])
+    assert ridge(rows, targets, [1.0], Pull(1e9)) == pytest.approx([1])
+    assert ridge(rows, targets, [1.0], Pull(1e-9, 2)) == pytest.approx([1.5]), "two rows, and two more that say 1"
+
+
+def test_a_feature_that_is_seldom_there_gets_no_great_weight() -> None:
+    """Whoever had it, in three of 300 matches, has won. That is no proof of anything."""
+    draw = random.Random(4)
+    rows = [Row(number, "end", [1.0, lead, float(number < 3)], float(lead > 0)) for number in range(300) for lead in [draw.gauss(0, 1)]]
+    rows[:3] = [row._replace(share=1.0) for row in rows[:3]]
+    for row in rows:
+        row.features[1] += draw.gauss(0, 1)
+    free, held = (fitted_outlook(rows, ("turn", "lead", "rare"), {"end": {}}, Pull(0.01, prior))["end"] for prior in (0, 20))
+    assert free["rare"] > 4 > 0.5 > held["rare"] > 0
+    assert held["lead"] == pytest.approx(free["lead"], rel=0.2)
 
 
 def test_each_phase_has_its_weights_and_one_without_rows_keeps_them() -> None:
     rows = [Row(0, phase, [side * size], 0.5 + side * size / 4) for phase, size in (("early", 1), ("late", 2)) for side in (1, -1)]
     present = {"early": {"lead": 0.1}, "late": {"lead": 0.1}, "end": {"lead": 0.1}}
-    found = fitted(rows, ("lead",), 2, present, 1e-9)
+    found = fitted(rows, ("lead",), 2, present, Pull(1e-9))
     assert found == {"early": {"lead": 0.5}, "late": {"lead": 0.5}, "end": {"lead": 0.1}}
 
 
@@ -54,11 +67,11 @@ def test_an_outlook_is_fitted_to_victories_and_defeats() -> None:
         lead = draw.gauss(0, 10)
         won = draw.random() < share_of(0.1 * lead + 0.5, 2)
         rows.append(Row(number, "end", [1.0, lead], float(won)))
-    found = fitted_outlook(rows, ("turn", "lead"), {"end": {}, "start": {"lead": 0.2}}, 1e-6)
+    found = fitted_outlook(rows, ("turn", "lead"), {"end": {}, "start": {"lead": 0.2}}, Pull(1e-6))
     assert found["end"] == {"turn": pytest.approx(0.5, abs=0.1), "lead": pytest.approx(0.1, abs=0.02)}
     assert found["start"] == {"lead": 0.2}, "a phase without rows keeps its weights"
     few = [Row(0, "start", [1.0, lead], float(lead > 0)) for lead in (9.0, -9.0)]
-    alone, pooled = (fitted_outlook([*rows, *few], ("turn", "lead"), {"end": {}, "start": {}}, 2.0, pool) for pool in (None, 1e-6))
+    alone, pooled = (fitted_outlook([*rows, *few], ("turn", "lead"), {"end": {}, "start": {}}, Pull(2.0), pool) for pool in (None, 1e-6))
     assert alone["start"]["turn"] == pytest.approx(0, abs=0.05)
     assert pooled["start"]["turn"] > 0.25, "a phase with few rows learns from the others"
 
