@@ -79,6 +79,29 @@ def test_there_are_weights_for_every_phase_and_only_for_figures_that_there_are(g
     assert outlook_weights(game, 3, "expert") is None
 
 
+@pytest.mark.parametrize("game", ALL)
+def test_no_figure_has_a_weight_beyond_measure(game: str) -> None:
+    """A sum of 5 is a share of 0.99. Such a weight comes from a figure that was there in a few matches, all of them won."""
+    weights = outlook_weights(game, 2, "expert")
+    assert weights is not None
+    assert max(abs(weight) for row in weights.values() for weight in row.values()) < 5
+
+
+def test_an_army_far_from_its_enemies_wins_no_match() -> None:
+    weights = outlook_weights(WORLDS, 2, "expert")
+    assert weights is not None
+    value, army = outlook_of(GAMES[WORLDS], weights).value, worlds.NAMES.index("army at 3")
+    for state in played(WORLDS, 1)[0]:
+        units = {**state["units"], "army_1": {"region": "cornwall", "used": False}, "army_2": {"region": None, "used": False}}
+        gone = {**state, "units": {**units, "army_1": {"region": None, "used": False}}}
+        far = {**state, "units": units}
+        if abs(worlds.features(far, "humans")[army] - worlds.features(gone, "humans")[army]) == 1:
+            assert abs(value(far, "humans") - value(gone, "humans")) < 0.15
+            break
+    else:
+        raise AssertionError("no enemy is far from Cornwall")
+
+
 def test_only_war_has_an_outlook_for_strong() -> None:
     assert [game for game in ALL if outlook_weights(game, 2, "strong") is not None] == [WAR], "analyses play on with it"
 
