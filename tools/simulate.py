@@ -62,15 +62,16 @@ def play(plan: Plan, number: int) -> Result:
     seats = seats_of(plan, number)
     level = dict(zip(seats, plan.levels, strict=True))
     used = {name: use.nothing() for name in plan.levels} if plan.use else {}
-    moves = use.Moves(seats)
+    moves, expected = use.Moves(seats), use.Expected()
 
     def decide(state: State, seat: Seat, memory: Memory) -> Action:
         name = level[seat]
         question = question_of(game, state, seat, memory)
-        action = LEVELS[name](question, budget_of(question, name), players).action
+        thought = LEVELS[name](question, budget_of(question, name), players)
         if used:
-            use.count_decision(used[name], question.choices, action)
-        return action
+            use.count_decision(used[name], question.choices, thought.action)
+            expected.note(seat, thought.options)
+        return thought.action
 
     actions, state = 0, {}
     order = random.Random(f"{plan.seed}/{number}/order").sample(seats, len(seats)) if plan.any_order else seats
@@ -78,6 +79,8 @@ def play(plan: Plan, number: int) -> Result:
         actions, state = actions + 1, match.state
         if used:
             moves.watch(actor, match.events, used.get(level.get(actor, "")))
+    if used:
+        expected.count(state["outcome"]["winners"], {seat: used[name] for seat, name in level.items()})
     return Result(number, seats, state["outcome"]["winners"], state["outcome"]["reason"], actions, state["round"], used)
 
 
@@ -197,7 +200,9 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--any-order", action="store_true", help="draw who begins, too; else it is the first level, if the game lets it")
     parser.add_argument("--options", type=json.loads, default={}, metavar="JSON", help="the match options, as a JSON object")
     parser.add_argument("--cores", type=int, default=os.cpu_count() or 1, metavar="N")
-    parser.add_argument("--use", action="store_true", help="count by level which actions and cards it uses, and moves to and fro")
+    parser.add_argument(
+        "--use", action="store_true", help="count by level which actions and cards it uses, moves to and fro, and what it expects"
+    )
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
     options = parser.parse_args(arguments)
     options.levels = tuple(options.seats.split(","))

@@ -1,4 +1,5 @@
-"""What levels of play make use of: each kind of action, each card, and moves to and fro. `./run simulate GAME --seats LEVEL,LEVEL --use`.
+"""What levels of play make use of: each kind of action, each card, and moves to and fro; and whether what they expect comes true.
+`./run simulate GAME --seats LEVEL,LEVEL --use`.
 
 A *kind* is the type of an action. A *card* is a value of a field `card` or `cards` of an action; `option` says which option of the card.
 Beside how often a thing was done stands in how many decisions it could have been done.
@@ -7,24 +8,31 @@ A *move* is a fact with `from` and `to` that follows from an action of the seat,
 of the same type brings the same pieces back to where they were, in the same turn of the seat or in its next one, and no fact between the
 two names the place where they had gone, unless it is another move of the seat: nothing was gained there, and nobody did anything there.
 A retreat from a threat counts as taken back, too.
+
+What a level *expects* is its share of a victory after the action that it chooses, if it has played that action on. Decisions are counted by
+tenths of this share, and how many of them belong to matches that the seat won. A level that is surer than it should be is seen at once.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from games.choices import Choice
 from games.kernel import SYSTEM, Action, Event, Game, Seat
+from players.level import Option
 
 Use = dict[str, Counter[str]]
-"""How often a level did what: `done` and `possible` by kind and card, and `moves` by how they ended."""
+"""How often a level did what: `done` and `possible` by kind and card, `moves` by how they ended, and decisions by the share of a victory
+that the level expected, all of them (`expected`) and those of matches that it won (`won`)."""
+
+TENTHS: tuple[str, ...] = tuple(f"0.{tenth}" for tenth in range(10))
 
 
 def nothing() -> Use:
     """Return the use of a level that has decided nothing yet."""
-    return {"done": Counter(), "possible": Counter(), "moves": Counter()}
+    return {"done": Counter(), "possible": Counter(), "moves": Counter(), "expected": Counter(), "won": Counter()}
 
 
 def count_decision(use: Use, choices: Iterable[Choice], action: Action) -> None:
@@ -42,6 +50,25 @@ def names(action: Action) -> Iterator[str]:
         yield f"{kind} {card}"
         if "option" in action:
             yield f"{kind} {card} {action['option']}"
+
+
+class Expected:
+    """What the seats of a match expect, until its winners are known."""
+
+    def __init__(self) -> None:
+        self._tenths: list[tuple[Seat, str]] = []
+
+    def note(self, seat: Seat, options: Sequence[Option]) -> None:
+        """Note what a seat expects after the best of the options that its level has compared, if that one was played on."""
+        if options and options[0].tries:
+            self._tenths.append((seat, TENTHS[min(9, int(options[0].worth * 10))]))
+
+    def count(self, winners: Iterable[Seat], use_of: Mapping[Seat, Use]) -> None:
+        """Count what came true for the levels of the seats. A shared victory is one for each winner."""
+        won = set(winners)
+        for seat, tenth in self._tenths:
+            use_of[seat]["expected"][tenth] += 1
+            use_of[seat]["won"][tenth] += seat in won
 
 
 class Move(NamedTuple):
@@ -139,6 +166,7 @@ def _of_level(use: Use, kinds: Iterable[str], cards: Iterable[str]) -> dict[str,
         "kinds": {name: row(name) for name in kinds},
         "cards": {name: row(name) for name in dict.fromkeys([*cards, *found])},
         "moves": {name: use["moves"][name] for name in ("moves", "back in the same turn", "back in the next turn")},
+        "expected": {tenth: {"decisions": use["expected"][tenth], "won": use["won"][tenth]} for tenth in TENTHS if use["expected"][tenth]},
     }
 
 
@@ -156,7 +184,7 @@ def known_names(game: Game) -> tuple[list[str], list[str]]:
 
 
 def table(found: Mapping[str, Any]) -> str:
-    """Return a report as text: a row for each kind of action, then cards and moves by level."""
+    """Return a report as text: a row for each kind of action, then cards, moves and what was expected by level."""
     levels = list(found)
     lines = [f"{'done / possible':<24}" + "".join(f"{level:>20}" for level in levels)]
     for kind in found[levels[0]]["kinds"]:
@@ -169,6 +197,11 @@ def table(found: Mapping[str, Any]) -> str:
         same, later = moves["back in the same turn"], moves["back in the next turn"]
         share = (same + later) / moves["moves"] if moves["moves"] else 0.0
         lines.append(f"  {moves['moves']} moves, taken back {same} in the same turn and {later} in the next ({share:.1%})")
+        for tenth, row in found[level]["expected"].items():
+            won = row["won"] / row["decisions"]
+            lines.append(
+                f"  expected {tenth} to {float(tenth) + 0.1:.1f} of a victory in {row['decisions']} decisions, and won {won:.1%} of them"
+            )
     return "\n".join(lines)
 
 

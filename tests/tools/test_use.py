@@ -9,6 +9,7 @@ import pytest
 
 from games import GAMES
 from games.kernel import Event
+from players.level import Option
 from tools import simulate, use
 from tools.simulate import Plan, play
 
@@ -67,6 +68,29 @@ def test_what_another_seat_does_at_the_place_is_a_reason_to_go_back() -> None:
     moves.watch("blue", [moved("c", "b", "army_1"), TURN], theirs)
     moves.watch("red", [moved("b", "a")], mine)
     assert (mine["moves"], theirs["moves"]) == ({"moves": 2}, {"moves": 1})
+
+
+def test_what_was_expected_is_compared_with_who_won() -> None:
+    """What was judged at first sight, without a try, is no share of a victory."""
+    mine, theirs = use.nothing(), use.nothing()
+    expected = use.Expected()
+    for seat, worth, tries in [("red", 0.95, 3), ("red", 1.0, 1), ("red", 0.3, 2), ("red", 0.5, 0), ("blue", 0.31, 1), ("blue", 0.0, 1)]:
+        expected.note(seat, [Option({"type": "pass"}, worth, tries), Option({"type": "stay"}, 0.2, 9)])
+    expected.note("red", [])
+    expected.count(["blue"], {"red": mine, "blue": theirs})
+    assert (mine["expected"], mine["won"]) == ({"0.9": 2, "0.3": 1}, {"0.9": 0, "0.3": 0})
+    assert (theirs["expected"], theirs["won"]) == ({"0.3": 1, "0.0": 1}, {"0.3": 1, "0.0": 1})
+    found = use.report(GAMES["war"], {"expert": theirs})
+    assert found["expert"]["expected"] == {"0.0": {"decisions": 1, "won": 1}, "0.3": {"decisions": 1, "won": 1}}
+    assert "expected 0.3 to 0.4 of a victory in 1 decisions, and won 100.0% of them" in use.table(found)
+
+
+def test_a_level_that_searches_is_compared_with_who_won() -> None:
+    played = play(Plan("war_of_the_worlds", ("strong", "random"), "expected", {}, use=True), 0)
+    strong, rival = (played.use[level] for level in ("strong", "random"))
+    assert strong["expected"].total() > 20
+    assert strong["won"].total() == (strong["expected"].total() if played.winners == [played.seats[0]] else 0)
+    assert not rival["expected"]
 
 
 @pytest.mark.parametrize("game", sorted(GAMES))
