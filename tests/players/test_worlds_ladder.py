@@ -24,4 +24,4 @@ def test_strong_beats_greedy() -> None:
 
 @pytest.mark.soak
 def test_expert_beats_strong() -> None:
-    assert wins(("expert", "strong"), 100) >= 55
+    assert wins(("expert", "strong"), 100) >= 70
