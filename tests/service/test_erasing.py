@@ -71,7 +71,7 @@ def test_a_player_who_is_deleted_leaves_no_name_and_no_key_and_everything_still_
     platform.beside.flush()
     secrets = [NAME.encode(), NAME.split()[1].encode()]
     for key in (player.key, another):
-        secrets += [str(key).encode(), str(key).rpartition("_")[2].encode(), hashlib.sha256(str(key).encode()).hexdigest().encode()]
+        secrets += [str(key).encode(), str(key).split("_", 3)[3].encode(), hashlib.sha256(str(key).encode()).hexdigest().encode()]
     looker = anybody if over else referee
     before = kept(looker, match)
     assert NAME.encode() in everything(servers), "or the test looks in the wrong places"
