@@ -84,12 +84,6 @@ def halvings(level: str, clock: Clock, turn: Turn) -> int:
     return times
 
 
-def halved(iterations: int, times: int, least: int) -> int:
-    """Return the iterations of a level, halved so many times. They are no fewer than `least`, which comes from its plan, unless there are
-    fewer from the start."""
-    return max(min(least, iterations), iterations >> times)
-
-
 def spare(clock: Clock, used: int) -> int | None:
     """Return how many milliseconds a decision may take in a match with clocks; None if there are none.
 

@@ -50,6 +50,11 @@ class Budget(NamedTuple):
     go_on: Callable[[int], bool] = unbounded
     least: int = 1
 
+    def halved(self, times: int) -> Budget:
+        """Return the budget with its iterations halved so many times. They are no fewer than `least`, unless there are fewer from the
+        start."""
+        return self._replace(iterations=max(min(self.least, self.iterations), self.iterations >> times))
+
 
 class Option(NamedTuple):
     """An action that a level has considered.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from events.allowances import ALLOWANCES, halved, halvings
+from events.allowances import ALLOWANCES, halvings
 from events.entries import canonical
 from events.thoughts import Decision, decision_in
 from events.trail import Acted, Finding
@@ -142,8 +142,7 @@ def _run(games: Mapping[str, Game], task: Task) -> Result:
     assert game is not None, "the rules of a task are here"
     level, budget, spent = decision["level"], decision["budget"], decision["spent"]
     question = question_of(game, task.document, task.seat, task.memory)
-    full = budget_of(question, level)
-    due = halved(full.iterations, task.halvings, full.least)
+    due = budget_of(question, level).halved(task.halvings).iterations
     if budget != due:
         sentence = f"The level had a budget of {budget} iterations, and {due} are its due."
         return Result(version, [Finding(version, "budget_differs", sentence)])

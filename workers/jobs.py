@@ -12,7 +12,7 @@ import structlog
 from rq.timeouts import JobTimeoutException, UnixSignalDeathPenalty
 
 from events import deadlines, expiry, metrics, recall, reports
-from events.allowances import ALLOWANCES, halved, halvings, spare
+from events.allowances import ALLOWANCES, halvings, spare
 from events.due import ADVANCE, ANALYSIS, DEADLINE, EXPIRE, HINT, KINDS, REPORT, SEARCH, SLOW, THINK, NotDue, Owed, owed, thinking_of
 from events.errors import NoMatch, Stale, StoreUnavailable
 from events.platform import Platform
@@ -139,7 +139,7 @@ def search(platform: Platform, work: Owed, deadline: float) -> tuple[Owed, ...]:
     question = question_of(recall.rules_of(platform, position), position.document, seat, position.memory)
     budget = budget_of(question, level, brake)
     began = time.perf_counter()
-    thought, decision = decide(question, level, budget._replace(iterations=halved(budget.iterations, times, budget.least)), draft.seed)
+    thought, decision = decide(question, level, budget.halved(times), draft.seed)
     _measure(level, thought, brake, time.perf_counter() - began)
     draft.play(thought.action, decision)
     played = draft.write()

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 import players
-from events.allowances import ALLOWANCES, FULL, HALVINGS, WINDOW, Turn, halved, halvings, spare, turn_of
+from events.allowances import ALLOWANCES, FULL, HALVINGS, WINDOW, Turn, halvings, spare, turn_of
 from events.due import ANALYSIS, HINT, KINDS
 from events.entries import Entry
+from players.level import Budget
 from table.document import Clock
 
 
@@ -88,11 +89,14 @@ def test_a_long_turn_and_a_quick_clock_do_not_add_up() -> None:
 
 
 def test_halving_leaves_an_iteration() -> None:
-    assert [halved(400, times, 1) for times in range(HALVINGS + 1)] == [400, 200, 100, 50, 25, 12, 6]
-    assert [halved(5, times, 1) for times in range(4)] == [5, 2, 1, 1]
-    assert [halved(100, times, 25) for times in range(4)] == [100, 50, 25, 25]
-    assert halved(20, 3, 25) == 20
-    assert halved(0, 3, 25) == 0, "a level that does not search"
+    def halved(budget: Budget, most: int) -> list[int]:
+        return [budget.halved(times).iterations for times in range(most + 1)]
+
+    assert halved(Budget(400), HALVINGS) == [400, 200, 100, 50, 25, 12, 6]
+    assert halved(Budget(5), 3) == [5, 2, 1, 1]
+    assert halved(Budget(100, least=25), 3) == [100, 50, 25, 25]
+    assert Budget(20, least=25).halved(3).iterations == 20
+    assert Budget(0, least=25).halved(3).iterations == 0, "a level that does not search"
 
 
 def test_a_turn_is_what_one_seat_has_done_alone() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import thinking
-from events.allowances import ALLOWANCES, halved, halvings, turn_of
+from events.allowances import ALLOWANCES, halvings, turn_of
 from events.positions import level_of
 from events.thoughts import Decision, decision_in, seed_of, thought_key
 from events.trail import Report, audit_entries
@@ -60,8 +60,7 @@ class Served(Recorded):
         """Return the budget that is due to a seat's decision."""
         question, level, now = self.question(seat), self.level(seat), self.now
         times = halvings(level, now.table["clock"], turn_of(self.entries, seat)) if level in ALLOWANCES else 0
-        full = budget_of(question, level)
-        return Budget(halved(full.iterations, times, full.least))
+        return budget_of(question, level).halved(times)
 
     def go_on(self, entries: int, cheat: Cheat | None = None) -> list[int]:
         """Play so many entries, or to the end. Return the versions at which a cheat has played what an honest server would not have."""

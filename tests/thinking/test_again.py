@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 import thinking
-from events.allowances import halved
 from events.entries import canonical, parse
 from events.json_text import loads
 from events.thoughts import Decision, decision_in
@@ -69,7 +68,7 @@ def test_budgets_fall_in_long_turns_and_with_the_clock_and_still_hold(clock: dic
     assert (report.ok, outcome.findings, outcome.unchecked) == (True, [], [])
     budgets = {decision["budget"] for entry in served.entries if (decision := decision_in(entry)) is not None}
     whole = budget_of(served.question("one"), "strong").iterations
-    assert budgets - {whole} <= {halved(whole, times, 1) for times in range(1, 7)}
+    assert budgets - {whole} <= {Budget(whole).halved(times).iterations for times in range(1, 7)}
     assert budgets != {whole}
 
 
