@@ -236,9 +236,7 @@ class Turns:
             branch.play(self.seat, action)
             while self.under_way(branch.state, actions) is True:
                 self.step(branch)
-            while branch.state["to_act"] == [SYSTEM]:
-                self.step(branch)
-            node = Node(branch.state, self.worth(self.question.view, branch.state), first, actions, branch.memory)
+            node = self.reached(branch, first, actions)
             if not drawn:
                 return node
             tried.append(node)
@@ -249,6 +247,12 @@ class Turns:
             if abs(node.value - mean) < abs(middle.value - mean):
                 middle = node
         return middle._replace(value=mean)
+
+    def reached(self, branch: Watched, first: int, actions: int) -> Node:
+        """Return the position of a branch when the system has done its part."""
+        while branch.state["to_act"] == [SYSTEM]:
+            self.step(branch)
+        return Node(branch.state, self.worth(self.question.view, branch.state), first, actions, branch.memory)
 
     def at_first_sight(self, judged: list[Judged]) -> Thought:
         """Return what `greedy` would do, and what was found of all actions."""
@@ -270,12 +274,9 @@ class Turns:
                 if self.under_way(branch.state, 0) is False:
                     break
                 self.step(branch)
-            while branch.state["to_act"] == [SYSTEM]:
-                self.step(branch)
-            ended = Node(branch.state, self.worth(self.question.view, branch.state), node.first, node.actions, branch.memory)
-            if self.under_way(ended.state, 0) is False:
+            ended = self.reached(branch, node.first, node.actions)
+            if not beam.add(ended):
                 judged[node.first].note(2, ended.value)
-                beam.add(ended)
 
     def worth(self, before: State, state: State) -> float:
         """Return the share of a victory that the seat can expect in a position: by the outlook if a turn has begun since another position
