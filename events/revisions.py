@@ -74,10 +74,10 @@ class Missing:
                 self._found = missing(self._platform)
                 break
             except StoreUnavailable:
-                time.sleep(_AGAIN)
+                pass
             except Exception as error:  # noqa: BLE001 - it is logged; without this thread missing revisions would never be known
                 log.error("revisions_not_looked_for", error=type(error).__name__)
-                time.sleep(_AGAIN)
+            time.sleep(_AGAIN)
         for need in self._found:
             log.error("rules_missing", game=need.game, revision=need.revision, matches=need.running)
 

@@ -436,10 +436,10 @@ def candidates(options: argparse.Namespace, trial: Trial) -> Iterator[tuple[str,
     print(f"{len(rows)} rows of {options.matches} matches of {options.self_play}, {len(names)} features, seed {options.seed}")
     print(f"squared error of the present weights on matches left out: {error(held_out, names, seats, trial.present):.4f}")
     start: Weights = {phase: {} for phase in trial.present} if options.from_zero else trial.present
+    pool: float | None = options.pool
     for strength in options.ridge:
         pull = Pull(strength, options.prior_rows)
-        outlook = options.outlook
-        found = fitted_outlook(learned, names, start, pull, options.pool) if outlook else fitted(learned, names, seats, start, pull)
+        found = fitted_outlook(learned, names, start, pull, pool) if options.outlook else fitted(learned, names, seats, start, pull)
         candidate = {phase: weights or trial.present[phase] for phase, weights in found.items()}  # none: a phase without rows
         print(f"squared error with ridge {strength:g}: {error(held_out, names, seats, candidate):.4f}")
         yield f"ridge {strength:g}", candidate
