@@ -85,6 +85,8 @@ def _play(page: Page, act: Callable[[dict[str, Any], int], bool], moves: int | N
         if seen["live"] == "over" or (moves is not None and sent >= moves):
             return sent
         idle += 1
+        if idle % 100 == 0 and seen["version"] == at:  # the page was laid out anew just before the click, which has met nothing
+            sent, at = sent - 1, ""
         if seen["version"] == at or not act(seen, sent):
             page.wait_for_timeout(30)
         elif seen["send"]:

@@ -62,6 +62,23 @@ def test_a_match_is_played_by_keys_alone(open_page: Open, ada: Api) -> None:
     expect(page.locator("#live")).to_have_attribute("data-state", "over")
 
 
+def test_a_click_during_which_the_match_moves_on_is_not_lost(open_page: Open, ada: Api, service: private.Place) -> None:
+    body = {"game": "war", "seats": {"red": "me", "blue": "open"}, "options": {"first_seat": "red"}}
+    match = ada.ask("POST", "/v1/matches", body)["id"]
+    ben = Api(service.url, "Ben")
+    taken = ben.ask("POST", f"/v1/matches/{match}/seats/blue", {})["version"]
+    ada.ask("GET", f"/v1/matches/{match}/entries?after={taken}&limit=1&wait=5")
+    page = open_page(f"/m/{match}", ada.key)
+    page.locator("#play .choices button").first.hover()
+    page.mouse.down()
+    offered = ben.ask("POST", f"/v1/matches/{match}/actions", {"type": "offer", "what": "draw"})["version"]
+    expect(page.locator("#version")).to_have_text(f"{offered} / {offered}")
+    page.wait_for_timeout(500)  # the page asks for the choices after it has shown the version
+    page.mouse.up()
+    expect(page.locator("#play .pick")).to_have_count(1)
+    expect(page.locator("#play .urgent")).to_contain_text("draw")
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("play", [play_by_clicks, play_by_keys])
 @pytest.mark.parametrize("game", SHORT)

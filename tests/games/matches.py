@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -76,9 +76,9 @@ def walk_on(game: Game, state: State, dice: Chance, will: random.Random, first: 
     raise AssertionError(f"the match of {state['seats']} did not end within {BOUND} actions")
 
 
-def sampled(start: Start, about: int) -> Iterator[Step]:
-    """Yield some steps of a match in order: the first, the last, and up to `about` drawn ones."""
-    steps = list(walk(start))
+def sampled(start: Start, about: int, steps: Sequence[Step] | None = None) -> Iterator[Step]:
+    """Yield some steps of a match in order: the first, the last, and up to `about` drawn ones. `steps`: all of them, if they are known."""
+    steps = list(walk(start)) if steps is None else steps
     picked = random.Random(start.seed).sample(range(len(steps)), min(about, len(steps)))
     for number in sorted({0, len(steps) - 1, *picked}):
         yield steps[number]

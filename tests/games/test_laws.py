@@ -1,4 +1,7 @@
-"""The laws of every game, checked by random play (docs/architecture.md, "Laws")."""
+"""The laws of every game, checked by random play (docs/architecture.md, "Laws").
+
+A law is a function of the start of a match and of its steps. A match is played once and held to all laws.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,13 @@ import json
 import os
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, given, seed, settings
 from jsonschema import Draft202012Validator
 
 from games.choices import admits, combinations, complete, count
@@ -38,8 +41,9 @@ from games.kernel import (
 from games.schema import always, record
 from tests.games.matches import ALL, HERE, Start, Step, chance, mutated, same, sampled, starts, walk
 
-MATCHES = int(os.environ.get("LAW_MATCHES", "60"))  # tools/mutate.py asks for fewer
+MATCHES = int(os.environ.get("LAW_MATCHES", "60"))  # of each game; tools/mutate.py asks for fewer
 SOAK = 3000
+BATCHES = 4  # tests of one game, which can run side by side
 LAW = {"deadline": None, "suppress_health_check": list(HealthCheck), "phases": (Phase.explicit, Phase.generate)}
 
 
@@ -62,28 +66,30 @@ def in_random_matches(matches: int) -> Callable[[Any], Any]:
     return decorated
 
 
+LAWS: list[Callable[[Start, Sequence[Step]], None]] = []
+
+
 def law(check: Any) -> Any:
-    """Check a law in every game: in MATCHES matches each, and in thousands with the marker `soak`."""
+    """Add a law to those that every match is held to."""
+    LAWS.append(check)
+    return check
 
-    def run(game: Game, matches: int) -> None:
-        @settings(max_examples=matches, derandomize=matches == MATCHES, database=None, **LAW)
-        @given(starts(game))
-        def every_match(start: Start) -> None:
-            check(start)
 
-        every_match()
+SOAKED = [pytest.param(SOAK // BATCHES, id=f"{SOAK // BATCHES} matches", marks=pytest.mark.soak)]
 
-    @pytest.mark.parametrize("game", [pytest.param(game, id=game.id) for game in ALL])
-    @pytest.mark.parametrize(
-        "matches",
-        [pytest.param(MATCHES, id=f"{MATCHES} matches"), pytest.param(SOAK, id=f"{SOAK} matches", marks=pytest.mark.soak)],
-    )
-    def test(game: Game, matches: int) -> None:
-        run(game, matches)
 
-    test.__name__ = check.__name__
-    test.__doc__ = check.__doc__
-    return test
+@pytest.mark.parametrize("matches", [pytest.param(max(1, MATCHES // BATCHES), id=f"{max(1, MATCHES // BATCHES)} matches"), *SOAKED])
+@pytest.mark.parametrize("batch", range(BATCHES))
+@pytest.mark.parametrize("game", [pytest.param(game, id=game.id) for game in ALL])
+def test_every_law_holds(game: Game, batch: int, matches: int) -> None:
+    @settings(max_examples=matches, database=None, **LAW)
+    @given(starts(game))
+    def in_every_match(start: Start) -> None:
+        steps = list(walk(start))
+        for check in LAWS:
+            check(start, steps)
+
+    seed(batch)(in_every_match)() if matches * BATCHES < SOAK else in_every_match()
 
 
 def actions_of(choice: dict[str, Any], will: random.Random, most: int) -> list[dict[str, Any]]:
@@ -94,9 +100,9 @@ def actions_of(choice: dict[str, Any], will: random.Random, most: int) -> list[d
 
 
 @law
-def test_1_each_listed_choice_is_accepted(start):
+def law_1_each_listed_choice_is_accepted(start: Start, steps: Sequence[Step]) -> None:
     will = random.Random(start.seed)
-    for step in sampled(start, 6):
+    for step in sampled(start, 6, steps):
         for actor in step.before["to_act"]:
             for choice in legal(start.game, step.before, actor):
                 for action in actions_of(choice, will, 1):
@@ -104,8 +110,7 @@ def test_1_each_listed_choice_is_accepted(start):
 
 
 @law
-def test_2_an_action_that_is_not_listed_is_refused_and_changes_nothing(start):
-    steps = list(walk(start))
+def law_2_an_action_that_is_not_listed_is_refused_and_changes_nothing(start: Start, steps: Sequence[Step]) -> None:
     will = random.Random(start.seed)
     for step in will.sample(steps, min(8, len(steps))):
         before = same(step.before)
@@ -130,12 +135,12 @@ def refused(game: Game, state: Any, actor: str, action: Any, seed: int) -> Refus
 
 
 @law
-def test_3_folding_the_facts_gives_the_deciders_own_document(start):
-    for step in walk(start):
+def law_3_folding_the_facts_gives_the_deciders_own_document(start: Start, steps: Sequence[Step]) -> None:
+    for step in steps:
         before = same(step.before) if step.number % 16 == 0 else None
         assert fold(start.game, step.before, step.events) == step.after
         assert before is None or same(step.before) == before
-    for step in sampled(start, 2):
+    for step in sampled(start, 2, steps):
         state, text = step.before, same(step.before)
         for event in step.events:
             kept = same(event)
@@ -152,9 +157,9 @@ def shuffled(value: Any, will: random.Random) -> Any:
 
 
 @law
-def test_4_restoring_from_json_changes_nothing(start):
+def law_4_restoring_from_json_changes_nothing(start: Start, steps: Sequence[Step]) -> None:
     will = random.Random(start.seed)
-    for step in sampled(start, 4):
+    for step in sampled(start, 4, steps):
         restored = shuffled(json.loads(json.dumps(step.before)), will)
         assert restored == step.before
         for actor in step.before["to_act"]:
@@ -165,9 +170,9 @@ def test_4_restoring_from_json_changes_nothing(start):
 
 
 @law
-def test_5_every_combination_inside_an_open_choice_is_accepted(start):
+def law_5_every_combination_inside_an_open_choice_is_accepted(start: Start, steps: Sequence[Step]) -> None:
     will = random.Random(start.seed)
-    for step in sampled(start, 4):
+    for step in sampled(start, 4, steps):
         for actor in step.before["to_act"]:
             for choice in legal(start.game, step.before, actor):
                 if "choose" in choice:
@@ -177,8 +182,8 @@ def test_5_every_combination_inside_an_open_choice_is_accepted(start):
 
 
 @law
-def test_6_pieces_cards_and_money_are_conserved(start):
-    for step in walk(start):
+def law_6_pieces_cards_and_money_are_conserved(start: Start, steps: Sequence[Step]) -> None:
+    for step in steps:
         if step.before["phase"] != "setup":
             assert list(start.game.invariants(step.before)) == []
     assert list(start.game.invariants(step.after)) == []
@@ -200,9 +205,8 @@ def seen_by(game: Game, state: Any, viewer: str, actor: str, action: Any, seed: 
 
 
 @law
-def test_7_hidden_state_does_not_change_what_a_viewer_sees(start):
+def law_7_hidden_state_does_not_change_what_a_viewer_sees(start: Start, steps: Sequence[Step]) -> None:
     game = start.game
-    steps = list(walk(start))
     for step in steps:
         if has_fields(game, step.action["type"]) and hides(game, step):
             assert step.action["type"] in game.redacted
@@ -229,11 +233,11 @@ def hides(game: Game, step: Step) -> bool:
 
 
 @law
-def test_8_a_guess_agrees_with_the_view_it_came_from(start):
+def law_8_a_guess_agrees_with_the_view_it_came_from(start: Start, steps: Sequence[Step]) -> None:
     game = start.game
-    picked = {step.number for step in sampled(start, 6)}
+    picked = {step.number for step in sampled(start, 6, steps)}
     memory: dict[str, Any] = {}
-    for step in walk(start):
+    for step in steps:
         if step.number in picked:
             for viewer, known in product((*start.seats, SPECTATOR, AUDITOR), (memory, None)):
                 seen = game.view(step.before, viewer)
@@ -248,14 +252,14 @@ def test_8_a_guess_agrees_with_the_view_it_came_from(start):
 
 
 @law
-def test_9_the_same_dice_give_the_same_bytes(start):
-    one, two = ([[step.actor, step.action, step.events] for step in walk(start)] for _ in range(2))
+def law_9_the_same_dice_give_the_same_bytes(start: Start, steps: Sequence[Step]) -> None:
+    one, two = ([[step.actor, step.action, step.events] for step in played] for played in (steps, walk(start)))
     assert same(one) == same(two)
 
 
 @law
-def test_10_play_ends_and_an_actor_that_must_act_has_a_choice(start):
-    for step in walk(start):
+def law_10_play_ends_and_an_actor_that_must_act_has_a_choice(start: Start, steps: Sequence[Step]) -> None:
+    for step in steps:
         assert (step.after["to_act"] == []) == (step.after["outcome"] is not None)
         if step.number % 8 == 0:
             for actor in step.before["to_act"]:
@@ -283,10 +287,10 @@ SCHEMAS: dict[str, dict[str, Draft202012Validator]] = {
 
 
 @law
-def test_11_every_document_is_valid_against_its_schema(start):
+def law_11_every_document_is_valid_against_its_schema(start: Start, steps: Sequence[Step]) -> None:
     game, schemas = start.game, SCHEMAS[start.game.id]
     schemas["options"].validate(start.options)
-    for step in sampled(start, 2):
+    for step in sampled(start, 2, steps):
         schemas["document"].validate(step.before)
         for viewer in (start.seats[0], SPECTATOR):
             schemas["view"].validate(game.view(step.before, viewer))
@@ -310,17 +314,17 @@ ORDERS = {game.id: orders(game) for game in ALL}
 
 
 @law
-def test_12_each_action_yields_its_events_in_the_order_of_the_contract(start):
-    for step in walk(start):
+def law_12_each_action_yields_its_events_in_the_order_of_the_contract(start: Start, steps: Sequence[Step]) -> None:
+    for step in steps:
         order = "".join(f"{event['type']} " for event in step.events)
         assert ORDERS[start.game.id][step.action["type"]].fullmatch(order), f"{step.action}: {order}"
 
 
 @law
-def test_13_play_on_a_branch_gives_the_same_documents_as_recorded_play(start):
+def law_13_play_on_a_branch_gives_the_same_documents_as_recorded_play(start: Start, steps: Sequence[Step]) -> None:
     dice, will = chance(("dice", start.seed)), random.Random(start.seed)
     branch = Branch(start.game, start.game.begin(start.seats, start.options), dice)
-    for step in walk(start):
+    for step in steps:
         actor = will.choice(branch.state["to_act"])
         action = any_action(start.game, branch.state, actor, will.randrange)
         assert (actor, action) == (step.actor, step.action)
@@ -331,9 +335,9 @@ def test_13_play_on_a_branch_gives_the_same_documents_as_recorded_play(start):
 
 
 @law
-def test_14_branches_leave_the_states_from_which_they_begin_as_they_were(start):
+def law_14_branches_leave_the_states_from_which_they_begin_as_they_were(start: Start, steps: Sequence[Step]) -> None:
     game, will = start.game, random.Random(start.seed)
-    for step in sampled(start, 1):
+    for step in sampled(start, 1, steps):
         grown = [(step.before, same(step.before))]
         for number in range(6):
             state, _ = will.choice(grown)
@@ -354,9 +358,9 @@ def test_14_branches_leave_the_states_from_which_they_begin_as_they_were(start):
 
 
 @law
-def test_15_choices_listed_at_once_are_those_listed_one_by_one(start):
+def law_15_choices_listed_at_once_are_those_listed_one_by_one(start: Start, steps: Sequence[Step]) -> None:
     game = start.game
-    for step in walk(start):
+    for step in steps:
         if step.number % 8 == 0:
             deeds = game.phases[step.before["phase"]].values()
             for actor in step.before["to_act"]:

@@ -101,8 +101,16 @@ def part(place: private.Place, name: str) -> list[Process]:
     return found[::-1] if name == "one_web_process" else found
 
 
+@pytest.fixture(scope="module")
+def lasting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[private.Place]:
+    """A service for tests that leave it whole."""
+    with private.service(tmp_path_factory.mktemp("lasting")) as running:
+        yield running
+
+
 @pytest.mark.parametrize("name", PARTS)
-def test_acknowledged_actions_survive_kill_9_of(name: str, place: private.Place) -> None:
+def test_acknowledged_actions_survive_kill_9_of(name: str, lasting: private.Place) -> None:
+    place = lasting
     player = Playing(place.url, 1)
     player.start()
     until(lambda: len(player.acknowledged) > 10)
@@ -135,11 +143,12 @@ def test_acknowledged_actions_survive_kill_9_of_everything_at_once(tmp_path: Pat
 
 
 @pytest.mark.parametrize("name", PARTS)
-def test_a_part_that_is_stopped_is_killed_and_started_again(name: str, place: private.Place) -> None:
+def test_a_part_that_is_stopped_is_killed_and_started_again(name: str, lasting: private.Place) -> None:
+    place = lasting
     player = Playing(place.url, 3)
     player.start()
     until(lambda: len(player.acknowledged) > 10)
-    (victim, *_) = part(place, name)
+    victim, *others = part(place, name)
     os.kill(victim.number, signal.SIGSTOP)
     until(lambda: not lives(victim.number), 5, f"{name} is stopped and stays so")
     before = len(player.acknowledged)
@@ -148,6 +157,7 @@ def test_a_part_that_is_stopped_is_killed_and_started_again(name: str, place: pr
     player.join(30)
     assert player.failed is None
     check(player.client, player.acknowledged)
+    until(lambda: len(part(place, name)) > len(others), RECOVERY, f"{name} is not all there again")
 
 
 def is_free(url: str) -> bool:
@@ -162,8 +172,19 @@ def is_free(url: str) -> bool:
 
 
 @LINUX
-@pytest.mark.parametrize("stopped", [False, True])
-@pytest.mark.parametrize("killed", [(), ("the_web",), ("one_web_process",), tuple(PARTS)])
+@pytest.mark.parametrize(
+    ("killed", "stopped"),
+    [
+        ((), False),
+        ((), True),
+        (("the_web",), False),
+        pytest.param(("the_web",), True, marks=pytest.mark.soak),
+        pytest.param(("one_web_process",), False, marks=pytest.mark.soak),
+        (("one_web_process",), True),
+        pytest.param(tuple(PARTS), False, marks=pytest.mark.soak),
+        (tuple(PARTS), True),
+    ],
+)
 def test_no_process_outlives_a_killed_supervisor_by_three_seconds(killed: tuple[str, ...], stopped: bool, tmp_path: Path) -> None:
     place = private.started(tmp_path)
     children = {process.number for process in family(place.process.pid)}
@@ -502,10 +523,10 @@ def test_on_sigterm_it_ends_within_three_seconds_even_with_open_streams(tmp_path
         stream.close()
 
 
-def test_a_second_serve_on_the_same_folder_says_that_it_is_in_use(place: private.Place) -> None:
-    ended = serve("--port", "0", "--data", str(place.data))
+def test_a_second_serve_on_the_same_folder_says_that_it_is_in_use(lasting: private.Place) -> None:
+    ended = serve("--port", "0", "--data", str(lasting.data))
     assert ended.returncode == 1
-    assert f"is in use by another `serve` (process {place.process.pid})" in ended.stderr
+    assert f"is in use by another `serve` (process {lasting.process.pid})" in ended.stderr
 
 
 def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:

@@ -23,6 +23,15 @@ export class Playing {
     this.busy = false;
     this.current = true;
     this.page = 0;
+    this.pressed = false;
+    this.root.addEventListener("pointerdown", () => (this.pressed = true));
+    for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => this.release());
+  }
+
+  /** The pointer is up. Write the panel after the click that follows, if it was to be written meanwhile. */
+  release() {
+    this.pressed = false;
+    if (this.late) setTimeout(() => this.late && this.write());
   }
 
   /** Take notice of the standing of the match: ask for the choices of the player's seats. */
@@ -262,7 +271,10 @@ export class Playing {
 
   // -------------------------------------------------------------- the panel
 
+  /** Write the panel anew. While a button is held down that waits, since a click on a button that is replaced meanwhile is lost. */
   write() {
+    this.late = this.pressed;
+    if (this.late) return;
     const focused = document.activeElement?.closest?.("#play") ? document.activeElement.dataset.keep : null;
     const parts = this.current ? [...this.disputes(), this.urgent(), ...this.asking(), this.refused(), this.bar()].filter(Boolean) : [];
     this.root.hidden = parts.length === 0;
