@@ -112,7 +112,8 @@ def _sum(found: Features, weights: Weights) -> Value:
     def sum_of(state: State, seat: Seat) -> float:
         total = 0.0
         for weight, feature in zip(rows[phase_of(state)], features(state, seat), strict=True):
-            total += weight * feature
+            if feature:  # most are 0 in the larger games
+                total += weight * feature
         return total
 
     return sum_of

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 import redis
+from werkzeug.routing.rules import Rule
 
 from events import embedded, play, players
 from events.platform import Platform, Settings, open_platform
@@ -22,6 +23,22 @@ from games import GAMES
 from tests.tally import TALLY
 
 ALL_GAMES = {**GAMES, TALLY.id: TALLY}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _routes_are_compiled_once() -> Iterator[None]:
+    """Hundreds of tests make an application, and Werkzeug compiles two functions for each of its routes. They depend on the route alone."""
+    compile_builder, compiled = Rule._compile_builder, {}
+
+    def once(rule: Rule, append_unknown: bool = True) -> Any:
+        key = rule.rule, append_unknown
+        if key not in compiled:
+            compiled[key] = compile_builder(rule, append_unknown)
+        return compiled[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Rule, "_compile_builder", once)
+        yield
 
 
 class Keeper(redis.Redis):

@@ -5,9 +5,11 @@ Each feature compares a seat with its rivals: its own figure less the mean of th
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from typing import NamedTuple
 
-from games.kernel import Seat, State
+from games.kernel import Seat, State, total
 from games.war.data import BESIDE, BROWN, MOVES, PER_SET, PER_TILE, SET_SIZE, SIDES, SYMBOL, SYMBOL_STEP, UNITS, VALUE
 
 NAMES: tuple[str, ...] = ("out", "lead", "points", "near_sets", "units", "cards", "supply", "fights", "now", "next", "exposed")
@@ -15,6 +17,8 @@ NAMES: tuple[str, ...] = ("out", "lead", "points", "near_sets", "units", "cards"
 NEAR = 1.0  # points for a tile that brings a set within reach
 
 Holding = dict[str, int]  # tiles of a seat by symbol
+Tile = tuple[Seat | None, int, str]  # its owner, its units and its face
+Attack = tuple[str, int]  # the tile from which it comes, and its units
 
 
 def phase(state: State) -> str:
@@ -32,51 +36,100 @@ def features(state: State, seat: Seat) -> list[float]:
         return [0.0 if seat in inside else 1.0] + [0.0] * (len(NAMES) - 1)
     figures = _figures(state, inside)
     mine = figures.pop(seat)
-    best, rivals = max([other[0] for other in figures.values()]), list(figures.values())
+    rivals = list(figures.values())
+    best = max([other[0] for other in rivals])
     found = [0.0, float(mine[0] - best)]
+    if len(rivals) == 1:
+        return found + [own - other for own, other in zip(mine, rivals[0], strict=True)]
     for place, own in enumerate(mine):
-        total = 0.0
-        for other in rivals:
-            total += other[place]
-        found.append(own - total / len(rivals))
+        found.append(own - total([other[place] for other in rivals]) / len(rivals))
     return found
 
 
 def _figures(state: State, inside: list[Seat]) -> dict[Seat, list[float]]:
     """Return for each seat its points, sets within reach, units, cards, supply, and what it may win in fights, in this turn and later."""
-    tiles, hands = state["tiles"], state["hands"]
-    held: dict[Seat, Holding] = {seat: {} for seat in inside}
-    count = dict.fromkeys(inside, 0)
-    units = dict.fromkeys(inside, 0)
-    owned: list[str] = []
-    for tile, here in tiles.items():
-        owner = here["seat"]
-        if owner is not None:
-            count[owner] += 1
-            units[owner] += here["units"]
-            owned.append(tile)
-            if here["face"] != BROWN:
-                held[owner][here["face"]] = held[owner].get(here["face"], 0) + 1
-    fights, gains_of = targets(state, inside, held, owned)
-    active, final = state["active"], state["final_turns"]
+    tiles = state["tiles"]
+    boards = _boards(
+        tuple(inside),
+        tuple(tiles),
+        tuple([here["seat"] for here in tiles.values()]),
+        tuple([here["units"] for here in tiles.values()]),
+        tuple([here["face"] for here in tiles.values()]),
+        tuple(state["combat"].items()),
+        tuple(attacks_of(state).items()),
+    )
+    hands, active, final = state["hands"], state["active"], state["final_turns"]
     moving = active if state["phase"] in ("cards", "moves", "attack") else None
     left = MOVES - state["turn"]["moves"]
     found: dict[Seat, list[float]] = {}
+    for seat, (points, near, units, held, fights, gains, rest) in boards.items():
+        value, supply = cards_of(hands[seat], held)
+        now = gains[left] if seat == moving else 0.0
+        later = gains[MOVES] if seat != moving and (final is None or seat in final) else 0.0
+        found[seat] = [points, near, units, value, supply, fights, now, later, rest]
+    return found
+
+
+def tiles_of(state: State) -> dict[str, Tile]:
+    """Return the owner, the units and the face of every tile."""
+    return {tile: (here["seat"], here["units"], here["face"]) for tile, here in state["tiles"].items()}
+
+
+def attacks_of(state: State) -> dict[str, Attack]:
+    """Return from where and by how many units each tile is attacked that is fought for."""
+    return {tile: (attack["from"], attack["units"]) for tile, attack in state["attacks"].items()}
+
+
+class Board(NamedTuple):
+    """What a seat has on the board, whatever cards it holds.
+
+    `points`: for its tiles and sets. `near`: sets that lack one tile. `held`: its tiles by symbol. `fights`: what it may expect of its open
+    fights. `gains`: what it may expect of its best attacks on tiles beside its own: of none, of one, and so on up to all moves of a turn.
+    `rest`: what it may expect of all other attacks.
+    """
+
+    points: int
+    near: int
+    units: int
+    held: Holding
+    fights: float
+    gains: list[float]
+    rest: float
+
+
+@lru_cache(maxsize=8192)
+def _boards(
+    inside: tuple[Seat, ...],
+    tiles: tuple[str, ...],
+    owners: tuple[Seat | None, ...],
+    numbers: tuple[int, ...],
+    faces: tuple[str, ...],
+    combat: tuple[tuple[Seat, str | None], ...],
+    attacks: tuple[tuple[str, Attack], ...],
+) -> dict[Seat, Board]:
+    """Return what each seat has on the board: the owners, the units and the faces of its tiles, and what lies open.
+
+    A search that plays on comes to the same boards again and again, nine times of ten.
+    """
+    board = dict(zip(tiles, zip(owners, numbers, faces, strict=True), strict=True))
+    held: dict[Seat, Holding] = {seat: {} for seat in inside}
+    count = dict.fromkeys(inside, 0)
+    units = dict.fromkeys(inside, 0)
+    for owner, number, face in board.values():
+        if owner is not None:
+            count[owner] += 1
+            units[owner] += number
+            if face != BROWN:
+                held[owner][face] = held[owner].get(face, 0) + 1
+    fights, gains = targets(board, dict(combat), dict(attacks), held)
+    found: dict[Seat, Board] = {}
     for seat in inside:
         points, _, near = score_of(count[seat], held[seat])
-        value, supply = cards_of(hands[seat], held[seat])
-        gains = sorted(gains_of[seat], reverse=True)
-        now = later = 0.0
-        if seat == moving:
-            for gain in gains[:left]:
-                now += gain
-        elif final is None or seat in final:
-            for gain in gains[:MOVES]:
-                later += gain
-        rest = 0.0
-        for gain in gains[MOVES:]:
-            rest += gain
-        found[seat] = [points, near, units[seat], value, supply, fights[seat], now, later, rest]
+        best = sorted(gains[seat], reverse=True)
+        most = [0.0]
+        for place in range(MOVES):
+            most.append(most[-1] + best[place] if place < len(best) else most[-1])
+        found[seat] = Board(points, near, units[seat], held[seat], fights[seat], most, total(best[MOVES:]))
     return found
 
 
@@ -104,73 +157,62 @@ def cards_of(hand: list[str], held: Holding) -> tuple[int, int]:
 
 
 def targets(
-    state: State, inside: list[Seat], held: dict[Seat, Holding], owned: list[str]
+    tiles: Mapping[str, Tile], combat: Mapping[Seat, str | None], attacks: Mapping[str, Attack], held: Mapping[Seat, Holding]
 ) -> tuple[dict[Seat, float], dict[Seat, list[float]]]:
-    """Return what each seat may expect of its open fights, and of an attack on each tile beside its own, in points."""
-    tiles, combat, attacks = state["tiles"], state["combat"], state["attacks"]
-    rivals = len(inside) - 1
-    best: dict[tuple[Seat, str], float] = {}
-    fights = dict.fromkeys(inside, 0.0)
-    for source in owned:
-        here = tiles[source]
-        seat, number, face = here["seat"], here["units"], here["face"]
-        mine = held[seat]
-        leaving = _loss(face, mine)
+    """Return what each seat may expect of its open fights, and of an attack on each tile beside its own, in points.
+
+    `combat`: the combat cards that lie open. `held`: the tiles by symbol of each seat that is still in the match.
+    """
+    edges = {(seat, SYMBOL[card]): VALUE[card] for seat, card in combat.items() if card is not None}
+    rivals = len(held) - 1
+    prizes = {seat: _prizes(mine) for seat, mine in held.items()}
+    losses = {seat: _losses(mine) for seat, mine in held.items()}
+    best: dict[Seat, dict[str, float]] = {seat: {} for seat in held}
+    fights = dict.fromkeys(held, 0.0)
+    for source, (seat, number, face) in tiles.items():
+        if seat is None:
+            continue
+        leaving, prizes_of, mine = losses[seat][face], prizes[seat], best[seat]
+        another = PER_TILE + SYMBOL_STEP * (len(held[seat]) + 1)
         for tile in BESIDE[source]:
             there = tiles.get(tile)
-            if there is None or there["seat"] == seat:
+            if there is None or there[0] == seat:
                 continue
-            prize = _gain(there["face"], mine)
-            owner = there["seat"]
+            owner, defenders, symbol = there
+            prize = prizes_of.get(symbol, another)
             if owner is None:
                 gain = prize if number > 1 else prize - leaving
             else:
-                prize += _loss(there["face"], held[owner]) / rivals
-                edge = 0
-                if there["face"] != BROWN:
-                    card = combat.get(seat)
-                    if card is not None and SYMBOL[card] == there["face"]:
-                        edge = VALUE[card]
-                    card = combat.get(owner)
-                    if card is not None and SYMBOL[card] == there["face"]:
-                        edge -= VALUE[card]
-                if tile in attacks and attacks[tile]["from"] == source:
-                    fights[seat] += prize * odds(attacks[tile]["units"], there["units"], edge)
+                prize += losses[owner][symbol] / rivals
+                chances = odds(edges.get((seat, symbol), 0) - edges.get((owner, symbol), 0))
+                if tile in attacks and attacks[tile][0] == source:
+                    fights[seat] += prize * chances[attacks[tile][1]][defenders]
                     continue
-                gain = (prize - leaving) * odds(number, there["units"], edge)
+                gain = (prize - leaving) * chances[number][defenders]
                 if number > 1:
-                    gain = max(gain, prize * odds(number - 1, there["units"], edge))
-            if gain > best.get((seat, tile), 0.0):
-                best[seat, tile] = gain
-    gains: dict[Seat, list[float]] = {seat: [] for seat in inside}
-    for (seat, _), gain in best.items():
-        gains[seat].append(gain)
-    return fights, gains
+                    gain = max(gain, prize * chances[number - 1][defenders])
+            if gain > mine.get(tile, 0.0):
+                mine[tile] = gain
+    return fights, {seat: list(gains.values()) for seat, gains in best.items()}
 
 
-def _gain(face: str, held: Holding) -> float:
-    """Return the points that one more tile brings."""
-    if face == BROWN:
-        return PER_TILE
-    number = held.get(face, 0)
-    if number == 0:
-        return PER_TILE + SYMBOL_STEP * (len(held) + 1)
-    return PER_TILE + (PER_SET - NEAR if number == SET_SIZE - 1 else NEAR)
+def _prizes(held: Holding) -> dict[str, float]:
+    """Return the points that one more tile brings, by its face: of those that the seat has, and without a symbol."""
+    prizes: dict[str, float] = {BROWN: PER_TILE}
+    for face, number in held.items():
+        prizes[face] = PER_TILE + (PER_SET - NEAR if number == SET_SIZE - 1 else NEAR)
+    return prizes
 
 
-def _loss(face: str, held: Holding) -> float:
-    """Return the points that are lost with a tile."""
-    if face == BROWN:
-        return PER_TILE
-    number = held[face]
-    if number == 1:
-        return PER_TILE + SYMBOL_STEP * len(held)
-    return PER_TILE + (PER_SET - NEAR if number == SET_SIZE else NEAR)
-
-
-def odds(attackers: int, defenders: int, edge: int) -> float:
-    """Return the chance that attackers who never stop take a tile. `edge`: the attacker's combat bonus less the defender's."""
-    return _odds(edge)[attackers][defenders]
+def _losses(held: Holding) -> dict[str, float]:
+    """Return the points that are lost with a tile, by its face."""
+    losses: dict[str, float] = {BROWN: PER_TILE}
+    for face, number in held.items():
+        if number == 1:
+            losses[face] = PER_TILE + SYMBOL_STEP * len(held)
+        else:
+            losses[face] = PER_TILE + (PER_SET - NEAR if number == SET_SIZE else NEAR)
+    return losses
 
 
 def _round(difference: int) -> float:
@@ -178,15 +220,16 @@ def _round(difference: int) -> float:
     won = lost = 0
     for die in range(1, SIDES + 1):
         for other in range(1, SIDES + 1):
-            total = die + difference - other
-            won += total > 0
-            lost += total < 0
+            ahead = die + difference - other
+            won += ahead > 0
+            lost += ahead < 0
     return won / (won + lost)
 
 
 @cache
-def _odds(edge: int) -> list[list[float]]:
-    """Return the chances of `odds` by attackers and defenders, 0 to all units of a seat."""
+def odds(edge: int) -> list[list[float]]:
+    """Return the chances that attackers who never stop take a tile, by attackers and defenders, 0 to all units of a seat. `edge`: the
+    attacker's combat bonus less the defender's."""
     table = [[1.0 if attackers else 0.0] + [0.0] * UNITS for attackers in range(UNITS + 1)]
     for attackers in range(1, UNITS + 1):
         for defenders in range(1, UNITS + 1):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from games.kernel import Seat, State
 from games.war.data import BROWN, ROW_TAKE, VALUE
 from games.war.state import CARD_PLAY, MOVING, PLACEMENT
-from players.war.features import Holding, cards_of, score_of, targets
+from players.war.features import Holding, attacks_of, cards_of, score_of, targets, tiles_of
 
 _OF_A_SEAT = (
     "points",
@@ -85,25 +85,22 @@ def features(state: State, seat: Seat) -> list[float]:
     pair = [seat, rival]
     held: dict[Seat, Holding] = {seat: {}, rival: {}}
     figures: dict[Seat, list[float]] = {seat: [0.0] * len(_OF_A_SEAT), rival: [0.0] * len(_OF_A_SEAT)}
-    owned: list[str] = []
-    for tile, here in state["tiles"].items():
-        owner = here["seat"]
+    tiles = tiles_of(state)
+    for owner, units, face in tiles.values():
         if owner is None:
             continue
-        owned.append(tile)
-        units, of_owner = here["units"], figures[owner]
+        of_owner = figures[owner]
         of_owner[1] += 1.0
         of_owner[5] += units
         if units > of_owner[16]:
             of_owner[16] = float(units)
         if units == 1:
             of_owner[17] += 1.0
-        face = here["face"]
         if face != BROWN:
             symbols = held[owner]
             symbols[face] = symbols.get(face, 0) + 1
             of_owner[18] += units
-    _, gains = targets(state, pair, held, owned)
+    _, gains = targets(tiles, state["combat"], attacks_of(state), held)
     for one in pair:
         _complete(state, one, held[one], sorted(gains[one], reverse=True), figures[one])
     left = turns_left(state)

@@ -79,13 +79,13 @@ def test_the_positions_are_possible(state: State) -> None:
 
 
 def test_strong_plays_a_combat_card_that_wins_an_attack() -> None:
-    assert odds(3, 3, 0) < 0.6 < 0.99 < odds(3, 3, 6)
+    assert odds(0)[3][3] < 0.6 < 0.99 < odds(6)[3][3]
     assert decided(ATTACK, "strong") == [{"type": "play_combat_card", "card": "hammers_brown_6"}] * len(DRAWS)
     assert all(finished(ATTACK, "strong", draw)["outcome"]["winners"] == ["red"] for draw in DRAWS)
 
 
 def test_strong_plays_a_combat_card_that_saves_a_tile() -> None:
-    assert odds(5, 4, 0) > 0.5 > 0.15 > odds(5, 2, -5), "two more units would not save it"
+    assert odds(0)[5][4] > 0.5 > 0.15 > odds(-5)[5][2], "two more units would not save it"
     assert decided(DEFENCE, "strong") == [{"type": "play_combat_card", "card": "circles_brown_5"}] * len(DRAWS)
     assert all(finished(DEFENCE, "strong", draw)["outcome"]["winners"] == ["red"] for draw in DRAWS)
 
@@ -104,10 +104,10 @@ def test_strong_makes_no_idle_move() -> None:
 
 
 def test_odds_are_those_of_the_dice() -> None:
-    assert odds(1, 1, 0) == pytest.approx(0.5)
-    assert odds(2, 1, 0) == pytest.approx(21 / 31 + 10 / 31 / 2), "one more wins 21 of the 31 rolls that are no draw"
-    assert odds(1, 6, 0) < 0.0001
-    assert odds(1, 1, -6) == 0.0
+    assert odds(0)[1][1] == pytest.approx(0.5)
+    assert odds(0)[2][1] == pytest.approx(21 / 31 + 10 / 31 / 2), "one more wins 21 of the 31 rolls that are no draw"
+    assert odds(0)[1][6] < 0.0001
+    assert odds(-6)[1][1] == 0.0
 
 
 def test_features_compare_a_seat_with_its_rival() -> None:

@@ -66,5 +66,5 @@ def kill(numbers: Iterable[int]) -> None:
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[private.Place]:
     """A private service for one test."""
-    with private.service(tmp_path / "data") as running:
+    with private.service(tmp_path / "data", "--workers", "1") as running:
         yield running
