@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 COMPILED = ROOT / ".compiled"
 PINNED = ROOT / "requirements-openspiel.txt"
 OPENSPIEL = Path(sys.prefix) / "openspiel"
-SEARCHES = {"strong": "the level strong", "copies": "strong on whole copies", "textbook": "textbook search to the end"}
+SEARCHES = {"expert": "the level expert", "copies": "expert on whole copies", "textbook": "textbook search to the end"}
 
 
 class Side:
@@ -59,9 +59,9 @@ def measured(rounds: int, seconds: float) -> list[Figure]:
     figures = [figure(f"{game}: {SEARCHES[search]}", ours[search, game], "iterations/s") for search, game in asked]
     compared: list[tuple[str, list[float], list[float]]] = []
     for game in GAMES:
-        compared.append((f"{game}: strong on branches / on whole copies", ours["strong", game], ours["copies", game]))
+        compared.append((f"{game}: expert on branches / on whole copies", ours["expert", game], ours["copies", game]))
         if compiled is not None:
-            compared.append((f"{game}: {SEARCHES['strong']}, compiled / not", quick["strong", game], ours["strong", game]))
+            compared.append((f"{game}: {SEARCHES['expert']}, compiled / not", quick["expert", game], ours["expert", game]))
             compared.append((f"{game}: {SEARCHES['textbook']}, compiled / not", quick["textbook", game], ours["textbook", game]))
         if peer is not None:
             compared.append((f"{game}: {SEARCHES['textbook']} / OpenSpiel's of gin rummy", ours["textbook", game], theirs))

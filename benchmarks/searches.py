@@ -1,6 +1,6 @@
 """Searches in a process of its own: a line in, iterations a second out. `./run bench ai` starts it on plain and on compiled rules.
 
-A line is `SEARCH GAME SECONDS`. The searches: `strong` is that level by its plan. `copies` is the same with a whole copy of the state for
+A line is `SEARCH GAME SECONDS`. The searches: `expert` is that level by its plan. `copies` is the same with a whole copy of the state for
 each branch. `textbook` is information set Monte Carlo tree search (Cowling, Powley and Whitehouse 2012) without anything known of the game,
 which OpenSpiel has too: an iteration is one guess and one random match to the end.
 """
@@ -142,7 +142,7 @@ def rate(search: str, id: str, seconds: float) -> float:
             textbook(asked, chance, AT_ONCE)
             iterations += AT_ONCE
         else:
-            iterations += LEVELS["strong"](asked, budget_of(asked, "strong"), chance).spent
+            iterations += LEVELS["expert"](asked, budget_of(asked, "expert"), chance).spent
     return iterations / (time.process_time() - began)
 
 
