@@ -95,9 +95,12 @@ class Tree:
         branch = Branch(game, game.guess(self.question.view, self.question.seat, self.chance, self.question.memory), self.chance)
         node = self.root
         path: list[tuple[Node, Edge]] = []
+        values: dict[Seat, float] = {}
         while True:
             if not node.edges:
-                leaf = self.expand(node, branch.state)
+                leaf, first = self.expand(node, branch.state)
+                if first is not None:
+                    values[node.seat] = first
                 break
             if node.tries & (node.tries - 1) == 0:  # a power of two: this guess may allow actions that those before it did not
                 self.expand(node, branch.state)
@@ -119,7 +122,6 @@ class Tree:
                 following = edge.after[actor] = Node(actor)
                 self.nodes += 1
             node = following
-        values: dict[Seat, float] = {}
         node.tries += 1
         for visited, edge in path:
             seat = visited.seat
@@ -130,12 +132,12 @@ class Tree:
             if visited is not node:
                 visited.tries += 1
 
-    def expand(self, node: Node, state: State) -> State:
-        """Try every action that is new to a node, and sort it in by its first value. Return the state after the best new one, or the given
-        state if there is none."""
+    def expand(self, node: Node, state: State) -> tuple[State, float | None]:
+        """Try every action that is new to a node, and sort it in by its first value. Return the state after the best new one and its value,
+        or the given state and None if there is none."""
         game, seat, keys = self.game, node.seat, node.keys
-        best, most = state, -1.0
-        found = False
+        best: State = state
+        most: float | None = None
         for action in self.actions(node, state):
             key = repr(action)
             if key in keys:
@@ -145,12 +147,11 @@ class Tree:
             first = self.value(branch.state, seat)
             keys[key] = edge = Edge(action, first)
             node.edges.append(edge)
-            found = True
-            if first > most:
+            if most is None or first > most:
                 best, most = branch.state, first
-        if found:
+        if most is not None:
             node.edges.sort(key=_first, reverse=True)
-        return best
+        return best, most
 
     def actions(self, node: Node, state: State) -> Iterator[Action]:
         """Yield complete actions of a node's seat: all complete choices, and some actions of each open one."""

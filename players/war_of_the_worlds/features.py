@@ -7,7 +7,9 @@ buildings, the civilians that a figure can reach, and the fighters that can reac
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from operator import itemgetter
 from typing import NamedTuple
 
 from games.kernel import Seat
@@ -34,7 +36,7 @@ from games.war_of_the_worlds.data import (
     WEIGHTS,
     Kind,
 )
-from games.war_of_the_worlds.document import State
+from games.war_of_the_worlds.document import Region, Side, State
 
 # ---------------------------------------------------------------- the course of a turn
 
@@ -50,7 +52,10 @@ EARLY, MIDDLE, LATE = "early", "middle", "late"
 PHASES: tuple[str, ...] = (EARLY, MIDDLE, LATE)
 _MIDDLE_FROM, _LATE_FROM = 8, 18  # of the 30 points of a goal, those of the seat that has more
 
-_HELD: tuple[str, ...] = tuple(name for name, card in CARDS.items() if not card.building)
+_HELD_BY: dict[str, tuple[str, ...]] = {
+    seat: tuple(name for name, card in CARDS.items() if card.side == seat and not card.building) for seat in SEATS
+}
+_HELD: tuple[str, ...] = tuple(card for cards in _HELD_BY.values() for card in cards)
 _HUNTERS: tuple[str, ...] = tuple(kind.id for kind in KINDS.values() if kind.side == ALIENS)
 _FAR = 4  # steps over land that count as far away
 
@@ -68,12 +73,11 @@ def _user(card: str) -> str | None:
 
 
 _USERS: tuple[str, ...] = (_CROWD_READY, *KINDS)
-_USER_OF: dict[str, int | None] = {card: _USERS.index(user) if (user := _user(card)) else None for card in _HELD}
-_BOARD = ("aliens", "killed", "dealt", "killed squared", "dealt squared", "turn", "to spend")
+_COURSE = ("aliens", "killed", "dealt", "killed squared", "dealt squared", "turn", "to spend")
 _PREY = ("prey", "shielded prey", "near prey", "near shielded prey", "far from prey")
 _REST = ("shelter", "mined", "pinned hunters", "kept out", "kept in")
 NAMES: tuple[str, ...] = (
-    *_BOARD,
+    *_COURSE,
     *[f"deck {card}" for card in _HELD],
     *[f"hand {card}" for card in _HELD],
     *[f"built {building}" for building in BUILDINGS],
@@ -85,17 +89,67 @@ NAMES: tuple[str, ...] = (
     *_REST,
 )
 _PLACE: dict[str, int] = {name: place for place, name in enumerate(NAMES)}
-_DECK, _HAND, _BUILT = _PLACE[f"deck {_HELD[0]}"], _PLACE[f"hand {_HELD[0]}"], {name: _PLACE[f"built {name}"] for name in BUILDINGS}
-_CARD: dict[str, int] = {name: place for place, name in enumerate(_HELD)}
-_CROWD = _PLACE["civilians at 0"]
-_USE = _PLACE[f"use {_USERS[0]}"]
-_USES: tuple[tuple[int, int, int], ...] = tuple(
-    (_DECK + _CARD[card], user, _USE + user) for card, user in _USER_OF.items() if user is not None
+_CARD: dict[str, int] = {card: place for cards in _HELD_BY.values() for place, card in enumerate(cards)}
+_HAND: dict[str, int] = {card: _PLACE[f"hand {card}"] for card in _HELD}
+_BUILT: dict[str, int] = {name: _PLACE[f"built {name}"] for name in BUILDINGS}
+_BOARD_FIRST = min(_BUILT.values())  # from here on, everything follows from the board, but for what cards and influence add
+_USES: tuple[tuple[int, tuple[int, ...]], ...] = tuple(
+    (_PLACE[f"use {user}"], tuple(_PLACE[f"deck {card}"] for card in _HELD if _user(card) == user)) for user in _USERS
 )
+_CROWD = _PLACE["civilians at 0"]
 _SHELTER, _MINED, _PINNED_HUNTERS, _KEPT_OUT, _KEPT_IN = [_PLACE[name] for name in _REST]
 _BALLOONS = next(_BUILT[row.id] for row in BUILDINGS.values() if row.slot == "balloons")
 _MOST = 3  # civilians of a region that count
 _FIGHTERS = 6  # civilians that count as fighters
+
+Pieces = tuple[int, str | None, bool]
+"""The civilians, the building and the balloons of a land region."""
+
+_UNITS_OF = itemgetter(*FIGURES)
+_LANDS_OF = itemgetter(*LAND)
+_PIECES_OF = itemgetter("civilians", "building", "balloons")
+
+
+class _Cards(NamedTuple):
+    """What the cards of a side count for: all in its deck, and those in its hand, both in the order of `_HELD_BY`."""
+
+    deck: tuple[float, ...]
+    hand: tuple[float, ...]
+
+
+class _Civilians(NamedTuple):
+    """The civilians of a region: how many, `_MOST` at most, whether a token protects them, and the Defence of a building there."""
+
+    region: str
+    few: int
+    covered: bool
+    worth: int
+
+
+class _Land(NamedTuple):
+    """What there is on land besides figures: how many civilians were killed, the features of all buildings (the others are 0), and where
+    the civilians are.
+
+    `targets`: the regions with buildings of the aliens. `mined`: those with mines.
+    """
+
+    killed: int
+    counts: tuple[float, ...]
+    crowds: tuple[_Civilians, ...]
+    targets: tuple[str, ...]
+    mined: tuple[str, ...]
+
+
+class _Board(NamedTuple):
+    """What the pieces on the board count for: how many civilians were killed, and the features from `_BOARD_FIRST` on.
+
+    `uses`: the users of cards that can use one now. Each has the place of its feature, how many can, 2 at most, and the places of the
+    cards in the deck.
+    """
+
+    killed: int
+    counts: tuple[float, ...]
+    uses: tuple[tuple[int, float, tuple[int, ...]], ...]
 
 
 class _Stand(NamedTuple):
@@ -133,48 +187,86 @@ def phase(state: State) -> str:
 
 def features(state: State, seat: Seat) -> list[float]:
     """Return the features of a position for a seat, in the order of `NAMES`."""
-    found = [0.0] * len(NAMES)
-    _count_cards(state, found)
-    ready = _count_board(state, found)
-    for deck, user, use in _USES:
-        found[use] += found[deck] * ready[user]
-    return found if seat == ALIENS else [-number for number in found]
+    regions, sides = state["regions"], state["sides"]
+    places = tuple([unit["region"] for unit in _UNITS_OF(state["units"])])
+    board = _board(seat, places, tuple(map(_PIECES_OF, _LANDS_OF(regions))))
+    aliens, humans = _cards_of(sides, ALIENS, seat), _cards_of(sides, HUMANS, seat)
+    found = [*_course(state, board.killed, seat), *aliens.deck, *humans.deck, *aliens.hand, *humans.hand, *board.counts]
+    for use, number, decks in board.uses:
+        for deck in decks:
+            found[use] += found[deck] * number
+    for region in [region for region, land in regions.items() if land["influence"]]:
+        _count_influence(regions, region, seat, found)
+    return found
 
 
 def leave_out_hand(state: State, seat: Seat, found: list[float]) -> None:
     """Take the cards of a seat's hand out of features. No card is in the hands of both sides."""
     for card in state["sides"][seat]["hand"]:
-        found[_HAND + _CARD[card]] = 0.0
+        found[_HAND[card]] = 0.0
 
 
-def _count_cards(state: State, found: list[float]) -> None:
-    """Count the cards of both seats, and what the active seat may still spend."""
-    for seat in SEATS:
-        side = state["sides"][seat]
-        sign = 1.0 if seat == ALIENS else -1.0
-        hand, supply, discard = side["hand"], side["supply"], side["discard"]
-        each = sign * HAND_SIZE / max(len(hand) + len(supply) + len(discard), WEIGHTS.lean)
-        for card in hand:
-            place = _CARD[card]
-            found[_HAND + place] += sign
-            found[_DECK + place] += each
-        for card in supply:
-            found[_DECK + _CARD[card]] += each
-        for card in discard:
-            found[_DECK + _CARD[card]] += each
-    sign = 1.0 if state["active"] == ALIENS else -1.0
-    found[5] = sign
-    found[6] = sign * state["resources"] / 5.0
+def _for(seat: Seat, found: Sequence[float]) -> tuple[float, ...]:
+    """Return features that were counted for the aliens as they count for a seat."""
+    return tuple(found) if seat == ALIENS else tuple([-number for number in found])
 
 
-def _count_board(state: State, found: list[float]) -> list[float]:
-    """Count points, buildings, figures, and who can reach whom. Return how many of each user of cards can use one now, 2 at most."""
-    units, regions = state["units"], state["regions"]
-    standing = [(stand, here) for stand in _STANDS if (here := units[stand.figure]["region"]) is not None]
+def _course(state: State, killed: int, seat: Seat) -> tuple[float, ...]:
+    """Return the features of `_COURSE`: the points of both seats, whose turn it is, and what that one may still spend."""
+    sign = 1.0 if seat == ALIENS else -1.0
+    turn = sign if state["active"] == ALIENS else -sign
+    dealt = state["damage"]
+    return (
+        sign,
+        sign * (killed / 10.0),
+        sign * (-dealt / 10.0),
+        sign * (killed * killed / (CIVILIANS * 10.0)),
+        sign * (-dealt * dealt / (DAMAGE_TO_WIN * 10.0)),
+        turn,
+        turn * state["resources"] / 5.0,
+    )
+
+
+def _cards_of(sides: Mapping[str, Side], side: str, seat: Seat) -> _Cards:
+    piles = sides[side]
+    return _cards(side, seat, tuple(piles["hand"]), tuple(piles["supply"]), tuple(piles["discard"]))
+
+
+@lru_cache(maxsize=1024)
+def _cards(side: str, seat: Seat, hand: tuple[str, ...], supply: tuple[str, ...], discard: tuple[str, ...]) -> _Cards:
+    """Return what the cards of a side count for, for a seat."""
+    sign = 1.0 if side == ALIENS else -1.0
+    each = sign * HAND_SIZE / max(len(hand) + len(supply) + len(discard), WEIGHTS.lean)
+    in_deck = [0.0] * len(_HELD_BY[side])
+    in_hand = in_deck.copy()
+    for card in hand:
+        in_hand[_CARD[card]] += sign
+    for card in (*hand, *supply, *discard):
+        in_deck[_CARD[card]] += each
+    return _Cards(_for(seat, in_deck), _for(seat, in_hand))
+
+
+def _count_influence(regions: Mapping[str, Region], region: str, seat: Seat, found: list[float]) -> None:
+    """Count the civilians that may not leave a region with influence, and those next to it that may not enter."""
+    sign = 1.0 if seat == ALIENS else -1.0
+    influence = regions[region]["influence"]
+    if NO_EXIT in influence:
+        found[_KEPT_IN] += sign * regions[region]["civilians"]
+    if NO_ENTRY in influence:
+        for near in BESIDE[region]:
+            found[_KEPT_OUT] += sign * regions[near]["civilians"]
+
+
+@lru_cache(maxsize=1024)
+def _board(seat: Seat, places: tuple[str | None, ...], pieces: tuple[Pieces, ...]) -> _Board:
+    """Count civilians, buildings, figures, and who can reach whom, for a seat. `places`: where the figures are, in the order of `FIGURES`.
+    `pieces`: what is in the land regions, in the order of `LAND`. A search comes to few boards in many positions, so they are kept."""
+    land = _land(pieces)
+    found = list(land.counts)
+    standing = [(stand, here) for stand, here in zip(_STANDS, places, strict=True) if here is not None]
     guarded = [here for stand, here in standing if stand.blocks and not stand.alien]
-    targets = [here for stand, here in standing if stand.attackable]
-    prey = _count_regions(state, guarded, targets, found)
-    away = _steps(tuple(sorted(targets)))
+    prey = _count_shelter(land.crowds, guarded, found)
+    away = _steps(tuple(sorted([*land.targets, *[here for stand, here in standing if stand.attackable]])))
     ready = [0.0] * len(_USERS)
     ready[0] = _count_fighters(prey, away, found) / 2.0
     for (_, alien, blocks, _, on_board, first, user), here in standing:
@@ -184,56 +276,50 @@ def _count_board(state: State, found: list[float]) -> list[float]:
             ready[user] += here in prey
             if blocks:
                 found[_PINNED_HUNTERS] -= here in guarded
-                for near in BESIDE[here]:
-                    if regions[near]["building"] in MINES:
-                        found[_MINED] -= 1.0
+                for region in land.mined:
+                    found[_MINED] -= region in BESIDE[here]
         else:
             found[on_board] -= 1.0
             steps = away[here] if blocks else away[here] - 1
             found[first + (steps if steps < _FAR else _FAR - 1)] -= 1.0
             ready[user] += steps == 0
-    return [min(2.0, number) for number in ready]
+    uses = [(use, min(2.0, number), decks) for (use, decks), number in zip(_USES, ready, strict=True) if number]
+    return _Board(land.killed, _for(seat, found[_BOARD_FIRST:]), tuple(uses))
 
 
-def _count_regions(state: State, guarded: list[str], targets: list[str], found: list[float]) -> dict[str, tuple[int, bool]]:
-    """Count points and buildings, and what conditions keep civilians from. Add where the buildings of the aliens are to `targets`.
-    Return the regions with civilians: how many, `_MOST` at most, and whether something protects them."""
+@lru_cache(maxsize=256)
+def _land(pieces: tuple[Pieces, ...]) -> _Land:
+    """Count civilians and buildings, wherever the figures are."""
+    found = [0.0] * len(NAMES)
     left = 0
-    prey: dict[str, tuple[int, bool]] = {}
-    regions = state["regions"]
-    for region, land in regions.items():
-        building, civilians = land["building"], land["civilians"]
-        if building is not None:
-            if building in BUILDINGS_OF[ALIENS]:
-                found[_BUILT[building]] += 1.0
-                targets.append(region)
-            else:
-                found[_BUILT[building]] -= 1.0
-        if land["balloons"]:
+    crowds: list[_Civilians] = []
+    targets: list[str] = []
+    mined: list[str] = []
+    for region, (civilians, building, balloons) in zip(LAND, pieces, strict=True):
+        left += civilians
+        if building in BUILDINGS_OF[ALIENS]:
+            found[_BUILT[building]] += 1.0
+            targets.append(region)
+        elif building is not None:
+            found[_BUILT[building]] -= 1.0
+        if building in MINES:
+            mined.append(region)
+        if balloons:
             found[_BALLOONS] -= 1.0
         if civilians:
-            left += civilians
-            few = min(_MOST, civilians)
-            covered = building in HIT_FIRST or land["balloons"] or region in guarded
-            prey[region] = (few, covered)
-            if covered:
-                found[_SHELTER] -= few * HIT_FIRST.get(building, 1)
-        if land["influence"]:
-            if NO_EXIT in land["influence"]:
-                found[_KEPT_IN] += civilians
-            if NO_ENTRY in land["influence"]:
-                for near in BESIDE[region]:
-                    found[_KEPT_OUT] += regions[near]["civilians"]
-    _count_points(CIVILIANS - left, state["damage"], found)
+            crowds.append(_Civilians(region, min(_MOST, civilians), building in HIT_FIRST or balloons, HIT_FIRST.get(building, 1)))
+    return _Land(CIVILIANS - left, tuple(found), tuple(crowds), tuple(targets), tuple(mined))
+
+
+def _count_shelter(crowds: Sequence[_Civilians], guarded: list[str], found: list[float]) -> dict[str, tuple[int, bool]]:
+    """Count civilians that something protects. Return the regions with civilians: how many, and whether something protects them."""
+    prey: dict[str, tuple[int, bool]] = {}
+    for region, few, built, worth in crowds:
+        covered = built or region in guarded
+        prey[region] = (few, covered)
+        if covered:
+            found[_SHELTER] -= few * worth
     return prey
-
-
-def _count_points(killed: int, dealt: int, found: list[float]) -> None:
-    found[0] = 1.0
-    found[1] = killed / 10.0
-    found[2] = -dealt / 10.0
-    found[3] = killed * killed / (CIVILIANS * 10.0)
-    found[4] = -dealt * dealt / (DAMAGE_TO_WIN * 10.0)
 
 
 def _count_fighters(prey: dict[str, tuple[int, bool]], away: dict[str, int], found: list[float]) -> int:

@@ -156,7 +156,7 @@ def hidden_deck(platform: Platform, match: str, dice: random.Random) -> list[Any
     return found
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.soak), 2])
 def test_the_order_of_the_deck_is_hidden_everywhere(
     platform: Platform,
     another_platform: Opener,
@@ -189,7 +189,7 @@ def test_the_order_of_the_deck_is_hidden_everywhere(
 
 
 @pytest.mark.parametrize("game", GAMES)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.soak), 2])
 def test_what_a_seat_may_not_see_is_hidden_everywhere(
     platform: Platform, another_platform: Opener, servers: Servers, settings: Settings, ada: Caller, ben: Caller, game: str, seed: int
 ) -> None:
