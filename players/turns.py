@@ -16,7 +16,7 @@ actions is dropped from time to time (successive halving).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from games.chance import Chance, Drawn
@@ -98,7 +98,7 @@ class Watched(Branch):
 
     def emit(self, type: str, **facts: Any) -> None:
         """Fold an event in place, and remember it."""
-        super().emit(type, **facts)
+        self.facts[type](self.state, facts, self._own)
         if type in self.game.remembers:
             self.memory = remembered(self.game, self.memory, [{"type": type, **facts}])
 
@@ -159,6 +159,7 @@ class Turns:
         self.question = question
         self.seat = question.seat
         self.course = COURSES.get(self.game.id, ANY_COURSE)
+        self.round = self.course.round_of(question.view)
         self.budget = budget
         self.planned = plan.iterations
         self.least = plan.least
@@ -207,7 +208,7 @@ class Turns:
         """Return the stage of the turn in which the seat decides; True if the turn goes on but the seat does not plan; False if it is over.
         `actions`: those that the seat has done in it since the search began."""
         course = self.course
-        if not course.pending(state, self.seat) or course.round_of(state) != course.round_of(self.question.view):
+        if not course.pending(state, self.seat) or course.round_of(state) != self.round:
             return False
         return course.stage_of(state, self.seat, actions) or True
 
@@ -222,12 +223,12 @@ class Turns:
         """Return the position after an action, when nothing is unsettled and the system has done its part. If chance was drawn on the way,
         try several times: the value is the mean, and the position the one whose value is nearest to it."""
         actions = start.actions + 1
-        drawn = False
+        drawn, draw = False, self.chance.number
 
         def number(below: int) -> int:
             nonlocal drawn
             drawn = True
-            return self.chance.number(below)
+            return draw(below)
 
         tried: list[Node] = []
         total = 0.0
@@ -390,12 +391,12 @@ class Turns:
         best: Action = choices[0]["action"]
         if is_forced(choices):
             return best
-        most = float("-inf")
+        most, samples, choosing = float("-inf"), int(self.settings["quick"]), self.choosing
         for choice in choices:
-            for action in completions(choice, int(self.settings["quick"]), chance):
+            for action in completions(choice, samples, chance):
                 after = Branch(game, state, chance)
                 after.play(actor, action)
-                worth = self.choosing(after.state, actor)
+                worth = choosing(after.state, actor)
                 if worth > most:
                     best, most = action, worth
         return best
@@ -420,7 +421,7 @@ class Beam:
         self.widths = widths
         self.stages: dict[Stage, list[Node]] = {}
         self.left: dict[Stage, int] = {}
-        self.values: dict[tuple[Stage | None, float], None] = {}
+        self.values: set[tuple[Stage | None, float]] = set()
         self.ended: list[Node] = []
 
     def add(self, node: Node) -> bool:
@@ -428,12 +429,15 @@ class Beam:
         they are the same position, reached in another order."""
         now = self.under_way(node.state, node.actions)
         stage = None if isinstance(now, bool) else now
-        if (stage, node.value) not in self.values:
-            self.values[stage, node.value] = None
+        known = (stage, node.value)
+        if known not in self.values:
+            self.values.add(known)
             if stage is None:
                 self.ended.append(node)
+            elif stage in self.stages:
+                self.stages[stage].append(node)
             else:
-                self.stages.setdefault(stage, []).append(node)
+                self.stages[stage] = [node]
                 self.left.setdefault(stage, self.widths[stage[1] != ""])
         return now is not False
 
@@ -458,13 +462,30 @@ class Beam:
         return None
 
 
-def completions(choice: Choice, most: int, chance: Chance) -> Iterator[Action]:
-    """Yield up to `most` different actions of a choice: the highest counts, the lowest, those that leave out or keep one kind, then drawn
-    ones."""
+def completions(choice: Choice, most: int, chance: Chance) -> Iterable[Action]:
+    """Return up to `most` different actions of a choice: the highest counts, the lowest, those that leave out or keep one kind, then drawn
+    ones. Those are drawn when they are asked for."""
     action, ranges = choice["action"], choice.get("choose")
     if ranges is None:
-        yield action
-        return
+        return (action,)
+    if len(ranges) == 1:
+        ((field, span),) = ranges.items()
+        only = _only(span)
+        if only is not None:
+            return ({**action, field: only},)
+    return _different(action, ranges, most, chance)
+
+
+def _only(span: Any) -> Any:
+    """Return the only number of a range, or the only counts if one of one kind is to be chosen; None if there is more to choose."""
+    if isinstance(span, list):
+        low, high = span
+        return high if low == high else None
+    each = span["each"]
+    return dict.fromkeys(each, 1) if len(each) == 1 and span["total"] == [1, 1] else None
+
+
+def _different(action: Action, ranges: Mapping[str, Any], most: int, chance: Chance) -> Iterator[Action]:
     tried: list[Action] = []
     for completed in _completed(action, ranges, chance):
         if completed not in tried:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from games.documents import Document, Own, clone
 from games.kernel import Event, Fact, Seat
@@ -227,6 +228,12 @@ def take_ships(player: Document, location: str, ships: Mapping[str, int], own: O
         del fleets[location]
 
 
+def shift_ships(player: Document, source: str, goal: str, ships: Mapping[str, int], own: Own) -> None:
+    """Move a player's ships from one location to another, for a fact."""
+    take_ships(player, source, ships, own)
+    count_ships(player["fleets"], goal, ships, own)
+
+
 def turn_started(state: State, event: Event, own: Own) -> None:
     """The turn record is blank, and no offer was made."""
     state["turn"] = clone(BLANK_TURN)
@@ -259,10 +266,15 @@ def match_ended(state: State, event: Event, own: Own) -> None:
     state["ransom"] = None
 
 
+def _blank_action() -> dict[str, Any]:
+    """Return BLANK_ACTION with lists and dicts of its own; there are none within them."""
+    return {name: value.copy() if isinstance(value, (dict, list)) else value for name, value in BLANK_ACTION.items()}
+
+
 def action_begun(state: State, event: Event, own: Own) -> None:
     """An active action is under way, and its bonus is open."""
     turn = own_turn(state, own)
-    turn.update(clone(BLANK_ACTION))
+    turn.update(_blank_action())
     turn["actions_used"] += 1
     turn["action"] = event["action"]
     turn["bonus_open"] = True
@@ -271,7 +283,7 @@ def action_begun(state: State, event: Event, own: Own) -> None:
 
 def action_ended(state: State, event: Event, own: Own) -> None:
     """The part of the turn record that belongs to the active action is blank again."""
-    own_turn(state, own).update(clone(BLANK_ACTION))
+    own_turn(state, own).update(_blank_action())
 
 
 def bonus_closed(state: State, event: Event, own: Own) -> None:
@@ -314,9 +326,7 @@ def ships_placed(state: State, event: Event, own: Own) -> None:
 
 def ships_moved(state: State, event: Event, own: Own) -> None:
     """Ships are somewhere else."""
-    player = own_player(state, event["seat"], own)
-    take_ships(player, event["from"], event["ships"], own)
-    add_ships(player, event["to"], event["ships"], own)
+    shift_ships(own_player(state, event["seat"], own), event["from"], event["to"], event["ships"], own)
 
 
 def ships_removed(state: State, event: Event, own: Own) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from games.chance import Chance
@@ -39,7 +40,12 @@ def _deck(view: View, chance: Chance) -> list[str]:
     """Return the cards in use that are neither on display nor discarded nor in a hand, in any order (WOC-SET-02, WOC-PWR-03)."""
     power, size = view["power"], view["power"]["deck"]
     piles = [power["display"], power["discard"], *[player["cards"] for player in view["players"].values()]]
-    return _drawn(deck(len(view["seats"])), [card for pile in piles for card in pile], size, chance)
+    return _drawn(_cards(len(view["seats"])), [card for pile in piles for card in pile], size, chance)
+
+
+@lru_cache(maxsize=8)
+def _cards(seats: int) -> tuple[str, ...]:
+    return tuple(deck(seats))
 
 
 def _tokens(view: View, chance: Chance, recovered: Iterable[str]) -> dict[str, Any]:
@@ -47,20 +53,20 @@ def _tokens(view: View, chance: Chance, recovered: Iterable[str]) -> dict[str, A
     (WOC-SET-03, WOC-EXP-04)."""
     unseen = [island for island, here in view["apex"].items() if not here["explored"] and here["expedition"] is None]
     seen = [here["expedition"] for here in view["apex"].values() if here["expedition"] is not None]
-    tokens = _drawn(list(EXPEDITIONS), [*recovered, *seen], len(unseen) if view["phase"] != "setup" else 0, chance)
+    tokens = _drawn(tuple(EXPEDITIONS), [*recovered, *seen], len(unseen) if view["phase"] != "setup" else 0, chance)
     lying = dict(zip(unseen, tokens, strict=False))
     return {island: {**here, "expedition": lying[island]} if island in lying else here for island, here in view["apex"].items()}
 
 
-def _drawn(whole: list[str], gone: Iterable[str], size: int, chance: Chance) -> list[str]:
+def _drawn(whole: Sequence[str], gone: Iterable[str], size: int, chance: Chance) -> list[str]:
     """Return so many of `whole`, without those that are gone. A position that was never played can hide more than is left; then others
     take their place."""
-    left = whole.copy()
+    left = list(whole)
     for one in gone:
         if one in left:
             left.remove(one)
     missing = max(0, size - len(left))
-    left += (whole * (missing // len(whole) + 1))[:missing]
+    left += (list(whole) * (missing // len(whole) + 1))[:missing] if missing else []
     return chance.shuffle(left)[:size]
 
 

@@ -28,7 +28,7 @@ from games.war_of_civilizations.data import (
     Counts,
 )
 from games.war_of_civilizations.document import Match, State
-from games.war_of_civilizations.flow import WAY, add_ships, count_ships, pass_to, pay, start_countdown, take_control, take_ships
+from games.war_of_civilizations.flow import WAY, count_ships, pass_to, pay, shift_ships, start_countdown, take_control
 from games.war_of_civilizations.state import (
     FROM,
     LOCATION,
@@ -191,7 +191,8 @@ def redistribute_offers(state: State, seat: Seat) -> list[Action]:
 
 
 def redistribute_choices(state: State, seat: Seat) -> list[Choice]:
-    """Return the choices of the deed at once: the ships and the room of each location are counted once."""
+    """Return the choices of the deed at once: the ships and the room of each location are counted once, and the choices from one location
+    with the same room share their ranges."""
     turn = state["turn"]
     if turn is None or turn["action"] != REDISTRIBUTING:
         return []
@@ -200,9 +201,11 @@ def redistribute_choices(state: State, seat: Seat) -> list[Choice]:
         rooms = [(goal, left) for goal in trail if (left := room(state, goal))]
         for source in trail:
             ships = at_rest(state, seat, source)
-            if any(ships.values()):
+            number = sum(ships.values())
+            if number:
+                spans = {most: some_ships(ships, most) for most in {min(left, number) for _, left in rooms}}
                 choices += [
-                    {"action": {"type": "redistribute", "from": source, "to": goal}, "choose": some_ships(ships, left)}
+                    {"action": {"type": "redistribute", "from": source, "to": goal}, "choose": spans[min(left, number)]}
                     for goal, left in rooms
                     if goal != source
                 ]
@@ -324,9 +327,7 @@ def build_teleporter(match: Match, seat: Seat, action: Action) -> None:
 def step_made(state: State, event: Event, own: Own) -> None:
     """Ships have made a step of a Move. The first step uses the steps that cards have granted. Those of a card that is played later in the
     Move are left for the next Move (WOC-PWR-27)."""
-    player = own_player(state, event["seat"], own)
-    take_ships(player, event["from"], event["ships"], own)
-    add_ships(player, event["to"], event["ships"], own)
+    shift_ships(own_player(state, event["seat"], own), event["from"], event["to"], event["ships"], own)
     turn = own_turn(state, own)
     turn["bonus_open"] = False
     if turn["mover"] is None:
@@ -341,9 +342,7 @@ def trail_fixed(state: State, event: Event, own: Own) -> None:
 
 def ships_redistributed(state: State, event: Event, own: Own) -> None:
     """Ships are elsewhere on their trail, and do not move again in this action."""
-    player = own_player(state, event["seat"], own)
-    take_ships(player, event["from"], event["ships"], own)
-    add_ships(player, event["to"], event["ships"], own)
+    shift_ships(own_player(state, event["seat"], own), event["from"], event["to"], event["ships"], own)
     turn = own_turn(state, own)
     turn["bonus_open"] = False
     count_ships(own(turn, "arrived"), event["to"], event["ships"], own)

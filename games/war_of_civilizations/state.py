@@ -7,7 +7,7 @@ A seat wins by holding the Isle of Myth, or by magic crystals, which are gained 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Set
 from functools import lru_cache
 from typing import Any, cast
 
@@ -459,7 +459,10 @@ def ships_at(state: State, seat: Seat, location: str) -> Counts:
 
 def fleet_strength(fleet: Mapping[str, int]) -> int:
     """Return the strength of some ships (WOC-BAT-07)."""
-    return sum([STRENGTH[ship] * number for ship, number in fleet.items()])
+    strength = 0
+    for ship, number in fleet.items():
+        strength += STRENGTH[ship] * number
+    return strength
 
 
 def occupants(state: State, location: str, excluded: Seat | None = None) -> list[Seat]:
@@ -523,17 +526,36 @@ def needs_flagship(state: State, seat: Seat, source: str, goal: str) -> bool:
 # ---------------------------------------------------------------- who holds and controls what
 
 
+def contested(state: State, seat: Seat) -> Set[str]:
+    """Return the locations with ships of a seat that it does not hold, since another seat contests them (WOC-CTL-01)."""
+    players = state["players"]
+    places = players[seat]["fleets"].keys()
+    found: set[str] = set()
+    for other, player in players.items():
+        if other != seat:
+            add_contested(places, other, player, found)
+    return found
+
+
+def add_contested(places: Set[str], other: Seat, player: Player, found: set[str]) -> None:
+    """Add the places that another seat contests: it has ships there too, or its privateer is there (WOC-CTL-01, WOC-CTL-03, WOC-PRV-05)."""
+    taken, privateer = player["fleets"], player["privateer"]
+    if not places.isdisjoint(taken):
+        found |= places & taken.keys()
+    if privateer is not None and privateer in places and privateer != HOME[other]:
+        found.add(privateer)
+
+
+def _held(state: State, seat: Seat) -> list[str]:
+    """Return the locations that a seat holds, in any order (WOC-CTL-01)."""
+    fleets, lost = state["players"][seat]["fleets"], contested(state, seat)
+    return [location for location in fleets if location not in lost] if lost else list(fleets)
+
+
 def occupied(state: State, seat: Seat) -> list[str]:
     """Return the locations that a seat holds, in map order: it has any ship there, no other seat has, and no other seat's privateer is
     there (WOC-CTL-01, WOC-CTL-03, WOC-CTL-08, WOC-PRV-05)."""
-    players = state["players"]
-    own = list(players[seat]["fleets"])
-    for other, player in players.items():
-        if other != seat:
-            taken, where = player["fleets"], player["privateer"]
-            own = [location for location in own if location not in taken]
-            if where is not None and where in own and where != HOME[other]:
-                own.remove(where)
+    own = _held(state, seat)
     own.sort(key=PLACE.__getitem__)
     return own
 
@@ -571,7 +593,10 @@ def controls_continent(state: State, seat: Seat) -> bool:
 
 def fills_continent(seat: Seat, places: Collection[str]) -> bool:
     """Return True if all locations of a seat's continent are among some places."""
-    return all([location in places for location in CONTINENT_OF[seat]])  # noqa: C419 - a list is faster here
+    for location in CONTINENT_OF[seat]:  # noqa: SIM110 - a loop is faster here
+        if location not in places:
+            return False
+    return True
 
 
 # ---------------------------------------------------------------- connected trails
@@ -597,12 +622,12 @@ def reached(near: Mapping[str, tuple[str, ...]], teleporters: Collection[str], s
 Trail = tuple[str, ...]
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=4096)
 def _trails(links: Links, teleporters: tuple[str, ...], own: tuple[str, ...]) -> tuple[Trail, ...]:
     near, inside = _map(links), frozenset(own)
     found: list[Trail] = []
     seen: set[str] = set()
-    for location in own:
+    for location in sorted(own, key=PLACE.__getitem__):
         if location != ISLE and location not in seen:
             trail = reached(near, teleporters, location, inside)
             seen |= trail
@@ -614,14 +639,14 @@ def _trails(links: Links, teleporters: tuple[str, ...], own: tuple[str, ...]) ->
 def trails(state: State, seat: Seat) -> tuple[Trail, ...]:
     """Return a seat's connected trails of two locations and more, each in map order. It is enough to hold a location; the Isle may be an
     end of several trails (WOC-CTL-05, WOC-CTL-06, WOC-CTL-07, WOC-RED-06)."""
-    own = occupied(state, seat)
+    own = _held(state, seat)
     return _trails(links_of(state), tuple(points(state, seat)), tuple(own)) if len(own) > 1 else ()
 
 
 def reinforcements(state: State, seat: Seat, battle: str) -> list[str]:
     """Return the locations from which a defender may bring ships into a battle, in map order: those on one trail with it, as if it were
     the defender's own (WOC-BAT-02)."""
-    own = occupied(state, seat)
+    own = _held(state, seat)
     if not own:
         return []
     found = reached(neighbours(state), points(state, seat), battle, set(own))
@@ -666,7 +691,10 @@ def first_full_round(state: State) -> int | None:
 def can_pay(state: State, seat: Seat, price: Mapping[str, int]) -> bool:
     """Return True if a seat has what something costs. Resources and crystals are plain numbers (WOC-GEN-04)."""
     stock = goods(state["players"][seat])
-    return all([stock[name] >= number for name, number in price.items()])  # noqa: C419 - a list is faster here
+    for name, number in price.items():  # noqa: SIM110 - a loop is faster here
+        if stock[name] < number:
+            return False
+    return True
 
 
 def ability(state: State, seat: Seat, kind: str) -> int:
@@ -705,8 +733,12 @@ def harvest(locations: Collection[str]) -> Counts:
 
 def upkeep(fleet: Mapping[str, int]) -> int:
     """Return what a fleet on the Isle costs, by its strength (WOC-RND-02)."""
-    strength = fleet_strength(fleet)
-    return max([price for least, price in UPKEEP if least <= strength], default=0)
+    strength, due = fleet_strength(fleet), 0
+    for least, price in UPKEEP:
+        if least > strength:
+            break
+        due = max(due, price)
+    return due
 
 
 # ---------------------------------------------------------------- choices and words

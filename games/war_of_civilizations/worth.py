@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from operator import itemgetter
 
 from games.kernel import Seat, total
 from games.war_of_civilizations.battle.record import on_side, prize, strength, support
 from games.war_of_civilizations.data import (
     ATTACKER,
+    BARREN,
     BATTLE_CARDS,
     BESIDE,
     BUYING,
     CARDS,
     COLLECTING,
     COLLECTOR,
+    CONTINENT_OF,
     DEFENDER,
     FLAGSHIP,
     HOME,
@@ -28,23 +31,25 @@ from games.war_of_civilizations.data import (
     PIRATE_DICE,
     PIRATE_FACES,
     PIRATE_STRENGTH,
+    PLACE,
     PRICE,
     PRIVATEER_STRENGTH,
     REDISTRIBUTING,
     RESOURCES,
     RING,
+    SHIPS,
     STRENGTH,
     SUPPLY,
+    UPKEEP,
     WEIGHTS,
     YIELDS,
     Counts,
 )
 from games.war_of_civilizations.document import Battle, Player, Ransom, State
 from games.war_of_civilizations.state import (
+    add_contested,
     collected_from,
-    crystals_of,
     distances,
-    fills_continent,
     fleet_strength,
     foreign_privateer,
     goods,
@@ -80,6 +85,14 @@ _FLAGSHIP_AT: dict[str, float] = {location: WEIGHTS.towards * (_FAR - away) for 
 _ESCORT_AT: dict[str, float] = {location: WEIGHTS.strength + WEIGHTS.escort * (_FAR - away) for location, away in _AWAY.items()}
 _COLLECTOR = STRENGTH[COLLECTOR] * WEIGHTS.strength + WEIGHTS.collector
 _FRUIT: dict[str, float] = {location: WEIGHTS.income * sum(row.values()) for location, row in YIELDS.items()}
+_REGROUPED: dict[str, float] = {ship: WEIGHTS.towards if ship == FLAGSHIP else WEIGHTS.escort * STRENGTH[ship] for ship in SHIPS}
+_BOUGHT: dict[str, float] = {ship: WEIGHTS.strength * STRENGTH[ship] + WEIGHTS.collector * (ship == COLLECTOR) for ship in PRICE}
+_CONTINENT: dict[str, frozenset[str]] = {seat: frozenset(places) for seat, places in CONTINENT_OF.items()}
+_DEAREST = max([price for _, price in UPKEEP])
+_CRYSTAL, _LEVEL, _CARD, _TOKEN, _PRIVATEER = WEIGHTS.crystal, WEIGHTS.level, WEIGHTS.card, WEIGHTS.token, WEIGHTS.privateer
+_PLACE, _BOLD, _AT_RISK, _EXPOSED = WEIGHTS.place, WEIGHTS.bold, WEIGHTS.at_risk, 1 - WEIGHTS.exposed
+_LEAST, _MOST, _SURE, _DRAWN = WEIGHTS.odds_least, WEIGHTS.odds_most, WEIGHTS.odds_lead, 1 - WEIGHTS.odds_lead
+_numbers = itemgetter(*RESOURCES)
 _BONUS: dict[str, dict[str, float]] = {
     card: {
         side: CARDS[card].bonus[side]
@@ -104,7 +117,9 @@ def worth(state: State, seat: Seat) -> float:
     best = 0.0
     for other in state["seats"]:
         if other != seat and not players[other]["eliminated"]:
-            best = max(best, _position(state, other, near))
+            rival = _position(state, other, near)
+            if rival > best:
+                best = rival
     total = _position(state, seat, near) - WEIGHTS.rival * best
     battle = state["battle"]
     if battle is not None and battle["result"] is None and seat in (battle["attacker"], battle["defender"]):
@@ -123,9 +138,9 @@ def _offered(ransom: Ransom) -> float:
     return WEIGHTS.offered * (sum(offer.values()) * WEIGHTS.stock.few.each + offer.get("crystals", 0) * WEIGHTS.crystal)
 
 
-def _stock(stock: Mapping[str, int]) -> float:
+def _stock(stock: Player | Mapping[str, int]) -> float:
     """Return the worth of resources. The first of each kind are worth most."""
-    return _layered(tuple([stock[name] for name in RESOURCES]))
+    return _layered(_numbers(stock))
 
 
 @lru_cache(maxsize=4096)
@@ -144,68 +159,84 @@ def _layered(numbers: tuple[int, ...]) -> float:
 def _position(state: State, seat: Seat, near: Mapping[str, tuple[str, ...]]) -> float:
     """Return the worth of what a seat has: crystals, means, ships and where they are, and the Isle."""
     player = state["players"][seat]
-    value = WEIGHTS.crystal * crystals_of(state, seat) + WEIGHTS.level * player["ability"] + _stock(goods(player))
-    value += WEIGHTS.card * len(player["cards"]) + WEIGHTS.token * len(player["teleporters"])
+    fleets, home = player["fleets"], HOME[seat]
+    value = _CRYSTAL * (player["crystals"] + len(player["mounted"])) + _LEVEL * player["ability"] + _stock(player)
+    value += _CARD * len(player["cards"]) + _TOKEN * len(player["teleporters"])
     if player["privateer"] is not None:
-        value += WEIGHTS.privateer
-    flagship = HOME[seat]
-    for location, fleet in player["fleets"].items():
-        for ship, number in fleet.items():
-            if ship == FLAGSHIP:
+        value += _PRIVATEER
+    flagship = home
+    collecting: list[str] = []
+    for location, fleet in fleets.items():
+        for ship in fleet:
+            if ship == COLLECTOR:
+                value += fleet[ship] * _COLLECTOR
+                collecting.append(location)
+            elif ship == FLAGSHIP:
                 value += _FLAGSHIP_AT[location]
                 flagship = location
-            elif ship == COLLECTOR:
-                value += number * _COLLECTOR
             else:
-                value += number * STRENGTH[ship] * _ESCORT_AT[location]
-    own = occupied(state, seat)
-    value += WEIGHTS.place * len(own)
-    for location in collected_from(state, seat, own):
-        value += _FRUIT[location]
-    if fills_continent(seat, own):
+                value += fleet[ship] * STRENGTH[ship] * _ESCORT_AT[location]
+    lost, menace, risk = _opposed(state, seat, near[home], near[flagship] if flagship != home else ())
+    value += _PLACE * (len(fleets) - len(lost))
+    marks = state["marks"]
+    if lost or BARREN in marks.values():
+        collecting = [location for location in collecting if location not in lost and marks.get(location) != BARREN]
+    for fruit in _fruits(tuple(collecting)):
+        value += fruit
+    if fleets.keys() >= _CONTINENT[seat] and lost.isdisjoint(_CONTINENT[seat]):
         value += WEIGHTS.continent
-    return value + _flagship(state, seat, player, flagship, near[flagship]) - _danger(state, seat, player, near[HOME[seat]])
+    if flagship != home:
+        value += _flagship(state, seat, player, flagship, risk)
+    return value - _danger(state, seat, player, menace) if menace else value
 
 
-def _flagship(state: State, seat: Seat, player: Player, at: str, near: tuple[str, ...]) -> float:
+@lru_cache(maxsize=4096)
+def _fruits(places: tuple[str, ...]) -> tuple[float, ...]:
+    """Return what each of some locations brings in a collection, in map order."""
+    return tuple([_FRUIT[location] for location in sorted(places, key=PLACE.__getitem__)])
+
+
+def _flagship(state: State, seat: Seat, player: Player, at: str, menace: float) -> float:
     """Return what the capital ship promises: the Isle of Myth if its seat is the holder and can pay, a defeat if a stronger fleet is next
-    to it. It is `at` a location with these `near`."""
-    if at == HOME[seat]:
-        return 0.0
+    to it. It is `at` a location that is not its home base, and the strongest fleet next to it is a `menace` of so much."""
     fleet = player["fleets"][at]
-    odds = _odds(_menace(state, seat, near) - fleet_strength(fleet), 2 * WEIGHTS.bold * player["ammo"])
-    isle = isle_of(state)
-    if at != ISLE or isle["holder"] != seat:
-        return -WEIGHTS.at_risk * odds
-    rounds = isle["full_rounds"]
+    odds = _odds(menace - fleet_strength(fleet), 2 * _BOLD * player["ammo"]) if menace else _LEAST
+    if at != ISLE or isle_of(state)["holder"] != seat:
+        return -_AT_RISK * odds
+    rounds = isle_of(state)["full_rounds"]
     value = WEIGHTS.isle_after[rounds - 1] if rounds else WEIGHTS.isle_taken
-    if goods(player)[MONEY] < upkeep(fleet):
+    money = goods(player)[MONEY]
+    if money < _DEAREST and money < upkeep(fleet):
         value *= WEIGHTS.unpaid
-    return value * (1 - (1 - WEIGHTS.exposed) * odds) - WEIGHTS.at_risk * odds
+    return value * (1 - _EXPOSED * odds) - _AT_RISK * odds
 
 
-def _menace(state: State, seat: Seat, near: tuple[str, ...]) -> float:
-    """Return the strength of the strongest fleet of another seat on some locations, with its ammo."""
-    most = 0.0
-    for other, player in state["players"].items():
+def _opposed(state: State, seat: Seat, home: tuple[str, ...], at: tuple[str, ...]) -> tuple[set[str], float, float]:
+    """Return how the others stand against a seat: the locations with ships of the seat that it does not hold, as `contested` says, and
+    the strength of their strongest fleet, with its ammo, on the locations next to the `home` base and on those where the capital ship is
+    `at`. The others are gone through once."""
+    players = state["players"]
+    places = players[seat]["fleets"].keys()
+    lost: set[str] = set()
+    menace = risk = 0.0
+    for other, player in players.items():
         if other == seat:
             continue
+        add_contested(places, other, player, lost)
         fleets = player["fleets"]
-        for place in near:
+        for place in home:
             if place in fleets:
-                menace = fleet_strength(fleets[place]) + WEIGHTS.bold * player["ammo"]
-                if menace > most:
-                    most = menace
-    return most
+                menace = max(menace, fleet_strength(fleets[place]) + _BOLD * player["ammo"])
+        for place in at:
+            if place in fleets:
+                risk = max(risk, fleet_strength(fleets[place]) + _BOLD * player["ammo"])
+    return lost, menace, risk
 
 
-def _danger(state: State, seat: Seat, player: Player, near: tuple[str, ...]) -> float:
-    """Return the danger of a fleet on the locations next to the home base."""
+def _danger(state: State, seat: Seat, player: Player, menace: float) -> float:
+    """Return the danger of a fleet next to the home base that is so strong."""
     home = HOME[seat]
-    menace = _menace(state, seat, near)
-    if not menace:
-        return 0.0
-    guard = fleet_strength(ships_at(state, seat, home)) + support(state, seat, DEFENDER, home) + WEIGHTS.bold * player["ammo"]
+    guard = fleet_strength(ships_at(state, seat, home)) + support(state, seat, DEFENDER, home) + _BOLD * player["ammo"]
     return WEIGHTS.home * min(1.0, max(WEIGHTS.home_least, 0.5 + (menace - guard) / WEIGHTS.home_spread))
 
 
@@ -242,8 +273,8 @@ def _cards(cards: list[str], role: str) -> float:
 
 def _odds(edge: float, spread: float) -> float:
     """Return the chance to win with a lead of `edge` before the other side adds up to `spread`, more often much than little."""
-    sure = WEIGHTS.odds_lead
-    return min(WEIGHTS.odds_most, max(WEIGHTS.odds_least, (edge + 1 - sure * spread) / ((1 - sure) * spread + 2)))
+    odds = (edge + 1 - _SURE * spread) / (_DRAWN * spread + 2)
+    return _LEAST if odds < _LEAST else min(odds, _MOST)
 
 
 def _stakes(state: State, seat: Seat, at: str, foe: str, odds: float) -> float:
@@ -296,14 +327,15 @@ def _purchase(state: State, seat: Seat) -> float:
     """Return what buying ships brings, the dearest first that can be paid."""
     stock = goods(state["players"][seat])
     left = {name: stock[name] for name in RESOURCES}
-    before = _stock(left)
     gain = 0.0
     for ship, price in PRICE.items():
-        number = min(reserve(state, seat, ship), *[left[name] // each for name, each in price.items()])
-        for name, each in price.items():
-            left[name] -= number * each
-        gain += number * (WEIGHTS.strength * STRENGTH[ship] + WEIGHTS.collector * (ship == COLLECTOR))
-    return max(0.0, gain + _stock(left) - before)
+        number = min([left[name] // each for name, each in price.items()])
+        if number:
+            number = min(number, reserve(state, seat, ship))
+            for name, each in price.items():
+                left[name] -= number * each
+            gain += number * _BOUGHT[ship]
+    return max(0.0, gain + _stock(left) - _stock(stock)) if gain else 0.0
 
 
 def _regrouping(state: State, seat: Seat) -> float:
@@ -312,17 +344,22 @@ def _regrouping(state: State, seat: Seat) -> float:
     arrived = turn_of(state)["arrived"]
     best = 0.0
     for trail in trails(state, seat):
-        places = [location for location in trail if location != ISLE]
-        goal = min([_AWAY[location] for location in places])
         gain = 0.0
-        for location in places:
+        for location, steps in _ways(trail):
+            moved = arrived.get(location, {})
             for ship, number in fleets[location].items():
                 if ship != COLLECTOR:
-                    fresh = number - arrived.get(location, {}).get(ship, 0)
-                    each = WEIGHTS.towards if ship == FLAGSHIP else WEIGHTS.escort * STRENGTH[ship]
-                    gain += fresh * (_AWAY[location] - goal) * each
+                    gain += (number - moved.get(ship, 0)) * steps * _REGROUPED[ship]
         best = max(best, gain)
     return best
+
+
+@lru_cache(maxsize=1024)
+def _ways(trail: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
+    """Return the locations of a trail, each with the steps by which another one of it is nearer to the Isle, if there are any."""
+    away = [(location, _AWAY[location]) for location in trail if location != ISLE]
+    least = min([steps for _, steps in away])
+    return tuple([(location, steps - least) for location, steps in away if steps > least])
 
 
 def _best_move(state: State, seat: Seat) -> float:

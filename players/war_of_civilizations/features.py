@@ -109,8 +109,11 @@ def features(state: State, seat: Seat) -> list[float]:
 
 
 def _isle(state: State, seat: Seat) -> float:
-    first, countdown = first_full_round(state), state["countdown"]
-    if first is None or countdown is None:
+    countdown = state["countdown"]
+    if countdown is None:
+        return 0.0
+    first = first_full_round(state)
+    if first is None:
         return 0.0
     rounds: int = 1 if countdown == 1 else min(ROUNDS_TO_WIN, countdown - (first > state["round"]))
     return float(ISLE_REWARD * (rounds if isle_of(state)["holder"] == seat else -rounds))

@@ -75,7 +75,9 @@ def cards_in_effect(battle: Battle, role: str) -> list[Card]:
     """Return the cards that a side has bid, or none if a card of the other side cancels them (WOC-PWR-07, WOC-PWR-20)."""
     bids = battle["bids"]
     own, others = on_side(battle, role), on_side(battle, OTHER_SIDE[role])
-    if own not in bids or (others in bids and any(CARDS[card].cancels for card in bids[others]["cards"])):
+    if own not in bids or not bids[own]["cards"]:
+        return []
+    if others in bids and any(CARDS[card].cancels for card in bids[others]["cards"]):
         return []
     return [CARDS[card] for card in bids[own]["cards"]]
 
@@ -83,7 +85,9 @@ def cards_in_effect(battle: Battle, role: str) -> list[Card]:
 def fighters(state: State, battle: Battle, role: str) -> Counts:
     """Return the ships of a side that fight: those on the location without hostages (WOC-PRV-09, WOC-CTL-08)."""
     there = ships_at(state, on_side(battle, role), battle["at"])
-    captive = battle["hostages"] if role == DEFENDER else {}
+    captive = battle["hostages"]
+    if role != DEFENDER or not captive:
+        return there
     return {ship: there[ship] - captive.get(ship, 0) for ship in SHIPS if ship in there}
 
 
@@ -116,9 +120,14 @@ def total(state: State, battle: Battle, role: str) -> Side:
     seat = on_side(battle, role)
     own, against = cards_in_effect(battle, role), cards_in_effect(battle, OTHER_SIDE[role])
     bid = sum(battle["dice"] or ()) if seat == PIRATE else battle["bids"][seat]["ammo"]
-    fleet = max(0, strength(state, battle, role) - sum([card.fleet for card in against]))
-    ammo = max(0, bid + sum([min(bid, card.doubles) for card in own]) - sum([card.ammo for card in against]))
-    bonus = sum([card.bonus[role] for card in own]) + support(state, seat, role, battle["at"])
+    fleet, ammo, bonus = strength(state, battle, role), bid, support(state, seat, role, battle["at"])
+    for card in against:
+        fleet -= card.fleet
+        ammo -= card.ammo
+    for card in own:
+        ammo += min(bid, card.doubles)
+        bonus += card.bonus[role]
+    fleet, ammo = max(0, fleet), max(0, ammo)
     return {"fleet": fleet, "ammo": ammo, "bonus": bonus, "total": fleet + ammo + bonus}
 
 
@@ -133,7 +142,7 @@ def going_home(state: State, battle: Battle, role: str) -> int:
     seat = on_side(battle, role)
     fleet = ships_at(state, seat, battle["at"])
     number = sum(fleet.values())
-    most = number if any(card.retreats for card in cards_in_effect(battle, role)) else number // 2
+    most = number if any([card.retreats for card in cards_in_effect(battle, role)]) else number // 2  # noqa: C419 - a list is faster here
     return max(min(most, room(state, HOME[seat])), 1 if FLAGSHIP in fleet else 0)
 
 
@@ -168,12 +177,12 @@ def dice_rolled(state: State, event: Event, own: Own) -> None:
 
 def bids_revealed(state: State, event: Event, own: Own) -> None:
     """All bids are open."""
-    _battle(state, own)["bids"] = clone(event["bids"])
+    _battle(state, own)["bids"] = {seat: {"ammo": bid["ammo"], "cards": list(bid["cards"])} for seat, bid in event["bids"].items()}
 
 
 def battle_resolved(state: State, event: Event, own: Own) -> None:
     """A side has won."""
-    _battle(state, own)["result"] = {"winner": event["winner"], "sides": clone(event["sides"])}
+    _battle(state, own)["result"] = {"winner": event["winner"], "sides": {role: dict(side) for role, side in event["sides"].items()}}
 
 
 def retreat_ordered(state: State, event: Event, own: Own) -> None:

@@ -183,11 +183,12 @@ def reward(match: Match, winner: str) -> None:
     (WOC-BAT-10, WOC-BAT-12, WOC-PWR-22, WOC-PWR-23, WOC-PIR-03, WOC-PRV-11, WOC-TEL-09, WOC-LIM-02, WOC-GEN-02)."""
     battle = battle_of(match.state)
     at, victor, beaten = battle["at"], on_side(battle, winner), on_side(battle, OTHER_SIDE[winner])
-    for role in OTHER_SIDE:
-        if any(card.returns for card in cards_in_effect(battle, role)):
+    cards = {role: cards_in_effect(battle, role) for role in OTHER_SIDE}
+    for role, played in cards.items():
+        if any([card.returns for card in played]):  # noqa: C419 - a list is faster here
             seat = on_side(battle, role)
             change_resources(match, seat, {POWDER: battle["bids"][seat]["ammo"]}, "card")
-    for card in cards_in_effect(battle, winner):
+    for card in cards[winner]:
         taken = dict(card.plunder)
         if beaten != PIRATE:
             stock = goods(match.state["players"][beaten])
