@@ -97,7 +97,7 @@ class Board(NamedTuple):
     rest: float
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=4096)
 def _boards(
     inside: tuple[Seat, ...],
     tiles: tuple[str, ...],

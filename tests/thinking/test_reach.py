@@ -32,6 +32,16 @@ OURS = ("games", "players")  # what a level may import
 EACH = [pytest.param(game, id=game.id) for game in GAMES.values()]
 
 
+@pytest.fixture(autouse=True)
+def _forgotten() -> None:
+    """Empty the large caches of rules and levels. Other tests have filled them with millions of objects to walk over."""
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] in OURS:
+            for item in vars(module).values():
+                if hasattr(item, "cache_clear") and item.cache_info().currsize > 100:
+                    item.cache_clear()
+
+
 def hidden_parts(state: Any, view: Any) -> Iterator[Any]:
     """Yield every dict and list of a state that is not in a view as it is: the document itself, and all on the way to what is hidden."""
     if not isinstance(state, (dict, list)) or canonical(state) == canonical(view):
