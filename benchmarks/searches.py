@@ -13,6 +13,7 @@ import sys
 import time
 from functools import cache
 from math import log, sqrt
+from types import ModuleType
 
 from games import GAMES
 from games.chance import Chance, Drawn, Fractional
@@ -26,14 +27,17 @@ AT_ONCE = 20  # iterations of one decision of a textbook search
 UCT = 1.4
 
 
-class Copy(Branch):
-    """A branch that copies the whole state when it begins, and changes the copy in place."""
+def copying(kind: type[Branch]) -> type[Branch]:
+    """Return a kind of branch that copies the whole state when it begins, and changes the copy in place."""
 
-    __slots__ = ()
+    class Copy(kind):  # type: ignore[misc,valid-type]
+        __slots__ = ()
 
-    def __init__(self, game: Game, state: State, chance: Chance) -> None:
-        super().__init__(game, clone(state), chance)
-        self._own = operator.getitem
+        def __init__(self, game: Game, state: State, chance: Chance) -> None:
+            super().__init__(game, clone(state), chance)
+            self._own = operator.getitem  # type: ignore[misc]
+
+    return Copy
 
 
 class Node:
@@ -133,9 +137,8 @@ def widest(game: Game, positions: list[tuple[State, str, Memory]]) -> Question:
 def rate(search: str, id: str, seconds: float) -> float:
     """Return the iterations a second of a search in a game."""
     asked, chance = question(id), Fractional(random.Random(1).random)
-    for name, module in list(sys.modules.items()):
-        if name.startswith("players.") and hasattr(module, "Branch"):
-            vars(module)["Branch"] = Copy if search == "copies" else Branch
+    for module, name, kind in _BRANCHES:
+        setattr(module, name, copying(kind) if search == "copies" else kind)
     iterations, began = 0, time.process_time()
     while time.process_time() - began < seconds:
         if search == "textbook":
@@ -144,6 +147,16 @@ def rate(search: str, id: str, seconds: float) -> float:
         else:
             iterations += LEVELS["expert"](asked, budget_of(asked, "expert"), chance).spent
     return iterations / (time.process_time() - began)
+
+
+_BRANCHES: list[tuple[ModuleType, str, type[Branch]]] = [
+    (module, name, kind)
+    for place, module in list(sys.modules.items())
+    if place.startswith("players.")
+    for name, kind in list(vars(module).items())
+    if isinstance(kind, type) and issubclass(kind, Branch)
+]
+"""The modules of players, and each kind of branch that they know by a name."""
 
 
 def main() -> None:
