@@ -164,7 +164,7 @@ def targets(
     `combat`: the combat cards that lie open. `held`: the tiles by symbol of each seat that is still in the match.
     """
     edges = {(seat, SYMBOL[card]): VALUE[card] for seat, card in combat.items() if card is not None}
-    rivals = len(held) - 1
+    even, rivals = odds(0), len(held) - 1
     prizes = {seat: _prizes(mine) for seat, mine in held.items()}
     losses = {seat: _losses(mine) for seat, mine in held.items()}
     best: dict[Seat, dict[str, float]] = {seat: {} for seat in held}
@@ -172,36 +172,38 @@ def targets(
     for source, (seat, number, face) in tiles.items():
         if seat is None:
             continue
-        leaving, prizes_of, mine = losses[seat][face], prizes[seat], best[seat]
-        another = PER_TILE + SYMBOL_STEP * (len(held[seat]) + 1)
+        leaving, (prizes_of, another), mine = losses[seat][face], prizes[seat], best[seat]
         for tile in BESIDE[source]:
-            there = tiles.get(tile)
-            if there is None or there[0] == seat:
+            if tile not in tiles:
                 continue
-            owner, defenders, symbol = there
+            owner, defenders, symbol = tiles[tile]
+            if owner == seat:
+                continue
             prize = prizes_of.get(symbol, another)
             if owner is None:
                 gain = prize if number > 1 else prize - leaving
             else:
                 prize += losses[owner][symbol] / rivals
-                chances = odds(edges.get((seat, symbol), 0) - edges.get((owner, symbol), 0))
+                chances = odds(edges.get((seat, symbol), 0) - edges.get((owner, symbol), 0)) if edges else even
                 if tile in attacks and attacks[tile][0] == source:
                     fights[seat] += prize * chances[attacks[tile][1]][defenders]
                     continue
                 gain = (prize - leaving) * chances[number][defenders]
                 if number > 1:
-                    gain = max(gain, prize * chances[number - 1][defenders])
+                    staying = prize * chances[number - 1][defenders]
+                    if staying > gain:
+                        gain = staying
             if gain > mine.get(tile, 0.0):
                 mine[tile] = gain
     return fights, {seat: list(gains.values()) for seat, gains in best.items()}
 
 
-def _prizes(held: Holding) -> dict[str, float]:
-    """Return the points that one more tile brings, by its face: of those that the seat has, and without a symbol."""
+def _prizes(held: Holding) -> tuple[dict[str, float], float]:
+    """Return the points that one more tile brings: by its face, without a symbol or with one that the seat has; and with any other."""
     prizes: dict[str, float] = {BROWN: PER_TILE}
     for face, number in held.items():
         prizes[face] = PER_TILE + (PER_SET - NEAR if number == SET_SIZE - 1 else NEAR)
-    return prizes
+    return prizes, PER_TILE + SYMBOL_STEP * (len(held) + 1)
 
 
 def _losses(held: Holding) -> dict[str, float]:
