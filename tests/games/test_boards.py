@@ -14,7 +14,7 @@ from games.kernel import AUDITOR, SPECTATOR, Game
 from tests.games.matches import ALL, Start, chance, same, sampled
 from tests.games.test_laws import in_random_matches
 
-MATCHES = 20
+MATCHES = 12
 GAMES = [pytest.param(game, id=game.id) for game in ALL]
 
 

@@ -63,7 +63,7 @@ class Player(Client):
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[private.Place]:
     """A private service for all tests here."""
-    with private.service(tmp_path_factory.mktemp("clocks") / "data") as running:
+    with private.service(tmp_path_factory.mktemp("clocks") / "data", "--workers", "1") as running:
         yield running
 
 

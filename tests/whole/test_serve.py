@@ -325,7 +325,7 @@ def fill(disk: Path) -> Path:
 def test_while_the_disk_of_the_store_is_full_reads_are_answered_and_writes_refused_and_it_heals_within_ten_seconds(
     small_disk: Path,
 ) -> None:
-    with private.service(small_disk / "data") as place:
+    with private.service(small_disk / "data", "--workers", "1") as place:
         client = Client(place.url)
         match = client.insist("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "me"}})["id"]
         player = Playing(place.url, 4)
@@ -416,7 +416,7 @@ def failing_disk(tmp_path: Path) -> Iterator[FailingDisk]:
 def test_while_a_failed_disk_can_only_be_read_reads_are_answered_and_it_heals_within_ten_seconds(
     ends: str, failing_disk: FailingDisk
 ) -> None:
-    with private.service(failing_disk.place / "data") as place:
+    with private.service(failing_disk.place / "data", "--workers", "1") as place:
         client = Client(place.url)
         match = client.insist("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "me"}})["id"]
         player = Playing(place.url, 7)
@@ -508,7 +508,7 @@ def test_a_killed_supervisor_leaves_no_process_and_the_next_one_has_the_data(tmp
 
 
 def test_on_sigterm_it_ends_within_three_seconds_even_with_open_streams(tmp_path: Path) -> None:
-    place = private.started(tmp_path)
+    place = private.started(tmp_path, "--workers", "1")
     client = Client(place.url)
     match = client.insist("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open"}})["id"]
     streams = [requests.get(f"{place.url}/v1/matches/{match}/stream", stream=True, timeout=10) for _ in range(5)]
