@@ -98,7 +98,7 @@ class Watched(Branch):
 
     def emit(self, type: str, **facts: Any) -> None:
         """Fold an event in place, and remember it."""
-        self.facts[type](self.state, facts, self._own)
+        super().emit(type, **facts)
         if type in self.game.remembers:
             self.memory = remembered(self.game, self.memory, [{"type": type, **facts}])
 

@@ -50,6 +50,7 @@ from games.war_of_civilizations.state import (
     add_contested,
     collected_from,
     distances,
+    fills_continent,
     fleet_strength,
     foreign_privateer,
     goods,
@@ -87,7 +88,6 @@ _COLLECTOR = STRENGTH[COLLECTOR] * WEIGHTS.strength + WEIGHTS.collector
 _FRUIT: dict[str, float] = {location: WEIGHTS.income * sum(row.values()) for location, row in YIELDS.items()}
 _REGROUPED: dict[str, float] = {ship: WEIGHTS.towards if ship == FLAGSHIP else WEIGHTS.escort * STRENGTH[ship] for ship in SHIPS}
 _BOUGHT: dict[str, float] = {ship: WEIGHTS.strength * STRENGTH[ship] + WEIGHTS.collector * (ship == COLLECTOR) for ship in PRICE}
-_CONTINENT: dict[str, frozenset[str]] = {seat: frozenset(places) for seat, places in CONTINENT_OF.items()}
 _DEAREST = max([price for _, price in UPKEEP])
 _CRYSTAL, _LEVEL, _CARD, _TOKEN, _PRIVATEER = WEIGHTS.crystal, WEIGHTS.level, WEIGHTS.card, WEIGHTS.token, WEIGHTS.privateer
 _PLACE, _BOLD, _AT_RISK, _EXPOSED = WEIGHTS.place, WEIGHTS.bold, WEIGHTS.at_risk, 1 - WEIGHTS.exposed
@@ -180,10 +180,10 @@ def _position(state: State, seat: Seat, near: Mapping[str, tuple[str, ...]]) -> 
     value += _PLACE * (len(fleets) - len(lost))
     marks = state["marks"]
     if lost or BARREN in marks.values():
-        collecting = [location for location in collecting if location not in lost and marks.get(location) != BARREN]
+        collecting = collected_from(state, seat, [location for location in fleets if location not in lost])
     for fruit in _fruits(tuple(collecting)):
         value += fruit
-    if fleets.keys() >= _CONTINENT[seat] and lost.isdisjoint(_CONTINENT[seat]):
+    if fills_continent(seat, fleets) and lost.isdisjoint(CONTINENT_OF[seat]):
         value += WEIGHTS.continent
     if flagship != home:
         value += _flagship(state, seat, player, flagship, risk)
