@@ -1,4 +1,4 @@
-"""The settings of hypothesis and of the garbage collector for all tests.
+"""The settings of hypothesis and of the garbage collector for all tests, and their order.
 
 A slow machine is no failure, and a failure prints how to repeat it.
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 import gc
 import os
 
+import pytest
 from hypothesis import Phase, settings
 
 settings.register_profile("warledger", deadline=None, print_blob=True)
@@ -18,6 +19,13 @@ settings.register_profile(
     "mutants", deadline=None, max_examples=25, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate]
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "warledger"))
+
+EARLY = ("tests/whole", "tests/docs", "tests/browser", "tests/workers", "tests/service/test_schemathesis.py")  # what takes longest
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take longest. Each file goes to one of several processes, and none should end long after the others."""
+    items.sort(key=lambda item: not item.nodeid.startswith(EARLY))
 
 
 def pytest_collection_finish() -> None:

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 NO_VENV = "This Python cannot make a virtual environment. On Debian and Ubuntu, run `apt install python3-venv` and try again."
+PIP = "requirements-pip.txt"
 NO_PACKAGES = "The packages could not be installed; the output of pip is above. Check the network connection, or the package mirror of pip."
 
 
@@ -24,11 +25,18 @@ def prepare(here: Path, name: str, listed: str, stamp: str) -> None:
         say(f"Making {folder} with Python {sys.version.split()[0]}.")
         if subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], stdout=subprocess.DEVNULL).returncode:
             sys.exit(NO_VENV)
+        install(python, here / PIP, silent=True)  # if it fails, the pip that came with Python does it, and says what is wrong
     say(f"Installing the packages of {listed}; this takes about half a minute, once.")
-    command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes", "-r", str(here / listed)]
-    if subprocess.run(command, env={**os.environ, "PIP_USER": "0", "PIP_REQUIRE_VIRTUALENV": "0"}).returncode:
+    if not install(python, here / listed):
         sys.exit(NO_PACKAGES)
     (folder / f"{name}.stamp").write_text(stamp)
+
+
+def install(python: Path, listed: Path, silent: bool = False) -> bool:
+    """Install a hash-pinned list of packages. Return whether that succeeded."""
+    command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes", "-r", str(listed)]
+    environment = {**os.environ, "PIP_USER": "0", "PIP_REQUIRE_VIRTUALENV": "0"}
+    return subprocess.run(command, env=environment, capture_output=silent).returncode == 0
 
 
 def done(folder: Path, name: str) -> str | None:

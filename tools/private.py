@@ -13,9 +13,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from events.due import QUICK
+
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE = 60.0  # seconds until the service must have started or stopped
 POLL = 0.02  # seconds between two looks at the file that says it has started
+SMALL = ("--web", "1", "--queues", ",".join(QUICK))  # options for as few processes as can be, none of which searches
 
 
 class Place(NamedTuple):

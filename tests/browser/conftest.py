@@ -33,7 +33,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[private.Place]:
-    with private.service(tmp_path_factory.mktemp("browser") / "data", "--workers", "1") as running:
+    with private.service(tmp_path_factory.mktemp("browser") / "data", "--web", "1", "--workers", "1") as running:
         yield running
 
 

@@ -33,7 +33,7 @@ def run(*command: str | Path, folder: Path, **environment: str) -> str:
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with private.service(tmp_path_factory.mktemp("examples"), "--workers", "1") as place:
+    with private.service(tmp_path_factory.mktemp("examples"), *private.SMALL) as place:
         yield place.url
 
 

@@ -34,7 +34,7 @@ def test_the_match_in_curl_has_no_comments() -> None:
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with private.service(tmp_path_factory.mktemp("readme"), "--workers", "1") as place:
+    with private.service(tmp_path_factory.mktemp("readme"), *private.SMALL) as place:
         yield place.url
 
 

@@ -29,7 +29,7 @@ def run(*words: str, typed: str = "", **environment: str) -> subprocess.Complete
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[private.Place]:
     """A private service with a match of two AI seats, for all of this file."""
-    with private.service(tmp_path_factory.mktemp("commands"), "--workers", "1") as running:
+    with private.service(tmp_path_factory.mktemp("commands"), *private.SMALL) as running:
         yield running
 
 

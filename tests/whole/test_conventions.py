@@ -31,7 +31,7 @@ def test_imports_keep_to_the_layers() -> None:
     assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
-@pytest.mark.parametrize("listed", ["requirements.txt", "requirements-dev.txt", "requirements-mutate.txt"])
+@pytest.mark.parametrize("listed", ["requirements.txt", "requirements-dev.txt", "requirements-mutate.txt", "requirements-pip.txt"])
 def test_every_pinned_package_has_hashes_and_no_address(listed: str) -> None:
     text = (ROOT / listed).read_text()
     for block in re.split(r"\n(?=[a-z])", text.split("\n", 2)[2]):

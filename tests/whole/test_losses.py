@@ -21,7 +21,7 @@ from tools.processes import family
 @pytest.fixture
 def match(tmp_path: Path) -> str:
     """A match whose entries are the last ones of a store, whose service was killed as by a power cut."""
-    place = private.started(tmp_path / "data", "--workers", "1")
+    place = private.started(tmp_path / "data", *private.SMALL)
     try:
         client = Client(place.url)
         made: str = client.insist("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "me"}})["id"]
@@ -48,7 +48,7 @@ def test_a_lost_entry_is_said_on_stderr_by_readyz_metrics_and_audit_until_it_is_
     version = seal.read(data / losses.FOLDER)[match].version
     file.write_bytes(longer(file.read_bytes()))
     capfd.readouterr()
-    with private.service(data, "--workers", "1") as place:
+    with private.service(data, *private.SMALL) as place:
         lost = until(lambda: requests.get(f"{place.url}/readyz", timeout=10).json().get("lost"), 60)
         assert (lost["entries"], lost["matches"]) == (1, 1)
         until(lambda: losses.read(data).losses[0].what in (losses.GONE, losses.REPLACED), 60)  # a worker may have done the step again
@@ -59,7 +59,7 @@ def test_a_lost_entry_is_said_on_stderr_by_readyz_metrics_and_audit_until_it_is_
         audited = run("audit", match, "--data", str(data))
         assert audited.returncode == 1
         assert f"version {version}: entries_lost: The entry {version} was sealed and is gone." in audited.stdout
-    with private.service(data, "--workers", "1") as place:
+    with private.service(data, *private.SMALL) as place:
         assert requests.get(f"{place.url}/readyz", timeout=10).json()["lost"] == lost
         assert f"The store has lost 1 entry: {match} {version}." in capfd.readouterr().err
         losses.accept(data)
@@ -72,7 +72,7 @@ def test_zero_bytes_at_the_end_lose_nothing(tmp_path: Path, match: str, capfd: p
     (file,) = aof.files(tmp_path / "data" / embedded.STORE)
     with file.open("ab") as opened:
         opened.write(bytes(512))
-    with private.service(tmp_path / "data", "--workers", "1") as place:
+    with private.service(tmp_path / "data", *private.SMALL) as place:
         assert requests.get(f"{place.url}/readyz", timeout=10).json()["lost"]["bytes_cut"] == 512
         assert metric(place, "warledger_entries_lost") == 0
     assert "512 bytes were cut off the damaged end of" in capfd.readouterr().err

@@ -127,7 +127,7 @@ def test_acknowledged_actions_survive_kill_9_of(name: str, lasting: private.Plac
 
 
 def test_acknowledged_actions_survive_kill_9_of_everything_at_once(tmp_path: Path) -> None:
-    place = private.started(tmp_path)
+    place = private.started(tmp_path, "--workers", "1")
     player = Playing(place.url, 2)
     player.start()
     until(lambda: len(player.acknowledged) > 10)
@@ -135,7 +135,7 @@ def test_acknowledged_actions_survive_kill_9_of_everything_at_once(tmp_path: Pat
     place.process.wait()
     acknowledged = dict(player.acknowledged)
     player.enough.set()
-    with private.service(tmp_path) as again:
+    with private.service(tmp_path, *private.SMALL) as again:
         client = Client(again.url)
         for match in {match for match, _ in acknowledged}:
             entries = client.insist("GET", f"/v1/matches/{match}/entries?limit=500")["entries"]
@@ -186,7 +186,7 @@ def is_free(url: str) -> bool:
     ],
 )
 def test_no_process_outlives_a_killed_supervisor_by_three_seconds(killed: tuple[str, ...], stopped: bool, tmp_path: Path) -> None:
-    place = private.started(tmp_path)
+    place = private.started(tmp_path, "--workers", "1")
     children = {process.number for process in family(place.process.pid)}
     victims = {part(place, name)[0].number for name in killed}
     assert len(children) >= 8
@@ -259,7 +259,7 @@ def kill_the_store(place: private.Place) -> None:
 def test_a_store_that_is_killed_again_while_it_loads_comes_back_and_readyz_says_what_is_waited_for(
     tmp_path: Path, slow_store: dict[str, str]
 ) -> None:
-    with private.service(tmp_path / "data", environment=slow_store) as place:
+    with private.service(tmp_path / "data", *private.SMALL, environment=slow_store) as place:
         client = Client(place.url)
         match = client.insist("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open"}})["id"]
         for _ in range(3):
@@ -281,7 +281,7 @@ def test_sigterm_is_heeded_within_three_seconds_while_the_store(moment: str, tmp
         process = subprocess.Popen(command, cwd=private.ROOT, env={**private.python_environment(), **slow_store}, start_new_session=True)
         until(lambda: any("workers.run" in child.command for child in family(process.pid)))
     else:
-        place = private.started(data, environment=slow_store)
+        place = private.started(data, *private.SMALL, environment=slow_store)
         process = place.process
         if moment == "killed":
             kill_the_store(place)
@@ -325,7 +325,7 @@ def fill(disk: Path) -> Path:
 def test_while_the_disk_of_the_store_is_full_reads_are_answered_and_writes_refused_and_it_heals_within_ten_seconds(
     small_disk: Path,
 ) -> None:
-    with private.service(small_disk / "data", "--workers", "1") as place:
+    with private.service(small_disk / "data", *private.SMALL) as place:
         client = Client(place.url)
         match = client.insist("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "me"}})["id"]
         player = Playing(place.url, 4)
@@ -416,7 +416,7 @@ def failing_disk(tmp_path: Path) -> Iterator[FailingDisk]:
 def test_while_a_failed_disk_can_only_be_read_reads_are_answered_and_it_heals_within_ten_seconds(
     ends: str, failing_disk: FailingDisk
 ) -> None:
-    with private.service(failing_disk.place / "data", "--workers", "1") as place:
+    with private.service(failing_disk.place / "data", *private.SMALL) as place:
         client = Client(place.url)
         match = client.insist("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "me"}})["id"]
         player = Playing(place.url, 7)
@@ -496,19 +496,19 @@ def appends(place: private.Place) -> float:
 
 
 def test_a_killed_supervisor_leaves_no_process_and_the_next_one_has_the_data(tmp_path: Path) -> None:
-    place = private.started(tmp_path)
+    place = private.started(tmp_path, *private.SMALL)
     client = Client(place.url)
     match = client.insist("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open"}})["id"]
     children = {process.number for process in family(place.process.pid)}
     place.process.kill()
     place.process.wait()
-    with private.service(tmp_path) as again:
+    with private.service(tmp_path, *private.SMALL) as again:
         assert Client(again.url).insist("GET", f"/v1/matches/{match}")["id"] == match
     until(lambda: not [number for number in children if lives(number)], 5, "the children of a killed supervisor live on")
 
 
 def test_on_sigterm_it_ends_within_three_seconds_even_with_open_streams(tmp_path: Path) -> None:
-    place = private.started(tmp_path, "--workers", "1")
+    place = private.started(tmp_path, *private.SMALL)
     client = Client(place.url)
     match = client.insist("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open"}})["id"]
     streams = [requests.get(f"{place.url}/v1/matches/{match}/stream", stream=True, timeout=10) for _ in range(5)]
@@ -543,7 +543,7 @@ def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
 def test_the_admin_key_is_made_once_and_only_its_owner_can_read_it(tmp_path: Path) -> None:
     keys = set()
     for _ in range(2):
-        with private.service(tmp_path, "--workers", "0") as place:
+        with private.service(tmp_path, "--web", "1", "--workers", "0") as place:
             keys.add(place.admin_key)
             assert place.admin_key.startswith("wl_")  # never with a dash, as an option would
             assert stat.S_IMODE((tmp_path / "admin.key").stat().st_mode) == 0o600
