@@ -6,6 +6,7 @@ import random
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 
 import pytest
 
@@ -184,7 +185,7 @@ def test_machines_with_different_walls_see_no_outage(town: Town, off: int, monke
         town.live(1000, worker)
         elsewhere.pass_ms(1000)
 
-    monkeypatch.setattr("time.sleep", a_pulse_later)
+    monkeypatch.setattr("events.pulse.time", SimpleNamespace(sleep=a_pulse_later))  # other threads sleep as ever
     web = town.begin(WEB, elsewhere)
     for _ in range(20):
         elsewhere.pass_ms(1000)

@@ -177,7 +177,7 @@ def sealed_between(match: str, sealer: Caller, other: Caller, cards: list[str]) 
     return [bid(3), bid(0), bid(9, cards), bid(3, cards[:1])]
 
 
-@pytest.mark.parametrize("sealed", SEATS[:2])
+@pytest.mark.parametrize("sealed", [SEATS[0], pytest.param(SEATS[1], marks=pytest.mark.soak)])
 def test_only_its_seat_and_a_referee_can_see_a_sealed_bid(
     platform: Platform, another_platform: Opener, servers: Servers, settings: Settings, join: Callable[..., Caller], sealed: str
 ) -> None:

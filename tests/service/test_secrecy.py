@@ -156,7 +156,7 @@ def hidden_deck(platform: Platform, match: str, dice: random.Random) -> list[Any
     return found
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.soak), 2])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.soak) for seed in (1, 2))])
 def test_the_order_of_the_deck_is_hidden_everywhere(
     platform: Platform,
     another_platform: Opener,

@@ -47,7 +47,7 @@ def match(client: Client) -> str:
     return made
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", ["war", *(pytest.param(game, marks=pytest.mark.soak) for game in GAMES if game != "war")])
 def test_the_demo_plays_a_match_of_every_game_and_every_check_passes(game: str) -> None:
     ended = run("demo", "--game", game)
     assert ended.returncode == 0, ended.stdout + ended.stderr

@@ -6,6 +6,7 @@ import random
 import threading
 from typing import Any
 
+import pytest
 import requests
 
 from games.choices import complete
@@ -67,6 +68,7 @@ class Seat(threading.Thread):
         return self.client.call(method, path, body, headers)
 
 
+@pytest.mark.soak
 def test_six_players_play_a_match_to_its_end_and_the_audit_passes(place: private.Place) -> None:
     seats = [Seat(place.url, seat) for seat in SEATS]
     asked = {"game": GAME.id, "seats": dict.fromkeys(SEATS, "open") | {SEATS[0]: "me"}, "options": OPTIONS}
