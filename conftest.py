@@ -20,22 +20,12 @@ settings.register_profile(
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "warledger"))
 
-WAITING = ("tests/whole", "tests/docs", "tests/browser", "tests/workers", "tests/service/test_schemathesis.py")
+EARLY = ("tests/whole", "tests/docs", "tests/browser", "tests/workers", "tests/service/test_schemathesis.py")  # what takes longest
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let three files that compute follow each that mostly waits for other processes, so that the processors are busy all the time.
-
-    Each file goes to one of several processes, so what takes longest begins early.
-    """
-    files: dict[str, list[pytest.Item]] = {}
-    for item in items:
-        files.setdefault(item.nodeid.partition("::")[0], []).append(item)
-    waiting = [file for file in files if file.startswith(WAITING)]
-    computing = [file for file in files if not file.startswith(WAITING)]
-    order = [file for place, first in enumerate(waiting) for file in (first, *computing[3 * place : 3 * place + 3])]
-    order += computing[3 * len(waiting) :]
-    items[:] = [item for file in order for item in files[file]]
+    """Begin with the files that take longest. Each file goes to one of several processes, and none should end long after the others."""
+    items.sort(key=lambda item: not item.nodeid.startswith(EARLY))
 
 
 def pytest_collection_finish() -> None:
