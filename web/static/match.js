@@ -529,6 +529,8 @@ $("audit").addEventListener("findings", (event) => {
 
 document.addEventListener("player", () => {
   asked.delete("viewer");
+  drafted = null;
+  play.changed(mine());
   look(null);
 });
 addEventListener("pagehide", () => following?.abort());

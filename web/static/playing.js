@@ -62,6 +62,13 @@ export class Playing {
     return undefined;
   }
 
+  /** Somebody else plays here now, from `seats`: forget what the one before was offered. The choices are asked for with the next standing. */
+  changed(seats) {
+    this.seats = seats;
+    this.draft_ = new Draft(0);
+    this.take(null, []);
+  }
+
   /** Begin with a list of choices. */
   take(seat, choices) {
     this.seat = seat;
