@@ -108,9 +108,10 @@ class Accounts:
         return Result(self._client.run(_NOTE_USE, [_player(id), _first_key(key.hash)], [key.id, key.hash, day, key.json]))
 
     def changed(self, patience: float) -> Iterator[str | Lost | None]:
-        """Yield the id of each player whose name, role or keys have changed, for ever, and None after each `patience` seconds of silence.
+        """Yield the id of each player whose name, role or keys have changed, and None after each `patience` seconds of silence.
 
-        `Lost` at the start, at each break and after it: any player may have changed. Meant for one thread in a process.
+        `Lost` at the start, at each break and after it: any player may have changed. It ends when the client is closed. Meant for one
+        thread in a process.
         """
         for heard in listen(self._client, [_CHANNEL], patience):
             yield heard.decode() if isinstance(heard, bytes) else heard

@@ -16,6 +16,7 @@ import redis
 from hiredis import pack_command
 from redis.backoff import ExponentialWithJitterBackoff
 from redis.cluster import RedisCluster
+from redis.driver_info import DriverInfo
 from redis.exceptions import (
     ClusterDownError,
     MovedError,
@@ -41,6 +42,8 @@ _TIMEOUT = 5.0
 _UNBOUNDED = 1 << 30
 _NO_FUNCTION = "Function not found"
 
+_DRIVER = DriverInfo()  # the name and version of redis-py; a connection without it looks its version up among all that is installed
+
 _UNAVAILABLE = (Disconnected, TooLate, OSError, RedisClusterException)
 
 
@@ -59,6 +62,7 @@ class RedisClient:
 
     def __init__(self, url: str, cluster: bool = False) -> None:
         self.url = url
+        self.closed = False
         retry = Retry(ExponentialWithJitterBackoff(cap=0.5, base=0.02), 3)
         self._cluster: Any = None
         self._client: Any
@@ -68,7 +72,7 @@ class RedisClient:
         else:
             # There are at most as many connections as threads that send commands at once, so the bound on threads bounds them too.
             self._pool = redis.ConnectionPool.from_url(
-                url, max_connections=_UNBOUNDED, socket_timeout=_TIMEOUT, legacy_responses=False, retry=retry
+                url, max_connections=_UNBOUNDED, socket_timeout=_TIMEOUT, legacy_responses=False, retry=retry, driver_info=_DRIVER
             )
             self._client = redis.Redis(connection_pool=self._pool)
             self._idle: deque[Any] = deque()
@@ -152,12 +156,13 @@ class RedisClient:
     def subscribe(self, channels: Sequence[str], patience: float) -> Iterator[tuple[str, bytes] | None]:
         """Yield the messages published on `channels`: None first, and after each `patience` seconds without any. Raises StoreUnavailable.
 
-        No message is missed between the first None and a StoreUnavailable. After an error, subscribe again.
+        No message is missed between the first None and a StoreUnavailable. After an error, subscribe again. It ends, at the next message
+        or silence, once the client is closed.
         """
         with _translated(), self._subscriber() as client, client.pubsub(ignore_subscribe_messages=True) as subscription:
             subscription.subscribe(*channels)
             yield None
-            while True:
+            while not self.closed:
                 message = subscription.get_message(timeout=patience)
                 yield None if message is None else (message["channel"].decode(), message["data"])
 
@@ -166,7 +171,8 @@ class RedisClient:
             node = self._cluster.get_primaries()[0]
             options = {**self._cluster.get_connection_kwargs(), "socket_timeout": None, "retry": Retry(ExponentialWithJitterBackoff(), 0)}
             return redis.Redis(connection_pool=redis.ConnectionPool(host=str(node.host), port=int(node.port), **_without_address(options)))
-        return redis.Redis.from_url(self.url, socket_timeout=None, legacy_responses=False, retry=Retry(ExponentialWithJitterBackoff(), 0))
+        retry = Retry(ExponentialWithJitterBackoff(), 0)
+        return redis.Redis.from_url(self.url, socket_timeout=None, legacy_responses=False, retry=retry, driver_info=_DRIVER)
 
     def may_write(self, script: Script, keys: Sequence[str], args: Sequence[str | bytes | int]) -> bool:
         """Call a function that may write. Return False if the server answers, but cannot write now. Raises StoreUnavailable."""
@@ -190,7 +196,8 @@ class RedisClient:
         return True
 
     def close(self) -> None:
-        """Close every connection."""
+        """Close every connection, and let what is subscribed end."""
+        self.closed = True
         if self._cluster is None:
             while self._idle:
                 self._idle.pop().disconnect()
@@ -201,8 +208,8 @@ class RedisClient:
 def queue_client(url: str, patient: bool = False) -> Any:
     """Return a client for RQ. A `patient` one is for workers and retries. Any other gives up at once, since the sweep enqueues again."""
     if patient:
-        return redis.Redis.from_url(url, retry=Retry(ExponentialWithJitterBackoff(cap=0.5, base=0.02), 3))
-    return redis.Redis.from_url(url, socket_timeout=1.0, socket_connect_timeout=0.5, retry=Retry(ExponentialWithJitterBackoff(), 0))
+        return redis.Redis.from_url(url, retry=Retry(ExponentialWithJitterBackoff(cap=0.5, base=0.02), 3), driver_info=_DRIVER)
+    return _impatient(url)
 
 
 @contextmanager
@@ -316,4 +323,5 @@ def rewrite_files(url: str) -> bool:
 
 def _impatient(url: str) -> redis.Redis:
     """Return a client that gives up soon and does not try again."""
-    return redis.Redis.from_url(url, socket_timeout=1.0, socket_connect_timeout=0.5, retry=Retry(ExponentialWithJitterBackoff(), 0))
+    retry = Retry(ExponentialWithJitterBackoff(), 0)
+    return redis.Redis.from_url(url, socket_timeout=1.0, socket_connect_timeout=0.5, retry=retry, driver_info=_DRIVER)

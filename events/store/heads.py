@@ -39,8 +39,8 @@ MISSED = Head("", 0)
 
 
 def heads(client: RedisClient, channels: Sequence[str], patience: float) -> Iterator[Head | None]:
-    """Yield every match and version as they are appended, for ever; MISSED at the start and after each break; None in silence and at a
-    break.
+    """Yield every match and version as they are appended, until the client is closed; MISSED at the start and after each break; None in
+    silence and at a break.
 
     After MISSED, anything may have been missed before: look again. Meant for one thread in a process, which wakes the others.
     """
@@ -52,10 +52,10 @@ def heads(client: RedisClient, channels: Sequence[str], patience: float) -> Iter
 
 
 def listen(client: RedisClient, channels: Sequence[str], patience: float) -> Iterator[bytes | Lost | None]:
-    """Yield every message that is published on `channels`, for ever. `Lost` at the start, at each break and after it; None
-    in silence."""
+    """Yield every message that is published on `channels`, until the client is closed. `Lost` at the start, at each break and after it;
+    None in silence."""
     pause = 0.05
-    while True:
+    while not client.closed:
         subscribed = False
         try:
             for message in client.subscribe(channels, patience):

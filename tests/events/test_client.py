@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 import redis
@@ -14,7 +15,7 @@ from events.platform import Platform, Settings, open_platform
 from events.rebuild import rebuild
 from events.store import Store, library
 from events.store.client import RedisClient, load_library
-from events.store.heads import MISSED
+from events.store.heads import MISSED, Lost
 from games.kernel import SYSTEM
 from tests.conftest import ALL_GAMES, Servers
 from tests.events.keyspace import projections
@@ -139,6 +140,14 @@ def test_heads_gives_every_version_and_none_whenever_something_may_have_been_mis
     assert next(heads) is MISSED, "and begun again"
     play.play(platform, match, "one", [ADD])
     assert next(head for head in heads if head)[:2] == (match, 3)
+
+
+def test_who_listens_to_a_store_hears_no_more_once_it_is_closed(another_platform: Callable[[], Platform]) -> None:
+    store = another_platform().store
+    listeners: list[Iterator[Any]] = [store.heads(0.05), store.accounts.changed(0.05)]
+    assert [next(listener) for listener in listeners] == [MISSED, Lost.BACK]
+    store.close()
+    assert [list(listener) for listener in listeners] == [[], []]
 
 
 def test_only_a_store_that_answers_can_be_pinged(platform: Platform) -> None:
