@@ -12,7 +12,7 @@ from typing import Any
 
 import grimp
 import pytest
-from jsonschema import Draft202012Validator
+from jsonschema_rs import Draft202012Validator
 
 import games
 from games.choices import combinations

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 from hypothesis import HealthCheck, Phase, given, seed, settings
-from jsonschema import Draft202012Validator
+from jsonschema_rs import Draft202012Validator
 
 from games.choices import admits, combinations, complete, count
 from games.documents import clone

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import pytest
 import yaml
 from hypothesis import given, settings
-from jsonschema import Draft202012Validator
+from jsonschema_rs import Draft202012Validator
 
 from games.chance import Drawn
 from games.choices import admits

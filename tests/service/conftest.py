@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import random
@@ -161,9 +162,22 @@ class Live(NamedTuple):
     process: subprocess.Popen[bytes]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def serve(servers: Servers) -> Iterator[Callable[..., Live]]:
-    """Start the service under granian, on the same store and queue."""
+    """Start the service under granian, on the same store and queue, until the file's last test has ended."""
+    with serving(servers) as served:
+        yield served
+
+
+@pytest.fixture(scope="session")
+def live(servers: Servers) -> Iterator[Live]:
+    with serving(servers) as served:
+        yield served()
+
+
+@contextlib.contextmanager
+def serving(servers: Servers) -> Iterator[Callable[..., Live]]:
+    """Return a function that starts a server. All end with the block."""
     started: list[subprocess.Popen[bytes]] = []
 
     def served(app: str = "tests.service.serving:create", **environment: str) -> Live:
@@ -186,16 +200,14 @@ def serve(servers: Servers) -> Iterator[Callable[..., Live]]:
         within(20, lambda: _up(url))
         return Live(url, process)
 
-    yield served
-    for process in started:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGTERM)
+    try:
+        yield served
+    finally:
+        for process in started:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGTERM)
+        for process in started:
             process.wait(20)
-
-
-@pytest.fixture(scope="session")
-def live(serve: Callable[..., Live]) -> Live:
-    return serve()
 
 
 def _up(url: str) -> bool:

@@ -40,9 +40,8 @@ def found_nothing(live: Live, folder: Path, *options: str, role: str = "player")
 
 
 def test_nothing_is_found_in_any_operation(public: Live, platform: Platform, tmp_path: Path) -> None:
-    found_nothing(
-        public, tmp_path, "--max-examples", "8", "--exclude-path-regex", "(stream|/actions)$", "--phases", "examples,coverage,fuzzing"
-    )
+    """Covering every value of every field takes long; `./run soak` does it."""
+    found_nothing(public, tmp_path, "--max-examples", "8", "--exclude-path-regex", "(stream|/actions)$", "--phases", "examples,fuzzing")
 
 
 def test_nothing_is_found_in_actions(public: Live, platform: Platform, tmp_path: Path) -> None:

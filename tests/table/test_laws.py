@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
+from jsonschema_rs import Draft202012Validator
 
 from events.entries import Entry
 from events.positions import Position, follow_all

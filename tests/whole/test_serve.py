@@ -273,7 +273,7 @@ def test_a_store_that_is_killed_again_while_it_loads_comes_back_and_readyz_says_
         assert place.process.poll() is None
 
 
-@pytest.mark.parametrize("moment", ["at the first start", "killed", "stopped"])
+@pytest.mark.parametrize("moment", ["at the first start", pytest.param("killed", marks=pytest.mark.soak), "stopped"])
 def test_sigterm_is_heeded_within_three_seconds_while_the_store(moment: str, tmp_path: Path, slow_store: dict[str, str]) -> None:
     data = tmp_path / "data"
     if moment == "at the first start":
@@ -412,7 +412,7 @@ def failing_disk(tmp_path: Path) -> Iterator[FailingDisk]:
     disk.unmount()
 
 
-@pytest.mark.parametrize("ends", ["and nobody writes", "and the store is killed"])
+@pytest.mark.parametrize("ends", [pytest.param("and nobody writes", marks=pytest.mark.soak), "and the store is killed"])
 def test_while_a_failed_disk_can_only_be_read_reads_are_answered_and_it_heals_within_ten_seconds(
     ends: str, failing_disk: FailingDisk
 ) -> None:
@@ -495,15 +495,16 @@ def appends(place: private.Place) -> float:
 # ---------------------------------------------------------------- the end, and what prevents a start
 
 
-def test_a_killed_supervisor_leaves_no_process_and_the_next_one_has_the_data(tmp_path: Path) -> None:
+def test_a_killed_supervisor_leaves_no_process_and_the_next_one_has_the_data_and_the_admin_key(tmp_path: Path) -> None:
     place = private.started(tmp_path, *private.SMALL)
     client = Client(place.url)
     match = client.insist("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open"}})["id"]
     children = {process.number for process in family(place.process.pid)}
     place.process.kill()
     place.process.wait()
-    with private.service(tmp_path, *private.SMALL) as again:
+    with private.service(tmp_path, "--web", "1", "--workers", "0") as again:
         assert Client(again.url).insist("GET", f"/v1/matches/{match}")["id"] == match
+        assert again.admin_key == place.admin_key
     until(lambda: not [number for number in children if lives(number)], 5, "the children of a killed supervisor live on")
 
 
@@ -540,21 +541,16 @@ def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
     assert "Traceback" not in ended.stderr
 
 
-def test_the_admin_key_is_made_once_and_only_its_owner_can_read_it(tmp_path: Path) -> None:
-    keys = set()
-    for _ in range(2):
-        with private.service(tmp_path, "--web", "1", "--workers", "0") as place:
-            keys.add(place.admin_key)
-            assert place.admin_key.startswith("wl_")  # never with a dash, as an option would
-            assert stat.S_IMODE((tmp_path / "admin.key").stat().st_mode) == 0o600
-            made = requests.post(
-                f"{place.url}/v1/players",
-                json={"name": "judge", "role": "referee"},
-                headers={"Authorization": f"Bearer {place.admin_key}"},
-                timeout=10,
-            )
-            assert made.status_code == 201, made.text
-    assert len(keys) == 1
+def test_the_admin_key_makes_referees_and_only_its_owner_can_read_it(lasting: private.Place) -> None:
+    assert lasting.admin_key.startswith("wl_")  # never with a dash, as an option would
+    assert stat.S_IMODE((lasting.data / "admin.key").stat().st_mode) == 0o600
+    made = requests.post(
+        f"{lasting.url}/v1/players",
+        json={"name": "judge", "role": "referee"},
+        headers={"Authorization": f"Bearer {lasting.admin_key}"},
+        timeout=10,
+    )
+    assert made.status_code == 201, made.text
 
 
 def test_a_large_log_is_rotated_while_a_process_writes_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
