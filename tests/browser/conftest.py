@@ -1,4 +1,7 @@
-"""A browser, a whole service, and pages that may ask no other host and must say nothing in the console."""
+"""A browser, a whole service, and pages that may ask no other host and must say nothing in the console.
+
+Browser and service end with a file: they would go on working until the last test of all.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ WINDOW = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"
 TOLD = ("net::ERR_", "status of 422")  # what a browser says of a cut connection and of a refusal, which tests bring about
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     path = browsers.chromium(fetch=True)
     if path is None:
@@ -31,7 +34,7 @@ def browser() -> Iterator[Browser]:
         opened.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[private.Place]:
     with private.service(tmp_path_factory.mktemp("browser") / "data", "--web", "1", "--workers", "1") as running:
         yield running
@@ -97,7 +100,7 @@ def open_page(browser: Browser, service: private.Place) -> Iterator[Open]:
     assert wrong == []
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def finished(service: private.Place) -> str:
     """Return a match between artificial players that is over."""
     return played_out(service, "war_of_the_worlds", {"round_limit": 3})
