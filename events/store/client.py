@@ -67,7 +67,7 @@ class RedisClient:
         self._cluster: Any = None
         self._client: Any
         if cluster:
-            self._cluster = _Cluster.from_url(url, socket_timeout=_TIMEOUT, legacy_responses=False)
+            self._cluster = _Cluster.from_url(url, socket_timeout=_TIMEOUT, legacy_responses=False, driver_info=_DRIVER)
             self._client = self._cluster
         else:
             # There are at most as many connections as threads that send commands at once, so the bound on threads bounds them too.
@@ -278,7 +278,7 @@ def load_library(url: str, renamed: Mapping[str, str], cluster: bool = False, al
     `url` is that of the keeper, `renamed` has the new names of commands, and `alone` removes the functions of other versions. Raises
     StoreUnavailable, StoreRefused.
     """
-    client: Any = _Cluster.from_url(url, legacy_responses=False) if cluster else _impatient(url)
+    client: Any = _Cluster.from_url(url, legacy_responses=False, driver_info=_DRIVER) if cluster else _impatient(url)
     try:
         with _translated():
             return _load_library(client, cluster, renamed, alone)

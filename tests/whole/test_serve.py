@@ -505,6 +505,7 @@ def test_a_killed_supervisor_leaves_no_process_and_the_next_one_has_the_data_and
     with private.service(tmp_path, "--web", "1", "--workers", "0") as again:
         assert Client(again.url).insist("GET", f"/v1/matches/{match}")["id"] == match
         assert again.admin_key == place.admin_key
+        assert stat.S_IMODE((tmp_path / "admin.key").stat().st_mode) == 0o600
     until(lambda: not [number for number in children if lives(number)], 5, "the children of a killed supervisor live on")
 
 

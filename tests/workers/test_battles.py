@@ -74,8 +74,10 @@ def listed(caller: Caller, query: str) -> list[str]:
 
 
 def listings(platform: Platform) -> dict[str, Any]:
-    """Return everything that is derived from entries, but when the ledger wants leaves: that depends on when the worker has looked."""
-    return {key: content for key, content in projections(platform.store.client).items() if not key.endswith(":pending")}
+    """Return everything that is derived from entries. Of the matches of which the ledger wants leaves, leave out when it wants them: that
+    depends on when the worker has looked."""
+    found = projections(platform.store.client)
+    return {key: dict(content).keys() if key.endswith(":pending") else content for key, content in found.items()}
 
 
 def acted(caller: Caller, match: str, action: Any) -> Any:

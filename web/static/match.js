@@ -529,7 +529,6 @@ $("audit").addEventListener("findings", (event) => {
 
 document.addEventListener("player", () => {
   asked.delete("viewer");
-  drafted = null;
   play.changed(mine());
   look(null);
 });

@@ -65,8 +65,15 @@ export class Playing {
   /** Somebody else plays here now, from `seats`: forget what the one before was offered. The choices are asked for with the next standing. */
   changed(seats) {
     this.seats = seats;
+    this.drop(null);
+  }
+
+  /** Drop the draft and the choices of a seat, until they are asked for again. */
+  drop(seat) {
     this.draft_ = new Draft(0);
-    this.take(null, []);
+    this.draw(null);
+    this.asked = null;
+    this.take(seat, []);
   }
 
   /** Begin with a list of choices. */
@@ -207,10 +214,7 @@ export class Playing {
       const answer = await send(`${this.api}/actions${seat ? `?seat=${seat}` : ""}`, body);
       this.busy = false;
       if (answer.id && answer.rematch_of) return location.assign(`/m/${answer.id}`);
-      this.draft_ = new Draft(0);
-      this.draw(null);
-      this.asked = null;
-      this.take(this.seat, []);
+      this.drop(this.seat);
       this.moved(answer.version);
     } catch (problem) {
       this.busy = false;
