@@ -11,9 +11,9 @@ COPY games ./games
 COPY web ./web
 COPY table ./table
 COPY players ./players
+COPY record ./record
 COPY evidence ./evidence
 COPY events ./events
-COPY thinking ./thinking
 COPY service ./service
 COPY workers ./workers
 COPY tools ./tools
@@ -27,4 +27,4 @@ EXPOSE 8000
 
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
     CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8000/healthz', timeout=2)"]
-CMD ["python", "-m", "service.serve", "--host", "0.0.0.0", "--verbose"]
+CMD ["python", "-m", "service.supervisor.serve", "--host", "0.0.0.0", "--verbose"]

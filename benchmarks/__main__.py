@@ -15,7 +15,7 @@ from typing import Any
 from benchmarks import ai, clocks, crowd, fair, growth, http, memory, pages, receipts, rules, turns, verifying, web
 from benchmarks.pairs import PAIRS, Figure
 from benchmarks.place import opened
-from events import embedded
+from events.keeping import embedded
 
 PARTS = (
     "rules", "ai", "memory", "verifying", "receipts", "web", "pages", "http", "crowd", "turns", "steps", "fair", "length", "games",

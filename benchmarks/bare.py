@@ -9,7 +9,7 @@ from typing import Any
 import redis
 from flask import Flask, jsonify, request
 
-from events import embedded
+from events.keeping import embedded
 
 SCRIPT = """
 local head = redis.call('XLEN', KEYS[1])

@@ -16,8 +16,8 @@ from benchmarks.pairs import Figure, figure
 from benchmarks.place import Place, own_id
 from benchmarks.turns import announced
 from events import play
-from events.entries import parse
 from games.kernel import SYSTEM
+from record.entries import parse
 from tools.client import in_the_game
 
 GREEDY = "ai:greedy"

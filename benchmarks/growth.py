@@ -13,11 +13,11 @@ from benchmarks.load import Caller, drawn
 from benchmarks.pairs import Figure, figure, interleaved, ratios
 from benchmarks.place import Place, own_id
 from events import play, recall
-from events.entries import Entry, link
 from events.platform import Platform
 from events.store.log import Appended, Changes
 from games import GAMES
 from games.kernel import SYSTEM
+from record.entries import Entry, link
 from tools.client import in_the_game
 
 GAME = "war"

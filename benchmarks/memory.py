@@ -7,12 +7,13 @@ import random
 import time
 
 from benchmarks.pairs import Figure, figure, interleaved, ratios
-from events import audit, embedded, play
-from events.entries import parse
+from events import audit, play
+from events.keeping import embedded
 from events.platform import Platform
-from events.positions import follow_all
 from events.store.log import Appended, Changes, Claim
 from games.kernel import any_action
+from record.entries import parse
+from record.positions import follow_all
 
 GAME = "war"
 SEATS = {"red": "me", "blue": "me"}

@@ -14,10 +14,10 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from benchmarks.load import Address, Caller, until
-from events import embedded
+from events.keeping import embedded
 from events.platform import Platform, Settings, open_platform
-from service.limits import OWN
-from service.serve import queues_of, web_command
+from service.http.limits import OWN
+from service.supervisor.serve import queues_of, web_command
 from tools import private
 
 WORKERS = 2

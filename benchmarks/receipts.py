@@ -17,7 +17,7 @@ from benchmarks.place import Place
 from events import play
 from games.kernel import SYSTEM
 from service.app import create_app
-from service.settings import Settings
+from service.http.settings import Settings
 from tools.client import in_the_game
 
 GAME = "war"

@@ -12,11 +12,11 @@ from benchmarks.memory import audited, played_out
 from benchmarks.pairs import Figure, figure, interleaved, ratios
 from benchmarks.web import played
 from events import recall
-from events.dossiers.lines import WHOLE
-from events.dossiers.records import lines_of
-from events.dossiers.verifying import Source, verify
-from events.dossiers.writing import write
+from events.dossier_writing import write
 from events.platform import Platform
+from record.dossiers.lines import WHOLE
+from record.dossiers.records import lines_of
+from record.dossiers.verifying import Source, verify
 from tools import node
 
 NODE = 50_000

@@ -22,8 +22,8 @@ from events.platform import Platform
 from games import GAMES
 from games.kernel import SPECTATOR, Game, any_action
 from service.app import create_app
-from service.limits import LONGEST_REPLAY, NO_LIMITS
-from service.settings import Settings
+from service.http.limits import LONGEST_REPLAY, NO_LIMITS
+from service.http.settings import Settings
 from web.look import definitions, look
 from web.picture import draw
 

@@ -9,13 +9,13 @@ import orjson
 
 from events import recall
 from events.deciding import check_started
-from events.entries import Entry, NotCanonical, canonical
 from events.errors import BadList, MustBeLast
 from events.platform import Platform
 from events.play import LONGEST_LIST
-from events.positions import Position, moved
 from games.chance import Drawn
 from games.kernel import Game, Refused, carry_out, no, remembered
+from record.entries import Entry, NotCanonical, canonical
+from record.positions import Position, moved
 from table import rules as table_rules
 from table.session import fold
 

@@ -1,6 +1,6 @@
 """Audit: check a match in the store with everything that is stored beside its log. Never rewrites.
 
-events/trail.py checks the log itself.
+record/trail.py checks the log itself.
 """
 
 from __future__ import annotations
@@ -8,19 +8,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 
-from events import ledger_audit, losses, recall
+from events import recall
 from events.due import KINDS, owed
-from events.entries import canonical
 from events.errors import NoMatch, PlatformError
+from events.keeping import losses
+from events.notary import ledger_audit
 from events.platform import Platform
-from events.positions import Position
 from events.snapshots import is_foreign, pack
 from events.standings import OF_PLAYER, OF_RESULTS, indexes
 from events.standings import stored as stored_standing
 from events.store.projections import Listed, Stored
 from events.store.signing import signing_key, verified
-from events.trail import Report, Trail, Watch, blind_from, revealed
 from games.kernel import Game
+from record.entries import canonical
+from record.positions import Position
+from record.trail import Report, Trail, Watch, blind_from, revealed
 from table.data import MOST_DISPUTES
 from table.state import OPEN
 

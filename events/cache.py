@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from cachetools import LRUCache
 
-from events.positions import Position
 from events.snapshots import pack, unpack
+from record.positions import Position
 
 PACKED = 8
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from events import deciding, play, recall, writing
 from events.due import NotDue
 from events.platform import Platform
-from events.positions import Position
 from events.writing import Played
 from games.kernel import SYSTEM, Action
+from record.positions import Position
 from table.deadlines import next_deed
 
 

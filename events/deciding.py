@@ -6,8 +6,6 @@ from typing import Any, NamedTuple
 
 from events import recall
 from events.cache import Cached
-from events.dice import Draws
-from events.entries import Entry, NotCanonical, link, parse
 from events.errors import (
     MatchClosed,
     NoSeat,
@@ -15,11 +13,13 @@ from events.errors import (
     NotStarted,
 )
 from events.platform import DAY_MS, Platform
-from events.positions import Position, ended, moment_of_play, moved, session_after
 from events.requests import Request
-from events.rules import content_hash
 from games.chance import Drawn
 from games.kernel import SYSTEM, Action, Event, Game, Memory, Refused, State, carry_out, no, remembered
+from record.dice import Draws
+from record.entries import Entry, NotCanonical, link, parse
+from record.positions import Position, ended, moment_of_play, moved, session_after
+from record.rules import content_hash
 from table import rules as table_rules
 from table.document import Occupant, Table
 from table.session import fold

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from events.allowances import ALLOWANCES
-from events.positions import Position, level_of
 from games.kernel import SYSTEM
+from record.allowances import ALLOWANCES
+from record.positions import Position, level_of
 from table.deadlines import next_deed
 from table.state import UNDECIDED, removal
 
@@ -48,7 +48,7 @@ KINDS: Mapping[str, Kind] = {
 }
 """Every kind of due work, in order of priority. Each waits by itself in the queue (events/queue); workers/jobs.py knows who does it.
 
-The last two are in no index: they are studies (events/queue/studies.py), and whoever wants the answer asks until it is there.
+The last two are in no index: they are studies (events/store/queue/studies.py), and whoever wants the answer asks until it is there.
 """
 
 QUICK = tuple(name for name, kind in KINDS.items() if not kind.slow)

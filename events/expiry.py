@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 
-from events import losses
 from events.due import owed
+from events.keeping import losses
 from events.platform import Platform
 from events.recall import position
 from events.standings import indexes

@@ -11,11 +11,11 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
-from events.entries import Unreadable, parse
 from events.errors import BadCursor
 from events.platform import Platform
 from events.standings import DEADLINE, DESK, OWN, Standing, at_table
 from events.store.lists import Lists, Place
+from record.entries import Unreadable, parse
 from table.state import BLANK
 
 LONGEST_PAGE = 200

@@ -9,19 +9,19 @@ from typing import NamedTuple
 
 from environs import Env, EnvError, validate
 
-from events import embedded
-from events.beside import Beside
 from events.cache import Cache
-from events.clock import Clock
 from events.errors import StoreUnavailable
-from events.pulse import Pulse
-from events.queue import Jobs
-from events.queue.counters import Counters
-from events.queue.floors import Floors
-from events.queue.studies import Studies
-from events.signer import Signer
+from events.keeping import embedded
+from events.notary.beside import Beside
+from events.notary.signer import Signer
 from events.store import Store
 from events.store.client import RedisClient
+from events.store.queue import Jobs
+from events.store.queue.counters import Counters
+from events.store.queue.floors import Floors
+from events.store.queue.studies import Studies
+from events.timing.clock import Clock
+from events.timing.pulse import Pulse
 from evidence.notes import COSIGNATURE, Malformed, VerifierKey, parse_vkey
 from games.kernel import Game
 from table.data import ESCALATION_MS, OPEN_MS

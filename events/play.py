@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from events import metrics, recall
-from events.allowances import WINDOW, Turn, turn_of
+from events import recall
 from events.cache import Cached
 from events.deciding import (
     Decided,
@@ -24,18 +23,20 @@ from events.deciding import (
     named_rules,
     unseen,
 )
-from events.dice import commitment, dice_key, join_code, new_secret
-from events.entries import START, Entry, NotCanonical, blind_key, canonical, link, parse
 from events.errors import BadList, MustBeLast, NoMatch, NoSuchPlayer, Reused, Stale
-from events.leaves import wanted_at
+from events.notary.leaves import wanted_at
 from events.platform import DAY_MS, Platform
-from events.positions import Position, follow
 from events.requests import Request, claim_of, id_for, request_of, with_integers
 from events.standings import changes
 from events.store.log import Claim, Conflict
-from events.thoughts import Decision, seed_of, thought_key
+from events.telemetry import metrics
 from events.writing import Played, announce, write, write_once
 from games.kernel import SYSTEM, Action, Refused, no
+from record.allowances import WINDOW, Turn, turn_of
+from record.dice import commitment, dice_key, join_code, new_secret
+from record.entries import START, Entry, NotCanonical, blind_key, canonical, link, parse
+from record.positions import Position, follow
+from record.thoughts import Decision, seed_of, thought_key
 from table import rules as table_rules
 from table.deeds import DEEDS
 from table.rematch import rematch as new_rematch
@@ -310,13 +311,13 @@ class Draft:
 
     @property
     def seed(self) -> int:
-        """The seed by which an artificial player decides the next action of the actor (events/thoughts.py)."""
+        """The seed by which an artificial player decides the next action of the actor (record/thoughts.py)."""
         position = self.position
         key = thought_key(self._cached.secret, position.match, position.table["contributions"])
         return seed_of(key, position.version + 1, self._actor)
 
     def turn(self) -> Turn:
-        """Return what the actor has done of its turn before the next action (events/allowances.py). Raises StoreUnavailable."""
+        """Return what the actor has done of its turn before the next action (record/allowances.py). Raises StoreUnavailable."""
         before = self._before.position
         length = min(WINDOW, before.version)
         raws = self._platform.store.log.read(before.match, before.version - length, length)

@@ -10,16 +10,16 @@ from typing import NamedTuple
 import structlog
 
 from events.due import owed
-from events.entries import Entry, canonical, parse
 from events.errors import StoreUnavailable
-from events.leaves import covered, still_wanted_at
+from events.notary.leaves import covered, still_wanted_at
 from events.platform import Platform
-from events.positions import Position, asker, follow_all
 from events.recall import folding
 from events.snapshots import EVERY, kept, pack
 from events.standings import indexes, stored
 from events.store.projections import Derived, Listed
-from events.thoughts import request_in
+from record.entries import Entry, canonical, parse
+from record.positions import Position, asker, follow_all
+from record.thoughts import request_in
 
 log = structlog.get_logger(__name__)
 

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from events.cache import Cached
-from events.dice import dice_key, join_code, keeps
-from events.entries import Entry, Proof, blind_key, parse, prove
 from events.errors import NoGame, NoMatch, NoVersion, RulesMissing, SecretLost
 from events.platform import Platform
-from events.positions import Position, follow_all
 from events.snapshots import unpack
 from games.kernel import Game
 from games.patterns import MATCH, matches
+from record.dice import dice_key, join_code, keeps
+from record.entries import Entry, Proof, blind_key, parse, prove
+from record.positions import Position, follow_all
 from table.session import Origin
 
 

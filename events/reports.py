@@ -10,11 +10,11 @@ from typing import Any
 from events import play, recall
 from events.audit import audit
 from events.due import NotDue
-from events.entries import Entry, parse
 from events.platform import Platform
-from events.positions import Position
 from events.writing import Played
 from games.kernel import SPECTATOR, SYSTEM, Game, Refused
+from record.entries import Entry, parse
+from record.positions import Position
 from table import rules as table_rules
 from table.clocks import remaining
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import orjson
 
-from events.positions import match_id
 from events.store.log import Claim
+from record.positions import match_id
 
 Request = dict[str, str]
 """The id of a request, and the fingerprint of what it asked for."""

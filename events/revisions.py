@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import structlog
 
-from events.entries import Unreadable, parse
 from events.errors import StoreUnavailable
 from events.platform import Platform
+from record.entries import Unreadable, parse
 
 _AT_ONCE = 500
 _AGAIN = 10.0  # seconds after which a store that was away is asked again

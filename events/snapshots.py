@@ -9,8 +9,8 @@ from typing import Any
 
 import orjson
 
-from events.entries import canonical
-from events.positions import Position
+from record.entries import canonical
+from record.positions import Position
 
 EVERY = 64
 KEPT = 512

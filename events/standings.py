@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from events.allowances import ALLOWANCES
 from events.due import owed
-from events.entries import canonical
-from events.positions import Position
 from events.store.log import Changes
+from record.allowances import ALLOWANCES
+from record.entries import canonical
+from record.positions import Position
 from table.clocks import deadline_of, only_clocks_differ
 from table.clocks import deadlines as clocks_that_run
 from table.document import Table

@@ -9,10 +9,10 @@ import orjson
 from jsonpointer import EndOfList, JsonPointer
 
 from events import recall
-from events.entries import Entry, parse
 from events.platform import Platform
-from events.positions import Position, follow
 from games.kernel import Game
+from record.entries import Entry, parse
+from record.positions import Position, follow
 from table.session import evolve
 from table.state import BLANK
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from events import metrics, recall
+from events import recall
 from events.cache import Cached
 from events.deciding import Decided, give_back
 from events.due import owed
-from events.entries import Entry, parse
 from events.errors import Busy, MustBeLast, PlatformError, Reused, Stale
-from events.leaves import wanted_at
+from events.notary.leaves import wanted_at
 from events.platform import Platform
-from events.positions import Position
 from events.snapshots import due, pack, replaced
 from events.standings import changes
 from events.store.log import Appended, Changes, Claim, Conflict, Known
+from events.telemetry import metrics
 from games.kernel import Refused
+from record.entries import Entry, parse
+from record.positions import Position
 
 _ATTEMPTS = 200
 

@@ -43,7 +43,7 @@ class Budget(NamedTuple):
 
     `go_on(spent)` is asked before each iteration with the number of those done. When it returns False, the level answers with its best so
     far. Whoever decides again asks for the same `iterations` and stops after as many as were spent. `least`: so many iterations are given
-    however short the time is (events/allowances.py).
+    however short the time is (record/allowances.py).
     """
 
     iterations: int = 0

@@ -7,16 +7,18 @@ from functools import partial
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTooLarge
 
-from events import exposition, logs
 from events.platform import Platform, open_platform
-from service import compression, docs, pages_for_people
+from events.telemetry import exposition, logs
+from service.api import docs
+from service.api.openapi import described
+from service.api.operations import mount, problem_of
+from service.api.routes import OPERATIONS
 from service.context import open_service
-from service.middleware import RequestMiddleware, info_of
-from service.openapi import described
-from service.operations import mount, problem_of
-from service.problems import Problem, ProblemResponse, problem_response
-from service.routes import OPERATIONS
-from service.settings import Settings, settings_from_environment
+from service.http import compression
+from service.http.middleware import RequestMiddleware, info_of
+from service.http.problems import Problem, ProblemResponse, problem_response
+from service.http.settings import Settings, settings_from_environment
+from service.pages import routes
 
 
 class Application(Flask):
@@ -46,7 +48,7 @@ def create_app(platform: Platform | None = None, settings: Settings | None = Non
     service = open_service(platform, settings)
     endpoints = mount(app, OPERATIONS, service)
     docs.mount(app, partial(described, platform.games))
-    pages_for_people.mount(app, service)
+    routes.mount(app, service)
     compression.mount(app)
     _handle_errors(app, settings)
     app.wsgi_app = RequestMiddleware(  # type: ignore[method-assign]

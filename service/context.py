@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from events.platform import Platform
 from events.revisions import Missing
 from games.kernel import Game
-from service.directory import Directory
 from service.drawn_frames import Frames
-from service.hub import Hub
-from service.keys import Keys
-from service.metrics import streams
-from service.places import Places
-from service.quotas import Quotas
-from service.settings import ANSWERS, AUDITS, BODIES, DRAWINGS, SHARE, Settings
+from service.http.directory import Directory
+from service.http.hub import Hub
+from service.http.keys import Keys
+from service.http.metrics import streams
+from service.http.places import Places
+from service.http.quotas import Quotas
+from service.http.settings import ANSWERS, AUDITS, BODIES, DRAWINGS, SHARE, Settings
+from service.http.throttle import Throttle
 from service.shown_entries import ShownEntries
-from service.throttle import Throttle
 from table.data import LEVELS
 
 

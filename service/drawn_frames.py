@@ -11,13 +11,13 @@ from cachetools import TTLCache
 
 from events import recall
 from events.attempts import Attempt
-from events.entries import Entry, parse
 from events.platform import Platform
-from events.positions import Position, follow
 from events.standings import at_table
 from games.kernel import Game
+from record.entries import Entry, parse
+from record.positions import Position, follow
 from service import sight
-from service.responses import sorted_json
+from service.http.responses import sorted_json
 from web.frames import Shot, difference, shot, whole
 from web.look import look
 from web.news import entry_in_words, rules_of

@@ -8,11 +8,11 @@ from typing import NamedTuple
 from cachetools import TTLCache
 
 from events import recall
-from events.entries import parse
 from events.platform import Platform
 from games.kernel import Game
+from record.entries import parse
 from service import sight
-from service.responses import sorted_json
+from service.http.responses import sorted_json
 from table.rules import players_in
 
 PAGE = 200

@@ -15,16 +15,16 @@ import orjson
 from events import recall
 from events.due import thinking_of
 from events.platform import Platform
-from events.positions import Position
-from events.shown import shown as shown
 from events.standings import standing
 from games.choices import Choice, complete
 from games.kernel import AUDITOR, SPECTATOR, Game, legal
-from service.directory import Company
-from service.keys import Caller
-from service.problems import Problem
-from service.request_schemas import LARGEST
-from service.responses import sorted_json
+from record.positions import Position
+from record.shown import shown as shown
+from service.http.directory import Company
+from service.http.keys import Caller
+from service.http.problems import Problem
+from service.http.responses import sorted_json
+from service.http.schemas import LARGEST
 from table import rules as table_rules
 from table.board import board as table_board
 from table.state import kept_seats

@@ -56,7 +56,7 @@ class Session:
     needs that `origin`.
 
     The actions of a match that has started need more. `at`: the moment of the action. `last`: the latest moment of all entries before it.
-    `version`: the version before it. `fixed`: the version before which nothing can be taken back (events.positions). `chance`: for what the
+    `version`: the version before it. `fixed`: the version before which nothing can be taken back (record.positions). `chance`: for what the
     game draws. `earlier(version)`: the document and the memory of the game at an earlier version. Moments are in milliseconds since 1970.
 
     Disputes need what only the platform knows. `role`: `referee` or `admin` if the actor is one, else None. `escalation`: after how many

@@ -14,7 +14,8 @@ import pytest
 import redis
 from werkzeug.routing.rules import Rule
 
-from events import embedded, play, players
+from events import accounts, play
+from events.keeping import embedded
 from events.platform import Platform, Settings, open_platform
 from events.store import Store
 from events.store.client import RedisClient
@@ -124,12 +125,12 @@ def another_platform(servers: Servers, platform: Platform) -> Iterator[Callable[
 
 @pytest.fixture
 def ann(platform: Platform) -> str:
-    return players.register(platform, "Ann")[0].id
+    return accounts.register(platform, "Ann")[0].id
 
 
 @pytest.fixture
 def bob(platform: Platform) -> str:
-    return players.register(platform, "Bob")[0].id
+    return accounts.register(platform, "Bob")[0].id
 
 
 @pytest.fixture

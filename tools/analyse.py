@@ -18,17 +18,17 @@ from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
-from events.decisions import Decision, decisions
-from events.entries import Unreadable, parse
 from events.errors import NoMatch
-from events.positions import Position, follow
 from games import GAMES
 from games.drawing import legible
 from games.kernel import Game
 from games.patterns import MATCH, matches
 from players import LEVELS
 from players.analysis import Judged
-from thinking.judging import analysis, compares, judged
+from record.decisions import Decision, decisions
+from record.entries import Unreadable, parse
+from record.positions import Position, follow
+from record.thinking.judging import analysis, compares, judged
 from tools.platform import Unable, add_data_option, opened
 from tools.records import BadRecord, Record, read
 from tools.words import cut, number, phrase

@@ -9,17 +9,17 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from events import losses
 from events.audit import audit
-from events.dossiers.records import lines_of_record
 from events.errors import NoMatch
+from events.keeping import losses
+from events.keeping.seal import Busy, Seal
 from events.platform import Platform
-from events.seal import Busy, Seal
-from events.trail import VERIFIED, Report, Watch, as_json, audit_entries
 from games import GAMES
 from games.drawing import legible
 from games.patterns import MATCH, matches
-from thinking.again import Decisions
+from record.dossiers.records import lines_of_record
+from record.thinking.again import Decisions
+from record.trail import VERIFIED, Report, Watch, as_json, audit_entries
 from tools import audit_all, decisions
 from tools.platform import Unable, add_data_option, opened
 

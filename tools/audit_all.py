@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
-from events import ledger_audit
 from events.audit import audit
 from events.errors import NoMatch, StoreUnavailable
+from events.notary import ledger_audit
 from events.platform import Platform, Settings, open_platform
 from events.store.projections import Listed
-from events.trail import Finding
 from games.drawing import legible
+from record.trail import Finding
 from tools.words import number
 
 

@@ -8,9 +8,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from events import backup
-from events.aof import NotWhole
-from events.embedded import STORE
+from events.keeping import backup
+from events.keeping.aof import NotWhole
+from events.keeping.embedded import STORE
 from tools.checkup import Checkup, add_sample_option, as_text, check, folder_of, moment, progress, started
 from tools.platform import Unable, add_data_option
 

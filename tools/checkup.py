@@ -16,15 +16,15 @@ from typing import NamedTuple, NoReturn
 from environs import EnvError
 from tqdm import tqdm
 
-from events import embedded, losses, seal
 from events.audit import audit
-from events.embedded import STORE, NoServer
 from events.errors import PlatformError
-from events.losses import Loss, about
+from events.keeping import embedded, losses, seal
+from events.keeping.embedded import STORE, NoServer
+from events.keeping.losses import Loss, about
 from events.platform import Platform, open_platform, settings_from_environment
 from events.store import WrongStore
-from service.serve import Unable as InUse
-from service.serve import lock
+from service.supervisor.serve import Unable as InUse
+from service.supervisor.serve import lock
 from tools.platform import Unable
 from tools.words import number
 

@@ -28,7 +28,7 @@ TESTS = (
     "tests/archive",
     "tests/players/test_golden.py",
     "tests/players/test_levels.py",
-    "tests/events/test_rules.py",
+    "tests/record/test_rules.py",
     "tests/docs/test_adding_a_game.py",
 )
 ELSEWHERE = ("test_a_game_adds_to_what_an_event_changes",)  # compiled functions have no docstrings; the service describes the plain ones

@@ -14,7 +14,7 @@ from typing import Any
 
 from games import GAMES
 from games.kernel import Game
-from thinking.again import Decisions, Outcome, Result, Task, run
+from record.thinking.again import Decisions, Outcome, Result, Task, run
 from tools.words import number
 
 FEW = 200  # decisions and iterations that one process has done before others have started

@@ -12,10 +12,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from events.trail import Report, audit_entries
 from games import GAMES
 from games.choices import complete
 from games.kernel import AUDITOR, Game, evolve
+from record.trail import Report, audit_entries
 from tools import private
 from tools.client import Client, Problem, Unreachable, in_the_game
 from tools.words import facts, move

@@ -17,7 +17,7 @@ import table.state
 from games import GAMES
 from games.kernel import Game
 from games.schema import Schema
-from service import limits
+from service.http import limits
 from table.data import FOLDER
 
 LINE = 140

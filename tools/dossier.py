@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from events import recall
-from events.dossiers.lines import WHOLE
-from events.dossiers.writing import write
+from events.dossier_writing import write
 from events.errors import NoMatch, PlatformError
 from games.kernel import SPECTATOR
+from record.dossiers.lines import WHOLE
 from tools.platform import Unable, add_data_option, opened
 
 ABOUT = "Write all that there is to know about a match. ./run verify checks it. Of a running match that is recorded as a read of the admin."

@@ -15,11 +15,11 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from events.entries import Entry, Unreadable, parse
-from events.trail import Trail
 from games import GAMES
 from games.drawing import legible
 from games.kernel import Event, Game, Refused
+from record.entries import Entry, Unreadable, parse
+from record.trail import Trail
 from table.rules import follows_the_end
 from tools.records import BadRecord, Record, read
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from environs import EnvError
 
-from events import signer
+from events.notary import signer
+from events.notary.signer import Keyring, KeysUnfit
 from events.platform import settings_from_environment
-from events.signer import Keyring, KeysUnfit
 from tools.checkup import moment
 from tools.platform import add_data_option
 

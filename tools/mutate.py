@@ -96,7 +96,7 @@ GROUPS = {
         ("games/kernel.py", "games/lifecycle.py", "games/documents.py", "games/schema.py"), _GAMES, LAWS, f"not ({_NO_MUTANT})"
     ),
     "choices": Group(("games/choices.py",), _GAMES, LAWS, f"not ({_NO_MUTANT})"),
-    "chance": Group(("games/chance.py", "events/dice.py"), (*_GAMES, "tests/events/test_dice.py"), LAWS, f"not ({_NO_MUTANT})"),
+    "chance": Group(("games/chance.py", "record/dice.py"), (*_GAMES, "tests/record/test_dice.py"), LAWS, f"not ({_NO_MUTANT})"),
     "sight": Group(
         ("games/*/sight.py", "service/sight.py"),
         (
@@ -113,9 +113,9 @@ GROUPS = {
         "not busy and not process and not order_of_the_deck and not log_line",
     ),
     "log": Group(
-        ("events/store/log.py", "events/entries.py", "events/play.py", "events/deciding.py", "events/writing.py", "events/requests.py"),
+        ("events/store/log.py", "record/entries.py", "events/play.py", "events/deciding.py", "events/writing.py", "events/requests.py"),
         (
-            "tests/events/test_entries.py",
+            "tests/record/test_entries.py",
             "tests/events/test_play.py",
             "tests/events/test_store.py",
             "tests/events/test_cache.py",
@@ -128,7 +128,7 @@ GROUPS = {
         "not cluster and not while and not during",
     ),
     "audit": Group(
-        ("events/audit.py", "events/trail.py"),
+        ("events/audit.py", "record/trail.py"),
         ("tests/events/test_audit.py",),
         ("tests/service/test_proofs.py",),
         "not of_any_game",

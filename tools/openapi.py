@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from service.openapi import described, in_yaml
+from service.api.openapi import described, in_yaml
 
 FILE = Path(__file__).resolve().parent.parent / "openapi.yaml"
 

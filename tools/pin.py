@@ -15,13 +15,13 @@ from hashlib import sha256
 from pathlib import Path
 
 from events.revisions import Need, needs
-from events.rules import content_hash
 from games import GAMES
 from games.kernel import Game
 from games.pinned import FOLDER, LIST, folder_of, moved, moved_back
+from record.rules import content_hash
 from tools.platform import Unable, add_data_option, opened
 
-_CHECK = "import games, events.rules; print(events.rules.content_hash(games.GAMES[{game!r}].earlier[{revision}]))"
+_CHECK = "import games, record.rules; print(record.rules.content_hash(games.GAMES[{game!r}].earlier[{revision}]))"
 
 
 class CannotPin(Exception):

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from environs import EnvError
 
-from events.embedded import NoServer
 from events.errors import StoreRefused, StoreUnavailable
+from events.keeping.embedded import NoServer
 from events.platform import Platform, open_platform, settings_from_environment
 from events.store import WrongStore
 

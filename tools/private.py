@@ -46,7 +46,7 @@ def started(data: Path, *options: str, environment: Mapping[str, str] | None = N
     address = data / "serve.json"
     address.unlink(missing_ok=True)
     process = subprocess.Popen(
-        [sys.executable, "-m", "service.serve", "--port", "0", "--data", str(data), *options],
+        [sys.executable, "-m", "service.supervisor.serve", "--port", "0", "--data", str(data), *options],
         env={**python_environment(), **(environment or {})},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

@@ -14,8 +14,8 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-from service.pyodide import COMPRESSED, LIST, NAMES, VERSION, WASM
-from service.settings import PYODIDE
+from service.http.settings import PYODIDE
+from service.pages.pyodide import COMPRESSED, LIST, NAMES, VERSION, WASM
 
 PACKAGE = f"pyodide@{VERSION}"
 INTEGRITY = "sha512-0YvXxEhfEdpLfb/XkM2BFAeMROq0iMUX2bzzH9pOttyMcWkwq+HbE5uyuGD82LN7y2q+SNvi/6V5JEsOlD2R1A=="

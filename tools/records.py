@@ -14,10 +14,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from events.dossiers.records import lines_of_record
-from events.entries import START, Entry, Unreadable, blind_key, canonical, link, parse
-from events.json_text import loads
-from events.trail import header_of, revealed
+from record.dossiers.records import lines_of_record
+from record.entries import START, Entry, Unreadable, blind_key, canonical, link, parse
+from record.json_text import loads
+from record.trail import header_of, revealed
 
 _XZ = b"\xfd7zXZ\x00"
 _SUFFIXES = (".xz", ".json", ".jsonl", ".ndjson", ".dossier", ".record")

@@ -6,8 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from events import aof, losses
-from events.embedded import STORE
+from events.keeping import aof, losses
+from events.keeping.embedded import STORE
 from events.rebuild import rebuild
 from tools.checkup import NAMED, add_sample_option, as_text, check, folder_of, own, started
 from tools.platform import Unable, add_data_option

@@ -6,8 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from events import backup
-from events.aof import NotWhole
+from events.keeping import backup
+from events.keeping.aof import NotWhole
 from tools.checkup import Checkup, add_sample_option, as_text, check, folder_of, moment, own, progress, started
 from tools.platform import Unable, add_data_option
 

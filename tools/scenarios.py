@@ -14,13 +14,13 @@ import yaml
 from json_merge_patch import merge
 from jsonpointer import EndOfList, JsonPointerException, resolve_pointer
 
-from events.entries import Entry
-from events.positions import Position, follow, moment_of_play, session_after
 from games import GAMES
 from games.chance import Chance, Drawn, Scripted
 from games.choices import Choice, admits
 from games.documents import clone
 from games.kernel import AUDITOR, Event, Game, Refused, State, carry_out, legal, withdraw
+from record.entries import Entry
+from record.positions import Position, follow, moment_of_play, session_after
 from table import rules as table_rules
 from table.clocks import after_entry
 from table.session import Origin, Session

@@ -22,14 +22,14 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from events.entries import Entry, parse
-from events.positions import Position, level_of
-from events.trail import Trail
 from games import GAMES
 from games.chance import Chance, Drawn
 from games.choices import complete
 from games.drawing import legible
 from games.kernel import SYSTEM, Action, Game, Match, State, legal
+from record.entries import Entry, parse
+from record.positions import Position, level_of
+from record.trail import Trail
 from table.rules import is_table_action
 from tools.records import BadRecord, Record, read
 from tools.significance import chi_square_tail, corrected, student_tail

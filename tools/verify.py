@@ -10,16 +10,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from events.dossiers.findings import Findings
-from events.dossiers.lines import WHOLE
-from events.dossiers.records import lines_of
-from events.dossiers.statements import Consistency, Kept
-from events.dossiers.verifying import NotAFile, Source, Verdict, verify
 from evidence.checkpoints import hashes_of
 from evidence.notes import Malformed, parse_vkey
 from games import GAMES
 from games.drawing import legible
-from thinking.again import Decisions
+from record.dossiers.findings import Findings
+from record.dossiers.lines import WHOLE
+from record.dossiers.records import lines_of
+from record.dossiers.statements import Consistency, Kept
+from record.dossiers.verifying import NotAFile, Source, Verdict, verify
+from record.thinking.again import Decisions
 from tools import decisions
 from tools.words import number
 

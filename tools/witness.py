@@ -24,7 +24,7 @@ from flask import Flask, Response, request
 from granian import Granian
 from granian.constants import Interfaces
 
-from events.durable import write
+from events.keeping.durable import write
 from evidence import checkpoints, cosigning, tiles, tree, witness
 from evidence.checkpoints import Checkpoint
 from evidence.notes import COSIGNATURE, ED25519, Malformed, SigningKey, VerifierKey, parse_vkey

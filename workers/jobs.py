@@ -11,20 +11,21 @@ from collections.abc import Callable, Mapping, Sequence
 import structlog
 from rq.timeouts import JobTimeoutException, UnixSignalDeathPenalty
 
-from events import deadlines, expiry, metrics, recall, reports
-from events.allowances import ALLOWANCES, halvings, spare
+from events import deadlines, expiry, recall, reports
 from events.due import ADVANCE, ANALYSIS, DEADLINE, EXPIRE, HINT, KINDS, REPORT, SEARCH, SLOW, THINK, NotDue, Owed, owed, thinking_of
 from events.errors import NoMatch, Stale, StoreUnavailable
 from events.platform import Platform
 from events.play import Draft
-from events.positions import level_of
-from events.queue import Done
-from events.thoughts import Decision
+from events.store.queue import Done
+from events.telemetry import metrics
 from events.writing import Played
 from games.kernel import SYSTEM, Action, legal
 from players import budget_of, question_of
 from players.level import Thought
-from thinking import decide
+from record.allowances import ALLOWANCES, halvings, spare
+from record.positions import level_of
+from record.thinking import decide
+from record.thoughts import Decision
 from workers import studying
 from workers.brake import Brake, Ending, is_ending
 

@@ -10,8 +10,8 @@ from rq import Queue, SimpleWorker
 from rq.job import Job
 from rq.serializers import JSONSerializer
 
-from events.queue import LONGEST, TICKET
 from events.store.client import queue_client
+from events.store.queue import LONGEST, TICKET
 from workers.brake import end_soon
 
 log = structlog.get_logger(__name__)

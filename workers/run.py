@@ -7,10 +7,10 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 
-from events import exposition, logs
 from events.due import QUICK, SLOW, queue_list
 from events.platform import Platform, Settings, open_platform
-from events.pulse import WORKER
+from events.telemetry import exposition, logs
+from events.timing.pulse import WORKER
 from games.kernel import Game
 from workers import jobs, sequencer
 from workers.queues import worker
@@ -50,7 +50,7 @@ def work(platform: Platform, kinds: Sequence[str] = QUICK) -> None:
         thread.stop()
     beside.join(5)
     for growing in ledger:
-        growing.join(0.2)  # it may be ended at any place (events/sequencing.py)
+        growing.join(0.2)  # it may be ended at any place (events/notary/sequencing.py)
 
 
 if __name__ == "__main__":

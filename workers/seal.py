@@ -12,12 +12,12 @@ import time
 
 import structlog
 
-from events import exposition, logs, metrics
 from events.errors import StoreRefused, StoreUnavailable
+from events.keeping.seal import Busy, Seal
 from events.platform import Platform, open_platform
-from events.seal import Busy, Seal
 from events.store import Store, WrongStore
 from events.store.heads import MISSED
+from events.telemetry import exposition, logs, metrics
 
 GATHER_SECONDS = 0.01
 SYNC_SECONDS = 0.1

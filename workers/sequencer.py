@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import structlog
 
-from events import highwater, sequencing
 from events.errors import NotInLedger, StoreRefused, StoreUnavailable
+from events.notary import highwater, sequencing
+from events.notary.signer import KeysUnfit
 from events.platform import Platform
-from events.signer import KeysUnfit
 from workers.background import Background
 
 EVERY = 1.0
@@ -49,7 +49,7 @@ class Asker(Background):
 
     def run(self) -> None:
         """Ask until stopped."""
-        from events.witnessing import Witnesses  # its HTTP client is a tenth of the start of a worker, and few have witnesses
+        from events.notary.witnessing import Witnesses  # its HTTP client is a tenth of the start of a worker, and few have witnesses
 
         witnesses = Witnesses(self._platform)
         while not self._stop_it.wait(EVERY):

@@ -14,16 +14,16 @@ import orjson
 import structlog
 
 from events import recall
-from events.decisions import decisions
 from events.due import NotDue, Owed
-from events.entries import parse
 from events.errors import PlatformError
 from events.platform import Platform
-from events.queue.studies import hinted
+from events.store.queue.studies import hinted
 from players.analysis import Judged, rounded
 from players.level import Option
+from record.decisions import decisions
+from record.entries import parse
+from record.thinking.judging import advice, analysis, compares, judged
 from table.state import is_practice
-from thinking.judging import advice, analysis, compares, judged
 from workers.brake import Ending, is_ending
 
 PART = 0.25  # seconds after which a part of an analysis ends, with the decision that is being judged

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 
 import structlog
 
-from events import metrics
 from events.deadlines import settled
 from events.due import DEADLINE, KINDS, Owed, owed, split
 from events.errors import StoreUnavailable
 from events.platform import Platform
 from events.recall import position
+from events.telemetry import metrics
 from workers.background import Background
 
 EVERY = 1.0

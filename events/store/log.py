@@ -11,12 +11,12 @@ from typing import Any, NamedTuple, Protocol
 
 import structlog
 
-from events import metrics
 from events.errors import StoreRefused
 from events.store.client import RedisClient
 from events.store.keys import Keys
 from events.store.library import script
 from events.store.signing import SigningKeys, signed, stored_secret, verified
+from events.telemetry import metrics
 
 logger = structlog.get_logger(__name__)
 
@@ -45,7 +45,7 @@ class Changes(NamedTuple):
     `due`: by member of the index of what is due, the moment (ms since 1970), or None for what is due no more. `indexes`: by name, whether
     the match belongs there, or the moment that orders it there if that is not its creation. `snapshot`: a version and its document, and
     which older one it replaces, if any. `tell`: the players to whom this is news; `anew`: these are all who have to do with the match,
-    because its table has changed or it has ended. `leaf`: the moment at which the ledger wants a leaf of the match (events/leaves.py),
+    because its table has changed or it has ended. `leaf`: when the next leaf of the match is due (events/notary/leaves.py),
     unless it wants one earlier.
     """
 

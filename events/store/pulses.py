@@ -1,6 +1,7 @@
 """The pulses of processes, and the outages that follow from them. This is source data: it is derived from nothing.
 
-`{pulse}:processes` has the newest pulse of each process and of each role, as text: service time, uptime and boot id (events/clock.py).
+`{pulse}:processes` has the newest pulse of each process and of each role, as text:
+service time, uptime and boot id (events/timing/clock.py).
 `{pulse}:outages` has the begin of each outage of the last 61 days, at most 10,000, scored by its end.
 """
 
@@ -9,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from events.clock import Beat
 from events.store.client import RedisClient
 from events.store.library import script
+from events.timing.clock import Beat
 
 _KEYS = ["{pulse}:processes", "{pulse}:outages"]
 _PULSE = script("pulse")

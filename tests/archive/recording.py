@@ -16,15 +16,15 @@ from typing import Any
 
 import yaml
 
-from events.dice import Draws, commitment, dice_key, join_code
-from events.entries import START, Entry, blind_key, link, parse
-from events.positions import Position, follow
-from events.rules import content_hash
 from games import GAMES
 from games.chance import Drawn
 from games.kernel import SYSTEM, Action, Event, Game, Refused, any_action, legal
 from games.lifecycle import SHARED_REASONS
 from players import choose
+from record.dice import Draws, commitment, dice_key, join_code
+from record.entries import START, Entry, blind_key, link, parse
+from record.positions import Position, follow
+from record.rules import content_hash
 from table import rules
 from table.deeds import DEEDS
 from table.facts import FACTS

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from events.entries import parse
-from events.positions import follow_all
-from events.trail import audit_entries
 from games import GAMES
+from record.entries import parse
+from record.positions import follow_all
+from record.trail import audit_entries
 from table.deeds import DEEDS
 from table.facts import FACTS
 from tools.records import BadRecord, Record, read, read_file, write_archive

@@ -11,9 +11,9 @@ import requests
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from events.entries import START, link, parse
-from service import pyodide
-from service.settings import settings_from_environment
+from record.entries import START, link, parse
+from service.http.settings import settings_from_environment
+from service.pages import pyodide
 from tests.browser.conftest import Api, Open
 from tools import private
 

@@ -9,11 +9,11 @@ import pytest
 from prometheus_client import REGISTRY
 
 import events.platform
-import service.settings
-from events import metrics  # noqa: F401 - registers the metrics of the platform
-from service import metrics as http_metrics  # noqa: F401 - registers the metrics of the service
-from service.limits import LIMITS, PREFIX
-from service.serve import parsed
+import service.http.settings
+from events.telemetry import metrics  # noqa: F401 - registers the metrics of the platform
+from service.http import metrics as http_metrics  # noqa: F401 - registers the metrics of the service
+from service.http.limits import LIMITS, PREFIX
+from service.supervisor.serve import parsed
 from tools import private
 
 OPERATING = (private.ROOT / "docs/operating.md").read_text()
@@ -26,7 +26,7 @@ def documented(prefix: str) -> set[str]:
 
 
 def test_every_setting_is_documented_and_every_documented_setting_is_read() -> None:
-    code = "\n".join(file.read_text() for place in ("events", "service", "workers") for file in Path(private.ROOT, place).glob("*.py"))
+    code = "\n".join(file.read_text() for place in ("events", "service", "workers") for file in Path(private.ROOT, place).rglob("*.py"))
     read = set(re.findall(r"\bWARLEDGER_[A-Z_]+\b", code + RUN)) - {PREFIX}
     assert documented("WARLEDGER_") == read | {limit.setting for limit in LIMITS if limit.setting}
 
@@ -35,7 +35,7 @@ def test_the_defaults_are_those_of_the_code(monkeypatch: pytest.MonkeyPatch) -> 
     for name in documented("WARLEDGER_"):
         monkeypatch.delenv(name, raising=False)
     written = dict(re.findall(r"^\| `(WARLEDGER_\w+)` \| `?([^`|]*?)`? \|", OPERATING, re.MULTILINE))
-    platform, http = events.platform.settings_from_environment(), service.settings.settings_from_environment()
+    platform, http = events.platform.settings_from_environment(), service.http.settings.settings_from_environment()
     assert written["WARLEDGER_DATA"] == str(platform.data)
     assert written["WARLEDGER_FSYNC"] == platform.fsync
     assert written["WARLEDGER_PARTITIONS"] == str(platform.partitions)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from events import sequencing
-from events.clock import Clock
+from events.notary import sequencing
 from events.platform import Settings, open_platform
+from events.timing.clock import Clock
 from tests.tally import TALLY
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from events import lists, play, players, recall
+from events import accounts, lists, play, recall
+from events.accounts import MOST_KEYS, SCOPES, Account, Key
 from events.errors import KeyRevoked, NoSuchKey, NoSuchPlayer, ScopeNeeded, StillSeated, StoreRefused, TooManyKeys
 from events.platform import Platform
-from events.players import MOST_KEYS, SCOPES, Account, Key
 from events.store import Store
 from events.store.accounts import ADMIN, Result, Signer, StoredKey
 from games import patterns
@@ -202,13 +202,13 @@ def test_two_at_once_cannot_make_more_keys_than_there_may_be(store: Store) -> No
 
 
 def found(platform: Platform, key: str) -> tuple[Account, Key] | None:
-    return players.holder(key, lambda id: players.get(platform, id), platform.store.accounts.owner_of)
+    return accounts.holder(key, lambda id: accounts.get(platform, id), platform.store.accounts.owner_of)
 
 
 def test_a_key_names_its_player_and_itself(platform: Platform) -> None:
-    player, key = players.register(platform, "Ann Ö", "referee")
+    player, key = accounts.register(platform, "Ann Ö", "referee")
     start, id, kid = key.split("_")[:3]
-    assert (start, id, kid) == ("wl", player.id, players.first_key(player.id))
+    assert (start, id, kid) == ("wl", player.id, accounts.first_key(player.id))
     account, held = found(platform, key) or pytest.fail("nobody has the key")
     assert account.player == player
     assert (held.id, held.scopes, held.used) == (kid, SCOPES, None)
@@ -225,48 +225,48 @@ def test_a_key_names_its_player_and_itself(platform: Platform) -> None:
 
 
 def test_only_the_hash_of_a_key_is_stored(platform: Platform, servers: Servers) -> None:
-    _, key = players.register(platform, "Ann")
+    _, key = accounts.register(platform, "Ann")
     everything = b"".join(servers.keeper.dump(name) for name in servers.keeper.keys("*"))  # type: ignore[misc, union-attr]
     assert key.encode() not in everything
     assert key.split("_", 3)[3].encode() not in everything
 
 
 def test_a_key_gives_no_scope_that_it_does_not_have(platform: Platform) -> None:
-    player, key = players.register(platform, "Ann")
-    signer = Signer(players.first_key(player.id), sha256(key.encode()).hexdigest())
+    player, key = accounts.register(platform, "Ann")
+    signer = Signer(accounts.first_key(player.id), sha256(key.encode()).hexdigest())
     for scopes, missing in ((["play"], "play"), (["referee", "account"], "referee"), (SCOPES, "play")):
         with pytest.raises(ScopeNeeded, match=missing):
-            players.add_key(platform, player.id, signer, "bot", scopes, ["account", "read"])
+            accounts.add_key(platform, player.id, signer, "bot", scopes, ["account", "read"])
     with pytest.raises(ScopeNeeded):
-        players.rotate_key(platform, player.id, signer, signer.key, ["account", "read"])
-    assert players.add_key(platform, player.id, signer, "bot", ["play"], SCOPES)[0].scopes == ("play", "read")
-    assert len(players.keys_of(platform, player.id)) == 2
+        accounts.rotate_key(platform, player.id, signer, signer.key, ["account", "read"])
+    assert accounts.add_key(platform, player.id, signer, "bot", ["play"], SCOPES)[0].scopes == ("play", "read")
+    assert len(accounts.keys_of(platform, player.id)) == 2
 
 
 def test_a_player_has_a_bounded_number_of_keys(platform: Platform) -> None:
-    player, _ = players.register(platform, "Ann")
-    made = [players.add_key(platform, player.id, ADMIN, "bot", ["read"], SCOPES)[0] for _ in range(MOST_KEYS - 1)]
+    player, _ = accounts.register(platform, "Ann")
+    made = [accounts.add_key(platform, player.id, ADMIN, "bot", ["read"], SCOPES)[0] for _ in range(MOST_KEYS - 1)]
     with pytest.raises(TooManyKeys):
-        players.add_key(platform, player.id, ADMIN, "bot", ["read"], SCOPES)
-    players.revoke_key(platform, player.id, ADMIN, made[0].id)
-    players.add_key(platform, player.id, ADMIN, "bot", ["read"], SCOPES)
-    assert len(players.keys_of(platform, player.id)) == MOST_KEYS
+        accounts.add_key(platform, player.id, ADMIN, "bot", ["read"], SCOPES)
+    accounts.revoke_key(platform, player.id, ADMIN, made[0].id)
+    accounts.add_key(platform, player.id, ADMIN, "bot", ["read"], SCOPES)
+    assert len(accounts.keys_of(platform, player.id)) == MOST_KEYS
 
 
 def test_unknown_players_and_keys_are_errors(platform: Platform) -> None:
-    player, _ = players.register(platform, "Ann")
+    player, _ = accounts.register(platform, "Ann")
     for id in (ID, "me", "p", "", "{players}", player.id + ":x", player.id.upper()):
-        assert players.get(platform, id) is None
+        assert accounts.get(platform, id) is None
         for ask in (
-            lambda id=id: players.keys_of(platform, id),
-            lambda id=id: players.set_role(platform, id, "admin"),
-            lambda id=id: players.add_key(platform, id, ADMIN, "x", ["read"], SCOPES),
+            lambda id=id: accounts.keys_of(platform, id),
+            lambda id=id: accounts.set_role(platform, id, "admin"),
+            lambda id=id: accounts.add_key(platform, id, ADMIN, "x", ["read"], SCOPES),
         ):
             with pytest.raises(NoSuchPlayer):
                 ask()
     for key in (OTHER, "k", "", "name", player.id):
         with pytest.raises(NoSuchKey):
-            players.revoke_key(platform, player.id, ADMIN, key)
+            accounts.revoke_key(platform, player.id, ADMIN, key)
 
 
 # ---------------------------------------------------------------- players from earlier releases
@@ -279,7 +279,7 @@ class Old:
         self.id = id
         self.key = "wl_" + "Q" * 43
         self.hash = sha256(self.key.encode()).hexdigest()
-        self.signer = Signer(players.first_key(id), self.hash)
+        self.signer = Signer(accounts.first_key(id), self.hash)
         self.index = f"{{players}}:k:{self.hash}"
         servers.keeper.hset(f"{{players}}:p:{id}", mapping={"name": "Ann", "role": "referee", "created": 5})
         servers.keeper.set(self.index, id)
@@ -292,37 +292,37 @@ def old(platform: Platform, servers: Servers) -> Old:
 
 def use(platform: Platform, old: Old, day: int = 20_000) -> None:
     account, key = found(platform, old.key) or pytest.fail("nobody has the key")
-    players.note_use(platform, account.player.id, key, day)
+    accounts.note_use(platform, account.player.id, key, day)
 
 
 def test_a_player_from_an_earlier_release_has_a_first_key_with_every_scope(platform: Platform, old: Old) -> None:
     before = platform.store.accounts.fields_of(old.id)
     account, key = found(platform, old.key) or pytest.fail("nobody has the key")
     assert account.player == (old.id, "Ann", "referee", 5)
-    assert key == Key(players.first_key(old.id), "first", SCOPES, 5, None, old.hash)
-    assert [listed.id for listed in players.keys_of(platform, old.id)] == [key.id]
+    assert key == Key(accounts.first_key(old.id), "first", SCOPES, 5, None, old.hash)
+    assert [listed.id for listed in accounts.keys_of(platform, old.id)] == [key.id]
     assert platform.store.accounts.fields_of(old.id) == before, "looking changes nothing"
     use(platform, old)
     assert (found(platform, old.key) or pytest.fail("lost"))[1] == key._replace(used=20_000)
-    assert [listed.id for listed in players.keys_of(platform, old.id)] == [key.id]
+    assert [listed.id for listed in accounts.keys_of(platform, old.id)] == [key.id]
 
 
 @pytest.mark.parametrize("used", [False, True])
 def test_the_key_of_an_earlier_release_is_revoked_and_rotated(platform: Platform, old: Old, used: bool) -> None:
     if used:
         use(platform, old)
-    new = players.rotate_key(platform, old.id, ADMIN, players.first_key(old.id), SCOPES)[1]
+    new = accounts.rotate_key(platform, old.id, ADMIN, accounts.first_key(old.id), SCOPES)[1]
     assert found(platform, old.key) is None
     assert found(platform, new) is not None
-    players.revoke_key(platform, old.id, ADMIN, players.first_key(old.id))
+    accounts.revoke_key(platform, old.id, ADMIN, accounts.first_key(old.id))
     assert found(platform, new) is found(platform, old.key) is None
-    assert players.keys_of(platform, old.id) == []
+    assert accounts.keys_of(platform, old.id) == []
     with pytest.raises(NoSuchKey):
-        players.rotate_key(platform, old.id, ADMIN, players.first_key(old.id), SCOPES)
+        accounts.rotate_key(platform, old.id, ADMIN, accounts.first_key(old.id), SCOPES)
 
 
 def test_a_lost_key_of_an_earlier_release_is_revoked_before_it_is_ever_used(platform: Platform, old: Old) -> None:
-    players.revoke_key(platform, old.id, ADMIN, players.first_key(old.id))
+    accounts.revoke_key(platform, old.id, ADMIN, accounts.first_key(old.id))
     assert found(platform, old.key) is None
     hashed = StoredKey(*old.signer[:1], "{}", old.hash)
     assert platform.store.accounts.note_use(old.id, hashed, 1) is Result.MISSING, "a revoked key cannot come back by being used"
@@ -331,7 +331,7 @@ def test_a_lost_key_of_an_earlier_release_is_revoked_before_it_is_ever_used(plat
 
 def test_the_key_of_an_earlier_release_cannot_be_forged(platform: Platform, servers: Servers, old: Old) -> None:
     """Its hash is not with the player yet, so only the index may vouch for it."""
-    first = players.first_key(old.id)
+    first = accounts.first_key(old.id)
     for forged in (f"wl_{old.id}_{first}_{'A' * 43}", f"wl_{old.id}_{first}_{'Q' * 43}", "wl_" + "R" * 43):
         assert found(platform, forged) is None
         hashed = sha256(forged.encode()).hexdigest()
@@ -343,7 +343,7 @@ def test_the_key_of_an_earlier_release_cannot_be_forged(platform: Platform, serv
 
 def test_a_deleted_player_of_an_earlier_release_leaves_no_hash(platform: Platform, servers: Servers, old: Old) -> None:
     use(platform, old)
-    players.delete(platform, old.id, old.signer)
+    accounts.delete(platform, old.id, old.signer)
     assert servers.keeper.exists(old.index) == 0
     assert found(platform, old.key) is None
 
@@ -352,18 +352,18 @@ def test_a_deleted_player_of_an_earlier_release_leaves_no_hash(platform: Platfor
 
 
 def joined(platform: Platform, name: str) -> tuple[str, Signer]:
-    player, key = players.register(platform, name)
-    return player.id, Signer(players.first_key(player.id), sha256(key.encode()).hexdigest())
+    player, key = accounts.register(platform, name)
+    return player.id, Signer(accounts.first_key(player.id), sha256(key.encode()).hexdigest())
 
 
 def test_a_deleted_player_leaves_an_id_and_nothing_else(platform: Platform, servers: Servers) -> None:
     id, signer = joined(platform, "Ann with a name of her own")
-    players.add_key(platform, id, signer, "a bot of her own", ["play"], SCOPES)
-    players.delete(platform, id, signer)
+    accounts.add_key(platform, id, signer, "a bot of her own", ["play"], SCOPES)
+    accounts.delete(platform, id, signer)
     everything = b"".join(name + servers.keeper.dump(name) for name in servers.keeper.keys("*"))  # type: ignore[misc, operator, union-attr]
     for text in (b"her own", signer.hash.encode()):
         assert text not in everything
-    assert players.get(platform, id) == Account(players.Player(id, None, "player", None), {})
+    assert accounts.get(platform, id) == Account(accounts.Player(id, None, "player", None), {})
 
 
 def test_a_deleted_player_leaves_open_seats_and_keeps_others(platform: Platform, begin: Callable[..., str], ann: str) -> None:
@@ -373,19 +373,19 @@ def test_a_deleted_player_leaves_open_seats_and_keeps_others(platform: Platform,
     take_seat(platform, running, id, "two")
     for seat in ("two", "three"):
         take_seat(platform, waiting, id, seat)
-    players.delete(platform, id, signer)
+    accounts.delete(platform, id, signer)
     assert recall.position(platform, running).roster["two"] == {"player": id}
     assert recall.position(platform, waiting).open_seats() == ["two", "three", "four"]
 
 
 def test_a_deleted_player_declines_invitations(platform: Platform, ann: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also one that had been accepted. Those beyond a bound, which strangers may have sent, do not prevent the deletion."""
-    monkeypatch.setattr(players, "MOST_LEFT", 2)
+    monkeypatch.setattr(accounts, "MOST_LEFT", 2)
     id, signer = joined(platform, "Bob")
     seats = {"one": "me", "two": f"player:{id}", "three": "open"}
     matches = [play.create(platform, ann, "tally", seats, {}).match for _ in range(3)]
     take_seat(platform, matches[2], id, "two")
-    players.delete(platform, id, signer)
+    accounts.delete(platform, id, signer)
     kept = [recall.position(platform, match).table["invited"]["two"] for match in matches]
     assert sorted(kept) == sorted([id, ann, ann])
     assert recall.position(platform, matches[2]).open_seats() == ["two", "three"]
@@ -395,29 +395,29 @@ def test_a_deleted_player_declines_invitations(platform: Platform, ann: str, mon
 
 
 def test_a_player_with_many_open_seats_is_deleted_in_several_requests(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(players, "MOST_LEFT", 2)
+    monkeypatch.setattr(accounts, "MOST_LEFT", 2)
     id, signer = joined(platform, "Bob")
     for _ in range(3):
         play.create(platform, id, "tally", {"one": "me", "two": "open"}, {})
     with pytest.raises(StillSeated):
-        players.delete(platform, id, signer)
-    assert players.get(platform, id).player.name == "Bob"  # type: ignore[union-attr]
-    players.delete(platform, id, signer)
+        accounts.delete(platform, id, signer)
+    assert accounts.get(platform, id).player.name == "Bob"  # type: ignore[union-attr]
+    accounts.delete(platform, id, signer)
     assert lists.matches(platform, {"player": id}).standings == []
 
 
 def test_a_deleted_player_cannot_be_deleted_again(platform: Platform) -> None:
     id, signer = joined(platform, "Ann")
-    players.delete(platform, id, signer)
+    accounts.delete(platform, id, signer)
     with pytest.raises(NoSuchPlayer):
-        players.delete(platform, id, signer)
+        accounts.delete(platform, id, signer)
 
 
 def test_a_revoked_key_cannot_delete(platform: Platform) -> None:
     id, signer = joined(platform, "Ann")
-    players.revoke_key(platform, id, ADMIN, signer.key)
+    accounts.revoke_key(platform, id, ADMIN, signer.key)
     with pytest.raises(KeyRevoked):
-        players.delete(platform, id, signer)
+        accounts.delete(platform, id, signer)
 
 
 # ---------------------------------------------------------------- changes
@@ -441,8 +441,8 @@ def test_every_change_of_a_player_is_heard(store: Store) -> None:
 
 
 def test_ids_have_their_patterns(platform: Platform) -> None:
-    player, _ = players.register(platform, "Ann")
-    key, _ = players.add_key(platform, player.id, ADMIN, "bot", ["read"], SCOPES)
+    player, _ = accounts.register(platform, "Ann")
+    key, _ = accounts.add_key(platform, player.id, ADMIN, "bot", ["read"], SCOPES)
     assert patterns.matches(patterns.PLAYER, player.id)
     assert patterns.matches(patterns.KEY, key.id)
-    assert patterns.matches(patterns.KEY, players.first_key(player.id))
+    assert patterns.matches(patterns.KEY, accounts.first_key(player.id))

@@ -14,10 +14,10 @@ import pytest
 from events import play, recall
 from events.audit import audit
 from events.due import ADVANCE
-from events.entries import parse
 from events.errors import StoreUnavailable
 from events.platform import Platform, Settings, open_platform
 from events.rebuild import rebuild
+from record.entries import parse
 from tests.conftest import ALL_GAMES, Servers, take_seat
 from tests.events.keyspace import projections
 from tests.events.proxy import Proxy

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from events import aof, embedded, losses, play
+from events import play
+from events.keeping import aof, embedded, losses
+from events.keeping.seal import Seal
 from events.platform import Platform, Settings, open_platform
-from events.seal import Seal
 from tests.conftest import ALL_GAMES
 
 Entries = dict[str, list[bytes]]

@@ -13,20 +13,21 @@ from typing import Any
 import orjson
 import pytest
 
-from events import losses, play, players, recall
+from events import accounts, play, recall
 from events.audit import audit, record_header
-from events.entries import START, Entry, blind_key, canonical, link, parse
 from events.errors import NoMatch, SecretLost
+from events.keeping import losses
 from events.platform import Platform
 from events.rebuild import Rebuilt, rebuild
-from events.rules import content_hash
 from events.standings import OF_PLAYER, OF_RESULTS
 from events.store.projections import Listed
 from events.store.signing import signed, signing_key
-from events.trail import Finding, Report, as_json, audit_entries
 from games.chance import Drawn
 from games.kernel import SYSTEM, Game, no
 from players import choose
+from record.entries import START, Entry, blind_key, canonical, link, parse
+from record.rules import content_hash
+from record.trail import Finding, Report, as_json, audit_entries
 from tests.conftest import ALL_GAMES, Servers, take_seat
 from tests.tally import TALLY
 
@@ -733,7 +734,7 @@ def test_an_index_that_is_not_what_the_log_gives_is_found(platform: Platform, be
 
 
 def test_a_match_listed_for_somebody_who_has_left_or_declined_is_found(platform: Platform, ann: str, bob: str, servers: Servers) -> None:
-    cid = players.register(platform, "Cid")[0].id
+    cid = accounts.register(platform, "Cid")[0].id
     match = play.create(platform, ann, "tally", {"one": f"player:{cid}", "two": "open", "three": "open"}, {}).match
     take_seat(platform, match, bob, "two")
     play.act_at_table(platform, match, bob, {"type": "leave_seat", "seat": "two"})

@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from events import beside
-from events.beside import Beside, RefusedAction
-from events.entries import canonical
 from events.errors import StoreRefused, StoreUnavailable
+from events.notary import beside
+from events.notary.beside import Beside, RefusedAction
 from events.platform import Platform
 from events.rebuild import rebuild
 from events.store import Store, library
@@ -21,6 +20,7 @@ from events.store.beside import LONGEST, MOST, MOST_OF_SEAT
 from events.store.log import Changes
 from evidence.notes import opened, parse_vkey
 from evidence.statements import Read, parse_read
+from record.entries import canonical
 from tests.conftest import Servers, within
 
 ADD = {"type": "add", "by": 9}

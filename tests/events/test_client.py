@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 import redis
 
-from events import embedded, lists, play, players, recall
+from events import accounts, lists, play, recall
 from events.audit import audit
 from events.errors import StoreRefused, StoreUnavailable
+from events.keeping import embedded
 from events.platform import Platform, Settings, open_platform
 from events.rebuild import rebuild
 from events.store import Store, library
@@ -73,7 +74,7 @@ def test_a_store_that_cannot_write_is_unavailable_and_writes_nothing(platform: P
         with pytest.raises(StoreUnavailable):
             play.play(platform, match, "one", [ADD])
         with pytest.raises(StoreUnavailable):
-            players.register(platform, "Ann")
+            accounts.register(platform, "Ann")
     finally:
         servers.keeper.config_set("maxmemory", "0")
     assert recall.position(platform, match).version == 2

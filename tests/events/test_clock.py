@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from events.clock import BELIEVED_MS, CARRIED_MS, JUMP_MS, SLOPE, Beat, Clock, boot_id, uptime, wall_time
+from events.timing.clock import BELIEVED_MS, CARRIED_MS, JUMP_MS, SLOPE, Beat, Clock, boot_id, uptime, wall_time
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE
@@ -52,7 +52,7 @@ def test_service_time_is_the_wall_time_of_the_beginning_and_what_has_passed_sinc
 
 @pytest.mark.parametrize("jump", [MINUTE, -MINUTE, 30 * 365 * 24 * HOUR, -HOUR, JUMP_MS, -JUMP_MS])
 def test_a_wall_clock_that_jumps_changes_nothing_and_is_noted_once(jump: int) -> None:
-    from events import metrics
+    from events.telemetry import metrics
 
     machine = Machine()
     clock, jumps = machine.clock(), metrics.clock_jumps._value.get()

@@ -12,14 +12,14 @@ import pytest
 from events import deadlines, deciding, play, recall
 from events.audit import audit
 from events.due import ADVANCE, DEADLINE, THINK, NotDue, owed
-from events.entries import parse
 from events.errors import StoreUnavailable
 from events.platform import Platform, Settings, open_platform
-from events.pulse import WEB, WORKER
 from events.rebuild import rebuild
 from events.standings import NEVER, clocks, indexes
+from events.timing.pulse import WEB, WORKER
 from events.writing import Played
 from games.kernel import SYSTEM, Refused
+from record.entries import parse
 from tests.conftest import ALL_GAMES, Servers
 from tests.events.keyspace import projections
 from tests.events.test_clock import HOUR, MINUTE, Machine
@@ -465,7 +465,7 @@ def test_the_audit_finds_a_time_out_that_came_too_early(timed: Timed) -> None:
     forged = dataclasses.replace(timed.worker)
     timed.live(11 * SECOND)
     decided = deciding.decide_at_table(forged, cached, SYSTEM, {"type": "time_out", "seat": "one"}, None, None)
-    from events.entries import link
+    from record.entries import link
 
     early = decided.entry._replace(at=decided.entry.at - 2 * SECOND)
     raw = link(cached.position.digest, early, cached.blind)[1]

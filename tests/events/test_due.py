@@ -10,9 +10,9 @@ import pytest
 from events import due, play, recall
 from events.due import ADVANCE, DEADLINE, THINK, Kind, Owed, owed, split
 from events.platform import Platform
-from events.positions import Position
 from events.rebuild import rebuild
 from games.kernel import SYSTEM
+from record.positions import Position
 from tests.conftest import Servers, take_seat, waits
 from workers.sweep import overdue, sweep
 

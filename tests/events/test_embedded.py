@@ -16,8 +16,9 @@ from pathlib import Path
 import pytest
 import redis
 
-from events import embedded, play
+from events import play
 from events.errors import StoreUnavailable
+from events.keeping import embedded
 from events.platform import Settings, open_platform
 from events.store import library
 from events.store.client import answers, load_library
@@ -28,7 +29,7 @@ ROOT = Path(__file__).parents[2]
 OWNER = """
 import sys, time
 from pathlib import Path
-from events import embedded
+from events.keeping import embedded
 print(embedded.start(Path(sys.argv[1]), embedded.STORE).url, flush=True)
 time.sleep(60)
 """

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from events import embedded, erasing, players
-from events.embedded import STORE
-from events.erasing import AFTER, AGAIN, MARK, Erasing
+from events import accounts
+from events.keeping import embedded, erasing
+from events.keeping.embedded import STORE
+from events.keeping.erasing import AFTER, AGAIN, MARK, Erasing
 from events.platform import Platform, Settings, open_platform
 from events.store.accounts import Signer
 from tests.conftest import ALL_GAMES, within
@@ -34,8 +35,8 @@ def on_disk(data: Path) -> bool:
 
 
 def delete(platform: Platform, player: str) -> None:
-    (key,) = players.keys_of(platform, player)
-    players.delete(platform, player, Signer(key.id, key.hash))
+    (key,) = accounts.keys_of(platform, player)
+    accounts.delete(platform, player, Signer(key.id, key.hash))
 
 
 def age(data: Path, seconds: float) -> None:
@@ -43,8 +44,8 @@ def age(data: Path, seconds: float) -> None:
 
 
 def test_a_deleted_name_leaves_the_files_a_day_later(platform: Platform, tmp_path: Path) -> None:
-    player, _ = players.register(platform, NAME.decode())
-    other, _ = players.register(platform, "Ann")
+    player, _ = accounts.register(platform, NAME.decode())
+    other, _ = accounts.register(platform, "Ann")
     assert not (tmp_path / MARK).exists()
     delete(platform, player.id)
     assert on_disk(tmp_path), "or the test looks in the wrong files"
@@ -57,13 +58,13 @@ def test_a_deleted_name_leaves_the_files_a_day_later(platform: Platform, tmp_pat
     eraser.look()
     within(20, lambda: not on_disk(tmp_path) and not eraser._thread.is_alive())
     assert not (tmp_path / MARK).exists()
-    assert players.get(platform, other.id) is not None
+    assert accounts.get(platform, other.id) is not None
     eraser.look()
     assert not eraser._thread.is_alive()
 
 
 def test_many_deletions_are_one_rewrite_and_none_is_forgotten(platform: Platform, tmp_path: Path) -> None:
-    one, two = (players.register(platform, f"{name}")[0] for name in ("Ann", NAME.decode()))
+    one, two = (accounts.register(platform, f"{name}")[0] for name in ("Ann", NAME.decode()))
     delete(platform, one.id)
     age(tmp_path, 5000)
     before = (tmp_path / MARK).stat().st_mtime

@@ -11,13 +11,13 @@ import orjson
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
-from events import exposition, metrics
+from events.telemetry import exposition, metrics
 from tools.private import python_environment
 
 OTHER = """
 import sys
 from pathlib import Path
-from events import exposition, metrics
+from events.telemetry import exposition, metrics
 from prometheus_client import Gauge
 metrics.appends.labels("tally").inc(5)
 metrics.appends.labels("elsewhere").inc(2)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import threading
 
-from events.clock import Clock
-from events.flight import GRACE_MS, LATE_MS, MOST_MS, Flight
+from events.timing.clock import Clock
+from events.timing.flight import GRACE_MS, LATE_MS, MOST_MS, Flight
 
 
 class Time:

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from events import play, players, recall
+from events import accounts, play, recall
 from events.audit import audit, record_header
 from events.errors import NoSuchPlayer, NotSeated
 from events.platform import Platform, Settings, open_platform
-from events.positions import Position
 from events.rebuild import rebuild
-from events.trail import audit_entries
 from games.kernel import SYSTEM, Action, Refused
+from record.positions import Position
+from record.trail import audit_entries
 from tests.conftest import ALL_GAMES, Servers, take_seat
 from tests.events.keyspace import projections
 from tests.events.test_clock import Machine
@@ -78,7 +78,7 @@ def test_what_happens_at_a_table_is_audited_and_rebuilt(
     platform: Platform, machine: Machine, another_platform: More, ann: str, bob: str, game: str, seed: int
 ) -> None:
     will = random.Random(f"{game} {seed}")
-    cyd = players.register(platform, "Cyd")[0].id
+    cyd = accounts.register(platform, "Cyd")[0].id
     ids = ALL_GAMES[game].seats.ids[:2]
     clock, policy = CLOCKS[1 + seed], POLICIES[1 + seed]
     seats = dict(zip(ids, ("me", "open"), strict=True))
@@ -154,7 +154,7 @@ def test_a_late_action_is_refused_and_one_in_time_counts_however_late_it_is_deci
 def test_requests_before_a_seat_is_handed_over_remain_those_of_the_player_before(
     platform: Platform, timed: str, ann: str, bob: str
 ) -> None:
-    cyd = players.register(platform, "Cyd")[0].id
+    cyd = accounts.register(platform, "Cyd")[0].id
     first = play.play(platform, timed, "one", [{"type": "roll"}], request="r1", player=ann)
     play.act_at_table(platform, timed, "one", {"type": "hand_over", "player": cyd}, request="h1", player=ann)
     taken = play.act_at_table(platform, timed, cyd, {"type": "take_over", "seat": "one"}, request="t1")

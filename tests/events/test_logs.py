@@ -11,7 +11,7 @@ import pytest
 PROGRAM = """
 import sys
 import structlog
-from events import logs
+from events.telemetry import logs
 logs.configure("stdout")
 if sys.argv[1] == "closed":
     sys.stdout.close()

@@ -11,13 +11,13 @@ import pytest
 
 from events import play, recall
 from events.due import owed
-from events.entries import parse
 from events.platform import Platform
 from games import GAMES
 from games.chance import Chance, Drawn
 from games.kernel import SYSTEM, remembered
 from players import LEVELS, choose
 from players.level import Budget, Question, Thought
+from record.entries import parse
 from workers import jobs
 
 GAME = GAMES["war_of_the_worlds"]
@@ -51,7 +51,7 @@ def test_an_ai_seat_gets_the_memory_of_its_position(platform: Platform, ann: str
         given.append((question.memory, recall.position(platform, position.match).memory))
         return decide(question, budget, chance)
 
-    monkeypatch.setattr("thinking.LEVELS", {**LEVELS, "random": noted})
+    monkeypatch.setattr("record.thinking.LEVELS", {**LEVELS, "random": noted})
     position = play.create(platform, ann, GAME.id, dict.fromkeys(GAME.seats.ids, "ai:random"), {})
     while not (given and given[-1][0]):
         work, _ = owed(recall.position(platform, position.match))

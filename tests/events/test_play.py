@@ -8,11 +8,9 @@ from typing import Any
 
 import pytest
 
-from events import metrics, play, players, recall, requests
+from events import accounts, play, recall, requests
 from events.audit import audit
-from events.dice import Draws, commitment, dice_key
 from events.due import ADVANCE
-from events.entries import canonical
 from events.errors import (
     BadList,
     Busy,
@@ -29,14 +27,17 @@ from events.errors import (
     Stale,
 )
 from events.platform import Platform, open_platform
-from events.positions import Position
-from events.rules import content_hash
 from events.snapshots import kept
 from events.store.accounts import Signer
 from events.store.log import Conflict
 from events.store.projections import Listed
 from events.store.signing import signed, signing_key
+from events.telemetry import metrics
 from games.kernel import Match, Refused, fold, no
+from record.dice import Draws, commitment, dice_key
+from record.entries import canonical
+from record.positions import Position
+from record.rules import content_hash
 from table import rules as table_rules
 from tests.conftest import Servers, take_seat, tickets
 
@@ -114,10 +115,10 @@ def test_the_same_request_of_a_player_creates_one_match_only(platform: Platform,
 
 
 def test_the_same_request_gets_its_match_again_even_if_an_invited_player_is_gone(platform: Platform, ann: str) -> None:
-    cid, key = players.register(platform, "Cid")
+    cid, key = accounts.register(platform, "Cid")
     seats = {"one": "me", "two": f"player:{cid.id}"}
     first = play.create(platform, ann, "tally", seats, {}, request="r")
-    players.delete(platform, cid.id, Signer(players.first_key(cid.id), sha256(key.encode()).hexdigest()))
+    accounts.delete(platform, cid.id, Signer(accounts.first_key(cid.id), sha256(key.encode()).hexdigest()))
     assert play.create(platform, ann, "tally", seats, {}, request="r") == first
     with pytest.raises(NoSuchPlayer):
         play.create(platform, ann, "tally", seats, {}, request="s")

@@ -10,14 +10,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from events.clock import Beat, Clock
 from events.errors import StoreRefused, StoreUnavailable
-from events.outages import KEPT_MS, Outage, Outages
-from events.pulse import GONE_MS, WEB, WORKER, Pulse
-from events.queue.floors import Floors
 from events.store import Store
 from events.store.client import RedisClient
 from events.store.pulses import Pulses
+from events.store.queue.floors import Floors
+from events.timing.clock import Beat, Clock
+from events.timing.outages import KEPT_MS, Outage, Outages
+from events.timing.pulse import GONE_MS, WEB, WORKER, Pulse
 from tests.conftest import Servers, within
 from tests.events.test_clock import HOUR, MINUTE, Machine
 
@@ -185,7 +185,7 @@ def test_machines_with_different_walls_see_no_outage(town: Town, off: int, monke
         town.live(1000, worker)
         elsewhere.pass_ms(1000)
 
-    monkeypatch.setattr("events.pulse.time", SimpleNamespace(sleep=a_pulse_later))  # other threads sleep as ever
+    monkeypatch.setattr("events.timing.pulse.time", SimpleNamespace(sleep=a_pulse_later))  # other threads sleep as ever
     web = town.begin(WEB, elsewhere)
     for _ in range(20):
         elsewhere.pass_ms(1000)

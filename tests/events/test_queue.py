@@ -8,11 +8,12 @@ from collections.abc import Iterable
 
 import pytest
 
-from events import metrics, play, recall
-from events.allowances import ALLOWANCES
+from events import play, recall
 from events.due import ADVANCE, KINDS, SEARCH, THINK, Owed, owed
 from events.platform import Platform
-from events.queue import Done
+from events.store.queue import Done
+from events.telemetry import metrics
+from record.allowances import ALLOWANCES
 from tests.conftest import Servers, tickets, waits
 from workers import jobs
 from workers.sweep import sweep

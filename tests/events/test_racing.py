@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from events import play, recall
 from events.audit import audit
-from events.entries import parse
 from events.errors import Reused, Stale
 from events.platform import Platform
 from games.kernel import Refused
+from record.entries import parse
 from tests.events.racers import race
 
 Begin = Callable[..., str]

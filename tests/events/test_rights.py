@@ -12,8 +12,9 @@ from typing import Any
 import hiredis
 import pytest
 
-from events import embedded, play
+from events import play
 from events.errors import StoreRefused
+from events.keeping import embedded
 from events.platform import Platform
 from events.store import library
 from events.store.heads import MISSED

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from events import expiry, losses, play, seal
+from events import expiry, play
 from events.audit import audit
+from events.keeping import losses, seal
+from events.keeping.seal import Busy, Known, Seal, mark_of
 from events.platform import DAY_MS, Platform
-from events.seal import Busy, Known, Seal, mark_of
 from tests.conftest import Servers, within
 from workers.seal import keep
 

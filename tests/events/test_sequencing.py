@@ -19,16 +19,17 @@ from typing import Any
 import pytest
 from pymerkle import InmemoryTree
 
-from events import highwater, leaves, ledger, ledger_audit, play, players, recall, sequencing, signer
+from events import accounts, play, recall
 from events.audit import audit
-from events.clock import Clock
-from events.entries import blind_key, link, parse
-from events.leaves import HOUR_MS
+from events.notary import highwater, leaves, ledger, ledger_audit, sequencing, signer
+from events.notary.leaves import HOUR_MS
 from events.platform import Platform, Settings, open_platform
 from events.rebuild import rebuild
 from events.store.log import Changes
+from events.timing.clock import Clock
 from evidence import checkpoints, tiles
 from evidence.notes import opened, parse_vkey
+from record.entries import blind_key, link, parse
 from tests.conftest import ALL_GAMES, Servers
 from tests.events.keyspace import projections
 from tests.events.sequencers import keep_sequencing
@@ -47,7 +48,7 @@ class Server:
         signer.opened(folder / "keys", "log.example")
         self.opened: list[Platform] = []
         self.platform = self.join()
-        self.ann = players.register(self.platform, "Ann")[0].id
+        self.ann = accounts.register(self.platform, "Ann")[0].id
 
     def join(self) -> Platform:
         """Open another platform, as another process has it."""

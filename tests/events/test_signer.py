@@ -12,19 +12,19 @@ from pathlib import Path
 
 import pytest
 
-from events import signer
-from events.signer import PRIVATE, PUBLIC, Keyring, KeysUnfit, Signer, opened, rotate
+from events.notary import signer
+from events.notary.signer import PRIVATE, PUBLIC, Keyring, KeysUnfit, Signer, opened, rotate
 from evidence.notes import opened as opened_note
 from evidence.notes import parse, parse_vkey
 from evidence.statements import RECEIPT, Receipt, parse_receipt
 from tests.conftest import within
 
 ROOT = Path(__file__).parents[2]
-OPEN = "import sys; from pathlib import Path; from events.signer import *; k = opened(Path(sys.argv[1])); print(k.signing.verifier.vkey)"
+OPEN = "import sys, pathlib; from events.notary.signer import *; print(opened(pathlib.Path(sys.argv[1])).signing.verifier.vkey)"
 SIGN = """
 import sys
 from pathlib import Path
-from events import signer
+from events.notary import signer
 signer.SECONDS = 0.0
 one = signer.Signer(Path(sys.argv[1]))
 print(one.name, flush=True)
@@ -153,7 +153,7 @@ def test_a_kill_at_any_step_of_a_rotation_leaves_keys_that_sign_and_are_publishe
     code = """
 import os, signal, sys
 from pathlib import Path
-from events import signer
+from events.notary import signer
 left = int(sys.argv[2])
 def killed(before):
     def call(*given, **named):

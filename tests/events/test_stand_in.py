@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from events import embedded, play, recall, stand_in
+from events import play, recall
 from events.errors import StoreUnavailable
+from events.keeping import embedded, stand_in
 from events.platform import Platform, Settings, open_platform
 from events.store.client import answers
 from tests.conftest import ALL_GAMES, within

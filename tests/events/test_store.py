@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from events import metrics
 from events.errors import StoreRefused
-from events.seal import Seal
+from events.keeping.seal import Seal
 from events.store import Store
 from events.store.due import Counts
 from events.store.heads import MISSED
 from events.store.log import Appended, Changes, Claim, Conflict, Known, Loaded, Since
 from events.store.signing import signed, signing_key
+from events.telemetry import metrics
 from tests.conftest import Servers
 
 

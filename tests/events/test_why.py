@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from jsonpointer import JsonPointer, resolve_pointer
 
-from events.entries import Entry
 from events.why import NOTHING, Change, changes, same
 from games import GAMES
 from games.kernel import AUDITOR, SPECTATOR, Game, evolve
+from record.entries import Entry
 from table.facts import FACTS
 from tests.table.going_on import Run, steps
 

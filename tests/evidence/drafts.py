@@ -10,12 +10,12 @@ from typing import Any
 
 import rfc8785
 
-from events.entries import canonical
-from events.json_text import loads
 from evidence import checkpoints, tree
 from evidence.checkpoints import Checkpoint
 from evidence.notes import SigningKey
 from evidence.statements import Dossier, Receipt, dossier_text, receipt_text
+from record.entries import canonical
+from record.json_text import loads
 from tests.events import chain
 
 WHOLE = "all"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from events.dossiers.lines import MEMBERS
+from record.dossiers.lines import MEMBERS
 from tests.evidence.tampering import table
 
 ROOT = Path(__file__).parents[2]
@@ -22,7 +22,7 @@ def rows(text: str) -> set[str]:
 
 
 def test_every_code_is_documented() -> None:
-    code = "\n".join(file.read_text() for file in (ROOT / "events/dossiers").glob("*.py"))
+    code = "\n".join(file.read_text() for file in (ROOT / "record/dossiers").glob("*.py"))
     found = set(re.findall(r'(?:findings|file\.findings)\.add\(\s*"(\w+)"', code))
     documented = rows(section("Verify a dossier")) | rows(section("Audit a whole record"))
     assert found <= documented

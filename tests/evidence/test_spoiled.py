@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from events.dossiers.verifying import NotAFile, Source, Verdict, verify
-from events.entries import NotCanonical
 from evidence.notes import SigningKey
 from games import GAMES
+from record.dossiers.verifying import NotAFile, Source, Verdict, verify
+from record.entries import NotCanonical
 from tests.evidence.drafts import Draft, Owner
 
 ODD: list[Any] = [

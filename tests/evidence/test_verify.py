@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 # Only the standard library, cryptography and what that needs can be imported, and no socket can be made.
 OFFLINE = """
 import importlib.abc, socket, sys
-ours = {{"events", "evidence", "games", "players", "table", "thinking", "tools"}}
+ours = {{"evidence", "games", "players", "record", "table", "tools"}}
 class Only(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
         top = name.partition(".")[0]

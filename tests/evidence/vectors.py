@@ -14,7 +14,7 @@ from unittest.mock import patch
 
 from events import play, recall
 from events.audit import record_header
-from events.dossiers.writing import write
+from events.dossier_writing import write
 from events.platform import Platform, Settings, open_platform
 from games import GAMES
 from games.kernel import SPECTATOR, any_action

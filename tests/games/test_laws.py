@@ -200,7 +200,7 @@ def seen_by(game: Game, state: Any, viewer: str, actor: str, action: Any, seed: 
         if event["type"] in game.reveals:
             return seen, event["type"]
         shown = game.shown(event, viewer)
-        seen.append((shown, shown is event))  # whether it is the same object decides between salt and leaf (events.entries.prove)
+        seen.append((shown, shown is event))  # whether it is the same object decides between salt and leaf (record.entries.prove)
     return seen, game.view(match.state, viewer)
 
 

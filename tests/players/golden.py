@@ -2,7 +2,7 @@
 
 Whoever checks a record runs the decisions of a level again, and relies on it that the same revision of the players, with the same weights,
 answers the same. So if an answer changes and neither the question nor the weights have, raise `players.REVISION`, and then write the file
-anew. The same holds for what shortens budgets (events/allowances.py).
+anew. The same holds for what shortens budgets (record/allowances.py).
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from events.allowances import ALLOWANCES, FULL, HALVINGS, TURNS, WINDOW
 from games import GAMES
 from games.chance import Drawn
 from games.kernel import SYSTEM, Game, Memory, State, any_action, carry_out, remembered
 from players import LEVELS, REVISION, budget_of, question_of
 from players.level import Budget
 from players.plans import digest_of
-from thinking import decide
+from record.allowances import ALLOWANCES, FULL, HALVINGS, TURNS, WINDOW
+from record.thinking import decide
 
 FILE = Path(__file__).with_name("golden.json")
 SEATS = (2, 4)  # as far as the game has so many

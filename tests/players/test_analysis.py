@@ -7,15 +7,15 @@ from functools import partial
 
 import pytest
 
-from events.decisions import decisions
 from games import GAMES
 from games.chance import Chance, Drawn
 from games.kernel import Action
 from players.analysis import Judged, Judgement, judge, summary
 from players.level import Budget, Option, Question, Thought
+from record.decisions import decisions
+from record.thinking.judging import judged
 from tests.archive.recording import recorded
 from tests.tally import TALLY
-from thinking.judging import judged
 
 ADD: Action = {"type": "add", "by": 3, "stay": True}
 ROLL: Action = {"type": "roll"}

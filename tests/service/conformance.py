@@ -11,7 +11,7 @@ from urllib.parse import quote
 import jsonschema_rs
 from werkzeug.test import TestResponse
 
-from service.openapi import described
+from service.api.openapi import described
 from tests.conftest import ALL_GAMES
 
 HERE = "urn:warledger:openapi"

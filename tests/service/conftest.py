@@ -24,9 +24,9 @@ from events import play, recall
 from events.platform import Platform
 from games.kernel import any_action
 from service.app import create_app
-from service.metrics import streams
-from service.serve import web_command
-from service.settings import Settings
+from service.http.metrics import streams
+from service.http.settings import Settings
+from service.supervisor.serve import web_command
 from tests.conftest import Servers, within
 from tests.service import conformance
 

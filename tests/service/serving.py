@@ -7,7 +7,8 @@ import os
 from flask import Flask
 
 from events.platform import open_platform
-from service import connections, web
+from service.http import connections
+from service.supervisor import web
 from tests.conftest import ALL_GAMES
 
 

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 import requests
 
-from events import beside, play, recall
+from events import play, recall
 from events.errors import StoreUnavailable
+from events.notary import beside
 from events.platform import Platform
 from evidence.notes import opened, parse_vkey
 from evidence.statements import Read, parse_read
-from service.routes import OPERATIONS
+from service.api.routes import OPERATIONS
 from tests.conftest import within
 from tests.service.conftest import Caller, Live
 from tests.service.test_spectators import LATE, hidden

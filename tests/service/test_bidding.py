@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 import requests
 
-from events import play, players
+from events import accounts, play
 from events.audit import audit
-from events.entries import Entry, parse
 from events.platform import Platform
 from events.rebuild import rebuild
 from games.kernel import State
+from record.entries import Entry, parse
 from service.app import create_app
-from service.settings import Settings
+from service.http.settings import Settings
 from tests.conftest import Servers, take_seat
 from tests.prepared import begun, position
 from tests.service.conftest import Caller, Live
@@ -73,7 +73,7 @@ def match(platform: Platform, ada: Caller, ben: Caller, cleo: Caller) -> str:
 def test_two_bids_at_the_same_moment_are_both_accepted_at_the_first_try(serve: Callable[..., Live], live: Live, platform: Platform) -> None:
     """Through two servers and through one. With no If-Match, and with the version at which the bidding began."""
     urls = [live.url, serve().url]
-    made = {seat: players.register(platform, seat) for seat in SEATS[:2]}
+    made = {seat: accounts.register(platform, seat) for seat in SEATS[:2]}
     ids = {seat: player.id for seat, (player, _) in made.items()}
     sessions = {seat: requests.Session() for seat in made}
     together = threading.Barrier(2)

@@ -11,7 +11,7 @@ from events.platform import Platform
 from games import GAMES
 from games.kernel import SHARED_REFUSALS
 from games.lifecycle import PREPARED
-from service.problems import CODES
+from service.http.problems import CODES
 from table.data import FOLDER, LEVELS
 from table.deeds import BEGINNINGS, DEEDS
 from table.facts import FACTS

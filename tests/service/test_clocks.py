@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from events import players, recall
+from events import accounts, recall
 from events.audit import audit
 from events.due import ADVANCE, DEADLINE, THINK, owed
 from events.platform import Platform
@@ -20,7 +20,7 @@ from games.choices import complete
 from games.documents import clone
 from games.war_of_civilizations import GAME as CIVILIZATIONS
 from service.app import create_app
-from service.settings import Settings
+from service.http.settings import Settings
 from tests.conftest import Servers
 from tests.events.keyspace import projections
 from tests.events.test_deadlines import Timed
@@ -48,7 +48,7 @@ class Club:
         self.platform = platform
         app = create_app(platform, Settings(log_requests=False))
         self.anybody = Caller(app.test_client())
-        made = [players.register(platform, name) for name in ("Ada", "Ben", "Cleo", "Dan", "Eve", "Fay")]
+        made = [accounts.register(platform, name) for name in ("Ada", "Ben", "Cleo", "Dan", "Eve", "Fay")]
         self.matches: list[str] = []
         self.people = [Caller(app.test_client(), key, player.id) for player, key in made]
 

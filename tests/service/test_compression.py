@@ -9,7 +9,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from events.platform import Platform
-from service.responses import takes
+from service.http.responses import takes
 from tests.service.conftest import Caller, played_on, worlds
 
 NDJSON = "application/x-ndjson"

@@ -19,12 +19,12 @@ from urllib.parse import urlsplit
 import pytest
 import requests
 
-from service import connections
-from service.addresses import network_of
-from service.connections import Connection, Progress, Watch, allowed
-from service.places import Places
-from service.problems import Problem
-from service.settings import ANSWERS, BODIES, SHARE, Settings
+from service.http import connections
+from service.http.addresses import network_of
+from service.http.connections import Connection, Progress, Watch, allowed
+from service.http.places import Places
+from service.http.problems import Problem
+from service.http.settings import ANSWERS, BODIES, SHARE, Settings
 from tests.conftest import within
 from tests.service.conftest import Live
 

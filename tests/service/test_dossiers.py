@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 import requests
 
-from events import highwater, play, rebuild, recall, sequencing, signer
-from events.dossiers import writing
-from events.dossiers.statements import Kept
-from events.dossiers.verifying import Source, Verdict, verify
-from events.leaves import HOUR_MS
+from events import dossier_writing, play, rebuild, recall
+from events.notary import highwater, sequencing, signer
+from events.notary.leaves import HOUR_MS
 from events.platform import Platform
 from evidence.notes import parse_vkey
-from service import dossiers
+from record.dossiers.statements import Kept
+from record.dossiers.verifying import Source, Verdict, verify
+from service.api import dossiers
 from tests.conftest import ALL_GAMES
 from tests.evidence.drafts import Draft
 from tests.service.conftest import Caller, Live, played_on
@@ -208,7 +208,7 @@ def test_reads_of_a_hidden_match_are_not_told_to_strangers(
 def test_who_may_not_see_it_any_more_gets_no_more(
     platform: Platform, ada: Caller, referee: Caller, admin: Caller, tally: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writing, "PAGE", 2)
+    monkeypatch.setattr(dossier_writing, "PAGE", 2)
     for _ in range(6):
         played_on(platform, tally, random.Random(1), 1)
     may = dossiers._still_may
@@ -234,7 +234,7 @@ def test_it_counts_as_an_audit_and_takes_a_place(
     counted: list[object] = []
     monkeypatch.setattr(dossiers, "count_audit", lambda *given: counted.append(given))
     taken: list[int] = []
-    write = writing.write
+    write = dossier_writing.write
 
     def watched(*given: Any) -> Iterator[bytes]:
         for chunk in write(*given):
@@ -278,7 +278,7 @@ def test_a_long_match_is_never_held_in_memory(platform: Platform, ada: Caller) -
     for _ in range(3):  # threads of other tests may allocate memory meanwhile
         largest = size = 0
         tracemalloc.start()
-        for chunk in writing.write(platform, position, "all"):
+        for chunk in dossier_writing.write(platform, position, "all"):
             largest, size = max(largest, len(chunk)), size + len(chunk)
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from events import sequencing
-from events.entries import parse
+from events.notary import sequencing
 from events.platform import Platform
-from events.trail import audit_entries
 from evidence.notes import opened, parse_vkey
 from evidence.statements import parse_receipt
-from service.routes import OPERATIONS
+from record.entries import parse
+from record.trail import audit_entries
+from service.api.routes import OPERATIONS
 from tests.conftest import Servers
 from tests.service.conftest import Caller
 

@@ -10,7 +10,7 @@ from events import play, recall
 from events.audit import audit, record_header
 from events.platform import Platform
 from events.rebuild import rebuild
-from events.trail import audit_entries
+from record.trail import audit_entries
 from tests.conftest import ALL_GAMES
 from tests.events.keyspace import projections
 from tests.service.conftest import Caller

@@ -13,8 +13,8 @@ from events import recall
 from events.platform import Platform
 from games import GAMES
 from service.app import create_app
-from service.limits import NO_LIMITS
-from service.settings import Settings
+from service.http.limits import NO_LIMITS
+from service.http.settings import Settings
 from tests.service.conftest import Caller, played_on, worlds
 from tests.web.frames import Reader
 from web.look import look

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from service.openapi import REQUEST_HEADERS
-from service.problems import CODES
-from service.routes import OPERATIONS
+from service.api.openapi import REQUEST_HEADERS
+from service.api.routes import OPERATIONS
+from service.http.problems import CODES
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "api.md").read_text("utf-8")
 
@@ -33,6 +33,6 @@ def test_every_header_is_documented() -> None:
 
 def test_every_setting_is_documented_for_operators() -> None:
     book = (Path(__file__).parents[2] / "docs" / "operating.md").read_text("utf-8")
-    source = (Path(__file__).parents[2] / "service" / "settings.py").read_text("utf-8")
+    source = (Path(__file__).parents[2] / "service" / "http" / "settings.py").read_text("utf-8")
     for name in re.findall(r'"(WARLEDGER_\w+)"', source):
         assert name in book

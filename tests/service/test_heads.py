@@ -12,9 +12,9 @@ from flask import Flask
 
 from events.platform import Platform
 from service.app import create_app
-from service.responses import prefers
-from service.serve import HEAD_LIMIT, web_command
-from service.settings import Settings
+from service.http.responses import prefers
+from service.http.settings import Settings
+from service.supervisor.serve import HEAD_LIMIT, web_command
 from tests.service.conftest import ADMIN, Caller, Live
 
 SHORT, LONG = 8_000, 32_000

@@ -12,8 +12,8 @@ from events import play
 from events.audit import audit
 from events.errors import StoreUnavailable
 from events.platform import Platform
-from events.trail import Report, audit_entries
 from games import GAMES
+from record.trail import Report, audit_entries
 from service.shown_entries import ShownEntries
 from tests.conftest import within
 from tests.service.conftest import Caller, streams_open
@@ -137,7 +137,7 @@ def test_a_process_does_one_audit_at_a_time(
         assert end.wait(10)
         return audit(platform, match)
 
-    monkeypatch.setattr("service.audits.audit", slow)
+    monkeypatch.setattr("service.api.audits.audit", slow)
     answers: list[Any] = []
     first = threading.Thread(target=lambda: answers.append(ada.get(f"/v1/matches/{tally}/audit")), daemon=True)
     first.start()

@@ -14,9 +14,9 @@ from events import recall
 from events.audit import audit
 from events.platform import Platform
 from events.rebuild import rebuild
-from events.trail import audit_entries
+from record.trail import audit_entries
 from service.app import create_app
-from service.settings import Settings
+from service.http.settings import Settings
 from tests.conftest import Servers
 from tests.service.conftest import Caller
 from tests.service.test_table import leave, offered, opened, take

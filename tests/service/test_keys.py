@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 import redis
 
-from events import players
+from events import accounts
+from events.accounts import SCOPES
 from events.platform import Platform
-from events.players import SCOPES
 from events.store.accounts import StoredKey
 from games import patterns
-from service.routes import OPERATIONS
+from service.api.routes import OPERATIONS
 from tests.conftest import Servers
 from tests.service.conftest import Caller
 
@@ -337,12 +337,12 @@ def test_a_key_from_an_earlier_release_goes_on_working(platform: Platform, serve
     old = Old(servers)
     caller = Caller(anybody.client, old.key, old.id)
     assert caller.get(ME).json == {
-        "id": old.id, "name": "Ann", "role": "referee", "key_id": players.first_key(old.id), "scopes": list(SCOPES),
+        "id": old.id, "name": "Ann", "role": "referee", "key_id": accounts.first_key(old.id), "scopes": list(SCOPES),
     }  # fmt: skip
     assert [key["name"] for key in caller.get(KEYS).json["keys"]] == ["first"]
     bot = another(caller, "play")
     assert bot.ask("PATCH", ME, {"name": "x"}).status_code == 403
-    new = caller.post(f"{KEYS}/{players.first_key(old.id)}/rotate").json["key"]
+    new = caller.post(f"{KEYS}/{accounts.first_key(old.id)}/rotate").json["key"]
     assert refused(caller.get(ME)) == (401, "bad_key")
     assert with_key(caller, new).ask("DELETE", f"{ME}?confirm={old.id}").status_code == 204
     assert refused(bot.get(ME)) == (401, "bad_key")

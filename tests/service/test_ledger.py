@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from events import highwater, play, recall, sequencing
-from events.leaves import HOUR_MS
+from events import play, recall
+from events.notary import highwater, sequencing
+from events.notary.leaves import HOUR_MS
 from events.platform import Platform
 from events.rebuild import rebuild
 from evidence import checkpoints, tiles, tree

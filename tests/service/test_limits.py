@@ -16,14 +16,14 @@ import pytest
 import requests
 from werkzeug.test import TestResponse
 
-from events import play, players
+from events import accounts, play
 from events.platform import Platform, open_platform
 from events.rebuild import rebuild
-from service import known_keys
-from service.addresses import Addresses, networks
 from service.app import create_app
-from service.limits import AMOUNTS, LIMITS, NO_LIMITS, OWN
-from service.settings import Settings
+from service.http import known_keys
+from service.http.addresses import Addresses, networks
+from service.http.limits import AMOUNTS, LIMITS, NO_LIMITS, OWN
+from service.http.settings import Settings
 from tests.conftest import ALL_GAMES, Servers, take_seat, within
 from tests.service.conftest import ADMIN, Caller, Live, played_on
 from tools import documents
@@ -63,7 +63,7 @@ def caller(app: Any, key: str | None = None, address: str = "127.0.0.1") -> Call
 
 def player(platform: Platform, app: Any, name: str = "Ada", address: str = "127.0.0.1") -> Caller:
     """Return a client with the key of a new player, which the process does not know yet."""
-    made, key = players.register(platform, name)
+    made, key = accounts.register(platform, name)
     found = caller(app, key, address)
     found.id = made.id
     return found
@@ -425,8 +425,8 @@ def small(**amounts: int) -> dict[str, str]:
 
 def test_a_polite_player_goes_on_while_others_flood(platform: Platform, serve: Callable[..., Live]) -> None:
     live = serve(**small(anonymous=100, address=2000, requests=300, actions=100, actions_floor=100, wrong_keys=5))
-    ada, key = players.register(platform, "Ada")
-    _, hostile = players.register(platform, "Eve")
+    ada, key = accounts.register(platform, "Ada")
+    _, hostile = accounts.register(platform, "Eve")
     match = begun(platform, ada.id)
     session = requests.Session()
     session.headers["Authorization"] = f"Bearer {key}"
@@ -468,7 +468,7 @@ def test_a_polite_player_goes_on_while_others_flood(platform: Platform, serve: C
 
 def test_two_web_processes_share_a_limit(platform: Platform, serve: Callable[..., Live]) -> None:
     lives = [serve(**small(requests=200)) for _ in range(2)]
-    _, key = players.register(platform, "Eve")
+    _, key = accounts.register(platform, "Eve")
     counts: list[int] = []
 
     def hammer(url: str) -> None:

@@ -12,7 +12,7 @@ import pytest
 PROGRAM = """
 import logging, sys
 import structlog
-from events import logs
+from events.telemetry import logs
 logs.configure(sys.argv[1])
 structlog.get_logger("ours").warning("happened", match="m1", number=7)
 try:

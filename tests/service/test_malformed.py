@@ -11,12 +11,12 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from events import embedded
+from events.keeping import embedded
 from events.platform import Platform, open_platform
 from events.platform import Settings as Stored
 from service.app import create_app
-from service.problems import CODES
-from service.settings import Settings
+from service.http.problems import CODES
+from service.http.settings import Settings
 from tests.service.conftest import Caller, Live, streams_open
 
 DEEP = b'{"type": "add", "by": ' + b"[" * 200 + b"]" * 200 + b"}"

@@ -8,11 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from events import logs
-from events.queue.counters import Addition, Counters
-from service import meters
-from service.limits import Limit
-from service.meters import MOST, Meter
+from events.store.queue.counters import Addition, Counters
+from events.telemetry import logs
+from service.http import meters
+from service.http.limits import Limit
+from service.http.meters import MOST, Meter
 from tests.conftest import Servers, within
 
 LIMIT = Limit("tries", "player", 40, 10, "requests", "Tries.")

@@ -13,7 +13,7 @@ from events import recall
 from events.due import owed
 from events.platform import Platform
 from service.app import create_app
-from service.settings import Settings
+from service.http.settings import Settings
 from tests.service.conftest import Caller
 from workers import jobs
 

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 import requests
 
-from events import play, players
+from events import accounts, play
 from events.audit import audit
 from events.platform import Platform
 from games.drawing import LINES, WIDTH
 from games.kernel import State
 from service.app import create_app
-from service.settings import Settings
+from service.http.settings import Settings
 from tests.conftest import take_seat
 from tests.prepared import begun, position
 from tests.service.conftest import Caller, Live
@@ -172,7 +172,7 @@ def test_a_note_cannot_control_the_terminal_of_a_replay(
 ) -> None:
     """A replay prints only lines of printable characters."""
     for note in NOTES.values():
-        match = begun(platform, KEPT, players.register(platform, "Ann")[0].id)[1]
+        match = begun(platform, KEPT, accounts.register(platform, "Ann")[0].id)[1]
         negotiated(platform, match, note)
         monkeypatch.setattr("sys.stdin", io.StringIO("2\nn\nq\n"))
         assert replay([match, "--url", live.url]) == 0
@@ -185,7 +185,7 @@ def test_a_note_cannot_control_the_terminal_of_a_replay(
 
 def test_a_note_does_not_break_a_stream_over_a_socket(platform: Platform, live: Live) -> None:
     for note in NOTES.values():
-        match = begun(platform, KEPT, players.register(platform, "Ann")[0].id)[1]
+        match = begun(platform, KEPT, accounts.register(platform, "Ann")[0].id)[1]
         negotiated(platform, match, note)
         events = streamed(requests.get(f"{live.url}/v1/matches/{match}/stream?seconds=0", timeout=10).content)
         assert [event["id"] for event in events] == [b"1", b"2", b"3"]

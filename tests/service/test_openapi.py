@@ -14,10 +14,10 @@ from openapi_spec_validator import validate
 
 from games import GAMES
 from games.kernel import SHARED_REFUSALS
-from service.game_components import camel
-from service.openapi import described, in_yaml
-from service.problems import CODES
-from service.routes import OPERATIONS
+from service.api.game_components import camel
+from service.api.openapi import described, in_yaml
+from service.api.routes import OPERATIONS
+from service.http.problems import CODES
 from table.deeds import BEGINNINGS, DEEDS
 from table.facts import FACTS
 from table.session import BY_SYSTEM

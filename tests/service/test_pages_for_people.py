@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from flask import Flask
 
-from service import docs
+from service.api import docs
 
 
 def test_the_description_is_made_once_however_many_ask_for_it_first() -> None:

@@ -13,12 +13,12 @@ import pytest
 import requests
 
 from events import play, recall
+from events.accounts import SCOPES, add_key, register
 from events.platform import Platform
-from events.players import SCOPES, add_key, register
 from events.store.accounts import ADMIN as ADMIN_SIGNER
 from events.store.heads import Head
 from games.kernel import SYSTEM
-from service.hub import MOST_NEWS, PlayerWatch
+from service.http.hub import MOST_NEWS, PlayerWatch
 from tests.conftest import Servers, take_seat, within
 from tests.service.conftest import ADMIN, Caller, Live
 from tests.service.test_streams import streams
@@ -180,7 +180,7 @@ def test_what_waits_comes_first(live: Live, platform: Platform, people: list[Per
 def test_strangers_who_invite_without_end_do_not_make_the_beginning_longer(
     platform: Platform, ada: Caller, ben: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("service.player_stream.MOST_INVITATIONS", 3)
+    monkeypatch.setattr("service.api.player_stream.MOST_INVITATIONS", 3)
     made = [play.create(platform, ben.id, "tally", {"one": "me", "two": f"player:{ada.id}"}, {}).match for _ in range(5)]
     body = ada.get("/v1/players/me/stream?seconds=0").data.decode()
     assert body.count("event: invited") == 3

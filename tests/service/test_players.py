@@ -6,16 +6,16 @@ from collections.abc import Callable
 import pytest
 from marshmallow import ValidationError
 
-from events import players
+from events import accounts
+from events.accounts import SCOPES, Account
 from events.platform import Platform
-from events.players import SCOPES, Account
-from events.queue.counters import Counters
-from service.directory import Directory
-from service.keys import Keys
-from service.limits import NO_LIMITS
-from service.problems import Problem
-from service.request_schemas import NAME_RULES
-from service.throttle import Throttle
+from events.store.queue.counters import Counters
+from service.http.directory import Directory
+from service.http.keys import Keys
+from service.http.limits import NO_LIMITS
+from service.http.problems import Problem
+from service.http.schemas import NAME_RULES
+from service.http.throttle import Throttle
 from tests.conftest import within
 from tests.service.conftest import Caller
 
@@ -76,18 +76,18 @@ def test_without_a_key_where_one_is_needed_is_401(anybody: Caller) -> None:
 def lookups(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The players that were looked up in the store, in turn."""
     asked: list[str] = []
-    get = players.get
+    get = accounts.get
 
     def counted(platform: Platform, id: str) -> Account | None:
         asked.append(id)
         return get(platform, id)
 
-    monkeypatch.setattr("events.players.get", counted)
+    monkeypatch.setattr("events.accounts.get", counted)
     return asked
 
 
 def test_a_player_is_remembered_in_every_way_of_writing_the_key(platform: Platform, lookups: list[str]) -> None:
-    player, key = players.register(platform, "Ada")
+    player, key = accounts.register(platform, "Ada")
     directory = Directory(platform, 30)
     keys = Keys(platform, directory, None, UNLIMITED)
 
@@ -104,7 +104,7 @@ def test_a_player_is_remembered_in_every_way_of_writing_the_key(platform: Platfo
 
 
 def test_a_player_is_forgotten_after_a_time(platform: Platform, lookups: list[str]) -> None:
-    player, key = players.register(platform, "Ada")
+    player, key = accounts.register(platform, "Ada")
     keys = Keys(platform, Directory(platform, 0), None, UNLIMITED)
     assert [keys.caller(f"Bearer {key}", "needed", "here").id for _ in range(2)] == [player.id] * 2
     assert lookups == [player.id] * 2
@@ -112,24 +112,24 @@ def test_a_player_is_forgotten_after_a_time(platform: Platform, lookups: list[st
 
 def test_what_was_read_before_a_change_is_not_remembered(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
     """A change is heard while a player is being looked up: what the look-up returns may be older than the change."""
-    player, _ = players.register(platform, "Ada")
+    player, _ = accounts.register(platform, "Ada")
     directory = Directory(platform, 30)
     within(20, lambda: directory.account(player.id) is directory.account(player.id))
     directory.forget(player.id)
-    get = players.get
+    get = accounts.get
 
     def slow(platform: Platform, id: str) -> Account | None:
         found = get(platform, id)
         directory.forget(id)
         return found
 
-    monkeypatch.setattr("events.players.get", slow)
+    monkeypatch.setattr("events.accounts.get", slow)
     assert directory.account(player.id) is not directory.account(player.id)
 
 
 def test_the_thread_that_hears_of_changes_ends_when_nothing_is_remembered(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("service.directory.LOOK_SECONDS", 0.05)
-    player, _ = players.register(platform, "Ada")
+    monkeypatch.setattr("service.http.directory.LOOK_SECONDS", 0.05)
+    player, _ = accounts.register(platform, "Ada")
     directory = Directory(platform, 0.2)
     for _ in range(2):
         directory.account(player.id)

@@ -11,7 +11,7 @@ from events import play, recall
 from events.platform import Platform
 from games import GAMES
 from service.app import create_app
-from service.settings import Settings
+from service.http.settings import Settings
 from tests.service.conftest import Caller, played_on, worlds
 from tests.service.test_matches import played_out
 from tools.client import in_the_game

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from events.errors import PlatformError
-from service.problems import CODES, platform_problem, problem_response
+from service.http.problems import CODES, platform_problem, problem_response
 from table.rules import REFUSALS
 
 

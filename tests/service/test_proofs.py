@@ -15,13 +15,13 @@ import pytest
 import rfc8785
 
 from events import play, recall
-from events.entries import parse
 from events.platform import Platform
 from examples.check_chain import START, digest
 from games.kernel import any_action
+from record.entries import parse
 from service import sight
 from service.app import create_app
-from service.settings import Settings
+from service.http.settings import Settings
 from tests.conftest import ALL_GAMES, within
 from tests.service.conftest import Caller, played_on, streams_open
 from tests.service.test_bidding import MOVE, SEATS, UPGRADE, bid, hand, laid

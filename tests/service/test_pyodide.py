@@ -13,8 +13,8 @@ from flask.testing import FlaskClient
 
 from events.platform import Platform
 from service.app import create_app
-from service.pyodide import COMPRESSED, LIST, NAMES, RULES, VERSION, WASM, WORKER, at_hand
-from service.settings import Settings
+from service.http.settings import Settings
+from service.pages.pyodide import COMPRESSED, LIST, NAMES, RULES, VERSION, WASM, WORKER, at_hand
 from tests.service.conftest import Caller
 
 BYTES = b"\0asm" + b"x" * 5000
@@ -63,7 +63,7 @@ def test_only_the_worker_may_compile_and_no_file_may_load_anything_else(client: 
         assert client.get(f"{pyodide.folder}/{name}", headers={"If-None-Match": answer.headers["ETag"]}).status_code == 304
         assert client.get(f"/pyodide/000000000000/{name}").headers["Cache-Control"] == "no-cache"
     with ZipFile(BytesIO(client.get(f"{pyodide.folder}/{RULES}").data)) as archive:
-        assert "events/redeciding.py" in archive.namelist()
+        assert "record/redeciding.py" in archive.namelist()
     for name in (LIST, COMPRESSED, "..", "%2e%2e%2fsettings.py"):
         assert client.get(f"{pyodide.folder}/{name}").status_code == 404
 

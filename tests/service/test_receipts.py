@@ -10,14 +10,15 @@ from typing import Any
 import pytest
 import requests
 
-from events import play, recall, signer
-from events.entries import parse
+from events import play, recall
+from events.notary import signer
 from events.platform import Platform
 from evidence.notes import SigningKey, opened, parse_vkey
 from evidence.statements import Receipt, parse_receipt
 from examples import check_chain
+from record.entries import parse
 from service.app import create_app
-from service.settings import Settings
+from service.http.settings import Settings
 from tests.conftest import Servers
 from tests.service.conftest import ADMIN, Caller, Live
 from tests.service.test_secrecy import replace_entries

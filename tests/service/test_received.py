@@ -11,11 +11,11 @@ import pytest
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 from events import play
-from events.entries import parse
+from events.accounts import register
 from events.platform import Platform, Settings, open_platform
-from events.players import register
+from record.entries import parse
 from service.app import create_app
-from service.settings import Settings as ServiceSettings
+from service.http.settings import Settings as ServiceSettings
 from tests.conftest import ALL_GAMES, Servers
 from tests.events.test_clock import Machine
 

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 import requests
 
-from events import play, players
+from events import accounts, play
+from events.accounts import SCOPES
 from events.platform import Platform
-from events.players import SCOPES
 from events.store.accounts import ADMIN as ADMIN_SIGNER
 from tests.conftest import Servers, within
 from tests.service.conftest import ADMIN, Live
@@ -57,8 +57,8 @@ def test_a_revoked_key_loses_its_requests_and_its_stream_in_another_process(
     pair: tuple[Live, Live], platform: Platform, match: str
 ) -> None:
     one, two = pair
-    player, key = players.register(platform, "Ada")
-    made, bot = players.add_key(platform, player.id, ADMIN_SIGNER, "bot", ["read"], SCOPES)
+    player, key = accounts.register(platform, "Ada")
+    made, bot = accounts.add_key(platform, player.id, ADMIN_SIGNER, "bot", ["read"], SCOPES)
     remember(two, bot)
     with (
         listening(f"{two.url}/v1/matches/{match}/stream", **headers(bot)) as his,
@@ -77,7 +77,7 @@ def test_a_revoked_key_loses_its_requests_and_its_stream_in_another_process(
 
 def test_a_role_that_is_taken_away_ends_a_referees_stream(pair: tuple[Live, Live], platform: Platform, match: str) -> None:
     one, two = pair
-    rex, key = players.register(platform, "Rex", "referee")
+    rex, key = accounts.register(platform, "Rex", "referee")
     remember(two, key)
     with listening(f"{two.url}/v1/matches/{match}/stream?viewer=auditor", **headers(key)) as ear:
         ear.next("id: 2")
@@ -88,7 +88,7 @@ def test_a_role_that_is_taken_away_ends_a_referees_stream(pair: tuple[Live, Live
 
 def test_a_new_name_stands_in_another_process(pair: tuple[Live, Live], platform: Platform) -> None:
     one, two = pair
-    player, key = players.register(platform, "Ada")
+    player, key = accounts.register(platform, "Ada")
     made = ask(one, "POST", "/v1/matches", key, {"game": "tally", "seats": {"one": "me", "two": "open"}}).json()
 
     def name() -> Any:
@@ -103,7 +103,7 @@ def test_a_new_name_stands_in_another_process(pair: tuple[Live, Live], platform:
 
 def test_news_that_was_missed_is_made_up_for(pair: tuple[Live, Live], platform: Platform, servers: Servers) -> None:
     _, two = pair
-    player, key = players.register(platform, "Ada")
+    player, key = accounts.register(platform, "Ada")
     remember(two, key)
     stop = threading.Event()
 
@@ -114,7 +114,7 @@ def test_news_that_was_missed_is_made_up_for(pair: tuple[Live, Live], platform: 
     cutting = threading.Thread(target=cut)
     cutting.start()
     try:
-        players.revoke_key(platform, player.id, ADMIN_SIGNER, players.first_key(player.id))
+        accounts.revoke_key(platform, player.id, ADMIN_SIGNER, accounts.first_key(player.id))
     finally:
         stop.set()
         cutting.join()
@@ -124,7 +124,7 @@ def test_news_that_was_missed_is_made_up_for(pair: tuple[Live, Live], platform: 
 def test_a_player_who_is_deleted_while_playing_is_refused_from_then_on(pair: tuple[Live, Live], platform: Platform) -> None:
     """Threads act through both processes while the player is deleted. Every answer is a success or a 401, and the log has the successes."""
     one, two = pair
-    player, key = players.register(platform, "Ada")
+    player, key = accounts.register(platform, "Ada")
     body = {"game": "tally", "seats": {"one": "me", "two": "me"}, "options": {"target": 1_000_000}}
     match = ask(one, "POST", "/v1/matches", key, body).json()["id"]
     play.play(platform, match, "system", [{"type": "advance"}])

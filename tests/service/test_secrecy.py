@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from events import recall
-from events.entries import START, Entry, blind_key, link, parse
 from events.platform import Platform
 from games import GAMES
 from games.chance import Drawn
 from games.kernel import legal
 from games.lifecycle import PREPARED
+from record.entries import START, Entry, blind_key, link, parse
 from service import sight
 from service.app import create_app
-from service.settings import Settings
+from service.http.settings import Settings
 from table.rules import is_table_action
 from tests.conftest import Servers
 from tests.service.conftest import Caller, played_on

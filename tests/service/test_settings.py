@@ -9,10 +9,10 @@ import pytest
 from environs import EnvError
 
 import events.platform
-from service import serve
-from service.addresses import networks
-from service.limits import AMOUNTS, NO_LIMITS
-from service.settings import Settings, settings_from_environment
+from service.http.addresses import networks
+from service.http.limits import AMOUNTS, NO_LIMITS
+from service.http.settings import Settings, settings_from_environment
+from service.supervisor import serve
 
 
 @pytest.fixture(autouse=True)

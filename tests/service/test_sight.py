@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from events.entries import FORMAT, Entry, prove
 from games.kernel import AUDITOR, SPECTATOR, Action, Event
+from record.entries import FORMAT, Entry, prove
 from service import sight
 from tests.events.sealing import SEALING
 

@@ -12,12 +12,12 @@ import pytest
 
 from events import play, recall
 from events.audit import audit
-from events.entries import parse
 from events.platform import Platform
 from events.rebuild import rebuild
 from events.standings import changes, indexes
+from record.entries import parse
 from service.app import create_app
-from service.settings import Settings
+from service.http.settings import Settings
 from tests.conftest import Servers, within
 from tests.service.conftest import Caller, played_on, streams_open
 from tests.service.test_history import events

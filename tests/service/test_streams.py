@@ -18,7 +18,7 @@ import requests
 from events import expiry, play
 from events.platform import Platform
 from service.app import create_app
-from service.settings import Settings
+from service.http.settings import Settings
 from tests.conftest import within
 from tests.service.conftest import Live
 
@@ -102,7 +102,7 @@ def test_a_silent_stream_comments(live: Live, match: str) -> None:
 def test_a_silent_stream_comments_also_if_it_looks_for_entries_more_often(
     platform: Platform, match: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("service.hub.LOOK_SECONDS", 0.05)
+    monkeypatch.setattr("service.http.hub.LOOK_SECONDS", 0.05)
     client = create_app(platform, Settings(comment_seconds=0.3, log_requests=False)).test_client()
     body = client.get(f"/v1/matches/{match}/stream?after=2&seconds=1").data
     assert body.startswith(b"retry: 1000\n\n: still here\n\n")

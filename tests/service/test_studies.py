@@ -10,22 +10,22 @@ from structlog.testing import CapturingLogger
 
 from events import play, recall
 from events.due import ANALYSIS, HINT, KINDS
-from events.entries import parse
 from events.platform import Platform
-from events.queue.studies import ANALYSTS, BOUNDS, FAILED_MS, Study, analysis_of, hint_for
+from events.store.queue.studies import ANALYSTS, BOUNDS, FAILED_MS, Study, analysis_of, hint_for
 from games import GAMES
 from games.chance import Drawn
 from games.choices import admits
 from games.kernel import RESTORED, SYSTEM, legal
 from players.level import Option
+from record.entries import parse
+from record.thinking.judging import compares
 from service.app import create_app
-from service.limits import AMOUNTS
-from service.settings import Settings
+from service.http.limits import AMOUNTS
+from service.http.settings import Settings
 from tests.conftest import ALL_GAMES, Servers, waits
 from tests.service.conftest import Caller, played_on
 from tests.service.test_matches import played_out
 from tests.service.test_secrecy import comparable, replace_entries
-from thinking.judging import compares
 from tools.analyse import analyse
 from tools.records import Record
 from workers import jobs, studying
@@ -323,7 +323,7 @@ def test_only_what_is_over_and_open_is_analysed(platform: Platform, ada: Caller,
 
 def test_long_matches_are_not_analysed(platform: Platform, ada: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     match = over(platform, ada)
-    monkeypatch.setattr("service.studies.LONGEST", 5)
+    monkeypatch.setattr("service.api.studies.LONGEST", 5)
     assert ada.post(f"/v1/matches/{match}/analysis").json["code"] == "analysis_too_long"
 
 

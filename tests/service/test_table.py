@@ -13,7 +13,7 @@ import rfc8785
 from events import play, recall
 from events.platform import Platform
 from service.app import create_app
-from service.settings import Settings
+from service.http.settings import Settings
 from tests.service.conftest import Caller
 from tests.service.test_matches import played_out
 from tools.client import in_the_game

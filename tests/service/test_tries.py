@@ -15,8 +15,8 @@ from games import GAMES
 from games.choices import complete
 from games.kernel import SYSTEM, any_action, legal
 from service.app import create_app
-from service.limits import NO_LIMITS
-from service.settings import Settings
+from service.http.limits import NO_LIMITS
+from service.http.settings import Settings
 from tests.service.conftest import Caller, played_on
 from tests.web.frames import Reader
 

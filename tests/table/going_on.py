@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, Protocol
 
-from events.entries import Entry
-from events.positions import Position, follow, moment_of_play, session_after
 from games import GAMES
 from games.chance import Chance, Drawn
 from games.choices import complete
 from games.documents import clone
 from games.kernel import SYSTEM, Action, Event, Game, Refused, any_action, carry_out
+from record.entries import Entry
+from record.positions import Position, follow, moment_of_play, session_after
 from table import rules
 from table.deadlines import next_deed
 from table.session import Session

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from events.entries import Entry
-from events.positions import Position, follow, follow_all
 from games.kernel import SPECTATOR, Game, Refused
+from record.entries import Entry
+from record.positions import Position, follow, follow_all
 from table import rules
 from table.session import Origin, Session
 from tests.table.going_on import ALL, COMMITMENT, MATCH, PLAYERS, Run, created, go_on, steps

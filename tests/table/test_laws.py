@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from jsonschema_rs import Draft202012Validator
 
-from events.entries import Entry
-from events.positions import Position, follow_all
 from games.choices import admits
 from games.documents import clone
 from games.kernel import Game, Refused, no
 from games.schema import always, record
+from record.entries import Entry
+from record.positions import Position, follow_all
 from table import rules
 from table.clocks import deadlines, only_clocks_differ, remaining
 from table.data import MOST_OFFERS

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import random
 
-from events.dice import Draws, dice_key
 from games import GAMES
 from games.chance import Chance, Drawn
 from games.documents import clone
 from games.kernel import SYSTEM, Action, Match, legal
 from players import choose
 from players.greedy import TRIED, completions, expected
+from record.dice import Draws, dice_key
 from tests.archive.recording import PLAYERS, Recorded
 from tools.records import Record
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from events.decisions import decisions
-from events.entries import parse
 from games import GAMES
 from games.kernel import SYSTEM
+from record.decisions import decisions
+from record.entries import parse
 from table.rules import is_table_action
 from tests.tools.seers import played
 from tools import analyse as command

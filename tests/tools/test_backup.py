@@ -17,7 +17,9 @@ from typing import Any
 import pytest
 import redis
 
-from events import aof, backup, embedded, highwater, ledger, losses, play, players, seal, sequencing
+from events import accounts, play
+from events.keeping import aof, backup, embedded, losses, seal
+from events.notary import highwater, ledger, sequencing
 from events.platform import Settings, open_platform
 from games import GAMES
 from tests.conftest import within
@@ -54,7 +56,7 @@ class Writers:
 
     def _write(self) -> None:
         while not self._enough.is_set():
-            player = players.register(self.platform, "Ann")[0].id
+            player = accounts.register(self.platform, "Ann")[0].id
             self.registered.append(player)
             match = play.create(self.platform, player, "war", {"red": "me", "blue": "me"}, {}).match
             self.acknowledged[match] = 1

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from service.serve import worker_environment
+from service.supervisor.serve import worker_environment
 from tools import compile as compiling
 
 PYTHON = '#!/bin/sh\n[ "$1" = -c ] || echo "$PYTHONPATH|${WARLEDGER_COMPILED:-}"\n'

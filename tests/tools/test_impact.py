@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from events.dice import Draws, dice_key
-from events.entries import Entry, blind_key, canonical, parse
-from events.positions import follow_all
 from games import GAMES
 from games.kernel import Action, Game, Refusal, State, no
 from games.war import attacks, outcome
+from record.dice import Draws, dice_key
+from record.entries import Entry, blind_key, canonical, parse
+from record.positions import follow_all
 from tools import impact as command
 from tools.impact import CHANGES, OPEN, SAME, Impact, impact
 from tools.records import Record, read_file, write_archive

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from service.pyodide import LIST, NAMES, VERSION, at_hand
+from service.pages.pyodide import LIST, NAMES, VERSION, at_hand
 from tools import pyodide
 
 NPM = """#!/bin/sh

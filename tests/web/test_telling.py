@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from events.entries import Entry
-from events.positions import Position, follow
 from games import GAMES, patterns
 from games.kernel import AUDITOR, SPECTATOR, SYSTEM, Game
-from service.catalogue import rules
+from record.entries import Entry
+from record.positions import Position, follow
+from service.api.catalogue import rules
 from service.sight import shown
 from table.deeds import DEEDS
 from table.facts import FACTS

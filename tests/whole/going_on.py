@@ -15,10 +15,10 @@ from flask.testing import FlaskClient
 
 from events import audit, recall
 from events.due import ADVANCE, THINK, owed
-from events.entries import parse
 from events.platform import Platform, open_platform
+from record.entries import parse
 from service.app import create_app
-from service.settings import Settings
+from service.http.settings import Settings
 from workers.jobs import do_step
 
 FOREVER = 1e12

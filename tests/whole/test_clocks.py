@@ -15,7 +15,7 @@ import pytest
 import redis
 import requests
 
-from events import embedded
+from events.keeping import embedded
 from games.choices import complete
 from table.rules import is_table_action
 from tests.whole.conftest import Client, until

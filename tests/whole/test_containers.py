@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 import yaml
 
-from events import embedded, play
+from events import play
 from events.errors import StoreRefused, StoreUnavailable
+from events.keeping import embedded
 from events.platform import Settings, open_platform
 from events.store import library
 from events.store.client import answers
@@ -24,7 +25,7 @@ from tools import functions
 ROOT = Path(__file__).resolve().parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
 SERVICES = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
-CODE = "\n".join(file.read_text() for place in ("events", "service", "workers", "tools") for file in (ROOT / place).glob("*.py"))
+CODE = "\n".join(file.read_text() for place in ("events", "service", "workers", "tools") for file in (ROOT / place).rglob("*.py"))
 
 
 def commands() -> list[list[str]]:

@@ -10,10 +10,10 @@ import pytest
 from flask import Flask
 
 from events import play, recall
+from events.accounts import register
 from events.platform import Platform
-from events.players import register
 from service.app import create_app
-from service.settings import Settings
+from service.http.settings import Settings
 
 SEATS = {"red": "me", "blue": "open"}
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from events import aof, embedded, losses, seal
+from events.keeping import aof, embedded, losses, seal
 from tests.events.test_aof import longer
 from tests.whole.conftest import Client, kill, until
 from tests.whole.test_commands import run
@@ -85,7 +85,7 @@ def test_a_store_that_must_not_be_cut_by_itself_waits_for_an_operator(
     content = file.read_bytes()
     more = b"".join(b"*2\r\n$4\r\nXADD\r\n$24\r\n{p1}:s:%b\r\n$3\r\n%d-0\r\n" % (match.encode(), number) for number in range(1, 150))
     file.write_bytes(content[:-3] + more)
-    command = [sys.executable, "-m", "service.serve", "--port", "0", "--data", str(tmp_path / "data")]
+    command = [sys.executable, "-m", "service.supervisor.serve", "--port", "0", "--data", str(tmp_path / "data")]
     capfd.readouterr()
     process = subprocess.Popen(command, env=private.python_environment(), start_new_session=True)
     said = ""

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from events import play, players, recall
+from events import accounts, play, recall
 from events.platform import Platform
 from games import GAMES
 from games.kernel import Game, any_action
@@ -74,7 +74,7 @@ def copy(tmp_path: Path, platform: Platform) -> Copy:
 
 
 def test_a_match_goes_on_under_the_rules_it_began_with(copy: Copy, platform: Platform) -> None:
-    player, key = players.register(platform, "Ann")
+    player, key = accounts.register(platform, "Ann")
     waiting, *old = (begun(platform, player.id, 12) for _ in range(4))  # three, so that a high die falls in one of them
     hash_before = recall.position(platform, waiting).rules
 

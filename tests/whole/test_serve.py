@@ -22,12 +22,12 @@ import pytest
 import redis
 import requests
 
-from events import embedded
-from events.exposition import EVERY
+from events.keeping import embedded
+from events.telemetry.exposition import EVERY
 from games import GAMES
 from games.choices import complete
-from service.serve import has_room
-from service.supervision import turn_over
+from service.supervisor.serve import has_room
+from service.supervisor.supervision import turn_over
 from tests.whole.conftest import Client, kill, until
 from tools import private
 from tools.client import in_the_game
@@ -36,8 +36,8 @@ from tools.processes import Process, family, lives
 PARTS = {
     "the_store": embedded.STORE,
     "the_queue": embedded.QUEUE,
-    "the_web": "service.web",
-    "one_web_process": "service.web",
+    "the_web": "service.supervisor.web",
+    "one_web_process": "service.supervisor.web",
     "a_worker": "workers.run",
 }
 RECOVERY = 10.0
@@ -277,7 +277,7 @@ def test_a_store_that_is_killed_again_while_it_loads_comes_back_and_readyz_says_
 def test_sigterm_is_heeded_within_three_seconds_while_the_store(moment: str, tmp_path: Path, slow_store: dict[str, str]) -> None:
     data = tmp_path / "data"
     if moment == "at the first start":
-        command = [sys.executable, "-m", "service.serve", "--port", "0", "--data", str(data)]
+        command = [sys.executable, "-m", "service.supervisor.serve", "--port", "0", "--data", str(data)]
         process = subprocess.Popen(command, cwd=private.ROOT, env={**private.python_environment(), **slow_store}, start_new_session=True)
         until(lambda: any("workers.run" in child.command for child in family(process.pid)))
     else:
@@ -555,7 +555,7 @@ def test_the_admin_key_makes_referees_and_only_its_owner_can_read_it(lasting: pr
 
 
 def test_a_large_log_is_rotated_while_a_process_writes_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("service.supervision.LOG_LIMIT", 10)
+    monkeypatch.setattr("service.supervisor.supervision.LOG_LIMIT", 10)
     log = tmp_path / "web.log"
     with log.open("ab", buffering=0) as writer:
         writer.write(b"small\n")
@@ -571,5 +571,5 @@ def test_a_large_log_is_rotated_while_a_process_writes_to_it(tmp_path: Path, mon
 
 def serve(*options: str) -> subprocess.CompletedProcess[str]:
     """Run a `serve` that is expected to end by itself."""
-    command = [sys.executable, "-m", "service.serve", *options]
+    command = [sys.executable, "-m", "service.supervisor.serve", *options]
     return subprocess.run(command, cwd=private.ROOT, capture_output=True, text=True, timeout=60)

@@ -12,13 +12,14 @@ from typing import IO
 
 import pytest
 
-from events import embedded, recall
+from events import recall
 from events.audit import audit
 from events.due import KINDS
-from events.entries import parse
 from events.errors import StoreUnavailable
+from events.keeping import embedded
 from events.platform import Platform, Settings, open_platform
 from games import GAMES
+from record.entries import parse
 from tests.workers.toy import TOYS
 
 ROOT = Path(__file__).parents[2]

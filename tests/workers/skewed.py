@@ -8,9 +8,9 @@ from __future__ import annotations
 import sys
 import time
 
-from events.clock import Clock, wall_time
 from events.due import KINDS, queue_list
 from events.platform import open_platform
+from events.timing.clock import Clock, wall_time
 from tests.workers.toy import TOYS
 from workers.run import work
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from events import play, players, recall
+from events import accounts, play, recall
 from events.due import THINK
-from events.entries import parse
 from events.platform import Platform
 from events.rebuild import rebuild
 from games.kernel import SYSTEM, State
+from record.entries import parse
 from service.app import create_app
-from service.settings import Settings
+from service.http.settings import Settings
 from tests.conftest import within
 from tests.events.keyspace import projections
 from tests.prepared import begun, position
@@ -49,7 +49,7 @@ def people(lonely: Platform) -> dict[str, Caller]:
     app = create_app(lonely, Settings(log_requests=False))
     found = {}
     for seat in SEATS:
-        player, key = players.register(lonely, seat)
+        player, key = accounts.register(lonely, seat)
         found[seat] = Caller(app.test_client(), key, player.id)
     return found
 

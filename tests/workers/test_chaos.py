@@ -15,13 +15,14 @@ from typing import Any, NamedTuple
 import pytest
 import redis
 
-from events import embedded, play, recall
+from events import play, recall
 from events.audit import audit
 from events.due import owed
-from events.entries import Entry, parse
 from events.errors import PlatformError, StoreUnavailable
+from events.keeping import embedded
 from events.platform import Platform
 from games.kernel import Refused
+from record.entries import Entry, parse
 from tests.conftest import within
 from tests.workers.conftest import ANN, TEN_SECONDS, Hire, Worker
 

@@ -10,10 +10,10 @@ import pytest
 
 from events import play, recall
 from events.audit import audit
-from events.entries import parse
 from events.platform import Platform
+from record.entries import parse
 from service.app import create_app
-from service.settings import Settings
+from service.http.settings import Settings
 from tests.conftest import within
 from tests.service.conftest import ADMIN, Caller
 from tests.workers.conftest import TEN_SECONDS, Hire

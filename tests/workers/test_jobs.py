@@ -16,7 +16,7 @@ from events import play, recall
 from events.due import ADVANCE, DEADLINE, KINDS, THINK, Owed, owed, queue_list
 from events.errors import NoSeat, StoreUnavailable
 from events.platform import Platform
-from events.queue import TICKET, Done, Jobs
+from events.store.queue import TICKET, Done, Jobs
 from games.kernel import SYSTEM, Action
 from players import LEVELS
 from tests.conftest import Servers, tickets, waits

@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 import redis
 
-from events import embedded, play, recall
+from events import play, recall
 from events.audit import audit
 from events.due import owed
 from events.errors import StoreUnavailable
+from events.keeping import embedded
 from events.platform import Platform, open_platform
 from tests.conftest import within
 from tests.workers.conftest import ANN, LOGGED, TEN_SECONDS, Hire, check, version

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from events import play, recall
-from events.dice import Draws
 from events.due import ADVANCE, Owed
-from events.entries import parse
 from events.platform import Platform
 from games.chance import Drawn
 from games.kernel import SYSTEM, Event, State, carry_out, fold
 from games.war_of_civilizations import GAME
+from record.dice import Draws
+from record.entries import parse
 from tests.conftest import within
 from tests.games.matches import same
 from tests.prepared import begun, position

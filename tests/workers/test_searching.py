@@ -14,18 +14,18 @@ import pytest
 import redis
 
 from events import play, recall
-from events.allowances import ALLOWANCES, Allowance
 from events.due import KINDS, SEARCH, THINK, owed
-from events.entries import Entry, parse
 from events.platform import Platform
-from events.thoughts import decision_in
 from games.kernel import SYSTEM
 from players import LEVELS, question_of
 from players.level import Budget
+from record.allowances import ALLOWANCES, Allowance
+from record.entries import Entry, parse
+from record.thinking import decide
+from record.thoughts import decision_in
 from tests.conftest import Servers, waits, within
 from tests.tally import TALLY
 from tests.workers.conftest import ANN, LOGGED, TEN_SECONDS, Hire, check, members, version
-from thinking import decide
 from workers import brake, jobs
 from workers.sweep import overdue, sweep
 

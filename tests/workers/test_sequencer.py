@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 from werkzeug.serving import make_server
 
-from events import highwater, ledger, metrics, play, players, sequencing
+from events import accounts, play
+from events.notary import highwater, ledger, sequencing
+from events.notary.witnessing import Witnesses
 from events.platform import Platform, Settings, Witness, open_platform, settings_from_environment
-from events.witnessing import Witnesses
+from events.telemetry import metrics
 from evidence import checkpoints, cosigning
 from evidence.notes import COSIGNATURE, SigningKey, parse, parse_vkey
 from tests.conftest import ALL_GAMES, Servers, within
@@ -30,7 +32,7 @@ class Witnessed:
         self.settings = Settings(store_url=servers.store_url, queue_url=servers.queue_url, data=folder, keys=folder / "keys")
         self.opened = [open_platform(self.settings, ALL_GAMES)]
         self.logs = [parse_vkey(vkey) for vkey in self.opened[0].signer.vkeys()]
-        self.player = players.register(self.opened[0], "Ann")[0].id
+        self.player = accounts.register(self.opened[0], "Ann")[0].id
         self.listening: list[socket.socket] = []
         self.stops = []
 
@@ -75,7 +77,7 @@ def names(platform: Platform) -> list[str]:
 
 
 def test_each_checkpoint_is_cosigned_by_every_witness_that_answers(witnessed: Witnessed, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("events.witnessing.SECONDS", 0.3)
+    monkeypatch.setattr("events.notary.witnessing.SECONDS", 0.3)
     away = Witness("http://127.0.0.1:9", AWAY.verifier)
     platform = witnessed.with_witnesses(witnessed.witness("one"), away, witnessed.silent(), witnessed.witness("two"))
     asking = Witnesses(platform)

@@ -14,12 +14,12 @@ from rq.timeouts import JobTimeoutException
 from events import play, recall
 from events.audit import audit
 from events.due import KINDS, THINK, Owed, owed
-from events.entries import parse
 from events.errors import Stale
 from events.platform import Platform, open_platform
 from games.kernel import SYSTEM, Action
 from players import LEVELS
 from players.level import Thought
+from record.entries import parse
 from tests.conftest import Servers, within
 from tests.events.sealing import SEALING
 from tests.workers.conftest import ANN, TEN_SECONDS, Hire, check, members, version

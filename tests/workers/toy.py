@@ -13,12 +13,12 @@ import sys
 import time
 from pathlib import Path
 
-from events.allowances import ALLOWANCES, Allowance
 from events.due import KINDS, THINK
 from events.platform import settings_from_environment
 from games import GAMES
 from games.chance import Chance
 from games.kernel import Game, Memory, State
+from record.allowances import ALLOWANCES, Allowance
 from tests.tally import TALLY
 from workers.run import main
 

@@ -9,7 +9,7 @@ const RULES = "/rules";
 const DECIDE = `
 import json, sys
 sys.path.insert(0, "${RULES}")
-from events.redeciding import NotWhole, decide_again
+from record.redeciding import NotWhole, decide_again
 
 def decide(file, progress):
     try:

@@ -1,0 +1,299 @@
+"""Players and their keys. A key is shown once and stored as its SHA-256 only."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import re
+import secrets
+import time
+from collections.abc import Callable, Iterable, Mapping
+from hashlib import sha256
+from typing import NamedTuple
+
+import orjson
+
+from events import play, recall
+from events.errors import KeyRevoked, NoMatch, NoSuchKey, NoSuchPlayer, ScopeNeeded, StillSeated, TooManyKeys
+from events.keeping import erasing
+from events.platform import Platform
+from events.store.accounts import Result, Signer, StoredKey
+from games import patterns
+from games.kernel import Refused
+from table.state import kept_seats
+
+ROLES = ("player", "referee", "admin")
+SCOPES = ("account", "play", "read", "referee")
+MOST_KEYS = 20
+MOST_LEFT = 100
+
+_FIRST = "first"
+_KEY = re.compile(f"wl_({patterns.PLAYER})_({patterns.KEY})_[A-Za-z0-9_-]{{43}}")
+
+
+class Player(NamedTuple):
+    """Somebody who plays or referees; `created` in milliseconds since 1970. A deleted player has neither a name nor that moment."""
+
+    id: str
+    name: str | None
+    role: str
+    created: int | None
+
+
+class Key(NamedTuple):
+    """A key of a player: what may be shown, and the hash of the secret.
+
+    `created` in milliseconds since 1970, `used`: the day of the last use, in days since 1970. `hash` is None for the first key of a player
+    from an earlier release, until it is used.
+    """
+
+    id: str
+    name: str
+    scopes: tuple[str, ...]
+    created: int
+    used: int | None
+    hash: str | None
+
+
+class Account(NamedTuple):
+    """A player with all keys, by id."""
+
+    player: Player
+    keys: Mapping[str, Key]
+
+
+# ---------------------------------------------------------------- who has a key
+
+
+def new_secret() -> str:
+    """Return the random part of a key."""
+    return secrets.token_urlsafe(32)
+
+
+def new_admin_key() -> str:
+    """Return a new admin key. It begins with a letter, so that no command takes it for an option."""
+    return f"wl_{new_secret()}"
+
+
+def holder(key: str, account_of: Callable[[str], Account | None], owner_of: Callable[[str], str | None]) -> tuple[Account, Key] | None:
+    """Return the player who has a key, and the key; None if nobody has it.
+
+    A key names its player and itself. One from an earlier release names neither, and `owner_of` finds its player by its hash.
+    """
+    hashed = _hashed(key)
+    named = _KEY.fullmatch(key)
+    id = named[1] if named else owner_of(hashed)
+    account = account_of(id) if id else None
+    if account is None:
+        return None
+    found = account.keys.get(named[2] if named else first_key(account.player.id))
+    if found is None or not (found.hash == hashed or (found.hash is None and not named)):
+        return None
+    return account, found._replace(hash=hashed)
+
+
+def get(platform: Platform, id: str) -> Account | None:
+    """Return the player with this id, also if deleted; None if there never was one. Raises StoreUnavailable."""
+    fields = platform.store.accounts.fields_of(id) if patterns.matches(patterns.PLAYER, id) else {}
+    if not fields:
+        return None
+    if "name" not in fields:
+        return Account(Player(id, None, ROLES[0], None), {})
+    player = Player(id, fields["name"], fields["role"], int(fields["created"]))
+    keys = {field.removeprefix("key:"): text for field, text in fields.items() if field.startswith("key:")}
+    found = {kid: _key(kid, text, fields[f"hash:{kid}"], fields.get(f"used:{kid}")) for kid, text in keys.items()}
+    first = first_key(id)
+    if f"hash:{first}" not in fields:
+        found[first] = Key(first, _FIRST, SCOPES, int(fields["created"]), None, None)
+    return Account(player, found)
+
+
+def first_key(player: str) -> str:
+    """Return the id of the first key of a player."""
+    return f"k{player[1:]}"
+
+
+def note_use(platform: Platform, player: str, key: Key, day: int) -> None:
+    """Keep the day on which a key was last used. Raises StoreUnavailable."""
+    assert key.hash is not None
+    platform.store.accounts.note_use(player, StoredKey(key.id, _in_json(key), key.hash), day)
+
+
+# ---------------------------------------------------------------- players
+
+
+def register(platform: Platform, name: str, role: str = "player") -> tuple[Player, str]:
+    """Return a new player and the first key, which cannot be shown again. It has every scope. Raises StoreUnavailable."""
+    assert role in ROLES
+    now = _now()
+    player = Player(_new_id("p"), name, role, now)
+    key, secret = _with_secret(player.id, Key(first_key(player.id), _FIRST, SCOPES, now, None, None))
+    result = platform.store.accounts.add(player.id, name, role, now, _stored(key))
+    assert result is Result.DONE
+    return player, secret
+
+
+def rename(platform: Platform, id: str, signer: Signer, name: str) -> None:
+    """Give a player another name. Raises NoSuchPlayer, KeyRevoked, StoreUnavailable."""
+    _check(platform.store.accounts.rename(id, signer, name))
+
+
+def set_role(platform: Platform, id: str, role: str) -> None:
+    """Give a player another role. Raises NoSuchPlayer, StoreUnavailable."""
+    assert role in ROLES
+    _check(platform.store.accounts.set_role(_known(platform, id).player.id, role))
+
+
+def delete(platform: Platform, id: str, signer: Signer) -> None:
+    """Delete a player: leave the seats of matches that have not started, decline invitations, then remove the name and all keys.
+
+    Logs and other seats stay. The files of the embedded store lose the name within a day (events/keeping/erasing.py).
+
+    Raises StillSeated, NoSuchPlayer, KeyRevoked, StoreUnavailable.
+    """
+    _leave_open_seats(platform, id)
+    _decline_invitations(platform, id)
+    first = _known(platform, id).keys.get(first_key(id))
+    first_hash = first.hash if first else None
+    erasing.note(platform.settings.data)
+    _check(platform.store.accounts.delete(id, signer, first_hash or signer.hash, _now()))
+    erasing.note(platform.settings.data)  # again, since the files may have been rewritten just before
+
+
+def finished(platform: Platform, id: str) -> dict[str, dict[str, int]]:
+    """Return how many matches of each game a player has finished, and how many of them were won. Games without any are left out.
+
+    Raises StoreUnavailable.
+    """
+    games = list(platform.games)
+    sizes = platform.store.lists.sizes([f"{what}:{id}:{game}" for what in ("over", "won") for game in games])
+    pairs = zip(games, sizes[: len(games)], sizes[len(games) :], strict=True)
+    return {game: {"matches": matches, "won": won} for game, matches, won in pairs if matches}
+
+
+def _leave_open_seats(platform: Platform, id: str) -> None:
+    matches = [match for _, match in platform.store.lists.newest([f"waiting:{id}"], None, MOST_LEFT + 1)]
+    for match in matches[:MOST_LEFT]:
+        with contextlib.suppress(NoMatch, Refused):  # the match has just expired or started
+            for seat in recall.position(platform, match).seats_of(id):
+                play.act_at_table(platform, match, id, {"type": "leave_seat", "seat": seat})
+    if len(matches) > MOST_LEFT:
+        raise StillSeated(MOST_LEFT)
+
+
+def _decline_invitations(platform: Platform, id: str) -> None:
+    """Decline the newest invitations. Any others end with their matches: strangers can send any number, and must not prevent a deletion."""
+    for _, match in platform.store.lists.newest([f"invited:{id}"], None, MOST_LEFT):
+        with contextlib.suppress(NoMatch, Refused):
+            for seat, player in kept_seats(recall.position(platform, match).table).items():
+                if player == id:
+                    play.act_at_table(platform, match, id, {"type": "decline_seat", "seat": seat})
+
+
+# ---------------------------------------------------------------- keys
+
+
+def add_key(platform: Platform, id: str, signer: Signer, name: str, scopes: Iterable[str], granted: Iterable[str]) -> tuple[Key, str]:
+    """Return a new key and its text, which cannot be shown again. The key that asks has the scopes `granted`.
+
+    Raises ScopeNeeded, TooManyKeys, NoSuchPlayer, KeyRevoked, StoreUnavailable.
+    """
+    wanted = with_reading(scopes)
+    _check_scopes(wanted, granted)
+    key, secret = _with_secret(id, Key(_new_id("k"), name, wanted, _now(), None, None))
+    _check(platform.store.accounts.add_key(_known(platform, id).player.id, signer, _stored(key), MOST_KEYS))
+    return key, secret
+
+
+def rotate_key(platform: Platform, id: str, signer: Signer, key: str, granted: Iterable[str]) -> tuple[Key, str]:
+    """Give a key another secret, and return it with its new text. The old text is valid no longer.
+
+    The key that asks has the scopes `granted`. Raises ScopeNeeded, NoSuchKey, NoSuchPlayer, KeyRevoked, StoreUnavailable.
+    """
+    old = key_of(platform, id, key)
+    _check_scopes(old.scopes, granted)
+    new, secret = _with_secret(id, old._replace(used=None))
+    _check(platform.store.accounts.rotate_key(id, signer, _stored(new), old.hash or ""), NoSuchKey)
+    return new, secret
+
+
+def revoke_key(platform: Platform, id: str, signer: Signer, key: str) -> None:
+    """Revoke a key. Raises NoSuchKey, NoSuchPlayer, KeyRevoked, StoreUnavailable."""
+    old = key_of(platform, id, key)
+    _check(platform.store.accounts.revoke_key(id, signer, old.id, old.hash or ""), NoSuchKey)
+
+
+def keys_of(platform: Platform, id: str) -> list[Key]:
+    """Return the keys of a player, the oldest first. Raises NoSuchPlayer, StoreUnavailable."""
+    return sorted(_known(platform, id).keys.values(), key=lambda key: (key.created, key.id))
+
+
+def key_of(platform: Platform, id: str, key: str) -> Key:
+    """Return a key of a player. Raises NoSuchKey, NoSuchPlayer, StoreUnavailable."""
+    found = _known(platform, id).keys.get(key)
+    if found is None:
+        raise NoSuchKey
+    return found
+
+
+def with_reading(scopes: Iterable[str]) -> tuple[str, ...]:
+    """Return scopes in their order. Who plays or referees also reads."""
+    wanted = set(scopes)
+    assert wanted <= set(SCOPES)
+    return tuple(sorted(wanted | {"read"} if wanted & {"play", "referee"} else wanted))
+
+
+def _known(platform: Platform, id: str) -> Account:
+    """Return a player who is not deleted. Raise NoSuchPlayer."""
+    found = get(platform, id)
+    if found is None or found.player.name is None:
+        raise NoSuchPlayer
+    return found
+
+
+def _check_scopes(wanted: Iterable[str], granted: Iterable[str]) -> None:
+    beyond = sorted(set(wanted) - set(granted))
+    if beyond:
+        raise ScopeNeeded(beyond[0])
+
+
+def _check(result: Result, missing: type[NoSuchKey | NoSuchPlayer] = NoSuchPlayer) -> None:
+    """Raise the error for a result of the store other than DONE."""
+    if result is Result.MISSING:
+        raise missing
+    if result is Result.REVOKED:
+        raise KeyRevoked
+    if result is Result.FULL:
+        raise TooManyKeys(MOST_KEYS)
+    assert result is Result.DONE
+
+
+def _with_secret(player: str, key: Key) -> tuple[Key, str]:
+    text = f"wl_{player}_{key.id}_{new_secret()}"
+    return key._replace(hash=_hashed(text)), text
+
+
+def _stored(key: Key) -> StoredKey:
+    assert key.hash is not None
+    return StoredKey(key.id, _in_json(key), key.hash)
+
+
+def _in_json(key: Key) -> str:
+    return orjson.dumps({"name": key.name, "scopes": key.scopes, "created": key.created}).decode()
+
+
+def _key(id: str, text: str, hashed: str, used: str | None) -> Key:
+    fields = orjson.loads(text)
+    return Key(id, fields["name"], tuple(fields["scopes"]), fields["created"], int(used) if used else None, hashed)
+
+
+def _new_id(kind: str) -> str:
+    return kind + base64.b32encode(secrets.token_bytes(10)).decode().lower()
+
+
+def _hashed(key: str) -> str:
+    return sha256(key.encode()).hexdigest()
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000

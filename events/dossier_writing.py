@@ -1,0 +1,144 @@
+"""Write the dossier of a match, page by page (docs/auditing.md). Nothing of it is held in memory but a page."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from hashlib import sha256
+from typing import Any
+
+from events import recall
+from events.errors import NoMatch, NotInLedger
+from events.notary import ledger
+from events.notary.beside import Read
+from events.platform import Platform
+from evidence import notes, statements
+from games.kernel import SPECTATOR, Game
+from record.dossiers.lines import FORMAT, WHOLE, entry_line, follow_disputes, holders, line
+from record.entries import Entry, canonical, parse
+from record.positions import Position
+from record.shown import Prover, shown
+from table.state import OPEN, delay
+
+PAGE = 200  # entries that are read at a time
+
+
+def write(platform: Platform, position: Position, viewer: str) -> Generator[bytes, None, None]:
+    """Yield the dossier of a match up to a position, as bytes of whole lines. `viewer`: `all`, a seat or `spectator`.
+
+    A dossier that breaks off has no last line, so that nobody takes it for a whole one. Raises NoMatch, StoreUnavailable, before the first
+    bytes or later.
+    """
+    hashed, count = sha256(), 0
+    for page in _pages(platform, position, viewer):
+        chunk = b"".join(page)
+        hashed.update(chunk)
+        count += len(page)
+        yield chunk
+    signed = statements.Dossier(position.match, position.version, viewer, hashed.hexdigest())
+    yield line("end", lines=count, note=platform.signer.sign(statements.dossier_text(signed)))
+
+
+def _pages(platform: Platform, position: Position, viewer: str) -> Iterator[list[bytes]]:
+    """Yield every line but the last, a page at a time."""
+    cached = recall.cached(platform, position.match)
+    game = recall.rules_of(platform, position)
+    ended = position.ended
+    blind = cached.blind.hex() if ended or (viewer == WHOLE and position.table["phase"] != OPEN) else None
+    yield [
+        line(
+            "dossier",
+            dossier=FORMAT,
+            match=position.match,
+            game=position.game,
+            viewer=viewer,
+            versions=position.version,
+            at=max(platform.clock.now(), position.at),
+            name=platform.signer.name,
+            vkeys=platform.signer.vkeys(),
+            blind=blind,
+            secret=position.secret,
+        )
+    ]
+    prover = None if viewer == WHOLE else recall.prover(platform, position.match)
+    named: set[tuple[int, str]] = set()
+    disputes: list[dict[str, Any]] = []
+    last: Entry | None = None
+    version = 0
+    while version < position.version:
+        page: list[bytes] = []
+        for raw in platform.store.log.read(position.match, version, min(PAGE, position.version - version)):
+            last = parse(raw)
+            page += _of_entry(game, last, raw, viewer, prover, named)
+            follow_disputes(disputes, last.events, last.version, last.action["type"])
+        if last is None or last.version == version:
+            raise NoMatch(f"The log of {position.match} ends before version {position.version}.")
+        version = last.version
+        yield page
+    assert last is not None
+    yield [line("dispute", **dispute) for dispute in disputes]
+    yield list(_beside(platform, position, viewer))
+    yield [line("receipt", note=platform.signer.receipt(position.match, last.version, last.digest, last.at))]
+    for origin in dict.fromkeys(published.key.name for published in platform.signer.published):
+        yield from _leaves(platform, position, viewer, origin)
+
+
+def _of_entry(game: Game, entry: Entry, raw: bytes, viewer: str, prover: Prover | None, named: set[tuple[int, str]]) -> Iterator[bytes]:
+    """Yield the lines of an entry: the rules that it is the first to name, the entry, and who has seats from it on."""
+    pair = (entry.revision, entry.rules)
+    if pair not in named:
+        named.add(pair)
+        yield line("rules", game=game.id, revision=entry.revision, rules=entry.rules)
+    if prover is None:
+        yield entry_line(raw)
+    else:
+        yield b'{"entry":%b,"line":"shown"}\n' % canonical(shown(game, entry, viewer, prover))
+    for holder in holders(entry.events, entry.version, entry.at):
+        yield line("seat", **holder)
+
+
+def _beside(platform: Platform, position: Position, viewer: str) -> Iterator[bytes]:
+    """Yield the refused actions that the viewer may know, and what staff was shown up to the last version. Both are bounded."""
+    found = platform.beside.refusals(position.match)
+    for refused in (found if viewer == WHOLE else found.of([viewer])).refused:
+        if refused.version <= position.version:
+            yield line("refused", **refused.as_json())
+    if viewer == WHOLE and found.dropped:
+        yield line("refusals_dropped", count=found.dropped)
+    if viewer == SPECTATOR and delay(position.table) != 0 and position.table["phase"] != OPEN and not position.ended:
+        return  # reads, and how many there were, tell how far a match is
+    for read in platform.beside.reads(position.match):
+        note = _until(read, position.version)
+        if note is not None:
+            yield line("read", note=note, count=read.number)
+
+
+def _until(read: Read, version: int) -> str | None:
+    """Return the newest note of a read that is not of a later version, or None."""
+    return next((note for note in (read.newest, read.first) if _version_of(note) <= version), None)
+
+
+def _version_of(note: str) -> int:
+    return statements.parse_read(notes.parse(note).text).version
+
+
+def _leaves(platform: Platform, position: Position, viewer: str, origin: str) -> Iterator[list[bytes]]:
+    """Yield the leaves of the match in a log of the server up to the last version, a page at a time.
+
+    Who takes another name begins another log, and has not done with the one before.
+    """
+    first = 0
+    while True:
+        try:
+            found = ledger.leaves(platform, position.match, viewer != SPECTATOR or position.ended, first, ledger.PAGE, origin)
+        except NotInLedger:
+            return
+        yield [line("leaf", **leaf) for leaf in found if _is_known(leaf, position.version)]
+        if len(found) < ledger.PAGE:
+            return
+        first = found[-1]["index"] + 1
+
+
+def _is_known(leaf: dict[str, Any], version: int) -> bool:
+    """Return True if a leaf is sealed, or of a version that the dossier has."""
+    content = leaf.get("opened") or leaf["leaf"]
+    return "version" not in content or content["version"] <= version

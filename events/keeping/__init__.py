@@ -1,0 +1,1 @@
+"""The embedded store and its files: start, seal, losses, backup, erasing."""

@@ -1,0 +1,242 @@
+"""Backups: a copy of the store that comes along, taken while it runs or not, with the sums of all its files.
+
+All files of the append-only file are opened before the first byte is copied. An open file keeps its bytes when the server replaces it, and
+what is added to it meanwhile is left out. So a copy is the store as it was at one moment, and nothing has to be switched off for it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import stat
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from hashlib import sha256
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from events.keeping import aof, durable, losses
+from events.keeping.embedded import STORE
+
+FORMAT = 1
+LIST = "backup.json"
+ADMIN_KEY = "admin.key"
+
+_BLOCK = 1 << 20
+_TRIES = 20
+# Files of the store's folder that belong to a running server, and the append-only file itself, which the manifest names.
+_PASSING = ("*.sock", "*.log", "*.new", ".*", "temp-*", "*.pid", "appendonly.aof.*")
+_SEAL = ("journal", "journal.1", "heads", "losses.json", "accepted.ndjson")  # so that no line is missed when the journal is turned over
+
+Progress = Callable[[int], object]
+
+
+class BadBackup(Exception):
+    """A folder holds no backup, or a damaged one. The text says which."""
+
+
+class Unfit(Exception):
+    """There is nothing to back up, or no place for it. The text says which."""
+
+
+class Source(NamedTuple):
+    """A file to copy: its path in the backup, its bytes, and how many of them are wanted."""
+
+    path: str
+    opened: IO[bytes]
+    size: int
+
+
+class Made(NamedTuple):
+    """The list of a backup: when it was begun (ms since 1970), and the size and the SHA-256 of each of its files."""
+
+    begun: int
+    files: dict[str, tuple[int, str]]
+
+    @property
+    def size(self) -> int:
+        """The number of bytes of all files."""
+        return sum(size for size, _ in self.files.values())
+
+
+def sources(data: Path, opened: ExitStack) -> list[Source]:
+    """Open every file that belongs to a backup of a data folder. Raises Unfit, OSError.
+
+    The seal is opened first, so that it never knows more than the copied store.
+    """
+    store, found = data / STORE, []
+    for name in _SEAL:
+        found += _open(opened, data, data / losses.FOLDER / name)
+    for file in sorted([*store.glob("*"), *(store / aof.FOLDER).glob("*")]):
+        if file.is_file() and not any(file.match(pattern) for pattern in _PASSING) and not file.is_symlink():
+            found += _open(opened, data, file)
+    found += _open(opened, data, data / ADMIN_KEY)
+    for _ in range(_TRIES):
+        with ExitStack() as attempt:
+            try:
+                before = (store / aof.FOLDER / aof.MANIFEST).read_bytes()
+                parts = [one for file in aof.all_files(store) for one in _open(attempt, data, file, missing_ok=False)]
+                if before == (store / aof.FOLDER / aof.MANIFEST).read_bytes() == parts[0].opened.read():
+                    parts[0].opened.seek(0)
+                    opened.push(attempt.pop_all())
+                    return found + parts
+            except FileNotFoundError:
+                pass  # the server has just replaced a file
+        time.sleep(0.05)
+    raise Unfit(f"There is no store in {data} whose files could be copied.")
+
+
+def _open(opened: ExitStack, data: Path, file: Path, missing_ok: bool = True) -> list[Source]:
+    """Open a file until `opened` ends. Its size of this moment is what is wanted of it."""
+    try:
+        handle = opened.enter_context(file.open("rb"))
+    except FileNotFoundError:
+        if missing_ok:
+            return []
+        raise
+    return [Source(str(file.relative_to(data)), handle, os.fstat(handle.fileno()).st_size)]
+
+
+def make(data: Path, target: Path, progress: Progress = lambda size: None) -> Made:
+    """Copy the store of a data folder to a new folder. Return the list of what was copied. Raises Unfit, aof.NotWhole, OSError.
+
+    The folder gets its name when everything in it is complete and on the disk.
+    """
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise Unfit(f"{target} exists. A backup is made in a new folder.")
+    begun = int(time.time() * 1000)
+    draft = target.with_name(f".{target.name}.unfinished")
+    shutil.rmtree(draft, ignore_errors=True)
+    with ExitStack() as opened:
+        files = sources(data, opened)
+        draft.mkdir(mode=0o700, parents=True)
+        for source in files:
+            _copy(source.opened, source.size, draft / source.path, progress)
+    damage = aof.inspect(draft / STORE)
+    if damage is not None:
+        if damage.entries and not _is_last(draft / STORE, damage):
+            raise Unfit(f"The append-only file {damage.file.name} of the store is damaged at byte {damage.at}. `./run repair` says more.")
+        aof.cut(draft / STORE, damage)  # a transaction that was being written when the size was taken
+    listed = {str(file.relative_to(draft)): _sum(file) for file in sorted(draft.rglob("*")) if file.is_file()}
+    made = Made(begun, listed)
+    durable.write(draft / LIST, json.dumps({"format": FORMAT, **made._asdict()}, indent=1).encode() + b"\n")
+    if target.exists():
+        target.rmdir()
+    draft.rename(target)
+    _sync(target.parent)
+    return made
+
+
+def _is_last(store: Path, damage: aof.Damage) -> bool:
+    """Return True if a damage is no more than a last transaction that is not complete."""
+    return len({match for match, _ in damage.entries}) <= 1 and damage.file == aof.files(store)[-1]
+
+
+def clone(folder: Path, target: Path) -> None:
+    """Make a data folder from a backup, for a server that must not change the backup. Files that a server never changes are linked."""
+    changing = {aof.files(folder / STORE)[-1], folder / STORE / aof.FOLDER / aof.MANIFEST}
+    for name in listed(folder).files:
+        source, copy = folder / name, target / name
+        copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if copy.parent.name == aof.FOLDER and source not in changing:
+            with contextlib.suppress(OSError):  # some file systems have no links
+                copy.hardlink_to(source)
+                continue
+        shutil.copyfile(source, copy)
+        copy.chmod(0o600)
+
+
+def check(folder: Path, progress: Progress = lambda size: None) -> Made:
+    """Return the list of a backup after comparing every file with its sum. Raises BadBackup."""
+    made = listed(folder)
+    present = {str(file.relative_to(folder)) for file in folder.rglob("*") if not file.is_dir()} - {LIST}
+    for name in sorted(present ^ made.files.keys()):
+        raise BadBackup(f"{folder / name} is {'not in the list of the backup' if name in present else 'missing'}.")
+    for name, (size, digest) in made.files.items():
+        file = folder / name
+        try:
+            if not stat.S_ISREG(file.lstat().st_mode) or _sum(file, progress) != (size, digest):
+                raise BadBackup(f"{file} is not as it was when the backup was made.")
+        except OSError as reason:
+            raise BadBackup(f"{file} cannot be read ({reason.strerror}).") from None
+    return made
+
+
+def listed(folder: Path) -> Made:
+    """Return the list of a backup as it is. Raises BadBackup."""
+    try:
+        stored: Any = json.loads((folder / LIST).read_bytes())
+        if stored["format"] != FORMAT:
+            raise BadBackup(f"{folder} has the format {stored['format']}; this release reads {FORMAT}.")
+        made = Made(int(stored["begun"]), {str(name): (int(size), str(digest)) for name, (size, digest) in stored["files"].items()})
+    except FileNotFoundError:
+        raise BadBackup(f"There is no complete backup in {folder}.") from None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        raise BadBackup(f"{folder / LIST} cannot be read.") from None
+    if any(Path(name).is_absolute() or ".." in Path(name).parts for name in made.files):
+        raise BadBackup(f"{folder / LIST} names files outside of the backup.")
+    return made
+
+
+def place(folder: Path, data: Path, replace: bool, progress: Progress = lambda size: None) -> Path | None:
+    """Put the files of a checked backup into a data folder that nobody uses. Return where its old files are now, if it had any.
+
+    Raises Unfit, OSError. Each file is copied before the first one is put in its place.
+    """
+    old = [data / name for name in (STORE, losses.FOLDER, ADMIN_KEY) if (data / name).exists()]
+    used = [one for one in old if one.is_file() or any(file.name[0] != "." for file in one.iterdir())]
+    if used and not replace:
+        raise Unfit(f"{data} has data already. Choose another folder, or say --replace to move it aside.")
+    draft = data / ".restoring"
+    shutil.rmtree(draft, ignore_errors=True)
+    for name in listed(folder).files:
+        with (folder / name).open("rb") as opened:
+            _copy(opened, (folder / name).stat().st_size, draft / name, progress)
+    aside = data / f"replaced-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}" if used else None
+    for one in old:
+        if aside is None:
+            shutil.rmtree(one)
+        else:
+            aside.mkdir(mode=0o700, exist_ok=True)
+            one.rename(aside / one.name)
+    for one in sorted(draft.iterdir()):
+        one.rename(data / one.name)
+    draft.rmdir()
+    _sync(data)
+    return aside
+
+
+def _copy(source: IO[bytes], size: int, target: Path, progress: Progress) -> None:
+    """Copy the first `size` bytes to a private file, and wait until they are on the disk."""
+    for folder in reversed([parent for parent in target.parents if not parent.exists()]):
+        folder.mkdir(mode=0o700)
+    with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as copy:
+        while size and (block := source.read(min(size, _BLOCK))):
+            copy.write(block)
+            size -= len(block)
+            progress(len(block))
+        copy.flush()
+        os.fsync(copy.fileno())
+    if size:
+        raise Unfit(f"{target.name} became shorter while it was copied.")
+
+
+def _sum(file: Path, progress: Progress = lambda size: None) -> tuple[int, str]:
+    """Return the size and the SHA-256 of a file."""
+    digest, size = sha256(), 0
+    with file.open("rb") as opened:
+        while block := opened.read(_BLOCK):
+            digest.update(block)
+            size += len(block)
+            progress(len(block))
+    return size, digest.hexdigest()
+
+
+def _sync(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    with contextlib.suppress(OSError):  # some file systems cannot
+        os.fsync(handle)
+    os.close(handle)

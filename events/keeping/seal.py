@@ -1,0 +1,287 @@
+"""The seal: a journal beside the store that knows which entries there were, so that a loss in the store is found and named.
+
+Each line has a match, a version, the digest of that entry, a hash of its bytes, and a checksum of the line. Lines are written soon after
+each append, by a process of their own (workers/seal.py). `journal` and `journal.1` have the newest lines, `heads` the last one of each
+match. A line for a version that is not above the last one replaces the lines from that version on; version 0 says that there is no match.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import time
+import zlib
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+from itertools import islice
+from pathlib import Path
+from typing import IO, NamedTuple, TypeVar
+
+from events.keeping import durable, losses
+from events.keeping.losses import DAMAGED, FOLDER, GONE, REPLACED, Loss
+from events.store import Store
+from events.store.log import PAGE
+from games.patterns import MATCH, matches
+
+GENERATION = 4_000_000  # bytes of a journal before it is turned over
+_CHUNK = 200
+_NONE = "-"
+_LINE = re.compile(rb"(%b) (0|[1-9][0-9]{0,14}) ([0-9a-f]{64}|-) ([0-9a-f]{16}) ([0-9a-f]{8})" % MATCH.encode())
+_DIGEST = re.compile(rb'"at":[0-9]+,"digest":"([0-9a-f]{64})"')
+_LAST = (1 << 53) - 1
+
+T = TypeVar("T")
+
+
+class Mark(NamedTuple):
+    """What is sealed of one entry: its digest, and the first 64 bits of the SHA-256 of its bytes in hex."""
+
+    digest: str
+    check: str
+
+
+class Known(NamedTuple):
+    """What is sealed of one match: the last version, and the marks of the versions that the journals still have."""
+
+    version: int
+    marks: dict[int, Mark]
+
+
+class Found(NamedTuple):
+    """The result of a comparison: how many matches and entries are sealed, and what the store has lost of them."""
+
+    matches: int
+    entries: int
+    lost: list[Loss]
+
+
+def mark_of(raw: bytes) -> Mark:
+    """Return the mark of the bytes of an entry."""
+    digest = _DIGEST.search(raw)
+    return Mark(digest[1].decode() if digest else _NONE, sha256(raw).hexdigest()[:16])
+
+
+class Busy(Exception):
+    """Another process keeps the seal."""
+
+
+class Seal:
+    """The seal of a data folder. One process keeps it at a time. Raises Busy, OSError."""
+
+    def __init__(self, data: Path) -> None:
+        self._data = data
+        self._folder = data / FOLDER
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._lock = (self._folder / ".lock").open("ab")
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._lock.close()
+            raise Busy from None
+        self._journal: IO[bytes] | None = None
+        self._versions = {match: known.version for match, known in read(self._folder).items()}
+
+    def close(self) -> None:
+        """Write everything to the disk and let another process keep the seal."""
+        self.sync()
+        if self._journal is not None:
+            self._journal.close()
+        self._lock.close()
+
+    def forget(self, match: str) -> None:
+        """Drop a match that was removed from the store on purpose. Raises OSError."""
+        if self.version(match):
+            self._write([_nothing(match)])
+            del self._versions[match]
+
+    def version(self, match: str) -> int:
+        """Return the last sealed version of a match; 0 if there is none."""
+        return self._versions.get(match, 0)
+
+    def add(self, store: Store, wanted: Iterable[str]) -> int:
+        """Seal the entries of some matches that are not sealed yet; return how many. Raises StoreUnavailable, OSError."""
+        written = 0
+        for chunk in _batched(wanted, _CHUNK):
+            spans = store.log.spans([(match, self.version(match) + 1, _LAST) for match in chunk])
+            lines = [(match, version, mark_of(raw)) for match, found in zip(chunk, spans, strict=True) for version, raw in found]
+            self._write(lines)
+            written += len(lines)
+            again = [match for match, found in zip(chunk, spans, strict=True) if len(found) == PAGE]
+            written += self.add(store, again) if again else 0
+        return written
+
+    def compare(self, store: Store) -> Found:
+        """Compare everything that is sealed with the store, record what is lost, and seal what is new.
+
+        Raises StoreUnavailable, OSError. After that the seal says what the store has.
+        """
+        sealed = read(self._folder)
+        removed = losses.removals(self._data)
+        lost: list[Loss] = []
+        now = int(time.time() * 1000)
+        for chunk in _batched(sorted(sealed), _CHUNK):
+            stored = _stored(store, {match: sealed[match] for match in chunk})
+            found, again = [], {}
+            for match in chunk:
+                head, entries = stored[match]
+                if not head and match in removed:
+                    self.forget(match)
+                    continue
+                first, some = _lost(match, sealed[match], head, entries, now)
+                found += some
+                if some:
+                    again[match] = first
+            losses.add(self._data, found)
+            lost += found
+            for match, first in again.items():
+                self._seal_anew(store, match, first, stored[match][0])
+            self.add(store, [match for match in chunk if match not in again])
+            removed -= {match for match in chunk if stored[match][0]}
+        losses.forget_removals(self._data, removed)
+        fresh = (match for match in store.log.matches() if match not in self._versions and matches(MATCH, match))
+        for chunk in _batched(fresh, _CHUNK):
+            newest = zip(chunk, store.log.newest(chunk), strict=True)
+            self._write([(match, version, mark_of(raw)) for match, (version, raw) in newest if version])
+        self.sync()
+        return Found(len(self._versions), sum(self._versions.values()), lost)
+
+    def _seal_anew(self, store: Store, match: str, first: int, head: int) -> None:
+        """Replace the lines of a match from version `first` on by what the store has, so that its losses are found only once."""
+        self._versions.pop(match, None)
+        place, lines = first, []
+        while place <= head and (entries := store.log.spans([(match, place, head)])[0]):
+            lines += [(match, version, mark_of(raw)) for version, raw in entries]
+            place = entries[-1][0] + 1
+        if not lines and head:
+            lines = [(match, head, mark_of(store.log.spans([(match, head, head)])[0][0][1]))]
+        self._write(lines or [_nothing(match)])
+
+    def _write(self, lines: Iterable[tuple[str, int, Mark]]) -> None:
+        """Append lines to the journal, so that they survive the end of this process; `sync` makes them survive a power cut."""
+        lines = list(lines)
+        if not lines:
+            return
+        text = b"".join(_line(*line) for line in lines)
+        if self._journal is None:
+            self._journal = self._opened()
+        try:
+            self._journal.write(text)
+        except OSError:  # half a line may be there; the next one begins with an end of line
+            self._journal.close()
+            self._journal = None
+            raise
+        for match, version, _ in lines:
+            self._versions[match] = version
+        if self._journal.tell() > GENERATION:
+            self._turn_over()
+
+    def sync(self) -> None:
+        """Wait until everything is on the disk. Raises OSError."""
+        if self._journal is not None:
+            os.fsync(self._journal.fileno())
+
+    def _opened(self) -> IO[bytes]:
+        file = os.fdopen(os.open(self._folder / "journal", os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), "ab", buffering=0)
+        if os.pread(file.fileno(), 1, max(0, file.seek(0, os.SEEK_END) - 1)) not in (b"", b"\n"):
+            file.write(b"\n")
+        return file
+
+    def _turn_over(self) -> None:
+        """Keep the last line of each match of the older journal, drop the rest of it, and begin a new journal."""
+        assert self._journal is not None
+        heads = read(self._folder, ("heads", "journal.1"))
+        lines = [_line(match, known.version, known.marks[known.version]) for match, known in sorted(heads.items())]
+        durable.write(self._folder / "heads", b"".join(lines))
+        self.sync()
+        (self._folder / "journal").replace(self._folder / "journal.1")
+        self._journal.close()
+        self._journal = None
+
+
+def _nothing(match: str) -> tuple[str, int, Mark]:
+    """Return the line that says that there is no match."""
+    return match, 0, Mark(_NONE, "0" * 16)
+
+
+def read(folder: Path, files: Iterable[str] = ("heads", "journal.1", "journal")) -> dict[str, Known]:
+    """Return what is sealed, by match. Lines that are torn or damaged are skipped. Raises OSError."""
+    found: dict[str, Known] = {}
+    for name in files:
+        for match, version, mark in _lines(folder / name):
+            known = found.get(match)
+            if known is None or version == 0:
+                marks: dict[int, Mark] = {}
+            elif version > known.version:
+                marks = known.marks
+            else:
+                marks = {old: mark for old, mark in known.marks.items() if old < version}
+            if version:
+                marks[version] = mark
+                found[match] = Known(version, marks)
+            else:
+                found.pop(match, None)
+    return found
+
+
+def _lines(file: Path) -> Iterator[tuple[str, int, Mark]]:
+    try:
+        opened = file.open("rb")
+    except FileNotFoundError:
+        return
+    with opened:
+        for line in opened:
+            fields = _LINE.fullmatch(line.rstrip(b"\n"))
+            if fields is not None and int(fields[5], 16) == zlib.crc32(line[: fields.start(5)]):
+                yield fields[1].decode(), int(fields[2]), Mark(fields[3].decode(), fields[4].decode())
+
+
+def _line(match: str, version: int, mark: Mark) -> bytes:
+    text = f"{match} {version} {mark.digest} {mark.check} ".encode()
+    return text + b"%08x\n" % zlib.crc32(text)
+
+
+def _stored(store: Store, sealed: dict[str, Known]) -> dict[str, tuple[int, dict[int, bytes]]]:
+    """Return the head of each match, and the bytes of its entries whose versions have marks."""
+    found: dict[str, tuple[int, dict[int, bytes]]] = {}
+    for match, (head, raw) in zip(sealed, store.log.newest(list(sealed)), strict=True):
+        found[match] = head, {head: raw} if head else {}
+    wanted = [(match, version, version) for match, known in sealed.items() for version in known.marks if version != found[match][0]]
+    for some in _batched(wanted, _CHUNK):
+        for (match, _, _), entries in zip(some, store.log.spans(some), strict=True):
+            found[match][1].update(entries)
+    return found
+
+
+def _lost(match: str, known: Known, head: int, stored: dict[int, bytes], now: int) -> tuple[int, list[Loss]]:
+    """Return what the store has lost of a match, and from which version on.
+
+    Each digest covers all entries before. So an entry before an intact one has not been replaced, and all after a replaced one have been.
+    """
+    now_stored = {version: mark_of(stored[version]) for version in known.marks if version in stored}
+    intact = max((version for version, mark in now_stored.items() if mark == known.marks[version]), default=0)
+    what: dict[int, str] = dict.fromkeys(range(head + 1, known.version + 1), GONE)
+    for version, mark in sorted(known.marks.items()):
+        if version not in now_stored:
+            what[version] = GONE
+        elif now_stored[version] == mark:
+            continue
+        elif version < intact or now_stored[version].digest == mark.digest:
+            what[version] = DAMAGED
+        else:
+            what = dict.fromkeys(range(version, min(head, known.version) + 1), REPLACED) | what
+    found: list[Loss] = []
+    for version in sorted(what):
+        digest = known.marks[version].digest if version in known.marks else ""
+        if found and found[-1].last == version - 1 and found[-1].what == what[version]:
+            found[-1] = found[-1]._replace(last=version, digest=digest)
+        else:
+            found.append(Loss(match, version, version, what[version], digest, now))
+    return min(what, default=0), found
+
+
+def _batched(values: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:
+    """Yield tuples of at most `size` values."""
+    rest = iter(values)
+    while some := tuple(islice(rest, size)):
+        yield some

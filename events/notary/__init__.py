@@ -1,0 +1,1 @@
+"""What the server signs: keys, the log of the server and its witnesses, notes beside matches."""

@@ -1,0 +1,166 @@
+"""Leaves: what the ledger says of a match, and when it says it.
+
+A leaf names an entry by its digest: when the match begins, when it ends, and at the latest an hour after an entry that no leaf covers.
+While a match is hidden from spectators, the leaves between are sealed, and come each hour after its creation whether it has moved or not.
+So neither their content nor their times tell anything. docs/auditing.md describes them for other languages.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from events.store.ledgers import Logged, NewLeaf
+from games.patterns import MATCH, matches
+from record.entries import Entry, Unreadable, blind_key, canonical
+from record.positions import Position
+from table.state import BLANK, delay
+
+HOUR_MS = 3_600_000
+
+BEGIN, HOUR, END, SEAL = "begin", "hour", "end", "seal"
+
+_DIGEST = re.compile("[0-9a-f]{64}")
+
+
+class Facts(NamedTuple):
+    """What the ledger needs to know of a match: id, commitment, when it was created, and whether it is hidden from spectators."""
+
+    match: str
+    commitment: str
+    digest: str
+    created: int
+    hidden: bool
+
+
+class Plan(NamedTuple):
+    """The leaves that the ledger wants of a match now, and the moment at which it wants the next one, if any."""
+
+    leaves: list[NewLeaf]
+    later: int | None
+
+
+def wanted_at(first: Position, last: Position) -> int | None:
+    """Return the moment at which the ledger wants a leaf after an append, whose entries lead to the positions `first` to `last`."""
+    if last.ended:
+        return last.at
+    if first.version == 1:
+        return first.created
+    return _next_hour(first.created, last.at) if delay(last.table) != 0 else first.at + HOUR_MS
+
+
+def still_wanted_at(position: Position, uncovered: int | None, logged: Sequence[Logged]) -> int | None:
+    """Return the moment at which the ledger wants a leaf of a match, of which it has some leaves; None if it wants none.
+
+    `uncovered` is the time of the first entry that no leaf covers, if there is one.
+    """
+    names = {leaf.name for leaf in logged}
+    if f"{BEGIN}:1" not in names:
+        return position.created
+    if position.ended:
+        return None if f"{END}:{position.version}" in names else position.at
+    if delay(position.table) != 0:
+        sealed = [int(leaf.name.partition(":")[2]) for leaf in logged if leaf.kind == SEAL]
+        return max([position.created, *sealed]) + HOUR_MS
+    return None if uncovered is None else uncovered + HOUR_MS
+
+
+def covered(logged: Sequence[Logged]) -> int:
+    """Return the last version that leaves cover; 0 if there are none."""
+    return max((leaf.version for leaf in logged), default=0)
+
+
+def facts_of(first: Entry) -> Facts:
+    """Return what the first entry of a match says. Raises Unreadable for one that cannot be the first."""
+    try:
+        made = first.events[0]
+        table: Any = {"spectators": made.get("spectators", BLANK["spectators"])}
+        facts = Facts(first.match, made["commitment"], first.digest, first.at, delay(table) != 0)
+    except (LookupError, TypeError, AttributeError) as reason:
+        raise Unreadable("it does not create a match") from reason
+    if first.version != 1 or not matches(MATCH, facts.match) or not _is_hash(facts.commitment) or not _is_hash(facts.digest):
+        raise Unreadable("it does not create a match")
+    return facts
+
+
+def plan(facts: Facts, last: Entry, ended: bool, logged: Sequence[Logged], since: int, now: int, secret: str | None) -> Plan:
+    """Return the leaves that the ledger wants now of a match with a certain last entry, and when it wants the next one.
+
+    `ended`: the match is over or closed; an entry that comes after its end is in a leaf at once, too. `since` is the moment at which a leaf
+    was wanted. `secret` is that of the match, which is needed for sealed leaves only. Raises Unreadable.
+    """
+    if not _is_hash(last.digest) or last.version < 1:
+        raise Unreadable("it has no digest")
+    names = {leaf.name for leaf in logged}
+    leaves = []
+    latest, version = max((leaf.moment for leaf in logged), default=0), covered(logged)
+    if f"{BEGIN}:1" not in names:
+        leaves.append(_begin(facts))
+        latest, version = max(latest, facts.created), max(version, 1)
+    if ended:
+        if f"{END}:{last.version}" not in names:
+            leaves.append(_plain(END, facts, last, now))
+        return Plan(leaves, None)
+    if facts.hidden:
+        hour = facts.created + (now - facts.created) // HOUR_MS * HOUR_MS
+        if hour > facts.created and f"{SEAL}:{hour}" not in names:
+            leaves.append(_sealed(facts, last, hour, now, secret))
+        return Plan(leaves, max(hour, facts.created) + HOUR_MS)
+    if last.version <= version:
+        return Plan(leaves, None)
+    due = max(since, latest + HOUR_MS)
+    if now < due:
+        return Plan(leaves, due)
+    return Plan([*leaves, _plain(HOUR, facts, last, now)], None)
+
+
+def opened(match: str, leaf: Logged) -> dict[str, Any]:
+    """Return what is inside a sealed leaf."""
+    return _inside(match, leaf.version, leaf.digest, leaf.at, int(leaf.name.partition(":")[2]))
+
+
+def seal(secret: str, inside: dict[str, Any]) -> str:
+    """Return the seal over what is inside a leaf, in hex."""
+    salt = hmac.digest(blind_key(bytes.fromhex(secret)), b"log:%d" % inside["version"], "sha256")
+    return sha256(salt + canonical(inside)).hexdigest()
+
+
+def _begin(facts: Facts) -> NewLeaf:
+    leaf = {
+        "at": facts.created,
+        "commitment": facts.commitment,
+        "digest": facts.digest,
+        "kind": BEGIN,
+        "match": facts.match,
+        "version": 1,
+    }
+    return NewLeaf(canonical(leaf), facts.match, Logged(f"{BEGIN}:1", 0, 1, facts.digest, facts.created, facts.created))
+
+
+def _plain(kind: str, facts: Facts, last: Entry, now: int) -> NewLeaf:
+    leaf = {"at": last.at, "digest": last.digest, "kind": kind, "match": facts.match, "version": last.version}
+    return NewLeaf(canonical(leaf), facts.match, Logged(f"{kind}:{last.version}", 0, last.version, last.digest, last.at, now))
+
+
+def _sealed(facts: Facts, last: Entry, hour: int, now: int, secret: str | None) -> NewLeaf:
+    if secret is None:
+        raise Unreadable("its match has no secret")
+    inside = _inside(facts.match, last.version, last.digest, last.at, hour)
+    leaf = {"kind": "sealed", "seal": seal(secret, inside)}
+    return NewLeaf(canonical(leaf), facts.match, Logged(f"{SEAL}:{hour}", 0, last.version, last.digest, last.at, now))
+
+
+def _inside(match: str, version: int, digest: str, at: int, hour: int) -> dict[str, Any]:
+    # Without the hour, the seals of a match that has not moved would be equal.
+    return {"at": at, "digest": digest, "hour": hour, "kind": HOUR, "match": match, "version": version}
+
+
+def _next_hour(created: int, moment: int) -> int:
+    return created + (max(0, moment - created) // HOUR_MS + 1) * HOUR_MS
+
+
+def _is_hash(text: Any) -> bool:
+    return isinstance(text, str) and _DIGEST.fullmatch(text) is not None

@@ -1,0 +1,142 @@
+"""Studies: hints and analyses, which somebody asks for and a worker thinks about. They are on the queue's server, and end by themselves.
+
+A study is no due work: no index names it, and what is lost is lost. It goes on as long as somebody asks for its answer. A study can be
+asked for again, and leads to the same answer.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from events.due import ANALYSIS, HINT, Owed
+from events.errors import StoreUnavailable
+from events.store.client import queue_client, queue_errors
+from record.allowances import ALLOWANCES
+
+_MINUTE = 60_000
+_DAY = 24 * 60 * _MINUTE
+
+FAILED_MS = _MINUTE
+
+
+ANALYSTS = tuple(ALLOWANCES)
+"""The levels that tell what they think of each action: those that search."""
+
+
+class Bounds(NamedTuple):
+    """The bounds of a kind of study.
+
+    `at_once`: how many an asker may wait for. `wait_ms`: for so long it waits for a worker to do the next part of it. `keep_ms`, `keep`:
+    for how long, and of how many, the answers are kept.
+    """
+
+    at_once: int
+    wait_ms: int
+    keep_ms: int
+    keep: int
+
+
+BOUNDS: Mapping[str, Bounds] = {HINT: Bounds(4, 10 * _MINUTE, 10 * _MINUTE, 2000), ANALYSIS: Bounds(2, 60 * _MINUTE, 7 * _DAY, 500)}
+
+
+class Study(NamedTuple):
+    """A study: the answer in JSON if it is done, empty if it has failed; who asked for it, how many parts of it are done, and the last."""
+
+    answer: bytes | None
+    asker: str
+    parts: int
+    last: bytes | None
+
+
+def hint_for(match: str, version: int, seat: str, level: str, asker: str, now: int) -> Owed:
+    """Return the work of a hint: what a level would do for a seat at a version."""
+    return Owed(HINT, match, version, f"{seat}:{level}", now, asker)
+
+
+def hinted(target: str) -> tuple[str, str]:
+    """Return the seat and the level of the target of a hint."""
+    seat, _, level = target.partition(":")
+    return seat, level
+
+
+def analysis_of(match: str, level: str, asker: str, now: int) -> Owed:
+    """Return the work of the analysis of a match that is over. It has one for each level, so it names the first version."""
+    return Owed(ANALYSIS, match, 1, level, now, asker)
+
+
+class Studies:
+    """The studies. Shared by the threads of a process. Every method raises StoreUnavailable if the queue's server does not answer."""
+
+    def __init__(self, url: str) -> None:
+        self._connection: Any = queue_client(url)
+        self._study = self._script("study")
+        self._add = self._script("study_add")
+        self._answer = self._script("study_answer")
+
+    def look(self, work: Owed) -> Study | None:
+        """Return a study, or None if nobody has asked for it lately."""
+        return self._found(self._run(self._study, [_name(work), work.kind, "", 0, 0]))
+
+    def begin(self, work: Owed) -> Study | None:
+        """Return a study, and begin it in the name of `work.creator` if nobody has asked for it. Return None if that one has too many."""
+        bounds = BOUNDS[work.kind]
+        return self._found(self._run(self._study, [_name(work), work.kind, work.creator, bounds.at_once, bounds.wait_ms]))
+
+    def parts(self, work: Owed) -> Sequence[bytes]:
+        """Return the parts of a study, in their order."""
+        with _translated():
+            return [_unpacked(part) for part in self._connection.lrange(f"study:{_name(work)}:parts", 0, -1)]
+
+    def add(self, work: Owed, parts: int, part: bytes) -> bool:
+        """Add a part to a study that has so many. Return False if somebody else was quicker, or nobody wants it any more."""
+        return bool(self._run(self._add, [_name(work), parts, _packed(part), BOUNDS[work.kind].wait_ms]))
+
+    def answer(self, work: Owed, answer: bytes) -> bool:
+        """Keep the answer of a study. Return False if it is answered already, or nobody wants it any more."""
+        bounds = BOUNDS[work.kind]
+        return bool(self._run(self._answer, [_name(work), work.kind, _packed(answer), bounds.keep_ms, bounds.keep]))
+
+    def fail(self, work: Owed) -> None:
+        """Say for a while that a study has failed, so that nobody waits for it. Then it can be asked for again."""
+        self._run(self._answer, [_name(work), work.kind, b"", FAILED_MS, BOUNDS[work.kind].keep])
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._connection.close()
+
+    def _found(self, answer: Any) -> Study | None:
+        if len(answer) < 2:
+            return None
+        done, asker, parts, last = answer
+        return Study(_unpacked(done) if done else done, asker.decode(), parts, _unpacked(last) if last else None)
+
+    def _run(self, script: Any, arguments: Sequence[str | bytes | int]) -> Any:
+        with _translated():
+            return script(args=arguments)
+
+    def _script(self, name: str) -> Any:
+        return self._connection.register_script((Path(__file__).parent / f"{name}.lua").read_text())
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except queue_errors as reason:
+        raise StoreUnavailable(str(reason)) from reason
+
+
+def _name(work: Owed) -> str:
+    return f"{work.member}|{work.version}"
+
+
+def _packed(text: bytes) -> bytes:
+    return zlib.compress(text, 6)
+
+
+def _unpacked(packed: bytes) -> bytes:
+    return zlib.decompress(packed)

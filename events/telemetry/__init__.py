@@ -1,0 +1,1 @@
+"""What a running process reports: log lines and metrics."""

@@ -1,0 +1,111 @@
+"""The metrics of all processes of a machine. Each process counts in memory and publishes a copy every second.
+
+So no full disk can stop a process that counts. A file in a shared folder is the copy of one process. What cannot be written waits for the
+next copy.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import secrets
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+import orjson
+from prometheus_client import REGISTRY, Metric
+from prometheus_client.registry import Collector
+
+from events.lifeline import is_alive
+from events.telemetry.metrics import OF_THE_MOMENT
+
+SETTING = "WARLEDGER_METRICS"
+EVERY = 1.0
+
+_TOKEN = secrets.token_hex(4)
+
+
+def shared_folder() -> Path | None:
+    """Return the folder in which the processes of a service publish their metrics, or None if the environment names none."""
+    named = os.environ.get(SETTING)
+    return Path(named) if named else None
+
+
+def publish_always() -> None:
+    """Publish the metrics of this process every second, and once more when it ends, if there is a folder for them."""
+    folder = shared_folder()
+    if folder is None:
+        return
+    thread = Thread(target=_publish_on_and_on, args=(folder,), name="metrics", daemon=True)
+    thread.start()
+    atexit.register(publish, folder)
+
+
+def _publish_on_and_on(folder: Path) -> None:
+    pause = Event()
+    while not pause.wait(EVERY):
+        publish(folder)
+
+
+def publish(folder: Path) -> None:
+    """Publish the metrics of this process now, or not at all if the folder cannot be written."""
+    file = folder / f"{_sign()}.json"
+    draft = file.with_suffix(".new")
+    with suppress(OSError):
+        draft.write_bytes(orjson.dumps([_as_json(metric) for metric in _ours() if metric.name not in OF_THE_MOMENT]))
+        draft.replace(file)
+
+
+class Gathered(Collector):
+    """The metrics of this process and of all that have published theirs: the sums. Gauges of processes that have ended do not count."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the metrics."""
+        found = {metric.name: metric for metric in _ours()}
+        for file in sorted(self._folder.glob("*.json")):
+            if file.stem == _sign():
+                continue
+            with suppress(OSError, orjson.JSONDecodeError):
+                _add(found, orjson.loads(file.read_bytes()), is_alive(int(file.stem.partition("-")[0])))
+        yield from found.values()
+
+
+def _ours() -> Iterator[Metric]:
+    """Yield the metrics of this process, without the moments at which they began."""
+    for metric in REGISTRY.collect():
+        if metric.name.startswith("warledger_"):
+            metric.samples = [sample for sample in metric.samples if not sample.name.endswith("_created")]
+            yield metric
+
+
+def _as_json(metric: Metric) -> dict[str, Any]:
+    samples = [[sample.name, sample.labels, sample.value] for sample in metric.samples]
+    return {"name": metric.name, "about": metric.documentation, "type": metric.type, "samples": samples}
+
+
+def _add(found: dict[str, Metric], published: Iterable[dict[str, Any]], alive: bool) -> None:
+    """Add the metrics that another process has published."""
+    for other in published:
+        if other["type"] == "gauge" and not alive:
+            continue
+        metric = found.setdefault(other["name"], Metric(other["name"], other["about"], other["type"]))
+        values = {(sample.name, *sorted(sample.labels.items())): sample for sample in metric.samples}
+        for name, labels, value in other["samples"]:
+            key = (name, *sorted(labels.items()))
+            before = values.get(key)
+            if before is None:
+                metric.add_sample(name, labels, value)
+            else:
+                values[key] = before._replace(value=before.value + value)
+        metric.samples = [values.get((sample.name, *sorted(sample.labels.items())), sample) for sample in metric.samples]
+
+
+def _sign() -> str:
+    """Return the name of this process among those that have ever published. Process ids are used again."""
+    return f"{os.getpid()}-{_TOKEN}"

@@ -1,0 +1,202 @@
+"""The pulse: every web process and worker tells the store each second that it runs, and learns of outages.
+
+A process whose pulse stands still for two seconds is frozen, unless it has ended. That is an outage, and so is a stretch of two seconds
+without any pulse of a role: the store was away, or everything was down. Other processes record an outage while it lasts, and the first
+pulse after it does.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from threading import Event, Lock, Thread
+from typing import NamedTuple
+
+import structlog
+
+from events.errors import StoreRefused, StoreUnavailable
+from events.lifeline import is_running, start_of
+from events.store.pulses import Heard, Pulses
+from events.store.queue.floors import Floors
+from events.telemetry import metrics
+from events.timing.clock import ALIVE_MS, Beat, Clock
+from events.timing.flight import TICK_MS, Flight
+from events.timing.outages import Outages
+
+WEB = "web"
+WORKER = "worker"
+
+EVERY_MS = 1000
+GONE_MS = 10_000  # after which a frozen process counts as ended, if nobody can ask the kernel
+
+log = structlog.get_logger(__name__)
+
+
+class _Seen(NamedTuple):
+    """The newest pulse of a name, and the uptime since which it stands still."""
+
+    moment: int
+    since: int
+
+
+class Pulse:
+    """The pulse of a process, and what it knows of the others. Shared by the threads of the process.
+
+    Until it is started, the process gives no pulse of its own and only looks at those of others.
+    """
+
+    def __init__(self, pulses: Pulses, floors: Floors, clock: Clock) -> None:
+        self.outages = Outages()
+        self.flight = Flight(clock)
+        self._pulses = pulses
+        self._floors = floors
+        self._clock = clock
+        self._role = ""
+        self._name = ""
+        self._here = _place()
+        self._last: Beat | None = None  # what this process has told or asked last, with success
+        self._seen: dict[str, _Seen] = {}
+        self._still: dict[str, int] = {}
+        self._lock = Lock()
+        self._stop = Event()
+
+    def start(self, role: str) -> None:
+        """Give a pulse of this role every second from now on, and if it is WEB, report the requests in flight."""
+        self.join(role, os.getpid())
+        Thread(target=self._run, args=(self._beat_or_warn, EVERY_MS), name="pulse", daemon=True).start()
+        if role == WEB:
+            Thread(target=self._run, args=(self._report, TICK_MS), name="flight", daemon=True).start()
+
+    def join(self, role: str, number: int) -> None:
+        """Be the process with this number, in a role. Each `beat` is then a pulse."""
+        self._role, self._name = role, f"{role}:{self._here}:{number}:{start_of(number)}"
+
+    def stop(self) -> None:
+        """Give no more pulses."""
+        self._stop.set()
+
+    def beat(self) -> None:
+        """Tell the store that this process runs, and learn what it knows. Raises StoreUnavailable, StoreRefused."""
+        with self._lock:
+            if self._last is None:
+                self._begin()
+            self._clock.compare()
+            beat = self._clock.beat()
+            if self._last is not None and beat.uptime - self._last.uptime > ALIVE_MS:
+                # This process was frozen or the store away, so that it cannot say of others for how long they have stood still.
+                self._seen = {name: seen._replace(since=beat.uptime) for name, seen in self._seen.items()}
+            gone = [name for name, seen in self._seen.items() if self._has_ended(name, beat.uptime - seen.since)]
+            still = {
+                name: seen.moment
+                for name, seen in self._seen.items()
+                if beat.uptime - seen.since > ALIVE_MS and name not in gone and name != self._name
+            }
+            since = self.outages.since
+            heard = self._pulses.beat(self._role, self._name, beat, since, still, gone) if self._role else self._pulses.look(since)
+            self._learn(heard, beat, gone)
+            still = {name: moment for name, moment in still.items() if name in heard.pulses and heard.pulses[name].moment == moment}
+            if still.keys() - self._still.keys():
+                log.warning("processes_frozen", number=len(still))
+            self._still, self._last = still, beat
+
+    def take_part(self) -> None:
+        """Take over the service time of the others before this process writes anything, if it gives pulses and has not given one yet.
+
+        Raises StoreUnavailable, StoreRefused.
+        """
+        if self._last is None and self._role:
+            self.beat()
+
+    def refresh(self, moment: int) -> None:
+        """Learn of every outage that is known up to a moment, in one round trip unless the last pulse is from after it.
+
+        Raises StoreUnavailable, StoreRefused.
+        """
+        if self._last is None or self._last.moment <= moment:
+            self.beat()
+
+    @property
+    def is_fresh(self) -> bool:
+        """True if this process has heard of the others in the last two seconds."""
+        last = self._last
+        return last is not None and self._clock.uptime() - last.uptime <= ALIVE_MS
+
+    @property
+    def is_disturbed(self) -> bool:
+        """True if an outage went on at the last pulse, so that its end is not known."""
+        return bool(self._still)
+
+    def floor(self, now: int) -> int | None:
+        """Return the moment before which everything is carried out that web processes have received until `now`, in one round trip.
+
+        None if one of them has not reported: nobody knows what it has received.
+        """
+        floors = self._floors.read([name for name in list(self._seen) if name.startswith(f"{WEB}:")])
+        return None if floors is None or None in floors else min([now, *[floor for floor in floors if floor is not None]])
+
+    def _begin(self) -> None:
+        """Take over the service time of the processes that run."""
+        newest = _newest(self._pulses.look(0).pulses)
+        if newest is not None:
+            self._clock.begin(newest, self._newest_later)
+
+    def _newest_later(self) -> Beat:
+        time.sleep(EVERY_MS / 800)
+        newest = _newest(self._pulses.look(0).pulses)
+        assert newest is not None, "a pulse was heard before, and roles are never forgotten"
+        return newest
+
+    def _learn(self, heard: Heard, beat: Beat, gone: list[str]) -> None:
+        """Remember the pulses and outages of an answer."""
+        self.outages.add(heard.outages)
+        metrics.outages.inc(heard.new)
+        self._seen = {name: self._seen_now(name, pulse, beat) for name, pulse in heard.pulses.items() if name not in gone}
+        others = _newest({name: pulse for name, pulse in heard.pulses.items() if name != self._name})
+        if others is not None:
+            self._clock.keep_up(others)
+
+    def _seen_now(self, name: str, pulse: Beat, beat: Beat) -> _Seen:
+        known = self._seen.get(name)
+        if known is None:  # as far as its own time tells, it has stood still since then
+            return _Seen(pulse.moment, beat.uptime - max(0, beat.moment - pulse.moment))
+        return known if known.moment == pulse.moment else _Seen(pulse.moment, beat.uptime)
+
+    def _has_ended(self, name: str, still_ms: int) -> bool:
+        """Return True if a process has ended. Of one elsewhere only time tells. A role does not end."""
+        if name == self._name or ":" not in name or still_ms < EVERY_MS:
+            return False
+        _, place, number, start = name.split(":")
+        return still_ms > GONE_MS if place != self._here else not is_running(int(number), start)
+
+    def _run(self, act: Callable[[], None], every_ms: int) -> None:
+        while True:
+            act()
+            if self._stop.wait(every_ms / 1000):
+                return
+
+    def _beat_or_warn(self) -> None:
+        try:
+            self.beat()
+        except (StoreUnavailable, StoreRefused) as reason:
+            metrics.pulses_failed.inc()
+            log.warning("pulse_failed", error=type(reason).__name__)
+        except Exception as reason:  # noqa: BLE001 - it is logged
+            # A thread that ended for good would be taken for an outage that lasts for ever.
+            log.error("pulse_failed", error=type(reason).__name__)
+
+    def _report(self) -> None:
+        self._floors.report(self._name, self.flight.tick())
+
+
+def _newest(pulses: Mapping[str, Beat]) -> Beat | None:
+    return max(pulses.values(), default=None)
+
+
+def _place() -> str:
+    """Return a name for the set of processes whose numbers this one can ask the kernel about."""
+    try:
+        return Path("/proc/self/ns/pid").readlink().name.strip("pid:[]")
+    except OSError:
+        return "0"

@@ -1,0 +1,336 @@
+"""What the server has signed about a match: receipts, reads, leaves of the log and checkpoints, compared with the entries."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
+from itertools import zip_longest
+from typing import Any, NamedTuple
+
+from evidence import checkpoints, notes, statements, tree
+from evidence.checkpoints import Checkpoint
+from evidence.notes import ED25519, Malformed, Note, VerifierKey
+from evidence.statements import NotAStatement
+from record.dossiers.chains import Chain
+from record.dossiers.findings import Findings
+from record.entries import NotCanonical, blind_key, canonical
+
+LEAF_MS = 2 * 3_600_000
+"""So long after an entry, in milliseconds, the log must have a leaf of its match with that version or a later one."""
+
+SLOW_MS = 60_000
+"""So long, in milliseconds, an action may be on its way: its time is that when it was received, and only later the match has it."""
+
+LONGEST_LEAF = 1000  # bytes
+
+_SEALED = "sealed"
+
+
+class Consistency(NamedTuple):
+    """A proof that a log of `first` leaves is the beginning of the log of `second` leaves."""
+
+    first: int
+    second: int
+    path: tuple[bytes, ...]
+
+
+class Kept(NamedTuple):
+    """What a reader has kept: keys, receipts and checkpoints as notes, and proofs of consistency between checkpoints."""
+
+    keys: tuple[VerifierKey, ...] = ()
+    receipts: tuple[str, ...] = ()
+    checkpoints: tuple[str, ...] = ()
+    consistency: tuple[Consistency, ...] = ()
+
+
+class File(NamedTuple):
+    """A dossier or a record while it is verified: its entries, and what stands between them. `at`: when it was written, if it says so."""
+
+    chain: Chain
+    keys: tuple[VerifierKey, ...]
+    at: int | None
+    versions: int
+    receipts: list[str]
+    reads: list[dict[str, Any]]
+    disputes: list[dict[str, Any]]
+    leaves: list[dict[str, Any]]
+
+    @property
+    def findings(self) -> Findings:
+        """What has been found in the file."""
+        return self.chain.findings
+
+
+def read_note(findings: Findings, text: str, keys: Iterable[VerifierKey], what: str, version: int | None = None) -> Note | None:
+    """Return a note that a known key has signed. Else add a finding, and return None."""
+    try:
+        note = notes.parse(text)
+    except Malformed as reason:
+        findings.add("signature_broken", f"{what} is not a signed note: {reason}.", version)
+        return None
+    known = {(key.name, key.id): key for key in keys if key.kind == ED25519}
+    ours = [(known[(by.name, by.key_id)], by.signature) for by in note.signatures if (by.name, by.key_id) in known]
+    if not ours:
+        findings.add("wrong_key", f"{what} is not signed by a known key.", version)
+        return None
+    if not all(key.signed(note.text.encode(), signature) for key, signature in ours):
+        findings.add("signature_broken", f"The signature of {what[0].lower()}{what[1:]} does not fit its text.", version)
+        return None
+    return note
+
+
+# ---------------------------------------------------------------- receipts
+
+
+def check_receipts(file: File, given: Iterable[str]) -> int:
+    """Compare receipts with the entries: those in the file, and those given, of which only those of this match count. Return how many."""
+    last, checked = file.versions, 0
+    own = False
+    for text in file.receipts:
+        receipt = _receipt(file, text)
+        if receipt is not None:
+            checked += 1
+            own = own or receipt.version == last
+            _compare_receipt(file, receipt, given=False)
+    if not own and file.at is not None:
+        file.findings.add("receipt_differs", "The file has no receipt of its last version.", last)
+    for text in given:
+        receipt = _receipt(file, text, only=file.chain.opening.match)
+        if receipt is not None:
+            checked += 1
+            _compare_receipt(file, receipt, given=True)
+    return checked
+
+
+def _receipt(file: File, text: str, only: str | None = None) -> statements.Receipt | None:
+    """Return the receipt in a note that is signed by a known key. `only`: the match that it must be of, or it is left out."""
+    try:
+        claimed: statements.Receipt | None = statements.parse_receipt(notes.parse(text).text)
+    except (Malformed, NotAStatement):
+        claimed = None
+    if only is not None and claimed is not None and claimed.match != only:
+        return None
+    note = read_note(file.findings, text, file.keys, "A receipt", None if claimed is None else claimed.version)
+    if note is not None and claimed is None:
+        file.findings.add("receipt_differs", "What stands as a receipt is another statement.", file.versions)
+    return None if note is None else claimed
+
+
+def _compare_receipt(file: File, receipt: statements.Receipt, given: bool) -> None:
+    match, version = file.chain.opening.match, receipt.version
+    seen = file.chain.seen.get(version)
+    if receipt.match != match:
+        file.findings.add("receipt_differs", f"A receipt in the file is of the match {receipt.match}.", file.versions)
+    elif seen is None and version > file.versions:
+        if not given or (file.at is not None and receipt.at < file.at - SLOW_MS and not file.chain.is_behind):
+            sentence = f"There is a receipt of version {version}, but the file ends at version {file.versions}."
+            file.findings.add("truncated", sentence, file.versions + 1)
+        else:
+            file.chain.unchecked.append(f"a receipt of version {version}, which is later than the file")
+    elif seen is None or (receipt.digest, receipt.at) != (seen.digest, seen.at):
+        file.findings.add("receipt_differs", "The receipt of this version has another digest or another time than the entry.", version)
+
+
+# ---------------------------------------------------------------- reads
+
+
+def check_reads(file: File) -> None:
+    """Check that each recorded read is one of this match and signed."""
+    for line in file.reads:
+        try:
+            read: statements.Read | None = statements.parse_read(notes.parse(line["note"]).text)
+        except (Malformed, NotAStatement):
+            read = None
+        version = None if read is None else read.version
+        if read_note(file.findings, line["note"], file.keys, "A read", version) is None:
+            continue
+        if read is None or read.match != file.chain.opening.match or not 1 <= read.version <= file.versions or line["count"] < 1:
+            file.findings.add("read_broken", "What stands as a read is none of this match and its versions.", version)
+
+
+# ---------------------------------------------------------------- disputes
+
+
+def check_disputes(file: File) -> None:
+    """Check that the lines of the disputes are those that follow from the entries."""
+    if file.at is None:
+        return  # a record has none
+    said = [{name: member for name, member in line.items() if name != "line"} for line in file.disputes]
+    for line, due in zip_longest(said, file.chain.disputes):
+        if line != due:
+            steps = (line or due)["steps"] or (due or line)["steps"]
+            first = steps[0]["version"] if steps else None
+            file.findings.add("dispute_differs", "What the file says of a dispute is not what the entries say.", first)
+            return
+
+
+# ---------------------------------------------------------------- the log
+
+
+def check_leaves(file: File, kept: Kept) -> list[Checkpoint]:
+    """Check the leaves of the log in the file against the entries and their proofs. Return the checkpoints of the proofs."""
+    found: list[Checkpoint] = []
+    covered, sealed = 0, 0
+    for line in file.leaves:
+        leaf = _opened(file, line)
+        version = None if leaf is None else leaf["version"]
+        if leaf is None:
+            sealed += 1
+        elif _compare_leaf(file, leaf):
+            covered = max(covered, leaf["version"])
+        checkpoint = _check_inclusion(file, line, version)
+        if checkpoint is not None and checkpoint not in found:
+            found.append(checkpoint)
+    if sealed:
+        file.chain.unchecked.append(f"{sealed} leaves of the log, which are sealed until the match is over")
+    elif file.leaves or kept.checkpoints:
+        _check_coverage(file, covered)
+    else:
+        file.chain.unchecked.append("the log of the server: the file has no leaf of it")
+    return found
+
+
+def _opened(file: File, line: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the leaf of a line as it can be read, or None if it is sealed and stays so."""
+    leaf: dict[str, Any] = line["leaf"]
+    if leaf.get("kind") != _SEALED:
+        if not _is_leaf(leaf) or "opened" in line:
+            file.findings.add("leaf_differs", "A leaf of the log is not one of this format.")
+            return {"version": None}
+        return leaf
+    opened: dict[str, Any] | None = line.get("opened")
+    if opened is None and file.chain.is_behind:
+        return None
+    if opened is None:
+        file.findings.add("leaf_differs", "A leaf of the log is sealed, though the viewer may know what is in it.")
+        return {"version": None}
+    if not _is_leaf(opened, sealed=True):
+        file.findings.add("leaf_differs", "What is said to be in a sealed leaf is not one of this format.")
+        return {"version": None}
+    blind = _blind_of(file)
+    if blind is None:
+        file.chain.unchecked.append(f"the seal of the leaf of version {opened['version']}: the file has no key of the salts")
+        return opened
+    key = hmac.digest(blind, b"log:%d" % opened["version"], "sha256")
+    if leaf != {"kind": _SEALED, "seal": sha256(key + canonical(opened)).hexdigest()}:
+        file.findings.add("leaf_differs", "What is said to be in a sealed leaf does not fit its seal.", opened["version"])
+        return {"version": None}
+    return opened
+
+
+def _blind_of(file: File) -> bytes | None:
+    opening = file.chain.opening
+    return opening.blind if opening.secret is None else blind_key(bytes.fromhex(opening.secret))
+
+
+def _is_leaf(leaf: Mapping[str, Any], sealed: bool = False) -> bool:
+    """Return True for a leaf of the log, or for what is inside a sealed one, which also has the hour of the seal."""
+    more = {"hour"} if sealed else {"commitment"} if leaf.get("kind") == "begin" else set()
+    return (
+        leaf.keys() == {"at", "digest", "kind", "match", "version"} | more
+        and leaf["kind"] in (("hour",) if sealed else ("begin", "hour", "end"))
+        and all(type(member) is (int if name in ("at", "version", "hour") else str) for name, member in leaf.items())
+    )
+
+
+def _compare_leaf(file: File, leaf: Mapping[str, Any]) -> bool:
+    """Return True if a leaf agrees with the entries. Else add a finding."""
+    version = leaf["version"]
+    if version is None:
+        return False
+    seen = file.chain.seen.get(version)
+    if seen is None and version > file.versions:
+        sentence = f"The log has a leaf of version {version}, but the file ends at version {file.versions}."
+        file.findings.add("truncated", sentence, file.versions + 1)
+        return False
+    agrees = seen is not None and (leaf["match"], leaf["digest"], leaf["at"]) == (file.chain.opening.match, seen.digest, seen.at)
+    if leaf["kind"] == "begin":
+        agrees = agrees and version == 1 and leaf["commitment"] == file.chain.commitment
+    if leaf["kind"] == "end":
+        agrees = agrees and file.chain.ended is not None and version >= file.chain.ended
+    if not agrees:
+        file.findings.add("leaf_differs", f"The leaf of the log for version {version} and the entry disagree.", version)
+    return agrees
+
+
+def _check_inclusion(file: File, line: Mapping[str, Any], version: int | None) -> Checkpoint | None:
+    """Check that a leaf is in the log where its proof says. Return the checkpoint of the proof if it is signed by a known key."""
+    try:
+        proof = checkpoints.parse_proof(line["proof"])
+        raw = canonical(line["leaf"])
+    except (Malformed, NotCanonical):
+        file.findings.add("inclusion_broken", "A leaf of the log has no proof.", version)
+        return None
+    checkpoint = read_checkpoint(file.findings, proof.note, file.keys, version)
+    if checkpoint is None:
+        return None
+    if proof.leaf != line["index"] or len(raw) > LONGEST_LEAF or not checkpoints.includes(checkpoint, proof, raw):
+        file.findings.add("inclusion_broken", f"The leaf {line['index']} is not in the log where its proof says.", version)
+    return checkpoint
+
+
+def read_checkpoint(findings: Findings, text: str, keys: Sequence[VerifierKey], version: int | None = None) -> Checkpoint | None:
+    """Return a checkpoint that is signed by a known key with the name of its log. Else add a finding, and return None."""
+    try:
+        origin = notes.parse(text).text.partition("\n")[0]
+    except Malformed:
+        origin = ""
+    note = read_note(findings, text, [key for key in keys if key.name == origin], "A checkpoint", version)
+    if note is None:
+        return None
+    try:
+        return checkpoints.parse(note.text)
+    except Malformed as reason:
+        findings.add("signature_broken", f"What stands as a checkpoint is none: {reason}.", version)
+        return None
+
+
+def _check_coverage(file: File, covered: int) -> None:
+    """Check that the log has a leaf of the match for everything that is older than two hours."""
+    if file.at is None:
+        return
+    due = max((version for version, seen in file.chain.seen.items() if seen.at < file.at - LEAF_MS), default=0)
+    if covered < due:
+        file.findings.add("leaf_missing", f"The log should have a leaf of version {due} or a later one, and the file has none.", due)
+
+
+class Heads:
+    """The checkpoints of one call: those that the reader has kept, and those of every file."""
+
+    def __init__(self, kept: Sequence[Checkpoint], consistency: Iterable[Consistency]) -> None:
+        self._kept = kept
+        self._roots: dict[tuple[str, int], bytes] = {}
+        self._proofs: dict[tuple[int, int], list[tuple[bytes, ...]]] = {}
+        for proof in consistency:
+            self._proofs.setdefault((proof.first, proof.second), []).append(proof.path)
+        self.forked = [head for head in kept if self._roots.setdefault((head.origin, head.size), head.root) != head.root]
+
+    def check(self, file: File, found: Sequence[Checkpoint]) -> None:
+        """Compare the checkpoints of a file with all others."""
+        for head in found:
+            if self._roots.setdefault((head.origin, head.size), head.root) != head.root:
+                self._find_fork(file, f"Two checkpoints of {head.origin} have {head.size} leaves and different roots.")
+            for other in self._kept:
+                if other.origin == head.origin and other.size != head.size:
+                    self._compare(file, head, other)
+        origins = {head.origin for head in found}
+        for origin in sorted({other.origin for other in self._kept} - origins):
+            file.chain.unchecked.append(f"the checkpoint of the log {origin} that you have: the file shows nothing of that log")
+
+    def _compare(self, file: File, head: Checkpoint, other: Checkpoint) -> None:
+        first, second = sorted((head, other), key=lambda each: each.size)
+        paths = self._proofs.get((first.size, second.size), [])
+        if any(tree.is_consistent(first.size, first.root, second.size, second.root, path) for path in paths):
+            return
+        if paths:
+            self._find_fork(file, f"The log of {second.size} leaves does not continue that of {first.size}.")
+        elif head is first:
+            sentence = f"The file shows the log with {head.size} leaves, and you have seen it with {other.size}."
+            file.findings.add("checkpoint_stale", sentence)
+        else:
+            missing = f"whether the log of {second.size} leaves continues that of {first.size}, which you have: get a proof of consistency"
+            file.chain.unchecked.append(missing)
+
+    def _find_fork(self, file: File, sentence: str) -> None:
+        file.findings.add("checkpoint_forked", sentence)

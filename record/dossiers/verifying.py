@@ -1,0 +1,475 @@
+"""Verify dossiers and records offline, with everything that is in them and what a reader has kept (docs/auditing.md).
+
+No clock, no store and no network is needed, only the rules of the games.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from evidence import checkpoints, notes, statements
+from evidence.checkpoints import Checkpoint
+from evidence.notes import Malformed, VerifierKey, parse_vkey
+from evidence.statements import NotAStatement
+from games.kernel import Game
+from record.dossiers.chains import Chain, Opening, ShownChain, WholeChain
+from record.dossiers.findings import Finding, Findings
+from record.dossiers.lines import LONGEST, WHOLE, entry_in, kind_of
+from record.dossiers.statements import (
+    File,
+    Heads,
+    Kept,
+    check_disputes,
+    check_leaves,
+    check_reads,
+    check_receipts,
+    read_checkpoint,
+    read_note,
+)
+from record.entries import Entry, NotCanonical, Unreadable, blind_key, canonical, parse
+from record.json_text import loads
+from record.positions import Position
+from record.shown import shown
+from record.trail import Watch, at_version, header_of, revealed
+
+DOSSIER = "dossier"
+RECORD = "record"
+
+Lines = Iterable[bytes]
+
+
+class Source(NamedTuple):
+    """A file to verify: its name, and a function that opens it and gives its lines with their line feeds. It may be called again."""
+
+    name: str
+    lines: Callable[[], Lines]
+
+
+class Verdict(NamedTuple):
+    """What a verifier says about one file.
+
+    `kind`: `dossier` or `record`. `versions`: the version of the last entry. `digest`: its digest. `checked`: how many of what was checked.
+    `unchecked`: what was not, each completing the sentence "It was not checked: …".
+    """
+
+    name: str
+    kind: str
+    match: str
+    game: str
+    viewer: str
+    versions: int
+    digest: str
+    findings: list[Finding]
+    checked: dict[str, int]
+    unchecked: list[str]
+
+    @property
+    def ok(self) -> bool:
+        """True if nothing was found."""
+        return not self.findings
+
+
+class NotAFile(ValueError):
+    """A file is neither a dossier nor a record."""
+
+
+def verify(
+    sources: Sequence[Source], games: Mapping[str, Game], kept: Kept | None = None, watches: Sequence[Watch] | None = None
+) -> list[Verdict]:
+    """Verify files, each by itself and against those of the same match. Raises NotAFile, Malformed for what was kept, OSError.
+
+    `watches`: for each file what looks at the artificial players in it.
+    """
+    kept = kept or Kept()
+    readers = [_read(source, games, kept, watches[place] if watches else None) for place, source in enumerate(sources)]
+    receipts = [text for reader in readers for text in reader.receipts]
+    heads = _heads(kept)
+    for reader in readers:
+        file = reader.file()
+        others = [text for text in receipts if text not in file.receipts]
+        reader.checked["receipts"] = check_receipts(file, [*kept.receipts, *others])
+        check_reads(file)
+        check_disputes(file)
+        heads.check(file, check_leaves(file, kept))
+        for head in heads.forked:
+            file.findings.add(
+                "checkpoint_forked", f"You have two checkpoints of {head.origin} with {head.size} leaves and different roots."
+            )
+        if not kept.keys and reader.kind == DOSSIER:
+            reader.chain.unchecked.insert(0, "whether the keys in the file are those of the server: give a key that you have noted")
+    for match in sorted(_matches_of(kept.receipts) - {reader.chain.opening.match for reader in readers}):
+        readers[0].chain.unchecked.append(f"a receipt of the match {match}: no file of it was given")
+    _compare_files(sources, readers, games)
+    _compare_origins(sources, readers, games)
+    return [reader.verdict() for reader in readers]
+
+
+def _matches_of(receipts: Iterable[str]) -> set[str]:
+    """Return the matches that receipts are of, whoever has signed them. What is no receipt is of none."""
+    found = set()
+    for text in receipts:
+        try:
+            found.add(statements.parse_receipt(notes.parse(text).text).match)
+        except (Malformed, NotAStatement):
+            continue
+    return found
+
+
+def _heads(kept: Kept) -> Heads:
+    """Return the checkpoints that the reader has kept. Raises Malformed."""
+    findings = Findings()
+    keys = kept.keys
+    found = []
+    for text in kept.checkpoints:
+        head = read_checkpoint(findings, text, keys) if keys else _unsigned(text)
+        if head is None:
+            raise Malformed(f"a checkpoint that was given: {findings.in_order()[-1].sentence}")
+        found.append(head)
+    return Heads(found, kept.consistency)
+
+
+def _unsigned(text: str) -> Checkpoint:
+    """Return a checkpoint whose signature cannot be checked because no key was given. The reader vouches for it. Raises Malformed."""
+    return checkpoints.of_note(text)[0]
+
+
+def _read(source: Source, games: Mapping[str, Game], kept: Kept, watch: Watch | None) -> _Reader:
+    """Read a file to its end, and return what was read. Raises NotAFile, OSError."""
+    lines = iter(source.lines())
+    first = next(lines, b"")
+    if len(first) > LONGEST:
+        raise NotAFile(f"{source.name} has a line that is too long.")
+    if kind_of(_value(first)) == "dossier":
+        return _Dossier(source.name, games, kept, watch, first, lines)
+    return _Record(source.name, games, kept, watch, [first, *lines])
+
+
+class _Reader:
+    """A file that is read: its chain of entries, and the lines around them."""
+
+    kind = RECORD
+
+    def __init__(self, name: str, opening: Opening, games: Mapping[str, Game], keys: tuple[VerifierKey, ...], watch: Watch | None) -> None:
+        self.name = name
+        self.findings = Findings()
+        self.keys = keys
+        self.at: int | None = None
+        self.chain: Chain = (
+            WholeChain(opening, self.findings, games, watch) if opening.viewer == WHOLE else ShownChain(opening, self.findings)
+        )
+        self.receipts: list[str] = []
+        self.reads: list[dict[str, Any]] = []
+        self.disputes: list[dict[str, Any]] = []
+        self.leaves: list[dict[str, Any]] = []
+        self.checked: dict[str, int] = {}
+
+    def file(self) -> File:
+        """Return the file for the checks of what is signed."""
+        return File(self.chain, self.keys, self.at, self.chain.version, self.receipts, self.reads, self.disputes, self.leaves)
+
+    def verdict(self) -> Verdict:
+        """Return what is to be said about the file."""
+        chain = self.chain
+        last = chain.seen.get(chain.version)
+        counts = {"entries": len(chain.seen), **self.checked, "reads": len(self.reads), "leaves": len(self.leaves)}
+        return Verdict(
+            self.name,
+            self.kind,
+            chain.opening.match,
+            chain.game,
+            chain.opening.viewer,
+            chain.version,
+            last.digest if last else "",
+            self.findings.in_order(),
+            {name: count for name, count in counts.items() if count},
+            chain.unchecked,
+        )
+
+
+class _Record(_Reader):
+    """A record: entries in full, perhaps with the key of their salts before them."""
+
+    def __init__(self, name: str, games: Mapping[str, Game], kept: Kept, watch: Watch | None, lines: Iterable[bytes]) -> None:
+        raws = [line.strip() for line in lines if line.strip()]
+        header = header_of(raws[0]) if raws else None
+        raws = raws if header is None else raws[1:]
+        if not raws:
+            raise NotAFile(f"{name} is neither a dossier nor a record.")
+        match, blind = header or (_match_of(raws[0]), None)
+        super().__init__(name, Opening(match, WHOLE, _secret_of(raws), blind), games, kept.keys, watch)
+        for raw in raws:
+            self.chain.read(raw, None)
+        self.chain.close()
+        self.chain.unchecked.append("signatures of the server: a record has none, a dossier has")
+
+
+def _match_of(raw: bytes) -> str:
+    value = _value(raw)
+    return str(value.get("match", "")) if isinstance(value, dict) else ""
+
+
+def _secret_of(raws: Sequence[bytes]) -> str | None:
+    """Return the secret that entries reveal, if it is one."""
+    secret = revealed(raws)
+    try:
+        return secret if secret is not None and len(bytes.fromhex(secret)) == 32 else None
+    except ValueError:
+        return None
+
+
+class _Dossier(_Reader):
+    """A dossier: its first line says what it is, and its last line signs all others."""
+
+    kind = DOSSIER
+
+    def __init__(self, name: str, games: Mapping[str, Game], kept: Kept, watch: Watch | None, first: bytes, lines: Iterator[bytes]) -> None:
+        header = _value(first)
+        opening = Opening(
+            header["match"], header["viewer"], header["secret"], None if header["blind"] is None else bytes.fromhex(header["blind"])
+        )
+        super().__init__(name, opening, games, kept.keys, watch)
+        self._header = header
+        if not kept.keys:
+            self.keys = tuple(self._own_keys())
+        self.at = header["at"]
+        self._named: set[tuple[int, str]] = set()  # the pairs of the lines `rules`
+        self._ended = False
+        self._read(first, lines)
+        self._expect_no_seat()
+        self.chain.close()
+        self._check_around()
+
+    def file(self) -> File:
+        """Return the file for the checks of what is signed."""
+        return super().file()._replace(versions=self._header["versions"])
+
+    def _own_keys(self) -> Iterator[VerifierKey]:
+        """Yield the keys that the file names."""
+        for vkey in self._header["vkeys"]:
+            try:
+                yield parse_vkey(vkey)
+            except Malformed as reason:
+                self.findings.add("line_unknown", f"A key in the first line is none: {reason}.")
+
+    def _read(self, first: bytes, lines: Iterator[bytes]) -> None:
+        """Read every line. The hash for the signature is over all lines before the last."""
+        hashed = sha256()
+        count, line = 0, first
+        self._check_canonical(first, self._header)
+        while line:
+            following = next(lines, b"")
+            if not line.endswith(b"\n") or len(line) > LONGEST:
+                self.findings.add("truncated", "The file ends within a line.")
+            if count:
+                self._take(line.removesuffix(b"\n"), hashed.hexdigest(), count, last=not following)
+            hashed.update(line)
+            count, line = count + 1, following
+        if not self._ended:
+            self.findings.add("truncated", "The last line of a dossier is missing.")
+
+    def _take(self, line: bytes, hashed: str, count: int, last: bool) -> None:
+        """Take in a line after the first."""
+        raw = entry_in(line)
+        if raw is not None and self.chain.opening.viewer == WHOLE:
+            entry = _parsed(raw)
+            if entry is not None or _value(raw) is not None:
+                self._take_entry(raw, entry)
+                return
+        value = _value(line)
+        kind = kind_of(value)
+        if kind == "entry" and self.chain.opening.viewer == WHOLE:
+            self._take_entry(_encoded(value["entry"]), None)
+            self.findings.add("not_canonical", "The line of the entry is not canonical JSON.", self.chain.version)
+        elif kind == "shown" and self.chain.opening.viewer != WHOLE:
+            self._take_entry(b"", value["entry"])
+            if _encoded(value) != line:
+                self.findings.add("not_canonical", "The line of the entry is not canonical JSON.", self.chain.version)
+        else:
+            self._check_canonical(line, value)
+            self._take_other(kind, value, hashed, count, last)
+
+    def _take_entry(self, raw: bytes, value: Any) -> None:
+        self._expect_no_seat()
+        self.chain.read(raw, value)
+
+    def _take_other(self, kind: str | None, value: Any, hashed: str, count: int, last: bool) -> None:
+        if kind == "rules" and value["game"] == self._header["game"]:
+            self._named.add((value["revision"], value["rules"]))
+        elif kind == "rules":
+            self.findings.add("rules_unknown", f"A line names the rules of another game, {value['game']}.")
+        elif kind == "seat":
+            self._take_seat(value)
+        elif kind == "end" and last:
+            self._check_end(value, hashed, count)
+        elif kind == "end":
+            self.findings.add("truncated", "There are lines after the last one.")
+        elif kind == "receipt":
+            self.receipts.append(value["note"])
+        elif kind in ("read", "dispute", "leaf"):
+            {"read": self.reads, "dispute": self.disputes, "leaf": self.leaves}[kind].append(value)
+        elif kind not in ("refused", "refusals_dropped"):
+            self.findings.add("line_unknown", f"Line {count + 1} is not one of a dossier, or not of this one.")
+
+    def _take_seat(self, value: dict[str, Any]) -> None:
+        due = self.chain.seats
+        line = {name: member for name, member in value.items() if name != "line"}
+        if due and due[0] == line:
+            del due[0]
+        else:
+            self.findings.add("seat_differs", f"Who had the seat {value['seat']} is not what the entries say.", self.chain.version or None)
+            self.chain.seats = [holder for holder in due if holder["seat"] != value["seat"]]
+
+    def _expect_no_seat(self) -> None:
+        """Say so if lines `seat` are missing after the last entry."""
+        for holder in self.chain.seats:
+            self.findings.add("seat_differs", f"There is no line that says who had the seat {holder['seat']}.", self.chain.version)
+        self.chain.seats = []
+
+    def _check_canonical(self, line: bytes, value: Any) -> None:
+        if value is None or _encoded(value) != line.removesuffix(b"\n"):
+            self.findings.add("line_unknown", "A line is not canonical JSON.")
+
+    def _check_end(self, value: dict[str, Any], hashed: str, count: int) -> None:
+        """Check the last line: how many are before it, and the signature over them."""
+        self._ended = True
+        if value["lines"] != count:
+            self.findings.add("truncated", f"The last line says that {value['lines']} lines are before it, and there are {count}.")
+        note = read_note(self.findings, value["note"], self.keys, "The file")
+        if note is None:
+            return
+        header = self._header
+        try:
+            signed = statements.parse_dossier(note.text)
+        except NotAStatement as reason:
+            self.findings.add("signature_broken", f"What is signed is not a dossier: {reason}.")
+            return
+        if signed != (header["match"], header["versions"], header["viewer"], hashed):
+            self.findings.add("signature_broken", "What is signed is another file, or the lines were changed afterwards.")
+
+    def _check_around(self) -> None:
+        """Check the first line and the lines `rules` against the entries."""
+        header, chain = self._header, self.chain
+        later = min((version for version, seen in chain.seen.items() if seen.at > header["at"]), default=None)
+        if later is not None:
+            self.findings.add("time_backwards", "The file says that it was written before this entry.", later)
+        if header["game"] != chain.game and chain.game:
+            self.findings.add("line_unknown", f"The first line names the game {header['game']}, and the entries are of {chain.game}.")
+        if header["secret"] != chain.revealed and chain.version >= header["versions"]:
+            self.findings.add("secret_differs", "The secret in the first line is not what the entries reveal.", chain.version)
+        if header["secret"] is not None and header["blind"] not in (None, blind_key(bytes.fromhex(header["secret"])).hex()):
+            self.findings.add("salt_differs", "The key of the salts does not follow from the secret.")
+        if chain.version < header["versions"]:
+            sentence = f"The file should end at version {header['versions']}, and ends at {chain.version}."
+            self.findings.add("truncated", sentence, chain.version + 1)
+        elif chain.version > header["versions"]:
+            self.findings.add("wrong_version", f"The file should end at version {header['versions']}.", header["versions"] + 1)
+        for (revision, rules), version in chain.pairs.items():
+            if (revision, rules) not in self._named:
+                sentence = f"No line says that the entries name revision {revision} with the content hash {rules}."
+                self.findings.add("rules_unknown", sentence, version)
+        for revision, rules in sorted(self._named - chain.pairs.keys()):
+            self.findings.add("rules_unknown", f"No entry names revision {revision} with the content hash {rules}.")
+
+
+def _compare_files(sources: Sequence[Source], readers: Sequence[_Reader], games: Mapping[str, Game]) -> None:
+    """Compare files of one match: by the digests of every version, and what was shown with what is so."""
+    for place, reader in enumerate(readers):
+        match = reader.chain.opening.match
+        for before, other in enumerate(readers[:place]):
+            if other.chain.opening.match != match:
+                continue
+            _compare_digests(reader, other)
+            wholes = [at for at in (place, before) if readers[at].chain.opening.viewer == WHOLE]
+            if len(wholes) == 1:
+                redacted = before if wholes[0] == place else place
+                _compare_shown(sources[wholes[0]], sources[redacted], readers[redacted], games)
+
+
+def _compare_digests(one: _Reader, other: _Reader) -> None:
+    mine, theirs = one.chain.seen, other.chain.seen
+    for version in sorted(mine.keys() & theirs.keys()):
+        if mine[version].digest != theirs[version].digest:
+            for reader, beside in ((one, other), (other, one)):
+                reader.findings.add("files_differ", f"{beside.name} has another digest for this version.", version)
+            return
+
+
+def _compare_shown(whole: Source, redacted: Source, reader: _Reader, games: Mapping[str, Game]) -> None:
+    """Check that each entry of a redacted dossier is what its viewer sees of the entry in full."""
+    game = games.get(reader.chain.game)
+    viewer = reader.chain.opening.viewer
+    if game is None:
+        return
+    entries = _entries_of(whole)
+    values = (value["entry"] for line in redacted.lines() if kind_of(value := _value(line)) == "shown")
+    for raw, value in zip(entries, values, strict=False):
+        try:
+            entry = parse(raw)
+            due = shown(game, entry, viewer)
+            differs = {name: member for name, member in value.items() if name != "proof"} != loads(canonical(due))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return  # what cannot be read has been found before
+        if differs and entry.version == value.get("version"):
+            sentence = f"What {viewer} was shown of the entry is not what follows from the entry in full."
+            reader.findings.add("shown_differs", sentence, entry.version)
+            return
+
+
+def _compare_origins(sources: Sequence[Source], readers: Sequence[_Reader], games: Mapping[str, Game]) -> None:
+    """Compare where matches begin that begin from a position of another one, if there is a whole file of that."""
+    for reader in readers:
+        chain = reader.chain
+        origin = chain.origin if isinstance(chain, WholeChain) else None
+        if origin is None or not isinstance(chain, WholeChain):
+            continue
+        for source, other in zip(sources, readers, strict=True):
+            if other.chain.opening.match == origin["match"] and isinstance(other.chain, WholeChain):
+                position = _position_of(source, games, origin["version"])
+                if position is not None:
+                    chain.compare_origin(position)
+                    break
+        else:
+            missing = f"the position from which the match begins: give the dossier of {origin['match']}, too"
+            chain.unchecked.append(missing)
+
+
+def _position_of(source: Source, games: Mapping[str, Game], version: int) -> Position | None:
+    """Return the position at a version of the match in a whole file, or None if it does not get so far or cannot be replayed."""
+    try:
+        return at_version(games, _entries_of(source), version)
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError):
+        return None
+
+
+def _entries_of(source: Source) -> Iterator[bytes]:
+    """Yield the bytes of the entries in a whole dossier or a record."""
+    for line in source.lines():
+        raw = entry_in(line.removesuffix(b"\n")) or line.strip()
+        if raw.startswith(b'{"action"'):
+            yield raw
+
+
+def _value(line: bytes) -> Any:
+    """Return the value of a line, or None if it is not JSON."""
+    try:
+        return loads(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _parsed(raw: bytes) -> Entry | None:
+    """Return the entry in bytes, or None if there is none."""
+    try:
+        return parse(raw)
+    except Unreadable:
+        return None
+
+
+def _encoded(value: Any) -> bytes:
+    """Return the canonical JSON of a value, or nothing if it has none."""
+    try:
+        return canonical(value)
+    except NotCanonical:
+        return b""

@@ -1,0 +1,296 @@
+"""Positions: a match at one version, and how an entry leads from one to the next."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterable, Mapping
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from games.chance import Chance
+from games.documents import clone, owned
+from games.kernel import RESTORED, Game, Memory, State, remembered
+from record.entries import Entry
+from table import clocks
+from table.data import ESCALATION_MS
+from table.document import Occupant, Table
+from table.rules import is_table_action
+from table.session import Session, evolve, fold
+from table.state import BLANK, CLOSED, OPEN, STARTED, delay, is_open, is_sealed, seats_of
+
+_FIXING = frozenset({RESTORED, "match_started", "seat_withdrawn"})
+
+
+class Position(NamedTuple):
+    """A match after the entry of `version`, with everything hidden in it. Treat it as frozen.
+
+    `table` is the document of the table, `document` that of the game, `memory` what everybody who has watched knows beyond them.
+    `revision` and `rules` are those of the last entry; a match keeps the revision that it began with for its whole life. `secret`, in hex,
+    is known only once the match has ended. `at` is the latest moment of all entries so far. `changed` is when the table last changed, other
+    than by its clocks, or when the match ended. Nothing from before the version `fixed` can be taken back: there the match started, chance
+    was drawn, something hidden was shown, a seat left the match, or an earlier document came back (TBL-TBK-02). It is 0 before the start.
+    Times are in milliseconds since 1970. `begun` holds the fields of the position at which play began, as long as play is hidden from
+    spectators (TBL-PRV-01); else it is None. `finished` is when the match was over, or None.
+    """
+
+    match: str
+    version: int
+    digest: str
+    at: int
+    created: int
+    changed: int
+    fixed: int
+    revision: int
+    rules: str
+    table: Table
+    document: State
+    memory: Memory
+    secret: str | None
+    begun: dict[str, Any] | None = None
+    finished: int | None = None
+
+    @property
+    def game(self) -> str:
+        """The id of the game."""
+        return self.table["game"]
+
+    @property
+    def roster(self) -> Mapping[str, Occupant]:
+        """The roster: who has each seat."""
+        return self.table["roster"]
+
+    @property
+    def status(self) -> str:
+        """`open` while a seat is free, then `playing`, at last `over`; `closed` if it was closed before it began."""
+        if self.document["outcome"] is not None:
+            return "over"
+        return self.table["phase"] if self.table["phase"] in (OPEN, CLOSED) else "playing"
+
+    @property
+    def ended(self) -> bool:
+        """True if the match is over or closed, and everything in it is known to everybody. Only disputes still add entries then."""
+        return ended(self.table, self.document)
+
+    @property
+    def to_act(self) -> list[str]:
+        """The actors who must decide now: seats or `system`. Nobody before the match has started, and while it is paused."""
+        to_act: list[str] = self.document["to_act"]
+        return to_act if self.table["phase"] == STARTED else []
+
+    @property
+    def listed(self) -> Position:
+        """The position that lists show to everybody: this one, or the one at which play began, if play is hidden from spectators."""
+        return self if self.begun is None else Position(**self.begun)
+
+    @property
+    def public_version(self) -> int:
+        """The newest version that everybody may see."""
+        if self.begun is None:
+            return self.version
+        late = delay(self.table)
+        first: int = self.begun["version"]
+        return first if late is None else max(first, self.version - late)
+
+    def seats_of(self, player: str) -> list[str]:
+        """Return the seats of a player, in turn order."""
+        mine = seats_of(self.table, player)
+        return [seat for seat in self.document["seats"] if seat in mine] if len(mine) > 1 else mine
+
+    def open_seats(self) -> list[str]:
+        """Return the seats that nobody has yet, in the order of the document."""
+        return [seat for seat in self.document["seats"] if is_open(self.roster[seat])]
+
+
+def match_id(bits: bytes) -> str:
+    """Return the id of a match from 80 bits."""
+    return "m" + base64.b32encode(bits).decode().lower()
+
+
+def successor_id(match: str) -> str:
+    """Return the id that a match has which goes on from another one by a ruling (TBL-DIS-13)."""
+    return match_id(sha256(f"ruling/{match}".encode()).digest()[:10])
+
+
+def ended(table: Table, document: State) -> bool:
+    """Return True if a match is over or was closed. The entry that ends it reveals its secret.
+
+    A match from which another one goes on ends with that one (TBL-DIS-13).
+    """
+    return (document["outcome"] is not None and not is_sealed(table)) or table["phase"] == CLOSED
+
+
+def asker(entry: Entry, position: Position) -> str:
+    """Return whose request an entry answers: the player's who has the seat, or else the actor's own."""
+    player: str = position.roster.get(entry.actor, {}).get("player", entry.actor)
+    return player
+
+
+def level_of(position: Position, seat: str) -> str | None:
+    """Return the level at which an artificial player plays a seat, also for a player who is away; None if a player plays it."""
+    return position.table["substitutes"].get(seat) or position.roster[seat].get("ai")
+
+
+def moment_of_play(before: Position, actor: str, received: int) -> int:
+    """Return the moment of an action of the game that was received at a moment, both in milliseconds since 1970.
+
+    It counts from when it was received, but not from before the actor's clock ran. So of two seats that act together, the second may have
+    an earlier moment. Without a clock, time never runs backwards within a match, even if a clock of the server does.
+    """
+    clock = before.table["clocks"]["seats"].get(actor)
+    return max(received, before.at if clock is None or clock["since"] is None else clock["since"])
+
+
+def session_after(
+    game: Game,
+    before: Position,
+    at: int,
+    chance: Chance,
+    earlier: Callable[[int], tuple[State, Memory]],
+    *,
+    role: str | None = None,
+    escalation: int = ESCALATION_MS,
+) -> Session:
+    """Return the session in which an action of the table is carried out at a moment after a position. `Session` tells of its arguments."""
+    return Session(
+        game,
+        before.table,
+        before.document,
+        at=at,
+        last=before.at,
+        version=before.version,
+        fixed=before.fixed,
+        chance=chance,
+        earlier=earlier,
+        role=role,
+        escalation=escalation,
+        finished=before.finished,
+        successor=successor_id(before.match),
+    )
+
+
+def follow(game: Game, position: Position | None, entry: Entry) -> Position:
+    """Return the position after the next entry, from None for the first. The old one is untouched."""
+    table, document, memory = (BLANK, {}, {}) if position is None else (position.table, position.document, position.memory)
+    for event in entry.events:
+        table, document = evolve(game, table, document, event)
+    return moved(game, position, entry, table, document, remembered(game, memory, entry.events))
+
+
+def moved(game: Game, position: Position | None, entry: Entry, table: Table, document: State, memory: Memory) -> Position:
+    """Return the position after an entry whose events have led to these documents. The clocks are those after the entry."""
+    if position is None:
+        at = created = changed = entry.at
+        table = _wound(BLANK, table, [], document["to_act"], entry, at)  # a fork may begin in the middle of a turn
+    else:
+        at = max(position.at, entry.at)
+        created = position.created
+        changed = position.changed if clocks.only_clocks_differ(position.table, table) and not ended(table, document) else at
+        table = _wound(position.table, table, position.document["to_act"], document["to_act"], entry, at)
+    after = Position(
+        entry.match,
+        entry.version,
+        entry.digest,
+        at,
+        created,
+        changed,
+        entry.version if _fixes(game, entry) else 0 if position is None else position.fixed,
+        entry.revision,
+        entry.rules,
+        table,
+        document,
+        memory,
+        entry.secret or (None if position is None else position.secret),
+        finished=_finished(None if position is None else position.finished, document, at),
+    )
+    return after if delay(table) == 0 else _hiding(after, None if position is None else position.begun)
+
+
+def _finished(before: int | None, document: State, at: int) -> int | None:
+    """Return when a match was over after an entry at a moment; `before`: as it was known before the entry."""
+    return at if before is None and document["outcome"] is not None else before
+
+
+def _hiding(after: Position, begun: dict[str, Any] | None) -> Position:
+    """Return a position of a match that is hidden from spectators, with the fields of the one at which play began. `begun`: if known."""
+    hidden = after.table["phase"] not in (OPEN, CLOSED) and not after.ended
+    return after._replace(begun=(begun or after._asdict()) if hidden else None)
+
+
+def follow_all(game: Game, position: Position | None, entries: Iterable[Entry]) -> Position | None:
+    """Return the position after many entries, from None for the first. The game's events are folded in place on a private copy.
+
+    Parts of the entries end up in the new documents: the caller gives the entries away.
+    """
+    last: Entry | None = None
+    table: Any = BLANK
+    document: Any = None
+    memory: Memory = {} if position is None else position.memory
+    at = 0 if position is None else position.at
+    created = 0 if position is None else position.created
+    changed = 0 if position is None else position.changed
+    fixed = 0 if position is None else position.fixed
+    secret = None if position is None else position.secret
+    begun = None if position is None else position.begun
+    finished = None if position is None else position.finished
+    facts = game.facts
+    for entry in entries:
+        if last is None:
+            table = BLANK if position is None else position.table
+            document = {} if position is None else clone(position.document)
+            created = created or entry.at
+        at = max(at, entry.at)
+        before, to_act = table, list(document.get("to_act", ()))
+        for event in entry.events:
+            fact = facts.get(event["type"])
+            if fact is None:
+                table = fold(table, event)
+            else:
+                fact(document, event, owned)
+        changed = changed if clocks.only_clocks_differ(before, table) else at
+        table = _wound(before, table, to_act, document["to_act"], entry, at)
+        memory = remembered(game, memory, entry.events)
+        fixed = entry.version if _fixes(game, entry) else fixed
+        secret = entry.secret or secret
+        finished = _finished(finished, document, at)
+        last = entry
+        if begun is None and table["phase"] == STARTED and delay(table) != 0:
+            begun = Position(
+                entry.match,
+                entry.version,
+                entry.digest,
+                at,
+                created,
+                changed,
+                fixed,
+                entry.revision,
+                entry.rules,
+                table,
+                clone(document),
+                memory,
+                secret,
+            )._asdict()
+    if last is None:
+        return position
+    changed = at if ended(table, document) else changed
+    after = Position(
+        *(last.match, last.version, last.digest, at, created, changed, fixed, last.revision, last.rules, table, document, memory, secret),
+        finished=finished,
+    )
+    return after if begun is None else _hiding(after, begun)
+
+
+def _wound(before: Table, after: Table, was_to_act: list[str], to_act: list[str], entry: Entry, now: int) -> Table:
+    """Return the table with its clocks after an entry. The same object comes back if no clock changes."""
+    if not after["clocks"]["seats"]:
+        return after
+    actor = "" if is_table_action(entry.action) else entry.actor
+    return clocks.after_entry(before, after, was_to_act, to_act, actor, entry.at, now)
+
+
+def _fixes(game: Game, entry: Entry) -> bool:
+    """Return True if nothing can be taken back from before an entry (TBL-TBK-02)."""
+    for event in entry.events:
+        kind = event["type"]
+        if kind in _FIXING or kind in game.reveals or kind in game.rolls or kind in game.uncovers:
+            return True
+    return False

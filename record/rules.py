@@ -1,0 +1,43 @@
+"""The content hash of the rules: which files decided an entry.
+
+The hash of a game is the first half of a SHA-256, 32 hex digits, over the canonical JSON of `{path: SHA-256 of the file}`. The files are
+the game's RULES.md, data.json and Python, the modules that all games share, and the rules of the table, but not what only draws pictures.
+The files of a pinned revision count as they were in the folder of the game, so that pinning changes no hash.
+docs/auditing.md describes it for other languages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+import games
+import table
+from games.kernel import Game
+from games.pinned import moved_back
+from record.entries import canonical
+
+_TEXTS = ("RULES.md", "data.json")
+_PICTURES = ("picture.py", "scene.py")  # they decide nothing
+
+
+def content_hash(game: Game) -> str:
+    """Return the content hash of the rules by which a game is played here, in 32 hex digits."""
+    return _content_hash(game.folder, game.id, game.revision)
+
+
+@cache
+def _content_hash(folder: Path, game: str, revision: int) -> str:
+    own = {path: moved_back(game, revision, content) for path, content in _files(folder, game, "**/*.py")}
+    shared = dict(_files(Path(games.__file__).parent, "games", "*.py"))
+    of_the_table = dict(_files(Path(table.__file__).parent, "table", "*.py"))
+    hashes = {path: sha256(content).hexdigest() for path, content in {**own, **shared, **of_the_table}.items()}
+    return sha256(canonical(hashes)).hexdigest()[:32]
+
+
+def _files(folder: Path, name: str, pattern: str) -> Iterator[tuple[str, bytes]]:
+    for path in sorted([*folder.glob(pattern), *(folder / text for text in _TEXTS)]):
+        if path.exists() and path.name not in _PICTURES:
+            yield f"{name}/{path.relative_to(folder).as_posix()}", path.read_bytes()

@@ -1,0 +1,538 @@
+"""Trail: replay a match from its entries, decide every action again with the dice that its secret gives, and compare.
+
+This is the core of every audit. It reads no store, no clock and no network, and needs nothing but the standard library and the rules.
+docs/auditing.md describes how to do the same in another language.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from itertools import zip_longest
+from typing import Any, NamedTuple
+
+from games.chance import Drawn
+from games.kernel import Action, Event, Game, Memory, Refused, State, admit, carry_out, no, remembered
+from games.patterns import CONTENT_HASH, matches
+from record.allowances import WINDOW, Turn, turn_of
+from record.dice import Draws, dice_key, join_code, keeps
+from record.entries import FORMAT, START, Entry, Unreadable, blind_key, canonical, link, parse
+from record.json_text import loads
+from record.positions import Position, asker, ended, follow, level_of, moment_of_play, moved, session_after
+from record.rules import content_hash
+from record.thoughts import decision_in, is_decision, is_request, request_in, seed_of, thought_key
+from table import rules as table_rules
+from table.deeds import CONTINUE, FORK
+from table.document import Table
+from table.rules import follows_the_end, is_table_action
+from table.session import Origin, Session, fold
+from table.state import BLANK, DISPUTED, PAUSED, STARTED, lock_of
+
+VERIFIED = "verified"
+UNDISCLOSED = "undisclosed"
+PARTLY = "partly"
+KEPT = "kept"
+BROKEN = "broken"
+TRUSTED = "trusted"
+
+
+class Finding(NamedTuple):
+    """Something that is wrong, at the version where it shows."""
+
+    version: int
+    code: str
+    detail: str
+
+
+class Report(NamedTuple):
+    """The result of an audit.
+
+    `origin`: `verified` for a match that begins from the position of another one which was compared, `trusted` if that one was not at hand,
+    so that the position is taken as published; None for any other match.
+    `chain`: `verified`, or `undisclosed` if the auditor lacks the key of the salts, so that digests cannot be computed.
+    `commitment`: `kept`, `broken`, or `undisclosed`; `published` is what the first entry says it was.
+    `dice`: `verified`, `undisclosed` if the auditor lacks the secret, or `partly` if entries could only be replayed because the rules that
+    the match began with are not here. `revisions`, `rules`: the revisions and the content hashes of the rules that the entries name.
+    Entries that are replayed, but not decided again, are counted in `replayed_only`, as are draws of undisclosed dice. Entries of a
+    revision that is here are decided again even if their content hash differs; `rules_here` is the hash of the rules that did so.
+    """
+
+    ok: bool
+    match: str
+    game: str
+    versions: int
+    digest: str
+    chain: str
+    commitment: str
+    published: str
+    dice: str
+    revisions: list[int]
+    rules: list[str]
+    rules_here: str
+    replayed_only: int
+    origin: str | None
+    findings: list[Finding]
+
+
+class Undisclosed(Exception):
+    """A draw needs a secret that the auditor does not know."""
+
+
+class Acted(NamedTuple):
+    """An action of a seat that an artificial player plays.
+
+    `game`: the game by the rules of the match, or None if those are not here. `level`: the level that plays the seat. `before`: the
+    position in which it decided. `turn`: what the seat had done of its turn by then (record/allowances.py).
+    `seed`: the seed of the decision, or None if the secret is not known.
+    """
+
+    game: Game | None
+    level: str
+    before: Position
+    turn: Turn
+    entry: Entry
+    seed: int | None
+
+
+Watch = Callable[[Acted], object]
+"""Called with each action of an artificial player, in order, while a match is read."""
+
+
+def audit_entries(
+    games: Mapping[str, Game],
+    lines: Iterable[bytes],
+    secret: str | None = None,
+    origin: Iterable[bytes] | None = None,
+    progress: Callable[[int, int], object] | None = None,
+    watch: Watch | None = None,
+) -> Report:
+    """Audit an exported record, one JSON object a line, without any store.
+
+    Without a `secret`, the one that the last entry reveals is used. A record may begin with a line `{"blind": ..., "match": ...}`, which
+    holds the key of the salts (`record_header`). `origin`: the record of the match from which this one begins, if it is a fork.
+    `progress` is called after each entry with how many were read, and how many there are. `watch`: what looks at artificial players.
+    """
+    raws = [line.strip() for line in lines if line.strip()]
+    header = header_of(raws[0]) if raws else None
+    if header is not None:
+        raws = raws[1:]
+    if secret is None and raws:
+        secret = revealed(raws)
+    match, blind = header or ("", None)
+    trail = Trail(games, secret, match, blind, watch)
+    for place, raw in enumerate(raws, 1):
+        trail.read(f"{place}-0", raw)
+        if progress is not None:
+            progress(place, len(raws))
+    if origin is not None and trail.first is not None and (begun := trail.first.table["origin"]) is not None:
+        replayed = at_version(games, origin, begun["version"])
+        if replayed is not None:
+            trail.compare_origin(replayed)
+    return trail.report()
+
+
+def at_version(games: Mapping[str, Game], lines: Iterable[bytes], version: int) -> Position | None:
+    """Return the position of an exported record at a version, or None if the record does not get so far."""
+    position: Position | None = None
+    for raw in (line.strip() for line in lines):
+        if raw and header_of(raw) is None and (position is None or position.version < version):
+            entry = parse(raw)
+            game = games[entry.events[0]["game"] if position is None else position.game]
+            position = follow(game.of_revision(entry.revision) or game, position, entry)
+    return position if position is not None and position.version == version else None
+
+
+def as_json(report: Report) -> dict[str, Any]:
+    """Return the report as a JSON object."""
+    return {**report._asdict(), "findings": [finding._asdict() for finding in report.findings]}
+
+
+class Trail:
+    """One match while it is read: the position of the replay, and what has been found.
+
+    Once the replay cannot go on (`lost`), only the chain of digests is followed to the end.
+    """
+
+    def __init__(
+        self, games: Mapping[str, Game], secret: str | None, match: str = "", blind: bytes | None = None, watch: Watch | None = None
+    ) -> None:
+        self.findings: list[Finding] = []
+        self.answers: dict[str, str] = {}  # by name of a request, its versions and its fingerprint, as the store has them
+        self.players: set[str] = set()  # all who ever had a seat, or for whom one was kept
+        self.position: Position | None = None
+        self.first: Position | None = None  # the position of the first version
+        self.origin: str | None = None
+        self.version = 0
+        self.count = 0
+        self.lost = False
+        self.decisions = 0  # those of artificial players that are kept
+        self._games = games
+        self._watch = watch
+        self._newest: deque[Entry] = deque(maxlen=WINDOW)
+        self._revision = 0  # of the rules that the match began with
+        self.secret = secret
+        self._match = match
+        self._digest: str | None = START  # None: unknown, because the entry before cannot be read
+        self._at = 0
+        self._earlier: dict[int, tuple[State, Memory]] = {}  # by version, what a takeback may bring back: nothing from before `fixed`
+        self._revisions: set[int] = set()
+        self._rules: set[str] = set()
+        self._replayed_only = 0
+        self._undisclosed = secret is None
+        self._dice = b""
+        self._blind = blind if secret is None else blind_from(secret)
+
+    def find(self, code: str, detail: str, version: int | None = None) -> None:
+        """Add a finding, at the version read last unless another is named."""
+        self.findings.append(Finding(self.version if version is None else version, code, detail))
+
+    def read(self, id: str, raw: bytes) -> None:
+        """Take in the next item of the log."""
+        if not self._number(id):
+            return
+        try:
+            entry = parse(raw)
+        except Unreadable as reason:
+            self._lose("unreadable", f"The bytes are not an entry: {reason}.")
+            self._digest = None
+            return
+        self._take(entry, raw)
+
+    def read_entry(self, version: int, entry: Entry, raw: bytes) -> None:
+        """Take in the next item of the log, which stands where this version must, and has been parsed."""
+        if self._number(f"{version}-0"):
+            self._take(entry, raw)
+
+    def _take(self, entry: Entry, raw: bytes) -> None:
+        """Check an entry and go on from it."""
+        try:
+            self._check_frame(entry)
+            again, documents = (entry, None) if self.lost else self._decide_again(entry)
+            if not self.lost:
+                self._look_at_player(entry)
+            if self._digest is not None and not self._equal(again, raw):
+                self._differs(entry, again, raw)
+                documents = None
+            if not self.lost:
+                self._go_on(entry, documents)
+        except Refused as reason:
+            self._lose("not_legal", f"The rules refuse the action: {reason.code}.")
+            self._check_alone(entry, raw)
+        except Exception as reason:  # noqa: BLE001 - a tampered entry can have any shape at all; what cannot be replayed is a finding
+            self._lose("not_replayable", f"The entry cannot be replayed: {type(reason).__name__}: {reason}.")
+            self._check_alone(entry, raw)
+        self._digest = entry.digest
+
+    def _check_alone(self, entry: Entry, raw: bytes) -> None:
+        """Check the digest and the bytes of an entry that cannot be decided again, unless they have been checked."""
+        if any(finding.version == self.version and finding.code == "digest_broken" for finding in self.findings):
+            return
+        with suppress(Exception):  # what has no canonical form has been found already
+            if self._digest is not None and not self._equal(entry, raw):
+                self._differs(entry, entry, raw)
+
+    def compare_origin(self, origin: Position) -> None:
+        """Compare the position from which the match begins with the one of its origin at that version (TBL-FRK-04)."""
+        first = self.first
+        assert first is not None, "the first entry has been read"
+        published = first.table["origin"]
+        assert published is not None, "the match begins from another one"
+        self.origin = VERIFIED
+        same = (origin.match, origin.version, origin.digest) == (published["match"], published["version"], published["digest"])
+        if not same or canonical([origin.document, origin.memory]) != canonical([first.document, first.memory]):
+            self.find("origin_differs", "The match does not begin from the position that its origin has at that version.", 1)
+
+    def report(self) -> Report:
+        """Return what has been found."""
+        position = self.position
+        kept = UNDISCLOSED
+        published = position.table["commitment"] if position else ""
+        if position is not None and self.secret is not None:
+            kept = KEPT if keeps(self.secret, published) else BROKEN
+        if kept == BROKEN:
+            self.find("commitment_broken", "The secret is not the one whose hash was published when the match was created.", 1)
+        if not self.count:
+            self.find("empty", "There is no entry.")
+        game = self._rules_of(position.game) if position and position.game in self._games else None
+        return Report(
+            ok=not self.findings,
+            match=self._match,
+            game=position.game if position else "",
+            versions=self.version,
+            digest=self._digest or "",
+            chain=UNDISCLOSED if self._blind is None else VERIFIED,
+            commitment=kept,
+            published=published,
+            dice=UNDISCLOSED if self._undisclosed else PARTLY if self._replayed_only else VERIFIED,
+            revisions=sorted(self._revisions),
+            rules=sorted(self._rules),
+            rules_here=content_hash(game) if game else "",
+            replayed_only=self._replayed_only,
+            origin=self.origin or (None if self.first is None or self.first.table["origin"] is None else TRUSTED),
+            findings=sorted(self.findings, key=lambda finding: finding.version),
+        )
+
+    def _lose(self, code: str, detail: str) -> None:
+        """Add a finding after which the replay cannot go on."""
+        self.find(code, detail)
+        self.lost = True
+
+    def _number(self, id: str) -> bool:
+        """Check that the entry of version n has the id n-0 and that none is missing. Return True if this is an entry at all."""
+        expected = self.version + 1
+        self.count += 1
+        number, _, rest = id.partition("-")
+        if rest != "0":
+            self.find("wrong_id", f"An item has the id {id}, which is not a version. It is skipped.", expected)
+            return False
+        self.version = expected
+        if int(number) != expected:
+            self._lose("gap", f"The entries from version {expected} to {int(number) - 1} are missing.")
+            self.version = int(number)
+        return True
+
+    def _check_frame(self, entry: Entry) -> None:
+        """Check what is around the action: match, version, time, request."""
+        self._match = self._match or entry.match
+        if entry.match != self._match:
+            self.find("wrong_match", f"The entry belongs to the match {entry.match}.")
+        if entry.version != self.version:
+            self.find("wrong_version", f"The entry says that it is version {entry.version}.")
+        if bool in map(type, entry) or not _is_known(entry.request) or not matches(CONTENT_HASH, entry.rules):
+            self.find("not_canonical", "The entry holds true or false for a number, or a request or a hash of the rules of another shape.")
+        if entry.at < self._floor(entry):
+            self.find("time_backwards", "The entry is older than the one before it, or than the time since which its actor's clock runs.")
+        self._at = max(self._at, entry.at)
+        self._revisions.add(entry.revision)
+        self._rules.add(entry.rules)
+        request = request_in(entry)
+        if request is not None and self.position is not None and not self.lost:
+            name = f"{asker(entry, self.position)}/{request['id']}"
+            first, last, _ = self.answers.get(name, f"{self.version}:{self.version - 1}:").split(":", 2)
+            if int(last) != self.version - 1:
+                self.find("request_twice", f"The request was carried out before, as version {last}.")
+            self.answers[name] = f"{first}:{self.version}:{request['fingerprint']}"
+
+    def _look_at_player(self, entry: Entry) -> None:
+        """Check that a decision is that of the level which plays the seat, and let it be watched."""
+        before, decision = self.position, decision_in(entry)
+        level = None
+        if before is not None and entry.actor in before.roster and not is_table_action(entry.action):
+            level = level_of(before, entry.actor)
+        if decision is not None:
+            self.decisions += 1
+            if decision["level"] != level:
+                plays = "no artificial player plays the seat" if level is None else f"{level} plays the seat"
+                self.find("level_differs", f"The decision is one of the level {decision['level']}, and {plays}.")
+        if self._watch is None or before is None or level is None:
+            return
+        seed = None
+        if self.secret is not None:
+            key = thought_key(bytes.fromhex(self.secret), before.match, before.table["contributions"])
+            seed = seed_of(key, self.version, entry.actor)
+        game, turn = self._games[before.game].of_revision(self._revision), turn_of(list(self._newest), entry.actor)
+        self._watch(Acted(game, level, before, turn, entry, seed))
+
+    def _floor(self, entry: Entry) -> int:
+        """Return the earliest moment that an entry may have. It is unknown for a seat with a clock once the replay cannot go on."""
+        position = self.position
+        if position is None or is_table_action(entry.action) or entry.actor not in position.table["clocks"]["seats"]:
+            return self._at
+        return 0 if self.lost else moment_of_play(position, entry.actor, 0)
+
+    def _decide_again(self, entry: Entry) -> tuple[Entry, tuple[Table, State] | None]:
+        """Return the entry as it must be by the rules and the secret, and the documents that it leads to. Raises Refused."""
+        before = self.position
+        if before is None:
+            self._revision = entry.revision
+        game = self._rules_of(entry.events[0]["game"] if before is None else before.game)
+        if before is not None and before.document["outcome"] is not None and not is_table_action(entry.action):
+            raise Refused(no("match_over"))
+        self._check_revision(game, entry)
+        if game.revision != self._revision:
+            self._replayed_only += 1
+            return entry, None
+        if before is None or is_table_action(entry.action):
+            return self._decide_at_table(game, before, entry)
+        if before.table["phase"] not in (STARTED, PAUSED, DISPUTED):
+            raise Refused(no("not_started"))  # the dice of this entry would not depend on what the open seat is still to give
+        refusal = table_rules.play_refusal(before.table, before.document, entry.actor, entry.at, owner=False)
+        if refusal is not None:
+            raise Refused(refusal)
+        try:
+            match = carry_out(game, before.document, entry.actor, entry.action, self._chance())
+        except Undisclosed:
+            self._replayed_only += 1
+            return entry._replace(action=admit(game, entry.action)), None
+        table = before.table
+        for event in table_rules.play_follows(table, match.state, entry.actor):
+            match.events.append(event)
+            table = fold(table, event)
+        return self._again(entry, match.action, match.events, table, match.state), (table, match.state)
+
+    def _chance(self) -> Drawn:
+        """Return the chance of the entry read last. It raises Undisclosed if something is drawn and the secret is not known."""
+        return Drawn(_undisclosed if self._undisclosed else Draws(self._dice, self.version).number)
+
+    def _decide_at_table(self, game: Game, before: Position | None, entry: Entry) -> tuple[Entry, tuple[Table, State] | None]:
+        action = entry.action
+        if before is None:
+            # The secret's hash and the time to start are taken as published, and without the secret the lock, too.
+            published, expires = entry.events[0]["commitment"], entry.events[0].get("expires")
+            lock = entry.events[0].get("lock", "") if self.secret is None else lock_of(published, join_code(bytes.fromhex(self.secret)))
+            session = Session(game, commitment=published, lock=lock, expires=expires, origin=_origin(entry))
+            if session.origin is None:
+                action = {**action, "game": game.id}
+        else:
+            session = session_after(game, before, entry.at, self._chance(), self._earlier.__getitem__, **_published(entry))
+        try:
+            action = table_rules.carry_out(session, entry.actor, action)
+        except Undisclosed:
+            self._replayed_only += 1
+            return entry._replace(action=table_rules.admit(action)), None
+        return self._again(entry, action, session.events, session.table, session.state), (session.table, session.state)
+
+    def _again(self, entry: Entry, action: Action, events: list[Event], table: Table, document: State) -> Entry:
+        """Return the entry as it must be, with the secret if the match has ended."""
+        ends = ended(table, document) and (self.position is None or not self.position.ended)
+        secret = (entry.secret if self.secret is None else self.secret) if ends else None
+        return entry._replace(action=action, events=events, secret=secret)
+
+    def _rules_of(self, id: str) -> Game:
+        """Return a game by the rules that the match began with, or by its newest if those are not here."""
+        newest = self._games[id]
+        return newest.of_revision(self._revision) or newest
+
+    def _check_revision(self, game: Game, entry: Entry) -> None:
+        """Check that the revision is that of the first entry, and that this one is not from the future."""
+        newest = self._games[game.id].revision
+        if entry.revision != self._revision:
+            self.find("rules_differ", f"The entry names revision {entry.revision}, and the match began with {self._revision}.")
+        elif self.position is None and not 1 <= entry.revision <= newest:
+            self.find("rules_differ", f"The match begins with revision {entry.revision}, and the rules are at {newest}.")
+
+    def _equal(self, again: Entry, raw: bytes) -> bool:
+        """Return True if the entry as it must be has exactly the bytes in the log."""
+        if self._blind is None:
+            return _encoded(again) == raw
+        assert self._digest is not None
+        return link(self._digest, again, self._blind)[1] == raw
+
+    def _differs(self, entry: Entry, again: Entry, raw: bytes) -> None:
+        """Say in what an entry is not as it must be."""
+        if entry.action != again.action:
+            self.find("action_differs", "The action is not stored as the rules admit it.")
+        for place, (stored, due) in enumerate(zip_longest(entry.events, again.events)):
+            if canonical(stored) != canonical(due):
+                name = (stored or due)["type"]
+                self.find("events_differ", f"Event {place + 1}, {name}, is not what the rules and the dice of this version give.")
+                break
+        if entry.secret != again.secret:
+            self._misses_secret()
+        if self._blind is None:
+            if _encoded(entry) != raw:
+                self.find("not_canonical", "The bytes are not the canonical JSON of the entry.")
+            return
+        assert self._digest is not None
+        linked, due_raw = link(self._digest, entry, self._blind)
+        if linked.digest != entry.digest:
+            self.find("digest_broken", "The digest does not follow from the entry before and this one.")
+        elif due_raw != raw:
+            self.find("not_canonical", "The bytes are not the canonical JSON of the entry.")
+
+    def _misses_secret(self) -> None:
+        self.find("secret_differs", "The secret is revealed where the match has not ended, not where it has, or it is another one.")
+
+    def _go_on(self, entry: Entry, documents: tuple[Table, State] | None) -> None:
+        """Take the entry as it is in the log as the position to replay from."""
+        before = self.position
+        if documents is None or before is None:
+            game = self._rules_of(entry.events[0]["game"] if before is None else before.game)
+            self.position = position = follow(game, before, entry)
+        else:
+            game = self._rules_of(before.game)
+            self.position = position = moved(game, before, entry, *documents, remembered(game, before.memory, entry.events))
+        self.first = self.first or position
+        self._newest.append(entry)
+        if position.fixed == position.version:
+            self._earlier.clear()
+        if position.fixed:
+            self._earlier[position.version] = position.document, position.memory
+        if (entry.secret is None) == (position.ended and (before is None or not before.ended)):
+            self._misses_secret()
+        contributions = position.table["contributions"]
+        if self.secret is not None and (before is None or contributions != before.table["contributions"]):
+            self._dice = dice_key(bytes.fromhex(self.secret), position.match, contributions)
+        if before is None or position.roster != before.roster:
+            self.players |= {occupant["player"] for occupant in position.roster.values() if "player" in occupant}
+        if before is None or position.table["invited"] != before.table["invited"]:
+            self.players |= set(position.table["invited"].values())
+        self.reached(position)
+
+    def reached(self, position: Position) -> None:
+        """Look at a position that the replay has reached. An audit of the store compares what is stored of it."""
+
+
+def _origin(first: Entry) -> Origin | None:
+    """Return from where a match begins, as its first entry publishes it, or None if it begins with the first document of its game."""
+    if first.action.get("type") not in (FORK, CONTINUE):
+        return None
+    created, restored = first.events[0], first.events[1]
+    table: Any = {**BLANK, **{name: created[name] for name in ("creator", "roster", "clock", "time_out", "spectators") if name in created}}
+    origin = created["origin"]
+    return Origin(origin["match"], origin["version"], origin["digest"], restored["document"], restored["memory"], True, table)
+
+
+def _published(entry: Entry) -> dict[str, Any]:
+    """Return what only the platform knew when it decided an entry about a dispute. It is taken as the entry publishes it."""
+    for event in entry.events:
+        if event["type"] in ("dispute_opened", "ruling_appealed"):
+            return {"escalation": event["until"] - entry.at}
+        if event["type"] == "dispute_ruled":
+            return {"role": event["role"]}
+    return {}
+
+
+def _is_known(request: dict[str, Any] | None) -> bool:
+    """Return True if the member `request` of an entry has a shape that is known."""
+    return request is None or is_request(request) or is_decision(request)
+
+
+def _encoded(entry: Entry) -> bytes:
+    """Return the bytes of an entry in the log, with the digest that it has."""
+    return canonical({name: value for name, value in entry._asdict().items() if value is not None} | {"format": FORMAT})
+
+
+def _undisclosed(below: int) -> int:
+    raise Undisclosed
+
+
+def blind_from(secret: str) -> bytes | None:
+    """Return the key of all salts that follows from a secret in hex; None if that is no secret."""
+    try:
+        return blind_key(bytes.fromhex(secret))
+    except ValueError:
+        return None
+
+
+def header_of(line: bytes) -> tuple[str, bytes | None] | None:
+    """Return the match and the key of the salts in the first line of a record; None if the line is an entry."""
+    try:
+        header = loads(line)
+        match, blind = header["match"], header["blind"]
+        return str(match), None if blind is None else bytes.fromhex(blind)
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def revealed(raws: Sequence[bytes]) -> str | None:
+    """Return the secret that the entries of a match reveal, if one does and can be read. Only disputes follow the entry that does."""
+    for raw in reversed(raws):
+        try:
+            entry = parse(raw)
+        except Unreadable:
+            return None
+        if entry.secret is not None or not follows_the_end(entry.action):
+            return entry.secret
+    return None

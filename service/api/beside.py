@@ -1,0 +1,94 @@
+"""Beside a match: the refused actions of its seats, and what staff was shown that others do not see."""
+
+from __future__ import annotations
+
+from flask import Response
+
+from events import recall
+from events.lists import standing_of
+from games.kernel import AUDITOR
+from record.positions import Position
+from service import sight
+from service.api.operations import Call, Operation, in_json
+from service.context import Service
+from service.http.keys import Caller
+from service.http.problems import Problem
+from service.http.responses import json_response, private
+
+
+def note_view(service: Service, position: Position, caller: Caller, viewer: str, version: int | None = None) -> None:
+    """Keep that staff is about to be shown more of a match than spectators see. `position`: the newest. Raises StoreUnavailable.
+
+    `version`: the one that is shown, if it is not the newest. Nothing is kept of anybody else.
+    """
+    if sight.sees_more(position, caller, viewer):
+        service.platform.beside.note_read(position.match, version or position.version, _reader(caller), f"view:{viewer}")
+
+
+def note_entries(service: Service, match: str, caller: Caller | None, viewer: str, version: int) -> None:
+    """Keep that staff is about to be shown entries up to a version, as `note_view` does. Raises NoMatch, StoreUnavailable."""
+    if caller is not None and caller.referees:
+        note_view(service, recall.position(service.platform, match), caller, viewer, version)
+
+
+def note_whole(service: Service, match: str, caller: Caller, what: str) -> None:
+    """Keep that staff is about to be shown the record or the audit of a match that is not over, readable or not.
+
+    Raises NoMatch, StoreUnavailable.
+    """
+    if not caller.referees:
+        return
+    recall.check_id(match)
+    standing = standing_of(service.platform, match)
+    if standing is None or standing["secret"] is None:
+        service.platform.beside.note_read(match, service.platform.store.log.head(match), _reader(caller), what)
+
+
+def note_dossier(service: Service, position: Position, caller: Caller, viewer: str) -> None:
+    """Keep that staff is about to be given a dossier with more of a match than spectators see, as `note_view` does."""
+    if sight.sees_more(position, caller, viewer):
+        service.platform.beside.note_read(position.match, position.version, _reader(caller), "dossier")
+
+
+def get_reads(service: Service, call: Call, match: str) -> Response:
+    """Return what staff was shown. Reads tell how far a match is, so of a hidden one that runs strangers get none."""
+    follows = sight.follows(recall.position(service.platform, match), call.caller)
+    reads = [read.as_json() for read in service.platform.beside.reads(match)] if follows else []
+    return private(json_response({"match": match, "reads": reads}))
+
+
+def get_refusals(service: Service, call: Call, match: str) -> Response:
+    """Return the refused actions: of the seats of the caller, or for referees, and for everybody when the match is over, of all."""
+    position = recall.position(service.platform, match)
+    found = service.platform.beside.refusals(match)
+    if not sight.may_audit(position, call.caller):
+        seats = position.seats_of(call.caller.id) if call.caller.id is not None else []
+        if not seats:
+            raise Problem("hidden_refusals")
+        found = found.of(seats)
+    note_view(service, position, call.caller, AUDITOR)
+    return private(json_response({"match": match, "refused": [refused.as_json() for refused in found.refused], "dropped": found.dropped}))
+
+
+def _reader(caller: Caller) -> str:
+    return caller.id or "admin"
+
+
+OPERATIONS = (
+    Operation(
+        "get_reads", "GET", "/v1/matches/{match}/reads", "history", "List what staff was shown of a match", get_reads,
+        {200: in_json("The reads, by reader and kind.", "Reads")},
+        "Referees who do not play in a match may see what is hidden in it while it runs. Each such read is signed and kept beside the "
+        "match before it is answered: of each reader and kind the first and the newest, and how many there were. Everybody may see "
+        "them. Of a match that is hidden from spectators they come when it is over, since they tell how far it is.",
+        key="optional", problems=("no_such_match",),
+    ),
+    Operation(
+        "get_refusals", "GET", "/v1/matches/{match}/refusals", "history", "List refused actions of seats", get_refusals,
+        {200: in_json("The refused actions, the oldest first.", "Refusals")},
+        "The newest refused actions of the seats: at most 50 of a seat and 200 of a match. You see those of your own seats. Referees who "
+        "do not play in the match, and everybody when it is over, see all. A refusal is here a second after its answer, and is lost if "
+        "the server is killed before.",
+        key="optional", problems=("no_such_match", "hidden_refusals"),
+    ),
+)  # fmt: skip

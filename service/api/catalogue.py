@@ -1,0 +1,317 @@
+"""The catalogue: the games, their rules and their JSON Schemas, and the kinds of problems."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
+
+import marshmallow
+import orjson
+from flask import Response
+
+import table.rules
+from games import patterns
+from games.kernel import SHARED_REFUSALS, Game
+from service.api.game_components import action_schemas, event_schemas, table_action_schemas, table_event_schemas
+from service.api.operations import TEXT_SCHEMA, Answer, Call, Operation, in_json
+from service.context import Service
+from service.http.limits import published
+from service.http.problems import CODES, Problem
+from service.http.responses import CSS, SVG, json_response, markdown_response, public
+from service.http.schemas import LookQuery
+from table.data import FOLDER
+from web.look import all_definitions, look, stylesheet
+
+_RULE = re.compile(rf"^- \*\*(?P<id>{patterns.RULE})\*\* (?P<text>.+)$")
+_SOURCE = re.compile(r"\[(?P<source>[SPR])[^\]]*\]")
+
+
+def list_games(service: Service, call: Call) -> Response:
+    """Return every game in brief."""
+    return json_response({"games": [game_in_brief(game) for game in service.games.values()]})
+
+
+def get_game(service: Service, call: Call, game: str) -> Response:
+    """Return a game."""
+    return json_response(game_in_full(_game(service, game), service.levels))
+
+
+def get_rules(service: Service, call: Call, game: str) -> Response:
+    """Return the rules of a game."""
+    found = _game(service, game)
+    return json_response({"game": found.id, "revision": found.revision, "rules": rules(found)})
+
+
+def get_rule(service: Service, call: Call, game: str, rule: str) -> Response:
+    """Return one rule."""
+    for found in rules(_game(service, game)):
+        if found["id"] == rule:
+            return json_response(found)
+    raise Problem("no_such_rule")
+
+
+def get_rulebook(service: Service, call: Call, game: str) -> Response:
+    """Return RULES.md of a game."""
+    return markdown_response((_game(service, game).folder / "RULES.md").read_text("utf-8"))
+
+
+def get_contract(service: Service, call: Call, game: str) -> Response:
+    """Return CONTRACT.md of a game."""
+    return markdown_response((_game(service, game).folder / "CONTRACT.md").read_text("utf-8"))
+
+
+def get_data(service: Service, call: Call, game: str) -> Response:
+    """Return data.json of a game, with its seats and the defaults of its options."""
+    found = _game(service, game)
+    seats = found.seats
+    defaults = found.begin(list(seats.ids[: seats.least]), {})["options"]
+    return json_response(
+        {
+            "game": found.id,
+            "revision": found.revision,
+            "seats": list(seats.ids),
+            "least_seats": seats.least,
+            "most_seats": seats.most,
+            "options": defaults,
+            "data": orjson.loads((found.folder / "data.json").read_bytes()),
+        }
+    )
+
+
+def get_table_data(service: Service, call: Call) -> Response:
+    """Return data.json of the table."""
+    return json_response({"data": orjson.loads((FOLDER / "data.json").read_bytes())})
+
+
+def get_table_rulebook(service: Service, call: Call) -> Response:
+    """Return RULES.md of the table."""
+    return markdown_response((FOLDER / "RULES.md").read_text("utf-8"))
+
+
+def get_table_contract(service: Service, call: Call) -> Response:
+    """Return CONTRACT.md of the table."""
+    return markdown_response((FOLDER / "CONTRACT.md").read_text("utf-8"))
+
+
+def get_schema(service: Service, call: Call, game: str) -> Response:
+    """Return the JSON Schemas of a game."""
+    return json_response(schemas(_game(service, game)))
+
+
+def get_stylesheet(service: Service, call: Call, game: str) -> Response:
+    """Return the style of the fragments of a game."""
+    return Response(stylesheet(look(_drawn(service, call, game))), mimetype=CSS)
+
+
+def get_definitions(service: Service, call: Call, game: str) -> Response:
+    """Return the definitions that the fragments of a game refer to."""
+    found = _drawn(service, call, game)
+    defined = all_definitions(look(found), found.seats.ids)
+    return Response(f'<svg xmlns="http://www.w3.org/2000/svg" width="0" height="0">{defined}</svg>', mimetype=SVG)
+
+
+def _drawn(service: Service, call: Call, game: str) -> Game:
+    """Return the revision of a game whose looks have the mark that the caller names, else the newest one."""
+    newest = _game(service, game)
+    return next((one for one in (newest, *newest.earlier.values()) if look(one).mark == call.query.get("look")), newest)
+
+
+def list_limits(service: Service, call: Call) -> Response:
+    """Return every limit."""
+    return json_response({"limits": published(service.settings.limits, service.settings)})
+
+
+def list_problems(service: Service, call: Call) -> Response:
+    """Return every kind of problem."""
+    return json_response({"problems": [_problem_kind(code) for code in CODES]})
+
+
+def get_problem(service: Service, call: Call, code: str) -> Response:
+    """Return one kind of problem."""
+    if code not in CODES:
+        raise Problem("no_such_problem")
+    return json_response(_problem_kind(code))
+
+
+def _game(service: Service, game: str) -> Game:
+    found = service.games.get(game)
+    if found is None:
+        raise Problem("no_such_game")
+    return found
+
+
+def _problem_kind(code: str) -> dict[str, Any]:
+    return {"code": code, **CODES[code]._asdict()}
+
+
+def game_in_brief(game: Game) -> dict[str, Any]:
+    """Return a game as the list of games shows it."""
+    return {
+        "id": game.id,
+        "title": game.title,
+        "seats": list(game.seats.ids),
+        "least_seats": game.seats.least,
+        "most_seats": game.seats.most,
+        "revision": game.revision,
+    }
+
+
+def game_in_full(game: Game, levels: Mapping[str, str]) -> dict[str, Any]:
+    """Return a game with its options, artificial players and refusals."""
+    return {
+        **game_in_brief(game),
+        "options": game.options.schema,
+        "levels": [{"id": level, "seat": f"ai:{level}", "about": about} for level, about in levels.items()],
+        "refusals": {**SHARED_REFUSALS, **game.refusals, **table.rules.REFUSALS},
+    }
+
+
+def schemas(game: Game) -> dict[str, Any]:
+    """Return the JSON Schemas of a game and of the table. An event's schema is that of the event as a viewer may see it."""
+    actions = {**action_schemas(game), **table_action_schemas()}
+    events = {**event_schemas(game), **table_event_schemas()}
+    return {
+        "game": game.id,
+        "document": game.document.schema,
+        "view": game.document.seen,
+        "options": game.options.schema,
+        "action": {"oneOf": [{"$ref": f"#/actions/{kind}"} for kind in actions]},
+        "event": {"oneOf": [{"$ref": f"#/events/{kind}"} for kind in events]},
+        "actions": actions,
+        "events": events,
+    }
+
+
+def rules(game: Game) -> list[dict[str, Any]]:
+    """Return the rules of a game, and those of the table after them, read from their RULES.md."""
+    return [rule for folder in (game.folder, FOLDER) for rule in _parsed_rules((folder / "RULES.md").read_text("utf-8"))]
+
+
+@lru_cache(maxsize=16)
+def _parsed_rules(markdown: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    section = ""
+    inside = False
+    for line in markdown.splitlines():
+        rule = _RULE.match(line)
+        if line.startswith("#"):
+            section, inside = line.lstrip("# ").strip(), False
+        elif rule:
+            found.append({"id": rule["id"], "section": section, "source": None, "text": rule["text"]})
+            inside = True
+        elif inside and line.startswith("  "):
+            found[-1]["text"] += " " + line.strip()
+        else:
+            inside = False
+    for each in found:
+        mark = _SOURCE.search(each["text"])
+        each["source"] = mark["source"] if mark else None
+    return found
+
+
+def _reading(
+    id: str,
+    path: str,
+    summary: str,
+    view: Callable[..., Response],
+    answer: Answer,
+    about: str,
+    problems: tuple[str, ...] = (),
+    tag: str = "games",
+    query: marshmallow.Schema | None = None,
+) -> Operation:
+    """Return an operation whose answer is the same for everybody and changes only with the server, so that caches may keep it."""
+
+    def cached(service: Service, call: Call, **ids: str) -> Response:
+        call.info.open = True
+        return public(view(service, call, **ids), call.header("If-None-Match"))
+
+    answers = {200: answer._replace(headers=("ETag",)), 304: Answer("You have this content.", headers=("ETag",))}
+    return Operation(id, "GET", path, tag, summary, cached, answers, about, query=query, headers=("If-None-Match",), problems=problems)
+
+
+_MARKDOWN = {"text/markdown": TEXT_SCHEMA}
+_GAME = ("no_such_game",)
+
+OPERATIONS = (
+    _reading(
+        "list_games", "/v1/games", "List the games", list_games, in_json("The games.", "Games"),
+        "Every game in brief, with its id, its seats and the revision of its rules.",
+    ),
+    _reading(
+        "get_game", "/v1/games/{game}", "Get a game: seats, options, artificial players, refusals", get_game,
+        in_json("The game.", "Game"), "What is needed to create a match of the game, and the sentence of every refusal.", _GAME,
+    ),
+    _reading(
+        "get_rules", "/v1/games/{game}/rules", "Get the rules, one by one", get_rules, in_json("The rules.", "Rules"),
+        "The rules of the game and of the table, each with the id that refusals name.", _GAME,
+    ),
+    _reading(
+        "get_rule", "/v1/games/{game}/rules/{rule}", "Get one rule", get_rule,
+        in_json("The rule.", "Rule"), "The rule that a refusal names, such as `WAR-MOV-01`.", ("no_such_game", "no_such_rule"),
+    ),
+    _reading(
+        "get_rulebook", "/v1/games/{game}/rulebook", "Get the rules as a text", get_rulebook,
+        Answer("RULES.md of the game.", _MARKDOWN), "The rulebook in Markdown, as people read it.", _GAME,
+    ),
+    _reading(
+        "get_contract", "/v1/games/{game}/contract", "Get the description of the game's JSON as a text", get_contract,
+        Answer("CONTRACT.md of the game.", _MARKDOWN),
+        "The state document, every action, every event and every refusal code, and who sees what, in Markdown.", _GAME,
+    ),
+    _reading(
+        "get_data", "/v1/games/{game}/data", "Get the data of the game: map, pieces, cards, costs, limits", get_data,
+        in_json("The data.", "GameData"),
+        "Everything countable in the game, and the defaults of its options. The contract of the game refers to it.", _GAME,
+    ),
+    _reading(
+        "get_table_rulebook", "/v1/table/rulebook", "Get the rules of the table, which hold for every match, as a text",
+        get_table_rulebook, Answer("RULES.md of the table.", _MARKDOWN),
+        "The rules about seats, the commitment to the dice and the start of a match, in Markdown.",
+    ),
+    _reading(
+        "get_table_contract", "/v1/table/contract", "Get the description of the table's JSON as a text",
+        get_table_contract, Answer("CONTRACT.md of the table.", _MARKDOWN),
+        "The table's document, its actions, events and refusal codes, in Markdown.",
+    ),
+    _reading(
+        "get_table_data", "/v1/table/data", "Get the data of the table: limits, levels of play", get_table_data,
+        in_json("The data.", "TableData"), "Everything countable at the table. The rules of the table refer to it.",
+    ),
+    _reading(
+        "get_schema", "/v1/games/{game}/schema", "Get the JSON Schemas of the game", get_schema,
+        in_json("The schemas.", "GameSchema"),
+        "The state document, its views, the options, and each action and event of the game and of the table, as JSON Schema (2020-12).",
+        _GAME,
+    ),
+    _reading(
+        "get_stylesheet", "/v1/games/{game}/look.css", "Get the style of a game's pictures, for pages that show frames", get_stylesheet,
+        Answer("The style.", {CSS: TEXT_SCHEMA}),
+        "The colours of every class that a fragment may have, light and dark. The `color-scheme` of the page chooses.", _GAME,
+        query=LookQuery(),
+    ),
+    _reading(
+        "get_definitions", "/v1/games/{game}/look.svg", "Get the definitions of a game's pictures, for pages that show frames",
+        get_definitions, Answer("One SVG element that shows nothing.", preferred=(SVG,)),
+        "Every glyph, outline and badge that a fragment may refer to. A page puts the element into its document once.", _GAME,
+        query=LookQuery(),
+    ),
+)  # fmt: skip
+
+SERVER_OPERATIONS = (
+    _reading(
+        "list_limits", "/v1/limits", "List the limits of this server", list_limits, in_json("Every limit.", "Limits"),
+        "How much of everything a player, an address or a request may have here. Whoever goes beyond gets a 429.", tag="server",
+    ),
+    _reading(
+        "list_problems", "/v1/problems", "List the kinds of problems", list_problems,
+        in_json("Every kind of problem.", "ProblemKinds"),
+        "Every code with which a request may fail, except the codes of the games.", tag="server",
+    ),
+    _reading(
+        "get_problem", "/v1/problems/{code}", "Get one kind of problem", get_problem,
+        in_json("The kind of problem.", "ProblemKind"), "What the `type` of a problem links to.", ("no_such_problem",), tag="server",
+    ),
+)  # fmt: skip

@@ -1,0 +1,201 @@
+"""Disputes: raising one, stating a side, ruling, appealing, and the desk of the referees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+from flask import Response
+
+from events import lists, recall
+from events.platform import Platform
+from games.kernel import AUDITOR, SPECTATOR
+from record.entries import parse
+from record.positions import Position
+from record.shown import shown
+from service import sight
+from service.api.beside import note_view
+from service.api.game_components import reference
+from service.api.operations import Answer, Body, Call, Operation, in_json
+from service.api.playing import act
+from service.context import Service
+from service.http.problems import Problem
+from service.http.responses import JSON, json_response, private
+from service.http.schemas import DeskQuery, DisputeBody, RulingBody, SeatQuery, TextBody
+
+LONGEST = 100
+"""Entries that are read for a dispute. While it is not settled nothing else happens at the table, and its steps are bounded."""
+
+CLOSING = ("dispute_settled", "dispute_withdrawn", "dispute_lapsed")
+
+
+def get_disputes(service: Service, call: Call, match: str) -> Response:
+    """Return the disputes of a match, with the texts that the caller may see."""
+    newest = recall.position(service.platform, match)
+    viewer = _viewer(newest, call)
+    note_view(service, newest, call.caller, viewer)
+    return _answer(service, sight.seen(service.platform, newest, call.caller), viewer)
+
+
+def raise_dispute(service: Service, call: Call, match: str) -> Response:
+    """Dispute what happened at a version, as a seat of the caller."""
+    return _acted(service, call, match, {"type": "dispute", **call.body}, 201)
+
+
+def state_side(service: Service, call: Call, match: str, dispute: str) -> Response:
+    """State the side of a seat of the caller."""
+    return _acted(service, call, match, {"type": "state_side", "dispute": _number(dispute), **call.body})
+
+
+def appeal(service: Service, call: Call, match: str, dispute: str) -> Response:
+    """Appeal against a ruling, as a seat of the caller."""
+    return _acted(service, call, match, {"type": "appeal", "dispute": _number(dispute), **call.body})
+
+
+def rule(service: Service, call: Call, match: str, dispute: str) -> Response:
+    """Rule on a dispute."""
+    if not call.caller.referees:
+        raise Problem("role_needed", needed="referees")
+    return _acted(service, call, match, {"type": "rule_dispute", "dispute": _number(dispute), "remedy": "none", **call.body})
+
+
+def get_desk(service: Service, call: Call) -> Response:
+    """Return a page of the disputes of all matches."""
+    if not call.caller.referees:
+        raise Problem("role_needed", needed="referees")
+    waiting = bool(call.query["open"])
+    desk = "waiting" if waiting else "all"
+    asker = lists.Asker(call.caller.id, referees=True)
+    page = lists.matches(service.platform, {}, call.query["limit"], call.query.get("cursor"), asker=asker, desk=desk)
+    found = [
+        {"match": standing["id"], "game": standing["game"], "updated": standing["updated"], **numbered}
+        for standing in page.standings
+        for numbered in _numbered(standing["disputes"])
+        if not waiting or numbered["state"] in ("open", "appealed")
+    ]
+    company = service.directory.company(player for standing in page.standings for player in sight.players_listed(standing))
+    return private(json_response({"disputes": found, "players": company.players, "next": page.cursor}))
+
+
+def _acted(service: Service, call: Call, match: str, action: dict[str, Any], status: int = 200) -> Response:
+    """Carry out an action about a dispute, and return the disputes afterwards, with the receipt of its entry."""
+    played = orjson.loads(act(service, call._replace(body=action), match).data)
+    newest = recall.position(service.platform, match)
+    viewer = _viewer(newest, call)
+    note_view(service, newest, call.caller, viewer)
+    return _answer(service, recall.state_at(service.platform, match, played["version"]), viewer, status, played["receipt"])
+
+
+def _viewer(newest: Position, call: Call) -> str:
+    """Return the viewer that the caller is: everybody sees all texts when the match is open, and referees without a seat at any time."""
+    if sight.may_audit(newest, call.caller):
+        return AUDITOR
+    seats = newest.seats_of(call.caller.id) if call.caller.id is not None else []
+    return seats[0] if seats else SPECTATOR
+
+
+def _answer(service: Service, position: Position, viewer: str, status: int = 200, receipt: str | None = None) -> Response:
+    """Return the response with the disputes of a match at a position."""
+    disputes = [
+        {**numbered, "steps": _steps(service.platform, position, numbered, viewer)} for numbered in _numbered(position.table["disputes"])
+    ]
+    company = service.directory.company(sight.players_at(position))
+    body = {"match": position.match, "version": position.version, "disputes": disputes, "players": company.players}
+    if receipt is not None:
+        body["receipt"] = receipt
+    return private(json_response(body, status))
+
+
+def _numbered(disputes: list[Any]) -> Iterator[dict[str, Any]]:
+    """Yield each dispute with its number."""
+    for number, dispute in enumerate(disputes, 1):
+        yield {"number": number, **dispute}
+
+
+def _steps(platform: Platform, position: Position, dispute: dict[str, Any], viewer: str) -> list[dict[str, Any]]:
+    """Return the steps of a dispute, up to a position, as a viewer may see them."""
+    game, steps = recall.rules_of(platform, position), []
+    for raw in platform.store.log.read(position.match, dispute["opened"] - 1, LONGEST):
+        entry = parse(raw)
+        if entry.version > position.version:
+            break
+        for event in shown(game, entry, viewer)["events"]:
+            if event.get("dispute") == dispute["number"]:
+                steps.append({"version": entry.version, "at": entry.at, "actor": entry.actor, "event": event})
+                if event["type"] in CLOSING:
+                    return steps
+    return steps
+
+
+def _number(text: str) -> int:
+    """Return the number of a dispute in an address. Raise Problem `no_such_dispute`."""
+    if not (text.isascii() and text.isdigit() and len(text) <= 3):
+        raise Problem("no_such_dispute")
+    return int(text)
+
+
+_OF_SEATS = (
+    "no_player", "no_such_match", "no_such_seat", "not_your_seat", "not_seated", "not_started", "match_closed", "stale",
+    "against_the_rules", "request_reused", "busy",
+)  # fmt: skip
+_AFTERWARDS = in_json("The disputes of the match afterwards.", "Disputes")
+
+OPERATIONS = (
+    Operation(
+        "get_disputes", "GET", "/v1/matches/{match}/disputes", "disputes", "See the disputes of a match", get_disputes,
+        {200: in_json("The disputes, in the order of their numbers, with their steps.", "Disputes")},
+        "Seats and referees see all texts, and seats of the refused actions in a report their own. Everybody else sees that there is a "
+        "dispute and what was ruled, and the texts when the match is over.",
+        key="optional", problems=("no_such_match",),
+    ),
+    Operation(
+        "raise_dispute", "POST", "/v1/matches/{match}/disputes", "disputes", "Dispute what happened", raise_dispute,
+        {201: Answer("The disputes of the match afterwards.", {JSON: reference("Disputes")})},
+        "The match is frozen, clocks included, until the dispute is settled (TBL-DIS-02). The action `dispute` does the same.",
+        key="needed", scope="play", query=SeatQuery(), headers=("If-Match", "Idempotency-Key"),
+        body=Body(reference("DisputeRequest"), DisputeBody(), examples={"a die": {"version": 41, "text": "Six sixes in a row."}}),
+        problems=(*_OF_SEATS, "no_such_past", "too_late", "already_disputed", "too_many_disputes"),
+    ),
+    Operation(
+        "state_side", "POST", "/v1/matches/{match}/disputes/{dispute}/statements", "disputes", "State your side", state_side,
+        {200: _AFTERWARDS},
+        "Each other seat does so once. The action `state_side` does the same.",
+        key="needed", scope="play", query=SeatQuery(), headers=("If-Match", "Idempotency-Key"),
+        body=Body(reference("DisputeText"), TextBody(), examples={"a side": {"text": "I saw the die. It was fair."}}),
+        problems=(*_OF_SEATS, "no_such_dispute", "no_dispute", "already_stated"),
+    ),
+    Operation(
+        "rule_dispute", "POST", "/v1/matches/{match}/disputes/{dispute}/ruling", "disputes", "Rule on a dispute", rule,
+        {200: _AFTERWARDS},
+        "For referees who have no seat in the match and never had one. Without an appeal the ruling takes effect after seven days, or when "
+        "all seats whom it concerns accept it. On appeal another referee rules, and that takes effect at once.",
+        key="needed", scope="referee", headers=("If-Match", "Idempotency-Key"),
+        body=Body(
+            reference("RulingRequest"), RulingBody(),
+            examples={
+                "rejected": {"verdict": "rejected", "text": "The record holds."},
+                "play on": {"verdict": "upheld", "remedy": "play_on", "version": 40, "text": "Go on from before the roll."},
+                "a seat forfeits": {"verdict": "upheld", "remedy": "forfeit", "seat": "red", "text": "Two accounts of one player."},
+            },
+        ),
+        problems=(
+            "no_player", "no_such_match", "no_such_dispute", "role_needed", "not_a_referee", "no_dispute", "is_party", "same_referee",
+            "needs_admin", "bad_remedy", "stale", "against_the_rules", "request_reused", "busy",
+        ),
+    ),
+    Operation(
+        "appeal_ruling", "POST", "/v1/matches/{match}/disputes/{dispute}/appeal", "disputes", "Appeal against a ruling", appeal,
+        {200: _AFTERWARDS},
+        "Any seat, once, within seven days. Another referee rules, and that is final. The action `appeal` does the same.",
+        key="needed", scope="play", query=SeatQuery(), headers=("If-Match", "Idempotency-Key"),
+        body=Body(reference("DisputeText"), TextBody(), examples={"an appeal": {"text": "Look at version 40, too."}}),
+        problems=(*_OF_SEATS, "no_such_dispute", "no_dispute", "too_late"),
+    ),
+    Operation(
+        "get_desk", "GET", "/v1/disputes", "disputes", "See the referees' desk: the disputes of all matches", get_desk,
+        {200: in_json("Disputes, those whose time runs out first before others. Continue with `next`.", "Desk")},
+        "With `open=1`, the default, those that wait for a ruling; with `open=0` those of all matches that ever had one.",
+        key="needed", scope="referee", query=DeskQuery(), problems=("role_needed",),
+    ),
+)  # fmt: skip

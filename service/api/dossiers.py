@@ -1,0 +1,111 @@
+"""Dossiers: all that there is to know about a match in one signed file, in full or as the caller may see it."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import structlog
+from flask import Response
+
+from events import recall
+from events.dossier_writing import write
+from events.errors import PlatformError
+from games.kernel import AUDITOR, SPECTATOR
+from record.dossiers.lines import WHOLE
+from record.positions import Position
+from service import sight
+from service.api.audits import count_audit
+from service.api.beside import note_dossier
+from service.api.operations import Answer, Call, Operation
+from service.context import Service
+from service.http.addresses import address_of
+from service.http.keys import Caller
+from service.http.places import HeldBody
+from service.http.problems import Problem
+from service.http.responses import NDJSON, private
+from service.http.schemas import DossierQuery
+
+log = structlog.get_logger("service")
+
+
+def get_dossier(service: Service, call: Call, match: str) -> Response:
+    """Return the dossier of a match: whole for callers who may audit it, else as the caller may see the match."""
+    newest = recall.position(service.platform, match)
+    viewer = _viewer_of(newest, call.caller, call.query.get("viewer"))
+    response = private(Response(mimetype=NDJSON))
+    response.headers["Content-Disposition"] = f'attachment; filename="{match}.ndjson"'
+    count_audit(service, call)
+    if call.environ["REQUEST_METHOD"] == "HEAD":
+        return response
+    position = sight.seen(service.platform, newest, call.caller)
+    place = service.answers.take(call.caller.id, call.environ)
+    try:
+        note_dossier(service, newest, call.caller, AUDITOR if viewer == WHOLE else viewer)
+        chunks = write(service.platform, position, viewer)
+        first = next(chunks)  # what keeps the dossier from being written at all is answered as a problem
+    except BaseException:
+        place.give_back()
+        raise
+    body = HeldBody(place, _rest(service, call, newest, viewer, first, chunks))
+    response.response = body
+    response.call_on_close(body.close)
+    return response
+
+
+def _viewer_of(position: Position, caller: Caller, asked: str | None) -> str:
+    """Return the viewer of the dossier. Raise Problem `no_such_seat` or `hidden_view`."""
+    if asked is None and sight.may_audit(position, caller):
+        return WHOLE
+    if asked == WHOLE:
+        if not sight.may_audit(position, caller):
+            raise Problem("hidden_view", viewer=asked)
+        return asked
+    if asked == AUDITOR:
+        raise Problem("no_such_seat")
+    return sight.viewer_of(position, caller, asked)
+
+
+def _rest(
+    service: Service, call: Call, position: Position, viewer: str, first: bytes, chunks: Generator[bytes, None, None]
+) -> Generator[bytes, None, None]:
+    """Yield the bytes of a dossier as long as the caller may have them. One that breaks off lacks its last line, which a verifier says."""
+    yield first
+    if not _still_may(service, call, position, viewer):
+        return
+    try:
+        for chunk in chunks:
+            yield chunk
+            if not _still_may(service, call, position, viewer):
+                return
+    except PlatformError as reason:
+        log.warning("dossier_broken_off", match=position.match, code=reason.code)
+
+
+def _still_may(service: Service, call: Call, position: Position, viewer: str) -> bool:
+    """Return True if the caller may still see the match as this viewer. Of a match that is over nothing is hidden any more."""
+    if position.ended or (viewer == SPECTATOR and position.begun is None):
+        return True
+    caller = service.keys.renewed(call.header("Authorization"), address_of(call.environ))
+    if caller is None:
+        return False
+    try:
+        now = recall.position(service.platform, position.match)
+        _viewer_of(now, caller, viewer)
+    except (Problem, PlatformError):
+        return False
+    return viewer == SPECTATOR or sight.follows(now, caller)
+
+
+OPERATIONS = (
+    Operation(
+        "get_dossier", "GET", "/v1/matches/{match}/dossier", "history", "Get all that there is to know about a match, signed", get_dossier,
+        {
+            200: Answer("The dossier, one JSON object a line. Without its last line it is not complete.", preferred=(NDJSON,)),
+        },
+        "One file that anybody can check offline with `./run verify` or `verify/verify.mjs` (docs/auditing.md): the entries with their "
+        "digests, who had each seat, refused actions, what staff was shown, the receipt, the leaves of the server's log, and a signature "
+        "over all of it. Whole for everybody when the match is over, and for referees who do not play in it at any time, which is recorded "
+        "first. Before that, players and spectators get what they may see, with proofs. It counts for the limit of audits.",
+        key="optional", query=DossierQuery(), problems=("no_such_match", "no_such_seat", "hidden_view"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,86 @@
+"""Entries, page by page."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+from flask import Response
+
+from events import recall
+from service import sight
+from service.api import longpoll
+from service.api.beside import note_entries
+from service.api.game_components import reference
+from service.api.operations import Answer, Call, Operation
+from service.context import Service
+from service.http.addresses import address_of
+from service.http.keys import Caller
+from service.http.places import HeldBody
+from service.http.problems import Problem
+from service.http.responses import JSON, NDJSON, prefers, private, sorted_json
+from service.http.schemas import EntriesQuery
+from service.shown_entries import ShownEntry
+from table.state import delay
+
+
+def get_entries(service: Service, call: Call, match: str) -> Response:
+    """Return a page of entries. With `wait`, return the next entry as soon as it exists."""
+    newest = recall.position(service.platform, match)
+    viewer = sight.viewer_of(newest, call.caller, call.query.get("viewer"))
+    position, hides = sight.seen(service.platform, newest, call.caller), delay(newest.table) != 0
+    call.info.open = sight.is_open(newest, viewer)
+    game = recall.rules_of(service.platform, position)
+    after, limit, seconds, proof = call.query["after"], call.query["limit"], call.query["wait"], bool(call.query["proof"])
+    recall.check_version(position, after)
+    in_lines = prefers(call.header("Accept"), NDJSON)
+    response = Response(mimetype=NDJSON if in_lines else JSON)
+
+    def renewed() -> Caller | None:
+        return service.keys.renewed(call.header("Authorization"), address_of(call.environ))
+
+    def last_seen(caller: Caller | None) -> int:
+        return sight.horizon(service.platform, caller, match, viewer, hides)
+
+    def read() -> list[ShownEntry]:
+        found = service.entries.read(game, match, after, limit, viewer, proof) if not hides or last_seen(renewed()) > after else []
+        caller = renewed()
+        last = last_seen(caller)
+        if last == 0:
+            raise Problem("hidden_view", viewer=viewer)
+        found = [entry for entry in found if entry.version <= last]
+        if found:
+            note_entries(service, match, caller, viewer, found[-1].version)
+        return found
+
+    def page(found: list[ShownEntry]) -> bytes:
+        if in_lines:
+            return b"".join(entry.json + b"\n" for entry in found)
+        company = service.directory.company(sight.players_at(position).union(*(entry.players for entry in found)))
+        version = found[-1].version if found else after
+        rest = sorted_json({"game": game.id, "match": match, "players": company.players, "version": version, "viewer": viewer})
+        return b'{"after":%d,"entries":[%b],%b' % (after, b",".join(entry.json for entry in found), rest[1:])
+
+    def page_after_waiting() -> Generator[bytes, None, None]:
+        yield page((yield from longpoll.wait_for_entries(service, match, seconds, read)))
+
+    found = read()
+    if found or not seconds or call.environ["REQUEST_METHOD"] == "HEAD" or position.ended:
+        response.set_data(page(found))
+    else:
+        body = HeldBody(service.streams.take(call.caller.id, call.environ), page_after_waiting())
+        response.response = body
+        response.call_on_close(body.close)
+    return private(response, "Authorization, Accept")
+
+
+OPERATIONS = (
+    Operation(
+        "get_entries", "GET", "/v1/matches/{match}/entries", "history", "Get entries: actions with the events that followed",
+        get_entries,
+        {200: Answer("The entries.", {JSON: reference("Entries")}, preferred=(NDJSON,))},
+        "With `Accept: application/x-ndjson` the answer has one entry a line. With `wait` the answer comes as soon as there is an entry "
+        "after `after`. It is empty if the time is up before. An `after` that the match has not reached is 404.",
+        key="optional", query=EntriesQuery(),
+        problems=("no_such_match", "no_such_seat", "no_such_version", "hidden_view", "too_many_streams", "streams_full"),
+    ),
+)  # fmt: skip

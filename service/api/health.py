@@ -1,0 +1,135 @@
+"""Health: whether the server is alive, whether it is ready, and its metrics for Prometheus."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+import prometheus_client
+from flask import Response
+from prometheus_client import REGISTRY, CollectorRegistry, Metric, generate_latest
+from prometheus_client.registry import Collector
+from prometheus_client.samples import Sample
+
+from events.due import KINDS
+from events.errors import StoreUnavailable
+from events.keeping import losses
+from events.notary import highwater
+from events.platform import Platform
+from events.telemetry import exposition, metrics
+from service.api.operations import TEXT_SCHEMA, Answer, Call, Operation, in_json
+from service.context import Service
+from service.http.keys import ADMIN
+from service.http.problems import CODES, Problem
+from service.http.responses import TEXT, json_response
+
+OVERDUE_MS = 2000
+LATE_MS = 60_000
+
+
+def get_health(service: Service, call: Call) -> Response:
+    """Answer, which shows that the server is alive."""
+    return json_response({"status": "ok"})
+
+
+def get_readiness(service: Service, call: Call) -> Response:
+    """Answer if the store can read and write, with what it has lost. Raise Problem `store_away` with what is waited for."""
+    lost = losses.read(service.opened.settings.data)
+    try:
+        writes = service.opened.store.can_write()
+    except StoreUnavailable as away:
+        if lost.refused is not None:
+            raise Problem("store_away", detail=f"Waiting for an operator. {losses.refusal(lost.refused)}") from away
+        what = "it is loading its data" if "loading" in away.reason else "it does not answer"
+        raise Problem("store_away", detail=f"Waiting for the store: {what}.") from away
+    if not writes:
+        raise Problem("store_away", detail="Waiting for the disk of the store, which is full or cannot be written. Reads are answered.")
+    service.opened.store.check_partitions()
+    rules = [{"game": need.game, "revision": need.revision, "matches": need.running} for need in service.rules_missing.known()]
+    found = {"lost": losses.as_json(lost)} if lost else {}
+    if stopped := highwater.as_json(service.opened.settings.keys_folder, service.opened.signer.name):
+        found["log_stopped"] = stopped
+    return json_response({"status": "ok", **found, **({"rules_missing": rules} if rules else {})})
+
+
+def get_metrics(service: Service, call: Call) -> Response:
+    """Return the metrics of all processes."""
+    _measure_queues(service.platform)
+    metrics.entries_lost.set(losses.read(service.opened.settings.data).entries)
+    _measure_log(service.platform)
+    folder = exposition.shared_folder()
+    collector: Collector = REGISTRY if folder is None else exposition.Gathered(folder)
+    registry = CollectorRegistry()
+    registry.register(collector if call.caller == ADMIN else ForEverybody(collector))
+    return Response(generate_latest(registry), content_type=prometheus_client.CONTENT_TYPE_LATEST)
+
+
+class ForEverybody(Collector):
+    """The metrics of another collector without those of searches. Every refusal code of a game is counted as `against_the_rules`."""
+
+    def __init__(self, collector: Collector) -> None:
+        self._collector = collector
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the metrics."""
+        for metric in self._collector.collect():
+            if metric.name.startswith(metrics.SEARCHES):
+                continue
+            if metric.name in ("warledger_refusals", "warledger_problems"):
+                metric.samples = list(_merged(metric.samples))
+            yield metric
+
+
+def _merged(samples: Iterable[Sample]) -> Iterator[Sample]:
+    sums: Counter[tuple[str, tuple[tuple[str, str], ...]]] = Counter()
+    for sample in samples:
+        code = sample.labels["code"] if sample.labels["code"] in CODES else "against_the_rules"
+        if sample.name.endswith("_total"):
+            sums[sample.name, tuple(sorted({**sample.labels, "code": code}.items()))] += sample.value  # type: ignore[assignment]
+    yield from (Sample(name, dict(labels), value) for (name, labels), value in sums.items())
+
+
+def _measure_log(platform: Platform) -> None:
+    """Set the gauges of the log of the server."""
+    origin = platform.signer.name
+    metrics.log_size.set(platform.store.ledgers.state(origin).served)
+    metrics.log_late.set(platform.store.ledgers.late(platform.clock.now() - LATE_MS))
+    metrics.log_stopped.set(1 if highwater.as_json(platform.settings.keys_folder, origin) else 0)
+
+
+def _measure_queues(platform: Platform) -> None:
+    """Set the gauges of what waits now."""
+    now = platform.clock.now()
+    counts = platform.store.due.counts(now - OVERDUE_MS)
+    metrics.due.set(counts.all)
+    metrics.overdue.set(counts.before)
+    oldest = min(platform.store.due.earliest(now, 1).values(), default=now)
+    metrics.oldest_due.set((now - oldest) / 1000)
+    for kind in KINDS:
+        depth, workers = platform.jobs.depth(kind), platform.jobs.workers(kind)
+        metrics.queue_depth.labels(kind).set(-1 if depth is None else depth)
+        metrics.workers.labels(kind).set(-1 if workers is None else workers)
+
+
+_OK = {200: in_json("All is well.", "Health")}
+_READY = {200: in_json("The store can read and write.", "Readiness")}
+
+OPERATIONS = (
+    Operation(
+        "get_health", "GET", "/healthz", "server", "Ask whether the server is alive", get_health, _OK,
+        "Answers without looking at the store.",
+    ),
+    Operation(
+        "get_readiness", "GET", "/readyz", "server", "Ask whether the server is ready", get_readiness, _READY,
+        "503 as long as the store cannot read and write. The sentence says what is waited for. A server that has lost entries is ready, "
+        "and says so until an operator has accepted that. So is one without the rules that some running matches began with.",
+        problems=("store_away",),
+    ),
+    Operation(
+        "get_metrics", "GET", "/metrics", "server", "Get the server's metrics for Prometheus", get_metrics,
+        {200: Answer("The metrics.", {TEXT: TEXT_SCHEMA})},
+        "The code of a refusal may reveal what the refused player has. So only the admin key sees the refusal codes of the games. Others "
+        "see `against_the_rules`. What artificial players used for their searches (`warledger_search_…`) is for the admin key alone, too.",
+        key="optional",
+    ),
+)  # fmt: skip

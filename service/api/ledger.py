@@ -1,0 +1,120 @@
+"""The log of the server over HTTP, as c2sp.org/tlog-tiles serves it, and the leaves of a match with their proofs."""
+
+from __future__ import annotations
+
+import base64
+import re
+
+from flask import Response
+
+from events import recall
+from events.errors import NotInLedger
+from events.notary import ledger
+from evidence import tiles
+from evidence.tiles import BadTile
+from games.schema import Schema
+from service import sight
+from service.api.operations import TEXT_SCHEMA, Answer, Call, Operation, in_json
+from service.context import Service
+from service.http.problems import Problem
+from service.http.responses import BYTES, TEXT, json_response, private
+from service.http.schemas import ConsistencyQuery, LeavesQuery
+
+_BYTES_SCHEMA: Schema = {"type": "string", "format": "binary"}
+_LEVEL = re.compile("[0-9]|[1-5][0-9]|6[0-3]")
+_FOR_EVER = "public, max-age=31536000, immutable"
+_BRIEFLY = "public, max-age=2"
+
+
+def get_checkpoint(service: Service, call: Call) -> Response:
+    """Return the newest checkpoint, a signed note with the cosignatures that it has."""
+    response = Response(ledger.shown(service.platform).note, content_type=f"{TEXT}; charset=utf-8")
+    response.headers["Cache-Control"] = _BRIEFLY
+    return response
+
+
+def get_tile(service: Service, call: Call, level: str, tile: str) -> Response:
+    """Return the hashes of a tile."""
+    number, width = _named(tile)
+    if _LEVEL.fullmatch(level) is None:
+        raise Problem("not_in_log", detail="The level of a tile is 0 to 63.")
+    return _bytes(ledger.tile(service.platform, int(level), number, width), width)
+
+
+def get_entries_of_log(service: Service, call: Call, tile: str) -> Response:
+    """Return a bundle of leaves."""
+    number, width = _named(tile)
+    return _bytes(ledger.bundle(service.platform, number, width), width)
+
+
+def get_consistency(service: Service, call: Call) -> Response:
+    """Return the proof that one tree is the beginning of another."""
+    first, second = call.query["first"], call.query["second"]
+    hashes = [base64.b64encode(each).decode() for each in ledger.consistency(service.platform, first, second)]
+    response = json_response({"from": first, "to": second, "hashes": hashes})
+    response.headers["Cache-Control"] = _FOR_EVER
+    return response
+
+
+def get_leaves(service: Service, call: Call, match: str) -> Response:
+    """Return what the log says of a match, each leaf with its proof."""
+    platform = service.platform
+    position = recall.position(platform, match)
+    # Also of a version that everybody may see: whether a leaf is opened would tell whether the match has moved on since then.
+    opens = position.ended or sight.plays(position, call.caller)
+    leaves = ledger.leaves(platform, match, opens, call.query["first"], call.query["limit"])
+    return private(json_response({"match": match, "leaves": leaves}))
+
+
+def _named(tile: str) -> tuple[int, int]:
+    try:
+        return tiles.number_and_width(tile)
+    except BadTile as reason:
+        raise NotInLedger(str(reason)) from None
+
+
+def _bytes(content: bytes, width: int) -> Response:
+    response = Response(content, content_type=BYTES)
+    response.headers["Cache-Control"] = _FOR_EVER if width == tiles.WIDTH else _BRIEFLY
+    return response
+
+
+_PROBLEMS = ("not_in_log", "store_away", "store_refused")
+_TILES = {200: Answer("The hashes, 32 bytes each.", {BYTES: _BYTES_SCHEMA})}
+_ENTRIES = {200: Answer("The leaves, each after its length in two bytes.", {BYTES: _BYTES_SCHEMA})}
+
+MATCH_OPERATIONS = (
+    Operation(
+        "get_leaves", "GET", "/v1/matches/{match}/leaves", "history", "Get what the server's log says of a match, with proofs", get_leaves,
+        {200: in_json("The leaves, by index.", "Leaves")},
+        "A leaf comes when a match begins and ends, and at the latest an hour after an entry. Each proof leads to a signed checkpoint and "
+        "can be checked without this server (docs/auditing.md). While a match is hidden from spectators, the leaves between are sealed.",
+        key="optional", query=LeavesQuery(), problems=("no_such_match", "not_in_log"),
+    ),
+)  # fmt: skip
+
+OPERATIONS = (
+    Operation(
+        "get_checkpoint", "GET", "/log/checkpoint", "log", "Get the newest checkpoint", get_checkpoint,
+        {200: Answer("A signed note: the name of the log, the number of its leaves, and the root.", {TEXT: TEXT_SCHEMA})},
+        "A checkpoint as c2sp.org/tlog-checkpoint describes it, with the cosignatures of witnesses that it has.", problems=_PROBLEMS,
+    ),
+    Operation(
+        "get_log_tile_entries", "GET", "/log/tile/entries/{tile}", "log", "Get leaves, at the address of c2sp.org/tlog-tiles",
+        get_entries_of_log, _ENTRIES, "256 leaves, or with `.p/` and a number the first so many of them.", problems=_PROBLEMS,
+    ),
+    Operation(
+        "get_log_entries", "GET", "/log/entries/{tile}", "log", "Get leaves", get_entries_of_log, _ENTRIES,
+        "256 leaves, or with `.p/` and a number the first so many of them.", problems=_PROBLEMS,
+    ),
+    Operation(
+        "get_log_tile", "GET", "/log/tile/{level}/{tile}", "log", "Get hashes of the Merkle tree", get_tile, _TILES,
+        "A tile as c2sp.org/tlog-tiles describes it: 256 hashes, or with `.p/` and a number the first so many of them.", problems=_PROBLEMS,
+    ),
+    Operation(
+        "get_consistency", "GET", "/log/consistency", "log", "Get the proof that the log has only grown", get_consistency,
+        {200: in_json("The proof.", "Consistency")},
+        "The proof of consistency (RFC 6962, 2.1.2) between two sizes. Anybody can compute it from the tiles as well.",
+        query=ConsistencyQuery(), problems=_PROBLEMS,
+    ),
+)  # fmt: skip

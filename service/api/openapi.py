@@ -1,0 +1,244 @@
+"""The OpenAPI description, made from the operations and the games. `./run openapi` writes it to openapi.yaml; a test compares the two."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+from apispec import APISpec
+from apispec.ext.marshmallow import MarshmallowPlugin
+from apispec.ext.marshmallow.openapi import OpenAPIConverter
+
+from games import GAMES, patterns
+from games.kernel import Game
+from games.schema import Schema, ids, text, whole
+from service.api import game_components, picture_components, shared_components
+from service.api.game_components import KEY_ID, MATCH_ID, PLAYER_ID, SEAT, reference, versions
+from service.api.operations import Answer, Operation
+from service.api.routes import OPERATIONS
+from service.http.problems import CODES, MEDIA_TYPE, RETRY_AFTER
+from service.http.schemas import KeyBody, NameBody, PlayerBody, RoleBody, SeatBody
+from table.data import LEVELS
+
+TITLE = "Warledger"
+VERSION = "1.0.0"
+ABOUT = """\
+Board games over HTTP. Every match is a ledger of actions and events that can be replayed and audited.
+
+Get a key with `POST /v1/players`, create or join a match, read `state` and `choices`, submit an action, follow `entries` or `stream`.
+Everybody may read what a spectator may see, without a key. Every failure is `application/problem+json` with a stable `code`.
+"""
+
+CONTACT = {"name": "The operator of this server"}
+LICENSE = {"name": "All rights reserved", "identifier": "LicenseRef-All-Rights-Reserved"}
+
+TILE = "^(x[0-9]{3}/){0,5}[0-9]{3}([.]p/[1-9][0-9]{0,2})?$"
+
+ID_SCHEMAS: Mapping[str, Schema] = {
+    "match": MATCH_ID.schema,
+    "player": PLAYER_ID.schema,
+    "key": KEY_ID.schema,
+    "seat": SEAT.schema,
+    "version": versions("A version.").schema,
+    "dispute": whole(1, 999).schema,
+    "rule": text(patterns.anchored(patterns.RULE)).schema,
+    "code": text(patterns.anchored(patterns.CODE)).schema,
+    "level": text("^[0-9]{1,2}$").schema,
+    "tile": text(TILE).schema,
+}
+ID_DESCRIPTIONS = {
+    "match": "A match's id.",
+    "player": "A player's id.",
+    "key": "A key's id, which is part of its text.",
+    "game": "A game's id.",
+    "seat": "A seat.",
+    "version": "A version of the match.",
+    "dispute": "The number of a dispute in its match, from 1.",
+    "rule": "A rule's id.",
+    "code": "A problem's code.",
+    "level": "The level of a tile: 0 has the hashes of leaves, each further one those of 256 times as many.",
+    "tile": "The number of a tile, such as `000` or `x001/x234/067`, and for one that is not whole `.p/` and its width.",
+}
+
+REQUEST_HEADERS: Mapping[str, dict[str, Any]] = {
+    "If-Match": {
+        "description": 'Act only if the match is still at this version, written as its ETag: `"41"`. Otherwise the answer is 412.',
+        "schema": text(patterns.anchored(f"{patterns.VERSION_TAG}|{patterns.VERSION}|[*]")).schema,
+    },
+    "If-None-Match": {
+        "description": "The ETag of the answer that you have. If nothing has changed, the answer is 304.",
+        "schema": text().schema,
+    },
+    "Idempotency-Key": {
+        "description": "An id of your choice, new for each request. The same request sent again with it gets the first answer again.",
+        "schema": text(patterns.anchored(patterns.REQUEST)).schema,
+    },
+    "Last-Event-ID": {
+        "description": "The `id` of the last event that you have: for the stream of a match, a version. The stream continues after it.",
+        "schema": text(patterns.anchored(patterns.VERSION)).schema,
+    },
+}
+
+# By the name of the component. OpenAPI allows no hyphens there.
+RESPONSE_HEADERS: Mapping[str, tuple[str, str]] = {
+    "ETag": ("ETag", "The version of the match, or a digest of the content, in quotation marks."),
+    "Location": ("Location", "The address of what was created."),
+    "RetryAfter": ("Retry-After", "After how many seconds to try again."),
+    "Authenticate": ("WWW-Authenticate", "How to send a key."),
+    "RateLimit": ("RateLimit", 'What is left of a limit: `"actions";r=0;t=3` (draft-ietf-httpapi-ratelimit-headers-11).'),
+    "RateLimitPolicy": (
+        "RateLimit-Policy",
+        'The limit: `"actions";q=5000;w=10`, which is 5,000 in 10 seconds. `GET /v1/limits` explains it.',
+    ),
+}
+
+TAGS = {
+    "players": "Players and their keys.",
+    "games": "The games, their rules and their JSON Schemas.",
+    "matches": "Creating, joining and finding matches.",
+    "play": "Playing: the state of a match, the choices of a seat, and actions.",
+    "disputes": "Disputes about matches, and the desk of the referees.",
+    "history": "The entries of a match, past and new, and its audit.",
+    "log": "The log of the server: one Merkle tree that says of every match what its digests were, as c2sp.org/tlog-tiles serves it.",
+    "server": "The server itself.",
+}
+
+
+def described(games: Mapping[str, Game] = GAMES) -> dict[str, Any]:
+    """Return the whole description of the API, in OpenAPI 3.1."""
+    plugin = MarshmallowPlugin()
+    spec = APISpec(
+        TITLE,
+        VERSION,
+        "3.1.0",
+        plugins=[plugin],
+        info={"description": ABOUT, "contact": CONTACT, "license": LICENSE},
+        servers=[{"url": "/", "description": "This server."}],
+        # An operation that names no security takes a key or none. Client generators would require one that is named, even an optional one.
+        security=[{}, {"key": []}],
+        tags=[{"name": name, "description": about} for name, about in TAGS.items()],
+    )
+    converter = plugin.converter
+    assert converter is not None
+    components = shared_components.components(games, LEVELS)
+    components |= {name: shape.schema for name, shape in picture_components.components().items()}
+    for game in games.values():
+        components |= game_components.components(game)
+    for name, body in (
+        ("PlayerRequest", PlayerBody),
+        ("NameRequest", NameBody),
+        ("RoleRequest", RoleBody),
+        ("KeyRequest", KeyBody),
+        ("SeatRequestBody", SeatBody),
+    ):
+        spec.components.schema(name, {"description": body.__doc__}, schema=body)
+    for name in sorted(components):
+        spec.components.schema(name, component=components[name])
+    spec.components.security_scheme("key", {"type": "http", "scheme": "bearer", "description": "The key of a player, or the admin key."})
+    for name, (_, about) in RESPONSE_HEADERS.items():
+        spec.components.header(name, {"description": about, "schema": text().schema, "required": True})
+    paths: dict[str, dict[str, Any]] = {}
+    for operation in OPERATIONS:
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, converter, games)
+    for path, methods in paths.items():
+        spec.path(path, operations=methods)
+    description: dict[str, Any] = spec.to_dict()
+    return description
+
+
+def in_yaml(description: Mapping[str, Any]) -> str:
+    """Return the description as openapi.yaml contains it."""
+    return yaml.dump(description, Dumper=_WithoutAnchors, sort_keys=False, allow_unicode=True, width=140)
+
+
+class _WithoutAnchors(yaml.SafeDumper):
+    """YAML without anchors."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _operation(operation: Operation, converter: OpenAPIConverter, games: Mapping[str, Game]) -> dict[str, Any]:
+    parameters = [_path_parameter(part[1:-1], games) for part in operation.path.split("/") if part.startswith("{")]
+    if operation.query is not None:
+        parameters += _query_parameters(operation, converter)
+    parameters += [{"name": name, "in": "header", "required": False, **REQUEST_HEADERS[name]} for name in operation.headers]
+    row: dict[str, Any] = {
+        "operationId": operation.id,
+        "summary": operation.summary,
+        "description": operation.about,
+        "tags": [operation.tag],
+    }
+    if operation.key == "needed":
+        row["security"] = [{"key": [operation.scope] if operation.scope else []}]
+    elif operation.key == "none":
+        row["security"] = []
+    if parameters:
+        row["parameters"] = parameters
+    if operation.body is not None:
+        content: dict[str, Any] = {"schema": operation.body.documented}
+        if operation.body.examples:
+            content["examples"] = {name: {"value": value} for name, value in operation.body.examples.items()}
+        row["requestBody"] = {"required": operation.body.required, "content": {"application/json": content}}
+    row["responses"] = {
+        **{str(status): _answer(answer) for status, answer in operation.answers.items()},
+        **_problems(operation),
+    }
+    for status, links in operation.links.items():
+        row["responses"][status]["links"] = links
+    return row
+
+
+def _query_parameters(operation: Operation, converter: OpenAPIConverter) -> list[dict[str, Any]]:
+    assert operation.query is not None
+    found = []
+    for parameter in converter.schema2parameters(operation.query, location="query"):
+        parameter.setdefault("description", parameter.get("schema", {}).pop("description", None))
+        found.append(parameter)
+    return found
+
+
+def _path_parameter(name: str, games: Mapping[str, Game]) -> dict[str, Any]:
+    schema = ID_SCHEMAS.get(name) or ids(games).schema
+    return {"name": name, "in": "path", "required": True, "description": ID_DESCRIPTIONS[name], "schema": schema}
+
+
+def _answer(answer: Answer) -> dict[str, Any]:
+    response: dict[str, Any] = {"description": answer.about}
+    if answer.preferred:
+        response["x-preferred-media-types"] = list(answer.preferred)
+    if answer.headers:
+        response["headers"] = dict(_header(name) for name in answer.headers)
+    if answer.content:
+        response["content"] = {kind: {"schema": schema} for kind, schema in answer.content.items()}
+    return response
+
+
+def _header(component: str) -> tuple[str, dict[str, Any]]:
+    """Return a response header's name with a reference to its component."""
+    return RESPONSE_HEADERS[component][0], {"$ref": f"#/components/headers/{component}"}
+
+
+def _problems(operation: Operation) -> dict[str, Any]:
+    """Return a response for each status of failure, with an example for each code."""
+    found: dict[str, Any] = {}
+    for code in operation.all_problems():
+        status, title, detail = CODES[code]
+        response = found.setdefault(
+            str(status),
+            {"description": "", "content": {MEDIA_TYPE: {"schema": reference("Problem"), "examples": {}}}},
+        )
+        response["description"] = f"{response['description']}, `{code}`" if response["description"] else f"{title}: `{code}`"
+        example = {"type": f"/v1/problems/{code}", "title": title, "status": status, "code": code, "detail": detail}
+        if code == "against_the_rules":
+            example = {**example, "code": "not_your_turn", "detail": "It is not for red to act now; blue must.", "rule": None}
+            example["facts"] = {"actor": "red", "to_act": "blue"}
+        response["content"][MEDIA_TYPE]["examples"][code] = {"value": example}
+        if code in RETRY_AFTER:
+            response["headers"] = dict([_header("RetryAfter")])
+        if status == 401:
+            response["headers"] = dict([_header("Authenticate")])
+        if status == 429:
+            response["headers"] = dict(map(_header, ("RetryAfter", "RateLimit", "RateLimitPolicy")))
+    return {status: found[status] for status in sorted(found)}

@@ -1,0 +1,154 @@
+"""The keys of a player: made, listed, rotated and revoked by the player, and replaced by the owner of the admin key."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from flask import Response
+
+from events import accounts
+from events.accounts import Key
+from service.api.game_components import reference
+from service.api.operations import Answer, Body, Call, Operation, in_json
+from service.api.players import check_admin
+from service.context import Service
+from service.http.responses import empty_response, json_response, private, unstored
+from service.http.schemas import KeyBody
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def list_my_keys(service: Service, call: Call) -> Response:
+    """Return the caller's keys."""
+    return _list(service, call.caller.player())
+
+
+def list_keys(service: Service, call: Call, player: str) -> Response:
+    """Return the keys of a player."""
+    check_admin(call.caller)
+    return _list(service, player)
+
+
+def get_my_key(service: Service, call: Call, key: str) -> Response:
+    """Return one of the caller's keys."""
+    return private(json_response(_shown(accounts.key_of(service.platform, call.caller.player(), key))))
+
+
+def create_my_key(service: Service, call: Call) -> Response:
+    """Give the caller another key."""
+    key, text = _create(service, call, call.caller.player())
+    response = _with_text(key, text, 201)
+    response.headers["Location"] = f"/v1/players/me/keys/{key.id}"
+    return response
+
+
+def create_key(service: Service, call: Call, player: str) -> Response:
+    """Give a player another key, in place of a lost one."""
+    check_admin(call.caller)
+    return _with_text(*_create(service, call, player), 201)
+
+
+def rotate_my_key(service: Service, call: Call, key: str) -> Response:
+    """Give one of the caller's keys another secret."""
+    player = call.caller.player()
+    new, text = accounts.rotate_key(service.platform, player, call.caller.signer, key, call.caller.scopes)
+    service.directory.forget(player)
+    return _with_text(new, text, 200)
+
+
+def revoke_my_key(service: Service, call: Call, key: str) -> Response:
+    """Revoke one of the caller's keys."""
+    return _revoke(service, call, call.caller.player(), key)
+
+
+def revoke_key(service: Service, call: Call, player: str, key: str) -> Response:
+    """Revoke a key of a player."""
+    check_admin(call.caller)
+    return _revoke(service, call, player, key)
+
+
+def _list(service: Service, player: str) -> Response:
+    return private(json_response({"keys": [_shown(key) for key in accounts.keys_of(service.platform, player)]}))
+
+
+def _create(service: Service, call: Call, player: str) -> tuple[Key, str]:
+    created = accounts.add_key(service.platform, player, call.caller.signer, call.body["name"], call.body["scopes"], call.caller.scopes)
+    service.directory.forget(player)
+    return created
+
+
+def _revoke(service: Service, call: Call, player: str, key: str) -> Response:
+    accounts.revoke_key(service.platform, player, call.caller.signer, key)
+    service.directory.forget(player)
+    return empty_response(204)
+
+
+def _with_text(key: Key, text: str, status: int) -> Response:
+    return unstored(json_response({**_shown(key), "key": text}, status))
+
+
+def _shown(key: Key) -> dict[str, Any]:
+    """Return a key without its secret."""
+    used = None if key.used is None else (_EPOCH + timedelta(days=key.used)).date().isoformat()
+    return {"id": key.id, "name": key.name, "scopes": key.scopes, "created": key.created, "used": used}
+
+
+_BODY = Body(
+    reference("KeyRequest"),
+    KeyBody(),
+    examples={"for a bot": {"name": "my bot", "scopes": ["play"]}, "for a page": {"name": "scoreboard", "scopes": ["read"]}},
+)
+_NEW = "The key. This is the only answer that contains its text."
+_ADMIN = "Only for the owner of the admin key."
+
+OPERATIONS = (
+    Operation(
+        "list_my_keys", "GET", "/v1/players/me/keys", "players", "List your keys", list_my_keys,
+        {200: in_json("Your keys, the oldest first, without their texts.", "Keys")},
+        "What each key is for, what it may do, and on which day it was last used.",
+        key="needed", scope="account", problems=("no_player", "no_such_player"),
+    ),
+    Operation(
+        "create_my_key", "POST", "/v1/players/me/keys", "players", "Make another key", create_my_key,
+        {201: in_json(_NEW, "NewKey", ("Location",))},
+        "A key can only make keys with scopes that it has. A player has at most 20 keys.",
+        key="needed", scope="account", body=_BODY, problems=("no_player", "no_such_player", "too_many_keys"),
+    ),
+    Operation(
+        "get_my_key", "GET", "/v1/players/me/keys/{key}", "players", "Get one of your keys", get_my_key,
+        {200: in_json("The key, without its text.", "Key")},
+        "What the key is for, what it may do, and on which day it was last used.",
+        key="needed", scope="account", problems=("no_player", "no_such_player", "no_such_key"),
+    ),
+    Operation(
+        "revoke_my_key", "DELETE", "/v1/players/me/keys/{key}", "players", "Revoke one of your keys", revoke_my_key,
+        {204: Answer("The key is nobody's.")},
+        "It takes effect at once, in open streams too. A key may revoke itself.",
+        key="needed", scope="account", problems=("no_player", "no_such_player", "no_such_key"),
+    ),
+    Operation(
+        "rotate_my_key", "POST", "/v1/players/me/keys/{key}/rotate", "players", "Give one of your keys a new text", rotate_my_key,
+        {200: in_json(_NEW, "NewKey")},
+        "The old text is valid no longer, at once. If the key rotates itself and the answer is lost, so is the key: make another one and "
+        "revoke this one if that matters. A key can only rotate keys with scopes that it has.",
+        key="needed", scope="account", problems=("no_player", "no_such_player", "no_such_key"),
+    ),
+    Operation(
+        "list_keys", "GET", "/v1/players/{player}/keys", "players", "List the keys of a player", list_keys,
+        {200: in_json("The keys, the oldest first, without their texts.", "Keys")},
+        _ADMIN, key="needed", scope=None, problems=("role_needed", "no_such_player"),
+    ),
+    Operation(
+        "create_key", "POST", "/v1/players/{player}/keys", "players", "Replace a lost key of a player", create_key,
+        {201: in_json(_NEW, "NewKey")},
+        f"{_ADMIN} The lost key stays valid until it is revoked.",
+        key="needed", scope=None, body=_BODY, problems=("role_needed", "no_such_player", "too_many_keys"),
+    ),
+    Operation(
+        "revoke_key", "DELETE", "/v1/players/{player}/keys/{key}", "players", "Revoke a key of a player", revoke_key,
+        {204: Answer("The key is nobody's.")},
+        f"{_ADMIN} It takes effect at once, in open streams too.",
+        key="needed", scope=None, problems=("role_needed", "no_such_player", "no_such_key"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,123 @@
+"""Players: becoming one, names and roles, profiles, and whose key this is."""
+
+from __future__ import annotations
+
+from flask import Response
+
+from events import accounts
+from service.api.game_components import reference
+from service.api.operations import Answer, Body, Call, Operation, in_json
+from service.context import Service
+from service.http.addresses import address_of
+from service.http.keys import ADMIN, Caller
+from service.http.problems import Problem
+from service.http.responses import empty_response, json_response, private, unstored
+from service.http.schemas import ConfirmQuery, NameBody, PlayerBody, RoleBody
+
+
+def create_player(service: Service, call: Call) -> Response:
+    """Create a player. Return the player with the key."""
+    role = call.body.get("role", "player")
+    if role != "player":
+        check_admin(call.caller)
+    if call.caller != ADMIN:
+        call.info.used = service.throttle.spend(("players", address_of(call.environ)))
+    player, key = accounts.register(service.platform, call.body["name"], role)
+    return unstored(json_response({"id": player.id, "name": player.name, "role": player.role, "key": key}, 201))
+
+
+def get_me(service: Service, call: Call) -> Response:
+    """Return the caller, and what the key may do."""
+    caller = call.caller
+    key = caller.key.id if caller.key else None
+    body = {"id": caller.id, "name": caller.name, "role": caller.role, "key_id": key, "scopes": caller.scopes}
+    return private(json_response(body))
+
+
+def rename_me(service: Service, call: Call) -> Response:
+    """Give the caller another name."""
+    caller = call.caller
+    accounts.rename(service.platform, caller.player(), caller.signer, call.body["name"])
+    service.directory.forget(caller.player())
+    return get_me(service, call._replace(caller=caller._replace(name=call.body["name"])))
+
+
+def delete_me(service: Service, call: Call) -> Response:
+    """Delete the caller."""
+    player = call.caller.player()
+    if call.query["confirm"] != player:
+        raise Problem("not_confirmed", player=player)
+    accounts.delete(service.platform, player, call.caller.signer)
+    service.directory.forget(player)
+    return empty_response(204)
+
+
+def get_player(service: Service, call: Call, player: str) -> Response:
+    """Return the profile of a player."""
+    found = service.directory.account(player)
+    if found is None:
+        raise Problem("no_such_player")
+    about = found.player
+    games = accounts.finished(service.platform, player)
+    return private(json_response({"id": about.id, "name": about.name, "created": about.created, "finished": games}))
+
+
+def change_role(service: Service, call: Call, player: str) -> Response:
+    """Give a player another role."""
+    check_admin(call.caller)
+    accounts.set_role(service.platform, player, call.body["role"])
+    service.directory.forget(player)
+    return private(json_response({"id": player, "role": call.body["role"]}))
+
+
+def check_admin(caller: Caller) -> None:
+    """Raise Problem `role_needed` unless the caller is the owner of the admin key."""
+    if caller != ADMIN:
+        raise Problem("role_needed", needed="the owner of the admin key")
+
+
+_NAME = {"another name": {"name": "Ada Lovelace"}}
+
+OPERATIONS = (
+    Operation(
+        "create_player", "POST", "/v1/players", "players", "Become a player and get a key", create_player,
+        {201: in_json("The player, with the key. This is the only answer that contains the key.", "NewPlayer")},
+        "Anybody may become a player. Creating a referee or an admin needs the admin key. The first key has every scope.",
+        key="optional", scope=None, body=Body(reference("PlayerRequest"), PlayerBody(), examples={"player": {"name": "Ada"}}),
+        problems=("role_needed",),
+    ),
+    Operation(
+        "get_me", "GET", "/v1/players/me", "players", "Ask whose key this is, and what it may do", get_me,
+        {200: in_json("The player.", "Player")},
+        "The player or admin to whom the key of the request belongs, and the scopes of the key.", key="needed", scope=None,
+    ),
+    Operation(
+        "rename_me", "PATCH", "/v1/players/me", "players", "Change your name", rename_me,
+        {200: in_json("You, with the new name.", "Player")},
+        "Matches, lists and boards show the new name at once, also those of the past.",
+        key="needed", scope="account", body=Body(reference("NameRequest"), NameBody(), examples=_NAME),
+        problems=("no_player", "no_such_player"),
+    ),
+    Operation(
+        "delete_me", "DELETE", "/v1/players/me", "players", "Delete yourself", delete_me,
+        {204: Answer("You are deleted, and your keys are nobody's.")},
+        "Your name and all keys are removed for good, and your streams end. First you leave the seats of matches that have not started, "
+        "and decline invitations. In other matches your seats stay yours, and nobody plays them. Logs of matches are never changed: they "
+        "have your id, which is never used again, and the name null is shown for it.",
+        key="needed", scope="account", query=ConfirmQuery(),
+        problems=("no_player", "no_such_player", "not_confirmed", "still_seated", "busy", "secret_lost"),
+    ),
+    Operation(
+        "get_player", "GET", "/v1/players/{player}", "players", "Get the profile of a player", get_player,
+        {200: in_json("The profile.", "Profile")},
+        "Everybody may see it. A deleted player has the name null.",
+        key="optional", problems=("no_such_player",),
+    ),
+    Operation(
+        "change_role", "PATCH", "/v1/players/{player}", "players", "Give a player a role, or take it away", change_role,
+        {200: in_json("The player's role.", "GivenRole")},
+        "Only for the owner of the admin key. It takes effect at once, in open streams too.",
+        key="needed", scope=None, body=Body(reference("RoleRequest"), RoleBody(), examples={"no referee": {"role": "player"}}),
+        problems=("role_needed", "no_such_player"),
+    ),
+)  # fmt: skip

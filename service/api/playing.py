@@ -1,0 +1,406 @@
+"""Playing: the state of a match, the choices of a seat, and acting."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from functools import partial
+from typing import Any
+
+from flask import Response
+
+from events import play, recall
+from events.errors import MustBeLast, Reused, Stale
+from events.platform import Platform
+from events.standings import at_table
+from events.timing.flight import Received
+from events.writing import Played
+from games import patterns
+from games.kernel import SPECTATOR, Refused
+from record.positions import Position
+from service import sight
+from service.api.beside import note_view
+from service.api.game_components import reference
+from service.api.matches import match_response, request_id
+from service.api.operations import UNCHANGED, Answer, Body, Call, Operation, in_json
+from service.api.pictures import picture_response
+from service.api.receipts import receipt_at, receipt_of
+from service.context import Service
+from service.http.addresses import address_of
+from service.http.keys import Caller
+from service.http.parsing import RECEIVED
+from service.http.problems import Problem, refusal_problem
+from service.http.quotas import is_searched, subjects
+from service.http.responses import JSON, SVG, TEXT, empty_response, json_response, names_tag, prefers, tagged, text_response
+from service.http.schemas import PictureQuery, SeatQuery, StateQuery
+from table.rematch import rematch
+from table.rules import admit, by_seat, is_table_action
+
+_TAG = re.compile(f'"({patterns.VERSION})(?:[.]{patterns.VERSION})?(?:-gzip)?"|({patterns.VERSION})')
+_VARY = "Authorization, Accept"
+REMATCH = "rematch"
+
+
+def get_state(service: Service, call: Call, match: str) -> Response:
+    """Return the match at a version, as the caller may see it: in JSON, as a board in text, or as a picture."""
+    position, viewer = _seen(service, call, match)
+    as_text = prefers(call.header("Accept"), TEXT)
+    if not as_text and prefers(call.header("Accept"), SVG):
+        return picture_response(service, call, position, viewer, _VARY)
+    company = service.directory.company(sight.players_at(position))
+    tag = company.tag(position.version) + ("-text" if as_text else "")
+    if names_tag(call.header("If-None-Match"), tag):
+        return tagged(empty_response(304), tag, _VARY)
+    game = recall.rules_of(service.platform, position)
+    if as_text:
+        return tagged(text_response(sight.board(game, position, viewer, company)), tag, _VARY)
+    view = sight.view(game, position, viewer)
+    body = {
+        "match": match,
+        "game": position.game,
+        "version": position.version,
+        "viewer": viewer,
+        "view": view,
+        **at_table(position.table),
+        "players": company.players,
+    }
+    return tagged(json_response(body), tag, _VARY)
+
+
+def get_picture(service: Service, call: Call, match: str) -> Response:
+    """Return the match at a version as a picture, as the caller may see it."""
+    position, viewer = _seen(service, call, match)
+    return picture_response(service, call, position, viewer, "Authorization", call.query["shape"], call.query["theme"])
+
+
+def _seen(service: Service, call: Call, match: str) -> tuple[Position, str]:
+    """Return the position that the caller asks for, and the viewer that the caller is."""
+    newest = recall.position(service.platform, match)
+    viewer = sight.viewer_of(newest, call.caller, call.query.get("viewer"))
+    shown = _position_at(service.platform, sight.seen(service.platform, newest, call.caller), call.query.get("at"))
+    note_view(service, newest, call.caller, viewer, shown.version)
+    call.info.open = sight.is_open(newest, viewer)
+    return shown, viewer
+
+
+def _position_at(platform: Platform, newest: Position, version: int | None) -> Position:
+    if version is None or version == newest.version:
+        return newest
+    recall.check_version(newest, version)
+    return recall.state_at(platform, newest.match, version)
+
+
+def get_choices(service: Service, call: Call, match: str) -> Response:
+    """Return what the caller may do: as a seat in the game, and at the table."""
+    position = recall.position(service.platform, match)
+    player = call.caller.player()
+    seat = sight.seat_or_none(position, call.caller, call.query.get("seat"))
+    seen = sight.seen(service.platform, position, call.caller)
+    # Of a match that is hidden, whoever is offered a seat sees the offer, and else what everybody may see.
+    tag = seen.version if seen is position else f"{seen.version}-offered"
+    if names_tag(call.header("If-None-Match"), tag):
+        return tagged(empty_response(304), tag)
+    choices = sight.choices(recall.rules_of(service.platform, position), position, seat, player)
+    body = {
+        "match": match,
+        "game": position.game,
+        "version": seen.version,
+        "seat": seat,
+        "to_act": seen.to_act,
+        "choices": choices,
+    }
+    return tagged(json_response(body), tag)
+
+
+def act(service: Service, call: Call, match: str) -> Response:
+    """Carry out one action of the caller, or a list of them."""
+    body = call.body
+    actions = actions_in(body)
+    expected, request, player = expected_version(call), request_id(call), call.caller.player()
+    if any(map(is_table_action, actions)) and isinstance(body, list):
+        raise Problem("bad_list")
+    action, seat = actions[0], call.query.get("seat")
+    with _in_flight(service, call) as received:
+        submission = _Submission(service.platform, match, player, actions, expected, request, received.moment, role_of(call.caller))
+        try:
+            if not is_table_action(action):
+                return submission.play(seat)
+            if action["type"] == REMATCH:
+                return _ask_rematch(service, call, match)
+            return submission.act_as_seat(seat) if by_seat(action) else submission.act_at_table()
+        except Refused as refused:
+            submission.note(refused)
+            place = refused.place if isinstance(body, list) else None
+            raise refusal_problem(recall.game_of_match(service.platform, match), refused.refusal, place) from None
+        except (Stale, MustBeLast) as refused:
+            submission.note(refused)
+            raise
+
+
+def actions_in(body: Any) -> list[Any]:
+    """Return the actions of a body. Raise Problem `bad_body`."""
+    actions = body if isinstance(body, list) else [body]
+    if not actions or len(actions) > play.LONGEST_LIST or not all(isinstance(action, dict) for action in actions):
+        raise Problem("bad_body", reason=f"it must be one action or a list of 1 to {play.LONGEST_LIST}, and an action is an object")
+    return actions
+
+
+def _in_flight(service: Service, call: Call) -> AbstractContextManager[Received]:
+    """Return the request in flight. The middleware has received it, unless it took an unusual way."""
+    received: Received | None = call.environ.get(RECEIVED)
+    return service.opened.pulse.flight.receive() if received is None else nullcontext(received)
+
+
+def _ask_rematch(service: Service, call: Call, match: str) -> Response:
+    """Create the rematch of a match, or join it. Return the response with its standing."""
+    platform, player = service.platform, call.caller.player()
+    over = recall.position(platform, match)
+    seat = sight.seat_of(over, call.caller, call.query.get("seat"))
+    with ExitStack() as stack:
+        if over.status == "over" and not platform.store.log.head(play.rematch_id(match)):
+            asked = rematch(over.table, over.document, player, match)
+            seats, searched = asked["seats"].values(), is_searched(asked["seats"].values(), asked)
+            call.info.used = service.throttle.spend(*subjects(player, address_of(call.environ), searched))
+            stack.enter_context(service.quotas.creating(player, seats, searched, None))
+        position = play.rematch(platform, match, seat, player, call.body)
+    response = match_response(service, call, sight.seen(platform, position, call.caller), 201, receipt_at(platform, position))
+    response.headers["Location"] = f"/v1/matches/{position.match}"
+    return response
+
+
+class _Submission:
+    """The actions of a player. `play` and `act_as_seat` find the seat whose they are, and `note` keeps why they were refused."""
+
+    __slots__ = ("_actions", "_expected", "_match", "_platform", "_player", "_received", "_refused_as", "_request", "_role")
+
+    def __init__(
+        self,
+        platform: Platform,
+        match: str,
+        player: str,
+        actions: list[Any],
+        expected: int | None,
+        request: str | None,
+        received: int,
+        role: str | None,
+    ) -> None:
+        self._platform = platform
+        self._match = match
+        self._player = player
+        self._actions = actions
+        self._expected = expected
+        self._request = request
+        self._received = received
+        self._refused_as: dict[Exception, str] = {}
+        self._role = role
+
+    def play(self, chosen: str | None) -> Response:
+        """Play as the chosen seat, or as the likeliest of the player's seats. Raise Problem `not_seated`."""
+        if chosen is not None:
+            return self._play_as(chosen)
+        seats = self._seats()
+        for place, seat in enumerate(seats):
+            try:
+                return self._play_as(seat)
+            except Refused as refused:
+                # The cached position was behind if another of the player's seats turns out to be the one to act.
+                if refused.code != "not_your_turn" or place > 0 or self._seats()[0] == seat:
+                    raise
+                return self._play_as(self._seats()[0])
+            except Reused:
+                # The first answer may have been lost, and another of the player's seats may be the one to act since then.
+                if place == len(seats) - 1:
+                    raise
+        raise Problem("not_seated")
+
+    def act_as_seat(self, chosen: str | None) -> Response:
+        """Carry out the one action at the table as the chosen seat, or as the first that may, beginning with the likeliest.
+
+        Raise Problem `not_seated`. A malformed action is refused at any version.
+        """
+        admit(self._actions[0])
+        seats = self._seats() if chosen is None else [chosen]
+        first: Refused | Reused | None = None
+        for seat in seats:
+            try:
+                return self._act_as(seat)
+            except (Refused, Reused) as refused:
+                # The first answer to a repeated request may have been lost, and then another of the player's seats has acted.
+                first = refused if first is None or isinstance(first, Reused) else first
+        raise first or Problem("not_seated")
+
+    def act_at_table(self) -> Response:
+        """Carry out the one action at the table, as the player and not as a seat. A malformed one is refused at any version."""
+        (action,) = self._actions
+        admit(action)
+        played = play.act_at_table(
+            self._platform,
+            self._match,
+            self._player,
+            action,
+            expected=self._expected,
+            request=self._request,
+            received=self._received,
+            role=self._role,
+        )
+        seats = played.position.seats_of(self._player)
+        seat = action["seat"] if action.get("seat") in seats else next(iter(seats), None)
+        return played_response(self._platform, played, seat, self._player)
+
+    def note(self, refused: Refused | Stale | MustBeLast) -> None:
+        """Keep beside the match that an action of a seat was refused. What is refused before a seat is known is not kept."""
+        seat, version = self._refused_as.get(refused), getattr(refused, "version", None)
+        self._refused_as.clear()  # an error refers to this by its frames
+        if seat is None or version is None:
+            return
+        action = self._actions[0 if isinstance(refused, Stale) else refused.place]
+        rule = refused.refusal.rule if isinstance(refused, Refused) else None
+        self._platform.beside.note_refusal(self._match, seat, self._player, version, self._received, action, refused.code, rule)
+
+    def _act_as(self, seat: str) -> Response:
+        return self._carried_out(seat, partial(play.act_at_table, action=self._actions[0]))
+
+    def _play_as(self, seat: str) -> Response:
+        return self._carried_out(seat, partial(play.play, actions=self._actions))
+
+    def _carried_out(self, seat: str, act: Callable[..., Played]) -> Response:
+        """Return what followed from an action of a seat."""
+        try:
+            played = act(
+                self._platform,
+                self._match,
+                seat,
+                expected=self._expected,
+                request=self._request,
+                player=self._player,
+                received=self._received,
+            )
+        except (Refused, Stale, MustBeLast) as refused:
+            self._refused_as[refused] = seat
+            raise
+        return played_response(self._platform, played, seat, self._player)
+
+    def _seats(self) -> list[str]:
+        """Return the player's seats, the likeliest first. The cached position may be behind."""
+        position = recall.cached(self._platform, self._match).position
+        seats = position.seats_of(self._player)
+        if not seats:
+            position = recall.position(self._platform, self._match)
+            seats = position.seats_of(self._player)
+        if len(seats) > 1:
+            likeliest = sight.acting(position, seats)
+            seats = [likeliest, *(seat for seat in seats if seat != likeliest)]
+        return seats
+
+
+def played_response(platform: Platform, played: Played, seat: str | None, player: str) -> Response:
+    """Return what followed from actions, as the seat sees it, or as a spectator does if the player has none.
+
+    A repeated request gets the same bytes, because all of it follows from that version, and from the newest key of the server.
+    """
+    position = played.position
+    game = recall.rules_of(platform, position)
+    document = position.document
+    body = {
+        "match": position.match,
+        "game": position.game,
+        "seat": seat,
+        "first": played.first,
+        "version": played.last,
+        "round": document["round"],
+        "phase": document["phase"],
+        "active": document["active"],
+        "to_act": position.to_act,
+        "outcome": document["outcome"],
+        **at_table(position.table),
+        "entries": [sight.shown(game, entry, seat or SPECTATOR) for entry in played.entries],
+        "choices": sight.choices(game, position, seat, player),
+        "receipt": receipt_of(platform, played.entries[-1]),
+    }
+    return tagged(json_response(body), played.last)
+
+
+def role_of(caller: Caller) -> str | None:
+    """Return the role in which a caller may rule on disputes, or None if the key does not let the caller use it."""
+    return caller.role if caller.referees else None
+
+
+def expected_version(call: Call) -> int | None:
+    """Return the version in If-Match, or None if there is no condition. Raise Problem `bad_header`."""
+    given = call.header("If-Match")
+    if given is None or given == "*":
+        return None
+    tag = _TAG.fullmatch(given)
+    if tag is None:
+        raise Problem("bad_header", header="If-Match", reason='it must be a version, as in "41"')
+    return int(tag[1] or tag[2])
+
+
+_EXAMPLES = {
+    "one action": {"type": "end_moves"},
+    "giving up": {"type": "resign"},
+    "an offer": {"type": "offer", "what": "draw"},
+    "two, all or none": [{"type": "move", "from": "c4", "to": {"c5": 2}}, {"type": "end_moves"}],
+}
+
+OPERATIONS = (
+    Operation(
+        "get_state", "GET", "/v1/matches/{match}/state", "play", "See the match", get_state,
+        {
+            200: Answer(
+                "The match at a version, as its viewer may see it. With `Accept: text/plain` a board for people, with "
+                "`Accept: image/svg+xml` a picture.",
+                {JSON: reference("State")}, ("ETag",), (TEXT, SVG),
+            ),
+            304: UNCHANGED,
+        },
+        "The view of a seat is for its player, for referees who do not play in the match, and for everybody once it is over. "
+        "`spectator` is for everybody. `auditor` is for such referees, and for everybody once the match is over. "
+        "With `Accept: text/plain` the answer is a board for people, in at most 60 lines of 120 columns. With "
+        "`Accept: image/svg+xml` it is the picture of `get_picture`.",
+        key="optional", query=StateQuery(), headers=("If-None-Match",),
+        problems=("no_such_match", "no_such_seat", "no_such_version", "hidden_view"),
+    ),
+    Operation(
+        "get_picture", "GET", "/v1/matches/{match}/state.svg", "play", "See the match as a picture", get_picture,
+        {
+            200: Answer("The match at a version, as its viewer may see it: one SVG document.", headers=("ETag",), preferred=(SVG,)),
+            304: UNCHANGED,
+        },
+        "The board, the panels of the seats, whose turn it is, and what the last entry did, as one SVG document that refers to nothing "
+        "else. Without a key it is what a spectator sees, so the address can stand in an `<img>`. Who may see what is as for `get_state`.",
+        key="optional", query=PictureQuery(), headers=("If-None-Match",),
+        problems=("no_such_match", "no_such_seat", "no_such_version", "hidden_view"),
+    ),
+    Operation(
+        "get_choices", "GET", "/v1/matches/{match}/choices", "play", "Ask what you may do", get_choices,
+        {200: in_json("Every legal choice: of your seat in the game, and yours at the table.", "Choices", ("ETag",)), 304: UNCHANGED},
+        "The action of each choice can be sent as it is. An open choice has the least counts in its action, and the ranges of the others "
+        "in `choose`.",
+        key="needed", query=SeatQuery(), headers=("If-None-Match",),
+        problems=("no_player", "no_such_match", "no_such_seat", "not_your_seat", "not_seated"),
+    ),
+    Operation(
+        "act", "POST", "/v1/matches/{match}/actions", "play", "Act", act,
+        {
+            200: in_json("What followed.", "Played", ("ETag",)),
+            201: in_json("The rematch that was asked for.", "Match", ("ETag", "Location")),
+        },
+        "One action, or a list of actions that is carried out as a whole or not at all. In a list, an action that draws chance or reveals "
+        "something must be the last. Actions of the table, such as `resign`, are sent alone, not in a list. The moment at which the "
+        "request was received counts for clocks. `rematch` creates a match of its own, the same for all who ask, and answers with it.",
+        key="needed", scope="play", query=SeatQuery(), headers=("If-Match", "Idempotency-Key"),
+        body=Body(reference("Actions"), examples=_EXAMPLES),
+        problems=(
+            "no_player", "no_such_match", "no_such_seat", "not_your_seat", "not_seated", "not_started", "stale", "against_the_rules",
+            "already_created", "already_started", "left_too_often", "seat_taken", "not_invited", "wrong_code", "not_creator",
+            "match_closed", "not_in_play", "match_paused", "time_is_up", "substituted", "not_substituted", "no_vote", "already_voted",
+            "already_offered", "no_offer", "too_many_offers", "ai_declines", "nobody_to_agree", "player_away", "vote_open", "not_paused",
+            "cannot_take_back", "offered_already", "not_offered", "not_over", "no_such_player", "quota_reached",
+            "match_disputed", "no_such_past", "too_late", "already_disputed", "too_many_disputes", "no_dispute", "already_stated",
+            "not_a_referee", "is_party", "same_referee", "needs_admin", "bad_remedy",
+            "bad_list", "must_be_last", "request_reused", "busy",
+        ),
+    ),
+)  # fmt: skip

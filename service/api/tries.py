@@ -1,0 +1,76 @@
+"""Tries: what a list of actions would lead to, for players who plan a turn."""
+
+from __future__ import annotations
+
+from flask import Response
+
+from events import recall
+from events.attempts import attempt
+from games.kernel import Refused, legal
+from service import sight
+from service.api.game_components import reference
+from service.api.operations import Body, Call, Operation, in_json
+from service.api.pictures import drawing
+from service.api.playing import actions_in, expected_version
+from service.context import Service
+from service.http.problems import Problem, refusal_problem
+from service.http.responses import json_response, private
+from service.http.schemas import TriesQuery
+from table.rules import is_table_action
+
+
+def try_actions(service: Service, call: Call, match: str) -> Response:
+    """Carry out actions of the caller's seat on a version of the match, and write nothing."""
+    actions, version = actions_in(call.body), expected_version(call)
+    if any(map(is_table_action, actions)):
+        raise Problem("bad_list")
+    newest = recall.position(service.platform, match)
+    sight.seat_of(newest, call.caller, call.query.get("seat"))
+    before = newest
+    if version is not None and version != newest.version:
+        recall.check_version(newest, version)
+        before = recall.state_at(service.platform, match, version)
+    seat = call.query.get("seat") or sight.acting(before, newest.seats_of(call.caller.player()))
+    game = recall.rules_of(service.platform, before)
+    with drawing(service, call):
+        try:
+            tried = attempt(service.platform, before, seat, actions)
+        except Refused as refused:
+            raise refusal_problem(game, refused.refusal, refused.place if isinstance(call.body, list) else None) from None
+        frame = service.frames.tried(game, tried, seat, call.query["shape"])
+    after = tried.after
+    body = {
+        "match": match,
+        "game": game.id,
+        "seat": seat,
+        "version": before.version,
+        "tried": len(tried.entries),
+        "reveals": tried.reveals,
+        "view": sight.view(game, after, seat),
+        "choices": [sight.with_counts(choice) for choice in legal(game, after.document, seat)] if seat in after.to_act else [],
+        "frame": frame,
+    }
+    return private(json_response(body))
+
+
+_EXAMPLES = {
+    "one action": {"type": "end_moves"},
+    "a turn": [{"type": "move", "from": "c4", "to": {"c5": 2}}, {"type": "end_moves"}],
+}
+
+OPERATIONS = (
+    Operation(
+        "try_actions", "POST", "/v1/matches/{match}/tries", "play", "Try actions without carrying them out", try_actions,
+        {200: in_json("What they would lead to.", "Tried")},
+        "One action of the game, or a list of them, is carried out for your seat on the newest version of the match, or on the one in "
+        "`If-Match`, and nothing is written. An action that draws chance or reveals something is not carried out: as the last of the list "
+        "it is left out (`reveals`), else the answer is `must_be_last`, as for `act`. So nothing is shown that you could not know. Clocks "
+        "stand still.",
+        key="needed", query=TriesQuery(), headers=("If-Match",),
+        body=Body(reference("GameActions"), examples=_EXAMPLES),
+        problems=(
+            "no_player", "no_such_match", "no_such_seat", "no_such_version", "not_your_seat", "not_seated", "not_started",
+            "against_the_rules", "match_closed", "match_paused", "time_is_up", "substituted", "bad_list", "must_be_last",
+        ),
+    ),
+)  # fmt: skip

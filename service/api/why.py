@@ -1,0 +1,96 @@
+"""Why: the entries that changed a field, in sentences, with the rules that they came by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+from flask import Response
+from jsonpointer import JsonPointer
+
+from events import recall
+from events.why import NOTHING, Change, search, value
+from games.kernel import Game
+from service import sight
+from service.api.beside import note_view
+from service.api.operations import Call, Operation, in_json
+from service.api.pictures import drawing
+from service.context import Service
+from service.http.responses import json_response, private, sorted_json
+from service.http.schemas import WhyQuery
+from web.look import look
+from web.news import entry_in_words, news, rules_of
+
+LARGE = 1000  # bytes of a value in JSON; larger ones are not repeated at every change
+
+
+def get_why(service: Service, call: Call, match: str) -> Response:
+    """Return the entries that changed a field, the newest first."""
+    pointer = JsonPointer(call.query["pointer"])
+    newest = recall.position(service.platform, match)
+    viewer = sight.viewer_of(newest, call.caller, call.query.get("viewer"))
+    seen = sight.seen(service.platform, newest, call.caller)
+    at = call.query.get("at", seen.version)
+    recall.check_version(seen, at)
+    note_view(service, newest, call.caller, viewer, at)
+    call.info.open = sight.is_open(newest, viewer)
+    game = recall.rules_of(service.platform, seen)
+    with drawing(service, call):
+        position = seen if at == seen.version else recall.state_at(service.platform, match, at)
+        found = search(service.platform, game, match, pointer, viewer, at, call.query["limit"])
+        body = {
+            "match": match,
+            "game": game.id,
+            "viewer": viewer,
+            "pointer": call.query["pointer"],
+            "at": at,
+            **_field("value", value(game, position.document, pointer, viewer)),
+            "changes": [_told(game, change, viewer) for change in found.changes],
+            "next": found.further,
+        }
+        return private(json_response(body))
+
+
+def _told(game: Game, change: Change, viewer: str) -> dict[str, Any]:
+    """Return a change as its viewer may see it."""
+    entry, looks = change.entry, look(game)
+    shown = sight.shown(game, entry, viewer)
+    scene = game.scene(orjson.loads(sorted_json(sight.view(game, change.position, viewer))))
+    events = [shown["events"][place] for place in change.places]
+    return {
+        "version": entry.version,
+        "at": entry.at,
+        "actor": entry.actor,
+        "action": shown["action"],
+        "text": entry_in_words(news(scene, shown["events"], looks).sentences, entry.actor, entry.action, looks),
+        "rules": rules_of(entry.action, shown["events"], looks),
+        "events": [
+            {
+                "place": place,
+                "type": event["type"],
+                "text": " ".join(news(scene, [event], looks).sentences) or None,
+                "rules": rules_of({"type": ""}, [event], looks),
+            }
+            for place, event in zip(change.places, events, strict=True)
+        ],
+        **_field("before", change.before),
+        **_field("after", change.after),
+    }
+
+
+def _field(name: str, found: Any) -> dict[str, Any]:
+    """Return a value as a member: left out if there is no such field, and if it is large."""
+    return {} if found is NOTHING or len(sorted_json(found)) > LARGE else {name: found}
+
+
+OPERATIONS = (
+    Operation(
+        "get_why", "GET", "/v1/matches/{match}/why", "history", "Ask why a field has its value", get_why,
+        {200: in_json("The entries that changed the field.", "Why")},
+        "The entries that changed a field of the `view` of `get_state`, the newest first, in sentences, with the rules and the events that "
+        "did it. `pointer` is a JSON Pointer (RFC 6901), such as `/regions/london/civilians`. What a viewer may see is as for `get_state`. "
+        "A search ends after 1,000 versions: continue with `next` as `at` until it is null.",
+        key="optional", query=WhyQuery(),
+        problems=("no_such_match", "no_such_seat", "no_such_version", "hidden_view"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,1 @@
+"""HTTP in general: middleware, limits, connections, parsing, problems, and who is calling."""

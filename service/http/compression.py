@@ -1,0 +1,71 @@
+"""Compression: answers that everybody may see are sent as gzip to who takes it (docs/decisions/0066).
+
+The length of a compressed answer depends on what stands beside what in it. So an answer is compressed only if nothing in it is secret: its
+view says that it is open, and everything else is sent as it is.
+"""
+
+from __future__ import annotations
+
+import gzip
+import threading
+from hashlib import sha256
+
+from cachetools import LRUCache
+from flask import Flask, Response, request
+
+from service.http.middleware import info_of
+from service.http.responses import GZIPPED, takes
+
+LEAST = 1000  # bytes; a smaller answer fits into a packet anyway
+LEVEL = 9
+KEPT = 16 * 2**20  # bytes of compressed answers that a process remembers
+KINDS = frozenset(("application/json", "application/x-ndjson", "image/svg+xml", "text/javascript", "application/yaml"))
+
+_remembered: LRUCache[bytes, bytes] = LRUCache(KEPT, getsizeof=len)
+_lock = threading.Lock()
+
+
+def mount(app: Flask) -> None:
+    """Compress the open answers of an application."""
+
+    @app.after_request
+    def compress(response: Response) -> Response:
+        return compressed(response, request.headers.get("Accept-Encoding")) if info_of(request.environ).open else response
+
+
+def compressed(response: Response, accept_encoding: str | None) -> Response:
+    """Return an open answer as gzip if it is text, long enough, and the caller takes it. Its ETag then says so, since the bytes are others.
+
+    An answer that has not changed (304) gets the ETag that the compressed one has.
+    """
+    if response.status_code not in (200, 304) or "Content-Encoding" in response.headers:
+        return response
+    response.headers["Vary"] = ", ".join(filter(None, (response.headers.get("Vary"), "Accept-Encoding")))
+    if not takes(accept_encoding, "gzip"):
+        return response
+    if response.status_code == 200:
+        streamed, kind = response.is_streamed and not response.direct_passthrough, str(response.mimetype)
+        if streamed or not (kind in KINDS or kind.startswith("text/")):
+            return response
+        response.direct_passthrough = False
+        content = response.get_data()
+        if len(content) < LEAST:
+            return response
+        response.set_data(_zipped(content))
+        response.headers["Content-Encoding"] = "gzip"
+    tag, weak = response.get_etag()
+    if tag is not None and not weak:
+        response.set_etag(tag.removesuffix(GZIPPED) + GZIPPED)
+    return response
+
+
+def _zipped(content: bytes) -> bytes:
+    key = sha256(content).digest()
+    with _lock:
+        found = _remembered.get(key)
+    if found is None:
+        found = gzip.compress(content, LEVEL, mtime=0)
+        if len(found) <= KEPT // 8:
+            with _lock:
+                _remembered[key] = found
+    return found

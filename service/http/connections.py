@@ -1,0 +1,198 @@
+"""Connections: a thread of each web process ends those whose clients keep it waiting, and shares the rest among addresses.
+
+granian has a time limit for the head of a request, but none for its body or for an answer that nobody reads. Both keep a thread. The
+kernel knows how a connection fares (TCP_INFO), so this works whatever the server is. It needs Linux; elsewhere nothing is ended.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import socket
+import stat
+import struct
+import sys
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from service.http.addresses import network_of
+
+LOOK_SECONDS = 2.0
+SLICE = 100  # connections that are looked at before other threads have a turn
+SEND_BUFFER = 65_536  # bytes that the kernel keeps of what a client does not read; it doubles the number for its own needs
+READ_SECONDS = 30.0  # a client reads READ_BYTES in this time, if so much waits for it
+READ_BYTES = 16_384
+OTHER_FILES = 256  # open files of a web process that are no clients' connections
+_TCP_INFO = struct.Struct("=24xI92xQQ8xI")  # unacknowledged segments, bytes acknowledged, bytes received, bytes not sent
+_ENOUGH = 148
+
+
+def allowed(wanted: int) -> int:
+    """Return how many connections a web process can hold: as many as wanted, or what the hard limit of open files leaves."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return wanted if hard == resource.RLIM_INFINITY else max(1, min(wanted, hard - OTHER_FILES))
+
+
+def raise_open_files(connections: int) -> None:
+    """Let this process, and those that it starts, open as many files as that many connections need."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = allowed(connections) + OTHER_FILES
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
+
+
+class Progress(NamedTuple):
+    """How far a connection is: the bytes received, the bytes that the client has acknowledged, and whether some wait for it."""
+
+    received: int
+    acknowledged: int
+    behind: bool
+
+
+class Connection:
+    """A connection of a client, as it was looked at. The moments are of the monotonic clock."""
+
+    __slots__ = ("address", "asking", "behind", "moved", "progress", "reached")
+
+    def __init__(self, address: str, progress: Progress, now: float) -> None:
+        self.address = address
+        self.progress = progress
+        self.moved = now  # when bytes went in any direction
+        unanswered = progress.received and progress.acknowledged <= 1 and not progress.behind
+        self.asking: float | None = now if unanswered else None  # since when it has sent without being answered
+        self.behind: float | None = None  # since when the client has been reading what waits for it
+        self.reached = 0  # the bytes that it had acknowledged then
+
+    def note(self, progress: Progress, now: float) -> None:
+        """Note how far the connection is now."""
+        before, self.progress = self.progress, progress
+        if progress != before:
+            self.moved = now
+        if progress.acknowledged != before.acknowledged:
+            self.asking = None
+        elif progress.received != before.received and self.asking is None:
+            self.asking = now
+        if not progress.behind:
+            self.behind = None
+        elif self.behind is None or (now - self.behind >= READ_SECONDS and progress.acknowledged - self.reached >= READ_BYTES):
+            self.behind, self.reached = now, progress.acknowledged
+
+    def keeps_waiting(self, now: float, patience: float, silence: float) -> bool:
+        """Return True if the client is too slow to send its request or to read its answer, or if nothing has moved for long."""
+        if self.asking is not None and now - self.asking > patience:
+            return True
+        if self.behind is not None and now - self.behind > READ_SECONDS:
+            return True
+        return now - self.moved > silence
+
+
+class Watch:
+    """Looks after the connections of this process.
+
+    `capacity`: how many the server accepts. Once half of them are open, an address keeps a quarter. `patience`: the seconds in which a
+    request must be complete and its answer begin. `silence`: the seconds after which a connection without a single byte is ended.
+    """
+
+    def __init__(self, capacity: int, patience: float, silence: float) -> None:
+        self._capacity = capacity
+        self._patience = patience
+        self._silence = silence
+        self._ports: set[int] = set()
+        self._connections: dict[int, Connection] = {}  # by the inode of the socket
+
+    def start(self) -> None:
+        """Look again and again, in a thread of its own."""
+        if sys.platform == "linux":
+            threading.Thread(target=self._run, name="connections", daemon=True).start()
+
+    def _run(self) -> None:
+        while True:
+            time.sleep(LOOK_SECONDS)
+            with contextlib.suppress(OSError):  # as when the process has no file left; it is looked at again
+                self.look(time.monotonic())
+
+    def look(self, now: float) -> None:
+        """Look at every connection once, and end those that keep the server waiting or are beyond the share of their address."""
+        found: list[tuple[int, int, Connection]] = []
+        for number, (file, inode) in enumerate(sockets()):
+            if number % SLICE == 0:
+                time.sleep(0.001)
+            with contextlib.suppress(OSError):  # it has just been closed
+                connection = self._looked_at(file, inode, now)
+                if connection is not None:
+                    found.append((file, inode, connection))
+        self._connections = {inode: connection for _, inode, connection in found}
+        for file, inode, connection in found:
+            if connection.keeps_waiting(now, self._patience, self._silence):
+                end(file, inode)
+        if len(found) > self._capacity / 2:
+            self._share(found)
+
+    def _looked_at(self, file: int, inode: int, now: float) -> Connection | None:
+        """Return the connection of a file, with its progress noted. None if it is no client's."""
+        connection = self._connections.get(inode)
+        with borrowed(file) as line:
+            if connection is not None:
+                connection.note(progress_of(line), now)
+                return connection
+            if line.family not in (socket.AF_INET, socket.AF_INET6):
+                return None
+            port = line.getsockname()[1]
+            if line.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+                self._ports.add(port)
+                line.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)  # what is accepted later inherits it
+            if port not in self._ports:
+                return None
+            return Connection(network_of(line.getpeername()[0]), progress_of(line), now)
+
+    def _share(self, found: list[tuple[int, int, Connection]]) -> None:
+        """End the connections beyond the share of their address, those first on which nothing has moved for the longest time."""
+        by_address = defaultdict(list)
+        for file, inode, connection in found:
+            by_address[connection.address].append((connection.moved, file, inode))
+        for those in by_address.values():
+            beyond = len(those) - self._capacity // 4
+            for _, file, inode in sorted(those)[: max(0, beyond)]:
+                end(file, inode)
+
+
+def sockets() -> Iterator[tuple[int, int]]:
+    """Yield the file number and the inode of every socket of this process."""
+    with os.scandir("/proc/self/fd") as entries:
+        files = [int(entry.name) for entry in entries]
+    for file in files:
+        try:
+            found = os.fstat(file)
+        except OSError:  # it has just been closed
+            continue
+        if stat.S_ISSOCK(found.st_mode):
+            yield file, found.st_ino
+
+
+@contextlib.contextmanager
+def borrowed(file: int) -> Iterator[socket.socket]:
+    """Yield a socket over a file that belongs to somebody else, and do not close it."""
+    line = socket.socket(fileno=file)
+    try:
+        yield line
+    finally:
+        line.detach()
+
+
+def progress_of(line: socket.socket) -> Progress:
+    """Return how far a TCP connection is."""
+    unacknowledged, acknowledged, received, unsent = _TCP_INFO.unpack(line.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _ENOUGH))
+    return Progress(received, acknowledged, bool(unacknowledged or unsent))
+
+
+def end(file: int, inode: int) -> None:
+    """End a connection. The server finds it closed, and lets go of its thread. A file that has become another one is left alone."""
+    with contextlib.suppress(OSError):
+        held = os.dup(file)
+        with socket.socket(fileno=held) as line:
+            if os.fstat(held).st_ino == inode:
+                line.shutdown(socket.SHUT_RDWR)

@@ -1,0 +1,155 @@
+"""The directory: the players as this process remembers them, for a short time.
+
+A thread hears of every change of a player, by whatever process, so that revoked keys, lost roles and new names take effect at once. If it
+misses something, everything is forgotten; and nothing is remembered for longer than `seconds`.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from cachetools import TTLCache
+
+from events import accounts
+from events.accounts import Account
+from events.platform import Platform
+from events.store.heads import Lost
+
+REMEMBERED = 10_000
+LOOK_SECONDS = 5.0
+
+Wake = Callable[[int], None]
+
+
+class Company(NamedTuple):
+    """The players of an answer with their names, by id, and how often these names have changed in all."""
+
+    players: dict[str, dict[str, str | None]]
+    changes: int
+
+    def tag(self, version: int) -> str:
+        """Return the ETag of an answer with these names: the version, and the number of changes if there were any."""
+        return f"{version}.{self.changes}" if self.changes else str(version)
+
+    def name(self, player: str) -> str | None:
+        """Return the name of a player; None if the player is deleted."""
+        return self.players[player]["name"]
+
+
+class Directory:
+    """The remembered players and names. Shared by the threads of a process. The thread that hears of changes runs while there are any."""
+
+    def __init__(self, platform: Platform, seconds: float) -> None:
+        self._platform = platform
+        self._accounts: TTLCache[str, Account] = TTLCache(REMEMBERED, seconds)
+        self._owners: TTLCache[str, str] = TTLCache(REMEMBERED, seconds)
+        self._names: TTLCache[str, tuple[str | None, int]] = TTLCache(REMEMBERED, seconds)
+        self._wakes: dict[str, set[Wake]] = {}
+        self._changes = 0
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._needed = 0.0
+
+    def account(self, id: str) -> Account | None:
+        """Return the player with this id and all keys. Raises StoreUnavailable."""
+        with self._lock:
+            found = self._accounts.get(id)
+            before = self._changes
+        if found is None:
+            found = accounts.get(self._platform, id)
+            if found is not None:
+                with self._lock:
+                    self._listen()
+                    if self._changes == before:  # else what was read may be older than a change
+                        self._accounts[id] = found
+        return found
+
+    def owner_of(self, key_hash: str) -> str | None:
+        """Return the id of the player from an earlier release whose first key has this hash. Raises StoreUnavailable."""
+        with self._lock:
+            found = self._owners.get(key_hash)
+        if found is None:
+            found = self._platform.store.accounts.owner_of(key_hash)
+            if found is not None:
+                with self._lock:
+                    self._owners[key_hash] = found
+        return found
+
+    def company(self, ids: Iterable[str]) -> Company:
+        """Return the names of players. Those that are not remembered are looked up together. Raises StoreUnavailable."""
+        wanted = sorted(set(ids))
+        with self._lock:
+            known = {id: name for id in wanted if (name := self._names.get(id)) is not None}
+            before = self._changes
+        missing = [id for id in wanted if id not in known]
+        if missing:
+            found = dict(zip(missing, self._platform.store.accounts.names(missing), strict=True))
+            known |= found
+            with self._lock:
+                self._listen()
+                if self._changes == before:
+                    self._names.update(found)
+        return Company({id: {"name": known[id][0]} for id in wanted}, sum(known[id][1] for id in wanted))
+
+    def forget(self, id: str) -> None:
+        """Forget a player who has changed, and wake the streams of that player."""
+        with self._lock:
+            self._changes += 1
+            self._accounts.pop(id, None)
+            self._names.pop(id, None)
+            wakes = list(self._wakes.get(id, ()))
+        for wake in wakes:
+            wake(0)
+
+    @contextmanager
+    def waking(self, id: str | None, wake: Wake) -> Iterator[None]:
+        """Call `wake` with 0 whenever a player has changed, until the end of the block."""
+        if id is None:
+            yield
+            return
+        with self._lock:
+            self._wakes.setdefault(id, set()).add(wake)
+            self._listen()
+        try:
+            yield
+        finally:
+            with self._lock:
+                wakes = self._wakes[id]
+                wakes.discard(wake)
+                if not wakes:
+                    del self._wakes[id]
+
+    def _listen(self) -> None:
+        self._needed = time.monotonic()
+        if self._thread is None or not self._thread.is_alive():
+            self._thread = threading.Thread(target=self._hear, name="directory", daemon=True)
+            self._thread.start()
+
+    def _hear(self) -> None:
+        for heard in self._platform.store.accounts.changed(LOOK_SECONDS):
+            if isinstance(heard, str):
+                self.forget(heard)
+            elif isinstance(heard, Lost):
+                self._forget_all()
+            elif self._may_end():
+                return
+
+    def _forget_all(self) -> None:
+        with self._lock:
+            self._changes += 1
+            self._accounts.clear()
+            self._names.clear()
+
+    def _may_end(self) -> bool:
+        """Return True if nothing has been remembered for some time and no stream is open. Whoever comes next starts a new thread."""
+        with self._lock:
+            self._accounts.expire()
+            self._names.expire()
+            if self._accounts or self._names or self._wakes or time.monotonic() < self._needed + LOOK_SECONDS:
+                return False
+            self._thread = None
+            return True

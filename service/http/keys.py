@@ -1,0 +1,159 @@
+"""Keys: who sends a request, and what the key may do.
+
+The store has only the hashes of players' keys. The directory remembers a player's account for a short time (service/http/directory.py).
+"""
+
+from __future__ import annotations
+
+import hmac
+import threading
+import time
+from functools import lru_cache
+from typing import NamedTuple
+
+from cachetools import TTLCache
+
+from events import accounts
+from events.accounts import SCOPES, Account, Key
+from events.errors import PlatformError
+from events.platform import Platform
+from events.store.accounts import ADMIN as ADMIN_SIGNER
+from events.store.accounts import Signer
+from service.http.directory import REMEMBERED, Directory
+from service.http.problems import Problem
+from service.http.settings import LONGEST_KEY
+from service.http.throttle import Throttle
+
+REFEREES = ("referee", "admin")
+EXEMPT = "admin"
+
+_DAY = 86_400
+
+
+class Caller(NamedTuple):
+    """The sender of a request: a player with a key, the owner of the admin key (who is no player), or an anonymous caller."""
+
+    id: str | None = None
+    name: str | None = None
+    role: str | None = None
+    key: Key | None = None
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """The scopes of the key. The admin key has all."""
+        if self.key is None:
+            return () if self.role is None else SCOPES
+        return self.key.scopes
+
+    @property
+    def referees(self) -> bool:
+        """True if the caller may see everything."""
+        return self.role in REFEREES and "referee" in self.scopes
+
+    @property
+    def signer(self) -> Signer:
+        """The key that asks for a change of an account."""
+        if self.key is None:
+            return ADMIN_SIGNER
+        assert self.key.hash is not None
+        return Signer(self.key.id, self.key.hash)
+
+    def player(self) -> str:
+        """Return the id of the calling player. Raise Problem `no_player` for the admin key."""
+        if self.id is None:
+            raise Problem("no_player")
+        return self.id
+
+
+NOBODY = Caller()
+ADMIN = Caller(None, "admin", "admin")
+
+
+class Keys:
+    """Finds the owners of keys. Shared by the threads of a process."""
+
+    def __init__(self, platform: Platform, directory: Directory, admin_key: str | None, throttle: Throttle) -> None:
+        self._platform = platform
+        self._directory = directory
+        self._throttle = throttle
+        self._admin_key = admin_key.encode() if admin_key else None
+        self._noted: TTLCache[tuple[str, str], int] = TTLCache(REMEMBERED, _DAY)
+        self._lock = threading.Lock()
+
+    def owner(self, header: str | None) -> str | None:
+        """Return the id of the player whose key an Authorization header has, or EXEMPT for the admin key, without asking anybody.
+
+        None if this process does not know the key. It may have been revoked since it was known.
+        """
+        key = None if header is None else _key_in(header)
+        if key is None:
+            return None
+        player = self._throttle.known_keys.owner(key)
+        return EXEMPT if player is None and self._is_admin(key) else player
+
+    def caller(self, header: str | None, key: str, address: str, scope: str | None = None) -> Caller:
+        """Return the caller who sent this Authorization header from an address.
+
+        Raise Problem `no_key` if a key is needed and missing, `bad_key` if nobody has it, `scope_needed` if it does not have the scope,
+        `too_many_requests` after many wrong keys from that address, unless the key is known.
+        """
+        if header is None:
+            if key == "needed":
+                raise Problem("no_key")
+            return NOBODY
+        given = _key_in(header)
+        if given is None:
+            raise Problem("bad_key")
+        if self._is_admin(given):
+            return ADMIN
+        account, held = self._holder(given, address)
+        if scope is not None and scope not in held.scopes:
+            raise Problem("scope_needed", scope=scope)
+        self._note_use(account, held)
+        player = account.player
+        return Caller(player.id, player.name, player.role, held)
+
+    def renewed(self, header: str | None, address: str) -> Caller | None:
+        """Return the caller with this header as of now, with another role perhaps, or None if the key is not valid any more."""
+        try:
+            return self.caller(header, "optional", address, "read")
+        except Problem:
+            return None
+
+    def _holder(self, key: str, address: str) -> tuple[Account, Key]:
+        """Return the player who has a key, and the key. Raise Problem `bad_key` or `too_many_requests`."""
+        self._throttle.check_key(key, address)
+        found = accounts.holder(key, self._directory.account, self._directory.owner_of)
+        if found is None:
+            self._throttle.count_wrong_key(address)
+            raise Problem("bad_key")
+        if self._throttle.known_keys.owner(key) is None:
+            self._throttle.known_keys.add(key, found[0].player.id)
+        return found
+
+    def _note_use(self, account: Account, key: Key) -> None:
+        """Keep the day on which a key is used, once a day. If the store cannot write, the day is lost and the request is not."""
+        today = int(time.time()) // _DAY
+        if key.used == today:
+            return
+        place = account.player.id, key.id
+        with self._lock:
+            if self._noted.get(place) == today:
+                return
+        try:
+            accounts.note_use(self._platform, account.player.id, key, today)
+        except PlatformError:
+            return
+        with self._lock:
+            self._noted[place] = today
+
+    def _is_admin(self, key: str) -> bool:
+        return self._admin_key is not None and hmac.compare_digest(key.encode(), self._admin_key)
+
+
+@lru_cache(maxsize=1024)
+def _key_in(header: str) -> str | None:
+    """Return the key in an Authorization header, or None if it cannot be one."""
+    scheme, _, given = header.partition(" ")
+    given = given.strip()
+    return given if scheme.lower() == "bearer" and given and given.isascii() and len(given) <= LONGEST_KEY else None

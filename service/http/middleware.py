@@ -1,0 +1,238 @@
+"""The middleware for every request: an id, CORS headers, a count and a line in the log.
+
+This is WSGI middleware around Flask, because Flask's own hooks would cost half the time of an action. For the same reason an action, the
+most frequent request, goes straight to its operation. Flask would find the same one.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+from collections.abc import Callable, Generator, Iterable
+from typing import Any
+
+import structlog
+
+from events.timing.flight import Flight
+from games.patterns import MATCH, REQUEST
+from service.http import metrics
+from service.http.addresses import ADDRESS
+from service.http.keys import EXEMPT, Keys
+from service.http.limits import Used
+from service.http.parsing import RECEIVED
+from service.http.places import HeldBody, Place, Places
+from service.http.problems import Problem, problem_response
+from service.http.settings import Settings
+from service.http.throttle import Limited, Throttle
+
+Environ = dict[str, Any]
+Headers = list[tuple[str, str]]
+Wsgi = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
+
+INFO = "warledger.request"
+LARGE = 65_536  # bytes of an answer; the server holds a smaller one for a client that does not read it, and no thread waits
+
+_ADDRESS = ("PATH_INFO", "QUERY_STRING")
+_BARE_HEADERS = ("CONTENT_TYPE", "CONTENT_LENGTH")
+_LONGEST_NAME = 64
+_NO_SNIFFING = ("X-Content-Type-Options", "nosniff")
+_REQUEST_ID = re.compile(REQUEST)
+_ACTION_PATH = re.compile(f"/v1/matches/({MATCH})/actions")
+_MATCH_PATH = re.compile(f"/v1/matches/({MATCH})(?:/|$)")
+_EXPOSED_HEADERS = "ETag, Location, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id"
+_ALLOWED_HEADERS = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, X-Request-Id"
+
+
+class RequestInfo:
+    """The data of a request for the log, the metrics and the headers: `used` is a limit of which they tell, `open` whether everybody may
+    see the answer. The views add nothing else."""
+
+    __slots__ = ("code", "id", "open", "operation", "player", "used")
+
+    def __init__(self, id: str) -> None:
+        self.id = id
+        self.used: Used | None = None
+        self.open = False
+        self.operation = "none"
+        self.player: str | None = None
+        self.code: str | None = None
+
+
+class RequestMiddleware:
+    """A WSGI application around another one. `act` serves an action without Flask.
+
+    A request whose head has a part that is too long, or that is beyond a limit, is refused here, before anything parses it. A
+    large answer takes one of the places in `answers` until its client has read it.
+    """
+
+    def __init__(
+        self,
+        inner: Wsgi,
+        act: Callable[..., Any],
+        keys: Keys,
+        throttle: Throttle,
+        settings: Settings,
+        answers: Places,
+        flight: Flight,
+    ) -> None:
+        self._inner = inner
+        self._act = act
+        self._keys = keys
+        self._throttle = throttle
+        self._answers = answers
+        self._flight = flight
+        self._origins = frozenset(settings.cors_origins)
+        self._header_limit = settings.header_limit
+        self._log = structlog.get_logger() if settings.log_requests else None
+
+    def __call__(self, environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
+        """Answer a request."""
+        began = time.perf_counter()
+        given = environ.get("HTTP_X_REQUEST_ID")
+        info = RequestInfo(given if given is not None and _REQUEST_ID.fullmatch(given) else secrets.token_hex(8))
+        environ[INFO] = info
+        status = 500
+
+        def start(line: str, headers: Headers, *more: Any) -> Any:
+            nonlocal status
+            status = int(line[:3])
+            headers += [("X-Request-Id", info.id), _NO_SNIFFING]
+            if info.used is not None:
+                headers += info.used.headers()
+            if self._origins:
+                self._add_cors(environ, headers)
+            return start_response(line, headers, *more)
+
+        body = self._answer(environ, info, start)
+        took = time.perf_counter() - began
+        metrics.count(info.operation, status, info.code, took)
+        if self._log is not None:
+            self._log.info("request", **_log_fields(environ, info, status, took))
+        return body
+
+    def _answer(self, environ: Environ, info: RequestInfo, start: Callable[..., Any]) -> Iterable[bytes]:
+        """Refuse the request because of its head, or carry out an action, or leave the request to Flask.
+
+        An action counts from here, however long it then takes to find out whose it is. It is in flight until its answer is there.
+        """
+        action = _ACTION_PATH.fullmatch(environ["PATH_INFO"]) if environ["REQUEST_METHOD"] == "POST" else None
+        if action is None:
+            return self._judge(environ, info, start, None)
+        with self._flight.receive() as received:
+            environ[RECEIVED] = received
+            return self._judge(environ, info, start, action)
+
+    def _judge(self, environ: Environ, info: RequestInfo, start: Callable[..., Any], action: re.Match[str] | None) -> Iterable[bytes]:
+        refused = _too_long(environ, self._header_limit)
+        if refused is None:
+            try:
+                self._count(environ, info, action is not None)
+            except Problem as limited:
+                refused = limited
+        if refused is not None:
+            response = problem_response(refused)
+            info.code = response.code
+            return response(environ, start)
+        return self._serve_by_flask(environ, info, start) if action is None else self._serve_action(environ, action[1], start)
+
+    def _count(self, environ: Environ, info: RequestInfo, acts: bool) -> None:
+        """Count the request for the limits. The admin key has none. Raise Problem `too_many_requests`."""
+        path, header = environ["PATH_INFO"], environ.get("HTTP_AUTHORIZATION")
+        address = environ[ADDRESS] = self._throttle.address_of(environ)
+        player = self._keys.owner(header)
+        if player == EXEMPT:
+            return
+        used = self._throttle.admit(path, address, player, acts)
+        if used is not None and used.refused and player is None and header is not None:
+            self._throttle.known_keys.learn()  # another process may know the key
+            player = self._keys.owner(header)
+            used = used if player is None else self._throttle.admit(path, address, player, acts)
+        if used is not None and used.refused:
+            raise Limited("too_many_requests", used)
+        info.used = used
+
+    def _serve_action(self, environ: Environ, match: str, start: Callable[..., Any]) -> Iterable[bytes]:
+        response = self._act(environ, match=match)
+        body = response.get_data()
+        start(response.status, [*response.headers, ("Content-Length", str(len(body)))])
+        return [body]
+
+    def _serve_by_flask(self, environ: Environ, info: RequestInfo, start: Callable[..., Any]) -> Iterable[bytes]:
+        """Return a small answer as a whole, and a large one in pieces. One without a length is a stream, which has a place already."""
+        length: str | None = None
+        place: Place | None = None
+
+        def sized(line: str, headers: Headers, *more: Any) -> Any:
+            nonlocal length, place
+            length = next((value for name, value in headers if name == "Content-Length"), None)
+            if length is not None and int(length) > LARGE:
+                place = self._answers.take(info.player, environ)
+            return start(line, headers, *more)
+
+        try:
+            body = self._inner(environ, sized)
+        except Problem as refused:
+            response = problem_response(refused)
+            info.code = response.code
+            return response(environ, start)
+        close = getattr(body, "close", None)
+        if place is not None:
+            return HeldBody(place, _pieces(body), close)
+        if length is None or environ["REQUEST_METHOD"] == "HEAD":
+            return body
+        try:
+            return [b"".join(body)]
+        finally:
+            if close is not None:
+                close()
+
+    def _add_cors(self, environ: Environ, headers: Headers) -> None:
+        """Let pages of the allowed origins read the answer."""
+        headers.append(("Vary", "Origin"))
+        origin = environ.get("HTTP_ORIGIN")
+        if origin is None or not (origin in self._origins or "*" in self._origins):
+            return
+        headers += [("Access-Control-Allow-Origin", origin), ("Access-Control-Expose-Headers", _EXPOSED_HEADERS)]
+        if environ["REQUEST_METHOD"] == "OPTIONS" and "HTTP_ACCESS_CONTROL_REQUEST_METHOD" in environ:
+            allowed = next((value for name, value in headers if name == "Allow"), "GET, HEAD, OPTIONS, POST")
+            headers += [("Access-Control-Allow-Methods", allowed), ("Access-Control-Allow-Headers", _ALLOWED_HEADERS)]
+            headers.append(("Access-Control-Max-Age", "600"))
+
+
+def _pieces(body: Iterable[bytes]) -> Generator[bytes, None, None]:
+    """Yield a body in pieces. The server holds at most two of them for a client that does not read."""
+    for chunk in body:
+        for begin in range(0, len(chunk), LARGE):
+            yield chunk[begin : begin + LARGE]
+
+
+def info_of(environ: Environ) -> RequestInfo:
+    """Return the info of a request. An application without the middleware gets one that nobody reads."""
+    return environ.get(INFO) or RequestInfo("-")
+
+
+def _too_long(environ: Environ, limit: int) -> Problem | None:
+    """Return the problem if the path, the query or a header of a request is longer than the limit."""
+    for name, value in environ.items():
+        if isinstance(value, str) and len(value) > limit:
+            if name in _ADDRESS:
+                return Problem("address_too_long", limit=limit)
+            if name in _BARE_HEADERS or name.startswith("HTTP_"):
+                return Problem("header_too_large", header=name.removeprefix("HTTP_").replace("_", "-").title()[:_LONGEST_NAME], limit=limit)
+    return None
+
+
+def _log_fields(environ: Environ, info: RequestInfo, status: int, took: float) -> dict[str, Any]:
+    """Return what the log says of a request. It has no query and no body, and of the path only the match."""
+    match = _MATCH_PATH.match(environ["PATH_INFO"])
+    return {
+        "request": info.id,
+        "method": environ["REQUEST_METHOD"],
+        "operation": info.operation,
+        "status": status,
+        "code": info.code,
+        "match": match[1] if match else None,
+        "player": info.player,
+        "ms": round(took * 1000, 2),
+    }

@@ -1,0 +1,514 @@
+"""The marshmallow schemas of what comes in: queries and small bodies.
+
+Answers are only documented (service/api/game_components.py, service/api/shared_components.py). An answer is written from the platform's
+own documents and never passes through a schema.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from marshmallow import RAISE, Schema, ValidationError, fields, validate, validates_schema
+
+from events.accounts import ROLES, SCOPES
+from events.lists import LONGEST_PAGE
+from events.notary.ledger import PAGE as LEAVES
+from events.store.queue.studies import ANALYSTS
+from games import patterns
+from games.picture import THEMES
+from service.http.limits import LONGEST_NAME, LONGEST_READ, LONGEST_REPLAY
+from table.data import LEVELS
+from web.look import AUTO
+from web.picture import BOARD, PAGE, SHAPES, WIDE
+
+# Characters that show nothing or that change the order of others: controls, formats, fillers, variation selectors, separators. Those beyond
+# U+FFFF are not in the documented pattern: many tools read it in 16-bit units, in which ranges of them are malformed.
+_UNSEEN = (
+    r"\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164"
+    r"\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff"
+)
+_UNSEEN_BEYOND = re.compile("[\U00013430-\U00013440\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]")
+_BLANK = r"\x20\xa0\u1680\u2000-\u200a\u202f\u205f\u3000"
+NAME = f"[^{_UNSEEN}{_BLANK}](?:[^{_UNSEEN}]*[^{_UNSEEN}{_BLANK}])?"
+LARGEST = 2**53 - 1
+LONGEST_POINTER = 512
+POINTER = "(?:/(?:[^/~]|~[01])*)*"
+_LONGEST_PART = 100
+
+
+class Pattern(validate.Regexp):
+    """A pattern that the whole text must have. `$` alone would accept a line end after it."""
+
+    def __init__(self, pattern: str, error: str) -> None:
+        super().__init__(patterns.anchored(pattern), error=error)
+
+    def __call__(self, value: Any) -> Any:
+        """Return the text. Raise ValidationError unless it has the pattern."""
+        if not self.regex.fullmatch(value):
+            raise ValidationError(self._format_error(value))
+        return value
+
+
+class Visible(validate.Validator):
+    """A text without the invisible characters that `NAME` does not cover."""
+
+    def __call__(self, value: Any) -> Any:
+        """Return the text. Raise ValidationError if it has such a character."""
+        if _UNSEEN_BEYOND.search(value):
+            raise ValidationError(_NAME_RULE)
+        return value
+
+
+_NAME_RULE = "No invisible or directional characters, and no blank at either end."
+NAME_RULES = (validate.Length(1, LONGEST_NAME), Pattern(NAME, error=_NAME_RULE), Visible())
+
+
+class Whole(fields.Integer):
+    """A whole number in a query, written in plain digits without a sign, a blank or a point."""
+
+    def _validated(self, value: Any) -> Any:
+        if not (isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 16):
+            raise self.make_error("invalid", input=value)
+        return super()._validated(value)
+
+
+class Text(fields.String):
+    """A string without NUL and without lone surrogates."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **more: Any) -> Any:
+        text = super()._deserialize(value, attr, data, **more)
+        if "\x00" in text:
+            raise self.make_error("invalid")
+        return text
+
+
+class Flag(fields.Boolean):
+    """True or false, and neither a number nor a text that stands for one of them."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **more: Any) -> Any:
+        if not isinstance(value, bool):
+            raise self.make_error("invalid", input=value)
+        return value
+
+
+def _name(about: str) -> Text:
+    """Return the field of a name."""
+    about += " It has no invisible or directional characters, and no blank at either end."
+    return Text(required=True, validate=NAME_RULES, metadata={"description": about})
+
+
+class PlayerBody(Schema):
+    """A new player."""
+
+    class Meta:
+        """Unknown fields are refused."""
+
+        unknown = RAISE
+
+    name = _name("Everybody can see it. Several players may have the same name.")
+    # The default is documented in words: client generators take a property with a `default` for a required one.
+    role = Text(
+        validate=validate.OneOf(ROLES),
+        metadata={"description": "Default: `player`. `referee` and `admin` need the admin key."},
+    )
+
+
+class NameBody(Schema):
+    """The new name of a player."""
+
+    class Meta:
+        """Unknown fields are refused."""
+
+        unknown = RAISE
+
+    name = _name("Everybody can see it. Several players may have the same name.")
+
+
+class RoleBody(Schema):
+    """The new role of a player."""
+
+    class Meta:
+        """Unknown fields are refused."""
+
+        unknown = RAISE
+
+    role = Text(required=True, validate=validate.OneOf(ROLES), metadata={"description": "What the player may see and audit."})
+
+
+class KeyBody(Schema):
+    """A new key."""
+
+    class Meta:
+        """Unknown fields are refused."""
+
+        unknown = RAISE
+
+    name = _name("What the key is for. Only its player and the owner of the admin key see it.")
+    scopes = fields.List(
+        Text(validate=validate.OneOf(SCOPES)),
+        required=True,
+        validate=validate.Length(1, len(SCOPES)),
+        metadata={
+            "description": "What the key may do. `read`: see what its player may see. `play`: create and join matches, and act; this "
+            "includes `read`. `referee`: use the player's role as a referee or an admin, if it has one; this includes `read`. "
+            "`account`: manage keys, change the name, delete the player. A key can only make keys with scopes that it has."
+        },
+    )
+
+
+class ConfirmQuery(Schema):
+    """The query of a request that deletes the caller."""
+
+    confirm = Text(
+        required=True,
+        validate=Pattern(patterns.PLAYER, error="The id of a player."),
+        metadata={"description": "Your own id, so that nobody is deleted by mistake."},
+    )
+
+
+class MatchBody(Schema):
+    """A new match, or a fork. The table checks the order and the settings, the game checks the options."""
+
+    game = Text()
+    fork_of = Text(validate=Pattern(patterns.MATCH, error="The id of a match."))
+    at = fields.Integer(strict=True, validate=validate.Range(1, LARGEST))
+    seats = fields.Dict(keys=Text(), values=Text(), validate=validate.Length(1, 16))
+    options = fields.Dict(keys=Text(), values=fields.Raw(allow_none=True))
+    order = fields.List(Text(), validate=validate.Length(0, 16))
+    code = Flag(load_default=False)
+    clock = fields.Dict(keys=Text(), values=fields.Raw(allow_none=True))
+    time_out = fields.Dict(keys=Text(), values=fields.Raw(allow_none=True))
+    spectators = fields.Raw()
+
+    @validates_schema
+    def _check_kind(self, given: dict[str, Any], **_: Any) -> None:
+        """Raise ValidationError unless the fields are those of a new match, or those of a fork, which has its game and options already."""
+        needed, foreign = (("fork_of", "at"), ("game", "options", "order")) if "fork_of" in given else (("game", "seats"), ("at",))
+        wrong = {name: ["Missing data for required field."] for name in needed if name not in given}
+        wrong |= {name: ["Unknown field."] for name in foreign if name in given}
+        if wrong:
+            raise ValidationError(wrong)
+
+
+class SeatBody(Schema):
+    """The body of a request that takes a seat."""
+
+    class Meta:
+        """Unknown fields are refused."""
+
+        unknown = RAISE
+
+    contribution = Text(
+        validate=Pattern(patterns.CONTRIBUTION, error="It must be 1 to 64 bytes in lower-case hex."),
+        metadata={
+            "description": "Bytes in lower-case hex that go into the dice of the match (docs/auditing.md). With them, the server alone "
+            "cannot choose the dice."
+        },
+    )
+    code = Text(
+        validate=Pattern(patterns.JOIN_CODE, error="It must be 16 lower-case letters or digits from 2 to 7."),
+        metadata={"description": "The code, if the match asks for one and the seat is not kept for you. Its creator has it."},
+    )
+
+
+class TextBody(Schema):
+    """A text about a dispute. The table says what it may be."""
+
+    class Meta:
+        """Unknown fields are refused."""
+
+        unknown = RAISE
+
+    text = Text(required=True)
+
+
+class DisputeBody(TextBody):
+    """A dispute about a version of a match."""
+
+    version = fields.Integer(required=True, strict=True, validate=validate.Range(1, LARGEST))
+
+
+class RulingBody(TextBody):
+    """A ruling on a dispute. The table says which remedies are possible."""
+
+    verdict = Text(required=True)
+    remedy = Text()
+    seat = Text()
+    version = fields.Integer(strict=True, validate=validate.Range(1, LARGEST))
+
+
+PLAYER_OR_ME = Pattern(f"me|{patterns.PLAYER}", error="The id of a player, or `me`.")
+
+
+class MatchesQuery(Schema):
+    """The query of the list of matches."""
+
+    game = Text(metadata={"description": "Only matches of this game."})
+    status = Text(
+        validate=validate.OneOf(["open", "playing", "over", "closed"]), metadata={"description": "Only matches with this status."}
+    )
+    player = Text(validate=PLAYER_OR_ME, metadata={"description": "Only matches in which this player has a seat. `me` means the caller."})
+    invited = Text(
+        validate=PLAYER_OR_ME,
+        metadata={"description": "Only matches with an open seat that is kept for this player. `me` means the caller."},
+    )
+    to_act = Text(validate=PLAYER_OR_ME, metadata={"description": "Only matches in which this player must act. `me` means the caller."})
+    sort = Text(
+        validate=validate.OneOf(["deadline"]),
+        metadata={
+            "description": "`deadline`: only matches in which you must act, the earliest of your deadlines first, those without any last. "
+            "Default: newest first."
+        },
+    )
+    practice = Text(
+        validate=validate.OneOf(["true", "false"]),
+        metadata={"description": "`true`: only practice matches, which begin from a position of another match. `false`: only others."},
+    )
+    limit = Whole(
+        load_default=50, validate=validate.Range(1, LONGEST_PAGE), metadata={"description": "The largest number of matches to return."}
+    )
+    cursor = Text(
+        validate=[validate.Length(1, 200), Pattern(rf"{patterns.VERSION}\.{patterns.MATCH}", error="The `next` of an answer.")],
+        metadata={"description": "Where to continue: the `next` of the previous page."},
+    )
+
+
+class DeskQuery(Schema):
+    """The query of the referees' desk."""
+
+    open = Whole(
+        load_default=1, validate=validate.Range(0, 1), metadata={"description": "1: those that wait for a ruling. 0: all that ever were."}
+    )
+    limit = Whole(
+        load_default=50, validate=validate.Range(1, LONGEST_PAGE), metadata={"description": "The largest number of matches to look at."}
+    )
+    cursor = Text(
+        validate=[validate.Length(1, 200), Pattern(rf"{patterns.VERSION}\.{patterns.MATCH}", error="The `next` of an answer.")],
+        metadata={"description": "Where to continue: the `next` of the previous page."},
+    )
+
+
+VIEWER = {
+    "description": "Whose view to show: a seat, `spectator` or `auditor`. Default: your seat (of several, the one that must act), or "
+    "`spectator` if you have none."
+}
+PROOF = {"description": "1: add to each entry what is needed to compute its digest from what you see (docs/auditing.md)."}
+SHAPE = {"description": "`wide`: panels beside the board. `tall`: panels below it, for narrow windows."}
+SHEETS = {"description": f"{SHAPE['description']} `page`: a narrow heading and narrow panels, which a page lays out by itself."}
+VIEWER_ID = Pattern(patterns.SEAT, error="A seat, `spectator` or `auditor`.")
+
+
+class MatchPageQuery(Schema):
+    """The query of the page of a match, as its links make it."""
+
+    at = Whole(validate=validate.Range(1, LARGEST))
+    viewer = Text(validate=VIEWER_ID)
+
+
+class WordsQuery(Schema):
+    """The query of the words of a match."""
+
+    viewer = Text(validate=VIEWER_ID)
+
+
+class EmbedQuery(Schema):
+    """The query of oEmbed."""
+
+    url = Text(required=True, validate=validate.Length(1, 2000))
+    format = Text(load_default="json", validate=validate.OneOf(["json"]))
+    maxwidth = Whole(load_default=LARGEST, validate=validate.Range(1, LARGEST))
+    maxheight = Whole(load_default=LARGEST, validate=validate.Range(1, LARGEST))
+
+
+class LobbyQuery(Schema):
+    """The query of the lobby, as its links make it."""
+
+    game = Text(load_default="")
+    status = Text(load_default="", validate=validate.OneOf(["", "open", "playing", "over"]))
+    mine = Whole(load_default=0, validate=validate.Range(0, 1))
+    part = Text(load_default="", validate=validate.OneOf(["", "list"]))
+    new = Text(load_default="")
+    cursor = Text(validate=[validate.Length(1, 200), Pattern(rf"{patterns.VERSION}\.{patterns.MATCH}", error="The `next` of an answer.")])
+
+
+class StateQuery(Schema):
+    """The query of a state: its version and its viewer."""
+
+    at = Whole(validate=validate.Range(1, LARGEST), metadata={"description": "The version to show. Default: the newest."})
+    viewer = Text(validate=VIEWER_ID, metadata=VIEWER)
+
+
+class DossierQuery(Schema):
+    """The query of a dossier: its viewer."""
+
+    viewer = Text(
+        validate=VIEWER_ID,
+        metadata={"description": "`all` for the whole one, or a seat or `spectator`. Default: `all` if you may have that, else your seat."},
+    )
+
+
+class PictureQuery(StateQuery):
+    """The query of a picture: its version, its viewer, its shape and its colours."""
+
+    shape = Text(
+        load_default=WIDE,
+        validate=validate.OneOf((*SHAPES, BOARD)),
+        metadata={"description": f"{SHAPE['description']} `board`: the board alone."},
+    )
+    theme = Text(
+        load_default=AUTO,
+        validate=validate.OneOf((AUTO, *THEMES)),
+        metadata={"description": "The colours. `auto`: light or dark as the reader prefers."},
+    )
+
+
+class WhyQuery(StateQuery):
+    """The query of what changed a field: the field, up to which version, and for whom."""
+
+    pointer = Text(
+        required=True,
+        validate=[validate.Length(0, LONGEST_POINTER), Pattern(POINTER, error="A JSON Pointer (RFC 6901).")],
+        metadata={"description": "The field, as a JSON Pointer into the `view` of `get_state`: `/regions/london/civilians`."},
+    )
+    limit = Whole(
+        load_default=20, validate=validate.Range(1, LONGEST_REPLAY), metadata={"description": "The largest number of entries to return."}
+    )
+
+
+class LookQuery(Schema):
+    """The query of the style and the definitions of pictures: which looks. A match has those of the rules that it began with."""
+
+    look = Text(
+        validate=validate.Regexp("^[0-9a-f]{1,64}$"),
+        metadata={"description": "The `look` of a keyframe: the looks with which it was drawn. Default: those of new matches."},
+    )
+
+
+class FramesQuery(Schema):
+    """The query of frames: which, for which viewer, and of which shape."""
+
+    after = Whole(load_default=0, validate=validate.Range(0, LARGEST), metadata={"description": "Return frames after this version."})
+    limit = Whole(
+        load_default=50, validate=validate.Range(1, LONGEST_REPLAY), metadata={"description": "The largest number of frames to return."}
+    )
+    viewer = Text(validate=VIEWER_ID, metadata=VIEWER)
+    shape = Text(load_default=WIDE, validate=validate.OneOf((*SHAPES, PAGE)), metadata=SHEETS)
+    key = Whole(
+        load_default=1,
+        validate=validate.Range(0, 1),
+        metadata={"description": "1: the first frame is a keyframe. 0: it continues from the picture of the version `after`."},
+    )
+
+
+class LeavesQuery(Schema):
+    """The query of the leaves of a match."""
+
+    first = Whole(load_default=0, validate=validate.Range(0, LARGEST), metadata={"description": "Return leaves from this index on."})
+    limit = Whole(
+        load_default=LEAVES, validate=validate.Range(1, LEAVES), metadata={"description": "The largest number of leaves to return."}
+    )
+
+
+class ConsistencyQuery(Schema):
+    """The query of a proof of consistency."""
+
+    first = Whole(
+        required=True, data_key="from", validate=validate.Range(0, LARGEST), metadata={"description": "The size of the smaller tree."}
+    )
+    second = Whole(
+        required=True, data_key="to", validate=validate.Range(0, LARGEST), metadata={"description": "The size of the larger tree."}
+    )
+
+
+class SeatQuery(Schema):
+    """The query that names one of the caller's seats."""
+
+    seat = Text(
+        validate=VIEWER_ID,
+        metadata={"description": "Which of your seats, if you have several. Default: the one that must act, else the first."},
+    )
+
+
+class HintQuery(SeatQuery):
+    """The query of a hint: the seat, and the level that gives it."""
+
+    level = Text(
+        load_default="strong", validate=validate.OneOf(list(LEVELS)), metadata={"description": "The level of play that gives the hint."}
+    )
+
+
+class AnalysisQuery(Schema):
+    """The query of an analysis: the level that judges."""
+
+    level = Text(
+        load_default="strong", validate=validate.OneOf(ANALYSTS), metadata={"description": "The level of play that judges the decisions."}
+    )
+
+
+class TriesQuery(SeatQuery):
+    """The query of a try: the seat, and the shape of the picture."""
+
+    shape = Text(load_default=WIDE, validate=validate.OneOf((*SHAPES, PAGE)), metadata=SHEETS)
+
+
+class EntriesQuery(Schema):
+    """The query of entries: which, for which viewer, and how long to wait."""
+
+    after = Whole(load_default=0, validate=validate.Range(0, LARGEST), metadata={"description": "Return entries after this version."})
+    limit = Whole(
+        load_default=100, validate=validate.Range(1, LONGEST_READ), metadata={"description": "The largest number of entries to return."}
+    )
+    wait = Whole(
+        load_default=0,
+        validate=validate.Range(0, 60),
+        metadata={
+            "description": "If there is no entry yet, wait up to this many seconds for one (long poll). The server may answer earlier with "
+            "none. Then ask again."
+        },
+    )
+    viewer = Text(validate=VIEWER_ID, metadata=VIEWER)
+    proof = Whole(load_default=0, validate=validate.Range(0, 1), metadata=PROOF)
+
+
+class PlayerStreamQuery(Schema):
+    """The query of a player's own stream: its length."""
+
+    seconds = Whole(
+        validate=validate.Range(0, 3600),
+        metadata={
+            "description": "End the stream after this many seconds. 0: send what waits for you, then end. Default: as long as the server "
+            "allows."
+        },
+    )
+
+
+class StreamQuery(Schema):
+    """The query of a stream: its start, its viewer, and its length."""
+
+    after = Whole(
+        load_default=0,
+        validate=validate.Range(0, LARGEST),
+        metadata={"description": "Send entries after this version. `Last-Event-ID` overrides it."},
+    )
+    seconds = Whole(
+        validate=validate.Range(0, 3600),
+        metadata={
+            "description": "End the stream after this many seconds. 0: send the entries that exist, then end. Default: as long as the "
+            "server allows."
+        },
+    )
+    viewer = Text(validate=VIEWER_ID, metadata=VIEWER)
+    proof = Whole(load_default=0, validate=validate.Range(0, 1), metadata=PROOF)
+
+
+def reason_of(wrong: ValidationError) -> str:
+    """Return the first of marshmallow's messages as the tail of a sentence."""
+    parts = []
+    messages = wrong.normalized_messages()
+    while isinstance(messages, dict) and messages:
+        name, messages = next(iter(messages.items()))
+        if name != "_schema":
+            parts.append(str(name)[:_LONGEST_PART])
+    first = messages[0] if isinstance(messages, list) and messages else messages
+    return f"{'.'.join(parts)}: {first}".rstrip(".") if parts else str(first).rstrip(".")

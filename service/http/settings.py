@@ -1,0 +1,92 @@
+"""The settings of the HTTP service, read once from the environment. docs/operating.md lists them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+from environs import Env, EnvError, EnvValidationError, validate
+
+from service.http.addresses import Network, networks
+from service.http.limits import AMOUNTS, NO_LIMITS, OWN
+
+BODIES = 128  # requests of a process whose body is read at the same time
+ANSWERS = 64  # large answers that it sends at the same time
+AUDITS = 8  # audits that wait for their turn, with the one that is carried out
+DRAWINGS = 16  # pages of frames that wait for their turn, with the one that is drawn
+PYODIDE = Path(__file__).parents[2] / ".pyodide"  # where `./run pyodide` puts it
+SHARE = 8  # of bodies or answers, for a caller, while half of them are taken
+
+LONGEST_KEY = 200
+ADMIN_KEY = re.compile(f"[!-~]{{32,{LONGEST_KEY}}}")
+WRONG_ADMIN_KEY = (
+    f"An admin key has 32 to {LONGEST_KEY} visible ASCII characters and no blanks, so that nobody can guess it. "
+    "`openssl rand -hex 32` makes one."
+)
+
+
+class Settings(NamedTuple):
+    """The settings of the HTTP service alone. The platform has its own (events/platform.py)."""
+
+    admin_key: str | None = None
+    cors_origins: tuple[str, ...] = ()
+    body_limit: int = 65_536
+    header_limit: int = 4096
+    connections: int = 8192
+    streams: int = 256
+    streams_per_key: int = 32
+    streams_per_address: int = 128
+    stream_seconds: float = 3600.0
+    comment_seconds: float = 10.0
+    wait_limit: float = 9.0
+    key_seconds: float = 30.0
+    log_requests: bool = True
+    trusted_proxies: tuple[Network, ...] = ()
+    limits: Mapping[str, int] = AMOUNTS
+    pyodide: Path = PYODIDE
+
+
+def settings_from_environment() -> Settings:
+    """Return the settings in the environment, and the defaults for the rest. Raise environs.EnvError for a value of the wrong kind."""
+    env, default, not_negative = Env(), Settings(), validate.Range(min=0)
+    admin_key: str | None = env.str("WARLEDGER_ADMIN_KEY", None) or None
+    if admin_key is not None and not ADMIN_KEY.fullmatch(admin_key):
+        raise EnvError(f'Environment variable "WARLEDGER_ADMIN_KEY" invalid: {WRONG_ADMIN_KEY}')
+    origins: list[str] = env.list("WARLEDGER_CORS_ORIGINS", [])
+    return Settings(
+        admin_key=admin_key,
+        cors_origins=tuple(filter(None, map(str.strip, origins))),
+        body_limit=env.int("WARLEDGER_BODY_LIMIT", default.body_limit, validate=not_negative),
+        header_limit=env.int("WARLEDGER_HEADER_LIMIT", default.header_limit, validate=not_negative),
+        connections=env.int("WARLEDGER_CONNECTIONS", default.connections, validate=validate.Range(min=1)),
+        streams=env.int("WARLEDGER_STREAMS", default.streams, validate=not_negative),
+        streams_per_key=env.int("WARLEDGER_STREAMS_PER_KEY", default.streams_per_key, validate=not_negative),
+        streams_per_address=env.int("WARLEDGER_STREAMS_PER_ADDRESS", default.streams_per_address, validate=not_negative),
+        stream_seconds=env.float("WARLEDGER_STREAM_SECONDS", default.stream_seconds, validate=not_negative),
+        comment_seconds=env.float("WARLEDGER_COMMENT_SECONDS", default.comment_seconds, validate=not_negative),
+        wait_limit=env.float("WARLEDGER_WAIT_LIMIT", default.wait_limit, validate=not_negative),
+        key_seconds=env.float("WARLEDGER_KEY_SECONDS", default.key_seconds, validate=not_negative),
+        log_requests=env.bool("WARLEDGER_LOG_REQUESTS", default.log_requests),
+        trusted_proxies=_trusted_proxies(env),
+        limits=_limits(env),
+        pyodide=env.path("WARLEDGER_PYODIDE", default.pyodide),
+    )
+
+
+def _trusted_proxies(env: Env) -> tuple[Network, ...]:
+    texts: list[str] = env.list("WARLEDGER_TRUSTED_PROXIES", [])
+    try:
+        return networks(list(filter(None, map(str.strip, texts))))
+    except ValueError as reason:
+        raise EnvValidationError(f'Environment variable "WARLEDGER_TRUSTED_PROXIES" invalid: {reason}.', [str(reason)]) from None
+
+
+def _limits(env: Env) -> Mapping[str, int]:
+    """Return the amount of every limit that has a setting of its own; 0 turns it off."""
+    if not env.bool("WARLEDGER_LIMITS", True):
+        return NO_LIMITS
+    amounts = {limit.name: env.int(str(limit.setting), limit.amount, validate=validate.Range(min=0)) for limit in OWN}
+    return MappingProxyType(amounts)

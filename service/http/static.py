@@ -1,0 +1,67 @@
+"""Files of the pages: modules, styles, icons, covers. All have one mark in their addresses, so that a page never mixes two releases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Protocol
+
+from flask import Flask, Response, abort, request
+
+import web
+from games.kernel import Game
+from service.http.middleware import info_of
+from service.http.responses import SVG, empty_response, names_tag
+from web.page import crest_style
+
+KINDS = {".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css", ".svg": SVG}
+FOREVER = "public, max-age=31536000, immutable"
+CRESTS = "crests.css"
+VERIFIER = Path(__file__).parents[2] / "verify" / "verify.mjs"  # the same file that anybody can run with Node
+
+
+class Files:
+    """Every file by its name, and the folder of all of them."""
+
+    def __init__(self, games: Mapping[str, Game]) -> None:
+        folder = Path(next(iter(web.__path__))) / "static"
+        self._files = {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.suffix in KINDS}
+        self._files[VERIFIER.name] = VERIFIER.read_bytes()
+        self._files[CRESTS] = "".join([crest_style(game) for game in games.values()]).encode()
+        self.mark = sha256(repr(sorted(self._files.items())).encode()).hexdigest()[:12]
+        self.folder = f"/static/{self.mark}"
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._files
+
+    def response(self, mark: str, name: str) -> Response:
+        """Return a file. An older mark, of a page that was loaded before a new release, gets the present file, which no cache keeps."""
+        if name not in self._files:
+            abort(404)
+        if names_tag(request.headers.get("If-None-Match"), self.mark):
+            response = empty_response(304)
+        else:
+            response = Response(self._files[name], mimetype=KINDS[Path(name).suffix])
+        response.headers["ETag"] = f'"{self.mark}"'
+        response.headers["Cache-Control"] = FOREVER if mark == self.mark else "no-cache"
+        response.headers["Content-Security-Policy"] = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+        return response
+
+
+class Served(Protocol):
+    """Files that have a mark of their content in their addresses."""
+
+    def response(self, mark: str, name: str) -> Response:
+        """Return the file with a name. An older mark gets the present file."""
+
+
+def mount(app: Flask, path: str, files: Served) -> None:
+    """Give Flask files, below a path. Everybody may see them."""
+
+    def served(mark: str, name: str) -> Response:
+        info = info_of(request.environ)
+        info.operation, info.open = "static", True
+        return files.response(mark, name)
+
+    app.add_url_rule(f"{path}/<mark>/<name>", f"files{path}", served)

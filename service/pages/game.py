@@ -1,0 +1,92 @@
+"""The page of a game: what it is, its options, and every rule with its id as an anchor."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Any
+
+from flask import Response
+from markupsafe import Markup, escape
+
+from events import lists
+from games.kernel import Game
+from service.api.catalogue import rules
+from service.http.keys import Caller
+from service.http.problems import Problem
+from service.http.static import CRESTS
+from service.pages.html import Pages, game_in_brief, html_response, seat_name
+from service.pages.lobby import cover
+from web.page import crests
+
+_CODE = re.compile(r"`([^`]+)`")
+_STRONG = re.compile(r"\*\*([^*]+)\*\*")
+_EMPHASIS = re.compile(r"(?<!\w)\*(\w[^*]*)\*(?!\w)")
+_PREFIX = re.compile(r"^[A-Z]{3}: ")
+_SOURCE = re.compile(r"^\[[SPR][^\]]*\]\s*")
+_LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)|&lt;(https?://[^&]+)&gt;")
+
+
+def game_page(pages: Pages, caller: Caller, game: str) -> Response:
+    """Return the page of a game."""
+    found = pages.service.games.get(game)
+    if found is None:
+        raise Problem("no_such_game")
+    intro = list(_intro(found))
+    values = {
+        "here": game,
+        "game": game_in_brief(found),
+        "about": Markup(intro[0]).striptags() if intro else found.title,
+        "intro": intro,
+        "cover": cover(pages, game),
+        "crests": Markup(crests(found)),
+        "crests_style": f"{pages.files.folder}/{CRESTS}",
+        "seats": [{"id": seat, "name": seat_name(found, seat)} for seat in found.seats.ids],
+        "running": _running(pages, game),
+        "options": [
+            {"label": name.replace("_", " ").capitalize(), "about": schema.get("description", ""), "default": _told(schema.get("default"))}
+            for name, schema in found.options.schema["properties"].items()
+        ],
+        "sections": list(_sections(found)),
+        "revision": found.revision,
+    }
+    return html_response(pages, "game.html", values)
+
+
+def _told(value: Any) -> Any:
+    """Return a default as people say it."""
+    return ("no", "yes")[value] if isinstance(value, bool) else value
+
+
+def _running(pages: Pages, game: str) -> str | None:
+    """Return a match of the game to watch, or None."""
+    for status in ("playing", "over"):
+        listed = lists.matches(pages.service.platform, {"game": game, "status": status}, 1, None)
+        if listed.standings:
+            match: str = listed.standings[0]["id"]
+            return match
+    return None
+
+
+def _intro(game: Game) -> Iterator[Markup]:
+    """Yield the paragraphs of RULES.md that stand before its first section."""
+    text = (game.folder / "RULES.md").read_text("utf-8").split("\n## ")[0]
+    for paragraph in text.split("\n\n")[1:]:
+        if not paragraph.startswith(("Every rule has", "All numbers", "Public sources", "-", "|")):
+            yield in_html(" ".join(paragraph.split()))
+
+
+def _sections(game: Game) -> Iterator[dict[str, Any]]:
+    """Yield the rules of the game and of the table, section by section."""
+    for place, (title, found) in enumerate(groupby(rules(game), key=lambda rule: rule["section"])):
+        listed = [{"id": rule["id"], "text": in_html(_SOURCE.sub("", rule["text"]))} for rule in found]
+        yield {"id": f"section-{place}", "title": _PREFIX.sub("", title).capitalize(), "rules": listed}
+
+
+def in_html(text: str) -> Markup:
+    """Return a line of Markdown as HTML: emphasis and code; links keep their words."""
+    safe = str(escape(text))
+    safe = _LINK.sub(lambda found: found[1] or found[2], safe)
+    strong = _STRONG.sub(r"<strong>\1</strong>", _CODE.sub(r"<code>\1</code>", safe))
+    return Markup(_EMPHASIS.sub(r"<em>\1</em>", strong))

@@ -1,0 +1,97 @@
+"""Pages of HTML: how a template becomes a response, with a policy that lets a page load nothing but what this server serves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jinja2
+from flask import Response, request
+
+import web
+from games.kernel import Game
+from games.picture import picture
+from service.api.operations import problem_of
+from service.context import Service
+from service.http.addresses import address_of
+from service.http.middleware import info_of
+from service.http.problems import CODES, Problem
+from service.http.static import Files
+from service.pages.pyodide import Pyodide
+from web.look import look
+
+HTML = "text/html"
+POLICY = (
+    "default-src 'none'; script-src 'self'; worker-src {workers}; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors {ancestors}"
+)
+
+_templates = jinja2.Environment(
+    loader=jinja2.FileSystemLoader(Path(next(iter(web.__path__))) / "pages"),
+    autoescape=True,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    undefined=jinja2.StrictUndefined,
+)
+
+
+class Pages(NamedTuple):
+    """What the views of pages share."""
+
+    service: Service
+    files: Files
+    pyodide: Pyodide | None
+
+
+def html_response(
+    pages: Pages, template: str, values: Mapping[str, Any], status: int = 200, ancestors: str = "'none'", audits: bool = False
+) -> Response:
+    """Return a page. `ancestors`: which pages may show it in a frame. `audits`: it checks matches, with a worker if Pyodide is here."""
+    pyodide = pages.pyodide.folder if audits and pages.pyodide else ""
+    games = [game_in_brief(game) for game in pages.service.games.values()]
+    shared = {"here": "", "games": games, "static": pages.files.folder, "pyodide": pyodide}
+    response = Response(_templates.get_template(template).render({**shared, **values}), status, mimetype=HTML)
+    response.headers["Content-Security-Policy"] = POLICY.format(ancestors=ancestors, workers="'self'" if pyodide else "'none'")
+    response.headers["Referrer-Policy"] = "same-origin"
+    response.headers["Cache-Control"] = "private, no-cache"
+    response.headers["Vary"] = "Authorization"
+    return response
+
+
+def game_in_brief(game: Game) -> dict[str, Any]:
+    """Return a game as every page names it."""
+    return {"id": game.id, "title": game.title, "short": picture(game.folder).word(game.id)}
+
+
+def seat_name(game: Game, seat: str) -> str:
+    """Return the name of a seat."""
+    return look(game).crest(seat).name
+
+
+def page(pages: Pages, view: Callable[..., Response]) -> Callable[..., Response]:
+    """Return a view of Flask for a page. It finds the caller, and a failure is a page with its sentence.
+
+    A browser sends no key when its reader follows a link, so a page is a spectator's unless a script has asked for it.
+    """
+
+    def answer(**ids: str) -> Response:
+        info = info_of(request.environ)
+        info.operation = "page"
+        key = request.environ.get("HTTP_AUTHORIZATION")
+        info.open = key is None
+        try:
+            caller = pages.service.keys.caller(key, "optional", address_of(request.environ), "read")
+            info.player = caller.id
+            return view(pages, caller, **ids)
+        except Exception as error:  # noqa: BLE001 - no error is swallowed: the page names it, and the log has it
+            problem = problem_of(error, info.id)
+        info.code = problem.code
+        return _failure(pages, problem)
+
+    return answer
+
+
+def _failure(pages: Pages, problem: Problem) -> Response:
+    kind = CODES[problem.kind]
+    return html_response(pages, "failure.html", {"title": kind.title, "detail": problem.detail}, kind.status)

@@ -1,0 +1,189 @@
+"""The lobby: matches to watch and to join, and everything that is needed to begin one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from flask import Response, request
+from markupsafe import Markup
+
+from events import lists
+from games.kernel import Game
+from games.picture import picture
+from service.context import Service
+from service.http.keys import Caller
+from service.http.parsing import parse_query
+from service.http.problems import Problem
+from service.http.schemas import LobbyQuery
+from service.http.static import CRESTS
+from service.pages.html import Pages, game_in_brief, html_response, seat_name
+from service.sight import players_listed
+from web.page import crests
+
+PAGE = 12
+STATUSES = {"": "All", "open": "Open", "playing": "Running", "over": "Finished"}
+MINUTE, HOUR, DAY = 60, 3600, 86_400
+
+
+def lobby(pages: Pages, caller: Caller) -> Response:
+    """Return the lobby, or with `part=list` its list alone, which scripts put into the page."""
+    service, query = pages.service, parse_query(LobbyQuery(), request.environ)
+    listed = _listed(pages, caller, query)
+    if query["part"] == "list":
+        return html_response(pages, "list.html", listed)
+    games = [_game(game, pages) for game in service.games.values()]
+    values = {
+        "here": "lobby",
+        "games": games,
+        "levels": list(service.levels),
+        "crests": Markup("".join([crests(game) for game in service.games.values()])),
+        "crests_style": f"{pages.files.folder}/{CRESTS}",
+        "filters": _filters(service, query),
+        **listed,
+    }
+    return html_response(pages, "lobby.html", values)
+
+
+def _listed(pages: Pages, caller: Caller, query: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a page of matches as the template wants it."""
+    service = pages.service
+    filters = {name: query[name] for name in ("status", "game") if query[name]}
+    if query["mine"]:
+        if caller.role is None:
+            raise Problem("no_key")
+        filters["player"] = caller.player()
+    asker = lists.Asker(caller.id, caller.referees)
+    page = lists.matches(service.platform, filters, PAGE, query.get("cursor"), asker=asker)
+    company = service.directory.company(player for standing in page.standings for player in players_listed(standing))
+    found = [_match(pages, standing, caller, company.name) for standing in page.standings if standing["status"] != "closed"]
+    if query["mine"]:
+        found.sort(key=lambda match: not match["mine_to_act"])
+    nothing = "There is no match like that yet. Begin one!"
+    older = {name: query[name] for name in ("status", "game") if query[name]}
+    older |= {"mine": "1"} if query["mine"] else {}
+    following = None if page.cursor is None else f"/?{urlencode({**older, 'cursor': page.cursor})}"
+    return {"matches": found, "following": following, "nothing": nothing}
+
+
+def _match(pages: Pages, standing: Mapping[str, Any], caller: Caller, name: Any) -> dict[str, Any]:
+    game = pages.service.games[standing["game"]]
+    words = picture(game.folder)
+    outcome, to_act = standing["outcome"] or {}, standing["to_act"]
+    running = standing["status"] == "playing"
+    mine = [seat for seat, who in standing["seats"].items() if caller.id is not None and who.get("player") == caller.id]
+    return {
+        "id": standing["id"],
+        "game": game.id,
+        "title": game.title,
+        "version": standing["version"],
+        "thumb": _thumb(pages, standing),
+        "status": {"open": "waiting for players", "playing": f"round {standing['round']}", "over": "finished"}[standing["status"]],
+        "phase": words.word(standing["phase"]) if running else "",
+        "clock": _clock(standing["clock"]),
+        "hidden": standing["spectators"] != "all" and standing["status"] != "over",
+        "code": standing["code_needed"],
+        "updated": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(standing["updated"] / 1000)),
+        "ago": ago(time.time() - standing["updated"] / 1000),
+        "mine_to_act": running and any(seat in to_act for seat in mine),
+        "seats": [
+            {
+                "id": seat,
+                "name": seat_name(game, seat),
+                "open": who.get("open", False) and not mine,
+                "kept": standing["invited"].get(seat) is not None,
+                "player": occupant(who, name, seat_name(game, seat)),
+                "acts": running and seat in to_act,
+                "won": seat in (outcome.get("winners") or ()),
+            }
+            for seat, who in ((seat, standing["seats"][seat]) for seat in standing["order"])
+        ],
+    }
+
+
+def _thumb(pages: Pages, standing: Mapping[str, Any]) -> str | None:
+    """Return the address of a small picture: the board, or the cover of the game while there is nothing on it."""
+    if standing["status"] == "open":
+        return cover(pages, standing["game"])
+    return f"/v1/matches/{standing['id']}/state.svg?shape=board&at={standing['version']}"
+
+
+def cover(pages: Pages, game: str) -> str | None:
+    """Return the address of the cover of a game, or None if it has none."""
+    name = f"{game}.svg"
+    return f"{pages.files.folder}/{name}" if name in pages.files else None
+
+
+def occupant(who: Mapping[str, Any], name: Any, seat: str) -> str:
+    """Return who has a seat, in words."""
+    if "player" in who:
+        return str(name(who["player"]) or "somebody who has left")
+    return f"AI, {who['ai']}" if "ai" in who else f"{seat} is open"
+
+
+def _clock(clock: Mapping[str, Any]) -> str:
+    if clock["kind"] == "none":
+        return ""
+    if clock["kind"] == "days":
+        return f"{clock['hours']} hours a turn"
+    return span(clock["seconds"]) + (" an action" if clock["kind"] == "per_action" else " a seat")
+
+
+def span(seconds: float) -> str:
+    """Return a length of time in words."""
+    if seconds < 2 * MINUTE:
+        return f"{int(seconds)} seconds"
+    if seconds < 2 * HOUR:
+        return f"{int(seconds // MINUTE)} minutes"
+    return f"{int(seconds // HOUR)} hours" if seconds < 2 * DAY else f"{int(seconds // DAY)} days"
+
+
+def ago(seconds: float) -> str:
+    """Return how long ago something was."""
+    return "just now" if seconds < MINUTE else f"{span(seconds)} ago"
+
+
+def _filters(service: Service, query: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the links that choose which matches are listed."""
+    statuses = [(label, {"status": status, "game": query["game"]}, query["status"] == status) for status, label in STATUSES.items()]
+    chosen = query["game"]
+    games = [
+        (game_in_brief(game)["short"], {"status": query["status"], "game": "" if chosen == game.id else game.id}, chosen == game.id)
+        for game in service.games.values()
+    ]
+    return [
+        {"label": label, "href": "/?" + urlencode({name: value for name, value in asked.items() if value}), "chosen": yes}
+        for label, asked, yes in statuses + games
+    ]
+
+
+def _game(game: Game, pages: Pages) -> dict[str, Any]:
+    """Return a game as the form for a new match wants it."""
+    seats, most = game.seats.ids, game.seats.most
+    least, shown = game.seats.least, f"{game.seats.least} to {most} seats" if game.seats.least < most else f"{most} seats"
+    usual = ["me", "ai:greedy", *[""] * (len(seats) - 2)]
+    return {
+        **game_in_brief(game),
+        "least": least,
+        "most": most,
+        "seats_text": shown,
+        "cover": cover(pages, game.id),
+        "seats": [{"id": seat, "name": seat_name(game, seat), "usual": usual[place]} for place, seat in enumerate(seats)],
+        "options": [option for name, schema in game.options.schema["properties"].items() if (option := option_of(name, schema))],
+    }
+
+
+def option_of(name: str, schema: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return an option as a field of a form, or None if it has no simple form, such as a whole map."""
+    kinds = [schema, *schema.get("anyOf", ())]
+    about = schema.get("description", "")
+    shared = {"name": name, "label": name.replace("_", " ").capitalize(), "about": about, "default": schema.get("default")}
+    values = [value for kind in kinds for value in kind.get("enum", [kind["const"]] if "const" in kind else [])]
+    whole = next((kind for kind in kinds if kind.get("type") == "integer"), None)
+    if schema.get("type") == "boolean":
+        return {**shared, "kind": "boolean"}
+    if whole is not None:
+        return {**shared, "kind": "integer", "minimum": whole.get("minimum"), "maximum": whole.get("maximum")}
+    return {**shared, "kind": "string", "allowed": values} if len(values) > 1 else None

@@ -1,0 +1,133 @@
+"""The page of a match, and the board for the frames of other pages. Both show what a spectator sees; scripts go on from there.
+
+A browser sends no key when its reader follows a link, so nothing that only a player may see is ever in a page's HTML.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+from flask import Response, request
+from markupsafe import Markup
+
+from events import recall
+from events.due import thinking_of
+from games.kernel import SPECTATOR, Game
+from games.picture import picture
+from record.positions import Position
+from service import sight
+from service.api.beside import note_view
+from service.api.pictures import last_events
+from service.http.keys import Caller
+from service.http.parsing import parse_query
+from service.http.problems import Problem
+from service.http.responses import json_response, sorted_json, tagged
+from service.http.schemas import MatchPageQuery, WordsQuery
+from service.pages.html import Pages, game_in_brief, html_response, seat_name
+from service.pages.lobby import occupant
+from web.look import SHARED, all_definitions, look
+from web.page import sheet_svg
+from web.picture import PAGE, draw
+
+EXTRAS = ("analysing.js", "auditing.js", "pictures.js")  # what the page shows too if it is there
+
+
+def match_page(pages: Pages, caller: Caller, match: str) -> Response:
+    """Return the page of a match, at a version and through the eyes that its address names, if a spectator may use them."""
+    service, query = pages.service, parse_query(MatchPageQuery(), request.environ)
+    newest = recall.position(service.platform, match)
+    seen = sight.seen(service.platform, newest, caller)
+    viewer = _viewer(newest, caller, query.get("viewer"))
+    position = seen if query.get("at") is None else recall.state_at(service.platform, match, min(query["at"], seen.version))
+    note_view(service, newest, caller, viewer, position.version)
+    game = recall.rules_of(service.platform, position)
+    view = _view(game, position, viewer)
+    drawing = draw(game, view, last_events(service, game, position, viewer), PAGE, told=False)
+    company = service.directory.company(sight.players_at(seen))
+    seats = [
+        {
+            "id": seat,
+            "name": seat_name(game, seat),
+            "player": occupant(seen.roster[seat], company.name, seat_name(game, seat)),
+            "ground": look(game).crest(seat).ground,
+        }
+        for seat in seen.document["seats"]
+    ]
+    values = {
+        "match": match,
+        "game": game_in_brief(game),
+        "address": request.base_url,
+        "description": f"{drawing.title}. {', '.join([': '.join((seat['name'], seat['player'])) for seat in seats])}.",
+        "newest": seen.version,
+        "at": position.version,
+        "viewer": query.get("viewer") or "",
+        "words": orjson.dumps(_words(game, view)).decode(),
+        "seats": orjson.dumps(seats).decode(),
+        "extras": " ".join([name for name in EXTRAS if name in pages.files]),
+        "seat_list": seats,
+        "thinking": None if (thinking := thinking_of(position)) is None else thinking.seat,
+        "look": look(game).mark,
+        "definitions": Markup(f'<svg width="0" height="0">{all_definitions(look(game), game.seats.ids)}</svg>'),
+        "heading": Markup(sheet_svg(drawing.heading)),
+        "board": Markup(sheet_svg(drawing.board)),
+        "panels": Markup("".join([sheet_svg(sheet) for sheet in drawing.panels])),
+        "news": drawing.news.sentences,
+    }
+    return html_response(pages, "match.html", values, audits=True)
+
+
+def match_words(pages: Pages, caller: Caller, match: str) -> Response:
+    """Return the words for everything that a picture of a match shows to the caller now, so that choices can be told in sentences."""
+    query = parse_query(WordsQuery(), request.environ)
+    newest = recall.position(pages.service.platform, match)
+    viewer = sight.viewer_of(newest, caller, query.get("viewer"))
+    position = sight.seen(pages.service.platform, newest, caller)
+    note_view(pages.service, newest, caller, viewer, position.version)
+    game = recall.rules_of(pages.service.platform, position)
+    return tagged(json_response(_words(game, _view(game, position, viewer))), f"{position.version}-{viewer}")
+
+
+def embed_page(pages: Pages, caller: Caller, match: str) -> Response:
+    """Return the board of a match alone, for a frame in another page."""
+    service = pages.service
+    newest = recall.position(service.platform, match)
+    position = sight.seen(service.platform, newest, caller)
+    note_view(service, newest, caller, SPECTATOR, position.version)
+    game = recall.rules_of(service.platform, position)
+    view = _view(game, position, SPECTATOR)
+    drawing = draw(game, view, last_events(service, game, position, SPECTATOR), PAGE)
+    values = {
+        "match": match,
+        "game": game_in_brief(game),
+        "newest": position.version,
+        "title": drawing.title,
+        "look": look(game).mark,
+        "definitions": Markup(f'<svg width="0" height="0">{all_definitions(look(game), game.seats.ids)}</svg>'),
+        "heading": Markup(sheet_svg(drawing.heading)),
+        "board": Markup(sheet_svg(drawing.board)),
+    }
+    return html_response(pages, "embed.html", values, ancestors="*")
+
+
+def _viewer(newest: Position, caller: Caller, asked: str | None) -> str:
+    """Return the viewer whose eyes an address names, or a spectator if the caller may not use them."""
+    try:
+        return sight.viewer_of(newest, caller, asked)
+    except Problem:
+        return SPECTATOR
+
+
+def _view(game: Game, position: Position, viewer: str) -> Any:
+    return orjson.loads(sorted_json(sight.view(game, position, viewer)))
+
+
+def _words(game: Game, view: Any) -> dict[str, Any]:
+    """Return words by id, `names`, and the options of cards in words, `options`, by the id of the card and their number."""
+    scene, looks = game.scene(view), picture(game.folder)
+    names = {**SHARED.words, **looks.words, **{seat: seat_name(game, seat) for seat in game.seats.ids}}
+    names |= {piece.id: piece.name for piece in scene.pieces} | {place.id: place.name for place in scene.places}
+    cards = [card for panel in scene.panels for hand in panel.hands for card in hand.cards]
+    names |= {card.id: card.name for card in cards}
+    options = {card.id: dict(zip(map(str, card.options), card.text, strict=True)) for card in cards if card.options}
+    return {"names": names, "options": options}

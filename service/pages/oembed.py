@@ -1,0 +1,46 @@
+"""oEmbed (oembed.com): what a site needs to show the board of a match, from the address of its page."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlsplit
+
+from flask import Response, request
+from markupsafe import Markup
+
+from events import recall
+from games import patterns
+from service.http.keys import Caller
+from service.http.parsing import parse_query
+from service.http.problems import Problem
+from service.http.responses import json_response, public
+from service.http.schemas import EmbedQuery
+from service.pages.html import Pages
+
+_PATH = re.compile(rf"/(?:m|embed)/(?P<match>{patterns.MATCH})")
+WIDTH, HEIGHT = 640, 720  # of the frame, unless the caller has less room
+
+
+def oembed(pages: Pages, caller: Caller) -> Response:
+    """Return how to show the match whose page has an address on this server."""
+    query = parse_query(EmbedQuery(), request.environ)
+    asked, here = urlsplit(query["url"]), urlsplit(request.host_url)
+    found = _PATH.fullmatch(asked.path)
+    if found is None or asked.netloc != here.netloc or asked.scheme not in ("http", "https"):
+        raise Problem("no_such_path")
+    position = recall.position(pages.service.platform, found["match"])
+    title = pages.service.games[position.game].title
+    width, height = min(query["maxwidth"], WIDTH), min(query["maxheight"], HEIGHT)
+    address = f"{here.scheme}://{here.netloc}/embed/{found['match']}"
+    frame = Markup('<iframe src="{}" width="{}" height="{}" title="{}" loading="lazy" style="border:0"></iframe>')
+    body = {
+        "version": "1.0",
+        "type": "rich",
+        "provider_name": "Warledger",
+        "provider_url": f"{here.scheme}://{here.netloc}/",
+        "title": title,
+        "width": width,
+        "height": height,
+        "html": frame.format(address, width, height, title),
+    }
+    return public(json_response(body), request.headers.get("If-None-Match"))

@@ -1,0 +1,106 @@
+"""Python in the tab: Pyodide, where the operator has fetched it, and the rules of the games, which it carries out (docs/decisions/0069)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from hashlib import sha256
+from io import BytesIO
+from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+from flask import Response, abort, request
+
+import games
+import record
+import table
+import web
+from service.http.responses import GZIPPED, empty_response, names_tag, takes
+
+VERSION = "314.0.7"
+LIST = "package.json"
+WASM = "pyodide.asm.wasm"
+NAMES = ("pyodide.mjs", "pyodide.asm.mjs", WASM, "python_stdlib.zip", "pyodide-lock.json")
+COMPRESSED = f"{WASM}.gz"  # beside it, because it is too large to be compressed for each reader
+WORKER = "deciding.js"
+RULES = "rules.zip"
+
+KINDS = {
+    ".js": "text/javascript",
+    ".mjs": "text/javascript",
+    ".wasm": "application/wasm",
+    ".zip": "application/zip",
+    ".json": "application/json",
+}
+FOREVER = "public, max-age=31536000, immutable"
+NOTHING = "default-src 'none'; sandbox"
+POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'"  # of the worker, and of nothing else
+
+_RULES = ("*.py", "RULES.md", "data.json", "picture.json")
+_CORE = (
+    "__init__", "allowances", "dice", "dossiers/__init__", "dossiers/lines", "dossiers/records", "entries", "json_text", "positions",
+    "redeciding", "rules", "thoughts", "trail",
+)  # fmt: skip
+
+
+class Pyodide:
+    """Every file that the worker loads, by its name. All have one mark in their addresses."""
+
+    def __init__(self, fetched: Path) -> None:
+        worker = Path(next(iter(web.__path__))) / "worker" / WORKER
+        self._fetched = fetched
+        self._made = {WORKER: worker.read_bytes(), RULES: rules_archive()}
+        self.mark = sha256(repr((VERSION, sorted(self._made.items()))).encode()).hexdigest()[:12]
+        self.folder = f"/pyodide/{self.mark}"
+
+    def response(self, mark: str, name: str) -> Response:
+        """Return a file. An older mark gets the present file, which no cache keeps. Aborts with 404."""
+        if name not in self._made and name not in NAMES:
+            abort(404)
+        zipped = name == WASM and takes(request.headers.get("Accept-Encoding"), "gzip")
+        if names_tag(request.headers.get("If-None-Match"), self.mark):
+            response = empty_response(304)
+        else:
+            response = Response(self._content(COMPRESSED if zipped else name), mimetype=KINDS[Path(name).suffix])
+            if zipped:
+                response.headers["Content-Encoding"] = "gzip"
+                response.headers["Vary"] = "Accept-Encoding"
+        response.headers["ETag"] = f'"{self.mark}{GZIPPED if zipped else ""}"'
+        response.headers["Cache-Control"] = FOREVER if mark == self.mark else "no-cache"
+        response.headers["Content-Security-Policy"] = POLICY if name == WORKER else NOTHING
+        return response
+
+    def _content(self, name: str) -> bytes:
+        try:
+            return self._made[name] if name in self._made else (self._fetched / name).read_bytes()
+        except OSError:  # somebody has removed the folder since the start
+            abort(404)
+
+
+def at_hand(folder: Path) -> Pyodide | None:
+    """Return Pyodide if the folder has all of it, in the version that this release is made for."""
+    try:
+        version = json.loads((folder / LIST).read_text(encoding="utf-8"))["version"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    whole = version == VERSION and all((folder / name).is_file() for name in (*NAMES, COMPRESSED))
+    return Pyodide(folder) if whole else None
+
+
+def rules_archive() -> bytes:
+    """Return a zip of the rules and of what decides by them, as they are installed here. The same files give the same bytes."""
+    buffer = BytesIO()
+    with ZipFile(buffer, "w", ZIP_DEFLATED) as archive:
+        for name, path in sorted(_modules()):
+            archive.writestr(ZipInfo(name), path.read_bytes(), ZIP_DEFLATED)
+    return buffer.getvalue()
+
+
+def _modules() -> Iterator[tuple[str, Path]]:
+    """Yield every file of the zip: its name and where it lies. The content hash of the rules is over files that are all among them."""
+    for package in (games, table):
+        folder = Path(next(iter(package.__path__)))
+        for pattern in _RULES:
+            yield from ((f"{package.__name__}/{path.relative_to(folder).as_posix()}", path) for path in folder.rglob(pattern))
+    folder = Path(next(iter(record.__path__)))
+    yield from ((f"record/{name}.py", folder / f"{name}.py") for name in _CORE)

@@ -1,0 +1,37 @@
+"""The pages for people: the lobby, a match, a game, the check of a file, and a board for the frames of other pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from flask import Flask, Response
+
+from service.context import Service
+from service.http import static
+from service.pages import pyodide
+from service.pages.check import check_page
+from service.pages.game import game_page
+from service.pages.html import Pages, page
+from service.pages.lobby import lobby
+from service.pages.match import embed_page, match_page, match_words
+from service.pages.oembed import oembed
+
+VIEWS: dict[str, Callable[..., Response]] = {
+    "/": lobby,
+    "/m/<match>": match_page,
+    "/m/<match>/words": match_words,
+    "/embed/<match>": embed_page,
+    "/oembed": oembed,
+    "/games/<game>": game_page,
+    "/check": check_page,
+}
+
+
+def mount(app: Flask, service: Service) -> None:
+    """Give Flask the pages and their files."""
+    pages = Pages(service, static.Files(service.games), pyodide.at_hand(service.settings.pyodide))
+    static.mount(app, "/static", pages.files)
+    if pages.pyodide is not None:
+        static.mount(app, "/pyodide", pages.pyodide)
+    for path, view in VIEWS.items():
+        app.add_url_rule(path, f"page {path}", page(pages, view))

@@ -1,0 +1,415 @@
+"""`./run serve`: the whole service on one machine. It starts the store, the web and the workers, and restarts those that die."""
+
+from __future__ import annotations
+
+import argparse
+import atexit
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+
+from environs import EnvError
+
+from events.accounts import new_admin_key
+from events.due import ADVANCE, DEADLINE, QUICK, SLOW, queue_list
+from events.keeping import embedded, losses, stand_in
+from events.keeping.erasing import Erasing
+from events.lifeline import is_alive
+from events.notary import signer
+from events.platform import settings_from_environment as platform_settings
+from events.telemetry import exposition
+from service.http.connections import allowed
+from service.http.settings import ADMIN_KEY, ANSWERS, AUDITS, BODIES, DRAWINGS, WRONG_ADMIN_KEY, settings_from_environment
+from service.supervisor.supervision import ROOT, Child, Guard, begin_command, child, end, ending, say, start
+
+GRACE = 2.0  # seconds for the web and the workers to end
+LAST_GRACE = 0.9  # seconds for the store and the queue, after them
+TICK = 0.1
+POLL = 0.05
+RESERVE = 16_000_000  # bytes of the store's disk that stay free
+BACKLOG = 4096  # connections that wait to be accepted
+SPARE_THREADS = 32
+HEAD_LIMIT = 65_536  # bytes of a request's line and headers; granian answers a longer head with 431
+HEAD_TIMEOUT_MS = 60_000  # also closes an idle connection, which clients keep for their next request; granian allows no more
+
+
+class Unable(Exception):
+    """Why the service cannot run, in a sentence for the user."""
+
+
+@dataclass
+class Disk:
+    """The disk of the embedded store. While it is full or can only be read, the store refuses writes and answers reads from memory.
+
+    The store ends if a write fails nevertheless. While it cannot start again, a stand-in answers reads. Other processes find either
+    by `link`, which leads to its socket; without a link there is no stand-in.
+    """
+
+    data: Path
+    link: Path | None = None
+    writable: bool = True
+    applied: bool = True
+    due: float = 0.0
+    store: subprocess.Popen[bytes] | None = None
+    substitute: subprocess.Popen[bytes] | None = None
+    place: tuple[int, int] | None = None
+    probed: float = 0.0
+
+    def look(self) -> None:
+        """Let the store accept writes, or refuse them, by the room on its disk. A store that does not answer is asked again later."""
+        writable = has_room(self.data / embedded.STORE)
+        if writable != self.writable:
+            self.writable, self.applied = writable, False
+            say(
+                "The disk of the store can be written again."
+                if writable
+                else "The disk of the store is full or cannot be written; it refuses writes until that has changed."
+            )
+        if not self.applied and time.monotonic() >= self.due:
+            with contextlib.suppress(OSError):  # a store that has never started has no keeper
+                self.applied = embedded.permit_writes(self.data, embedded.STORE, writable)
+            self.due = time.monotonic() + 0.5
+        if self.store is not None and self._place() not in (None, self.place):  # it was taken away, and another one was mounted
+            self.store.kill()
+        if self.substitute is not None and time.monotonic() >= self.probed + 1.0:
+            self.probed = time.monotonic()
+            if stand_in.can_write(self.data / embedded.STORE):
+                self.substitute.terminate()
+
+    def begin(self, fsync: str, environment: dict[str, str]) -> subprocess.Popen[bytes] | None:
+        """Start the store, or a stand-in if the disk cannot be written. After the store has failed, first mend its files."""
+        self.substitute, self.place = None, self._place()
+        if self.link is None or stand_in.can_write(self.data / embedded.STORE):
+            self._lead_to(embedded.socket_of((self.data / embedded.STORE).resolve()))
+            if embedded.has_failed(self.data, embedded.STORE):
+                return begin_command([sys.executable, "-m", "events.keeping.aof", str(self.data / embedded.STORE)], environment, None)
+            self.store = embedded.launch(self.data, embedded.STORE, fsync, self.writable, GRACE / 4).process
+            return self.store
+        say("The disk of the store cannot be written; a copy in memory answers reads.")
+        place = self.link.with_suffix("")
+        self.substitute = stand_in.start(self.data, place)
+        self._lead_to(place / "redis.sock")
+        return self.substitute
+
+    def url(self) -> str:
+        """Return the URL of the store, or of the stand-in."""
+        return f"unix://{self.link}" if self.link else embedded.url_of(self.data, embedded.STORE)
+
+    def close(self) -> None:
+        """Remove what the stand-in and the link have left."""
+        if self.link is not None:
+            shutil.rmtree(self.link.with_suffix(""), ignore_errors=True)
+            self.link.unlink(missing_ok=True)
+
+    def _place(self) -> tuple[int, int] | None:
+        """Return the device and the number of the store's folder, or None if it is away."""
+        with contextlib.suppress(OSError):
+            found = (self.data / embedded.STORE).stat()
+            return found.st_dev, found.st_ino
+        return None
+
+    def _lead_to(self, socket: Path) -> None:
+        if self.link is not None:
+            draft = self.link.with_suffix(".new")
+            draft.unlink(missing_ok=True)
+            draft.symlink_to(socket)
+            draft.replace(self.link)
+
+
+class Said:
+    """What `serve` has said about the losses of the store. They are said at each start, and when there are others."""
+
+    def __init__(self, data: Path) -> None:
+        self._data = data
+        self._known = losses.Losses()
+
+    def look(self) -> None:
+        """Say what is lost if that has changed."""
+        found = losses.read(self._data)
+        if found != self._known:
+            self._known = found
+            say(losses.sentence(self._data, found) or "There are no more losses of the store to accept.")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Serve until a signal says stop. Return the exit status."""
+    options = parsed(arguments)
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: stop.set())
+    servers: list[Child] = []
+    children: list[Child] = []
+    try:
+        run(options, servers, children, stop)
+    except (Unable, EnvError, embedded.NoServer, signer.KeysUnfit) as reason:
+        say(str(reason))
+        return 1
+    finally:
+        end(children, GRACE)  # first those that use the store
+        end(servers, LAST_GRACE)
+    print("Stopped; the data is safe in", options.data)
+    return 0
+
+
+def parsed(arguments: list[str] | None) -> argparse.Namespace:
+    """Return the options of the command line."""
+    parser = argparse.ArgumentParser(prog="./run serve", description="Run the whole service on this machine.")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
+    parser.add_argument("--port", type=int, default=8000, help="port to listen on (8000); 0 takes a free one")
+    parser.add_argument("--web", type=int, default=2, help="processes that answer HTTP (2)")
+    parser.add_argument("--workers", type=int, default=2, help="processes that do all quick kinds of work; one more never thinks (2)")
+    parser.add_argument("--search", type=int, default=1, help="processes that do nothing but search for the AI levels that do (1)")
+    parser.add_argument(
+        "--queues",
+        type=queue_list,
+        action="append",
+        metavar="LIST",
+        help="instead of --workers and --search: one process for each LIST, such as advance,deadline",
+    )
+    parser.add_argument("--data", type=Path, default=Path(os.environ.get("WARLEDGER_DATA", "data")), help="folder of the data (./data)")
+    parser.add_argument("--verbose", action="store_true", help="show the logs here instead of keeping them in the data folder")
+    options = parser.parse_args(arguments)
+    if options.web < 1 or options.workers < 0 or options.search < 1 or not 0 <= options.port <= 65_535:
+        parser.error("--web and --search are at least 1, --workers at least 0, --port is 0 to 65535")
+    options.data = options.data.resolve()
+    options.queues = options.queues or queues_of(options.workers, options.search)
+    return options
+
+
+def queues_of(workers: int, searching: int = 1) -> list[tuple[str, ...]]:
+    """Return the queues of each worker; none without `workers`.
+
+    One is for the system's steps, so that thinking never delays them, `workers` for all that is quick, and `searching` for what is slow.
+    """
+    return [(ADVANCE, DEADLINE), *[QUICK] * workers, *[SLOW] * searching] if workers else []
+
+
+def run(options: argparse.Namespace, servers: list[Child], children: list[Child], stop: threading.Event) -> None:
+    """Start everything in order, print its address, and keep it running until `stop`."""
+    lock(options.data, stop)
+    port = free_port(options.host, options.port)
+    environment = child_environment(options)
+    platform = platform_settings()._replace(data=options.data)
+    signer.opened(platform.keys_folder, platform.name)
+    connections = settings_from_environment().connections
+    if allowed(connections) < connections:
+        say(f"A web process can hold {allowed(connections)} connections, not {connections}: the hard limit of open files is too low.")
+    logs = None if options.verbose else options.data / "logs"
+    if logs is not None:
+        with contextlib.suppress(OSError):
+            logs.mkdir(exist_ok=True)
+    disk = None
+    if not environment.get("WARLEDGER_REDIS_URL"):
+        embedded.binary()
+        (options.data / embedded.STORE).mkdir(mode=0o700, exist_ok=True)
+        disk = Disk(options.data, link_of(options.data), has_room(options.data / embedded.STORE))
+        atexit.register(disk.close)
+        servers.append(Child("The store", partial(disk.begin, environment.get("WARLEDGER_FSYNC", "always"), environment)))
+        servers.append(Child("The queue", partial(begin_queue, options.data)))
+        environment["WARLEDGER_REDIS_URL"] = disk.url()
+        environment["WARLEDGER_QUEUE_URL"] = embedded.url_of(options.data, embedded.QUEUE)
+        children.append(child("seal", [sys.executable, "-m", "workers.seal"], environment, logs))
+    web = child("web", web_command(options.host, port, options.web), environment, logs)
+    worker = [sys.executable, "-m", "workers.run", "--queues"]
+    for_workers = worker_environment(environment)
+    workers = [child(f"worker-{number}", [*worker, ",".join(kinds)], for_workers, logs) for number, kinds in enumerate(options.queues, 1)]
+    children += [web, *workers]
+    for each in (*servers, *children):
+        start(each)
+    url = f"http://{shown_host(options.host)}:{port}"
+    losses_said, erasing = Said(options.data), Erasing(options.data)
+
+    def beside() -> None:
+        losses_said.look()
+        if disk is not None:
+            disk.look()
+            if disk.writable and disk.substitute is None:
+                erasing.look()
+
+    guard = Guard([*servers, *children], beside)
+    wait_for(web, url, guard, stop)
+    if not stop.is_set():
+        announce(options.data, url, bool(os.environ.get("WARLEDGER_ADMIN_KEY")))
+    while not stop.wait(TICK):
+        guard.look()
+    with contextlib.suppress(OSError):
+        (options.data / "serve.json").unlink(missing_ok=True)
+
+
+def has_room(folder: Path) -> bool:
+    """Return True if the store may still write to the disk of a folder. Some room is kept, because the store ends if a write fails."""
+    try:
+        disk = os.statvfs(folder)
+        return disk.f_bavail * disk.f_frsize >= RESERVE and not stand_in.is_read_only(folder)
+    except OSError:
+        return False
+
+
+def link_of(data: Path) -> Path | None:
+    """Return the path of the link to the store's socket, which is on another disk than the store; None if there is no place for it."""
+    folder = stand_in.private_folder()
+    if folder is None or folder.stat().st_dev == data.stat().st_dev:
+        return None
+    return folder / f"{sha256(os.fsencode(data)).hexdigest()[:16]}.sock"
+
+
+def begin_queue(data: Path) -> subprocess.Popen[bytes] | None:
+    """Start the queue, which needs no disk."""
+    return embedded.launch(data, embedded.QUEUE, "off", patience=GRACE / 4).process
+
+
+def lock(folder: Path, stop: threading.Event) -> None:
+    """Lock the data folder for this process. Raise Unable if another one has it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        file = os.open(folder / "serve.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as reason:
+        raise Unable(f"The data folder {folder} cannot be written ({reason.strerror}).") from None
+    deadline = time.monotonic() + 3 * GRACE
+    while not try_lock(file):
+        owner = os.pread(file, 20, 0).decode()
+        runs = owner.isdigit() and is_alive(int(owner))
+        if runs or time.monotonic() > deadline:
+            process = f" (process {owner})" if runs else ""
+            raise Unable(f"The data folder {folder} is in use by another `serve`{process}; stop that one, or choose another with --data.")
+        if stop.wait(0.1):  # the processes of a killed `serve` are still ending
+            raise Unable("Stopped before it began.")
+    with contextlib.suppress(OSError):  # on a full disk the lock alone must do
+        os.truncate(file, 0)
+        os.pwrite(file, str(os.getpid()).encode(), 0)
+
+
+def try_lock(file: int) -> bool:
+    """Take the lock. Return False if another process has it."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def free_port(host: str, port: int) -> int:
+    """Return the port to listen on. It was free a moment ago. Raise Unable if it is not."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as reason:
+            raise Unable(f"Port {port} of {host} cannot be used ({reason.strerror}); choose another with --port.") from None
+        return int(probe.getsockname()[1])
+
+
+def child_environment(options: argparse.Namespace) -> dict[str, str]:
+    """Return the environment of every child: that of this process, the place of the code and of the metrics, and the admin key."""
+    fixed = {"WARLEDGER_DATA": str(options.data), "PYTHONPATH": str(ROOT), "PYTHONSAFEPATH": "1", "PYTHONUNBUFFERED": "1"}
+    metrics = options.data / "metrics"  # shared by the processes, so that /metrics can sum them up
+    shutil.rmtree(metrics, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        metrics.mkdir()
+    environment = {exposition.SETTING: str(metrics), **os.environ, **fixed}
+    environment.pop("PROMETHEUS_MULTIPROC_DIR", None)  # its files are mapped into memory, and a full disk kills those that write to them
+    if not environment.get("WARLEDGER_ADMIN_KEY"):
+        environment["WARLEDGER_ADMIN_KEY"] = admin_key(options.data / "admin.key")
+    return environment
+
+
+def worker_environment(environment: dict[str, str]) -> dict[str, str]:
+    """Return the environment of the workers: that of every child, with the modules that `./run compile` made first on Python's path."""
+    compiled = environment.get("WARLEDGER_COMPILED")
+    return {**environment, "PYTHONPATH": f"{compiled}{os.pathsep}{environment['PYTHONPATH']}"} if compiled else environment
+
+
+def admin_key(file: Path) -> str:
+    """Return the admin key of this data folder. The first start makes it, and only the owner of the folder can read it. Raise Unable."""
+    if not file.exists():
+        handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w") as opened:
+            opened.write(new_admin_key() + "\n")
+    key = file.read_text().strip()
+    if not ADMIN_KEY.fullmatch(key):
+        raise Unable(f"The key in {file} cannot be the admin key. {WRONG_ADMIN_KEY} Without the file, the next start makes a new one.")
+    return key
+
+
+def web_command(host: str, port: int, processes: int, application: str = "service.supervisor.web:application") -> list[str]:
+    """Return the command that starts granian, with a thread for every place (service/http/places.py) and some for everything else."""
+    settings = settings_from_environment()
+    threads = settings.streams + BODIES + ANSWERS + AUDITS + DRAWINGS + SPARE_THREADS
+    command = [sys.executable, "-m", "service.supervisor.web", "--interface", "wsgi", "--factory", "--host", host, "--port", str(port)]
+    command += ["--http1-buffer-size", str(HEAD_LIMIT), "--http1-header-read-timeout", str(HEAD_TIMEOUT_MS)]
+    command += ["--backlog", str(BACKLOG), "--backpressure", str(allowed(settings.connections)), "--blocking-threads", str(threads)]
+    command += ["--workers", str(processes), "--log-level", "error", "--no-ws", "--http", "1"]
+    return [*command, "--respawn-failed-workers", "--respawn-interval", "0.2", "--workers-kill-timeout", "1", application]
+
+
+def wait_for(web: Child, url: str, guard: Guard, stop: threading.Event) -> None:
+    """Wait until the service is ready, and say what it waits for. Raise Unable if the web ends before it has answered once."""
+    said = "Waiting for the web."
+    process = web.process
+    while not stop.is_set() and (missing := what_is_missing(url)):
+        if missing != said:
+            say(missing)
+            said = missing
+        status = process.poll() if process is not None else None
+        if status is not None and said == "Waiting for the web.":
+            raise Unable(f"The {web.name} does not start ({ending(status)}).{end_of(web.log)}")
+        guard.look()
+        stop.wait(POLL)
+
+
+def end_of(log: Path | None) -> str:
+    """Return a sentence with the last lines of a log."""
+    if log is None or not log.exists():
+        return ""
+    return f" Its log, {log}, ends:\n" + "\n".join(log.read_text(errors="replace").splitlines()[-12:])
+
+
+def what_is_missing(url: str) -> str:
+    """Return what the service waits for, in the words of /readyz, or an empty text if it is ready."""
+    try:
+        with urllib.request.urlopen(f"{url}/readyz", timeout=2):
+            return ""
+    except urllib.error.HTTPError as answer:
+        with answer:
+            return str(json.loads(answer.read() or b"{}").get("detail", answer.reason))
+    except (urllib.error.URLError, OSError, ValueError):
+        return "Waiting for the web."
+
+
+def announce(folder: Path, url: str, key_given: bool) -> None:
+    """Print where everything is, and write the address to a file in the data folder for the other commands."""
+    place = {"url": url, "pid": os.getpid()}
+    draft = folder / "serve.json.new"
+    try:
+        draft.write_text(json.dumps(place) + "\n")
+        draft.replace(folder / "serve.json")
+    except OSError as reason:
+        say(f"The address could not be written to {folder / 'serve.json'} ({reason.strerror}).")
+    print(f"Warledger is open at {url}  (the API to read and try: {url}/docs)")
+    print(f"Data and logs: {folder}")
+    print("Admin key:     " + ("as set in WARLEDGER_ADMIN_KEY" if key_given else f"in {folder / 'admin.key'}"))
+    print("Ctrl-C stops it.", flush=True)
+
+
+def shown_host(host: str) -> str:
+    """Return the host in a form that a browser on this machine can open."""
+    return {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
