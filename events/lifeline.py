@@ -38,7 +38,7 @@ def is_running(number: int, start: str) -> bool:
 
 def _state_and_start(number: int) -> tuple[str, str]:
     try:
-        fields = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
+        fields = Path(f"/proc/{number}/stat").read_text(errors="replace").rpartition(")")[2].split()
         return fields[0], fields[19]
     except OSError:
         return "", "0"

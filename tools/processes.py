@@ -45,7 +45,7 @@ def lives(number: int) -> bool:
 def _from_proc() -> Iterator[Process]:
     for folder in PROC.glob("[0-9]*"):
         try:
-            state, parent = (folder / "stat").read_text().rpartition(")")[2].split()[:2]
+            state, parent = (folder / "stat").read_text(errors="replace").rpartition(")")[2].split()[:2]
             command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
         except OSError:
             continue  # the process has just ended

@@ -6,6 +6,7 @@ import argparse
 import atexit
 import contextlib
 import fcntl
+import http.client
 import json
 import os
 import shutil
@@ -34,7 +35,7 @@ from events.platform import settings_from_environment as platform_settings
 from events.telemetry import exposition
 from service.http.connections import allowed
 from service.http.settings import ADMIN_KEY, ANSWERS, AUDITS, BODIES, DRAWINGS, WRONG_ADMIN_KEY, settings_from_environment
-from service.supervisor.supervision import ROOT, Child, Guard, begin_command, child, end, ending, say, start
+from service.supervisor.supervision import ROOT, Child, Guard, Look, begin_command, child, end, ending, say, start
 
 GRACE = 2.0  # seconds for the web and the workers to end
 LAST_GRACE = 0.9  # seconds for the store and the queue, after them
@@ -231,15 +232,9 @@ def run(options: argparse.Namespace, servers: list[Child], children: list[Child]
     for each in (*servers, *children):
         start(each)
     url = f"http://{shown_host(options.host)}:{port}"
-    losses_said, erasing = Said(options.data), Erasing(options.data)
-
-    def beside() -> None:
-        losses_said.look()
-        if disk is not None:
-            disk.look()
-            if disk.writable and disk.substitute is None:
-                erasing.look()
-
+    beside = [Look("The losses of the store", Said(options.data).look)]
+    if disk is not None:
+        beside += [Look("The disk of the store", disk.look), Look("Erasing", partial(erase_where_possible, Erasing(options.data), disk))]
     guard = Guard([*servers, *children], beside)
     wait_for(web, url, guard, stop)
     if not stop.is_set():
@@ -248,6 +243,12 @@ def run(options: argparse.Namespace, servers: list[Child], children: list[Child]
         guard.look()
     with contextlib.suppress(OSError):
         (options.data / "serve.json").unlink(missing_ok=True)
+
+
+def erase_where_possible(erasing: Erasing, disk: Disk) -> None:
+    """Erase what is due, unless the disk is full or a stand-in has the place of the store."""
+    if disk.writable and disk.substitute is None:
+        erasing.look()
 
 
 def has_room(folder: Path) -> bool:
@@ -385,10 +386,11 @@ def what_is_missing(url: str) -> str:
         with urllib.request.urlopen(f"{url}/readyz", timeout=2):
             return ""
     except urllib.error.HTTPError as answer:
-        with answer:
-            return str(json.loads(answer.read() or b"{}").get("detail", answer.reason))
-    except (urllib.error.URLError, OSError, ValueError):
-        return "Waiting for the web."
+        with answer, contextlib.suppress(OSError, http.client.HTTPException, ValueError, KeyError, TypeError):
+            return str(json.loads(answer.read())["detail"])
+    except (OSError, http.client.HTTPException):
+        pass
+    return "Waiting for the web."
 
 
 def announce(folder: Path, url: str, key_given: bool) -> None:

@@ -9,7 +9,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+import traceback
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,7 +20,9 @@ from events.keeping import embedded
 from events.lifeline import end_with
 
 ROOT = Path(__file__).resolve().parents[2]
+PROC = Path("/proc")
 STEADY = 10.0
+AGAIN = 1.0  # seconds from a failed look to the next
 LOG_LIMIT = 16_000_000
 
 
@@ -42,44 +45,68 @@ def say(sentence: str) -> None:
         print(sentence, file=sys.stderr, flush=True)
 
 
-class Guard:
-    """Looks after every child: restarts those that died and kills those that are stopped. Each time it also calls `beside`."""
+class Look:
+    """Something to check again and again, at most once in `every` seconds. A failure is logged when it is new, and ends nothing."""
 
-    def __init__(self, children: list[Child], beside: Callable[[], None] | None = None) -> None:
-        self._children = children
-        self._beside = beside
-        self._stopped: set[int] = set()
+    def __init__(self, name: str, check: Callable[[], None], every: float = 0.0) -> None:
+        self._name = name
+        self._check = check
+        self._every = every
         self._due = 0.0
+        self._failure = ""
+
+    def take(self) -> None:
+        """Check it if that is due. After a failure it is due in a second. Raises nothing."""
+        now, failure = time.monotonic(), ""
+        if now < self._due:
+            return
+        self._due = now + self._every
+        try:
+            self._check()
+        except Exception as reason:  # noqa: BLE001 - the service needs its supervisor, whatever has failed
+            failure, self._due = f"{type(reason).__name__}: {reason}", now + AGAIN
+            if failure != self._failure:
+                say(f"{self._name}: the check failed; trying again.\n{traceback.format_exc()}")
+        if self._failure and not failure:
+            say(f"{self._name}: the check works again.")
+        self._failure = failure
+
+
+class Guard:
+    """Looks after every child: restarts those that died and kills those that are stopped. It also takes the looks `beside`."""
+
+    def __init__(self, children: list[Child], beside: Iterable[Look] = ()) -> None:
+        self._children = children
+        self._looks = [*beside, *[Look(child.name, partial(look_after, child)) for child in children]]
+        self._looks.append(Look("Stopped processes", self._kill_stopped, every=1.0))
+        self._stopped: set[int] = set()
 
     def look(self) -> None:
-        """Look at everything once."""
-        if self._beside is not None:
-            self._beside()
-        for child in self._children:
-            look_after(child)
-        if time.monotonic() >= self._due:
-            self._due = time.monotonic() + 1.0
-            self._kill_stopped()
+        """Look at everything once. Raises nothing."""
+        for look in self._looks:
+            look.take()
 
     def _kill_stopped(self) -> None:
         """Kill what was stopped a second ago and still is. It would keep its port, its places or its files, and do nothing."""
-        stopped = set(stopped_processes({child.process.pid for child in self._children if child.process is not None}))
-        for number in stopped & self._stopped:
+        before = self._stopped
+        self._stopped = set(stopped_processes({child.process.pid for child in self._children if child.process is not None}))
+        for number in before & self._stopped:
             say(f"Process {number} is stopped; killing it.")
-            with contextlib.suppress(ProcessLookupError):
+            with contextlib.suppress(OSError):  # it has ended, or else it is still stopped in a second
                 os.kill(number, signal.SIGKILL)
-        self._stopped = stopped
 
 
 def stopped_processes(groups: set[int]) -> Iterator[int]:
-    """Yield every process of these groups that is stopped, as by SIGSTOP. Without /proc there are none."""
-    for file in Path("/proc").glob("[0-9]*/stat"):
+    """Yield every process of these groups that is stopped, as by SIGSTOP. Without /proc there are none. Raises OSError."""
+    for folder in PROC.iterdir() if PROC.exists() else ():
+        if not folder.name.isdigit():
+            continue
         try:
-            state, _, group = file.read_text().rpartition(")")[2].split()[:3]
+            state, _, group = (folder / "stat").read_bytes().rpartition(b")")[2].split()[:3]
         except OSError:
-            continue  # the process has just ended
-        if state == "T" and int(group) in groups:
-            yield int(file.parent.name)
+            continue  # the process has just ended, or may not be read
+        if state == b"T" and int(group) in groups:
+            yield int(folder.name)
 
 
 def child(name: str, command: list[str], environment: dict[str, str], logs: Path | None) -> Child:
@@ -183,5 +210,5 @@ def group(child: Child, number: signal.Signals) -> None:
     """Send a signal to the child and all processes that it has started."""
     if child.process is None:
         return
-    with contextlib.suppress(ProcessLookupError):
+    with contextlib.suppress(OSError):  # it has ended, or cannot be reached; the others still get theirs
         os.killpg(child.process.pid, number)
