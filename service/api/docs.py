@@ -19,7 +19,7 @@ from service.http.responses import JSON, public
 T = TypeVar("T")
 
 ASSETS = Path(flask_swagger_ui.__file__).parent / "dist"
-SERVED = ("swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png")
+SERVED = ("swagger-ui.css", "swagger-ui-bundle.js")
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -31,7 +31,7 @@ PAGE = """<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Warledger: the API</title>
-<link rel="icon" href="/docs/assets/favicon-32x32.png">
+<link rel="icon" href="/favicon.ico" type="image/svg+xml">
 <link rel="stylesheet" href="/docs/assets/swagger-ui.css">
 </head>
 <body>

@@ -18,6 +18,7 @@ from web.page import crest_style
 KINDS = {".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css", ".svg": SVG}
 FOREVER = "public, max-age=31536000, immutable"
 CRESTS = "crests.css"
+ICON = "icon.svg"
 VERIFIER = Path(__file__).parents[2] / "verify" / "verify.mjs"  # the same file that anybody can run with Node
 
 
@@ -36,7 +37,7 @@ class Files:
         return name in self._files
 
     def response(self, mark: str, name: str) -> Response:
-        """Return a file. An older mark, of a page that was loaded before a new release, gets the present file, which no cache keeps."""
+        """Return a file. Without the present mark, as from a page that was loaded before a new release, caches must ask again each time."""
         if name not in self._files:
             abort(404)
         if names_tag(request.headers.get("If-None-Match"), self.mark):

@@ -31,6 +31,8 @@ def mount(app: Flask, service: Service) -> None:
     """Give Flask the pages and their files."""
     pages = Pages(service, static.Files(service.games), pyodide.at_hand(service.settings.pyodide))
     static.mount(app, "/static", pages.files)
+    # Browsers ask for it where no page names an icon, such as beside JSON in a tab.
+    app.add_url_rule("/favicon.ico", "files/static", defaults={"mark": "", "name": static.ICON})
     if pages.pyodide is not None:
         static.mount(app, "/pyodide", pages.pyodide)
     for path, view in VIEWS.items():

@@ -81,6 +81,20 @@ def test_every_file_that_a_page_or_a_module_names_is_served(client: FlaskClient,
             assert (STATIC / name).exists(), f"{module.name} imports {name}"
 
 
+def test_every_page_names_the_icon_and_favicon_ico_is_the_same(client: FlaskClient, match: str) -> None:
+    icon = client.get("/favicon.ico", headers={"Authorization": "Bearer of nothing"})
+    assert (icon.status_code, icon.mimetype) == (200, "image/svg+xml")
+    assert icon.data == (STATIC / "icon.svg").read_bytes()
+    assert icon.headers["Cache-Control"] == "no-cache"
+    assert "default-src 'none'" in icon.headers["Content-Security-Policy"]
+    assert client.get("/favicon.ico", headers={"If-None-Match": icon.headers["ETag"]}).status_code == 304
+    for path in [*pages(match), "/check", "/docs", "/m/mabcdefghijklmnop"]:
+        links = [attributes for tag, attributes in Tags(client.get(path).text).found if tag == "link"]
+        named = [link["href"] for link in links if link["rel"] == "icon"]
+        assert len(named) == 1, path
+        assert client.get(str(named[0])).data == icon.data
+
+
 def test_all_that_is_no_picture_is_small() -> None:
     parts = [path.read_bytes() for path in (*STATIC.glob("*.js"), *STATIC.glob("*.css")) if path.name not in ON_REQUEST]
     assert sum([len(gzip.compress(part)) for part in parts]) < BUDGET
