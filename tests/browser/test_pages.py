@@ -154,6 +154,30 @@ def test_a_match_is_watched_live_through_a_cut_connection(open_page: Open, ada: 
     expect(page.locator("#version")).to_have_text(f"{newest} / {newest}")
 
 
+def test_the_title_is_marked_while_it_is_the_readers_turn(open_page: Open, ada: Api, service: private.Place) -> None:
+    ben = Api(service.url, "Ben")
+    body = {"game": "war", "seats": {"red": "me", "blue": "open"}, "options": {"first_seat": "red"}}
+    match = ada.ask("POST", "/v1/matches", body)["id"]
+    taken = ben.ask("POST", f"/v1/matches/{match}/seats/blue", {})["version"]
+    ada.ask("GET", f"/v1/matches/{match}/entries?after={taken}&limit=1&wait=5")
+    page = open_page(f"/m/{match}", ada.key)
+    seen = []
+    for _ in range(4):
+        standing = ada.ask("GET", f"/v1/matches/{match}")
+        expect(page.locator("#version")).to_have_text(f"{standing['version']} / {standing['version']}")
+        mine = standing["to_act"] == ["red"]
+        expect(page).to_have_title(re.compile("^● " if mine else "^[^●]"))
+        page.keyboard.press("Home")  # the mark tells of the match, not of the version that is shown
+        expect(page.locator("#version")).to_have_text(f"1 / {standing['version']}")
+        expect(page).to_have_title(re.compile("^● " if mine else "^[^●]"))
+        page.keyboard.press("End")
+        player = ada if mine else ben
+        choice = player.ask("GET", f"/v1/matches/{match}/choices")["choices"][0]
+        player.ask("POST", f"/v1/matches/{match}/actions", choice["action"])
+        seen.append(mine)
+    assert len(set(seen)) == 2, seen
+
+
 def test_a_seat_is_taken_by_a_link_and_a_key_is_brought_back(open_page: Open, ada: Api, service: private.Place) -> None:
     made = ada.ask("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open"}, "code": True})
     match = made["id"]

@@ -128,9 +128,16 @@ function said(changed) {
   const sentences = told(line);
   $("the-news").textContent = sentences;
   if (changed && document.hasFocus()) $("told-version").textContent = `${shown}: ${sentences}`;
-  document.title = `${standing && myTurn() ? "● " : ""}${frames.at(shown).title} · Warledger`;
+  titled();
   people(line.now);
   address();
+}
+
+/** Write the title, with a mark while a seat of the player must act in the newest version. */
+function titled() {
+  const { to_act: acts } = frames.lines[newest]?.now ?? standing ?? { to_act: [] };
+  const picture = frames.at(shown);
+  if (picture) document.title = `${mine().some((seat) => acts.includes(seat)) ? "● " : ""}${picture.title} · Warledger`;
 }
 
 const told = (line) => {
@@ -299,6 +306,7 @@ async function refresh() {
   }
   const line = frames.lines[shown];
   people(line ? line.now : standing);
+  titled();
   ownEyes();
   eyes();
   await play.refresh(standing, mine());
@@ -306,7 +314,6 @@ async function refresh() {
 }
 
 const mine = () => (standing ? seats.map((seat) => seat.id).filter((seat) => keeping.player && standing.seats[seat]?.player === keeping.player) : []);
-const myTurn = () => mine().some((seat) => standing.to_act.includes(seat));
 
 function watch() {
   following?.abort();
