@@ -907,6 +907,7 @@ class Reading {
     this.lines = 0;
     this.head = null; // the line `dossier`, or null for a record
     this.record = false;
+    this.inOne = false; // whether it is a record in one JSON object, as GET …/record answers where nobody asks for lines
     this.match = null;
     this.kinds = { rules: [], dispute: [], read: [], receipt: [], leaf: [], end: [] };
     this.whole = longHash();
@@ -965,9 +966,15 @@ class Reading {
 
   /** Take a line of a record. Without the blind key the lines wait, since the last entry may reveal the secret. */
   recorded(line, value) {
-    if (this.lines === 1 && isObject(value) && !Object.hasOwn(value, "version")) return;
-    if (this.blinds.length) this.entry(line, "entry", valueOf(line));
-    else this.kept.push(line.slice());
+    if (this.lines > 1 || !isObject(value) || Object.hasOwn(value, "version")) return this.entryOfRecord(line);
+    this.inOne = Array.isArray(value.entries);
+    if (this.inOne) for (const entry of value.entries) this.entryOfRecord(utf8(quietly(() => canonical(entry)) ?? ""));
+    return undefined;
+  }
+
+  entryOfRecord(bytes) {
+    if (this.blinds.length) this.entry(bytes, "entry", valueOf(bytes));
+    else this.kept.push(bytes.slice());
   }
 
   /** Take a line of a dossier. */
@@ -1224,7 +1231,7 @@ class Reading {
       await this.statements();
     } else {
       this.keys = keys;
-      if (!complete) this.found(this.expected, "truncated", "The file does not end with a line feed.");
+      if (!complete && !this.inOne) this.found(this.expected, "truncated", "The file does not end with a line feed.");
       if (!this.last) this.found(null, "empty", "There is no entry.");
       this.unchecked.add("Signatures: a record has none. A dossier has them.");
     }
@@ -1540,21 +1547,21 @@ export async function verify(input, { keys = [], receipts = [], checkpoints = []
 
 /** Feed all lines of a file. Return whether it ends with a line feed. */
 async function read(input, reading, progress) {
-  let rest = new Uint8Array();
+  let rest = []; // pieces of a line whose end has not come yet
   for await (const piece of input instanceof Uint8Array ? [input] : piecesOf(input)) {
     let from = 0;
     for (let to; (to = piece.indexOf(0x0a, from)) >= 0; from = to + 1) {
       const line = piece.subarray(from, to);
-      reading.feed(rest.length ? joined(rest, line) : line);
-      rest = rest.length ? new Uint8Array() : rest;
+      reading.feed(rest.length ? joined([...rest, line]) : line);
+      rest = [];
       if (progress && reading.lines % STEP === 0) {
         progress(reading.lines);
         await new Promise((resolve) => setTimeout(resolve));
       }
     }
-    rest = joined(rest, piece.subarray(from));
+    if (from < piece.length) rest.push(piece.slice(from));
   }
-  if (rest.length) reading.feed(rest);
+  if (rest.length) reading.feed(joined(rest));
   return rest.length === 0;
 }
 
@@ -1568,10 +1575,13 @@ function piecesOf(input) {
   }
 }
 
-function joined(first, second) {
-  const bytes = new Uint8Array(first.length + second.length);
-  bytes.set(first);
-  bytes.set(second, first.length);
+function joined(pieces) {
+  const bytes = new Uint8Array(pieces.reduce((length, piece) => length + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
   return bytes;
 }
 

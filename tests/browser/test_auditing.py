@@ -62,6 +62,21 @@ def test_a_tampered_file_that_is_dropped_on_the_page(open_page: Open, service: p
     assert [url for url in sent if not url.endswith("/verify.mjs")] == []
 
 
+def test_a_record_is_checked_as_the_browser_has_saved_it(open_page: Open, finished: str) -> None:
+    page = open_page("/check")
+    saved = page.context.new_page().goto(f"/v1/matches/{finished}/record")
+    assert saved is not None
+    assert saved.headers["content-type"] == "application/json"
+    text = saved.text()
+    entries = len(json.loads(text)["entries"])
+    page.get_by_text("Or drop files anywhere").wait_for()
+    drop(page, [text])
+    verdict = page.locator("#audit").get_by_role("status")
+    expect(verdict).to_contain_text(f"All that could be checked here holds: {entries} entries, {entries} digests")
+    drop(page, [text.replace('"at":', '"at":1', 1)])
+    expect(verdict).to_contain_text("Version 1 is the first that fails: The digest of version 1 does not follow")
+
+
 def test_the_match_of_the_page_is_checked(open_page: Open, finished: str) -> None:
     page = open_page(f"/m/{finished}")
     page.get_by_role("button", name="Check this match").click()

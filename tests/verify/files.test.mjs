@@ -26,6 +26,7 @@ import {
   proof,
   receipt,
   record,
+  recordInOne,
   saltOf,
   blindOf,
   tree,
@@ -44,6 +45,8 @@ const HONEST = {
   "a record": record(ENTRIES, blindOf(SECRET).toString("hex")),
   "a record without the blind key": record(ENTRIES),
   "a record of a match that runs, without the blind key": record(RUNNING),
+  "a record in one JSON object": recordInOne(ENTRIES, blindOf(SECRET).toString("hex")),
+  "a record in one JSON object without the blind key, on a line that ends": Buffer.concat([recordInOne(ENTRIES), Buffer.from("\n")]),
 };
 
 for (const [name, bytes] of Object.entries(HONEST)) {
@@ -69,14 +72,25 @@ test("everything that a whole dossier holds was checked", async () => {
 });
 
 test("a file may come in pieces of any size", async () => {
-  const bytes = HONEST["a whole dossier"];
-  for (const size of [1, 7, 100, 5000]) {
-    const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, place) => bytes.subarray(place * size, (place + 1) * size));
-    assert.ok(
-      (await verify(new ReadableStream({ start: (stream) => (pieces.forEach((piece) => stream.enqueue(piece)), stream.close()) }), KEYS))
-        .ok,
-    );
+  for (const bytes of [HONEST["a whole dossier"], HONEST["a record in one JSON object"]]) {
+    for (const size of [1, 7, 100, 5000]) {
+      const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, place) => bytes.subarray(place * size, (place + 1) * size));
+      const stream = new ReadableStream({ start: (stream) => (pieces.forEach((piece) => stream.enqueue(piece)), stream.close()) });
+      const { ok, checked } = await verify(stream, KEYS);
+      assert.ok(ok && checked.entries === 7);
+    }
   }
+});
+
+test("a record is the same as lines and in one JSON object, whatever was done to it", async () => {
+  const key = blindOf(SECRET).toString("hex");
+  const moved = ENTRIES.map((entry) => (entry.version === 6 ? { ...entry, at: entry.at + 1 } : entry));
+  const more = ENTRIES.map((entry) => (entry.version === 5 ? { ...entry, more: 1 } : entry));
+  const many = [moved, more, ENTRIES.slice(1), ENTRIES.slice(0, 4), ENTRIES.toReversed(), [...ENTRIES, null], [1, {}, []], []];
+  for (const entries of many)
+    for (const blind of [key, null, "00".repeat(32)])
+      assert.deepEqual(await verify(recordInOne(entries, blind)), await verify(record(entries, blind)));
+  assert.deepEqual(found(await verify(recordInOne(moved, key))), [[6, "digest_broken"]]);
 });
 
 test("without a key that was noted, the answer says so", async () => {
@@ -342,6 +356,7 @@ const TAMPERED = [
     "secret_differs",
   ],
   ["a record whose end was cut", () => record(ENTRIES.slice(0, 4), "00".repeat(32)), 1, "digest_broken"],
+  ["a record in one JSON object whose end was cut", () => recordInOne(ENTRIES).subarray(0, -1), 1, "unreadable"],
   ["an empty file", () => Buffer.from(""), null, "empty"],
 ];
 

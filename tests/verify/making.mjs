@@ -263,3 +263,6 @@ export function file(made, { key = SERVER, text = (given) => given } = {}) {
 /** A record: the first line, and every entry. */
 export const record = (entries, blind = null) =>
   Buffer.from([{ blind, match: MATCH }, ...entries].map((line) => `${json(line)}\n`).join(""));
+
+/** The same in one JSON object, as the server answers a browser. */
+export const recordInOne = (entries, blind = null) => Buffer.from(`{"entries":[${entries.map(json)}],${json({ blind, match: MATCH }).slice(1)}`);
