@@ -132,7 +132,7 @@ def test_an_error_in_a_step_is_logged_and_delays_nobody_else(
 
     logger = CapturingLogger()
     monkeypatch.setattr("workers.jobs.log", logger)
-    monkeypatch.setattr("thinking.LEVELS", {**LEVELS, "greedy": fail})
+    monkeypatch.setattr("record.thinking.LEVELS", {**LEVELS, "greedy": fail})
     broken, sound = waiting("greedy"), waiting("random")
     jobs.work(ADVANCE)
     assert recall.position(platform, broken).version == 2

@@ -286,7 +286,7 @@ def test_the_budget_is_that_of_the_plan_halved_by_the_turn_and_the_clock(
         given.append(budget.iterations)
         return decided(question, budget, chance)._replace(action={"type": "add", "by": 1, "stay": True})
 
-    monkeypatch.setattr("thinking.LEVELS", {**LEVELS, "strong": noted})
+    monkeypatch.setattr("record.thinking.LEVELS", {**LEVELS, "strong": noted})
     jobs.bind(platform)
     for clock, halves in (({"kind": "per_action", "seconds": 5}, 1), ({"kind": "per_action", "seconds": 6}, 0), (None, 0)):
         given.clear()

@@ -91,7 +91,7 @@ def thinking(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], Action]]
     """Let the level `random` decide by a function."""
 
     def decide_by(decide: Callable[[], Action]) -> None:
-        monkeypatch.setattr("thinking.LEVELS", {**LEVELS, "random": lambda *given: Thought(decide())})
+        monkeypatch.setattr("record.thinking.LEVELS", {**LEVELS, "random": lambda *given: Thought(decide())})
 
     return decide_by
 
