@@ -142,7 +142,10 @@ def denied(said: Any) -> bool:
 def test_every_command_of_the_server_leaves_the_source_data_and_other_connections_alone(world: World, servers: Servers) -> None:
     heads = world.platform.store.heads(0.05)
     assert next(heads) is MISSED
-    before, connections = world.source(), {client["id"] for client in world.keeper.client_list()}
+    before, bystander = world.source(), socket.socket(socket.AF_UNIX)
+    bystander.connect(servers.store_url.removeprefix("unix://"))
+    bystander.sendall(hiredis.pack_command(("CLIENT", "SETNAME", "bystander")))
+    assert bystander.recv(1 << 16) == b"+OK\r\n"
     token = embedded.renamed(servers.data)["XADD"].partition(".")[2]
     sent, permitted = set(), set()
     for words in every_command(world.keeper, world.letters):
@@ -154,7 +157,8 @@ def test_every_command_of_the_server_leaves_the_source_data_and_other_connection
             permitted.add("|".join(words[:2]).lower() if name == "client" else name)
     assert sent >= {name.partition("|")[0] for name in names(world.keeper)}
     assert world.source() == before
-    assert {client["id"] for client in world.keeper.client_list()} >= connections
+    assert "bystander" in {client["name"] for client in world.keeper.client_list()}
+    bystander.close()
     play.play(world.platform, world.match, "one", [{"type": "add", "by": 1, "stay": True}])
     assert next(head for head in heads if head)[:2] == (world.match, 3)
     reads = {name.partition("|")[0] for name in names(world.keeper) if is_read(world.keeper, name)}
