@@ -1,1 +1,0 @@
-"""Earlier revisions of the rules of War of Civilizations"""

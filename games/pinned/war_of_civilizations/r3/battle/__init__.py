@@ -1,2 +1,0 @@
-"""Battles: the decisions of the sides (`deeds`), their consequences (`resolve`), and the battle record with its questions and facts
-(`record`)."""
