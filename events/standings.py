@@ -60,6 +60,7 @@ def standing(position: Position) -> Standing:
         "clock": table["clock"],
         "time_out": table["time_out"] or None,
         "spectators": table["spectators"],
+        "revision": position.revision,
         "options": document["options"],
         "order": document["seats"],
         "seats": position.roster,

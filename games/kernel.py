@@ -178,6 +178,11 @@ class Game(NamedTuple):
         """Return this game by the rules of a revision, or None if they are not here."""
         return self if revision == self.revision else self.earlier.get(revision)
 
+    def with_defaults(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options of a match with the default of each that was not given."""
+        shapes = self.options.schema["properties"]
+        return {**{name: shape["default"] for name, shape in shapes.items() if "default" in shape}, **options}
+
     def deeds(self) -> dict[str, Deed]:
         """Return every deed by the type of its action. If several phases have a deed of one type, the first."""
         found: dict[str, Deed] = {}

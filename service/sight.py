@@ -189,15 +189,21 @@ def match_shown(platform: Platform, position: Position, caller: Caller, company:
     code = recall.code_of(platform, position) if caller.id == position.table["creator"] else None
     thinking = thinking_of(position)
     return {
-        **standing(position),
+        **with_defaults(platform.games, standing(position)),
         **({} if code is None else {"code": code}),
         "thinking": None if thinking is None else thinking._asdict(),
         "version": position.version,
         "updated": position.at,
-        "revision": position.revision,
         "rules": position.rules,
         "players": company.players,
     }
+
+
+def with_defaults(games: Mapping[str, Game], standing: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a standing with the defaults of the options that the match was not given, by the rules that it began with."""
+    game = games[standing["game"]]
+    rules = game.of_revision(standing["revision"]) or game
+    return {**standing, "options": rules.with_defaults(standing["options"])}
 
 
 def players_at(position: Position) -> set[str]:

@@ -12,10 +12,11 @@ from games.documents import Own
 from games.kernel import Action, Deed, Event, Fact, Game, Match, Memory, Refusal, Refused, Seat, Seats, State, no
 from games.lifecycle import RESIGNED, SHARED_REASONS, lifecycle
 from games.scene import Area, Detail, Panel, Scene
-from games.schema import COUNTED, Fields, always, flag, ids, listing, mapping, nullable, record, veiled, whole
+from games.schema import COUNTED, Fields, always, defaulting, flag, ids, listing, mapping, nullable, optional, record, veiled, whole
 
 SEATS = ("one", "two", "three", "four")
 PILE = tuple(range(1, 31))
+TARGET = 20
 
 
 def begin(seats: list[Seat], options: Mapping[str, Any]) -> State:
@@ -26,7 +27,7 @@ def begin(seats: list[Seat], options: Mapping[str, Any]) -> State:
         raise Refused(no("bad_options", reason="there is a target and nothing else"))
     return {
         "game": "tally",
-        "options": {"target": options.get("target", 20)},
+        "options": dict(options),
         "seats": seats,
         "round": 1,
         "phase": "setup",
@@ -60,7 +61,7 @@ def _open_round(match: Match, actor: Seat, action: Action) -> None:
 
 def _counted(match: Match, seat: Seat, by: int, stay: bool = False) -> None:
     match.emit("counted", seat=seat, by=by)
-    if match.state["counts"][seat] >= match.state["options"]["target"]:
+    if match.state["counts"][seat] >= match.state["options"].get("target", TARGET):
         match.emit("match_ended", winners=[seat], reason="target", scores=dict(match.state["counts"]))
         return
     if not stay:
@@ -204,7 +205,7 @@ PILED = veiled(listing(_count), COUNTED)
 DOCUMENT = record(
     {
         "game": always("tally"),
-        "options": record({"target": whole()}),
+        "options": record({"target": optional(whole())}),
         "seats": listing(SEAT),
         "round": _count,
         "phase": ids(["setup", "turn", "round_end", "over"]),
@@ -228,7 +229,7 @@ TALLY = Game(
     title="Tally",
     revision=1,
     seats=Seats(SEATS, 2, 4),
-    options=record({"target": whole(1)}),
+    options=record({"target": defaulting(whole(1, about="the count that ends the match"), TARGET)}),
     begin=begin,
     phases={
         "setup": {"advance": _SYSTEM},

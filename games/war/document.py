@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 import games.kernel
 
 
 class Options(TypedDict):
-    """The options of the match, defaults filled in."""
+    """The options that the match was given; the others have their defaults."""
 
-    first_seat: str
-    removed_symbols: str | list[str]
-    map: str | dict[str, str]
-    map_number: int | None
-    starting_cards: bool
+    first_seat: NotRequired[str]
+    removed_symbols: NotRequired[str | list[str]]
+    map: NotRequired[str | dict[str, str]]
+    map_number: NotRequired[int | None]
+    starting_cards: NotRequired[bool]
 
 
 class Outcome(TypedDict):

@@ -26,11 +26,11 @@ from games.war.data import (
     SYMBOLS,
     UNITS,
 )
-from games.war.document import Match, Options, State
+from games.war.document import Match, State
 from games.war.draw import fill_row
 from games.war.flow import blank_turn, to_phase
 from games.war.mapmaker import flaw, generated, given, symbols_on
-from games.war.state import CARD, DECK, FACE, NAMED_SYMBOL, OPTION_SHAPES, PLACEMENT, REGION, SEAT, TILE, still_in
+from games.war.state import CARD, DECK, FACE, NAMED_SYMBOL, OPTION_SHAPES, PLACEMENT, REGION, SEAT, TILE, option, still_in
 
 OPTIONS = record({name: defaulting(shape, DEFAULTS[name]) for name, shape in OPTION_SHAPES.items()}, about="the options of a match of War!")
 
@@ -38,14 +38,13 @@ OPTIONS = record({name: defaulting(shape, DEFAULTS[name]) for name, shape in OPT
 
 
 def begin(seats: Sequence[Seat], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the first document of a match, with every unit in reserve and with defaults for absent options. Raise Refused `bad_options`
-    (WAR-CMP-03, WAR-OPT-06, WAR-OPT-07)."""
+    """Return the first document of a match, with every unit in reserve. Raise Refused `bad_options` (WAR-CMP-03, WAR-OPT-07)."""
     refusal = match_refusal(seats, options)
     if refusal is not None:
         raise Refused(refusal)
     return {
         "game": ID,
-        "options": DEFAULTS | OPTIONS.clean(clone(dict(options))),
+        "options": OPTIONS.clean(clone(dict(options))),
         "seats": list(seats),
         "round": 1,
         "phase": SETUP,
@@ -127,11 +126,10 @@ def setup_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
 def set_up(match: Match, seat: Seat, action: Action) -> None:
     """Draw and lay out, in this order: first seat, symbols, map, starting cards, deck, face-up row. Then the first seat begins placing
     (WAR-SET-01, WAR-LEA-07)."""
-    options = match.state["options"]
-    seats = turn_order(match, options["first_seat"])
-    choose_symbols(match, options)
-    build_map(match, options)
-    if options["starting_cards"]:
+    seats = turn_order(match, option(match.state, "first_seat"))
+    choose_symbols(match)
+    build_map(match)
+    if option(match.state, "starting_cards"):
         deal_starting_cards(match, seats)
     build_deck(match)
     fill_row(match)
@@ -146,10 +144,10 @@ def turn_order(match: Match, first: str) -> list[Seat]:
     return seats[place:] + seats[:place]
 
 
-def choose_symbols(match: Match, options: Options) -> None:
+def choose_symbols(match: Match) -> None:
     """Remove symbols as a given map says, as the options say, or at random; none with 4 seats (WAR-SET-03, WAR-CMP-10, WAR-CMP-11,
     WAR-CMP-12, WAR-CMP-13, WAR-OPT-02, WAR-MAP-14)."""
-    faces, named = options["map"], options["removed_symbols"]
+    faces, named = option(match.state, "map"), option(match.state, "removed_symbols")
     number = BOX[len(match.state["seats"])].removed_symbols
     removed: Sequence[str] = ()
     if isinstance(faces, dict):
@@ -161,10 +159,10 @@ def choose_symbols(match: Match, options: Options) -> None:
     match.emit("symbols_chosen", symbols=[symbol for symbol in SYMBOLS if symbol not in removed])
 
 
-def build_map(match: Match, options: Options) -> None:
+def build_map(match: Match) -> None:
     """Lay out the map without units: the given one, or that of the map number, which is drawn if it was left open (WAR-SET-04, WAR-OPT-03,
     WAR-OPT-04, WAR-MAP-15)."""
-    faces, number = options["map"], options["map_number"]
+    faces, number = option(match.state, "map"), option(match.state, "map_number")
     if isinstance(faces, dict):
         match.emit("map_built", number=None, tiles=given(faces))
         return

@@ -20,6 +20,7 @@ from games.schema import (
     listing,
     mapping,
     nullable,
+    optional,
     record,
     text,
     veiled,
@@ -29,6 +30,7 @@ from games.war.data import (
     BESIDE,
     BROWN,
     CARDS,
+    DEFAULTS,
     GENERATED,
     GENERATOR,
     ID,
@@ -97,7 +99,10 @@ OPTION_SHAPES: dict[str, Shape] = {
 DOCUMENT = record(
     {
         "game": always(ID, "the game"),
-        "options": record(OPTION_SHAPES, about="the options of the match, defaults filled in"),
+        "options": record(
+            {name: optional(shape) for name, shape in OPTION_SHAPES.items()},
+            about="the options that the match was given; the others have their defaults",
+        ),
         "seats": listing(SEAT, 2, MOST_SEATS, about="in turn order; before the set-up in their order round the table"),
         "round": ROUND,
         "phase": ids(PHASE_NAMES, "the kind of decision that is due"),
@@ -148,6 +153,11 @@ DOCUMENT = record(
     },
     about="the state of a match of War!",
 )
+
+
+def option(state: State, name: str) -> Any:
+    """Return an option of the match, or its default if it is absent (WAR-OPT-06)."""
+    return state["options"].get(name, DEFAULTS[name])
 
 
 def beside(tiles: Container[str], tile: str) -> list[str]:

@@ -57,7 +57,7 @@ def begin(seats: Sequence[Seat], options: Mapping[str, Any]) -> State:
         raise Refused(refusal)
     document: Any = {
         "game": ID,
-        "options": {**DEFAULTS, **OPTIONS.clean(dict(options))},
+        "options": OPTIONS.clean(dict(options)),
         "seats": list(seats),
         "round": 1,
         "phase": SETUP,

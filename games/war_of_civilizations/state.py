@@ -280,7 +280,7 @@ DOCUMENT = record(
         "game": always(ID, "the game"),
         "options": record(
             {name: shape._replace(needed=False) for name, shape in OPTION_SHAPES.items()},
-            about="the options of the match, defaults filled in",
+            about="the options that the match was given; the others have their defaults",
         ),
         "seats": listing(SEAT, LEAST_SEATS, MOST_SEATS, "clockwise, in turn order"),
         "round": ROUND,

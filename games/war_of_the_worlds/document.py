@@ -8,7 +8,7 @@ import games.kernel
 
 
 class Options(TypedDict):
-    """The options of the match, defaults filled in."""
+    """The options that the match was given; the others have their defaults."""
 
     expert_swap: NotRequired[bool]
     must_play: NotRequired[bool]

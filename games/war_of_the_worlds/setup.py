@@ -22,7 +22,7 @@ from games.war_of_the_worlds.data import (
     pile,
 )
 from games.war_of_the_worlds.data import OPTIONS as OPTION_ROWS
-from games.war_of_the_worlds.document import Match, Options, State
+from games.war_of_the_worlds.document import Match, State
 from games.war_of_the_worlds.flow import draw_hand, fill_offer, shuffle_supply, start_round
 from games.war_of_the_worlds.state import LAND_REGION, NUMBER_OF_CARDS, OPTION_SHAPES, SEAT, SHUFFLED_CARDS
 
@@ -40,10 +40,9 @@ def begin(seats: Sequence[Seat], options: Mapping[str, Any]) -> State:
     refusal = options_refusal(options)
     if refusal is not None:
         raise Refused(refusal)
-    chosen: Options = DEFAULTS | OPTIONS.clean(dict(options))
     return {
         "game": "war_of_the_worlds",
-        "options": chosen,
+        "options": OPTIONS.clean(dict(options)),
         "seats": list(SEATS),
         "round": 1,
         "phase": SETUP,

@@ -89,7 +89,7 @@ DOCUMENT = record(
         "game": always("war_of_the_worlds", "the game"),
         "options": record(
             {name: shape._replace(needed=False) for name, shape in OPTION_SHAPES.items()},
-            about="the options of the match, defaults filled in",
+            about="the options that the match was given; the others have their defaults",
         ),
         "seats": listing(SEAT, 2, 2, about="in turn order"),
         "round": whole(1, about="the number of the round, from 1"),

@@ -66,7 +66,6 @@ def get_data(service: Service, call: Call, game: str) -> Response:
     """Return data.json of a game, with its seats and the defaults of its options."""
     found = _game(service, game)
     seats = found.seats
-    defaults = found.begin(list(seats.ids[: seats.least]), {})["options"]
     return json_response(
         {
             "game": found.id,
@@ -74,7 +73,7 @@ def get_data(service: Service, call: Call, game: str) -> Response:
             "seats": list(seats.ids),
             "least_seats": seats.least,
             "most_seats": seats.most,
-            "options": defaults,
+            "options": found.with_defaults({}),
             "data": orjson.loads((found.folder / "data.json").read_bytes()),
         }
     )

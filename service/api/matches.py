@@ -94,7 +94,8 @@ def list_matches(service: Service, call: Call) -> Response:
     asker = lists.Asker(call.caller.id, call.caller.referees)
     page = lists.matches(service.platform, filters, call.query["limit"], call.query.get("cursor"), asker=asker, by_deadline=by_deadline)
     company = service.directory.company(player for standing in page.standings for player in sight.players_listed(standing))
-    return private(json_response({"matches": page.standings, "players": company.players, "next": page.cursor}))
+    matches = [sight.with_defaults(service.platform.games, standing) for standing in page.standings]
+    return private(json_response({"matches": matches, "players": company.players, "next": page.cursor}))
 
 
 def get_match(service: Service, call: Call, match: str) -> Response:

@@ -301,8 +301,7 @@ def _matches(games: Mapping[str, Game], levels: Iterable[str]) -> dict[str, Shap
                 ),
                 "version": VERSION,
                 "updated": UPDATED,
-                "revision": described(COUNT, "The revision of the rules that decided the last entry."),
-                "rules": described(CONTENT_HASH, "The content hash of these rules."),
+                "rules": described(CONTENT_HASH, "The content hash of the rules that decided the last entry."),
                 "players": described(ref("PlayerNames"), "The players whom the answer names, by id."),
                 "receipt": optional(
                     described(RECEIPT, "The receipt of the version that your request led to. Only in the answer to such a request.")
@@ -822,6 +821,7 @@ def _standing(games: Mapping[str, Game]) -> dict[str, Shape]:
         "clock": described(ref("Clock"), "The clock of each seat."),
         "time_out": nullable(described(ref("TimeOutSettings"), "What a time-out does; null without a clock.")),
         "spectators": described(ref("Spectators"), "What spectators see of play before the match is over."),
+        "revision": described(COUNT, "The revision of the game's rules that the match began with."),
         "options": anything("The options of the match, defaults filled in."),
         "order": listing(SEAT, about="The seats in turn order."),
         "seats": mapping(ANY_TEXT, ref("Occupant"), "Who has each seat."),

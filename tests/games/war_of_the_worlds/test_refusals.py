@@ -81,4 +81,4 @@ def test_a_match_with_other_seats_or_options_cannot_be_created(seats, options, r
 def test_the_aliens_are_the_first_seat_of_a_new_match():
     state = GAME.begin(["humans", "aliens"], {"round_limit": 7})
     assert state["seats"] == list(SEATS)
-    assert state["options"] == {"expert_swap": False, "must_play": True, "round_limit": 7}
+    assert state["options"] == {"round_limit": 7}

@@ -1,0 +1,29 @@
+"""The options of a match: a document has those that were given, and the others have their defaults."""
+
+from __future__ import annotations
+
+import pytest
+
+from games.kernel import Game
+from tests.games.matches import ALL, Start, walk
+
+
+@pytest.mark.parametrize("game", [pytest.param(game, id=game.id) for game in ALL])
+def test_a_document_has_the_options_that_were_given_and_no_others(game: Game) -> None:
+    """So a new option that is off by default changes no record."""
+    seats = list(game.seats.ids[: game.seats.least])
+    assert game.begin(seats, {})["options"] == {}
+    for name, default in game.with_defaults({}).items():
+        assert game.begin(seats, {name: default})["options"] == {name: default}
+
+
+@pytest.mark.parametrize("game", [pytest.param(game, id=game.id) for game in ALL])
+def test_a_match_goes_as_one_that_was_given_the_defaults(game: Game) -> None:
+    seats = list(game.seats.ids[: game.seats.least])
+    defaults = game.with_defaults({})
+    assert defaults.keys() == game.options.schema["properties"].keys()
+    without, given = (walk(Start(game, seats, options, 7)) for options in ({}, defaults))
+    for one, other in zip(without, given, strict=True):
+        assert (one.actor, one.action, one.events) == (other.actor, other.action, other.events)
+        assert game.board(one.after, seats[0]) == game.board(other.after, seats[0])
+        assert {**one.after, "options": defaults} == other.after
