@@ -43,8 +43,7 @@ class Player(NamedTuple):
 class Key(NamedTuple):
     """A key of a player: what may be shown, and the hash of the secret.
 
-    `created` in milliseconds since 1970, `used`: the day of the last use, in days since 1970. `hash` is None for the first key of a player
-    from an earlier release, until it is used.
+    `created` in milliseconds since 1970, `used`: the day of the last use, in days since 1970.
     """
 
     id: str
@@ -52,7 +51,7 @@ class Key(NamedTuple):
     scopes: tuple[str, ...]
     created: int
     used: int | None
-    hash: str | None
+    hash: str
 
 
 class Account(NamedTuple):
@@ -75,21 +74,12 @@ def new_admin_key() -> str:
     return f"wl_{new_secret()}"
 
 
-def holder(key: str, account_of: Callable[[str], Account | None], owner_of: Callable[[str], str | None]) -> tuple[Account, Key] | None:
-    """Return the player who has a key, and the key; None if nobody has it.
-
-    A key names its player and itself. One from an earlier release names neither, and `owner_of` finds its player by its hash.
-    """
-    hashed = _hashed(key)
+def holder(key: str, account_of: Callable[[str], Account | None]) -> tuple[Account, Key] | None:
+    """Return the player who has a key, and the key; None if nobody has it. A key names its player and itself."""
     named = _KEY.fullmatch(key)
-    id = named[1] if named else owner_of(hashed)
-    account = account_of(id) if id else None
-    if account is None:
-        return None
-    found = account.keys.get(named[2] if named else first_key(account.player.id))
-    if found is None or not (found.hash == hashed or (found.hash is None and not named)):
-        return None
-    return account, found._replace(hash=hashed)
+    account = account_of(named[1]) if named else None
+    found = account.keys.get(named[2]) if account and named else None
+    return (account, found) if account and found and found.hash == _hashed(key) else None
 
 
 def get(platform: Platform, id: str) -> Account | None:
@@ -101,11 +91,7 @@ def get(platform: Platform, id: str) -> Account | None:
         return Account(Player(id, None, ROLES[0], None), {})
     player = Player(id, fields["name"], fields["role"], int(fields["created"]))
     keys = {field.removeprefix("key:"): text for field, text in fields.items() if field.startswith("key:")}
-    found = {kid: _key(kid, text, fields[f"hash:{kid}"], fields.get(f"used:{kid}")) for kid, text in keys.items()}
-    first = first_key(id)
-    if f"hash:{first}" not in fields:
-        found[first] = Key(first, _FIRST, SCOPES, int(fields["created"]), None, None)
-    return Account(player, found)
+    return Account(player, {kid: _key(kid, text, fields[f"hash:{kid}"], fields.get(f"used:{kid}")) for kid, text in keys.items()})
 
 
 def first_key(player: str) -> str:
@@ -115,8 +101,7 @@ def first_key(player: str) -> str:
 
 def note_use(platform: Platform, player: str, key: Key, day: int) -> None:
     """Keep the day on which a key was last used. Raises StoreUnavailable."""
-    assert key.hash is not None
-    platform.store.accounts.note_use(player, StoredKey(key.id, _in_json(key), key.hash), day)
+    platform.store.accounts.note_use(player, Signer(key.id, key.hash), day)
 
 
 # ---------------------------------------------------------------- players
@@ -127,7 +112,7 @@ def register(platform: Platform, name: str, role: str = "player") -> tuple[Playe
     assert role in ROLES
     now = _now()
     player = Player(_new_id("p"), name, role, now)
-    key, secret = _with_secret(player.id, Key(first_key(player.id), _FIRST, SCOPES, now, None, None))
+    key, secret = _with_secret(player.id, first_key(player.id), _FIRST, SCOPES, now)
     result = platform.store.accounts.add(player.id, name, role, now, _stored(key))
     assert result is Result.DONE
     return player, secret
@@ -153,10 +138,9 @@ def delete(platform: Platform, id: str, signer: Signer) -> None:
     """
     _leave_open_seats(platform, id)
     _decline_invitations(platform, id)
-    first = _known(platform, id).keys.get(first_key(id))
-    first_hash = first.hash if first else None
+    _known(platform, id)
     erasing.note(platform.settings.data)
-    _check(platform.store.accounts.delete(id, signer, first_hash or signer.hash, _now()))
+    _check(platform.store.accounts.delete(id, signer, _now()))
     erasing.note(platform.settings.data)  # again, since the files may have been rewritten just before
 
 
@@ -200,7 +184,7 @@ def add_key(platform: Platform, id: str, signer: Signer, name: str, scopes: Iter
     """
     wanted = with_reading(scopes)
     _check_scopes(wanted, granted)
-    key, secret = _with_secret(id, Key(_new_id("k"), name, wanted, _now(), None, None))
+    key, secret = _with_secret(id, _new_id("k"), name, wanted, _now())
     _check(platform.store.accounts.add_key(_known(platform, id).player.id, signer, _stored(key), MOST_KEYS))
     return key, secret
 
@@ -212,15 +196,14 @@ def rotate_key(platform: Platform, id: str, signer: Signer, key: str, granted: I
     """
     old = key_of(platform, id, key)
     _check_scopes(old.scopes, granted)
-    new, secret = _with_secret(id, old._replace(used=None))
-    _check(platform.store.accounts.rotate_key(id, signer, _stored(new), old.hash or ""), NoSuchKey)
+    new, secret = _with_secret(id, old.id, old.name, old.scopes, old.created)
+    _check(platform.store.accounts.rotate_key(id, signer, _stored(new)), NoSuchKey)
     return new, secret
 
 
 def revoke_key(platform: Platform, id: str, signer: Signer, key: str) -> None:
     """Revoke a key. Raises NoSuchKey, NoSuchPlayer, KeyRevoked, StoreUnavailable."""
-    old = key_of(platform, id, key)
-    _check(platform.store.accounts.revoke_key(id, signer, old.id, old.hash or ""), NoSuchKey)
+    _check(platform.store.accounts.revoke_key(id, signer, key_of(platform, id, key).id), NoSuchKey)
 
 
 def keys_of(platform: Platform, id: str) -> list[Key]:
@@ -268,18 +251,14 @@ def _check(result: Result, missing: type[NoSuchKey | NoSuchPlayer] = NoSuchPlaye
     assert result is Result.DONE
 
 
-def _with_secret(player: str, key: Key) -> tuple[Key, str]:
-    text = f"wl_{player}_{key.id}_{new_secret()}"
-    return key._replace(hash=_hashed(text)), text
+def _with_secret(player: str, id: str, name: str, scopes: tuple[str, ...], created: int) -> tuple[Key, str]:
+    """Return a key with a new secret, and its text."""
+    text = f"wl_{player}_{id}_{new_secret()}"
+    return Key(id, name, scopes, created, None, _hashed(text)), text
 
 
 def _stored(key: Key) -> StoredKey:
-    assert key.hash is not None
-    return StoredKey(key.id, _in_json(key), key.hash)
-
-
-def _in_json(key: Key) -> str:
-    return orjson.dumps({"name": key.name, "scopes": key.scopes, "created": key.created}).decode()
+    return StoredKey(key.id, orjson.dumps({"name": key.name, "scopes": key.scopes, "created": key.created}).decode(), key.hash)
 
 
 def _key(id: str, text: str, hashed: str, used: str | None) -> Key:

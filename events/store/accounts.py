@@ -1,8 +1,7 @@
 """Players and the hashes of their keys, as they are stored. This is source data: it is derived from nothing.
 
 A player is one hash with `name`, `role`, `created`, `revision` (how often the name changed), and three fields for each key: `key:<id>` (in
-JSON), `hash:<id>` and `used:<id>` (a day). A deleted player keeps `deleted` and `revision` only. Releases before keys had ids stored the
-hash of a player's only key in an index, `{players}:k:<hash>`. That key is the player's first, with the letters of the player's id.
+JSON), `hash:<id>` and `used:<id>` (a day). A deleted player keeps `deleted` and `revision` only.
 """
 
 from __future__ import annotations
@@ -65,11 +64,6 @@ class Accounts:
         """Return the fields of a player; empty if there never was one of this id."""
         return {name.decode(): value.decode() for name, value in self._client.ask("HGETALL", _player(id)).items()}
 
-    def owner_of(self, key_hash: str) -> str | None:
-        """Return the id of the player from an earlier release whose first key has this hash."""
-        id = self._client.ask("GET", _first_key(key_hash))
-        return id.decode() if id else None
-
     def names(self, ids: Sequence[str]) -> list[tuple[str | None, int]]:
         """Return the name of each player and how often it has changed. The name of a deleted or unknown player is None."""
         found = self._client.ask_all([("HMGET", _player(id), "name", "revision") for id in ids])
@@ -87,25 +81,25 @@ class Accounts:
         """Give a player another role."""
         return Result(self._client.run(_SET_ROLE, [_player(id)], [role]))
 
-    def delete(self, id: str, signer: Signer, first_hash: str, moment: int) -> Result:
-        """Delete a player with all keys. `first_hash`: the hash of the first key."""
-        return Result(self._client.run(_DELETE, [_player(id), _first_key(first_hash)], [*signer, moment]))
+    def delete(self, id: str, signer: Signer, moment: int) -> Result:
+        """Delete a player with all keys."""
+        return Result(self._client.run(_DELETE, [_player(id)], [*signer, moment]))
 
     def add_key(self, id: str, signer: Signer, key: StoredKey, most: int) -> Result:
         """Give a player another key, unless that would be more than `most`."""
         return Result(self._client.run(_ADD_KEY, [_player(id)], [*signer, *key, most]))
 
-    def rotate_key(self, id: str, signer: Signer, key: StoredKey, old_hash: str = "") -> Result:
-        """Give a key another secret. `old_hash`: its hash, if that is known."""
-        return Result(self._client.run(_ROTATE, [_player(id), _first_key(old_hash)], [*signer, *key]))
+    def rotate_key(self, id: str, signer: Signer, key: StoredKey) -> Result:
+        """Give a key another secret."""
+        return Result(self._client.run(_ROTATE, [_player(id)], [*signer, *key]))
 
-    def revoke_key(self, id: str, signer: Signer, key: str, old_hash: str = "") -> Result:
-        """Revoke a key. `old_hash`: its hash, if that is known."""
-        return Result(self._client.run(_REVOKE, [_player(id), _first_key(old_hash)], [*signer, key]))
+    def revoke_key(self, id: str, signer: Signer, key: str) -> Result:
+        """Revoke a key."""
+        return Result(self._client.run(_REVOKE, [_player(id)], [*signer, key]))
 
-    def note_use(self, id: str, key: StoredKey, day: int) -> Result:
+    def note_use(self, id: str, key: Signer, day: int) -> Result:
         """Keep the day on which a key was last used, in days since 1970."""
-        return Result(self._client.run(_NOTE_USE, [_player(id), _first_key(key.hash)], [key.id, key.hash, day, key.json]))
+        return Result(self._client.run(_NOTE_USE, [_player(id)], [*key, day]))
 
     def changed(self, patience: float) -> Iterator[str | Lost | None]:
         """Yield the id of each player whose name, role or keys have changed, and None after each `patience` seconds of silence.
@@ -119,7 +113,3 @@ class Accounts:
 
 def _player(id: str) -> str:
     return f"{{players}}:p:{id}"
-
-
-def _first_key(key_hash: str) -> str:
-    return f"{{players}}:k:{key_hash}"

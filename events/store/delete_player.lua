@@ -1,8 +1,7 @@
 -- Delete a player with all keys, and publish that the player has changed. What stays keeps the id from being used again.
--- KEYS  1 player  2 index of the hash of the first key   ARGV  1 id of the key that asks  2 its hash  3 moment (ms since 1970)
+-- KEYS  1 player   ARGV  1 id of the key that asks  2 its hash  3 moment (ms since 1970)
 -- returns 1: done, by this or an earlier attempt | 0: no such player | -1: the key that asks is not valid any more
 local id = player_of(KEYS[1])
-check_hash_index(KEYS[2])
 check_key(ARGV[1], ARGV[2])
 whole(ARGV[3], 0)
 if redis.call('HGET', KEYS[1], 'deleted') == ARGV[3] then return 1 end
@@ -11,6 +10,5 @@ if not may_ask(KEYS[1], ARGV[1], ARGV[2]) then return -1 end
 local revision = tonumber(redis.call('HGET', KEYS[1], 'revision') or '0') + 1
 redis.call('UNLINK', KEYS[1])
 redis.call('HSET', KEYS[1], 'deleted', ARGV[3], 'revision', string.format('%d', revision))
-if redis.call('GET', KEYS[2]) == id then redis.call('UNLINK', KEYS[2]) end
 redis.call('PUBLISH', '{players}:changed', id)
 return 1

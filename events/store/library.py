@@ -19,7 +19,7 @@ from typing import NamedTuple
 FAMILY = "warledger_"
 SHARED = "shared"  # not a function: what the functions have in common
 
-_PLAYER, _HASH, _BEGUN = "~{players}:p:*", "~{players}:k:*", "~{store}:partitions"
+_PLAYER, _BEGUN = "~{players}:p:*", "~{store}:partitions"
 _PROCESSES, _OUTAGES = "~{pulse}:processes", "~{pulse}:outages"
 _LEDGER = "~{log}:*"
 
@@ -39,7 +39,7 @@ WRITES: Mapping[str, str] = {
     "HDEL": f"{_of_matches('d:*', 'r:*', 'f:*')} {_PLAYER} {_PROCESSES}",
     "ZADD": f"{_of_matches('i:*', 'due', 'pending')} {_OUTAGES}",
     "ZREM": f"{_of_matches('i:*', 'due', 'pending')} {_OUTAGES}",
-    "UNLINK": f"{_of_matches('m:*', 'd:*', 'r:*', 's:*', 'x:*', 'f:*', 'w:*')} {_PLAYER} {_HASH}",
+    "UNLINK": f"{_of_matches('m:*', 'd:*', 'r:*', 's:*', 'x:*', 'f:*', 'w:*')} {_PLAYER}",
     "PUBLISH": f"{_of_matches('heads', sign='&')} &{{players}}:changed",
 }
 

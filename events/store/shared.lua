@@ -40,11 +40,6 @@ local function player_of(key)
   return id
 end
 
--- Raise an error unless a key is the index of the hash of a player's key.
-local function check_hash_index(key)
-  if not string.match(key, '^{players}:k:%x*$') then error({err = 'ERR not the index of a hash'}) end
-end
-
 -- Raise an error unless a text is the id of a player's key and another is the hash of its text.
 local function check_key(id, hash)
   if not string.match(id, '^k[a-z2-7]+$') or #hash ~= 64 or not string.match(hash, '^%x+$') then
@@ -60,15 +55,6 @@ end
 -- Return the id of a player's first key.
 local function first_key(player)
   return 'k' .. string.sub(player, 2)
-end
-
--- Return true if a player, whose key is given, has a key with this id. The hash of the first key of a player from an earlier release is not
--- with the player, but in an index (accounts.py). The hash of a first key that is revoked is empty.
-local function has_key(player, id)
-  if redis.call('HEXISTS', player, 'name') == 0 then return false end
-  local hash = redis.call('HGET', player, 'hash:' .. id)
-  if hash then return hash ~= '' end
-  return id == first_key(player_of(player))
 end
 
 -- Return true if the key that asks for a change is valid: it has the id and the hash of a key of the player, or an empty id, for the admin key.

@@ -46,7 +46,6 @@ class Directory:
     def __init__(self, platform: Platform, seconds: float) -> None:
         self._platform = platform
         self._accounts: TTLCache[str, Account] = TTLCache(REMEMBERED, seconds)
-        self._owners: TTLCache[str, str] = TTLCache(REMEMBERED, seconds)
         self._names: TTLCache[str, tuple[str | None, int]] = TTLCache(REMEMBERED, seconds)
         self._wakes: dict[str, set[Wake]] = {}
         self._changes = 0
@@ -66,17 +65,6 @@ class Directory:
                     self._listen()
                     if self._changes == before:  # else what was read may be older than a change
                         self._accounts[id] = found
-        return found
-
-    def owner_of(self, key_hash: str) -> str | None:
-        """Return the id of the player from an earlier release whose first key has this hash. Raises StoreUnavailable."""
-        with self._lock:
-            found = self._owners.get(key_hash)
-        if found is None:
-            found = self._platform.store.accounts.owner_of(key_hash)
-            if found is not None:
-                with self._lock:
-                    self._owners[key_hash] = found
         return found
 
     def company(self, ids: Iterable[str]) -> Company:

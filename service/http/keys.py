@@ -123,7 +123,7 @@ class Keys:
     def _holder(self, key: str, address: str) -> tuple[Account, Key]:
         """Return the player who has a key, and the key. Raise Problem `bad_key` or `too_many_requests`."""
         self._throttle.check_key(key, address)
-        found = accounts.holder(key, self._directory.account, self._directory.owner_of)
+        found = accounts.holder(key, self._directory.account)
         if found is None:
             self._throttle.count_wrong_key(address)
             raise Problem("bad_key")

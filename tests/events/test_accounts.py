@@ -78,7 +78,7 @@ def test_no_odd_id_of_a_key_reaches_another_field(store: Store, id: str) -> None
     for send in (
         lambda: store.accounts.add_key(ID, signer, StoredKey(id, "admin", "9" * 64), MOST_KEYS),
         lambda: store.accounts.rotate_key(ID, signer, StoredKey(id, "admin", "9" * 64)),
-        lambda: store.accounts.note_use(ID, StoredKey(id, "admin", "9" * 64), 7),
+        lambda: store.accounts.note_use(ID, Signer(id, "9" * 64), 7),
     ):
         with pytest.raises(StoreRefused):
             send()
@@ -93,8 +93,8 @@ def test_no_odd_hash_is_stored_or_asks(store: Store, hash: str) -> None:
     for send in (
         lambda: store.accounts.add_key(ID, signer, stored(OTHER, hash), MOST_KEYS),
         lambda: store.accounts.rotate_key(ID, signer, stored(FIRST, hash)),
-        lambda: store.accounts.note_use(ID, stored(FIRST, hash), 7),
-        lambda: store.accounts.delete(ID, Signer(FIRST, hash), "1" * 64, 5),
+        lambda: store.accounts.note_use(ID, Signer(FIRST, hash), 7),
+        lambda: store.accounts.delete(ID, Signer(FIRST, hash), 5),
     ):
         with pytest.raises(StoreRefused):
             send()
@@ -112,8 +112,8 @@ def test_no_odd_id_of_a_player_reaches_another_key(store: Store, id: str) -> Non
         lambda: store.accounts.add_key(id, ADMIN, stored(), MOST_KEYS),
         lambda: store.accounts.rotate_key(id, ADMIN, stored()),
         lambda: store.accounts.revoke_key(id, ADMIN, FIRST),
-        lambda: store.accounts.note_use(id, stored(), 1),
-        lambda: store.accounts.delete(id, Signer(FIRST, "1" * 64), "1" * 64, 5),
+        lambda: store.accounts.note_use(id, Signer(FIRST, "1" * 64), 1),
+        lambda: store.accounts.delete(id, Signer(FIRST, "1" * 64), 5),
     ):
         with pytest.raises(StoreRefused):
             send()
@@ -140,9 +140,9 @@ def test_a_revoked_key_changes_nothing_any_more(store: Store) -> None:
         assert store.accounts.rename(ID, signer, "Eve") is Result.REVOKED
         assert store.accounts.rotate_key(ID, signer, stored(FIRST, "4" * 64)) is Result.REVOKED
         assert store.accounts.revoke_key(ID, signer, FIRST) is Result.REVOKED
-        assert store.accounts.delete(ID, signer, "1" * 64, 5) is Result.REVOKED
+        assert store.accounts.delete(ID, signer, 5) is Result.REVOKED
     with pytest.raises(StoreRefused):
-        store.accounts.delete(ID, ADMIN, "1" * 64, 5)  # only players delete themselves
+        store.accounts.delete(ID, ADMIN, 5)  # only players delete themselves
     assert content(store) == before
 
 
@@ -153,9 +153,9 @@ def test_every_change_may_be_sent_twice(store: Store) -> None:
         lambda: store.accounts.add_key(ID, signer, other, 2),
         lambda: store.accounts.rename(ID, signer, "Ada II"),
         lambda: store.accounts.set_role(ID, "referee"),
-        lambda: store.accounts.note_use(ID, other, 20_000),
+        lambda: store.accounts.note_use(ID, Signer(OTHER, "2" * 64), 20_000),
         lambda: store.accounts.rotate_key(ID, signer, rotated),
-        lambda: store.accounts.delete(ID, Signer(FIRST, "3" * 64), "3" * 64, 5),
+        lambda: store.accounts.delete(ID, Signer(FIRST, "3" * 64), 5),
     ):
         assert send() is Result.DONE
         before = content(store)
@@ -165,7 +165,7 @@ def test_every_change_may_be_sent_twice(store: Store) -> None:
 
 def test_the_id_of_a_deleted_player_is_never_used_again(store: Store) -> None:
     signer = added(store)
-    assert store.accounts.delete(ID, signer, "1" * 64, 5) is Result.DONE
+    assert store.accounts.delete(ID, signer, 5) is Result.DONE
     assert content(store) == {"deleted": "5", "revision": "1"}
     for send in (
         lambda: store.accounts.add(ID, "Eve", "admin", 6, stored()),
@@ -174,8 +174,8 @@ def test_the_id_of_a_deleted_player_is_never_used_again(store: Store) -> None:
         lambda: store.accounts.rename(ID, ADMIN, "Eve"),
         lambda: store.accounts.rotate_key(ID, ADMIN, stored()),
         lambda: store.accounts.revoke_key(ID, ADMIN, FIRST),
-        lambda: store.accounts.note_use(ID, stored(), 7),
-        lambda: store.accounts.delete(ID, signer, "1" * 64, 6),
+        lambda: store.accounts.note_use(ID, Signer(FIRST, "1" * 64), 7),
+        lambda: store.accounts.delete(ID, signer, 6),
     ):
         assert send() is Result.MISSING
     assert content(store) == {"deleted": "5", "revision": "1"}
@@ -202,7 +202,7 @@ def test_two_at_once_cannot_make_more_keys_than_there_may_be(store: Store) -> No
 
 
 def found(platform: Platform, key: str) -> tuple[Account, Key] | None:
-    return accounts.holder(key, lambda id: accounts.get(platform, id), platform.store.accounts.owner_of)
+    return accounts.holder(key, lambda id: accounts.get(platform, id))
 
 
 def test_a_key_names_its_player_and_itself(platform: Platform) -> None:
@@ -267,85 +267,6 @@ def test_unknown_players_and_keys_are_errors(platform: Platform) -> None:
     for key in (OTHER, "k", "", "name", player.id):
         with pytest.raises(NoSuchKey):
             accounts.revoke_key(platform, player.id, ADMIN, key)
-
-
-# ---------------------------------------------------------------- players from earlier releases
-
-
-class Old:
-    """A player as earlier releases stored one: a hash without keys, and the hash of the only key in an index."""
-
-    def __init__(self, servers: Servers, id: str = ID) -> None:
-        self.id = id
-        self.key = "wl_" + "Q" * 43
-        self.hash = sha256(self.key.encode()).hexdigest()
-        self.signer = Signer(accounts.first_key(id), self.hash)
-        self.index = f"{{players}}:k:{self.hash}"
-        servers.keeper.hset(f"{{players}}:p:{id}", mapping={"name": "Ann", "role": "referee", "created": 5})
-        servers.keeper.set(self.index, id)
-
-
-@pytest.fixture
-def old(platform: Platform, servers: Servers) -> Old:
-    return Old(servers)
-
-
-def use(platform: Platform, old: Old, day: int = 20_000) -> None:
-    account, key = found(platform, old.key) or pytest.fail("nobody has the key")
-    accounts.note_use(platform, account.player.id, key, day)
-
-
-def test_a_player_from_an_earlier_release_has_a_first_key_with_every_scope(platform: Platform, old: Old) -> None:
-    before = platform.store.accounts.fields_of(old.id)
-    account, key = found(platform, old.key) or pytest.fail("nobody has the key")
-    assert account.player == (old.id, "Ann", "referee", 5)
-    assert key == Key(accounts.first_key(old.id), "first", SCOPES, 5, None, old.hash)
-    assert [listed.id for listed in accounts.keys_of(platform, old.id)] == [key.id]
-    assert platform.store.accounts.fields_of(old.id) == before, "looking changes nothing"
-    use(platform, old)
-    assert (found(platform, old.key) or pytest.fail("lost"))[1] == key._replace(used=20_000)
-    assert [listed.id for listed in accounts.keys_of(platform, old.id)] == [key.id]
-
-
-@pytest.mark.parametrize("used", [False, True])
-def test_the_key_of_an_earlier_release_is_revoked_and_rotated(platform: Platform, old: Old, used: bool) -> None:
-    if used:
-        use(platform, old)
-    new = accounts.rotate_key(platform, old.id, ADMIN, accounts.first_key(old.id), SCOPES)[1]
-    assert found(platform, old.key) is None
-    assert found(platform, new) is not None
-    accounts.revoke_key(platform, old.id, ADMIN, accounts.first_key(old.id))
-    assert found(platform, new) is found(platform, old.key) is None
-    assert accounts.keys_of(platform, old.id) == []
-    with pytest.raises(NoSuchKey):
-        accounts.rotate_key(platform, old.id, ADMIN, accounts.first_key(old.id), SCOPES)
-
-
-def test_a_lost_key_of_an_earlier_release_is_revoked_before_it_is_ever_used(platform: Platform, old: Old) -> None:
-    accounts.revoke_key(platform, old.id, ADMIN, accounts.first_key(old.id))
-    assert found(platform, old.key) is None
-    hashed = StoredKey(*old.signer[:1], "{}", old.hash)
-    assert platform.store.accounts.note_use(old.id, hashed, 1) is Result.MISSING, "a revoked key cannot come back by being used"
-    assert found(platform, old.key) is None
-
-
-def test_the_key_of_an_earlier_release_cannot_be_forged(platform: Platform, servers: Servers, old: Old) -> None:
-    """Its hash is not with the player yet, so only the index may vouch for it."""
-    first = accounts.first_key(old.id)
-    for forged in (f"wl_{old.id}_{first}_{'A' * 43}", f"wl_{old.id}_{first}_{'Q' * 43}", "wl_" + "R" * 43):
-        assert found(platform, forged) is None
-        hashed = sha256(forged.encode()).hexdigest()
-        assert platform.store.accounts.note_use(old.id, StoredKey(first, "{}", hashed), 1) is Result.MISSING
-    servers.keeper.set(f"{{players}}:k:{'3' * 64}", "p" + "z" * 16)
-    assert platform.store.accounts.note_use(old.id, StoredKey(first, "{}", "3" * 64), 1) is Result.MISSING, "another's index"
-    assert found(platform, old.key) is not None
-
-
-def test_a_deleted_player_of_an_earlier_release_leaves_no_hash(platform: Platform, servers: Servers, old: Old) -> None:
-    use(platform, old)
-    accounts.delete(platform, old.id, old.signer)
-    assert servers.keeper.exists(old.index) == 0
-    assert found(platform, old.key) is None
 
 
 # ---------------------------------------------------------------- deleting
@@ -436,7 +357,7 @@ def test_every_change_of_a_player_is_heard(store: Store) -> None:
         change()
         assert next(id for id in heard if isinstance(id, str)) == ID
     store.accounts.add_key(ID, ADMIN, stored(OTHER, "4" * 64), MOST_KEYS)
-    store.accounts.delete(ID, Signer(OTHER, "4" * 64), "4" * 64, 1)
+    store.accounts.delete(ID, Signer(OTHER, "4" * 64), 1)
     assert next(id for id in heard if isinstance(id, str)) == ID
 
 

@@ -25,7 +25,7 @@ STORE = Path(library.__file__).parent
 SCRIPTS = sorted(file.stem for file in STORE.glob("*.lua") if file.stem != library.SHARED)
 SOURCE = ("{p*}:s:*", "{p*}:x:*", "{p*}:f:*", "{p*}:w:*", "{players}:*", "{store}:*", "{log}:*")
 
-# S a stream, X a secret, P a player, K a key of a player, N the number of partitions, M a standing, D what is due, Q a key that is free
+# S a stream, X a secret, P a player, N the number of partitions, M a standing, D what is due, Q a key that is free
 SHAPED = """
 XADD S * e x / XADD S MAXLEN 0 9-0 e x / XADD S MINID 9 9-0 e x / XADD Q 1-0 e x / XTRIM S MAXLEN 0 / XDEL S 1-0 / XDELEX S IDS 1 1-0
 XACKDEL S g IDS 1 1-0 / XSETID S 9-0 / XGROUP CREATE S g 0 / XGROUP SETID S g 0 / XGROUP DESTROY S g / XAUTOCLAIM S g c 0 0
@@ -75,7 +75,6 @@ class World:
             "S": self.keys.stream,
             "X": self.keys.secret,
             "P": f"{{players}}:p:{player}",
-            "K": f"{{players}}:k:{'ab' * 32}",
             "N": "{store}:partitions",
             "M": self.keys.standing,
             "D": self.keys.due,
@@ -96,7 +95,6 @@ class World:
 
 @pytest.fixture
 def world(platform: Platform, begin: Callable[..., str], servers: Servers, ann: str) -> World:
-    servers.keeper.set(f"{{players}}:k:{'ab' * 32}", ann)  # as earlier releases stored the hash of a player's key
     return World(platform, servers.keeper, begin(), ann)
 
 
@@ -124,7 +122,7 @@ def every_command(keeper: Keeper, letters: dict[str, str]) -> Iterator[list[str]
         for command in line.split(" / "):
             yield [letters.get(word, word) for word in command.split()]
     for name in names(keeper):
-        for letter in "SXPKN":
+        for letter in "SXPN":
             for number in range(5):
                 yield [*name.split("|"), *[letters[letter], "1", letters[letter], "1"][:number]]
 
@@ -230,18 +228,18 @@ def calls(world: World) -> dict[str, tuple[list[str], list[Any]]]:
 
 def calls_for_players(world: World) -> dict[str, tuple[list[str], list[Any]]]:
     """Return the keys and arguments of a call of every function that changes players."""
-    player, index, free = world.letters["P"], world.letters["K"], f"{{players}}:p:p{'z' * 16}"
+    player, free = world.letters["P"], f"{{players}}:p:p{'z' * 16}"
     first, other, new = f"k{player[-16:]}", f"k{'b' * 16}", "cd" * 32
     held = str(world.platform.store.accounts.fields_of(player[-17:])[f"hash:{first}"])
     return {
         "add_player": ([free], ["Eve", "admin", 1, f"k{'z' * 16}", "{}", new]),
         "set_name": ([player], [first, held, "Eve"]),
         "set_role": ([player], ["admin"]),
-        "delete_player": ([player, index], [first, held, 1]),
+        "delete_player": ([player], [first, held, 1]),
         "add_key": ([player], [first, held, other, "{}", new, 20]),
-        "rotate_key": ([player, index], [first, held, first, "{}", new]),
-        "revoke_key": ([player, index], [first, held, first]),
-        "note_use": ([player, f"{{players}}:k:{held}"], [first, held, 1, "{}"]),
+        "rotate_key": ([player], [first, held, first, "{}", new]),
+        "revoke_key": ([player], [first, held, first]),
+        "note_use": ([player], [first, held, 1]),
     }
 
 

@@ -8,12 +8,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-import redis
 
-from events import accounts
 from events.accounts import SCOPES
 from events.platform import Platform
-from events.store.accounts import StoredKey
+from events.store.accounts import Signer
 from games import patterns
 from service.api.routes import OPERATIONS
 from tests.conftest import Servers
@@ -75,8 +73,8 @@ def test_a_key_that_is_used_again_is_not_written_again(ada: Caller, platform: Pl
     bot, noted = another(ada, "read"), []
     note_use = platform.store.accounts.note_use
 
-    def counted(id: str, key: StoredKey, day: int) -> Any:
-        noted.append(key.id)
+    def counted(id: str, key: Signer, day: int) -> Any:
+        noted.append(key.key)
         return note_use(id, key, day)
 
     monkeypatch.setattr(platform.store.accounts, "note_use", counted)
@@ -329,22 +327,3 @@ def test_the_log_of_a_match_is_the_same_after_its_player_is_deleted(ada: Caller,
     assert ada.ask("DELETE", f"{ME}?confirm={ada.id}").status_code == 204
     assert referee.get(f"/v1/matches/{tally}/record").data == before
     assert referee.get(f"/v1/matches/{tally}/audit").json["ok"]
-
-
-def test_a_key_from_an_earlier_release_goes_on_working(platform: Platform, servers: Servers, anybody: Caller) -> None:
-    from tests.events.test_accounts import Old
-
-    old = Old(servers)
-    caller = Caller(anybody.client, old.key, old.id)
-    assert caller.get(ME).json == {
-        "id": old.id, "name": "Ann", "role": "referee", "key_id": accounts.first_key(old.id), "scopes": list(SCOPES),
-    }  # fmt: skip
-    assert [key["name"] for key in caller.get(KEYS).json["keys"]] == ["first"]
-    bot = another(caller, "play")
-    assert bot.ask("PATCH", ME, {"name": "x"}).status_code == 403
-    new = caller.post(f"{KEYS}/{accounts.first_key(old.id)}/rotate").json["key"]
-    assert refused(caller.get(ME)) == (401, "bad_key")
-    assert with_key(caller, new).ask("DELETE", f"{ME}?confirm={old.id}").status_code == 204
-    assert refused(bot.get(ME)) == (401, "bad_key")
-    assert isinstance(servers.keeper, redis.Redis)
-    assert servers.keeper.exists(old.index) == 0

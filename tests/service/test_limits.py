@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count, cycle
+from string import ascii_lowercase
 from typing import Any
 
 import pytest
@@ -176,11 +177,11 @@ def test_wrong_keys_are_refused_before_the_store_is_asked_and_right_ones_go_on(
     app = opened(wrong_keys=3)
     ada, ben = player(platform, app, "Ada"), player(platform, app, "Ben")
     assert ada.get("/v1/players/me").status_code == 200
-    wrong = [caller(app, f"wl_{number}") for number in range(20)]
+    wrong = [caller(app, f"wl_p{letter * 16}_k{letter * 16}_{'A' * 43}") for letter in ascii_lowercase[:20]]
     assert [one.get("/v1/players/me").status_code for one in wrong[:3]] == [401] * 3
     asked = []
-    find = type(platform.store.accounts).owner_of
-    monkeypatch.setattr(type(platform.store.accounts), "owner_of", lambda self, hash: asked.append(hash) or find(self, hash))
+    find = type(platform.store.accounts).fields_of
+    monkeypatch.setattr(type(platform.store.accounts), "fields_of", lambda self, id: asked.append(id) or find(self, id))
     for one in wrong:
         check_refusal(one.get("/v1/players/me"), "wrong_keys")
         check_refusal(one.get("/v1/matches"), "wrong_keys")
