@@ -10,11 +10,11 @@ from typing import NamedTuple
 from environs import Env, EnvError, validate
 
 from events.cache import Cache
-from events.errors import StoreUnavailable
+from events.errors import StoreRefused, StoreUnavailable
 from events.keeping import embedded
 from events.notary.beside import Beside
 from events.notary.signer import Signer
-from events.store import Store
+from events.store import Store, WrongStore
 from events.store.client import RedisClient
 from events.store.queue import Jobs
 from events.store.queue.counters import Counters
@@ -125,12 +125,25 @@ class Platform:
         self.studies.close()
 
 
+def check_store(settings: Settings) -> None:
+    """Raise WrongStore if the server at `store_url` has data that cannot be used. Whether one that is away has, is found later."""
+    store = Store(RedisClient(settings.store_url, settings.cluster), settings.partitions)
+    try:
+        store.check()
+    except WrongStore:
+        raise
+    except (StoreUnavailable, StoreRefused):
+        pass
+    finally:
+        store.close()
+
+
 def open_platform(
     settings: Settings | None = None, games: Mapping[str, Game] | None = None, patient: bool = False, clock: Clock | None = None
 ) -> Platform:
     """Return the platform that the settings describe. Start the embedded servers, or attach to those that run.
 
-    A `patient` caller gets the platform of a store that does not answer yet, and calls `check_partitions` before each use. The platform
+    A `patient` caller gets the platform of a store that does not answer yet, and calls `check` before each use. The platform
     gives no pulse until its `pulse` is started. `clock` is for tests. Raises WrongStore, StoreUnavailable.
     """
     settings = settings or settings_from_environment()
@@ -143,7 +156,9 @@ def open_platform(
         store_url, queue_url = embedded.both(settings.data, settings.fsync)
     store = Store(RedisClient(store_url, settings.cluster), settings.partitions)
     try:
-        store.check_partitions()
+        store.check()
+    except WrongStore:
+        raise
     except StoreUnavailable:
         if not patient:
             raise

@@ -45,7 +45,7 @@ class Service:
     @property
     def platform(self) -> Platform:
         """The platform, over a store that has been checked. Raises StoreUnavailable while a store that was away at the start still is."""
-        self.opened.store.check_partitions()
+        self.opened.store.check()
         return self.opened
 
     @property

@@ -22,7 +22,6 @@ from events.keeping import embedded, losses, seal
 from events.keeping.embedded import STORE, NoServer
 from events.keeping.losses import Loss, about
 from events.platform import Platform, open_platform, settings_from_environment
-from events.store import WrongStore
 from service.supervisor.serve import Unable as InUse
 from service.supervisor.serve import lock
 from tools.platform import Unable
@@ -87,7 +86,7 @@ def started(data: Path) -> Iterator[Platform]:
         server = embedded.start(data, STORE)
         settings = settings_from_environment()._replace(data=data, store_url=server.url, queue_url=server.url, cluster=False)
         platform = open_platform(settings)
-    except (EnvError, NoServer, PlatformError, WrongStore) as reason:
+    except (EnvError, NoServer, PlatformError) as reason:
         if server is not None:
             server.stop()
         raise Unable(f"The store in {data} cannot be opened: {getattr(reason, 'reason', '') or reason}.") from None

@@ -64,11 +64,8 @@ def configure(folder: Path, password: str) -> None:
     commands, keeper = folder / COMMANDS, folder / KEEPER
     if not commands.exists():
         commands.write_text(library.configuration(secrets.token_hex(16)))
-    if library.renames(commands.read_text()).keys() != library.WRITES.keys():
-        raise Unable(
-            f"{commands} is of another version, which renames other commands. While nothing else uses the server, let it rewrite its files "
-            f"(BGREWRITEAOF), stop it, and remove {commands}."
-        )
+    if not library.fits(commands.read_text()):
+        raise Unable(f"{commands} is of a version with another format of data. Name an empty folder, for a server that is empty.")
     if not keeper.exists():
         keeper.write_text(secrets.token_hex(32))
     (folder / USERS).write_text(

@@ -12,7 +12,6 @@ from environs import EnvError
 from events.errors import StoreRefused, StoreUnavailable
 from events.keeping.embedded import NoServer
 from events.platform import Platform, open_platform, settings_from_environment
-from events.store import WrongStore
 
 
 class Unable(Exception):
@@ -37,7 +36,7 @@ def opened(data: Path | None) -> Iterator[Platform]:
         raise Unable(f"There is no data in {settings.data}. Name its folder with --data, or a server in WARLEDGER_REDIS_URL.")
     try:
         platform = open_platform(settings)
-    except (NoServer, StoreUnavailable, StoreRefused, WrongStore) as reason:
+    except (NoServer, StoreUnavailable, StoreRefused) as reason:
         raise Unable(f"The store cannot be opened: {_why(reason)}.") from None
     try:
         yield platform

@@ -15,7 +15,7 @@ import structlog
 from events.errors import StoreRefused, StoreUnavailable
 from events.keeping.seal import Busy, Seal
 from events.platform import Platform, open_platform
-from events.store import Store, WrongStore
+from events.store import Store
 from events.store.heads import MISSED
 from events.telemetry import exposition, logs, metrics
 
@@ -66,7 +66,7 @@ def keep(store: Store, seal: Seal, stop: threading.Event) -> None:
         missed = missed or more
         try:
             if missed:
-                store.check_partitions()
+                store.check()
                 if not store.can_write():  # a stand-in, which may not have everything
                     raise StoreUnavailable("it cannot write")
                 found = seal.compare(store)
@@ -83,7 +83,7 @@ def keep(store: Store, seal: Seal, stop: threading.Event) -> None:
                 synced, unsynced = time.monotonic(), False
             if heads:
                 stop.wait(GATHER_SECONDS)  # while much is appended, one request reads the entries of many appends
-        except (StoreUnavailable, StoreRefused, WrongStore):
+        except (StoreUnavailable, StoreRefused):
             missed = True
             stop.wait(_PAUSES[0])
         except OSError as reason:

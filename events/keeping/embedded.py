@@ -31,7 +31,7 @@ from events.keeping import aof, durable
 from events.keeping.losses import read, refusal
 from events.lifeline import end_with
 from events.store import library
-from events.store.client import answers, configure, load_library, rewrite_files
+from events.store.client import answers, configure, load_library
 
 STORE = "store"
 QUEUE = "queue"
@@ -94,12 +94,8 @@ def start(data: Path, name: str, fsync: str = "always") -> Server:
     while not _is_ours(path) or not answers(server.url):  # without a limit for our own server: loading a large store takes long
         if server.process is None and time.monotonic() > deadline:
             raise NoServer(f"another process owns {data / name}, but its server does not answer")
-        if server.process is not None and (status := server.process.poll()) is not None:
-            if status != 0 or server.preparing is None:
-                server = _mended(data, name, fsync)
-            else:
-                server.preparing.join()  # it has renamed the commands in the files of an older version, and ended the server
-                server = launch(data, name, fsync)
+        if server.process is not None and server.process.poll() is not None:
+            server = _mended(data, name, fsync)
         time.sleep(0.005)
     if server.preparing is not None:
         server.preparing.join()
@@ -144,14 +140,15 @@ def launch(data: Path, name: str, fsync: str = "always", writable: bool = True, 
     ours = _OURS.get(str(folder))
     if ours and ours.alive():
         return ours
+    if fsync != "off":
+        check_format(data, name)
     lock = ours.lock if ours and ours.lock else _lock(folder / ".lock")
     if lock is None:
         return Server(name, url, None, None)
     server_lock = _lock_for_server(folder, patience)
-    current = True
     if fsync != "off":
-        current = _rename_commands(folder)
-        _write_rights(folder, current)
+        _name_commands(_commands(folder))
+        _write_rights(folder)
     process = subprocess.Popen(
         command(folder, folder, path, fsync, writable),
         start_new_session=True,
@@ -163,7 +160,7 @@ def launch(data: Path, name: str, fsync: str = "always", writable: bool = True, 
     server_lock.close()
     preparing = None
     if fsync != "off":
-        preparing = threading.Thread(target=_prepare, args=(folder, keeper_url(data, name), process, current), daemon=True)
+        preparing = threading.Thread(target=_prepare, args=(folder, keeper_url(data, name), process), daemon=True)
         preparing.start()
     _OURS[str(folder)] = server = Server(name, url, process, lock, preparing)
     return server
@@ -269,16 +266,12 @@ def renamed(data: Path, name: str = STORE) -> dict[str, str]:
     return library.renames(_commands((data / name).resolve()).read_text())
 
 
-def _write_rights(folder: Path, service: bool) -> None:
-    """Write the rights of the two users: the service, which needs no password, and the keeper.
-
-    Without `service` only the keeper may enter.
-    """
+def _write_rights(folder: Path) -> None:
+    """Write the rights of the two users: the service, which needs no password, and the keeper."""
     password = folder / KEEPER
     if not password.exists():
         _write(password, secrets.token_hex(32))
-    rights = f"on nopass {library.RIGHTS}" if service else "off"
-    _write(folder / _RIGHTS, f"user default {rights}\nuser {KEEPER} on >{password.read_text()} ~* &* +@all\n")
+    _write(folder / _RIGHTS, f"user default on nopass {library.RIGHTS}\nuser {KEEPER} on >{password.read_text()} ~* &* +@all\n")
 
 
 def _commands(folder: Path) -> Path:
@@ -286,34 +279,30 @@ def _commands(folder: Path) -> Path:
     return folder / FILES / _COMMANDS
 
 
-def _rename_commands(folder: Path) -> bool:
-    """Write the file with the names of the commands. Return False if the append-only files may have other names in them."""
-    file = _commands(folder)
+def check_format(data: Path, name: str = STORE) -> None:
+    """Raise NoServer if a folder has data of another format. The mark of the format is in the file with the names of the commands."""
+    file = _commands((data / name).resolve())
     if file.exists():
-        return library.renames(file.read_text()).keys() == library.WRITES.keys()
-    if any(file.parent.glob("*.manifest")):
-        return False
-    file.parent.mkdir(mode=0o700, exist_ok=True)
-    _write(file, library.configuration(secrets.token_hex(16)))
-    return True
+        if not library.fits(file.read_text()):
+            raise NoServer(library.other_format(str(data)))
+    elif any(file.parent.glob("*.manifest")):
+        raise NoServer(f"{file} is missing, without which the files beside it cannot be read; restore a backup")
 
 
-def _prepare(folder: Path, url: str, process: subprocess.Popen[bytes], current: bool) -> None:
-    """Load the functions as soon as the server answers.
+def _name_commands(file: Path) -> None:
+    """Write the file with the names of the commands when the folder of a store is made."""
+    if not file.exists():
+        file.parent.mkdir(mode=0o700, exist_ok=True)
+        _write(file, library.configuration(secrets.token_hex(16)))
 
-    If its files are not `current`, let it rewrite them first, which leaves no names of commands in them, rename the commands, and end it.
-    The next server starts with the new names.
-    """
+
+def _prepare(folder: Path, url: str, process: subprocess.Popen[bytes]) -> None:
+    """Load the functions as soon as the server answers."""
     while process.poll() is None:
         with contextlib.suppress(StoreUnavailable, OSError):
-            if current:
-                load_library(url, renamed(folder.parent, folder.name), alone=True)
-                return
-            if rewrite_files(url):
-                _write(_commands(folder), library.configuration(secrets.token_hex(16)))
-                process.terminate()
-                return
-        time.sleep(0.05 if current else 0.5)
+            load_library(url, renamed(folder.parent, folder.name), alone=True)
+            return
+        time.sleep(0.05)
 
 
 def _write(file: Path, text: str) -> None:

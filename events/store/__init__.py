@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from events.errors import StoreUnavailable
 from events.store.accounts import Accounts
 from events.store.beside import Beside
 from events.store.client import RedisClient
@@ -16,19 +17,22 @@ from events.store.due import DueIndex
 from events.store.heads import Head, heads
 from events.store.keys import Keys
 from events.store.ledgers import Ledgers
-from events.store.library import script
+from events.store.library import FORMAT, other_format, script
 from events.store.lists import Lists
 from events.store.log import Log, RedisLog
 from events.store.projections import Projections
 from events.store.pulses import Pulses
 from events.store.removal import Removal
 
-_PARTITIONS = "{store}:partitions"
+_BEGUN = "{store}:begun"
 _BEGIN = script("begin")
 
 
-class WrongStore(Exception):
-    """The store was begun with other settings; the text says which."""
+class WrongStore(StoreUnavailable):
+    """The store was begun in another format or with other settings. The text says which, and what to do."""
+
+    def __str__(self) -> str:
+        return self.reason
 
 
 class Store:
@@ -53,22 +57,35 @@ class Store:
         return heads(self.client, [f"{tag}:heads" for tag in self.keys.tags()], patience)
 
     def can_write(self) -> bool:
-        """Return False if the store answers reads, but cannot write now. Raises StoreUnavailable unless it answers."""
-        return self.client.may_write(_BEGIN, [_PARTITIONS], [self.keys.partitions])
+        """Return False if the store answers reads, but cannot write now. Raises WrongStore, and StoreUnavailable unless it answers."""
+        self._is_begun()
+        return self.client.may_write(_BEGIN, [_BEGUN], [FORMAT, self.keys.partitions])
 
-    def check_partitions(self) -> None:
-        """Raise WrongStore if the store was begun with another number of partitions: its streams would not be found.
+    def check(self) -> None:
+        """Begin a store that is empty. Raise WrongStore if it was begun in another format, or with other partitions, in which no stream is
+        found.
 
         Only the first call asks the store. Raises StoreUnavailable.
         """
+        if not self._is_begun():
+            self.client.run(_BEGIN, [_BEGUN], [FORMAT, self.keys.partitions])
+
+    def _is_begun(self) -> bool:
+        """Return False if the store is empty. Raise WrongStore, StoreUnavailable."""
         if self._checked:
-            return
-        begun_with = self.client.ask("GET", _PARTITIONS)
-        if begun_with is None:
-            begun_with = self.client.run(_BEGIN, [_PARTITIONS], [self.keys.partitions])
-        if int(begun_with) != self.keys.partitions:
-            raise WrongStore(f"this store was begun with {int(begun_with)} partitions, not {self.keys.partitions}")
+            return True
+        found = self.client.ask("GET", _BEGUN)
+        if found is None:
+            if next(iter(self.log.matches()), None) is not None:
+                raise WrongStore(other_format("The store"))
+            return False
+        format, _, partitions = found.decode(errors="replace").partition(" ")
+        if format != str(FORMAT):
+            raise WrongStore(other_format("The store"))
+        if partitions != str(self.keys.partitions):
+            raise WrongStore(f"The store was begun with {partitions} partitions, not {self.keys.partitions} (WARLEDGER_PARTITIONS)")
         self._checked = True
+        return True
 
     def close(self) -> None:
         """Close every connection."""

@@ -16,10 +16,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
+FORMAT = 1  # of everything that is stored; data of another format is refused
 FAMILY = "warledger_"
 SHARED = "shared"  # not a function: what the functions have in common
 
-_PLAYER, _BEGUN = "~{players}:p:*", "~{store}:partitions"
+_PLAYER, _BEGUN = "~{players}:p:*", "~{store}:begun"
 _PROCESSES, _OUTAGES = "~{pulse}:processes", "~{pulse}:outages"
 _LEDGER = "~{log}:*"
 
@@ -50,6 +51,7 @@ RIGHTS = (
     + " ".join(f"({patterns} +{command.lower()})" for command, patterns in WRITES.items())
 )
 
+_MARK = f"# Warledger, data of format {FORMAT}"
 _CALL = re.compile(r"redis\.p?call\('([A-Z]+)'")
 _ANY_CALL = re.compile(r"\bp?call\b")
 
@@ -94,8 +96,21 @@ def code(renamed: Mapping[str, str]) -> str:
 
 
 def configuration(token: str) -> str:
-    """Return the lines of a server's configuration that rename the commands."""
-    return "".join(f"rename-command {command} {command}.{token}\n" for command in WRITES)
+    """Return the lines of a server's configuration that rename the commands. The first line marks the format of its data."""
+    return "\n".join([_MARK, *[f"rename-command {command} {command}.{token}" for command in WRITES], ""])
+
+
+def fits(configuration: str) -> bool:
+    """Return True if a configuration marks this format, and renames the commands of these functions."""
+    return configuration.startswith(f"{_MARK}\n") and renames(configuration).keys() == WRITES.keys()
+
+
+def other_format(place: str) -> str:
+    """Return a sentence for an operator: a place has data of another format."""
+    return (
+        f"{place} has data of another format than {FORMAT}, which is all that this version of Warledger reads. Nothing was changed. "
+        "Start the version that wrote it, or name an empty folder with --data or an empty server in WARLEDGER_REDIS_URL"
+    )
 
 
 def renames(configuration: str) -> dict[str, str]:

@@ -16,6 +16,7 @@ from events.errors import StoreUnavailable
 from events.keeping import losses
 from events.notary import highwater
 from events.platform import Platform
+from events.store import WrongStore
 from events.telemetry import exposition, metrics
 from service.api.operations import TEXT_SCHEMA, Answer, Call, Operation, in_json
 from service.context import Service
@@ -37,6 +38,8 @@ def get_readiness(service: Service, call: Call) -> Response:
     lost = losses.read(service.opened.settings.data)
     try:
         writes = service.opened.store.can_write()
+    except WrongStore as wrong:
+        raise Problem("store_away", detail=f"{wrong}.") from wrong
     except StoreUnavailable as away:
         if lost.refused is not None:
             raise Problem("store_away", detail=f"Waiting for an operator. {losses.refusal(lost.refused)}") from away
@@ -44,7 +47,7 @@ def get_readiness(service: Service, call: Call) -> Response:
         raise Problem("store_away", detail=f"Waiting for the store: {what}.") from away
     if not writes:
         raise Problem("store_away", detail="Waiting for the disk of the store, which is full or cannot be written. Reads are answered.")
-    service.opened.store.check_partitions()
+    service.opened.store.check()
     rules = [{"game": need.game, "revision": need.revision, "matches": need.running} for need in service.rules_missing.known()]
     found = {"lost": losses.as_json(lost)} if lost else {}
     if stopped := highwater.as_json(service.opened.settings.keys_folder, service.opened.signer.name):

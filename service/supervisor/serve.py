@@ -31,7 +31,9 @@ from events.keeping import embedded, losses, stand_in
 from events.keeping.erasing import Erasing
 from events.lifeline import is_alive
 from events.notary import signer
+from events.platform import check_store
 from events.platform import settings_from_environment as platform_settings
+from events.store import WrongStore
 from events.telemetry import exposition
 from service.http.connections import allowed
 from service.http.settings import ADMIN_KEY, ANSWERS, AUDITS, BODIES, DRAWINGS, WRONG_ADMIN_KEY, settings_from_environment
@@ -156,7 +158,7 @@ def main(arguments: list[str] | None = None) -> int:
     children: list[Child] = []
     try:
         run(options, servers, children, stop)
-    except (Unable, EnvError, embedded.NoServer, signer.KeysUnfit) as reason:
+    except (Unable, EnvError, embedded.NoServer, signer.KeysUnfit, WrongStore) as reason:
         say(str(reason))
         return 1
     finally:
@@ -214,7 +216,10 @@ def run(options: argparse.Namespace, servers: list[Child], children: list[Child]
         with contextlib.suppress(OSError):
             logs.mkdir(exist_ok=True)
     disk = None
-    if not environment.get("WARLEDGER_REDIS_URL"):
+    if platform.store_url:
+        check_store(platform)
+    else:
+        embedded.check_format(options.data)
         embedded.binary()
         (options.data / embedded.STORE).mkdir(mode=0o700, exist_ok=True)
         disk = Disk(options.data, link_of(options.data), has_room(options.data / embedded.STORE))

@@ -10,11 +10,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-import redis
 
 from events import play
 from events.errors import StoreUnavailable
@@ -230,96 +229,32 @@ def test_a_server_that_cannot_start_raises(tmp_path: Path, monkeypatch: pytest.M
         embedded.start(tmp_path, embedded.STORE)
 
 
-PLAIN = [
-    ("SET", "{store}:partitions", "16"),
-    ("XADD", "{p1}:s:m", "1-0", "e", "entry", "m", "mark"),
-    ("SET", "{p1}:x:m", "ab"),
-    ("HSET", "{players}:p:p", "name", "Ann"),
-    ("ZADD", "{p1}:due", "1", "advance|m|"),
-]
+def content(folder: Path) -> dict[str, bytes]:
+    """Return every file below a folder."""
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def old_server(data: Path, *options: str) -> redis.Redis:
-    """Start a server of a version that renamed no commands, and return a connection to it. It ends by SHUTDOWN."""
-    folder = data / embedded.STORE
-    folder.mkdir(exist_ok=True, parents=True)
-    path = str(folder / "old.sock")
-    subprocess.Popen(
-        [
-            *(embedded.binary(), *options, "--port", "0", "--unixsocket", path, "--dir", str(folder)),
-            *("--appendonly", "yes", "--appendfsync", "always", "--save", ""),
-        ],
-        stdout=subprocess.DEVNULL,
-    )
-    within(20, lambda: answers(f"unix://{path}"))
-    return redis.Redis(unix_socket_path=path)
-
-
-def written(data: Path, *options: str, names: Mapping[str, str] | None = None) -> None:
-    """Let a server with plain names write to a folder, and kill it."""
-    with old_server(data, *options) as client:
-        for name, *words in PLAIN:
-            client.execute_command((names or {}).get(name, name), *words)
-        os.kill(client.info("server")["process_id"], signal.SIGKILL)
-        within(20, lambda: not answers(f"unix://{data / embedded.STORE / 'old.sock'}"))
-
-
-def check(data: Path) -> None:
-    """Check that a folder has everything that `written` wrote, and that the store can be used."""
-    platform = open_platform(Settings(data=data, fsync="no"), ALL_GAMES)
-    ask = platform.store.client.ask
-    assert ask("XRANGE", "{p1}:s:m", "-", "+") == [(b"1-0", {b"e": b"entry", b"m": b"mark"})]
-    assert (ask("GET", "{p1}:x:m"), ask("HGETALL", "{players}:p:p")) == (b"ab", {b"name": b"Ann"})
-    assert b"advance|m|" in ask("ZRANGE", "{p1}:due", 0, -1)
-    play.create(platform, "p" + "a" * 16, "tally", {"one": "me", "two": "me"}, {})
-    for name in (embedded.STORE, embedded.QUEUE):
-        embedded.start(data, name).stop()
-    platform.close()
-
-
-def test_a_folder_of_a_version_that_renamed_no_commands_is_rewritten_once(tmp_path: Path) -> None:
-    written(tmp_path)
-    assert b"XADD" in b"".join(file.read_bytes() for file in (tmp_path / "store/appendonlydir").glob("*.incr.aof"))
-    check(tmp_path)
-    names = embedded.renamed(tmp_path)
-    check(tmp_path)
-    assert embedded.renamed(tmp_path) == names
-
-
-def test_a_folder_of_a_version_that_renamed_fewer_commands_is_rewritten_once(tmp_path: Path) -> None:
+@pytest.mark.parametrize("mark", ["", "# Warledger, data of format 2\n", "# Warledger, data of format 10\n", "# another tool\n"])
+def test_a_folder_of_another_format_is_refused_and_stays_as_it_is(tmp_path: Path, mark: str) -> None:
     file = tmp_path / "store/appendonlydir/commands.conf"
     file.parent.mkdir(parents=True)
-    file.write_text("".join(f"rename-command {name} {name}.old\n" for name in ("XADD", "HSET")))
-    written(tmp_path, str(file), names={"XADD": "XADD.old", "HSET": "HSET.old"})
-    check(tmp_path)
-    assert "old" not in file.read_text()
-    assert embedded.renamed(tmp_path).keys() == library.WRITES.keys()
+    lines = library.configuration("ab" * 16).splitlines(keepends=True)
+    file.write_text("".join([mark, *lines[1:]]))
+    (file.parent / "appendonly.aof.manifest").touch()
+    before = content(tmp_path)
+    for refused in (lambda: embedded.check_format(tmp_path), lambda: embedded.start(tmp_path, embedded.STORE)):
+        with pytest.raises(embedded.NoServer) as reason:
+            refused()
+        assert str(reason.value) == library.other_format(str(tmp_path))
+    assert content(tmp_path) == before
 
 
-@pytest.mark.parametrize("moment", ["the server is rewriting", "the server has rewritten", "the names are being written"])
-def test_a_folder_that_was_being_rewritten_when_its_owner_was_killed_is_rewritten_again(moment: str, tmp_path: Path) -> None:
-    written(tmp_path)
-    folder = tmp_path / "store/appendonlydir"
-    if moment != "the server is rewriting":
-        with old_server(tmp_path) as client:
-            client.bgrewriteaof()
-            within(20, lambda: not client.info("persistence")["aof_rewrite_in_progress"] and list(folder.glob("*.2.base.rdb")))
-            os.kill(client.info("server")["process_id"], signal.SIGKILL)
-            within(20, lambda: not answers(f"unix://{tmp_path / 'store/old.sock'}"))
-    if moment == "the names are being written":
-        (folder / "commands.conf.new").write_text("rename-command XADD XA")
-    check(tmp_path)
-
-
-def test_nobody_but_the_keeper_may_enter_while_a_folder_is_rewritten(tmp_path: Path) -> None:
-    written(tmp_path)
-    server = embedded.launch(tmp_path, embedded.STORE, "no")
-    assert server.process is not None
-    seen = []
-    while server.process.poll() is None:
-        seen.append(answers(server.url))
-    assert not any(seen)
-    check(tmp_path)
+def test_a_folder_in_which_other_commands_are_renamed_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "store/appendonlydir/commands.conf"
+    file.parent.mkdir(parents=True)
+    file.write_text("".join(library.configuration("ab" * 16).splitlines(keepends=True)[:-1]))
+    with pytest.raises(embedded.NoServer, match="another format"):
+        embedded.start(tmp_path, embedded.STORE)
 
 
 def test_functions_are_loaded_again_if_their_names_of_commands_are_others_and_those_of_other_versions_are_removed(servers: Servers) -> None:

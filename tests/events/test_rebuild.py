@@ -11,7 +11,7 @@ import pytest
 from events import lists, play, recall
 from events.audit import audit
 from events.errors import BadCursor
-from events.platform import Platform, Settings, open_platform
+from events.platform import Platform, Settings, check_store, open_platform
 from events.rebuild import Rebuilt, rebuild
 from events.standings import indexes, standing
 from events.store import WrongStore
@@ -201,6 +201,30 @@ def test_a_cursor_that_no_page_gave_is_refused(platform: Platform, cursor: str) 
 # ---------------------------------------------------------------- settings
 
 
+def again(platform: Platform, partitions: int = 16) -> Platform:
+    """Open the store of a platform again. The caller waits for a store that is away."""
+    settings = Settings(store_url=platform.settings.store_url, queue_url=platform.settings.queue_url, partitions=partitions)
+    return open_platform(settings, ALL_GAMES, patient=True)
+
+
 def test_the_number_of_partitions_is_kept_for_good(platform: Platform) -> None:
-    with pytest.raises(WrongStore):
-        open_platform(Settings(store_url=platform.settings.store_url, queue_url=platform.settings.queue_url, partitions=32), ALL_GAMES)
+    with pytest.raises(WrongStore, match="begun with 16 partitions, not 32"):
+        again(platform, 32)
+
+
+@pytest.mark.parametrize("mark", ["2 16", "10 16", "16", "", None])
+def test_a_store_of_another_format_is_refused_and_not_marked(
+    platform: Platform, begin: Callable[..., str], servers: Servers, mark: str | None
+) -> None:
+    begin()
+    servers.keeper.delete("{store}:begun") if mark is None else servers.keeper.set("{store}:begun", mark)
+    for refused in (lambda: again(platform), lambda: check_store(platform.settings)):
+        with pytest.raises(WrongStore, match="data of another format than 1"):
+            refused()
+    assert servers.keeper.get("{store}:begun") == (None if mark is None else mark.encode())
+
+
+def test_an_empty_store_is_begun_in_this_format(platform: Platform, servers: Servers) -> None:
+    servers.keeper.flushdb()
+    again(platform).close()
+    assert servers.keeper.get("{store}:begun") == b"1 16"

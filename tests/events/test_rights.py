@@ -75,7 +75,7 @@ class World:
             "S": self.keys.stream,
             "X": self.keys.secret,
             "P": f"{{players}}:p:{player}",
-            "N": "{store}:partitions",
+            "N": "{store}:begun",
             "M": self.keys.standing,
             "D": self.keys.due,
             "Q": self.keys.stream.partition(":")[0] + ":s:free",
@@ -215,7 +215,7 @@ def calls(world: World) -> dict[str, tuple[list[str], list[Any]]]:
         ),
         "remove_unstarted": ([*keys[:7], keys.refusals, keys.reads, f"{keys.indexes}all"], [2, 0, 0, f"advance|{world.match}|"]),
         "remove": ([keys.due], ["member"]),
-        "begin": (["{store}:partitions"], [16]),
+        "begin": (["{store}:begun"], [1, 16]),
         "sequence": ([f"{LEDGER}leaves", f"{LEDGER}h:0", f"{LEDGER}m:{world.match}"], [0, 1, 1, 1, "{}", "begin:1", "1 a 5 5", "h" * 32]),
         "publish": ([f"{LEDGER}state", f"{LEDGER}leaves"], [0, "log.example\n0\n"]),
         "settle": ([keys.stream, keys.pending], [world.match, 2, 9]),
@@ -386,12 +386,13 @@ def test_no_function_gives_a_player_fields_of_another_kind(world: World) -> None
                 assert all(re.fullmatch(rb"name|role|created|revision|(key|hash|used):k[a-z2-7]+", field) for field in found), (name, word)
 
 
-def test_the_number_of_partitions_stays_as_it_was_begun(world: World) -> None:
-    for number in ("32", "16"):
-        assert world.platform.store.client.run(library.script("begin"), ["{store}:partitions"], [number]) == b"16"
+def test_format_and_partitions_stay_as_a_store_was_begun(world: World) -> None:
+    for numbers in (("1", "32"), ("1", "16"), ("2", "16")):
+        assert world.platform.store.client.run(library.script("begin"), ["{store}:begun"], numbers) == b"1 16"
     for number in ("0", "-1", "x", "1.5", ""):
-        with pytest.raises(StoreRefused):
-            world.platform.store.client.run(library.script("begin"), ["{store}:partitions"], [number])
+        for numbers in ((number, "16"), ("1", number)):
+            with pytest.raises(StoreRefused):
+                world.platform.store.client.run(library.script("begin"), ["{store}:begun"], numbers)
 
 
 def test_a_seat_is_still_taken_and_left_by_functions_alone(platform: Platform, ann: str, bob: str) -> None:

@@ -10,10 +10,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+import redis
 
 from events.keeping import embedded
 from events.platform import Platform, open_platform
 from events.platform import Settings as Stored
+from events.store import library
 from service.app import create_app
 from service.http.problems import CODES
 from service.http.settings import Settings
@@ -218,6 +220,22 @@ def test_while_the_store_is_unavailable_the_answer_is_503_and_service_resumes_af
     again = embedded.start(tmp_path, embedded.STORE, "always")
     assert ada.get(f"/v1/matches/{match}").json["id"] == match
     assert ada.get("/readyz").status_code == 200
+    platform.close()
+    again.stop()
+
+
+def test_a_store_of_another_format_that_comes_later_is_not_used_and_readyz_says_why(tmp_path: Path, settings: Settings) -> None:
+    store = embedded.start(tmp_path, embedded.STORE, "always")
+    store.stop()
+    platform = open_platform(Stored(store_url=store.url, queue_url=store.url, data=tmp_path), patient=True)
+    client = Caller(create_app(platform, settings).test_client())
+    assert client.get("/readyz").json["detail"] == "Waiting for the store: it does not answer."
+    again = embedded.start(tmp_path, embedded.STORE, "always")
+    with redis.Redis.from_url(embedded.keeper_url(tmp_path)) as keeper:
+        keeper.execute_command(embedded.renamed(tmp_path)["SET"], "{store}:begun", "2 16")
+    for refused in (client.get("/readyz"), client.get("/v1/matches"), client.post("/v1/players", {"name": "Ada"})):
+        assert (refused.status_code, refused.json["code"]) == (503, "store_away")
+    assert client.get("/readyz").json["detail"] == f"{library.other_format('The store')}."
     platform.close()
     again.stop()
 

@@ -23,11 +23,13 @@ import redis
 import requests
 
 from events.keeping import embedded
+from events.store import library
 from events.telemetry.exposition import EVERY
 from games import GAMES
 from games.choices import complete
 from service.supervisor.serve import has_room
 from service.supervisor.supervision import turn_over
+from tests.conftest import Servers
 from tests.whole.conftest import Client, kill, until
 from tools import private
 from tools.client import in_the_game
@@ -529,6 +531,24 @@ def test_a_second_serve_on_the_same_folder_says_that_it_is_in_use(lasting: priva
     ended = serve("--port", "0", "--data", str(lasting.data))
     assert ended.returncode == 1
     assert f"is in use by another `serve` (process {lasting.process.pid})" in ended.stderr
+
+
+def test_a_data_folder_of_another_format_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    file = tmp_path / "store/appendonlydir/commands.conf"
+    file.parent.mkdir(parents=True)
+    file.write_text(library.configuration("ab" * 16).replace("format 1", "format 0"))
+    ended = serve("--port", "0", "--data", str(tmp_path))
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr.strip().endswith(library.other_format(str(tmp_path)))
+
+
+def test_a_server_of_another_format_is_refused_with_what_to_do(tmp_path: Path, servers: Servers, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WARLEDGER_REDIS_URL", servers.store_url)
+    servers.keeper.set("{store}:begun", "16")
+    ended = serve("--port", "0", "--data", str(tmp_path))
+    servers.keeper.delete("{store}:begun")
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr.strip().endswith(library.other_format("The store"))
 
 
 def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
