@@ -14,7 +14,7 @@ from events.errors import NoMatch, PlatformError
 from events.keeping import losses
 from events.notary import ledger_audit
 from events.platform import Platform
-from events.snapshots import is_foreign, pack
+from events.snapshots import pack
 from events.standings import OF_PLAYER, OF_RESULTS, indexes
 from events.standings import stored as stored_standing
 from events.store.projections import Listed, Stored
@@ -44,7 +44,7 @@ class _StoredTrail(Trail):
         snapshot = verified(signing_key(self.secret), position.version, stored)
         if snapshot is None:
             self.find("snapshot_unsigned", "The snapshot of this version has no valid signature, so it is not used. Rebuild it.")
-        elif snapshot != pack(position) and not is_foreign(snapshot):
+        elif snapshot != pack(position):
             self.find("snapshot_differs", "The snapshot of this version is not what the log gives. Rebuild it.")
 
 

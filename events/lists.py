@@ -13,25 +13,13 @@ from typing import Any, NamedTuple
 
 from events.errors import BadCursor
 from events.platform import Platform
-from events.standings import DEADLINE, DESK, OWN, Standing, at_table
+from events.standings import DEADLINE, DESK, OWN, Standing
 from events.store.lists import Lists, Place
 from record.entries import Unreadable, parse
-from table.state import BLANK
 
 LONGEST_PAGE = 200
 
 _EXAMINED = 2000
-
-# What the standings of earlier releases do not have.
-_EARLIER: Standing = {
-    "rematch_of": None,
-    "practice": False,
-    "origin": None,
-    "clock": BLANK["clock"],
-    "time_out": None,
-    "spectators": BLANK["spectators"],
-    **at_table(BLANK),
-}
 
 
 class Asker(NamedTuple):
@@ -137,9 +125,9 @@ def _shown(standing: Standing, asker: Asker) -> Standing:
     """Return a stored standing as the asker may see it. Of a match that is hidden, whoever is offered a seat is shown the offer."""
     public: Standing | None = standing.pop("public", None)
     if public is None or asker.follows(standing):
-        return {**_EARLIER, **standing}
+        return standing
     handovers = {seat: player for seat, player in standing["handovers"].items() if player == asker.player}
-    return {**_EARLIER, **public, "handovers": handovers, "offers_made": {seat: standing["offers_made"][seat] for seat in handovers}}
+    return {**public, "handovers": handovers, "offers_made": {seat: standing["offers_made"][seat] for seat in handovers}}
 
 
 def _smallest(lists: Lists, choices: list[list[str]]) -> list[str]:
@@ -169,7 +157,7 @@ def _values(standing: Standing, name: str) -> Iterator[str]:
     if name == "player":
         yield from (occupant["player"] for occupant in seats.values() if "player" in occupant)
     elif name == "invited":
-        yield from standing.get("invited", {}).values()  # a standing of an earlier release has none
+        yield from standing["invited"].values()
     elif name == "to_act":
         away = standing["substitutes"]
         yield from (seats[actor]["player"] for actor in standing["to_act"] if "player" in seats.get(actor, {}) and actor not in away)

@@ -5,8 +5,6 @@ The head alone decides which versions have one: the last multiple of 64, and eve
 
 from __future__ import annotations
 
-from typing import Any
-
 import orjson
 
 from record.entries import canonical
@@ -14,8 +12,6 @@ from record.positions import Position
 
 EVERY = 64
 KEPT = 512
-
-_SHAPE = 6
 
 
 def due(before: int, after: int) -> int | None:
@@ -38,22 +34,12 @@ def kept(head: int) -> list[int]:
 
 def pack(position: Position) -> bytes:
     """Return a position as bytes."""
-    return canonical({"shape": _SHAPE, **position._asdict()})
-
-
-def is_foreign(snapshot: bytes) -> bool:
-    """Return True if another release wrote the snapshot in another shape. Its bytes then differ from those of this release."""
-    try:
-        fields = orjson.loads(snapshot)
-    except ValueError:
-        return False
-    return isinstance(fields, dict) and fields.get("shape") != _SHAPE
+    return canonical(position._asdict())
 
 
 def unpack(snapshot: bytes) -> Position | None:
-    """Return the position in a snapshot, or None if another release wrote it in another shape or if it is damaged."""
+    """Return the position in a snapshot, or None if it is damaged."""
     try:
-        fields: dict[str, Any] = orjson.loads(snapshot)
-        return Position(**fields) if fields.pop("shape", None) == _SHAPE else None
-    except (ValueError, TypeError, AttributeError):
+        return Position(**orjson.loads(snapshot))
+    except (ValueError, TypeError):
         return None

@@ -24,7 +24,7 @@ LEVELS: Mapping[str, Level] = {
     "expert": search("expert"),
 }
 
-REVISION = 6
+REVISION = 1
 """Raise this when a level answers otherwise than before. Every decision in a record names it (tests/players/test_golden.py)."""
 
 

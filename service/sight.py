@@ -224,6 +224,6 @@ def players_listed(standing: Mapping[str, Any]) -> set[str]:
     """Return the players of a standing: the creator of the match, those who have a seat, those for whom one is kept or offered, and the
     referees of its disputes."""
     seated = (occupant["player"] for occupant in standing["seats"].values() if "player" in occupant)
-    kept = standing.get("invited", {}).values()  # a standing of an earlier release has none
+    kept = standing["invited"].values()
     referees = (ruling["referee"] for dispute in standing["disputes"] for ruling in dispute["rulings"])
     return {standing["creator"], *seated, *kept, *standing["handovers"].values(), *referees}

@@ -54,8 +54,6 @@ def of_match(platform: Platform, items: Sequence[Item], position: Position, secr
         entry = _entry(items, leaf.version)
         if entry is None or not raw or raw[0] != _expected(position, leaf, entry, secret, raw[0]):
             yield Wrong(leaf.version, DIFFERS, f"The leaf {leaf.number} of the server's log is not that of the entry of this version.")
-    if not logged and wanted is None:
-        return  # a match of an earlier release, which a rebuild enters
     after = covered(logged)
     due = still_wanted_at(position, position.at if position.version > after else None, logged)  # at the latest
     if due is not None and (wanted is None or wanted > due):

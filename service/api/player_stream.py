@@ -111,7 +111,7 @@ class _Feed:
         player, seats, status = self._player, standing["seats"], standing["status"]
         about = {"match": standing["id"], "game": standing["game"], "version": standing["version"]}
         mine = [seat for seat, occupant in seats.items() if occupant.get("player") == player]
-        for seat, invited in standing.get("invited", {}).items():
+        for seat, invited in standing["invited"].items():
             if invited == player and self._is_new("invited", standing, seat, True):
                 yield "invited", {**about, "seat": seat, "creator": standing["creator"]}
         if anew and (mine or standing["creator"] == player):

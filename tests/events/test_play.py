@@ -487,12 +487,15 @@ def test_snapshots_are_kept_as_planned_and_may_be_lost(platform: Platform, begin
     assert recall.state_at(another_platform(), match, 700).version == 700
 
 
-def test_a_snapshot_of_another_release_is_ignored(platform: Platform, begin: Begin, another_platform: More, servers: Servers) -> None:
+@pytest.mark.parametrize("snapshot", [b'{"else":1}', b"[]", b"7", b"nonsense"])
+def test_a_snapshot_that_is_none_is_ignored(
+    platform: Platform, begin: Begin, another_platform: More, servers: Servers, snapshot: bytes
+) -> None:
     match = begin()
     play.play(platform, match, "one", [add(1)] * 50)
     play.play(platform, match, "one", [add(1)] * 50)
     key = signing_key(platform.store.log.load(match, 1).secret or "")
-    servers.keeper.hset(platform.store.keys.of(match).snapshots, "64", signed(key, 64, b'{"shape":0,"else":1}'))  # type: ignore[arg-type]
+    servers.keeper.hset(platform.store.keys.of(match).snapshots, "64", signed(key, 64, snapshot))  # type: ignore[arg-type]
     assert recall.position(another_platform(), match) == recall.position(platform, match)
     assert recall.state_at(another_platform(), match, 70).version == 70
 
