@@ -12,7 +12,7 @@ from games.kernel import Action, Game, Memory, Seat, State, legal
 from players.greedy import greedy
 from players.level import Budget, Level, Question, unbounded
 from players.novice import novice
-from players.plans import plan_of
+from players.plans import levels_that_search, plan_of
 from players.random_play import random_play
 from players.searching import search
 
@@ -20,9 +20,10 @@ LEVELS: Mapping[str, Level] = {
     "random": random_play,
     "novice": novice,
     "greedy": greedy,
-    "strong": search("strong"),
-    "expert": search("expert"),
+    **{level: search(level) for level in levels_that_search()},
 }
+"""The function behind each level of table/data.json, which has their names, descriptions and times. A level without a function of its own
+here searches by its plan."""
 
 REVISION = 1
 """Raise this when a level answers otherwise than before. Every decision in a record names it (tests/players/test_golden.py)."""

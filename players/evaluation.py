@@ -1,6 +1,6 @@
 """Evaluation: what a position is worth to a seat, as its expected share of a victory, 0 to 1.
 
-The weights are data (players/data/<game>.json, `worth`), by number of seats and phase. They multiply the features of the game, and
+The weights are data (players/<game>/plans.json, `worth`), by number of seats and phase. They multiply the features of the game, and
 `share_of` turns the sum into a share. A game without features of its own has the one feature `lead`, which follows from `game.worth`.
 
 Only + - * / and the square root are used, in a fixed order: they are exact to the last bit on every machine.
@@ -8,35 +8,15 @@ Only + - * / and the square root are used, in a fixed order: they are exact to t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from math import sqrt
 from typing import NamedTuple
 
 from games.kernel import Game, Seat, State
+from players.knowledge import Beginnings, Features, knowledge_of
 from players.plans import Weights, weights_of
-from players.war import features as war
-from players.war import outlook as war_outlook
-from players.war_of_civilizations import features as war_of_civilizations
-from players.war_of_civilizations import outlook as war_of_civilizations_outlook
-from players.war_of_the_worlds import features as war_of_the_worlds
-from players.war_of_the_worlds import outlook as war_of_the_worlds_outlook
 
 Value = Callable[[State, Seat], float]
-
-
-class Features(NamedTuple):
-    """What an evaluation looks at in a game: numbers with names, for a seat, and the phase of the match that chooses their weights."""
-
-    names: tuple[str, ...]
-    features: Callable[[State, Seat], list[float]]
-    phase: Callable[[State], str]
-
-
-FEATURES: Mapping[str, Features] = {
-    "war": Features(war.NAMES, war.features, war.phase),
-    "war_of_civilizations": Features(war_of_civilizations.NAMES, war_of_civilizations.features, war_of_civilizations.phase),
-    "war_of_the_worlds": Features(war_of_the_worlds.NAMES, war_of_the_worlds.features, war_of_the_worlds.phase),
-}
 
 
 class Outlook(NamedTuple):
@@ -49,29 +29,16 @@ class Outlook(NamedTuple):
     phase: Callable[[State], str]
 
 
-class Beginnings(NamedTuple):
-    """What the outlooks of a game are made of: features for the seat whose turn begins, and when that is."""
-
-    features: Features
-    begins: Callable[[State, State], bool]
-
-
-BEGINNINGS: Mapping[str, Beginnings] = {
-    "war": Beginnings(Features(war_outlook.NAMES, war_outlook.features, war_outlook.phase), war_outlook.begins),
-    "war_of_civilizations": Beginnings(
-        Features(war_of_civilizations_outlook.NAMES, war_of_civilizations_outlook.features, war_of_civilizations_outlook.phase),
-        war_of_civilizations_outlook.begins,
-    ),
-    "war_of_the_worlds": Beginnings(
-        Features(war_of_the_worlds_outlook.NAMES, war_of_the_worlds_outlook.features, war_of_the_worlds_outlook.phase),
-        war_of_the_worlds_outlook.begins,
-    ),
-}
+def beginnings_of(game: str) -> Beginnings:
+    """Return how positions are judged in which a turn begins, in a game that has outlooks."""
+    found = knowledge_of(game).beginnings
+    assert found is not None, f"{game} has outlooks"
+    return found
 
 
 def outlook_of(game: Game, weights: Weights) -> Outlook:
     """Return how positions are judged in which a turn begins, by the weights of a plan."""
-    found = BEGINNINGS[game.id]
+    found = beginnings_of(game.id)
     sum_of = _sum(found.features, weights)
 
     def value(state: State, seat: Seat) -> float:
@@ -121,7 +88,7 @@ def _sum(found: Features, weights: Weights) -> Value:
 
 def features_of(game: Game) -> Features:
     """Return the features of a game: its own, or else its `worth` alone."""
-    return FEATURES.get(game.id) or Features(("lead",), lambda state, seat: [_lead(game, state, seat)], lambda state: "any")
+    return knowledge_of(game.id).features or Features(("lead",), lambda state, seat: [_lead(game, state, seat)], lambda state: "any")
 
 
 def share_of(total: float, seats: int) -> float:

@@ -1,4 +1,4 @@
-"""Plans: which search a level uses in a game, how long it thinks, and with which weights. All of it is data: players/data/<game>.json.
+"""Plans: which search a level uses in a game, how long it thinks, and with which weights. All of it is data: players/<game>/plans.json.
 
     {"levels": {"strong": [{"seats": [2], "method": "tree", "iterations": 400, "least": 50, "settings": {...}}, ...], "expert": [...]},
      "worth": [{"seats": [2], "phases": ["early", "late"], "weights": {"early": {name: number, ...}, "late": {...}}}, ...],
@@ -6,7 +6,7 @@
 
 `seats` lists the numbers of seats for which an item holds. `levels` and `sides` list the levels, and the seats that search, if it is not
 for all. `outlooks` are weights for positions in which a turn begins, of games that have such features (players/evaluation.py). A game
-without a file is played by the plans of `default.json`.
+without a file is played by the plans of players/default.json.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
-FOLDER = Path(__file__).parent / "data"
+FOLDER = Path(__file__).parent
+DEFAULT = FOLDER / "default.json"
 
 Weights = Mapping[str, Mapping[str, float]]
 """Weights of an evaluation, by phase of the match and by name of the feature."""
@@ -36,6 +37,20 @@ class Plan(NamedTuple):
     settings: Mapping[str, Any]
     outlook: Weights | None = None
     least: int = 1
+
+
+def levels_that_search() -> tuple[str, ...]:
+    """Return the levels that have plans.
+
+    >>> levels_that_search()
+    ('strong', 'expert')
+    """
+    return tuple(json.loads(DEFAULT.read_text())["levels"])
+
+
+def path_of(game: str) -> Path:
+    """Return the file that has the plans of a game, if it has plans of its own."""
+    return FOLDER / game / "plans.json"
 
 
 def plan_of(game: str, level: str, seats: int) -> Plan | None:
@@ -74,8 +89,6 @@ def digest_of(game: str) -> str:
 
 @cache
 def _data(game: str) -> Mapping[str, Any]:
-    path = FOLDER / f"{game}.json"
-    if not path.exists():
-        path = FOLDER / "default.json"
-    found: Mapping[str, Any] = json.loads(path.read_text())
+    path = path_of(game)
+    found: Mapping[str, Any] = json.loads((path if path.exists() else DEFAULT).read_text())
     return found

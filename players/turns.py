@@ -24,58 +24,13 @@ from games.choices import Choice, complete
 from games.kernel import SYSTEM, Action, Branch, Game, Memory, Seat, State, legal, remembered
 from players.evaluation import Value, outlook_of
 from players.greedy import greedy
+from players.knowledge import Stage, knowledge_of
 from players.level import Budget, Option, Question, Thought, is_forced
 from players.plans import Plan
-from players.war_of_civilizations import features as war_of_civilizations
-from players.war_of_the_worlds import features as war_of_the_worlds
 
-Stage = tuple[int, str]
 LONGEST = 1000  # decisions of a reply, at most
 FEW = 6  # more numbers than these between two bounds are drawn
 DRAWN = 4  # counts drawn for one open choice, at most
-
-
-class Course(NamedTuple):
-    """How the turns of a game go.
-
-    `pending(state, seat)`: whether the turn of a seat is under way, also while others decide in it.
-    `stage(state, seat)`: how far it is, a number that never falls within a turn, and the kind of the action under way, empty between two
-    actions; None where the seat does not plan. A course without it has a stage for each action of the turn.
-    `unsettled(state)`: whether something between seats, such as a battle, must be settled before the turn goes on.
-    `round_of(state)`: a number that tells a turn from the next one, where a seat may have two of them in a row.
-    """
-
-    pending: Callable[[State, Seat], bool]
-    stage: Callable[[State, Seat], Stage | None] | None
-    unsettled: Callable[[State], bool]
-    round_of: Callable[[State], int]
-
-    def stage_of(self, state: State, seat: Seat, actions: int) -> Stage | None:
-        """Return the stage of a turn in which the seat has done so many actions since the search began; None where it does not plan."""
-        if self.stage is not None:
-            return self.stage(state, seat)
-        return (actions, "") if seat in state["to_act"] else None
-
-
-def _to_act(state: State, seat: Seat) -> bool:
-    return seat in state["to_act"]
-
-
-def _settled(state: State) -> bool:
-    return False
-
-
-def _never_in_a_row(state: State) -> int:
-    return 0
-
-
-ANY_COURSE = Course(_to_act, None, _settled, _never_in_a_row)  # a turn is what a seat decides in a row
-COURSES: Mapping[str, Course] = {
-    "war_of_civilizations": Course(
-        war_of_civilizations.pending, war_of_civilizations.stage, war_of_civilizations.unsettled, war_of_civilizations.round_of
-    ),
-    "war_of_the_worlds": Course(war_of_the_worlds.pending, None, _settled, _never_in_a_row),
-}
 
 
 class Node(NamedTuple):
@@ -158,7 +113,7 @@ class Turns:
         self.game: Game = question.game
         self.question = question
         self.seat = question.seat
-        self.course = COURSES.get(self.game.id, ANY_COURSE)
+        self.course = knowledge_of(self.game.id).course
         self.round = self.course.round_of(question.view)
         self.budget = budget
         self.planned = plan.iterations

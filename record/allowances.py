@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from record.entries import Entry
 from table.clocks import at_start
-from table.data import SECOND_MS
+from table.data import SEARCH_SECONDS, SECOND_MS
 from table.document import Clock
 from table.rules import is_table_action
 from table.settings import BANK, PER_ACTION
@@ -37,8 +37,10 @@ class Allowance(NamedTuple):
     lease_ms: int
 
 
-ALLOWANCES: Mapping[str, Allowance] = {"strong": Allowance(3, 8, 12_000), "expert": Allowance(15, 20, 25_000)}
-"""The levels that search, each with its allowance. All other levels decide at once.
+ALLOWANCES: Mapping[str, Allowance] = {
+    level: Allowance(seconds, seconds + 5, (seconds + 10) * SECOND_MS) for level, seconds in SEARCH_SECONDS.items()
+}
+"""The levels that search, each with its allowance. All other levels decide at once (table/data.json).
 
 Whoever changes the seconds of a level changes how often its iterations are halved, and so raises the revision of `players`.
 """

@@ -26,8 +26,10 @@ MOST_BYTES: int = _DATA["contribution_bytes"]["most"]
 MOST_DEPARTURES: int = _DATA["departures"]["most"]
 OPEN_MS: int = _DATA["unstarted_days"]["open"] * DAY_MS
 CLOSED_MS: int = _DATA["unstarted_days"]["closed"] * DAY_MS
-LEVELS: Mapping[str, str] = _DATA["levels"]
+LEVELS: Mapping[str, str] = {level: row["about"] for level, row in _DATA["levels"].items()}
 """The levels of play that an AI seat may have, each with a description (TBL-CRE-03). `players` has the function behind each."""
+SEARCH_SECONDS: Mapping[str, int] = {level: row["seconds"] for level, row in _DATA["levels"].items() if "seconds" in row}
+"""The levels that search, each with the seconds that it may take for a decision. The others decide at once."""
 
 SECONDS = _bounds(_DATA["clock"]["seconds"])
 HOURS = _bounds(_DATA["clock"]["hours"])

@@ -5,7 +5,7 @@
 2. *Fit*: for each phase, the weights that predict this share best, by ridge regression towards the present weights. Each strength of this
    pull gives a candidate. The error on matches that were left out is printed, and decides nothing.
 3. *Matches*: each candidate plays the present weights, in pairs of matches with the same dice and the sides swapped, until a sequential
-   test tells whether it is the better one. The first that is better is written into players/data/<game>.json. A better fit alone never is.
+   test tells whether it is the better one. The first that is better is written into players/<game>/plans.json. A better fit alone never is.
 
 With `--outlook` the weights are those for positions in which a turn begins (players/evaluation.py). Each turn of the self-play gives one
 row, for the seat whose turn it is, and the fit is a binomial regression.
@@ -37,7 +37,7 @@ from games import GAMES
 from games.chance import Drawn
 from games.kernel import SYSTEM, Action, Memory, Seat, State
 from players import LEVELS, budget_of, plans, question_of
-from players.evaluation import BEGINNINGS, features_of, share_of, weighted
+from players.evaluation import beginnings_of, features_of, share_of, weighted
 from players.level import Budget, Level
 from players.searching import search
 from tools.regression import Pull, dot, ridge
@@ -55,7 +55,7 @@ WIDTH = 140  # of a line of the file
 T = TypeVar("T")
 U = TypeVar("U")
 Weights = dict[str, dict[str, float]]
-"""Weights by phase and name of the feature, as in players/data/<game>.json."""
+"""Weights by phase and name of the feature, as in players/<game>/plans.json."""
 
 
 class Source(NamedTuple):
@@ -90,7 +90,7 @@ def positions(task: tuple[Source, int]) -> list[Row]:
     """Play the match with a number, and return its rows."""
     source, number = task
     game = GAMES[source.game]
-    beginnings = BEGINNINGS[source.game] if source.outlook else None
+    beginnings = beginnings_of(game.id) if source.outlook else None
     found = beginnings.features if beginnings is not None else features_of(game)
     draw = random.Random(f"{source.seed}/{number}/players")
     seats = random.Random(f"{source.seed}/{number}/seats").sample(game.seats.ids, source.seats)
@@ -321,8 +321,8 @@ def put(game: str, seats: int, weights: Weights, how: str, level: str, outlook: 
 
     Other levels that have the same weights get them, too. `outlook`: they are those of outlooks.
     """
-    path = plans.FOLDER / f"{game}.json"
-    data = json.loads((path if path.exists() else plans.FOLDER / "default.json").read_text())
+    path = plans.path_of(game)
+    data = json.loads((path if path.exists() else plans.DEFAULT).read_text())
     key = "outlooks" if outlook else "worth"
     matching = [item for item in data[key] if seats in item["seats"]]
     own = next((item for item in matching if level in item.get("levels", ())), None) or next(
@@ -425,7 +425,7 @@ def candidates(options: argparse.Namespace, trial: Trial) -> Iterator[tuple[str,
         yield steps, climbed(trial._replace(seed=f"{options.seed}/steps"), options.steps, options.step_pairs, options.cores)
         return
     game, seats = GAMES[options.game], options.seats
-    names = (BEGINNINGS[game.id].features if options.outlook else features_of(game)).names
+    names = (beginnings_of(game.id).features if options.outlook else features_of(game)).names
     seed = f"{options.seed}/self-play"
     level, changes = options.self_play, options.self_play_plan
     source = Source(game.id, seats, options.options, seed, level, options.stray, options.every, options.outlook, changes)

@@ -1,4 +1,4 @@
-"""What counts in a position of War!: the features that the weights of players/data/war.json belong to.
+"""What counts in a position of War!: the features that the weights of players/war/plans.json belong to.
 
 Each feature compares a seat with its rivals: its own figure less the mean of theirs. Only `lead` looks at the best rival alone.
 """

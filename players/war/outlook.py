@@ -1,8 +1,8 @@
 """The outlook of a seat of War! whose turn begins, with two seats: what tells how likely it is to win in the end.
 
 `players/war/features.py` is for the choice of an action: it counts what is in the air in the middle of a turn, and so overstates it. Here
-nothing is in the air. The weights (players/data/war.json, `outlooks`) belong to phases by the turns that are left, so that they can say how
-much an attack, a card or a unit is still good for.
+nothing is in the air. The weights (players/war/plans.json, `outlooks`) belong to phases by the turns that are left, so that they can say
+how much an attack, a card or a unit is still good for.
 """
 
 from __future__ import annotations

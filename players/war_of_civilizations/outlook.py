@@ -1,7 +1,7 @@
 """The outlook of a seat of War of Civilizations whose turn begins, with two seats: what tells how likely it is to win in the end.
 
 `players/war_of_civilizations/features.py` is for positions within a turn: it begins from the game's own `worth`, which counts what the turn
-under way still promises. Here no action is open and no battle is being fought. The weights (players/data/war_of_civilizations.json,
+under way still promises. Here no action is open and no battle is being fought. The weights (players/war_of_civilizations/plans.json,
 `outlooks`) belong to phases by the countdown, so that they can say how long ships and resources are still good for something.
 """
 

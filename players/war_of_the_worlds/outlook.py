@@ -2,7 +2,7 @@
 
 The figures are those of any position (`players/war_of_the_worlds/features.py`), for the side whose turn begins, but for one thing: the hand
 that the other side has just drawn does not count. Which cards of its deck came up is luck, and is the same luck after every turn that is
-compared. The weights (players/data/war_of_the_worlds.json, `outlooks`) belong to phases by the side whose turn begins, since to have the
+compared. The weights (players/war_of_the_worlds/plans.json, `outlooks`) belong to phases by the side whose turn begins, since to have the
 turn is not worth the same to both, and by how far the match has come.
 """
 

@@ -13,7 +13,7 @@ from games import GAMES
 from games.chance import Drawn
 from games.kernel import SYSTEM, Action, Memory, Seat, State
 from players import LEVELS, question_of
-from players.evaluation import BEGINNINGS, outlook_of
+from players.evaluation import beginnings_of, outlook_of
 from players.level import Budget
 from players.plans import outlook_weights
 from players.war import outlook as war
@@ -44,7 +44,7 @@ def played(game: str, seed: int, starting_cards: bool = False) -> tuple[list[Sta
     for _, match in course(rules, state, decide, draw):
         state = match.state
         if state["outcome"] is None and state["to_act"] != [SYSTEM]:
-            if BEGINNINGS[game].begins(before, state):
+            if beginnings_of(game).begins(before, state):
                 found.append(state)
             before = state
     return found, state
@@ -73,7 +73,7 @@ def test_the_turns_of_war_that_are_left_are_known(starting_cards: bool) -> None:
 def test_there_are_weights_for_every_phase_and_only_for_figures_that_there_are(game: str) -> None:
     weights = outlook_weights(game, 2, "expert")
     assert weights is not None
-    features = BEGINNINGS[game].features
+    features = beginnings_of(game).features
     assert {features.phase(state) for state in played(game, 1)[0]} <= set(weights) == PHASES[game]
     assert all(row and set(row) <= set(features.names) for row in weights.values())
     assert outlook_weights(game, 3, "expert") is None
@@ -124,7 +124,7 @@ def test_the_outlook_of_who_wins_soon_is_good(game: str) -> None:
 
 @pytest.mark.parametrize("game", PAIRED)
 def test_each_seat_has_the_other_ones_figures_as_those_of_its_rival(game: str) -> None:
-    features, names = BEGINNINGS[game].features.features, PAIRED[game]
+    features, names = beginnings_of(game).features.features, PAIRED[game]
     places = {name: place for place, name in enumerate(names)}
     for state in played(game, 2)[0]:
         seat, rival = state["active"], next(other for other in state["seats"] if other != state["active"])

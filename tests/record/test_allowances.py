@@ -9,6 +9,7 @@ import pytest
 
 import players
 from events.due import ANALYSIS, HINT, KINDS
+from players import plans
 from players.level import Budget
 from record.allowances import ALLOWANCES, FULL, HALVINGS, WINDOW, Turn, halvings, spare, turn_of
 from record.entries import Entry
@@ -24,7 +25,7 @@ def entries(*made: tuple[str, int]) -> list[Entry]:
 
 
 def test_exactly_the_levels_with_plans_have_an_allowance() -> None:
-    files = (Path(players.__file__).parent / "data").glob("*.json")
+    files = [plans.DEFAULT, *plans.FOLDER.glob("*/plans.json")]
     planned = {level for file in files for level in json.loads(file.read_text())["levels"]}
     assert ALLOWANCES.keys() == planned
 

@@ -31,7 +31,7 @@ def test_workers_have_the_compiled_modules_first_on_their_path():
 def place(tmp_path: Path) -> Path:
     """Return a folder with `run`, two sources, and a Python that prints its path instead of running anything."""
     shutil.copy(compiling.ROOT / "run", tmp_path)
-    for name, text in {"games/a.py": "", "players/data/b.json": "{}", "requirements.txt": "", ".venv/bin/python": PYTHON}.items():
+    for name, text in {"games/a.py": "", "players/b.json": "{}", "requirements.txt": "", ".venv/bin/python": PYTHON}.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     (tmp_path / ".venv/bin/python").chmod(0o755)
@@ -55,7 +55,7 @@ def test_compiled_modules_are_used_by_what_searches_while_their_sources_are_the_
     assert said(place, "simulate") == ([f"{there}:{here}", there], "")
     assert said(place, "serve") == ([here, there], "")
     assert said(place, "audit") == ([here, ""], "")
-    (place / "players/data/b.json").write_text("[]")
+    (place / "players/b.json").write_text("[]")
     path, warning = said(place, "serve")
     assert path == [here, ""]
     assert "./run compile" in warning

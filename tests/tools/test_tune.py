@@ -11,7 +11,8 @@ import pytest
 from games import GAMES
 from games.kernel import Seat, State
 from players import evaluation, plans
-from players.evaluation import Features, share_of
+from players.evaluation import share_of
+from players.knowledge import Features, Knowledge
 from tests.tally import TALLY
 from tools import tune
 from tools.regression import Pull, ridge, solved
@@ -87,6 +88,11 @@ def test_the_sequential_test_seldom_takes_an_even_candidate_and_finds_a_better_o
     assert sum(accepted(0.6, seed) for seed in range(1000)) >= 935
 
 
+def know(monkeypatch: pytest.MonkeyPatch, features: Features) -> None:
+    """Let the players know some features of the game `tally`, as if it had a folder in players/."""
+    monkeypatch.setattr(evaluation, "knowledge_of", lambda game: Knowledge(features))
+
+
 @pytest.fixture
 def toy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """The game `tally` with two features, `lead` and one that says nothing, and with weights that are the wrong way round."""
@@ -95,13 +101,15 @@ def toy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
         return [TALLY.worth(state, seat), float(len(state["pile"]))]
 
     monkeypatch.setitem(GAMES, "tally", TALLY)  # type: ignore[arg-type]
-    monkeypatch.setitem(evaluation.FEATURES, "tally", Features(("lead", "noise"), features, lambda state: "any"))  # type: ignore[arg-type]
+    know(monkeypatch, Features(("lead", "noise"), features, lambda state: "any"))
     monkeypatch.setattr(plans, "FOLDER", tmp_path)
-    data = json.loads((Path(plans.__file__).parent / "data" / "default.json").read_text())
+    data = json.loads(plans.DEFAULT.read_text())
     data["worth"] = [{"seats": [2, 3], "phases": ["any"], "weights": {"any": {"lead": -0.1, "noise": 0.0}}}]
-    (tmp_path / "tally.json").write_text(json.dumps(data))
+    path = plans.path_of("tally")
+    path.parent.mkdir()
+    path.write_text(json.dumps(data))
     plans._data.cache_clear()
-    yield tmp_path / "tally.json"
+    yield path
     plans._data.cache_clear()
 
 
@@ -129,7 +137,7 @@ def test_steps_by_matches_alone_find_weights_that_win(
     def features(state: State, seat: Seat) -> list[float]:
         return [TALLY.worth(state, seat), -TALLY.worth(state, seat)]
 
-    monkeypatch.setitem(evaluation.FEATURES, "tally", Features(("lead", "against"), features, lambda state: "any"))  # type: ignore[arg-type]
+    know(monkeypatch, Features(("lead", "against"), features, lambda state: "any"))
     data = json.loads(toy.read_text())
     data["worth"][0]["weights"]["any"] = {"lead": 0.1, "against": 0.11}
     toy.write_text(json.dumps(data))
@@ -147,9 +155,9 @@ def test_steps_by_matches_alone_find_weights_that_win(
     assert tune.climbed(tune.Trial("tally", 2, {}, "s", "strong", 8, same, same), 0, 4, 1) == same
 
 
-@pytest.mark.parametrize("game", ["default", *sorted(GAMES)])
-def test_a_file_keeps_its_content_and_has_short_lines(game: str) -> None:
-    data = json.loads((plans.FOLDER / f"{game}.json").read_text())
+@pytest.mark.parametrize("path", [plans.DEFAULT, *map(plans.path_of, sorted(GAMES))], ids=["default", *sorted(GAMES)])
+def test_a_file_keeps_its_content_and_has_short_lines(path: Path) -> None:
+    data = json.loads(path.read_text())
     text = tune.laid_out(data)
     assert json.loads(text) == data
     assert list(json.loads(text)["worth"][0]) == list(data["worth"][0])
