@@ -14,6 +14,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from games.chance import Chance
 from games.choices import Choice, Outside, Ranges, complete, outside
 from games.documents import Own, copied, reaching
+from games.draws import Draws
 from games.scene import Scene
 from games.schema import Fields, Malformed, Shape, always, record
 
@@ -169,6 +170,7 @@ class Game(NamedTuple):
     remembers: Mapping[str, Callable[[Memory, Event], Memory]] = MappingProxyType({})
     inadmissible: Callable[[State, Action], Refusal | None] = admissible
     uncovers: frozenset[str] = frozenset()
+    draws: Draws | None = None
     earlier: Mapping[int, Game] = MappingProxyType({})
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Write what follows from the code: the documents of games and table as types, and the table of limits. `./run documents`.
+"""Write what follows from the code: the documents of games and table as types, the table of limits, and the dice. `./run documents`.
 
 `document.py` of each folder holds a TypedDict for every object in the document, so that mypy checks the rules against it. A test
 compares the files with what this module writes. The text is formatted as `ruff format` formats it.
@@ -6,23 +6,27 @@ compares the files with what this module writes. The text is formatted as `ruff 
 
 from __future__ import annotations
 
+import json
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from keyword import iskeyword
 from pathlib import Path
 from textwrap import wrap
 
 import table.state
 from games import GAMES
+from games.drawing import counted
 from games.kernel import Game
 from games.schema import Schema
 from service.http import limits
 from table.data import FOLDER
 
 LINE = 140
-OPERATING = Path(__file__).resolve().parent.parent / "docs/operating.md"
-LIMITS = re.compile(r"(?<=<!-- limits: written by `./run documents` -->\n).*?(?=<!-- end of limits -->)", re.DOTALL)
+PLACE = Path(__file__).resolve().parent.parent
+OPERATING = PLACE / "docs/operating.md"
+AUDITING = PLACE / "docs/auditing.md"
+VERIFIER = PLACE / "verify/verify.mjs"
 INDENT = " " * 4
 ROOT = "State"
 TABLE = "Table"
@@ -135,17 +139,48 @@ def files() -> Iterator[tuple[Path, str]]:
     for game in GAMES.values():
         yield game.folder / "document.py", written(game)
     yield FOLDER / "document.py", table_written()
-    yield OPERATING, operating_written()
+    yield OPERATING, _between(OPERATING, "limits", limits.documented())
+    yield AUDITING, _between(AUDITING, "draws", draws_documented())
+    yield VERIFIER, _between(VERIFIER, "draws", draws_in_javascript())
 
 
-def operating_written() -> str:
-    """Return docs/operating.md with the table of limits that belongs there."""
-    table_of_limits = "".join(f"{line}\n" for line in limits.documented())
-    return LIMITS.sub(lambda _: table_of_limits, OPERATING.read_text(encoding="utf-8"))
+def _between(path: Path, name: str, lines: Iterable[str]) -> str:
+    """Return the text of a file with these lines between two lines of comment, which name the part that is written."""
+    found = re.compile(rf"(?<={name}: written by `./run documents`)( -->)?\n.*?(?=[^\n]*end of {name})", re.DOTALL)
+    text, times = found.subn(lambda head: "".join(f"{line}\n" for line in [head[1] or "", *lines]), path.read_text(encoding="utf-8"))
+    assert times == 1, f"{path.name} has one place for the {name}"
+    return text
+
+
+def draws_documented() -> Iterator[str]:
+    """Yield the lines of the table of what events tell of draws, for docs/auditing.md."""
+    yield from ("| game | event | draws, in this order |", "| --- | --- | --- |")
+    for game in GAMES.values():
+        if game.draws == {}:
+            yield f"| `{game.id}` | | none: this game only shuffles |"
+        for kind, draw in (game.draws or {}).items():
+            dice = f"dice of {draw.sides} sides: {', '.join(f'`{pointer}`' for pointer in draw.dice)}" if draw.dice else ""
+            numbers = f"{counted(draw.numbers, 'number')}, not to be checked without the rules" if draw.numbers else ""
+            cards = f"`{draw.shuffled}`"
+            shuffled = f"a shuffle: n − 1 numbers for n cards in {cards}; if the event is redacted, {cards} is n" if draw.shuffled else ""
+            yield f"| `{game.id}` | `{kind}` | {'; '.join(filter(None, (dice, numbers, shuffled)))} |"
+
+
+def draws_in_javascript() -> Iterator[str]:
+    """Yield the lines of the same table for verify/verify.mjs, which knows no rules and reads no other file."""
+    yield "const DRAWS = {"
+    for game in GAMES.values():
+        if game.draws is not None:
+            rows = {kind: {name: value for name, value in draw._asdict().items() if value} for kind, draw in game.draws.items()}
+            yield f"  {game.id}: {{{'' if rows else '},'}"
+            yield from (f"    {kind}: {json.dumps(row)}," for kind, row in rows.items())
+            if rows:
+                yield "  },"
+    yield "};"
 
 
 def main() -> int:
-    """Write the document.py of every game and of the table, and the table of limits."""
+    """Write the document.py of every game and of the table, the table of limits, and the dice."""
     for path, text in files():
         path.write_text(text, encoding="utf-8")
         print(path)

@@ -14,6 +14,7 @@ import contextlib
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -25,6 +26,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import yaml
+
+from games import GAMES
+from games.kernel import Game
 
 ROOT = Path(__file__).resolve().parent.parent
 WORK = ROOT / "build" / "mutate"
@@ -56,8 +60,17 @@ class Group(NamedTuple):
     chosen: str = ""
 
 
-_PREFIXES = {"war": "WAR", "war_of_the_worlds": "WOW", "war_of_civilizations": "WOC"}
 _NO_MUTANT = "read_as_it_was_written or contains_no_id"  # tests of the recording and of the text of the code
+
+
+def _prefix(game: Game) -> str:
+    """Return the first part of the ids of a game's rules, such as `WAR`."""
+    rules = game.folder / "RULES.md"
+    found = re.search(r"\b([A-Z]{2,4})-[A-Z]{2,4}-[0-9]{2}\b", rules.read_text(encoding="utf-8") if rules.exists() else "")
+    return found[1] if found is not None else game.id
+
+
+_PREFIXES = {game.id: _prefix(game) for game in GAMES.values()}
 
 
 def _rules(game: str) -> Group:

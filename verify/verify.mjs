@@ -710,23 +710,24 @@ const TABLE = new Set(
   ].flatMap((types) => types.split(" ")),
 );
 
-// The events that hold plain rolls, by game: the dice of each. And those that take a known number of draws which need the rules.
+// What events tell of the numbers that were drawn for them, by game and type of event (docs/auditing.md, "Rolls of dice in the events").
+// draws: written by `./run documents`
+const DRAWS = {
+  war: {
+    attack_rolled: {"dice": ["/attack/die", "/defence/die"], "sides": 6},
+  },
+  war_of_the_worlds: {},
+  war_of_civilizations: {
+    dice_rolled: {"dice": ["/dice/0", "/dice/1"], "sides": 6},
+    disaster_drawn: {"numbers": 1},
+    deck_reshuffled: {"shuffled": "/deck"},
+  },
+};
+// end of draws
 const NOTHING = new Map();
-const ROLLS = new Map([
-  ["war", new Map([["attack_rolled", (event) => [event.attack?.die, event.defence?.die]]])],
-  ["war_of_civilizations", new Map([["dice_rolled", (event) => [event.dice?.[0], event.dice?.[1]]]])],
-  ["war_of_the_worlds", NOTHING],
-]);
-const cardsOf = ({ deck }) => (Array.isArray(deck) ? deck.length : isWhole(deck) ? deck : 0);
-const OTHER_DRAWS = new Map([
-  [
-    "war_of_civilizations",
-    new Map([
-      ["disaster_drawn", () => 1],
-      ["deck_reshuffled", (event) => Math.max(0, cardsOf(event) - 1)],
-    ]),
-  ],
-]);
+const TOLD = new Map(Object.entries(DRAWS).map(([game, events]) => [game, new Map(Object.entries(events))]));
+const pointed = (event, pointer) => pointer.split("/").slice(1).reduce((value, name) => value?.[name], event);
+const cardsOf = (deck) => (Array.isArray(deck) ? deck.length : isWhole(deck) ? deck : 0);
 
 /** The text of a statement that the server signs, as an object; null if it is no such statement. */
 export function readStatement(text) {
@@ -1186,13 +1187,13 @@ class Reading {
   }
 
   rolled({ version, events }) {
-    const rolls = ROLLS.get(this.game) ?? NOTHING;
-    const others = OTHER_DRAWS.get(this.game) ?? NOTHING;
+    const told = TOLD.get(this.game) ?? NOTHING;
     const fell = [];
     let drawn = 0;
     for (const event of events) {
-      for (const face of rolls.get(event.type)?.(event) ?? []) fell.push([drawn++, face]);
-      drawn += others.get(event.type)?.(event) ?? 0;
+      const { dice = [], sides, numbers = 0, shuffled } = told.get(event.type) ?? {};
+      for (const pointer of dice) fell.push([drawn++, sides, pointed(event, pointer)]);
+      drawn += numbers + (shuffled === undefined ? 0 : Math.max(0, cardsOf(pointed(event, shuffled)) - 1));
     }
     if (fell.length) this.rolls.push([version, fell]);
   }
@@ -1460,17 +1461,17 @@ class Reading {
 
   diceChecked() {
     if (!this.secret || !this.committed) return;
-    if (!ROLLS.has(this.game)) {
+    if (!TOLD.has(this.game)) {
       this.unchecked.add("The dice: which events of this game hold rolls is not known here.");
       return;
     }
     const key = quietly(() => diceKey(unhex(this.secret), this.contributions, this.match));
     for (const [version, fell] of key ? this.rolls : []) {
       const dice = new Dice(key, version);
-      for (const [drawn, face] of fell) {
+      for (const [drawn, sides, face] of fell) {
         dice.blocks = drawn;
         this.checked.rolls++;
-        if (dice.roll(6) !== face) {
+        if (dice.roll(sides) !== face) {
           this.found(version, "events_differ", `The dice of version ${version} did not fall so.`);
           break;
         }

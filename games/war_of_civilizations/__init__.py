@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from games.kernel import Game, Seats
 from games.war_of_civilizations.board import board
-from games.war_of_civilizations.data import FOLDER, ID, LEAST_SEATS, MOST_SEATS, SEATS
+from games.war_of_civilizations.data import DRAWS, FOLDER, ID, LEAST_SEATS, MOST_SEATS, SEATS
 from games.war_of_civilizations.facts import FACTS
 from games.war_of_civilizations.guess import REMEMBERS, guess
 from games.war_of_civilizations.invariants import broken
@@ -85,6 +85,7 @@ GAME = Game(
     board=board,
     scene=scene,
     folder=FOLDER,
+    draws=DRAWS,
     sets=frozenset({"collect.skip", "collect.extra{}", "bid.cards"}),
     redacted=frozenset({"bid", "buy_card", "move", "play_card"}),
     remembers=REMEMBERS,

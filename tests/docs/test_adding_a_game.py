@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,12 +20,30 @@ import games
 from games.choices import combinations
 from games.kernel import SPECTATOR, SYSTEM, Branch, Game, Refused, carry_out, evolve, legal, sentence, withdraw
 from games.schema import always, record
+from players import LEVELS as LEVELS_OF_PLAY
 from tests.games.matches import Start, chance, walk
 from tests.games.test_imports import GUIDE, LEVELS, faults
 from tools.documents import written
 
-FILES = dict(re.findall(r"^\*\*`([\w.]+)`\*\*[^\n]*\n```\w+\n(.*?)^```$", GUIDE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE))
+BLOCKS = dict(re.findall(r"^\*\*`([\w./]+)`\*\*[^\n]*\n```\w+\n(.*?)^```$", GUIDE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE))
+FILES = {name: text for name, text in BLOCKS.items() if "/" not in name}
+PLAYERS = {name: text for name, text in BLOCKS.items() if name.startswith("players/")}
 SEEDS = range(30)
+ROOT = GUIDE.parent.parent
+LINE = '    "pebbles",\n'
+
+DECIDE = """
+import random
+from games import GAMES
+from games.chance import Drawn
+from players import LEVELS, choose
+from players.knowledge import knowledge_of
+
+state = {**GAMES["pebbles"].begin(["white", "black"], {}), "phase": "taking", "active": "white", "to_act": ["white"], "heap": 7}
+for level in LEVELS:
+    print(level, choose(GAMES["pebbles"], level, state, "white", Drawn(random.Random(3).randrange))["pebbles"])
+print(knowledge_of("pebbles").features)
+"""
 
 
 def load() -> Game:
@@ -137,6 +157,59 @@ def test_its_files_are_in_the_order_of_the_page(folder: Path, monkeypatch: pytes
     graph = grimp.build_graph("pebbles", cache_dir=None)
     assert {"pebbles.taking", "pebbles.state"} <= graph.modules
     assert list(faults(graph, "pebbles")) == []
+
+
+class Copy:
+    """A repository of its own with all files of this one, as they are now."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        for name in filter(None, self.said(ROOT, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")):
+            if (ROOT / name).is_file() and not name.startswith("tests/"):
+                self.write(name, (ROOT / name).read_bytes())
+        self.git("init", "-q")
+        self.git("add", "-A")
+        self.git("-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-q", "-m", "As it was")
+
+    def write(self, name: str, content: bytes) -> None:
+        (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (self.folder / name).write_bytes(content)
+
+    def git(self, *words: str) -> str:
+        return self.said(self.folder, "git", *words)
+
+    def python(self, *words: str) -> list[str]:
+        return self.said(self.folder, sys.executable, *words).splitlines()
+
+    def said(self, folder: Path, *words: str) -> str:
+        environment = {**os.environ, "PYTHONPATH": str(self.folder), "PYTHONSAFEPATH": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+        done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False, env=environment)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="these files are no repository")
+def test_the_game_is_one_folder_and_one_line_and_its_players_are_one_folder(tmp_path: Path) -> None:
+    copy = Copy(tmp_path)
+    for name, text in FILES.items():
+        copy.write(f"games/pebbles/{name}", text.encode())
+    listed = copy.folder / "games" / "__init__.py"
+    before = listed.read_text(encoding="utf-8").splitlines(keepends=True)
+    place = before.index(")\n")
+    listed.write_text("".join([*before[:place], LINE, *before[place:]]), encoding="utf-8")
+    copy.python("-m", "tools.documents")
+    *decided, known = copy.python("-c", DECIDE)
+    assert [line.split()[0] for line in decided] == list(LEVELS_OF_PLAY), "every level plays it"
+    assert decided[2:] == ["greedy 3", "strong 3", "expert 3"]
+    assert known == "None"
+    assert copy.git("status", "--porcelain").splitlines() == [" M games/__init__.py", "?? games/pebbles/"]
+    assert copy.git("diff", "--numstat").split() == ["1", "0", "games/__init__.py"]
+    for name, text in PLAYERS.items():
+        copy.write(name, text.encode())
+    *decided, known = copy.python("-c", DECIDE)
+    assert decided[2:] == ["greedy 3", "strong 3", "expert 3"]
+    assert known.startswith("Features(names=('in the trap',)")
+    assert copy.git("status", "--porcelain").splitlines() == [" M games/__init__.py", "?? games/pebbles/", "?? players/pebbles/"]
 
 
 def test_the_page_has_a_file_for_every_level() -> None:
