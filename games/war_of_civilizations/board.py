@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
-from typing import Any
 
-from games.drawing import Sheet, apart, counted, heading, legible, listed, paragraph, tallied, verdict
+from games.drawing import Sheet, apart, counted, heading, legible, paragraph, verdict
 from games.kernel import Seat
+from games.war_of_civilizations import telling
 from games.war_of_civilizations.data import CONTINENT_OF, COUNTDOWN, EXPEDITIONS, ISLE, MAX_LEVEL, RESERVE, RESOURCES, RING, SHIPS
 from games.war_of_civilizations.sight import View
 from games.war_of_civilizations.state import crystals_of, option, reserve
@@ -158,51 +158,23 @@ def _cards(view: View) -> Iterator[str]:
         yield from paragraph("next cards ", [_words(card) for card in deck[:10]])
 
 
+NAMES = telling.Names(str, _words, _words, _words)
+
+
 def _turn(view: View) -> Iterator[str]:
     """Yield what the active seat has done this turn."""
-    turn = view["turn"]
-    if turn is None:
-        return
-    done = [
-        counted(turn["actions_used"], "action") + " begun",
-        *([f"{turn['action']} under way"] if turn["action"] else []),
-        *([f"{turn['extra_actions']} more from cards"] if turn["extra_actions"] else []),
-        *([f"{counted(turn['mover']['steps_left'], 'step')} left from {_words(turn['mover']['at'])}"] if turn["mover"] else []),
-        *([counted(turn["cards_bought"], "card") + " bought"] if turn["cards_bought"] else []),
-    ]
-    yield from paragraph(f"turn       {view['active']}: ", done)
+    if view["turn"] is not None:
+        yield from paragraph(f"turn       {view['active']}: ", telling.turn(view, NAMES))
 
 
 def _open(view: View) -> Iterator[str]:
     """Yield the battle, the blockade and the offer that wait for a decision."""
-    battle, blockade, ransom = view["battle"], view["blockade"], view["ransom"]
-    if battle is not None:
-        yield from paragraph("BATTLE     ", _battle(battle))
-    if blockade is not None:
-        yield f"BLOCKADE   the privateer of {blockade['owner']} waits for {blockade['occupant']} on {_words(blockade['at'])}"
-    if ransom is not None:
-        offer = listed([f"{number} {name}" for name, number in ransom["offer"].items()]) or "nothing"
-        yield f"RANSOM     {ransom['from']} offers {ransom['to']} {offer} for {_words(ransom['at'])}"
-        yield from [f"           {line}" for line in textwrap.wrap(legible(ransom["note"] or ""), NOTE_WIDTH)]
-
-
-def _battle(battle: dict[str, Any]) -> Iterator[str]:
-    """Yield the sides and the location, and the bids that the viewer sees (WOC-BAT-05)."""
-    yield f"{battle['attacker']} against {battle['defender']} on {_words(battle['at'])}"
-    if battle["privateer"] is not None:
-        yield f"the {battle['privateer']} is a privateer"
-    if battle["hostages"]:
-        yield f"hostages {_ships(battle['hostages'])}"
-    for seat, bid in battle["bids"].items():
-        cards = [] if bid is None else tallied([_words(card) for card in bid["cards"]])
-        yield f"{seat} has sealed a bid" if bid is None else f"{seat} bids {bid['ammo']} ammo" + "".join([f" + {card}" for card in cards])
-    if battle["dice"]:
-        yield f"dice {' '.join(map(str, battle['dice']))}"
-    if battle["result"] is not None:
-        totals = [f"{side} {row['total']}" for side, row in battle["result"]["sides"].items()]
-        yield f"the {battle['result']['winner']} has won ({', '.join(totals)})"
-    if battle["retreat"] is not None:
-        yield f"{battle['retreat']['seat']} sends {counted(battle['retreat']['count'], 'ship')} home"
+    if view["battle"] is not None:
+        yield from paragraph("BATTLE     ", telling.battle(view, NAMES))
+    yield from [f"BLOCKADE   {text}" for text in telling.blockade(view, NAMES)]
+    yield from [f"RANSOM     {text}" for text in telling.ransom(view, NAMES)]
+    if view["ransom"] is not None:
+        yield from [f"           {line}" for line in textwrap.wrap(legible(view["ransom"]["note"] or ""), NOTE_WIDTH)]
 
 
 def _end(view: View) -> Iterator[str]:

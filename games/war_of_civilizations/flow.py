@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from games.documents import Document, Own, clone
 from games.kernel import Event, Fact, Seat
@@ -266,15 +265,10 @@ def match_ended(state: State, event: Event, own: Own) -> None:
     state["ransom"] = None
 
 
-def _blank_action() -> dict[str, Any]:
-    """Return BLANK_ACTION with lists and dicts of its own; there are none within them."""
-    return {name: value.copy() if isinstance(value, (dict, list)) else value for name, value in BLANK_ACTION.items()}
-
-
 def action_begun(state: State, event: Event, own: Own) -> None:
     """An active action is under way, and its bonus is open."""
     turn = own_turn(state, own)
-    turn.update(_blank_action())
+    turn.update(clone(BLANK_ACTION))
     turn["actions_used"] += 1
     turn["action"] = event["action"]
     turn["bonus_open"] = True
@@ -283,7 +277,7 @@ def action_begun(state: State, event: Event, own: Own) -> None:
 
 def action_ended(state: State, event: Event, own: Own) -> None:
     """The part of the turn record that belongs to the active action is blank again."""
-    own_turn(state, own).update(_blank_action())
+    own_turn(state, own).update(clone(BLANK_ACTION))
 
 
 def bonus_closed(state: State, event: Event, own: Own) -> None:

@@ -7,10 +7,10 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from games.drawing import counted, listed, tallied
 from games.kernel import Seat
 from games.picture import picture
 from games.scene import Area, Card, Detail, Hand, Link, Mark, Panel, Piece, Place, Scene, Track, spread
+from games.war_of_civilizations import telling
 from games.war_of_civilizations.data import (
     BARREN,
     BESIDE,
@@ -225,7 +225,7 @@ def _common(view: View) -> Panel:
         name=LOOK.word("display"),
         details=(Detail("deck", str(deck if isinstance(deck, int) else len(deck))), Detail("discarded", str(len(power["discard"])))),
         hands=(Hand("POWER CARDS", tuple([_card(card) for card in power["display"]])),),
-        lines=(*_turn(view), *_battle(view), *_talks(view), *_deck(deck)),
+        lines=(*_told(view), *_deck(deck)),
     )
 
 
@@ -233,21 +233,6 @@ def _deck(deck: Any) -> Iterator[str]:
     """Yield the deck, which an auditor sees."""
     if not isinstance(deck, int) and deck:
         yield f"Deck, top first: {', '.join([CARD_WORDS[card][0] for card in deck])}."
-
-
-def _turn(view: View) -> Iterator[str]:
-    """Yield what the active seat has done this turn."""
-    turn = view["turn"]
-    if turn is None:
-        return
-    done = [
-        counted(turn["actions_used"], "action") + " begun",
-        *([f"{LOOK.word(turn['action'])} under way"] if turn["action"] else []),
-        *([f"{turn['extra_actions']} more from cards"] if turn["extra_actions"] else []),
-        *([f"{counted(turn['mover']['steps_left'], 'step')} left"] if turn["mover"] else []),
-        *([counted(turn["cards_bought"], "card") + " bought"] if turn["cards_bought"] else []),
-    ]
-    yield f"{LOOK.crests[view['active']].name}'s turn: {', '.join(done)}."
 
 
 def _place(location: str) -> str:
@@ -261,36 +246,16 @@ def _name(seat: str) -> str:
     return LOOK.crests[seat].name if seat in LOOK.crests else f"the {LOOK.word(seat)}"
 
 
-def _battle(view: View) -> Iterator[str]:
-    """Yield the battle that is under way, with the bids that the viewer sees (WOC-BAT-05)."""
-    battle = view["battle"]
-    if battle is None:
-        return
-    yield f"Battle at {_place(battle['at'])}: {_name(battle['attacker'])} against {_name(battle['defender'])}."
-    if battle["privateer"] is not None:
-        yield f"The {battle['privateer']} is a privateer."
-    for seat, bid in battle["bids"].items():
-        if bid is None:
-            yield f"{_name(seat)} has sealed a bid."
-        else:
-            cards = "".join([f" and {card}" for card in tallied([CARD_WORDS[card][0] for card in bid["cards"]])])
-            yield f"{_name(seat)} bids {bid['ammo']} ammo{cards}."
-    if battle["dice"]:
-        yield f"Dice: {listed([str(face) for face in battle['dice']])}."
-    if battle["result"] is not None:
-        totals = [f"{side} {row['total']}" for side, row in battle["result"]["sides"].items()]
-        yield f"The {battle['result']['winner']} has won ({', '.join(totals)})."
-    if battle["retreat"] is not None:
-        yield f"{_name(battle['retreat']['seat'])} sends {counted(battle['retreat']['count'], 'ship')} home."
+NAMES = telling.Names(_name, _place, lambda card: CARD_WORDS[card][0], LOOK.word)
 
 
-def _talks(view: View) -> Iterator[str]:
-    """Yield the blockade and the offer that wait for an answer."""
-    blockade, ransom = view["blockade"], view["ransom"]
-    if blockade is not None:
-        yield f"The privateer of {_name(blockade['owner'])} waits for {_name(blockade['occupant'])} at {_place(blockade['at'])}."
-    if ransom is not None:
-        offer = listed([f"{number} {LOOK.word(name)}" for name, number in ransom["offer"].items()]) or "nothing"
-        yield f"{_name(ransom['from'])} offers {_name(ransom['to'])} {offer} for {_place(ransom['at'])}."
-        if ransom["note"]:
-            yield f"“{ransom['note']}”"
+def _told(view: View) -> Iterator[str]:
+    """Yield the turn, and the battle, the blockade and the offer that wait for a decision."""
+    if view["turn"] is not None:
+        yield f"{_name(view['active'])}'s turn: {', '.join(telling.turn(view, NAMES))}."
+    for number, clause in enumerate(telling.battle(view, NAMES)):
+        yield f"{clause[0].upper()}{clause[1:]}." if number else f"Battle: {clause}."
+    for clause in (*telling.blockade(view, NAMES), *telling.ransom(view, NAMES)):
+        yield f"{clause[0].upper()}{clause[1:]}."
+    if view["ransom"] is not None and view["ransom"]["note"]:
+        yield f"“{view['ransom']['note']}”"

@@ -179,6 +179,20 @@ REGIONS: frozenset[str] = frozenset(_MAP)
 BESIDE: dict[str, tuple[str, ...]] = {region: tuple(row["land"]) for region, row in _MAP.items()}
 """The land regions that share a border with a region. Those of a sea region are its coast (WOW-MAP-01, WOW-MAP-02, WOW-MAP-10)."""
 
+
+def _distances(start: str) -> dict[str, int]:
+    steps = {start: 0}
+    edge = [start]
+    for away in range(1, len(LAND) + 1):  # the longest way without a detour enters every land region once
+        edge = list(dict.fromkeys([near for region in edge for near in BESIDE[region] if near not in steps]))
+        steps.update(dict.fromkeys(edge, away))
+    assert not edge
+    return steps
+
+
+DISTANCE: dict[str, dict[str, int]] = {region: _distances(region) for region in BESIDE}
+"""The steps over land from each region to every land region. From the sea the coast is one step away."""
+
 ARRIVALS: dict[str, int] = dict.fromkeys(_SETUP["civilian_regions"], _SETUP["civilians_per_region"])
 """The civilians of the set-up by region (WOW-SET-02, WOW-MAP-05)."""
 

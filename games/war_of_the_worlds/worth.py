@@ -11,6 +11,7 @@ from games.war_of_the_worlds.data import (
     BESIDE,
     BUILDINGS,
     CARDS,
+    DISTANCE,
     FIGURES,
     HAND_SIZE,
     HIT_FIRST,
@@ -54,19 +55,7 @@ _BUILT: dict[str, float] = {
 }
 
 
-def _distances(start: str) -> dict[str, int]:
-    """Return the steps over land from a region to every land region. From the sea the coast is one step away."""
-    steps = {start: 0}
-    edge = [start]
-    for away in range(1, len(LAND) + 1):  # the longest way without a detour enters every land region once
-        edge = list(dict.fromkeys([near for region in edge for near in BESIDE[region] if near not in steps]))
-        steps.update(dict.fromkeys(edge, away))
-    assert not edge
-    return steps
-
-
-_DISTANCE: dict[str, dict[str, int]] = {region: _distances(region) for region in BESIDE}
-_SPAN = max(_DISTANCE[start][region] for start in LAND for region in LAND) + 1
+_SPAN = max(DISTANCE[start][region] for start in LAND for region in LAND) + 1
 
 
 def worth(state: State, seat: Seat) -> float:
@@ -137,7 +126,7 @@ def _menaces(state: State, mine: str, region: str) -> bool:
 @lru_cache(maxsize=512)
 def _aways(regions: tuple[str, ...]) -> dict[str, int]:
     """Return the steps over land from each region to the nearest of some regions."""
-    return {here: min([away[region] for region in regions], default=_SPAN) for here, away in _DISTANCE.items()}
+    return {here: min([away[region] for region in regions], default=_SPAN) for here, away in DISTANCE.items()}
 
 
 def _fighters(regions: dict[str, Region], away: dict[str, int]) -> float:
@@ -161,6 +150,6 @@ def _hunt(here: str, prey: dict[str, float]) -> float:
         if near in prey:
             promise += WEIGHTS.near_prey * prey[near]
     if not promise:
-        away = _DISTANCE[here]
+        away = DISTANCE[here]
         promise = -WEIGHTS.far * min([away[region] for region in prey], default=0)
     return promise

@@ -23,6 +23,7 @@ from games.war_of_the_worlds.data import (
     CIVILIANS,
     DAMAGE_TO_WIN,
     DESTROY_CIVILIAN,
+    DISTANCE,
     FIGURES,
     HAND_SIZE,
     HIT_FIRST,
@@ -355,23 +356,12 @@ def _count_prey(start: int, here: str, prey: dict[str, tuple[int, bool]], found:
                 break
 
 
-def _distances(start: str) -> dict[str, int]:
-    """Return the steps over land from a region to every land region. From the sea the coast is one step away."""
-    steps = {start: 0}
-    edge = [start]
-    for away in range(1, len(LAND) + 1):  # the longest way without a detour enters every land region once
-        edge = list(dict.fromkeys([near for region in edge for near in BESIDE[region] if near not in steps]))
-        steps.update(dict.fromkeys(edge, away))
-    return steps
-
-
-_DISTANCE: dict[str, dict[str, int]] = {region: _distances(region) for region in BESIDE}
 _NEAREST: dict[str, list[tuple[int, str]]] = {
-    here: sorted((away, region) for region, away in steps.items()) for here, steps in _DISTANCE.items()
+    here: sorted((away, region) for region, away in steps.items()) for here, steps in DISTANCE.items()
 }
 
 
 @lru_cache(maxsize=4096)
 def _steps(targets: tuple[str, ...]) -> dict[str, int]:
     """Return the steps over land from every region to the nearest of some regions, `_FAR` at most."""
-    return {region: min([_FAR, *(_DISTANCE[region][target] for target in targets)]) for region in BESIDE}
+    return {region: min([_FAR, *(DISTANCE[region][target] for target in targets)]) for region in BESIDE}

@@ -177,12 +177,12 @@ def dice_rolled(state: State, event: Event, own: Own) -> None:
 
 def bids_revealed(state: State, event: Event, own: Own) -> None:
     """All bids are open."""
-    _battle(state, own)["bids"] = {seat: {"ammo": bid["ammo"], "cards": list(bid["cards"])} for seat, bid in event["bids"].items()}
+    _battle(state, own)["bids"] = clone(event["bids"])
 
 
 def battle_resolved(state: State, event: Event, own: Own) -> None:
     """A side has won."""
-    _battle(state, own)["result"] = {"winner": event["winner"], "sides": {role: dict(side) for role, side in event["sides"].items()}}
+    _battle(state, own)["result"] = {"winner": event["winner"], "sides": clone(event["sides"])}
 
 
 def retreat_ordered(state: State, event: Event, own: Own) -> None:
