@@ -115,6 +115,20 @@ class Deed(NamedTuple):
         return self.outside(state, seat, action, found)
 
 
+def only(kind: str) -> Callable[[State, Seat], list[Action]]:
+    """Return the `offers` of a deed whose action has no fields. It is offered throughout its phase.
+
+    >>> only("end_turn")({}, "red")
+    [{'type': 'end_turn'}]
+    """
+    return lambda state, seat: [{"type": kind}]
+
+
+def never_refused(state: State, seat: Seat, action: Action) -> Refusal | None:
+    """Return None: the `refusal` of a deed that is legal throughout its phase."""
+    return None
+
+
 class Guess(Protocol):
     """Fills in what a viewer cannot see: a document that agrees with the view, and with everything that was shown before."""
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from games.choices import Choice, Outside, Ranges
 from games.documents import Own
-from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, no
+from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, never_refused, no, only
 from games.schema import Fields, counts, ids
 from games.war.data import COMBAT_CARDS, REINFORCEMENTS, SYMBOL, VALUE
 from games.war.document import Match, State
-from games.war.flow import always_allowed, to_phase
+from games.war.flow import to_phase
 from games.war.state import CARD, MOVING, PLACED_COUNTS, SEAT, TILE, put
 
 AS_REINFORCEMENTS, AS_COMBAT_CARD = "reinforcements", "combat"
@@ -200,7 +200,7 @@ REINFORCE = Deed(
     reinforce_choices,
 )
 PLAY_COMBAT_CARD = Deed({"card": CARD}, combat_card_offers, combat_card_refusal, play_combat_card)
-END_CARDS = always_allowed("end_cards", end_cards)
+END_CARDS = Deed({}, only("end_cards"), never_refused, end_cards)
 
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
     "card_played": (

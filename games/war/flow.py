@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from games.documents import Document, Own
-from games.kernel import Action, Deed, Event, Fact, Refusal, Seat
+from games.kernel import Action, Deed, Event, Fact, Seat, never_refused, only
 from games.lifecycle import lifecycle
 from games.schema import Fields, listing
 from games.war.data import FIRST_CARD_ROUND, SEATS
@@ -95,21 +95,12 @@ def _from_next(state: State, seat: Seat) -> list[Seat]:
 # ---------------------------------------------------------------- deeds
 
 
-def always_allowed(kind: str, act: Callable[[Match, Seat, Action], None]) -> Deed:
-    """Return the deed of an action without fields that is legal throughout its phase."""
-    return Deed({}, lambda state, seat: [{"type": kind}], _no_refusal, act)
-
-
-def _no_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    return None
-
-
 def next_round(match: Match, seat: Seat, action: Action) -> None:
     """Open the next round; nothing else happens at the end of a round (WAR-TRN-06)."""
     start_round(match, match.state["round"] + 1)
 
 
-NEXT_ROUND = always_allowed("advance", next_round)
+NEXT_ROUND = Deed({}, only("advance"), never_refused, next_round)
 
 # ---------------------------------------------------------------- facts
 

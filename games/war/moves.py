@@ -7,11 +7,11 @@ from typing import Any
 
 from games.choices import Choice, Outside, Ranges
 from games.documents import Own
-from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, no
+from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, never_refused, no, only
 from games.schema import Fields, counts, described
 from games.war.data import BESIDE, MOVES
 from games.war.document import Match, State
-from games.war.flow import after_moves, always_allowed, to_phase
+from games.war.flow import after_moves, to_phase
 from games.war.state import FIGHTING, PLACED_COUNTS, SEAT, TILE, beside, holdings, put, take
 
 
@@ -103,7 +103,7 @@ MOVE = Deed(
     move_outside,
     move_choices,
 )
-END_MOVES = always_allowed("end_moves", end_moves)
+END_MOVES = Deed({}, only("end_moves"), never_refused, end_moves)
 
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
     "move_made": (

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from games.documents import Own, clone
-from games.kernel import SYSTEM, Action, Deed, Event, Fact, Refusal, Refused, Seat, no
+from games.kernel import SYSTEM, Action, Deed, Event, Fact, Refusal, Refused, Seat, no, only
 from games.lifecycle import SETUP
 from games.schema import Fields, Malformed, defaulting, listing, mapping, nullable, record, whole
 from games.war.data import (
@@ -111,11 +111,6 @@ def _bad(reason: str, rule: str = "WAR-OPT-07") -> Refusal:
 
 
 # ---------------------------------------------------------------- the set-up
-
-
-def setup_offers(state: State, seat: Seat) -> list[Action]:
-    """Return the one action of the system that carries out the set-up (WAR-SET-01)."""
-    return [{"type": "advance"}]
 
 
 def setup_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
@@ -227,7 +222,7 @@ def deck_built(state: Any, event: Event, own: Own) -> None:
     state["deck"] = list(event["deck"])
 
 
-SET_UP = Deed({}, setup_offers, setup_refusal, set_up)
+SET_UP = Deed({}, only("advance"), setup_refusal, set_up)
 
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
     "symbols_chosen": (symbols_chosen, {"symbols": listing(NAMED_SYMBOL, about="the symbols in play")}),

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from games.choices import Outside, Ranges
-from games.kernel import Action, Deed, Refusal, Seat, no
+from games.kernel import Action, Deed, Refusal, Seat, never_refused, no, only
 from games.schema import counts, optional
-from games.war_of_civilizations.checks import never_refused
 from games.war_of_civilizations.data import ACTIONS, BATTLE_CARDS, CARDS, DEPLOY_PHASE, FREE_SHIPS, LANDINGS
 from games.war_of_civilizations.document import Match, State
 from games.war_of_civilizations.effects import VERBS
 from games.war_of_civilizations.flow import begin_action, end_action, end_turn, may_begin, pass_to, start_round
-from games.war_of_civilizations.setup import set_up, setup_offers, setup_refusal
+from games.war_of_civilizations.setup import set_up, setup_refusal
 from games.war_of_civilizations.state import ACTIVE_ACTION, CARD, LOCATION, SHIP, in_words, still_in, turn_of
 from games.war_of_civilizations.upkeep import end_round
 
@@ -187,17 +186,12 @@ def discard(match: Match, seat: Seat, action: Action) -> None:
 # ---------------------------------------------------------------- the system
 
 
-def end_round_offers(state: State, seat: Seat) -> list[Action]:
-    """The system's only action (WOC-RND-01)."""
-    return [{"type": "advance"}]
-
-
 def finish_round(match: Match, seat: Seat, action: Action) -> None:
     """End the round, and perhaps the match (WOC-RND-01)."""
     end_round(match)
 
 
-SET_UP = Deed({}, setup_offers, setup_refusal, set_up)
+SET_UP = Deed({}, only("advance"), setup_refusal, set_up)
 DEPLOY = Deed(
     {"at": LOCATION, "ships": counts(SHIP, about="the free ships that go there, by kind; the others go to the other island")},
     deploy_offers,
@@ -211,4 +205,4 @@ END_ACTION = Deed({}, end_action_offers, end_action_refusal, stop)
 END_TURN = Deed({}, end_turn_offers, end_turn_refusal, finish_turn)
 PLAY_CARD = Deed({"card": CARD, "at": optional(LOCATION)}, play_offers, play_refusal, play)
 DISCARD_CARD = Deed({"card": CARD}, discard_offers, discard_refusal, discard)
-END_ROUND = Deed({}, end_round_offers, never_refused, finish_round)
+END_ROUND = Deed({}, only("advance"), never_refused, finish_round)

@@ -11,11 +11,6 @@ from games.war_of_civilizations.document import State
 from games.war_of_civilizations.state import can_pay, goods, in_words, option, room, turn_of
 
 
-def never_refused(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """Return None. In its phase such a deed is always possible."""
-    return None
-
-
 def played_without(state: State, name: str) -> Refusal | None:
     """An expansion's actions need its option (WOC-SET-09, WOC-SET-10)."""
     return None if option(state, name) else no("option_off", option=name)

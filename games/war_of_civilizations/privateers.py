@@ -7,7 +7,7 @@ from typing import Any
 
 from games.choices import Outside, Ranges
 from games.documents import Own
-from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, no
+from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, no, only
 from games.schema import Fields, counts, flag, ids, optional, text
 from games.war_of_civilizations.battle.resolve import land, start_battle
 from games.war_of_civilizations.checks import cannot_pay, no_step, played_without
@@ -80,11 +80,6 @@ def _elsewhere(at: str, meant: str) -> Refusal | None:
 def fight_pirate(match: Match, seat: Seat, action: Action) -> None:
     """Attack the pirate (WOC-PIR-01, WOC-PIR-02)."""
     start_battle(match, action["at"], PIRATE, seat, PIRATE, origin=met(match.state)["from"])
-
-
-def hire_offers(state: State, seat: Seat) -> list[Action]:
-    """A pirate is fought or hired (WOC-PIR-01)."""
-    return [{"type": "hire_pirate"}]
 
 
 def hire_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
@@ -219,11 +214,6 @@ def fight(match: Match, seat: Seat, action: Action) -> None:
     assert owner is not None, "a fight is only begun with a privateer"
     close_bonus(match, seat)
     start_battle(match, at, PRIVATEER, owner, seat, privateer=ATTACKER, captive=ships_at(match.state, seat, at))
-
-
-def yield_offers(state: State, seat: Seat) -> list[Action]:
-    """An opponent may yield instead of fighting or offering ransom (WOC-PRV-06)."""
-    return [{"type": "yield"}]
 
 
 def yield_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
@@ -399,11 +389,11 @@ FACTS: Mapping[str, tuple[Fact, Fields]] = {
 
 _NOTE = optional(text(about="free text for the other seat; it binds nobody", longest=NOTE_LENGTH))
 FIGHT_PIRATE = Deed({"at": LOCATION}, fight_pirate_offers, fight_pirate_refusal, fight_pirate)
-HIRE_PIRATE = Deed({}, hire_offers, hire_refusal, hire)
+HIRE_PIRATE = Deed({}, only("hire_pirate"), hire_refusal, hire)
 MOVE_PRIVATEER = Deed({"to": LOCATION}, privateer_offers, privateer_refusal, move_privateer)
 FIGHT_ARRIVAL = Deed({"at": LOCATION}, fight_arrival_offers, fight_arrival_refusal, fight_arrival)
 FIGHT = Deed({"at": LOCATION}, fight_offers, fight_refusal, fight)
-YIELD = Deed({}, yield_offers, yield_refusal, give_way)
+YIELD = Deed({}, only("yield"), yield_refusal, give_way)
 OFFER_RANSOM = Deed(
     {"at": LOCATION, "offer": counts(GOODS, about="what the seat would pay, by kind"), "note": _NOTE},
     ransom_offers,

@@ -111,11 +111,6 @@ def options_refusal(options: Mapping[str, Any]) -> Refusal | None:
     return None if wrong is None else no("bad_options", reason=wrong)
 
 
-def setup_offers(state: State, seat: Seat) -> list[Action]:
-    """The set-up is one action of the system."""
-    return [{"type": "advance"}]
-
-
 def setup_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """Bad options do not start a match."""
     return options_refusal(state["options"])

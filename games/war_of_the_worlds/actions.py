@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from games.choices import Choice
 from games.documents import Own
-from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, no
+from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, never_refused, no, only
 from games.schema import Fields, flag, optional, whole
 from games.war_of_the_worlds import civilians, figures
 from games.war_of_the_worlds.data import (
@@ -34,7 +34,7 @@ from games.war_of_the_worlds.data import (
 from games.war_of_the_worlds.document import Match, State
 from games.war_of_the_worlds.flow import end_turn, gain, next_round
 from games.war_of_the_worlds.outcome import check_damage, deal_damage
-from games.war_of_the_worlds.state import CARD, FIGURE, PLAYED_TO, REGION, SEAT, kind_of, malformed, must_play, never_refused, play_of
+from games.war_of_the_worlds.state import CARD, FIGURE, PLAYED_TO, REGION, SEAT, kind_of, malformed, must_play, play_of
 from games.war_of_the_worlds.strike.attacks import (
     beam_adds,
     beam_attack,
@@ -263,11 +263,6 @@ def owed_plays(state: State, seat: Seat) -> Iterator[Action]:
                     yield action
 
 
-def end_turn_offers(state: State, seat: Seat) -> list[Action]:
-    """Return the action that ends the turn."""
-    return [{"type": "end_turn"}]
-
-
 def end_turn_choices(state: State, seat: Seat) -> list[Choice]:
     """Return the choice of the deed at once: none while a card must be played, and first of all one that always can be."""
     if must_play(state) and not _PLAYABLE.isdisjoint(state["sides"][seat]["hand"]):
@@ -287,11 +282,6 @@ def finish_turn(match: Match, seat: Seat, action: Action) -> None:
 
 
 # ---------------------------------------------------------------- the system
-
-
-def advance_offers(state: State, seat: Seat) -> list[Action]:
-    """Return the only action of the system."""
-    return [{"type": "advance"}]
 
 
 def advance(match: Match, seat: Seat, action: Action) -> None:
@@ -329,8 +319,8 @@ PLAY = Deed(
     choices=play_choices,
 )
 _PLAYED: Fields = {"seat": SEAT, "card": CARD, "option": whole(0, about=_OPTION), "to": PLAYED_TO, "unit": optional(FIGURE)}
-END_TURN = Deed({}, end_turn_offers, end_turn_refusal, finish_turn, choices=end_turn_choices)
-NEXT_ROUND = Deed({}, advance_offers, never_refused, advance)
+END_TURN = Deed({}, only("end_turn"), end_turn_refusal, finish_turn, choices=end_turn_choices)
+NEXT_ROUND = Deed({}, only("advance"), never_refused, advance)
 
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
     "card_played": (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from games.documents import Own
-from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, no
+from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, never_refused, no, only
 from games.schema import Fields
 from games.war_of_the_worlds.data import BESIDE, HUMANS, LAND, REGIONS, Terms
 from games.war_of_the_worlds.document import Evacuation, Match, State
@@ -20,7 +20,6 @@ from games.war_of_the_worlds.state import (
     exit_closed,
     malformed,
     movable,
-    never_refused,
     next_has_fought,
     nothing_to_attack,
     open_to_attack,
@@ -107,11 +106,6 @@ def second_move(match: Match, seat: Seat, action: Action) -> None:
     """Move the second civilian, which ends Evacuate (WOW-HUM-03, WOW-HUM-04)."""
     move_civilian(match, action["from"], action["to"], match.state["evacuation"])
     _end_evacuation(match)
-
-
-def end_moves_offers(state: State, seat: Seat) -> list[Action]:
-    """Return the action that leaves the second move out (WOW-HUM-04)."""
-    return [{"type": "end_moves"}]
 
 
 def end_moves(match: Match, seat: Seat, action: Action) -> None:
@@ -213,7 +207,7 @@ def evacuation_ended(state: State, event: Event, own: Own) -> None:
 
 
 MOVE_CIVILIAN = Deed({"from": REGION, "to": REGION}, second_move_offers, second_move_refusal, second_move)
-END_MOVES = Deed({}, end_moves_offers, never_refused, end_moves)
+END_MOVES = Deed({}, only("end_moves"), never_refused, end_moves)
 
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
     "civilian_moved": (civilian_moved, {"from": LAND_REGION, "to": LAND_REGION, "fought": FOUGHT}),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from games.documents import Own
-from games.kernel import SYSTEM, Action, Deed, Event, Fact, Refusal, Refused, Seat, no
+from games.kernel import SYSTEM, Action, Deed, Event, Fact, Refusal, Refused, Seat, no, only
 from games.lifecycle import SETUP
 from games.schema import Fields, Malformed, beyond, defaulting, record, whole
 from games.war_of_the_worlds.data import (
@@ -71,11 +71,6 @@ def options_refusal(options: Mapping[str, Any]) -> Refusal | None:
     return None if wrong is None else no("bad_options", "WOW-OPT-03", reason=wrong)
 
 
-def setup_offers(state: State, seat: Seat) -> list[Action]:
-    """Return the only action of the set-up."""
-    return [{"type": "advance"}]
-
-
 def setup_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """Refuse to set up a match with bad options."""
     return options_refusal(state["options"])
@@ -121,7 +116,7 @@ def offer_deck_shuffled(state: State, event: Event, own: Own) -> None:
     own(own(state, "sides"), event["seat"])["offer_deck"] = list(event["cards"])
 
 
-SET_UP = Deed({}, setup_offers, setup_refusal, set_up)
+SET_UP = Deed({}, only("advance"), setup_refusal, set_up)
 
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
     "civilians_placed": (civilians_placed, {"region": LAND_REGION, "count": whole(1, about="how many civilians")}),

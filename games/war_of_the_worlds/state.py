@@ -366,11 +366,6 @@ def malformed(action: Action, field: str, ids: Collection[str], wanted: str) -> 
     return None
 
 
-def never_refused(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """Refuse nothing: in its phase the action is always legal."""
-    return None
-
-
 def wants_land(state: State, *regions: str) -> Refusal | None:
     """Refuse sea regions. Civilians, buildings and conditions are on land only (WOW-MOV-10, WOW-BLD-01)."""
     for region in regions:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from games.choices import Outside, Ranges
-from games.kernel import Action, Deed, Refusal, Seat, no
+from games.kernel import Action, Deed, Refusal, Seat, no, only
 from games.schema import counts
 from games.war_of_civilizations.battle.record import other_seat, waiting
 from games.war_of_civilizations.battle.resolve import close, prepare, resolve, send_home, start_bids
@@ -66,11 +66,6 @@ def reinforce(match: Match, seat: Seat, action: Action) -> None:
     if match.state["active"] != seat:
         lose_isle(match, seat)
     prepare(match)
-
-
-def ready_offers(state: State, seat: Seat) -> list[Action]:
-    """A defender need not bring in more ships (WOC-BAT-02)."""
-    return [{"type": "ready"}]
 
 
 def ready_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
@@ -175,11 +170,6 @@ def use_ability(match: Match, seat: Seat, action: Action) -> None:
 # ---------------------------------------------------------------- the choice of a retreat
 
 
-def retreat_offers(state: State, seat: Seat) -> list[Action]:
-    """The loser chooses the ships that go home (WOC-RET-02)."""
-    return [{"type": "retreat"}]
-
-
 def retreat_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """Only the ships are to be chosen (WOC-RET-02)."""
     return None
@@ -217,12 +207,12 @@ REINFORCE = Deed(
     reinforce_ranges,
     reinforce_outside,
 )
-READY = Deed({}, ready_offers, ready_refusal, ready)
+READY = Deed({}, only("ready"), ready_refusal, ready)
 BID = Deed({"ammo": AMMO_BID, "cards": CARDS_BID}, bid_offers, bid_refusal, bid, bid_ranges, bid_outside)
 USE_ABILITY = Deed({"at": LOCATION, "ship": SHIP}, use_ability_offers, use_ability_refusal, use_ability)
 RETREAT = Deed(
     {"ships": counts(SHIP, about="the ships that go home, by kind")},
-    retreat_offers,
+    only("retreat"),
     retreat_refusal,
     choose_retreat,
     retreat_ranges,
