@@ -1,4 +1,4 @@
-"""The document of the table as types. `./run documents` writes this file from state.py."""
+"""The document of the table as types. `./run documents` writes this file from the shape of the document."""
 
 from __future__ import annotations
 

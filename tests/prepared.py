@@ -14,7 +14,7 @@ from games.documents import clone
 from games.kernel import SYSTEM, Action, Seat, State, carry_out
 from games.war_of_civilizations import GAME
 from games.war_of_civilizations.data import BATTLE_CARDS, BLANK_TURN, CRYSTALS, TURN_PHASE
-from games.war_of_civilizations.state import crystals_of
+from games.war_of_civilizations.state.records import crystals_of
 from tests.games.matches import chance
 
 Steps = Sequence[tuple[Seat, Action]]

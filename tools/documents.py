@@ -30,7 +30,7 @@ VERIFIER = PLACE / "verify/verify.mjs"
 INDENT = " " * 4
 ROOT = "State"
 TABLE = "Table"
-HEAD = '''"""The {document} as types. `./run documents` writes this file from state.py."""
+HEAD = '''"""The {document} as types. `./run documents` writes this file from the shape of the document."""
 
 from __future__ import annotations
 

@@ -13,7 +13,8 @@ from games.war_of_civilizations.phases import PHASES, inadmissible
 from games.war_of_civilizations.scene import scene
 from games.war_of_civilizations.setup import OPTIONS, begin
 from games.war_of_civilizations.sight import shown, view
-from games.war_of_civilizations.state import DOCUMENT, still_in
+from games.war_of_civilizations.state.records import still_in
+from games.war_of_civilizations.state.shape import DOCUMENT
 from games.war_of_civilizations.worth import worth
 
 REFUSALS = {

@@ -10,7 +10,8 @@ from games.war_of_civilizations.document import Match, State
 from games.war_of_civilizations.effects import VERBS
 from games.war_of_civilizations.flow import begin_action, end_action, end_turn, may_begin, pass_to, start_round
 from games.war_of_civilizations.setup import set_up, setup_refusal
-from games.war_of_civilizations.state import ACTIVE_ACTION, CARD, LOCATION, SHIP, in_words, still_in, turn_of
+from games.war_of_civilizations.state.records import in_words, still_in, turn_of
+from games.war_of_civilizations.state.shape import ACTIVE_ACTION, CARD, LOCATION, SHIP
 from games.war_of_civilizations.upkeep import end_round
 
 # ---------------------------------------------------------------- deploying

@@ -10,7 +10,8 @@ from games.kernel import Seat
 from games.war_of_civilizations import telling
 from games.war_of_civilizations.data import CONTINENT_OF, COUNTDOWN, EXPEDITIONS, ISLE, MAX_LEVEL, RESERVE, RESOURCES, RING, SHIPS
 from games.war_of_civilizations.sight import View
-from games.war_of_civilizations.state import crystals_of, option, reserve
+from games.war_of_civilizations.state.fleets import reserve
+from games.war_of_civilizations.state.records import crystals_of, option
 
 WIDE = 18
 MARGIN = 8

@@ -8,7 +8,8 @@ from games.choices import Outside
 from games.kernel import Action, Refusal, Seat, no
 from games.war_of_civilizations.data import BONUS_OF
 from games.war_of_civilizations.document import State
-from games.war_of_civilizations.state import can_pay, goods, in_words, option, room, turn_of
+from games.war_of_civilizations.state.fleets import room
+from games.war_of_civilizations.state.records import can_pay, goods, in_words, option, turn_of
 
 
 def played_without(state: State, name: str) -> Refusal | None:

@@ -26,7 +26,9 @@ from games.war_of_civilizations.data import (
 )
 from games.war_of_civilizations.document import Match, State
 from games.war_of_civilizations.flow import change_resources, move_crystals, pay
-from games.war_of_civilizations.state import LOCATION, RESOURCE, ROUND, SEAT, can_pay, controls, goods, own_player, own_turn, turn_of
+from games.war_of_civilizations.state.control import controls
+from games.war_of_civilizations.state.records import can_pay, goods, own_player, own_turn, turn_of
+from games.war_of_civilizations.state.shape import LOCATION, RESOURCE, ROUND, SEAT
 
 # ---------------------------------------------------------------- convert
 

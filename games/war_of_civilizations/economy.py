@@ -47,28 +47,20 @@ from games.war_of_civilizations.data import (
 )
 from games.war_of_civilizations.document import Match, State
 from games.war_of_civilizations.flow import change_resources, close_bonus, end_action, lose_teleporter, move_ships, pay, to_turn
-from games.war_of_civilizations.state import (
-    CARD,
-    DECK,
-    LOCATION,
-    RESOURCE,
-    SEAT,
+from games.war_of_civilizations.state.control import controlled, controls
+from games.war_of_civilizations.state.fleets import occupants, reserve, room, ships_at
+from games.war_of_civilizations.state.records import (
     ability,
     can_pay,
     collected_from,
-    controlled,
-    controls,
     harvest,
     in_words,
-    occupants,
     option,
     own_player,
     own_turn,
-    reserve,
-    room,
-    ships_at,
     turn_of,
 )
+from games.war_of_civilizations.state.shape import CARD, DECK, LOCATION, RESOURCE, SEAT
 
 WARE = known([*SHIPS, PRIVATEER], "a kind of ship, or a privateer")
 

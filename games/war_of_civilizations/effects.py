@@ -12,7 +12,10 @@ from games.war_of_civilizations.checks import no_room
 from games.war_of_civilizations.data import ISLE, LOCATIONS, RING, Card
 from games.war_of_civilizations.document import Match, State
 from games.war_of_civilizations.flow import change_resources
-from games.war_of_civilizations.state import SEAT, controlled, controls, own_turn, reserve
+from games.war_of_civilizations.state.control import controlled, controls
+from games.war_of_civilizations.state.fleets import reserve
+from games.war_of_civilizations.state.records import own_turn
+from games.war_of_civilizations.state.shape import SEAT
 
 
 class Verb(NamedTuple):

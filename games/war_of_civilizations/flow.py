@@ -28,7 +28,10 @@ from games.war_of_civilizations.data import (
     Counts,
 )
 from games.war_of_civilizations.document import Match, State
-from games.war_of_civilizations.state import (
+from games.war_of_civilizations.state.control import controls, controls_continent
+from games.war_of_civilizations.state.fleets import ships_at
+from games.war_of_civilizations.state.records import ability, crystals_of, first_of, isle_of, own_player, own_turn, round_order, turn_of
+from games.war_of_civilizations.state.shape import (
     ACTIVE_ACTION,
     CARD,
     CHANGES,
@@ -43,17 +46,6 @@ from games.war_of_civilizations.state import (
     SEAT,
     SHIP_MAP,
     TO,
-    ability,
-    controls,
-    controls_continent,
-    crystals_of,
-    first_of,
-    isle_of,
-    own_player,
-    own_turn,
-    round_order,
-    ships_at,
-    turn_of,
 )
 
 

@@ -44,17 +44,10 @@ from games.war_of_civilizations.data import (
     deck,
 )
 from games.war_of_civilizations.document import State
-from games.war_of_civilizations.state import (
-    PHASES,
-    battle_of,
-    blockade_of,
-    crystals_of,
-    goods,
-    in_play,
-    isle_of,
-    occupants,
-    option,
-)
+from games.war_of_civilizations.state.fleets import occupants
+from games.war_of_civilizations.state.map import in_play
+from games.war_of_civilizations.state.records import battle_of, blockade_of, crystals_of, goods, isle_of, option
+from games.war_of_civilizations.state.shape import PHASES
 
 _RESTS = (SETUP, ROUND_END, OVER)  # phases in which no seat is active
 _NO_TURN = (*_RESTS, DEPLOY_PHASE)

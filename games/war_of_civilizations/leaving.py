@@ -25,7 +25,8 @@ from games.war_of_civilizations.document import Match, State
 from games.war_of_civilizations.flow import end_action, end_turn, take_control, to_turn
 from games.war_of_civilizations.outcome import check_survivor
 from games.war_of_civilizations.privateers import LEFT, hire_refusal, met
-from games.war_of_civilizations.state import battle_of, ships_at, turn_of
+from games.war_of_civilizations.state.fleets import ships_at
+from games.war_of_civilizations.state.records import battle_of, turn_of
 
 
 def leave(match: Match, seat: Seat) -> None:

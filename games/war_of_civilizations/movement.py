@@ -29,32 +29,11 @@ from games.war_of_civilizations.data import (
 )
 from games.war_of_civilizations.document import Match, State
 from games.war_of_civilizations.flow import WAY, count_ships, pass_to, pay, shift_ships, start_countdown, take_control
-from games.war_of_civilizations.state import (
-    FROM,
-    LOCATION,
-    SEAT,
-    SHIP,
-    STEPS_LEFT,
-    TO,
-    ability,
-    can_pay,
-    controlled,
-    controls,
-    foreign_privateer,
-    in_play,
-    linked,
-    needs_flagship,
-    neighbours,
-    occupants,
-    own_player,
-    own_turn,
-    points,
-    room,
-    ships_at,
-    some_ships,
-    trails,
-    turn_of,
-)
+from games.war_of_civilizations.state.control import controlled, controls, linked, points, trails
+from games.war_of_civilizations.state.fleets import foreign_privateer, needs_flagship, occupants, room, ships_at, some_ships
+from games.war_of_civilizations.state.map import in_play, neighbours
+from games.war_of_civilizations.state.records import ability, can_pay, own_player, own_turn, turn_of
+from games.war_of_civilizations.state.shape import FROM, LOCATION, SEAT, SHIP, STEPS_LEFT, TO
 
 FURTHER = "a further step is made by ships that made the last, as long as steps are left"
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from games.kernel import Seat
 from games.war_of_civilizations.data import SURVIVOR_WIN
 from games.war_of_civilizations.document import Match, State
-from games.war_of_civilizations.state import controlled, crystals_of, still_in
+from games.war_of_civilizations.state.control import controlled
+from games.war_of_civilizations.state.records import crystals_of, still_in
 
 
 def scores(state: State) -> dict[Seat, int]:

@@ -32,7 +32,7 @@ from games.war_of_civilizations.privateers import (
     OFFER_RANSOM,
     YIELD,
 )
-from games.war_of_civilizations.state import in_play
+from games.war_of_civilizations.state.map import in_play
 
 PHASES: Mapping[str, Mapping[str, Deed]] = {
     SETUP: {"advance": SET_UP},

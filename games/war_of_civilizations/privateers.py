@@ -31,24 +31,9 @@ from games.war_of_civilizations.data import (
 )
 from games.war_of_civilizations.document import Blockade, Match, Mover, State
 from games.war_of_civilizations.flow import change_resources, close_bonus, end_action, move_crystals, pass_to, pay, to_turn
-from games.war_of_civilizations.state import (
-    BLOCKADE_START,
-    GOODS,
-    LOCATION,
-    NOTE,
-    RANSOM_OFFERED,
-    SEAT,
-    blockade_of,
-    foreign_privateer,
-    goods,
-    hostages,
-    occupants,
-    option,
-    own_player,
-    own_turn,
-    ships_at,
-    turn_of,
-)
+from games.war_of_civilizations.state.fleets import foreign_privateer, hostages, occupants, ships_at
+from games.war_of_civilizations.state.records import blockade_of, goods, option, own_player, own_turn, turn_of
+from games.war_of_civilizations.state.shape import BLOCKADE_START, GOODS, LOCATION, NOTE, RANSOM_OFFERED, SEAT
 
 _GOODS = (*RESOURCES, "crystals")
 LEFT = "left"

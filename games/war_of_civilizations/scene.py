@@ -37,7 +37,9 @@ from games.war_of_civilizations.data import (
 )
 from games.war_of_civilizations.outcome import scores
 from games.war_of_civilizations.sight import View
-from games.war_of_civilizations.state import crystals_of, fleet_strength, occupied, option, reserve
+from games.war_of_civilizations.state.control import occupied
+from games.war_of_civilizations.state.fleets import fleet_strength, reserve
+from games.war_of_civilizations.state.records import crystals_of, option
 
 LOOK = picture(FOLDER)
 MAP: Mapping[str, Any] = LOOK.map

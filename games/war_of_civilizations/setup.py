@@ -38,7 +38,8 @@ from games.war_of_civilizations.data import (
 from games.war_of_civilizations.data import OPTIONS as OPTION_ROWS
 from games.war_of_civilizations.document import Match, Player, State
 from games.war_of_civilizations.flow import change_resources, move_crystals, pass_to
-from games.war_of_civilizations.state import APEX_ISLAND, ATTACHED_ISLANDS, COVERED_ISLANDS, DECK, OPTION_SHAPES, TOKEN, option, still_in
+from games.war_of_civilizations.state.records import option, still_in
+from games.war_of_civilizations.state.shape import APEX_ISLAND, ATTACHED_ISLANDS, COVERED_ISLANDS, DECK, OPTION_SHAPES, TOKEN
 
 OPTIONS = record(
     {name: defaulting(shape, DEFAULTS[name]) for name, shape in OPTION_SHAPES.items()},

@@ -25,19 +25,11 @@ from games.war_of_civilizations.document import Match, State
 from games.war_of_civilizations.economy import cool_down
 from games.war_of_civilizations.flow import lose_isle, move_crystals, move_ships, pay, start_round
 from games.war_of_civilizations.outcome import end_by_crystals, end_match
-from games.war_of_civilizations.state import (
-    SEAT,
-    controlled,
-    distances,
-    first_full_round,
-    goods,
-    isle_of,
-    neighbours,
-    option,
-    room,
-    ships_at,
-    upkeep,
-)
+from games.war_of_civilizations.state.control import controlled
+from games.war_of_civilizations.state.fleets import room, ships_at
+from games.war_of_civilizations.state.map import distances, neighbours
+from games.war_of_civilizations.state.records import first_full_round, goods, isle_of, option, upkeep
+from games.war_of_civilizations.state.shape import SEAT
 
 
 def end_round(match: Match) -> None:

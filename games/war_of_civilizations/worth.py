@@ -46,26 +46,10 @@ from games.war_of_civilizations.data import (
     Counts,
 )
 from games.war_of_civilizations.document import Battle, Player, Ransom, State
-from games.war_of_civilizations.state import (
-    add_contested,
-    collected_from,
-    distances,
-    fills_continent,
-    fleet_strength,
-    foreign_privateer,
-    goods,
-    harvest,
-    isle_of,
-    needs_flagship,
-    neighbours,
-    occupied,
-    opponent,
-    reserve,
-    ships_at,
-    trails,
-    turn_of,
-    upkeep,
-)
+from games.war_of_civilizations.state.control import add_contested, fills_continent, occupied, trails
+from games.war_of_civilizations.state.fleets import fleet_strength, foreign_privateer, needs_flagship, opponent, reserve, ships_at
+from games.war_of_civilizations.state.map import distances, neighbours
+from games.war_of_civilizations.state.records import collected_from, goods, harvest, isle_of, turn_of, upkeep
 
 
 def _away() -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""The state document of War of the Worlds: The New Wave as types. `./run documents` writes this file from state.py."""
+"""The state document of War of the Worlds: The New Wave as types. `./run documents` writes this file from the shape of the document."""
 
 from __future__ import annotations
 

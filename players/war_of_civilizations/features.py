@@ -21,7 +21,8 @@ from games.war_of_civilizations.data import (
     ROUNDS_TO_WIN,
     TURN_PHASE,
 )
-from games.war_of_civilizations.state import crystals_of, distances, first_full_round, goods, isle_of, neighbours
+from games.war_of_civilizations.state.map import distances, neighbours
+from games.war_of_civilizations.state.records import crystals_of, first_full_round, goods, isle_of
 from games.war_of_civilizations.worth import worth
 
 # ---------------------------------------------------------------- the course of a turn

@@ -25,19 +25,10 @@ from games.war_of_civilizations.data import (
     YIELDS,
 )
 from games.war_of_civilizations.document import Player
-from games.war_of_civilizations.state import (
-    collected_from,
-    crystals_of,
-    distances,
-    fills_continent,
-    fleet_strength,
-    goods,
-    isle_of,
-    neighbours,
-    occupied,
-    round_order,
-    upkeep,
-)
+from games.war_of_civilizations.state.control import fills_continent, occupied
+from games.war_of_civilizations.state.fleets import fleet_strength
+from games.war_of_civilizations.state.map import distances, neighbours
+from games.war_of_civilizations.state.records import collected_from, crystals_of, goods, isle_of, round_order, upkeep
 from games.war_of_civilizations.worth import worth
 from players.war_of_civilizations.features import PUNCH
 

@@ -11,22 +11,11 @@ from games.war_of_civilizations.checks import cannot_take_ships, no_room
 from games.war_of_civilizations.data import BATTLE_CARDS, FLAGSHIP, PIRATE, POWDER, SHIPS
 from games.war_of_civilizations.document import Match, State
 from games.war_of_civilizations.flow import lose_isle, move_ships, start_countdown
-from games.war_of_civilizations.state import (
-    AMMO_BID,
-    CARDS_BID,
-    FROM,
-    LOCATION,
-    SHIP,
-    TO,
-    battle_of,
-    in_words,
-    neighbours,
-    reinforcements,
-    room,
-    ships_at,
-    some_ships,
-    targets,
-)
+from games.war_of_civilizations.state.control import reinforcements
+from games.war_of_civilizations.state.fleets import room, ships_at, some_ships
+from games.war_of_civilizations.state.map import neighbours
+from games.war_of_civilizations.state.records import battle_of, in_words, targets
+from games.war_of_civilizations.state.shape import AMMO_BID, CARDS_BID, FROM, LOCATION, SHIP, TO
 
 # ---------------------------------------------------------------- reinforcements
 

@@ -29,7 +29,9 @@ from games.war_of_civilizations.data import (
 )
 from games.war_of_civilizations.document import Battle, Side, State
 from games.war_of_civilizations.flow import put_out
-from games.war_of_civilizations.state import (
+from games.war_of_civilizations.state.fleets import fleet_strength, room, ships_at
+from games.war_of_civilizations.state.records import ability, battle_of, own_player
+from games.war_of_civilizations.state.shape import (
     AMMO_BID,
     APEX_ISLAND,
     BATTLE_START,
@@ -44,12 +46,6 @@ from games.war_of_civilizations.state import (
     SIDES,
     TOKEN,
     WINNER,
-    ability,
-    battle_of,
-    fleet_strength,
-    own_player,
-    room,
-    ships_at,
 )
 
 # ---------------------------------------------------------------- the sides

@@ -52,18 +52,9 @@ from games.war_of_civilizations.flow import (
     to_turn,
 )
 from games.war_of_civilizations.outcome import check_survivor
-from games.war_of_civilizations.state import (
-    battle_of,
-    can_pay,
-    foreign_privateer,
-    goods,
-    isle_of,
-    opponent,
-    reinforcements,
-    room,
-    ships_at,
-    turn_of,
-)
+from games.war_of_civilizations.state.control import reinforcements
+from games.war_of_civilizations.state.fleets import foreign_privateer, opponent, room, ships_at
+from games.war_of_civilizations.state.records import battle_of, can_pay, goods, isle_of, turn_of
 
 # ---------------------------------------------------------------- the arrival of a fleet
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from games.documents import clone
 from games.war_of_civilizations import GAME
 from games.war_of_civilizations.data import LOCATIONS
-from games.war_of_civilizations.state import reinforcements
+from games.war_of_civilizations.state.control import reinforcements
 from tests.games.matches import Start, walk
 
 

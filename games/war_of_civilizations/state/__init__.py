@@ -1,0 +1,1 @@
+"""The document of a match, and the questions that many rules ask of it."""
