@@ -12,7 +12,7 @@ the position is judged there, where no attack is open and no move is left. Other
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
@@ -22,6 +22,7 @@ from games.kernel import SYSTEM, Action, Branch, Game, Seat, State, legal
 from players.evaluation import Outlook, Value, features_of, outlook_of
 from players.greedy import completions
 from players.level import Budget, Option, Question, Thought, is_forced
+from players.luck import Noticed, lowest, split_mix
 from players.plans import Plan
 
 _SEEDS = 2**62
@@ -143,17 +144,10 @@ class Flat:
 
     def first(self, state: State, seat: Seat, action: Action, chance: Chance) -> float:
         """Return the value for a seat right after its action, or the mean of some tries if it draws chance."""
-        drawn = False
-        number_of = chance.number
-
-        def number(below: int) -> int:
-            nonlocal drawn
-            drawn = True
-            return number_of(below)
-
+        noticed = Noticed(chance.number)
         total, tries = 0.0, 0
-        while tries == 0 or (drawn and tries < self.throws):
-            branch = Branch(self.game, state, Drawn(number))
+        while tries == 0 or (noticed.drawn and tries < self.throws):
+            branch = Branch(self.game, state, noticed)
             branch.play(seat, action)
             total += self.value(branch.state, seat)
             tries += 1
@@ -163,9 +157,9 @@ class Flat:
         """Play an action and what follows, with the guess and the dice of a seed, and return the value for the seat: where another turn
         begins if there is an outlook for it, else at the end of the match."""
         game, view, seat = self.game, self.question.view, self.question.seat
-        chance = Drawn(generator(seed))
+        chance = Drawn(split_mix(seed))
         guess = game.guess(view, seat, chance, self.question.memory)
-        branch = Branch(game, guess, Drawn(generator(_SEEDS + seed)))  # far from the numbers that made the guess
+        branch = Branch(game, guess, Drawn(split_mix(_SEEDS + seed)))  # far from the numbers that made the guess
         before, left = view, self.turns
         branch.play(seat, action)
         for _ in range(self.moves):
@@ -215,11 +209,11 @@ def actions(choice: Choice, most: int, chance: Chance) -> Iterator[Action]:
 def plain(choice: Choice) -> Iterator[Action]:
     """Yield actions of an open choice that put as much as possible in one place: all of it, all but one, or one."""
     action, ranges = choice["action"], choice["choose"]
-    lowest = complete(action, ranges, lambda below: 0)
+    least_of_all = complete(action, ranges, lowest)
     for field, span in ranges.items():
         if isinstance(span, list):
             for number in range(span[1], span[0] - 1, -1):
-                yield {**lowest, field: number}
+                yield {**least_of_all, field: number}
             continue
         least, most = span["total"]
         keys = list(span["each"])
@@ -231,7 +225,7 @@ def plain(choice: Choice) -> Iterator[Action]:
                     if left > 0:
                         counts[other] = min(left, span["each"][other][1])
                         left -= counts[other]
-                filled = {**lowest, field: {key: count for key, count in counts.items() if count}}
+                filled = {**least_of_all, field: {key: count for key, count in counts.items() if count}}
                 if outside(ranges, filled) is None:
                     yield filled
 
@@ -245,23 +239,6 @@ def different(actions: Iterable[Action], most: int) -> list[Action]:
             if len(found) == most:
                 break
     return found
-
-
-def generator(seed: int) -> Callable[[int], int]:
-    """Return a source of whole numbers that follow from a seed: `number(below)` returns 0 to below - 1 (SplitMix64, Steele et al. 2014).
-
-    Seeds n apart give the same numbers, n draws later. So two sources that are used side by side need seeds that are far apart.
-    """
-    state = seed * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF
-
-    def number(below: int) -> int:
-        nonlocal state
-        state = (state + 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF
-        mixed = ((state ^ state >> 30) * 0xBF58476D1CE4E5B9) & 0xFFFFFFFFFFFFFFFF
-        mixed = ((mixed ^ mixed >> 27) * 0x94D049BB133111EB) & 0xFFFFFFFFFFFFFFFF
-        return ((mixed ^ mixed >> 31) * below) >> 64
-
-    return number
 
 
 def _first(candidate: Candidate) -> float:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from games.chance import Chance, Drawn
+from games.chance import Chance
 from games.choices import Choice, complete
 from games.kernel import Action, Branch, Game, Seat, State, total
 from players.level import Budget, Question, Thought, is_forced
+from players.luck import Noticed, highest, lowest
 
 SAMPLES = 8  # actions tried of one open choice, at most
 TRIED = 240  # actions tried for one decision, about
@@ -41,7 +42,7 @@ def completions(choice: Choice, most: int, chance: Chance) -> Iterator[Action]:
         yield action
         return
     tried: list[Action] = []
-    for number in (_lowest, _highest, *[chance.number] * (2 * most)):
+    for number in (lowest, highest, *[chance.number] * (2 * most)):
         if len(tried) == most:
             return
         completed = complete(action, ranges, number)
@@ -52,15 +53,9 @@ def completions(choice: Choice, most: int, chance: Chance) -> Iterator[Action]:
 
 def expected(game: Game, state: State, seat: Seat, action: Action, chance: Chance) -> float:
     """Return the worth of the state after an action, for a seat. If the action draws chance, return the mean of `THROWS` tries."""
-    drawn = False
-
-    def number(below: int) -> int:
-        nonlocal drawn
-        drawn = True
-        return chance.number(below)
-
-    gain = _after(game, state, seat, action, Drawn(number))
-    if not drawn:
+    noticed = Noticed(chance.number)
+    gain = _after(game, state, seat, action, noticed)
+    if not noticed.drawn:
         return gain
     return (gain + total([_after(game, state, seat, action, chance) for _ in range(THROWS - 1)])) / THROWS
 
@@ -69,11 +64,3 @@ def _after(game: Game, state: State, seat: Seat, action: Action, chance: Chance)
     branch = Branch(game, state, chance)
     branch.play(seat, action)
     return game.worth(branch.state, seat)
-
-
-def _lowest(below: int) -> int:
-    return 0
-
-
-def _highest(below: int) -> int:
-    return below - 1

@@ -26,6 +26,7 @@ from players.evaluation import Value, outlook_of
 from players.greedy import greedy
 from players.knowledge import Stage, knowledge_of
 from players.level import Budget, Option, Question, Thought, is_forced
+from players.luck import Noticed, congruential, highest, lowest
 from players.plans import Plan
 
 LONGEST = 1000  # decisions of a reply, at most
@@ -178,22 +179,16 @@ class Turns:
         """Return the position after an action, when nothing is unsettled and the system has done its part. If chance was drawn on the way,
         try several times: the value is the mean, and the position the one whose value is nearest to it."""
         actions = start.actions + 1
-        drawn, draw = False, self.chance.number
-
-        def number(below: int) -> int:
-            nonlocal drawn
-            drawn = True
-            return draw(below)
-
+        noticed = Noticed(self.chance.number)
         tried: list[Node] = []
         total = 0.0
         while len(tried) < self.throws:
-            branch = watched(self.game, start, Drawn(number))
+            branch = watched(self.game, start, noticed)
             branch.play(self.seat, action)
             while self.under_way(branch.state, actions) is True:
                 self.step(branch)
             node = self.reached(branch, first, actions)
-            if not drawn:
+            if not noticed.drawn:
                 return node
             tried.append(node)
             total += node.value
@@ -264,7 +259,7 @@ class Turns:
             for node in chosen:
                 if not self.goes_on(self.budget.iterations):
                     break
-                values.append(self.replied(node, dice(seed)))
+                values.append(self.replied(node, Drawn(congruential(seed))))
                 self.spent += 1
             if len(values) < len(chosen):
                 break
@@ -311,7 +306,7 @@ class Turns:
             state = game.guess(question.view, seat, self.chance, question.memory)
             seed = self.chance.number(1 << 31)
             for place in left:
-                branch = Branch(game, state, dice(seed))
+                branch = Branch(game, state, Drawn(congruential(seed)))
                 branch.play(seat, judged[place].action)
                 while branch.state["outcome"] is None and self.course.unsettled(branch.state):
                     self.step(branch)
@@ -452,8 +447,8 @@ def _different(action: Action, ranges: Mapping[str, Any], most: int, chance: Cha
 
 def _completed(action: Action, ranges: Mapping[str, Any], chance: Chance) -> Iterator[Action]:
     if len(ranges) > 1:
-        yield complete(action, dict(ranges), _highest)
-        yield complete(action, dict(ranges), _lowest)
+        yield complete(action, dict(ranges), highest)
+        yield complete(action, dict(ranges), lowest)
     else:
         ((field, span),) = ranges.items()
         if isinstance(span, list):
@@ -497,29 +492,9 @@ def _counted(span: Mapping[str, Any]) -> Iterator[dict[str, int]]:
         yield {**least, key: high}
 
 
-def dice(seed: int) -> Chance:
-    """Return chance that follows from a seed of 31 bits: a linear congruential generator of 64 bits (Knuth, MMIX)."""
-    state = seed * 2 + 1
-
-    def number(below: int) -> int:
-        nonlocal state
-        state = (state * 6364136223846793005 + 1442695040888963407) % (1 << 64)
-        return (state >> 33) * below >> 31
-
-    return Drawn(number)
-
-
 def _value(node: Node) -> float:
     return node.value
 
 
 def _rank(stage: Stage) -> int:
     return stage[0]
-
-
-def _highest(below: int) -> int:
-    return below - 1
-
-
-def _lowest(below: int) -> int:
-    return 0

@@ -15,8 +15,8 @@ from games.choices import admits
 from games.kernel import SYSTEM, Game, carry_out, legal
 from players import LEVELS, budget_of, choose, flat, plans, question_of
 from players.evaluation import features_of, share_of, value_of
-from players.flat import generator
 from players.level import Budget, Question, Thought
+from players.luck import split_mix
 from players.plans import plan_of, weights_of
 from players.searching import METHODS, search
 from players.tree import tree
@@ -194,9 +194,9 @@ def test_what_is_guessed_in_a_playout_says_nothing_of_its_dice(monkeypatch: pyte
 
     def noted(seed: int) -> Callable[[int], int]:
         seeds.append(seed)
-        return generator(seed)
+        return split_mix(seed)
 
-    monkeypatch.setattr(flat, "generator", noted)
+    monkeypatch.setattr(flat, "split_mix", noted)
     thought(question(GAMES["war"], 1), "expert", most=40)
     assert len(seeds) > 20
     for guess, dice in zip(seeds[::2], seeds[1::2], strict=True):
