@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypedDict, TypeVar
 
 from games.chance import Chance
 from games.choices import Choice, Outside, Ranges, complete, outside
@@ -39,6 +39,26 @@ SHARED_REFUSALS: Mapping[str, str] = {
     "wrong_phase": "{type} is not possible in the phase {phase}; possible there: {allowed}.",
     "bad_options": "The match cannot be set up like this: {reason}.",
 }
+
+
+class Outcome(TypedDict):
+    """How a match has ended."""
+
+    winners: list[Seat]
+    reason: str
+    scores: dict[Seat, int]
+
+
+class Shared(TypedDict):
+    """The keys of a state document that every game has, but for `options`: each game has its own."""
+
+    game: str
+    seats: list[Seat]
+    round: int
+    phase: str
+    active: Seat | None
+    to_act: list[Seat]
+    outcome: Outcome | None
 
 
 class Refusal(NamedTuple):

@@ -20,7 +20,7 @@ from typing import Any
 
 from games.documents import Own, clone
 from games.kernel import RESTORED, SYSTEM, Event, Fact
-from games.schema import Fields, Shape, anything, described, ids, listing, mapping, nullable, whole
+from games.schema import Fields, Shape, anything, described, ids, listing, mapping, nullable, record, whole
 
 PREPARED = "match_prepared"
 SETUP = "setup"
@@ -143,6 +143,21 @@ def lifecycle(
         fold, fields = shared[kind]
         shared[kind] = (_both(fold, extra), fields)
     return shared
+
+
+def outcome(winners: Shape, reasons: Iterable[str], scores: Shape) -> Shape:
+    """Return the shape of the key `outcome` of a document: null, or who has won, why, and the scores of all.
+
+    >>> ended = outcome(listing(ids(["red", "blue"])), ["last_seat", *SHARED_REASONS], mapping(ids(["red", "blue"]), whole(0)))
+    >>> ended.clean(None), ended.clean({"winners": ["red"], "reason": "last_seat", "scores": {"red": 3, "blue": 0}})["winners"]
+    (None, ['red'])
+    """
+    return nullable(
+        record(
+            {"winners": winners, "reason": ids(reasons, "why the match is over"), "scores": scores},
+            about="who won, and why; null while the match goes on",
+        )
+    )
 
 
 def _both(fold: Fact, extra: Fact) -> Fact:

@@ -223,6 +223,19 @@ def beyond(options: Mapping[str, Any], rows: Mapping[str, Mapping[str, Any]]) ->
     return None
 
 
+def settings(rows: Mapping[str, Mapping[str, Any]], about: Mapping[str, str]) -> dict[str, Shape]:
+    """Return the shapes of a game's options, from their rows in data.json: each true or false, or a whole number from `min` to `max`.
+
+    >>> rows = {"pirates": {"type": "boolean"}, "rounds": {"type": "integer", "min": 5, "max": 200}}
+    >>> shapes = settings(rows, {"pirates": "whether there are pirates", "rounds": "the last round"})
+    >>> shapes["pirates"].clean(True), shapes["rounds"].clean(50)
+    (True, 50)
+    """
+    return {
+        name: flag(about[name]) if row["type"] == "boolean" else whole(row["min"], row["max"], about[name]) for name, row in rows.items()
+    }
+
+
 def described(shape: Shape, about: str) -> Shape:
     """Return the same shape with another description."""
     return shape._replace(schema=_about(shape.schema, about), seen=_about(shape.seen, about))

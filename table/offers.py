@@ -109,17 +109,19 @@ def must_agree(session: Session, what: str) -> list[Seat]:
 
 
 def accept_offers(session: Session, seat: Seat) -> list[Action]:
-    """Return one action for each offer that the seat has not answered (TBL-OFR-02)."""
+    """Return one action for each offer that is made (TBL-OFR-02)."""
     return [{"type": "accept", "what": what} for what in PROPOSALS if what in session.table["offers"]]
 
 
 def accept_refusal(session: Session, seat: Seat, action: Action) -> Refusal | None:
-    """Return the first rule that accepting an offer breaks (TBL-OFR-02)."""
-    refusal = not_taking_part(session, seat)
-    if refusal is not None:
-        return refusal
-    what = action["what"]
-    return no("no_offer", "TBL-OFR-02", what=what) if what not in session.table["offers"] or seat not in must_agree(session, what) else None
+    """Return why the seat may not accept an offer, or None (TBL-OFR-02)."""
+    return not_taking_part(session, seat) or _no_offer(session, action["what"], "TBL-OFR-02", seat)
+
+
+def _no_offer(session: Session, what: str, rule: str, asked: Seat | None = None) -> Refusal | None:
+    """Return why there is no such offer to answer, or None. `asked`: the seat that must not have answered it yet."""
+    there = what in session.table["offers"] and (asked is None or asked in must_agree(session, what))
+    return None if there else no("no_offer", rule, what=what)
 
 
 def accept(session: Session, seat: Seat, action: Action) -> None:
@@ -129,16 +131,13 @@ def accept(session: Session, seat: Seat, action: Action) -> None:
 
 
 def decline_offers(session: Session, seat: Seat) -> list[Action]:
-    """Return one action for each offer (TBL-OFR-05)."""
-    return [{"type": "decline", "what": what} for what in PROPOSALS if what in session.table["offers"]]
+    """Return one action for each offer that is made (TBL-OFR-05)."""
+    return [{**action, "type": "decline"} for action in accept_offers(session, seat)]
 
 
 def decline_refusal(session: Session, seat: Seat, action: Action) -> Refusal | None:
-    """Return the first rule that declining an offer breaks (TBL-OFR-05)."""
-    refusal = not_taking_part(session, seat)
-    if refusal is not None:
-        return refusal
-    return None if action["what"] in session.table["offers"] else no("no_offer", "TBL-OFR-05", what=action["what"])
+    """Return why the seat may not decline an offer, or None (TBL-OFR-05)."""
+    return not_taking_part(session, seat) or _no_offer(session, action["what"], "TBL-OFR-05")
 
 
 def decline(session: Session, seat: Seat, action: Action) -> None:

@@ -10,7 +10,7 @@ from games.chance import Chance
 from games.choices import Outside, Ranges
 from games.documents import Own
 from games.kernel import Action, Deed, Event, Fact, Game, Match, Memory, Refusal, Refused, Seat, Seats, State, no
-from games.lifecycle import RESIGNED, SHARED_REASONS, lifecycle
+from games.lifecycle import RESIGNED, SHARED_REASONS, lifecycle, outcome
 from games.scene import Area, Detail, Panel, Scene
 from games.schema import COUNTED, Fields, always, defaulting, flag, ids, listing, mapping, nullable, optional, record, veiled, whole
 
@@ -211,7 +211,7 @@ DOCUMENT = record(
         "phase": ids(["setup", "turn", "round_end", "over"]),
         "active": nullable(SEAT),
         "to_act": listing(ids([*SEATS, "system"])),
-        "outcome": nullable(record({"winners": listing(SEAT), "reason": ids(REASONS), "scores": mapping(SEAT, _count)})),
+        "outcome": outcome(listing(SEAT), REASONS, mapping(SEAT, _count)),
         "counts": mapping(SEAT, _count),
         "pile": PILED,
     }

@@ -13,11 +13,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from keyword import iskeyword
 from pathlib import Path
 from textwrap import wrap
+from types import MappingProxyType
+from typing import Any
 
 import table.state
 from games import GAMES
 from games.drawing import counted
-from games.kernel import Game
+from games.kernel import Game, Outcome, Shared
 from games.schema import Schema
 from service.http import limits
 from table.data import FOLDER
@@ -29,6 +31,7 @@ AUDITING = PLACE / "docs/auditing.md"
 VERIFIER = PLACE / "verify/verify.mjs"
 INDENT = " " * 4
 ROOT = "State"
+SHARED = Shared.__name__
 TABLE = "Table"
 HEAD = '''"""The {document} as types. `./run documents` writes this file from the shape of the document."""
 
@@ -81,13 +84,13 @@ class Types:
         raise ValueError(f"{'.'.join(path)}: {name} and {qualified} are taken")
 
 
-def typed_dict(name: str, fields: Mapping[str, str], about: str) -> str:
-    """Return the text of a TypedDict. A field whose key is a keyword, such as `from`, needs the functional form."""
+def typed_dict(name: str, fields: Mapping[str, str], about: str, base: str = "TypedDict") -> str:
+    """Return the text of a TypedDict. A field whose key is a keyword, such as `from`, needs the functional form. `base` has more fields."""
     about = about[0].upper() + about[1:] + ("" if about.endswith((".", "!")) else ".")
     if all(key.isidentifier() and not iskeyword(key) for key in fields):
         lines = wrap(f'"""{about}"""', LINE, initial_indent=INDENT, subsequent_indent=INDENT)
         members = ["", *[f"{INDENT}{key}: {kind}" for key, kind in fields.items()]] if fields else []
-        return "\n".join([f"class {name}(TypedDict):", *lines, *members])
+        return "\n".join([f"class {name}({base}):", *lines, *members])
     comment = "\n".join(wrap(about, LINE, initial_indent="# ", subsequent_indent="# "))
     pairs = [f'"{key}": {kind}' for key, kind in fields.items()]
     line = f'{name} = TypedDict("{name}", {{{", ".join(pairs)}}})'
@@ -108,10 +111,16 @@ def camel(key: str) -> str:
 
 
 def written(game: Game) -> str:
-    """Return the text of a game's document.py."""
+    """Return the text of a game's document.py. What all games have is in games/kernel.py."""
     schema = {"description": f"the state of a match of {game.title}", **game.document.schema}
-    head, body = _text(schema, ROOT, f"state document of {game.title}")
+    head, body = _text(schema, ROOT, f"state document of {game.title}", {"Outcome": fields_of(Outcome), ROOT: fields_of(Shared)})
     return head + KERNEL + body + MATCH
+
+
+def fields_of(kind: Any) -> dict[str, str]:
+    """Return the fields of a TypedDict that is written by hand, each with the text of its type."""
+    texts = {key: annotation.__forward_arg__ for key, annotation in kind.__annotations__.items()}
+    return {key: text.replace("Seat", "str") for key, text in texts.items()}
 
 
 def table_written() -> str:
@@ -119,11 +128,22 @@ def table_written() -> str:
     return "".join(_text(table.state.DOCUMENT.schema, TABLE, "document of the table"))
 
 
-def _text(schema: Schema, root: str, document: str) -> tuple[str, str]:
-    """Return the head of a document.py, and its classes."""
+def _text(schema: Schema, root: str, document: str, shared: Mapping[str, Mapping[str, str]] = MappingProxyType({})) -> tuple[str, str]:
+    """Return the head of a document.py, and its classes. Fields that are the same in `shared`, by class, are inherited."""
     types = Types()
     types.record(schema, (), root)
-    body = "".join(f"\n\n{text}\n" for _, text in types.classes.values())
+    if any(types.classes[name][0] != fields for name, fields in shared.items() if name != root):
+        shared = {}
+    written = []
+    for name, (fields, text) in types.classes.items():
+        inherited = shared.get(name, {})
+        if inherited and inherited.items() <= fields.items():
+            own = {key: kind for key, kind in fields.items() if key not in inherited}
+            if own:
+                written.append(typed_dict(name, own, schema["description"], f"games.kernel.{SHARED}"))
+        else:
+            written.append(text)
+    body = "".join(f"\n\n{text}\n" for text in written)
     used = [name for name in ("Any", "NotRequired", "TypedDict") if re.search(rf"\b{name}\b", body)]
     return HEAD.format(document=document, names=", ".join(used)), body
 

@@ -17,14 +17,6 @@ class Options(TypedDict):
     starting_cards: NotRequired[bool]
 
 
-class Outcome(TypedDict):
-    """The object at `outcome`."""
-
-    winners: list[str]
-    reason: str
-    scores: dict[str, int]
-
-
 class ScoreSheetRow(TypedDict):
     """The object at `score_sheet.*`."""
 
@@ -56,17 +48,10 @@ class Turn(TypedDict):
 Attack = TypedDict("Attack", {"from": str, "units": int, "rolls": int})
 
 
-class State(TypedDict):
+class State(games.kernel.Shared):
     """The state of a match of War!"""
 
-    game: str
     options: Options
-    seats: list[str]
-    round: int
-    phase: str
-    active: str | None
-    to_act: list[str]
-    outcome: Outcome | None
     score_sheet: dict[str, ScoreSheetRow] | None
     symbols: list[str]
     map_number: int | None

@@ -7,7 +7,7 @@ from typing import Any
 
 from games.documents import Own
 from games.kernel import SYSTEM, Seat
-from games.lifecycle import OVER, ROUND_END, SETUP, SHARED_REASONS
+from games.lifecycle import OVER, ROUND_END, SETUP, SHARED_REASONS, outcome
 from games.schema import (
     COUNTED,
     Shape,
@@ -108,16 +108,7 @@ DOCUMENT = record(
         "phase": ids(PHASE_NAMES, "the kind of decision that is due"),
         "active": nullable(described(SEAT, "the seat whose turn it is, or null")),
         "to_act": listing(ids([*SEATS, SYSTEM], "a seat, or the system"), about="who must decide now"),
-        "outcome": nullable(
-            record(
-                {
-                    "winners": listing(SEAT, about="in the order of `seats`"),
-                    "reason": ids(REASONS, "why the match is over"),
-                    "scores": mapping(SEAT, SCORE, about="points by seat"),
-                },
-                about="who won, and why; null while the match goes on",
-            )
-        ),
+        "outcome": outcome(listing(SEAT, about="in the order of `seats`"), REASONS, mapping(SEAT, SCORE, about="points by seat")),
         "score_sheet": nullable(described(SCORE_SHEET, "what the points of each seat are made of; null until they are counted")),
         "symbols": listing(NAMED_SYMBOL, about="the symbols in play"),
         "map_number": nullable(MAP_NUMBER),

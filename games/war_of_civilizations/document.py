@@ -17,14 +17,6 @@ class Options(TypedDict):
     first_seat_rotates: NotRequired[bool]
 
 
-class Outcome(TypedDict):
-    """The object at `outcome`."""
-
-    winners: list[str]
-    reason: str
-    scores: dict[str, int]
-
-
 class Player(TypedDict):
     """The object at `players.*`."""
 
@@ -157,17 +149,10 @@ class Blockade(TypedDict):
 Ransom = TypedDict("Ransom", {"from": str, "to": str, "at": str, "offer": dict[str, int], "note": str | None})
 
 
-class State(TypedDict):
+class State(games.kernel.Shared):
     """The state of a match of War of Civilizations."""
 
-    game: str
     options: Options
-    seats: list[str]
-    round: int
-    phase: str
-    active: str | None
-    to_act: list[str]
-    outcome: Outcome | None
     players: dict[str, Player]
     attached: dict[str, str]
     covered: list[str]

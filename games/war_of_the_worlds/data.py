@@ -15,6 +15,7 @@ from games import draws
 
 FOLDER = Path(__file__).parent
 _DATA: dict[str, Any] = json.loads((FOLDER / "data.json").read_text(encoding="utf-8"))
+DRAWS = draws.read(_DATA["draws"])
 _MAP: dict[str, dict[str, Any]] = _DATA["map"]["regions"]
 _SETUP: dict[str, Any] = _DATA["setup"]
 
@@ -156,7 +157,6 @@ DEFAULTS: dict[str, Any] = {name: row["default"] for name, row in OPTIONS.items(
 DAMAGE_TO_WIN: int = _DATA["limits"]["damage_to_win"]
 HAND_SIZE: int = _DATA["limits"]["hand_size"]
 OFFER_SIZE: int = _DATA["limits"]["offer_size"]
-DRAWS = draws.read(_DATA["draws"])
 CIVILIANS: int = _DATA["civilians"]["tokens"]
 CIVILIAN_DEFENCE: int = _DATA["civilians"]["defence"]
 

@@ -15,14 +15,6 @@ class Options(TypedDict):
     round_limit: NotRequired[int]
 
 
-class Outcome(TypedDict):
-    """The object at `outcome`."""
-
-    winners: list[str]
-    reason: str
-    scores: dict[str, int]
-
-
 class Strike(TypedDict):
     """The object at `strike`."""
 
@@ -66,17 +58,10 @@ class Side(TypedDict):
     offer_deck: list[str]
 
 
-class State(TypedDict):
+class State(games.kernel.Shared):
     """The state of a match of War of the Worlds: The New Wave."""
 
-    game: str
     options: Options
-    seats: list[str]
-    round: int
-    phase: str
-    active: str | None
-    to_act: list[str]
-    outcome: Outcome | None
     damage: int
     resources: int
     swapped: bool

@@ -8,8 +8,23 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from games.kernel import SYSTEM, Action, Refusal, Seat, no
-from games.lifecycle import OVER, ROUND_END, SETUP, SHARED_REASONS
-from games.schema import BLANK, COUNTED, Shape, always, described, flag, ids, listing, mapping, nullable, record, text, veiled, whole
+from games.lifecycle import OVER, ROUND_END, SETUP, SHARED_REASONS, outcome
+from games.schema import (
+    BLANK,
+    COUNTED,
+    always,
+    described,
+    flag,
+    ids,
+    listing,
+    mapping,
+    nullable,
+    record,
+    settings,
+    text,
+    veiled,
+    whole,
+)
 from games.war_of_the_worlds.data import (
     ALIENS,
     ATTACKABLE,
@@ -79,10 +94,7 @@ OPTION_TEXTS = {
     "must_play": "whether a seat must play every card that it can before its turn may end (WOW-OPT-02)",
     "round_limit": "the round after which the match ends by score (WOW-OPT-03)",
 }
-OPTION_SHAPES: dict[str, Shape] = {
-    name: flag(OPTION_TEXTS[name]) if row["type"] == "boolean" else whole(row["min"], row["max"], OPTION_TEXTS[name])
-    for name, row in OPTIONS.items()
-}
+OPTION_SHAPES = settings(OPTIONS, OPTION_TEXTS)
 
 DOCUMENT = record(
     {
@@ -96,16 +108,7 @@ DOCUMENT = record(
         "phase": ids(PHASE_IDS, "the kind of decision that is due"),
         "active": nullable(described(SEAT, "the seat whose turn it is, or null")),
         "to_act": listing(ids([*SEATS, SYSTEM], "a seat, or the system"), about="who must decide now"),
-        "outcome": nullable(
-            record(
-                {
-                    "winners": listing(SEAT, about="the seat that has won"),
-                    "reason": ids(REASONS, "why the match is over"),
-                    "scores": mapping(SEAT, SCORE, "points by seat"),
-                },
-                about="who won, and why; null while the match goes on",
-            )
-        ),
+        "outcome": outcome(listing(SEAT, about="the seat that has won"), REASONS, mapping(SEAT, SCORE, "points by seat")),
         "damage": DAMAGE,
         "resources": whole(0, about="coins or energy of the active seat, for this turn"),
         "swapped": flag("whether the active seat has made its swap this turn"),

@@ -6,8 +6,9 @@ import ast
 
 import pytest
 
+from games import GAMES
 from games.schema import mapping, record, text, whole
-from tools.documents import Types, files, typed_dict
+from tools.documents import Types, files, typed_dict, written
 
 
 @pytest.mark.parametrize(
@@ -28,7 +29,7 @@ def types_of(**fields):
     """Return the texts of the classes for a document with these fields."""
     types = Types()
     types.record(record(fields).schema, (), "State")
-    return [written for _, written in types.classes.values()]
+    return [text for _, text in types.classes.values()]
 
 
 def test_objects_of_one_name_are_one_class_only_if_their_fields_are_the_same():
@@ -44,6 +45,25 @@ def test_objects_of_one_name_are_one_class_only_if_their_fields_are_the_same():
     assert [found.splitlines()[0] for found in types_of(**same)].count("class Side(TypedDict):") == 1
     with pytest.raises(ValueError, match="BSide"):
         types_of(**sides, b_side=record({"z": whole()}))
+
+
+def test_what_all_games_have_is_inherited_unless_a_game_has_an_outcome_of_its_own():
+    game = GAMES["war"]
+    assert "class Outcome" not in written(game)
+    assert "class State(games.kernel.Shared):" in written(game)
+    scores = game.document.schema["properties"]["outcome"]
+    other = {
+        **scores,
+        "anyOf": [
+            {**scores["anyOf"][0], "title": "Outcome", "properties": {"reason": {"type": "string"}}, "required": []},
+            *scores["anyOf"][1:],
+        ],
+    }
+    schema = {**game.document.schema, "properties": {**game.document.schema["properties"], "outcome": other}}
+    text = written(game._replace(document=game.document._replace(schema=schema)))
+    assert "class Outcome(TypedDict):" in text
+    assert "class State(TypedDict):" in text
+    assert "to_act: list[str]" in text
 
 
 def test_a_keyword_as_a_field_takes_the_functional_form():

@@ -8,12 +8,11 @@ A seat wins by holding the Isle of Myth, or by magic crystals, which are gained 
 from __future__ import annotations
 
 from games.kernel import SYSTEM
-from games.lifecycle import OVER, ROUND_END, SETUP, SHARED_REASONS
+from games.lifecycle import OVER, ROUND_END, SETUP, SHARED_REASONS, outcome
 from games.schema import (
     BLANK,
     COUNTED,
     Fields,
-    Shape,
     always,
     counts,
     described,
@@ -26,6 +25,7 @@ from games.schema import (
     nullable,
     optional,
     record,
+    settings,
     text,
     veiled,
     whole,
@@ -93,14 +93,6 @@ CHANGES = mapping(RESOURCE, whole(), "what is added, or taken where negative")
 OFFER = counts(GOODS, 1, "what the seat that is blocked would pay")
 REASONS = (ISLE_WIN, CRYSTAL_WIN, ROUND_LIMIT_WIN, SURVIVOR_WIN, *SHARED_REASONS)
 SCORE = whole(0)
-OUTCOME = record(
-    {
-        "winners": listing(SEAT, about="one seat, or those that share the victory"),
-        "reason": ids(REASONS, "why the match is over"),
-        "scores": mapping(SEAT, SCORE, "magic crystals by seat (WOC-END-01)"),
-    },
-    about="who won, and why; null while the match goes on",
-)
 PHASES = (
     SETUP,
     DEPLOY_PHASE,
@@ -242,10 +234,7 @@ OPTION_TEXTS = {
     "arrival_counts": "whether the round in which the first seat takes the Isle of Myth is a full round for it (WOC-ISL-07)",
     "first_seat_rotates": "whether each round begins with the seat after the one that began the round before (WOC-RND-12)",
 }
-OPTION_SHAPES: dict[str, Shape] = {
-    name: flag(OPTION_TEXTS[name]) if row["type"] == "boolean" else whole(row["min"], row["max"], OPTION_TEXTS[name])
-    for name, row in OPTIONS.items()
-}
+OPTION_SHAPES = settings(OPTIONS, OPTION_TEXTS)
 
 COVERED_ISLANDS = listing(APEX_ISLAND, about="apex islands that are not in play")
 ATTACHED_ISLANDS = mapping(SEAT, APEX_ISLAND, "the apex island next to each north island")
@@ -262,7 +251,11 @@ DOCUMENT = record(
         "phase": ids(PHASES, "the kind of decision that is due"),
         "active": nullable(described(SEAT, "the seat whose turn it is, also while others decide, or null")),
         "to_act": listing(ids([*SEATS, SYSTEM], "a seat, or the system"), about="who must decide now"),
-        "outcome": nullable(OUTCOME),
+        "outcome": outcome(
+            listing(SEAT, about="one seat, or those that share the victory"),
+            REASONS,
+            mapping(SEAT, SCORE, "magic crystals by seat (WOC-END-01)"),
+        ),
         "players": mapping(SEAT, PLAYER, "what each seat has"),
         "attached": ATTACHED_ISLANDS,
         "covered": COVERED_ISLANDS,
