@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pytest
 import yaml
 from hypothesis import strategies as st
 
 from games import GAMES
 from games.chance import Chance, Drawn
 from games.documents import clone
-from games.kernel import Action, Event, Game, Refused, State, any_action, carry_out, withdraw
+from games.kernel import SPECTATOR, Action, Event, Game, Refused, State, any_action, carry_out, withdraw
 
 HERE = Path(__file__).parent
 LEAVE = {"type": "leave"}  # the action of a step in which a seat leaves the match
 BOUND = 20_000  # actions; a match that takes more does not end
+Choose = Callable[[Game, State, str, random.Random], Action]
 
 
 class Start(NamedTuple):
@@ -56,9 +58,21 @@ def walk(start: Start, leaves: int = 0) -> Iterator[Step]:
     return walk_on(start.game, start.game.begin(start.seats, start.options), chance(("dice", start.seed)), will_of(start), 0, leaves)
 
 
-def walk_on(game: Game, state: State, dice: Chance, will: random.Random, first: int, leaves: int = 0) -> Iterator[Step]:
-    """Play a match from a position to its end, as `walk` does. `first` is the number of the first step."""
-    for number in range(first, BOUND):
+def anything(game: Game, state: State, actor: str, will: random.Random) -> Action:
+    """Choose any action of an actor."""
+    action = any_action(game, state, actor, will.randrange)
+    assert action is not None, f"{actor} must act in {state['phase']} and has no choice"
+    return action
+
+
+def walk_on(
+    game: Game, state: State, dice: Chance, will: random.Random, first: int, leaves: int = 0, choose: Choose = anything, bound: int = BOUND
+) -> Iterator[Step]:
+    """Play a match from a position to its end, as `walk` does. `first` is the number of the first step, `choose` how actors decide.
+
+    It is an error if the match takes more than `BOUND` steps. With less as `bound` it is left unfinished.
+    """
+    for number in range(first, bound):
         if not state["to_act"]:
             return
         if leaves and will.randrange(leaves) == 0:
@@ -68,12 +82,28 @@ def walk_on(game: Game, state: State, dice: Chance, will: random.Random, first: 
             state = match.state
             continue
         actor = will.choice(state["to_act"])
-        action = any_action(game, state, actor, will.randrange)
-        assert action is not None, f"{actor} must act in {state['phase']} and has no choice"
+        action = choose(game, state, actor, will)
         match = carry_out(game, state, actor, action, dice)
         yield Step(number, state, actor, action, match.events, match.state)
         state = match.state
-    raise AssertionError(f"the match of {state['seats']} did not end within {BOUND} actions")
+    assert bound < BOUND, f"the match of {state['seats']} did not end within {BOUND} actions"
+
+
+def alike(start: Start, about: int) -> Iterator[tuple[str, State, State]]:
+    """Yield views of some positions with their viewers, each with the view of another position that its viewer cannot tell from it."""
+    for step in sampled(start, about):
+        for viewer in (*start.seats, SPECTATOR):
+            seen = start.game.view(step.before, viewer)
+            other = start.game.guess(clone(seen), viewer, chance((start.seed, step.number)))
+            yield viewer, seen, start.game.view(other, viewer)
+
+
+def refused(game: Game, seats: list[str], options: dict[str, Any]) -> tuple[str, str | None, dict[str, Any]]:
+    """Return code, rule and facts of the refusal to begin a match."""
+    with pytest.raises(Refused) as found:
+        game.begin(seats, options)
+    refusal = found.value.refusal
+    return refusal.code, refusal.rule, dict(refusal.facts)
 
 
 def sampled(start: Start, about: int, steps: Sequence[Step] | None = None) -> Iterator[Step]:

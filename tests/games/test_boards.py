@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from games.documents import clone
 from games.drawing import LINES, WIDTH
 from games.kernel import AUDITOR, SPECTATOR, Game
-from tests.games.matches import ALL, Start, chance, same, sampled
+from tests.games.matches import ALL, Start, alike, same, sampled
 from tests.games.test_laws import in_random_matches
 
 MATCHES = 12
@@ -41,12 +40,8 @@ def test_a_board_has_the_right_size_in_every_position_for_every_viewer(start: St
 
 @in_random_matches(MATCHES)
 def test_positions_that_differ_only_in_hidden_state_give_the_same_board(start: Start) -> None:
-    game = start.game
-    for step in sampled(start, 4):
-        for viewer in (*start.seats, SPECTATOR):
-            seen = game.view(step.before, viewer)
-            other = game.guess(clone(seen), viewer, chance((start.seed, step.number)))
-            assert game.board(game.view(other, viewer), viewer) == game.board(seen, viewer)
+    for viewer, seen, other in alike(start, 4):
+        assert start.game.board(other, viewer) == start.game.board(seen, viewer)
 
 
 @in_random_matches(MATCHES)

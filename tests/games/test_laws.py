@@ -47,18 +47,24 @@ BATCHES = 4  # tests of one game, which can run side by side
 LAW = {"deadline": None, "suppress_health_check": list(HealthCheck), "phases": (Phase.explicit, Phase.generate)}
 
 
+def hold(check: Callable[[Start], None], game: Game, matches: int, derandomize: bool) -> None:
+    """Check something in so many random matches of a game. With `derandomize` they are always the same ones."""
+
+    @settings(max_examples=matches, derandomize=derandomize, database=None, **LAW)
+    @given(starts(game))
+    def every_match(start: Start) -> None:
+        check(start)
+
+    every_match()
+
+
 def in_random_matches(matches: int) -> Callable[[Any], Any]:
     """Run a check in random matches of every game, always the same ones."""
 
     def decorated(check: Any) -> Any:
         @pytest.mark.parametrize("game", [pytest.param(game, id=game.id) for game in ALL])
         def test(game: Game) -> None:
-            @settings(max_examples=matches, derandomize=True, database=None, **LAW)
-            @given(starts(game))
-            def every(start: Start) -> None:
-                check(start)
-
-            every()
+            hold(check, game, matches, derandomize=True)
 
         test.__name__, test.__doc__ = check.__name__, check.__doc__
         return test

@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 
 import pytest
 import yaml
-from hypothesis import given, settings
 from jsonschema_rs import Draft202012Validator
 
 from games.chance import Drawn
@@ -37,8 +36,8 @@ from games.kernel import (
 from games.lifecycle import DRAW, OVER, RESIGNED, SETUP, VOID
 from games.schema import always, record
 from players import choose
-from tests.games.matches import ALL, BOUND, HERE, LEAVE, Start, chance, same, starts, walk
-from tests.games.test_laws import LAW
+from tests.games.matches import ALL, BOUND, HERE, LEAVE, Start, chance, same, walk
+from tests.games.test_laws import hold
 
 MATCHES = 12
 SOAK = 1000
@@ -56,12 +55,7 @@ def law(check: Callable[[Start], None]) -> Any:
         [pytest.param(MATCHES, id=f"{MATCHES} matches"), pytest.param(SOAK, id=f"{SOAK} matches", marks=pytest.mark.soak)],
     )
     def test(game: Game, matches: int) -> None:
-        @settings(max_examples=matches, derandomize=matches == MATCHES, database=None, **LAW)
-        @given(starts(game))
-        def every_match(start: Start) -> None:
-            check(start)
-
-        every_match()
+        hold(check, game, matches, derandomize=matches == MATCHES)
 
     test.__name__, test.__doc__ = check.__name__, check.__doc__
     return test

@@ -7,10 +7,10 @@ import json
 
 import pytest
 
-from games.kernel import Refused
 from games.war import GAME
 from games.war.data import BESIDE, BOX, BROWN, GENERATOR, SYMBOLS
 from games.war.mapmaker import Draws, attempts, flaw, generated
+from tests.games.matches import refused
 
 DATA = json.loads((GAME.folder / "data.json").read_text(encoding="utf-8"))
 EXAMPLES = DATA["generator"]["examples"]
@@ -134,10 +134,7 @@ WRONG_SIZE = "map: a map for 2 seats has 12 tiles with symbols and 12 brown ones
     ],
 )
 def test_bad_options_are_refused_when_the_match_is_created(seats, options, rule, reason):
-    with pytest.raises(Refused) as refused:
-        GAME.begin(seats, options)
-    refusal = refused.value.refusal
-    assert (refusal.code, refusal.rule, dict(refusal.facts)) == ("bad_options", rule, {"reason": reason})
+    assert refused(GAME, seats, options) == ("bad_options", rule, {"reason": reason})
 
 
 def test_good_options_are_taken_as_they_are():

@@ -12,11 +12,11 @@ import pytest
 
 from games.choices import complete
 from games.documents import clone
-from games.kernel import AUDITOR, SPECTATOR, Branch, State, carry_out, fold, legal, remembered, withdraw
+from games.kernel import AUDITOR, SPECTATOR, Action, Branch, Game, State, carry_out, fold, legal, remembered
 from games.lifecycle import OVER, SETUP
 from games.war_of_civilizations import GAME
 from games.war_of_civilizations.data import RESOURCES, SEATS
-from tests.games.matches import LEAVE, Step, chance, same
+from tests.games.matches import LEAVE, Step, chance, same, walk_on
 from tests.games.test_laws import ORDERS
 from tests.games.test_leaving import check_defaults, check_leaving, check_position, check_secrecy
 
@@ -38,25 +38,17 @@ def busy(seed: int, leaves: int = 0) -> Iterator[Step]:
     seats = will.sample(SEATS, will.randint(2, 6))
     state = GAME.begin(seats, {"round_limit": 20, "pirates": will.random() < 0.7, "disasters": will.random() < 0.4})
     state = enriched(carry_out(GAME, state, "system", {"type": "advance"}, dice).state)
-    for number in range(MOST):
-        if not state["to_act"]:
-            return
-        if leaves and will.randrange(leaves) == 0:
-            actor = will.choice(GAME.playing(state))
-            match = withdraw(GAME, state, actor, dice)
-            yield Step(number, state, actor, LEAVE, match.events, match.state)
-            state = match.state
-            continue
-        actor = will.choice(state["to_act"])
-        choices = legal(GAME, state, actor)
-        kinds = list(dict.fromkeys(choice["action"]["type"] for choice in choices))
-        lively = [kind for kind in kinds if kind not in DULL]
-        kind = will.choice(lively if lively and will.random() < LIVELY else kinds)
-        choice = will.choice([choice for choice in choices if choice["action"]["type"] == kind])
-        action = complete(choice["action"], choice.get("choose", {}), will.randrange)
-        match = carry_out(GAME, state, actor, action, dice)
-        yield Step(number, state, actor, action, match.events, match.state)
-        state = match.state
+    yield from walk_on(GAME, state, dice, will, 0, leaves, lively, MOST)
+
+
+def lively(game: Game, state: State, actor: str, will: random.Random) -> Action:
+    """Choose a kind of action first, and rarely a dull one."""
+    choices = legal(game, state, actor)
+    kinds = list(dict.fromkeys(choice["action"]["type"] for choice in choices))
+    others = [kind for kind in kinds if kind not in DULL]
+    kind = will.choice(others if others and will.random() < LIVELY else kinds)
+    choice = will.choice([choice for choice in choices if choice["action"]["type"] == kind])
+    return complete(choice["action"], choice.get("choose", {}), will.randrange)
 
 
 @pytest.mark.parametrize("seed", range(16))

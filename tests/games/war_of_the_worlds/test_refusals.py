@@ -11,7 +11,7 @@ from games.documents import clone
 from games.kernel import Refused, carry_out, sentence
 from games.war_of_the_worlds import GAME
 from games.war_of_the_worlds.data import SEATS
-from tests.games.matches import chance, same, scenarios
+from tests.games.matches import chance, refused, same, scenarios
 from tools.scenarios import GameRules
 
 
@@ -72,10 +72,7 @@ def test_a_strike_that_is_too_weak_is_refused_with_its_numbers():
     ],
 )
 def test_a_match_with_other_seats_or_options_cannot_be_created(seats, options, rule, reason):
-    with pytest.raises(Refused) as refused:
-        GAME.begin(seats, options)
-    given = refused.value.refusal
-    assert (given.code, given.rule, dict(given.facts)) == ("bad_options", rule, {"reason": reason})
+    assert refused(GAME, seats, options) == ("bad_options", rule, {"reason": reason})
 
 
 def test_the_aliens_are_the_first_seat_of_a_new_match():
