@@ -124,7 +124,7 @@ class Deed(NamedTuple):
         return listed
 
     def judge(self, state: State, seat: Seat, action: Action) -> Refusal | None:
-        """Return the first rule that a complete action breaks: its fixed fields first, then its counts."""
+        """Return why a complete action is refused, or None: the first rule that its fixed fields break, then that its counts break."""
         refusal = self.refusal(state, seat, action)
         if refusal is not None or self.ranges is None:
             return refusal

@@ -16,7 +16,7 @@ def abandon_offers(session: Session, system: str) -> list[Action]:
 
 
 def abandon_refusal(session: Session, system: str, action: Action) -> Refusal | None:
-    """Return the first rule that giving up a match breaks (TBL-TIM-10)."""
+    """Return why giving up a match is refused, or None (TBL-TIM-10)."""
     refusal = not_going_on(session)
     if refusal is not None:
         return refusal

@@ -24,7 +24,7 @@ def continue_match_offers(session: Session, system: str) -> list[Action]:
 
 
 def continue_match_refusal(session: Session, system: str, action: Action) -> Refusal | None:
-    """Return the first rule that going on from another match breaks (TBL-CRE-01)."""
+    """Return why going on from another match is refused, or None (TBL-CRE-01)."""
     return no("already_created", "TBL-CRE-01") if session.table["phase"] != NEW else None
 
 
@@ -59,7 +59,7 @@ def begin_continuation_offers(session: Session, system: str) -> list[Action]:
 
 
 def begin_continuation_refusal(session: Session, system: str, action: Action) -> Refusal | None:
-    """Return the first rule that beginning the match that goes on breaks (TBL-DIS-13)."""
+    """Return why beginning the match that goes on is refused, or None (TBL-DIS-13)."""
     continued = session.table["continued"]
     return no("not_continued", "TBL-DIS-13") if continued is None or continued["begun"] else None
 
@@ -75,10 +75,8 @@ def open_record_offers(session: Session, system: str) -> list[Action]:
 
 
 def open_record_refusal(session: Session, system: str, action: Action) -> Refusal | None:
-    """Return the first rule that opening a match to everybody breaks (TBL-DIS-13).
-
-    Whoever asks knows that the match that goes on from it is over.
-    """
+    """Return why opening a match to everybody is refused, or None (TBL-DIS-13). Whoever asks knows that the match that goes on from it is
+    over."""
     return None if is_sealed(session.table) else no("not_continued", "TBL-DIS-13")
 
 
@@ -93,7 +91,7 @@ def open_origin_offers(session: Session, system: str) -> list[Action]:
 
 
 def open_origin_refusal(session: Session, system: str, action: Action) -> Refusal | None:
-    """Return the first rule that opening the match from which this one went on breaks (TBL-DIS-13)."""
+    """Return why opening the match from which this one went on is refused, or None (TBL-DIS-13)."""
     origin = session.table["origin"]
     there = origin is not None and "dispute" in origin and "opened" not in origin
     return None if there and is_over(session) and not is_sealed(session.table) else no("not_continued", "TBL-DIS-13")

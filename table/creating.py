@@ -22,10 +22,7 @@ def create_match_offers(session: Session, player: str) -> list[Action]:
 
 
 def create_match_refusal(session: Session, player: str, action: Action) -> Refusal | None:
-    """Return the first rule that a new match breaks.
-
-    (TBL-CRE-01, TBL-CRE-03, TBL-CRE-04, TBL-CRE-07, TBL-CLK-01, TBL-TIM-01, TBL-PRV-01)
-    """
+    """Return why a new match is refused, or None (TBL-CRE-01, TBL-CRE-03, TBL-CRE-04, TBL-CRE-07, TBL-CLK-01, TBL-TIM-01, TBL-PRV-01)."""
     if session.table["phase"] != NEW:
         return no("already_created", "TBL-CRE-01")
     refusal = request_refusal(player, action)
@@ -39,10 +36,8 @@ def create_match_refusal(session: Session, player: str, action: Action) -> Refus
 
 
 def request_refusal(player: str, action: Action) -> Refusal | None:
-    """Return the first rule that the requests of a new match break: of its seats, their order, and its settings.
-
-    (TBL-CRE-03, TBL-CRE-07, TBL-CLK-01, TBL-TIM-01, TBL-PRV-01)
-    """
+    """Return why the requests of a new match are refused, or None: its seats, their order, or its settings (TBL-CRE-03, TBL-CRE-07,
+    TBL-CLK-01, TBL-TIM-01, TBL-PRV-01)."""
     for seat, seat_request in action["seats"].items():
         if occupant(seat_request, player) is None:
             return no("bad_seats", "TBL-CRE-03", seat=seat, request=seat_request)

@@ -53,10 +53,8 @@ def find(session: Session, number: int, *states: str) -> Dispute | None:
 
 
 def not_a_party(session: Session, seat: Seat) -> Refusal | None:
-    """Return the refusal of an action for a seat that a player has, in a match that has started, or None (TBL-DIS-01).
-
-    Such a seat may be out of play, or be played by a substitute, and the match may be over.
-    """
+    """Return why somebody is no party of a dispute, or None. A party is a player with a seat in a match that has started (TBL-DIS-01). The
+    seat may be out of play or played by a substitute, and the match may be over."""
     phase = session.table["phase"]
     if phase in (NEW, OPEN):
         return no("not_started", "TBL-SEA-06")
@@ -82,7 +80,7 @@ def dispute_offers(session: Session, seat: Seat) -> list[Action]:
 
 
 def dispute_refusal(session: Session, seat: Seat, action: Action) -> Refusal | None:
-    """Return the first rule that a dispute breaks (TBL-DIS-01, TBL-DIS-03, TBL-DIS-04)."""
+    """Return why a dispute is refused, or None (TBL-DIS-01, TBL-DIS-03, TBL-DIS-04)."""
     refusal = not_a_party(session, seat)
     if refusal is not None:
         return refusal
@@ -119,7 +117,7 @@ def withdraw_dispute_offers(session: Session, seat: Seat) -> list[Action]:
 
 
 def withdraw_dispute_refusal(session: Session, seat: Seat, action: Action) -> Refusal | None:
-    """Return the first rule that withdrawing a dispute breaks (TBL-DIS-05)."""
+    """Return why withdrawing a dispute is refused, or None (TBL-DIS-05)."""
     refusal = not_a_party(session, seat)
     if refusal is not None:
         return refusal
@@ -142,7 +140,7 @@ def state_side_offers(session: Session, seat: Seat) -> list[Action]:
 
 
 def state_side_refusal(session: Session, seat: Seat, action: Action) -> Refusal | None:
-    """Return the first rule that stating a side breaks (TBL-DIS-05)."""
+    """Return why stating a side is refused, or None (TBL-DIS-05)."""
     refusal = not_a_party(session, seat)
     if refusal is not None:
         return refusal
@@ -163,7 +161,7 @@ def attach_report_offers(session: Session, system: str) -> list[Action]:
 
 
 def attach_report_refusal(session: Session, system: str, action: Action) -> Refusal | None:
-    """Return the first rule that a report breaks (TBL-DIS-06)."""
+    """Return why a report is refused, or None (TBL-DIS-06)."""
     one = find(session, action["dispute"], *UNDECIDED)
     return no("no_dispute", "TBL-DIS-06", dispute=action["dispute"]) if one is None or one["reported"] else None
 
@@ -182,7 +180,7 @@ def rule_dispute_offers(session: Session, player: str) -> list[Action]:
 
 
 def rule_dispute_refusal(session: Session, player: str, action: Action) -> Refusal | None:
-    """Return the first rule that a ruling breaks (TBL-DIS-07, TBL-DIS-08, TBL-DIS-10, TBL-DIS-11)."""
+    """Return why a ruling is refused, or None (TBL-DIS-07, TBL-DIS-08, TBL-DIS-10, TBL-DIS-11)."""
     if session.role is None:
         return no("not_a_referee", "TBL-DIS-07")
     one = find(session, action["dispute"], OPEN, APPEALED)
@@ -239,7 +237,7 @@ def accept_ruling_offers(session: Session, seat: Seat) -> list[Action]:
 
 
 def accept_ruling_refusal(session: Session, seat: Seat, action: Action) -> Refusal | None:
-    """Return the first rule that accepting a ruling breaks (TBL-DIS-09)."""
+    """Return why accepting a ruling is refused, or None (TBL-DIS-09)."""
     refusal = not_a_party(session, seat)
     if refusal is not None:
         return refusal
@@ -262,7 +260,7 @@ def appeal_offers(session: Session, seat: Seat) -> list[Action]:
 
 
 def appeal_refusal(session: Session, seat: Seat, action: Action) -> Refusal | None:
-    """Return the first rule that an appeal breaks (TBL-DIS-10)."""
+    """Return why an appeal is refused, or None (TBL-DIS-10)."""
     refusal = not_a_party(session, seat)
     if refusal is not None:
         return refusal
@@ -288,7 +286,7 @@ def escalate_dispute_offers(session: Session, system: str) -> list[Action]:
 
 
 def escalate_dispute_refusal(session: Session, system: str, action: Action) -> Refusal | None:
-    """Return the first rule that escalating a dispute breaks (TBL-DIS-11)."""
+    """Return why escalating a dispute is refused, or None (TBL-DIS-11)."""
     one = find(session, action["dispute"], OPEN, APPEALED)
     return no("not_due", "TBL-DIS-11") if one is None or one["escalated"] or not _is_past(session, one) else None
 
@@ -304,7 +302,7 @@ def lapse_dispute_offers(session: Session, system: str) -> list[Action]:
 
 
 def lapse_dispute_refusal(session: Session, system: str, action: Action) -> Refusal | None:
-    """Return the first rule that the end of an unanswered dispute breaks (TBL-DIS-12)."""
+    """Return why the end of an unanswered dispute is refused, or None (TBL-DIS-12)."""
     one = find(session, action["dispute"], OPEN, APPEALED)
     return no("not_due", "TBL-DIS-12") if one is None or not one["escalated"] or not _is_past(session, one) else None
 
@@ -324,7 +322,7 @@ def close_appeal_offers(session: Session, system: str) -> list[Action]:
 
 
 def close_appeal_refusal(session: Session, system: str, action: Action) -> Refusal | None:
-    """Return the first rule that the end of the time for an appeal breaks (TBL-DIS-09)."""
+    """Return why the end of the time for an appeal is refused, or None (TBL-DIS-09)."""
     one = find(session, action["dispute"], RULED)
     return no("not_due", "TBL-DIS-09") if one is None or not _is_past(session, one) else None
 

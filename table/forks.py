@@ -18,7 +18,7 @@ def fork_match_offers(session: Session, player: str) -> list[Action]:
 
 
 def fork_match_refusal(session: Session, player: str, action: Action) -> Refusal | None:
-    """Return the first rule that a fork breaks (TBL-CRE-01, TBL-FRK-01, TBL-FRK-02, TBL-CRE-03, TBL-CLK-01, TBL-TIM-01, TBL-PRV-01)."""
+    """Return why a fork is refused, or None (TBL-CRE-01, TBL-FRK-01, TBL-FRK-02, TBL-CRE-03, TBL-CLK-01, TBL-TIM-01, TBL-PRV-01)."""
     if session.table["phase"] != NEW:
         return no("already_created", "TBL-CRE-01")
     origin = session.origin

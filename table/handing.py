@@ -17,7 +17,7 @@ def hand_over_offers(session: Session, seat: str) -> list[Action]:
 
 
 def hand_over_refusal(session: Session, seat: str, action: Action) -> Refusal | None:
-    """Return the first rule that offering a seat breaks (TBL-HND-01, TBL-HND-03)."""
+    """Return why offering a seat is refused, or None (TBL-HND-01, TBL-HND-03)."""
     refusal = not_in_play(session, seat)
     if refusal is not None:
         return refusal
@@ -38,7 +38,7 @@ def take_over_offers(session: Session, player: str) -> list[Action]:
 
 
 def take_over_refusal(session: Session, player: str, action: Action) -> Refusal | None:
-    """Return the first rule that taking over a seat breaks (TBL-HND-02)."""
+    """Return why taking over a seat is refused, or None (TBL-HND-02)."""
     refusal = not_going_on(session)
     if refusal is not None:
         return refusal

@@ -13,7 +13,7 @@ def resign_offers(session: Session, seat: str) -> list[Action]:
 
 
 def resign_refusal(session: Session, seat: str, action: Action) -> Refusal | None:
-    """Return the first rule that resigning breaks (TBL-RES-01, TBL-RES-02)."""
+    """Return why resigning is refused, or None (TBL-RES-01, TBL-RES-02)."""
     return not_in_play(session, seat)
 
 
@@ -29,7 +29,7 @@ def return_offers(session: Session, seat: str) -> list[Action]:
 
 
 def return_refusal(session: Session, seat: str, action: Action) -> Refusal | None:
-    """Return the first rule that returning to a seat breaks (TBL-TIM-05)."""
+    """Return why returning to a seat is refused, or None (TBL-TIM-05)."""
     refusal = not_in_play(session, seat)
     if refusal is None and seat not in session.table["substitutes"]:
         return no("not_substituted", "TBL-TIM-05", seat=seat)

@@ -29,10 +29,8 @@ def offer_ranges(session: Session, seat: Seat, action: Action) -> Ranges:
 
 
 def offer_refusal(session: Session, seat: Seat, action: Action) -> Refusal | None:
-    """Return the first rule that an offer breaks.
-
-    (TBL-OFR-01, TBL-OFR-03, TBL-OFR-04, TBL-OFR-07, TBL-OFR-09, TBL-PAU-01, TBL-PAU-03, TBL-TBK-02)
-    """
+    """Return why an offer is refused, or None (TBL-OFR-01, TBL-OFR-03, TBL-OFR-04, TBL-OFR-07, TBL-OFR-09, TBL-PAU-01, TBL-PAU-03,
+    TBL-TBK-02)."""
     refusal = not_taking_part(session, seat)
     if refusal is not None:
         return refusal
@@ -55,32 +53,32 @@ def offer(session: Session, seat: Seat, action: Action) -> None:
 
 
 def _draw_terms(session: Session, action: Action) -> Refusal | None:
-    """Return why no draw can be offered: an artificial player never agrees, and nobody draws alone (TBL-OFR-03, TBL-OFR-07)."""
+    """Return why no draw can be offered, or None: an artificial player never agrees, and nobody draws alone (TBL-OFR-03, TBL-OFR-07)."""
     if artificial(session):
         return no("ai_declines", "TBL-OFR-03", seats=", ".join(artificial(session)))
     return no("nobody_to_agree", "TBL-OFR-07") if len(present(session)) < 2 else None
 
 
 def _pause_terms(session: Session, action: Action) -> Refusal | None:
-    """Return why no pause can be offered (TBL-PAU-01, TBL-PAU-02)."""
+    """Return why no pause can be offered, or None (TBL-PAU-01, TBL-PAU-02)."""
     if session.table["phase"] == PAUSED:
         return no("match_paused", "TBL-PAU-02")
     return no("vote_open", "TBL-PAU-01") if session.table["votes"] else None
 
 
 def _resume_terms(session: Session, action: Action) -> Refusal | None:
-    """Return why the end of a pause cannot be offered (TBL-PAU-03)."""
+    """Return why the end of a pause cannot be offered, or None (TBL-PAU-03)."""
     return None if session.table["phase"] == PAUSED else no("not_paused", "TBL-PAU-03")
 
 
 def _undoing_terms(session: Session, action: Action) -> Refusal | None:
-    """Return why what was played cannot be undone: a player is away who would have to agree (TBL-OFR-09)."""
+    """Return why what was played cannot be undone, or None: a player is away who would have to agree (TBL-OFR-09)."""
     away = [seat for seat in session.playing if seat in session.table["substitutes"]]
     return no("player_away", "TBL-OFR-09", seats=", ".join(away)) if away else None
 
 
 def _takeback_terms(session: Session, action: Action) -> Refusal | None:
-    """Return why nothing can be taken back to a version, or to any if none is chosen yet (TBL-OFR-09, TBL-TBK-02)."""
+    """Return why nothing can be taken back to a version, or to any if none is chosen yet, or None (TBL-OFR-09, TBL-TBK-02)."""
     away = _undoing_terms(session, action)
     if away is not None:
         return away
@@ -199,7 +197,7 @@ def end_pause_offers(session: Session, system: str) -> list[Action]:
 
 
 def end_pause_refusal(session: Session, system: str, action: Action) -> Refusal | None:
-    """Return the first rule that ending a pause breaks (TBL-PAU-03, TBL-PAU-04)."""
+    """Return why ending a pause is refused, or None (TBL-PAU-03, TBL-PAU-04)."""
     refusal = not_going_on(session)
     if refusal is not None:
         return refusal

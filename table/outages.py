@@ -16,7 +16,7 @@ def return_time_offers(session: Session, system: str) -> list[Action]:
 
 
 def return_time_refusal(session: Session, system: str, action: Action) -> Refusal | None:
-    """Return the first rule that giving time back breaks (TBL-CLK-07)."""
+    """Return why giving time back is refused, or None (TBL-CLK-07)."""
     refusal = not_going_on(session)
     if refusal is not None:
         return refusal

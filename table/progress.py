@@ -21,10 +21,7 @@ Seat = str
 
 
 def not_going_on(session: Session) -> Refusal | None:
-    """Return the refusal of what is possible only while a match goes on, or None if it does.
-
-    (TBL-SEA-06, TBL-CLO-02, TBL-DIS-02)
-    """
+    """Return why the match does not go on, or None: it has not started, is over, or is frozen (TBL-SEA-06, TBL-CLO-02, TBL-DIS-02)."""
     phase = session.table["phase"]
     if phase in (NEW, OPEN):
         return no("not_started", "TBL-SEA-06")
@@ -41,10 +38,7 @@ def is_over(session: Session) -> bool:
 
 
 def not_taking_part(session: Session, seat: Seat) -> Refusal | None:
-    """Return the refusal of an action for the player of a seat who is there and in play, or None if this is one.
-
-    (TBL-SEA-04, TBL-RES-02, TBL-TIM-06)
-    """
+    """Return why a seat does not take part, or None: its player is not there, or it is not in play (TBL-SEA-04, TBL-RES-02, TBL-TIM-06)."""
     refusal = not_in_play(session, seat)
     if refusal is None and seat in session.table["substitutes"]:
         return no("substituted", "TBL-TIM-06", seat=seat)
@@ -52,7 +46,7 @@ def not_taking_part(session: Session, seat: Seat) -> Refusal | None:
 
 
 def not_in_play(session: Session, seat: Seat) -> Refusal | None:
-    """Return the refusal of an action for the player of a seat in play, or None if this is one (TBL-SEA-04, TBL-RES-02)."""
+    """Return why a seat is not in play, or None (TBL-SEA-04, TBL-RES-02)."""
     refusal = not_going_on(session)
     if refusal is not None:
         return refusal

@@ -47,7 +47,7 @@ def rematch_offers(session: Session, seat: str) -> list[Action]:
 
 
 def rematch_refusal(session: Session, seat: str, action: Action) -> Refusal | None:
-    """Return the first rule that asking for a rematch breaks (TBL-REM-01)."""
+    """Return why asking for a rematch is refused, or None (TBL-REM-01)."""
     return None if is_over(session) else no("not_over", "TBL-REM-01")
 
 

@@ -157,11 +157,9 @@ def follows_the_end(action: Any) -> bool:
 
 
 def play_refusal(table: Table, state: State, seat: str, at: int, *, owner: bool) -> Refusal | None:
-    """Return why the table does not let a seat or the system act in the game at a moment, in milliseconds since 1970, or None if it does.
-
-    `owner`: whether the player who has the seat acts, rather than an artificial player who plays it for him (TBL-PAU-02, TBL-DIS-02,
-    TBL-TIM-06, TBL-CLK-05).
-    """
+    """Return why the table does not let a seat or the system act in the game at a moment, or None (TBL-PAU-02, TBL-DIS-02, TBL-TIM-06,
+    TBL-CLK-05). The moment is in milliseconds since 1970. `owner`: whether the player who has the seat acts, rather than an artificial
+    player who plays it for him."""
     if state["outcome"] is not None:
         return None  # the game says so
     if table["phase"] == PAUSED:

@@ -32,7 +32,7 @@ def take_seat_offers(session: Session, player: str) -> list[Action]:
 
 
 def take_seat_refusal(session: Session, player: str, action: Action) -> Refusal | None:
-    """Return the first rule that taking a seat breaks (TBL-SEA-01, TBL-SEA-02, TBL-SEA-08, TBL-INV-01, TBL-INV-04, TBL-CLO-02)."""
+    """Return why taking a seat is refused, or None (TBL-SEA-01, TBL-SEA-02, TBL-SEA-08, TBL-INV-01, TBL-INV-04, TBL-CLO-02)."""
     table, seat = session.table, action["seat"]
     if seat not in table["roster"]:
         return no("no_such_seat", "TBL-SEA-01", seat=seat, seats=", ".join(sorted(table["roster"])))
@@ -59,7 +59,7 @@ def leave_seat_offers(session: Session, player: str) -> list[Action]:
 
 
 def leave_seat_refusal(session: Session, player: str, action: Action) -> Refusal | None:
-    """Return the first rule that leaving a seat breaks (TBL-SEA-04, TBL-SEA-05, TBL-CLO-02)."""
+    """Return why leaving a seat is refused, or None (TBL-SEA-04, TBL-SEA-05, TBL-CLO-02)."""
     seat, roster, phase = action["seat"], session.table["roster"], session.table["phase"]
     if seat not in roster:
         return no("no_such_seat", "TBL-SEA-04", seat=seat, seats=", ".join(sorted(roster)))
@@ -84,7 +84,7 @@ def decline_seat_offers(session: Session, player: str) -> list[Action]:
 
 
 def decline_seat_refusal(session: Session, player: str, action: Action) -> Refusal | None:
-    """Return the first rule that declining a seat breaks (TBL-INV-02, TBL-CLO-02)."""
+    """Return why declining a seat is refused, or None (TBL-INV-02, TBL-CLO-02)."""
     table, seat = session.table, action["seat"]
     if seat not in table["roster"]:
         return no("no_such_seat", "TBL-INV-02", seat=seat, seats=", ".join(sorted(table["roster"])))
@@ -110,7 +110,7 @@ def close_match_offers(session: Session, player: str) -> list[Action]:
 
 
 def close_match_refusal(session: Session, player: str, action: Action) -> Refusal | None:
-    """Return the first rule that closing a match breaks (TBL-CLO-01, TBL-CLO-02)."""
+    """Return why closing a match is refused, or None (TBL-CLO-01, TBL-CLO-02)."""
     phase = session.table["phase"]
     if session.table["creator"] != player:
         return no("not_creator", "TBL-CLO-01")

@@ -122,7 +122,8 @@ for _shape, _title in ((CLOCK, "Clock"), (TIME_OUT, "TimeOut")):
 
 
 def settings_refusal(action: Mapping[str, Any]) -> Refusal | None:
-    """Return the first setting of a new match that is out of its bounds (TBL-CLK-01, TBL-TIM-01, TBL-PRV-01)."""
+    """Return why the settings of a new match are refused, or None: the first one that is out of its bounds (TBL-CLK-01, TBL-TIM-01,
+    TBL-PRV-01)."""
     clock: Setting = action.get("clock", {"kind": NONE})
     for name, reason in _beyond(clock):
         return no("bad_settings", "TBL-CLK-01", setting=f"clock.{name}", reason=reason)

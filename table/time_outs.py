@@ -21,7 +21,7 @@ def time_out_offers(session: Session, system: str) -> list[Action]:
 
 
 def time_out_refusal(session: Session, system: str, action: Action) -> Refusal | None:
-    """Return the first rule that a time-out breaks (TBL-TIM-02)."""
+    """Return why a time-out is refused, or None (TBL-TIM-02)."""
     refusal = not_going_on(session)
     if refusal is not None:
         return refusal

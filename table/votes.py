@@ -71,7 +71,7 @@ def vote_offers(session: Session, seat: Seat) -> list[Action]:
 
 
 def vote_refusal(session: Session, seat: Seat, action: Action) -> Refusal | None:
-    """Return the first rule that a vote breaks (TBL-VOT-01, TBL-VOT-02)."""
+    """Return why a vote is refused, or None (TBL-VOT-01, TBL-VOT-02)."""
     refusal = not_taking_part(session, seat)
     if refusal is not None:
         return refusal
@@ -92,7 +92,7 @@ def end_vote_offers(session: Session, system: str) -> list[Action]:
 
 
 def end_vote_refusal(session: Session, system: str, action: Action) -> Refusal | None:
-    """Return the first rule that ending a vote breaks (TBL-VOT-05)."""
+    """Return why ending a vote is refused, or None (TBL-VOT-05)."""
     refusal = not_going_on(session)
     if refusal is not None:
         return refusal

@@ -44,7 +44,7 @@ def attack_offers(state: State, seat: Seat) -> list[Action]:
 
 
 def attack_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """Return a refusal for a tile without an open attack (WAR-ATT-13, WAR-MAP-01)."""
+    """Return why no dice can be rolled for a tile, or None: no attack on it is open (WAR-ATT-13, WAR-MAP-01)."""
     if action["tile"] not in state["tiles"]:
         return no("unknown_tile", "WAR-MAP-01", tile=action["tile"])
     if action["tile"] not in state["attacks"]:
@@ -113,7 +113,7 @@ def stop_attack_offers(state: State, seat: Seat) -> list[Action]:
 
 
 def stop_attack_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """Return a refusal for a tile without an open attack, or one in which no die was rolled (WAR-ATT-08, WAR-ATT-09)."""
+    """Return why an attack cannot stop, or None: none is open on the tile, or no die was rolled in it (WAR-ATT-08, WAR-ATT-09)."""
     refusal = attack_refusal(state, seat, action)
     if refusal is None and not state["attacks"][action["tile"]]["rolls"]:
         return no("must_roll_first", "WAR-ATT-08", tile=action["tile"])

@@ -76,7 +76,7 @@ def reinforce_offers(state: State, seat: Seat) -> list[Action]:
 
 
 def reinforce_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """Return the first rule that the play of the card breaks (WAR-REI-01, WAR-REI-08)."""
+    """Return why a card cannot be played as reinforcements, or None (WAR-REI-01, WAR-REI-08)."""
     card = action["card"]
     if card not in state["hands"][seat]:
         return no("card_not_in_hand", "WAR-REI-01", card=card)
@@ -141,7 +141,7 @@ def combat_card_offers(state: State, seat: Seat) -> list[Action]:
 
 
 def combat_card_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """Return a refusal for a card that is not in hand, or for a second combat card (WAR-COM-01, WAR-COM-02)."""
+    """Return why a combat card cannot be laid, or None: it is not in hand, or a second one (WAR-COM-01, WAR-COM-02)."""
     if action["card"] not in state["hands"][seat]:
         return no("card_not_in_hand", "WAR-COM-02", card=action["card"])
     if not may_play_combat_card(state):

@@ -39,8 +39,8 @@ def take_cards_offers(state: State, seat: Seat) -> list[Action]:
 
 
 def take_cards_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """Return a refusal for a wrong number of different cards, one that is not in the row, or none of the lowest (WAR-DRW-01, WAR-DRW-02,
-    WAR-DRW-03, WAR-TRN-08)."""
+    """Return why cards cannot be taken, or None: a wrong number of different cards, one that is not in the row, or none of the lowest
+    (WAR-DRW-01, WAR-DRW-02, WAR-DRW-03, WAR-TRN-08)."""
     cards, row = action["cards"], state["row"]
     needed = to_take(row)
     if len(cards) != needed or len(set(cards)) != needed:

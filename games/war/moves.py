@@ -21,7 +21,7 @@ def move_offers(state: State, seat: Seat) -> list[Action]:
 
 
 def move_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """Return a refusal for a tile that is not the seat's (WAR-MOV-02, WAR-MAP-01)."""
+    """Return why no units can leave a tile, or None: it is not the seat's (WAR-MOV-02, WAR-MAP-01)."""
     source = state["tiles"].get(action["from"])
     if source is None:
         return no("unknown_tile", "WAR-MAP-01", tile=action["from"])

@@ -44,8 +44,8 @@ def place_unit_offers(state: State, seat: Seat) -> list[Action]:
 
 
 def place_unit_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """Return the first of WAR-STA-02 to 04 that the tile breaks, or WAR-STA-06 (WAR-STA-02, WAR-STA-03, WAR-STA-04, WAR-STA-05,
-    WAR-STA-06)."""
+    """Return why no unit can be placed on a tile, or None: the first of WAR-STA-02 to 04 that it breaks, or WAR-STA-06 (WAR-STA-02,
+    WAR-STA-06, WAR-STA-03, WAR-STA-04, WAR-STA-05)."""
     tile, tiles = action["tile"], state["tiles"]
     here = tiles.get(tile)
     if here is None:

@@ -81,7 +81,7 @@ def match_refusal(seats: Sequence[Seat], options: Mapping[str, Any]) -> Refusal 
 
 
 def options_refusal(seats: Sequence[Seat], options: Mapping[str, Any]) -> Refusal | None:
-    """Return what is wrong with options of the right types, or None (WAR-OPT-01, WAR-OPT-02, WAR-OPT-03, WAR-OPT-04, WAR-OPT-05,
+    """Return why options of the right types are refused, or None (WAR-OPT-01, WAR-OPT-02, WAR-OPT-03, WAR-OPT-04, WAR-OPT-05,
     WAR-OPT-07, WAR-MAP-14, WAR-MAP-15)."""
     first, removed, faces, number = options["first_seat"], options["removed_symbols"], options["map"], options["map_number"]
     if first != RANDOM and first not in seats:
@@ -114,7 +114,7 @@ def _bad(reason: str, rule: str = "WAR-OPT-07") -> Refusal:
 
 
 def setup_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """Return a refusal for bad options: they do not start a match (WAR-OPT-07)."""
+    """Return why the match cannot be set up, or None: bad options do not start a match (WAR-OPT-07)."""
     return match_refusal(state["seats"], state["options"])
 
 

@@ -18,22 +18,22 @@ from games.war_of_civilizations.upkeep import end_round
 
 
 def deploy_offers(state: State, seat: Seat) -> list[Action]:
-    """The two islands next to the home base (WOC-SET-08, WOC-MAP-05)."""
+    """Return an action for each of the two islands next to the home base (WOC-SET-08, WOC-MAP-05)."""
     return [{"type": "deploy", "at": location} for location in LANDINGS[seat]]
 
 
 def deploy_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """Ships are deployed on the two islands only (WOC-SET-08)."""
+    """Return why ships cannot be deployed on a location, or None: they go to the two islands only (WOC-SET-08)."""
     return None if action["at"] in LANDINGS[seat] else _misdeployed(seat)
 
 
 def deploy_ranges(state: State, seat: Seat, action: Action) -> Ranges:
-    """Any of the free ships. The others go to the other island (WOC-SET-08)."""
+    """Return the free ships, any of which may be deployed here. The others go to the other island (WOC-SET-08)."""
     return {"ships": {"each": {ship: [0, number] for ship, number in FREE_SHIPS.items()}, "total": [0, sum(FREE_SHIPS.values())]}}
 
 
 def deploy_outside(state: State, seat: Seat, action: Action, found: Outside) -> Refusal:
-    """Only the free ships are deployed (WOC-SET-08)."""
+    """Return the refusal for other ships than the free ones (WOC-SET-08)."""
     return _misdeployed(seat)
 
 
@@ -67,7 +67,7 @@ def pass_on(match: Match, seat: Seat) -> None:
 
 
 def begin_offers(state: State, seat: Seat) -> list[Action]:
-    """All five kinds, whenever an action is left; the same one twice as well (WOC-TRN-02, WOC-TRN-03)."""
+    """Return all five kinds of action if one is left; the same one may be begun twice (WOC-TRN-02, WOC-TRN-03)."""
     turn = state["turn"]
     if turn is None or turn["action"] is not None or not may_begin(state, seat):
         return []
@@ -75,7 +75,7 @@ def begin_offers(state: State, seat: Seat) -> list[Action]:
 
 
 def begin_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """One action after the other, as many as are left (WOC-TRN-02, WOC-TRN-04, WOC-TRN-05)."""
+    """Return why no action can be begun, or None: another one is under way, or none is left (WOC-TRN-02, WOC-TRN-04, WOC-TRN-05)."""
     turn = turn_of(state)
     if turn["action"] is not None:
         return no("action_under_way", "WOC-TRN-05", action=turn["action"])
@@ -88,13 +88,13 @@ def begin(match: Match, seat: Seat, action: Action) -> None:
 
 
 def end_action_offers(state: State, seat: Seat) -> list[Action]:
-    """The action under way can be ended at any time (WOC-TRN-09, WOC-LIM-01)."""
+    """Return the action that ends the one under way, which is possible at any time (WOC-TRN-09, WOC-LIM-01)."""
     turn = state["turn"]
     return [] if turn is None or turn["action"] is None else [{"type": "end_action"}]
 
 
 def end_action_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """Only an action under way can be ended (WOC-TRN-09)."""
+    """Return why no action can be ended, or None: none is under way (WOC-TRN-09)."""
     return no("no_action", "WOC-TRN-09", wanted="of any kind") if turn_of(state)["action"] is None else None
 
 
@@ -104,13 +104,13 @@ def stop(match: Match, seat: Seat, action: Action) -> None:
 
 
 def end_turn_offers(state: State, seat: Seat) -> list[Action]:
-    """Between actions the turn can be ended (WOC-TRN-09, WOC-LIM-01)."""
+    """Return the action that ends the turn, between two actions (WOC-TRN-09, WOC-LIM-01)."""
     turn = state["turn"]
     return [{"type": "end_turn"}] if turn is None or turn["action"] is None else []
 
 
 def end_turn_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """An action under way is ended first (WOC-TRN-09)."""
+    """Return why the turn cannot be ended, or None: an action is under way (WOC-TRN-09)."""
     under_way = turn_of(state)["action"]
     return None if under_way is None else no("action_under_way", "WOC-TRN-09", action=under_way)
 
@@ -124,7 +124,7 @@ def finish_turn(match: Match, seat: Seat, action: Action) -> None:
 
 
 def play_offers(state: State, seat: Seat) -> list[Action]:
-    """Every different turn card in hand, with every place that it may name (WOC-TRN-11, WOC-PWR-04, WOC-PWR-06)."""
+    """Return an action for every different turn card in hand, with every place that it may name (WOC-TRN-11, WOC-PWR-04, WOC-PWR-06)."""
     offers: list[Action] = []
     for card in dict.fromkeys(state["players"][seat]["cards"]):
         if card not in BATTLE_CARDS:
@@ -137,7 +137,8 @@ def play_offers(state: State, seat: Seat) -> list[Action]:
 
 
 def misplaced(action: Action) -> Refusal | None:
-    """A card that names a place is played with one of its kind, any other without (WOC-PWR-29, WOC-PWR-31)."""
+    """Return why a card is played with a wrong place, or None. A card that names a place needs one of its kind, any other has none
+    (WOC-PWR-29, WOC-PWR-31)."""
     card = CARDS[action["card"]]
     verb = VERBS.get(card.verb) if card.moment == "turn" else None
     if verb is None or not verb.known:
@@ -148,7 +149,8 @@ def misplaced(action: Action) -> Refusal | None:
 
 
 def play_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """The card is in hand, is a turn card, and its effect is possible (WOC-TRN-11, WOC-PWR-06)."""
+    """Return why a card cannot be played, or None: it is not in hand, no turn card, or its effect is impossible (WOC-TRN-11,
+    WOC-PWR-06)."""
     card = CARDS[action["card"]]
     hand = state["players"][seat]["cards"]
     if card.id not in hand:
@@ -167,12 +169,12 @@ def play(match: Match, seat: Seat, action: Action) -> None:
 
 
 def discard_offers(state: State, seat: Seat) -> list[Action]:
-    """Every different card in hand (WOC-PWR-05)."""
+    """Return an action for every different card in hand (WOC-PWR-05)."""
     return [{"type": "discard_card", "card": card} for card in dict.fromkeys(state["players"][seat]["cards"])]
 
 
 def discard_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """The card is in hand (WOC-PWR-05)."""
+    """Return why a card cannot be discarded, or None: it is not in hand (WOC-PWR-05)."""
     card, hand = action["card"], state["players"][seat]["cards"]
     if card in hand:
         return None

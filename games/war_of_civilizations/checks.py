@@ -13,12 +13,12 @@ from games.war_of_civilizations.state.records import can_pay, goods, in_words, o
 
 
 def played_without(state: State, name: str) -> Refusal | None:
-    """An expansion's actions need its option (WOC-SET-09, WOC-SET-10)."""
+    """Return why an action of an expansion is refused, or None: the match is played without its option (WOC-SET-09, WOC-SET-10)."""
     return None if option(state, name) else no("option_off", option=name)
 
 
 def no_step(state: State, *actions: str) -> Refusal | None:
-    """A step belongs to an active action that is under way (WOC-TRN-02)."""
+    """Return why a main step is refused, or None: its active action is not under way (WOC-TRN-02)."""
     turn = state["turn"]
     if turn is not None and turn["action"] in actions:
         return None
@@ -26,7 +26,8 @@ def no_step(state: State, *actions: str) -> Refusal | None:
 
 
 def no_bonus(state: State, step: str) -> Refusal | None:
-    """A bonus step belongs to its active action and comes before its first main step (WOC-TRN-06, WOC-TRN-07)."""
+    """Return why a bonus step is refused, or None. It belongs to its active action and comes before its first main step (WOC-TRN-06,
+    WOC-TRN-07)."""
     refusal = no_step(state, *BONUS_OF[step])
     turn = turn_of(state)
     if refusal is not None or turn["bonus_open"]:
@@ -41,7 +42,7 @@ def bonus_open(state: State, step: str) -> bool:
 
 
 def cannot_pay(state: State, seat: Seat, price: Mapping[str, int], rule: str | None = None) -> Refusal | None:
-    """A seat pays with what it has (WOC-GEN-04)."""
+    """Return why a seat cannot pay a price, or None: it lacks something (WOC-GEN-04)."""
     if can_pay(state, seat, price):
         return None
     stock = goods(state["players"][seat])
@@ -49,13 +50,14 @@ def cannot_pay(state: State, seat: Seat, price: Mapping[str, int], rule: str | N
 
 
 def no_room(state: State, location: str, number: int) -> Refusal | None:
-    """A full location takes no further ship, for any reason (WOC-MAP-13)."""
+    """Return why a location takes no more ships, or None: it is full, whatever they come for (WOC-MAP-13)."""
     left = room(state, location)
     return None if number <= left else no("capacity_full", "WOC-MAP-13", at=location, wanted=number, room=left)
 
 
 def cannot_take_ships(action: Action, found: Outside, there: Mapping[str, int], rule: str) -> Refusal:
-    """More ships than there is room for (WOC-MAP-13), none at all, or ships that are not `there`, which `rule` refuses."""
+    """Return the refusal for more ships than there is room for (WOC-MAP-13), for none at all, or for ships that are not `there`, which
+    `rule` refuses."""
     if found.key is None and found.given > found.high:
         return no("capacity_full", "WOC-MAP-13", at=action["to"], wanted=found.given, room=found.high)
     return no("no_ships", rule, at=action["from"], wanted=in_words(action["ships"]), there=in_words(there))

@@ -50,7 +50,7 @@ def payable(state: State, seat: Seat, into: str) -> Counts:
 
 
 def convert_offers(state: State, seat: Seat) -> list[Action]:
-    """Each resource once in an action (WOC-CNV-03)."""
+    """Return an action for each resource that this action has not converted into (WOC-CNV-03)."""
     turn = state["turn"]
     if turn is None or turn["action"] != CONVERTING:
         return []
@@ -58,13 +58,13 @@ def convert_offers(state: State, seat: Seat) -> list[Action]:
 
 
 def convert_ranges(state: State, seat: Seat, action: Action) -> Ranges:
-    """Any mix of the other resources (WOC-CNV-01)."""
+    """Return the resources that may be given: any mix of the others (WOC-CNV-01)."""
     stock = payable(state, seat, action["into"])
     return {"pay": {"each": {name: [0, number] for name, number in stock.items()}, "total": [1, sum(stock.values())]}}
 
 
 def convert_outside(state: State, seat: Seat, action: Action, found: Outside) -> Refusal:
-    """A seat converts no more of a resource than it has (WOC-CNV-01)."""
+    """Return the refusal for more of a resource than the seat has (WOC-CNV-01)."""
     return no("cannot_pay", "WOC-CNV-01", price=f"{found.given} {found.key}", stock=f"{found.high} {found.key}")
 
 
@@ -73,14 +73,14 @@ def _nothing_to_pay(state: State, seat: Seat, into: str) -> Refusal | None:
 
 
 def misconverted(action: Action) -> Refusal | None:
-    """Something is converted, and into another resource (WOC-CNV-01)."""
+    """Return why a conversion contradicts itself, or None: something must be converted, and into another resource (WOC-CNV-01)."""
     if action["pay"] and action["into"] not in action["pay"]:
         return None
     return no("bad_action", "WOC-CNV-01", reason="convert: `pay` must name other resources than `into`")
 
 
 def convert_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """The first rule that a conversion breaks (WOC-CNV-01, WOC-CNV-02, WOC-CNV-03)."""
+    """Return why nothing can be converted into a resource, or None (WOC-CNV-01, WOC-CNV-02, WOC-CNV-03)."""
     into = action["into"]
     refusal = no_step(state, CONVERTING)
     if refusal is not None:
@@ -106,12 +106,12 @@ def exchange(match: Match, seat: Seat, action: Action) -> None:
 
 
 def powder_offers(state: State, seat: Seat) -> list[Action]:
-    """During a battle only into ammunition, as often as the seat likes (WOC-CNV-05)."""
+    """Return the conversion into ammunition, the only one during a battle, as often as the seat likes (WOC-CNV-05)."""
     return [{"type": "convert", "into": POWDER}] if POWDER in convertible(state, seat) else []
 
 
 def powder_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """The first rule that a conversion during a battle breaks (WOC-CNV-02, WOC-CNV-05)."""
+    """Return why nothing can be converted into a resource during a battle, or None (WOC-CNV-02, WOC-CNV-05)."""
     into = action["into"]
     if into not in convertible(state, seat):
         return no("no_crystal", "WOC-CNV-02", reason=f"none is mounted where you control {into}")
@@ -124,14 +124,15 @@ def powder_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
 
 
 def mount_offers(state: State, seat: Seat) -> list[Action]:
-    """Every location of the own continent (WOC-MNT-01)."""
+    """Return an action for every location of the own continent (WOC-MNT-01)."""
     if not bonus_open(state, MOUNTING) or not state["players"][seat]["crystals"] or not can_pay(state, seat, MOUNT_PRICE):
         return []
     return [{"type": "mount", "at": location} for location in CONTINENT_OF[seat]]
 
 
 def mount_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """One crystal a location, under control on the own continent, and no dismounting in the same turn (WOC-MNT-01, WOC-MNT-03)."""
+    """Return why no crystal can be mounted on a location, or None. One goes on each, under control on the own continent, without
+    dismounting in the same turn (WOC-MNT-01, WOC-MNT-03)."""
     at = action["at"]
     refusal = no_bonus(state, MOUNTING)
     if refusal is not None:
@@ -157,7 +158,7 @@ def mount(match: Match, seat: Seat, action: Action) -> None:
 
 
 def dismount_offers(state: State, seat: Seat) -> list[Action]:
-    """Every mounted crystal (WOC-MNT-02)."""
+    """Return an action for every mounted crystal (WOC-MNT-02)."""
     mounted = state["players"][seat]["mounted"]
     if not mounted or not bonus_open(state, DISMOUNTING):
         return []
@@ -165,7 +166,8 @@ def dismount_offers(state: State, seat: Seat) -> list[Action]:
 
 
 def dismount_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """Not in the round of mounting, only under control, and no mounting in the same turn (WOC-MNT-02, WOC-MNT-03)."""
+    """Return why a crystal cannot be dismounted, or None. It stays in the round of mounting, without control, and after mounting in the
+    same turn (WOC-MNT-02, WOC-MNT-03)."""
     at = action["at"]
     refusal = no_bonus(state, DISMOUNTING)
     if refusal is not None:
@@ -191,13 +193,13 @@ def dismount(match: Match, seat: Seat, action: Action) -> None:
 
 
 def upgrade_offers(state: State, seat: Seat) -> list[Action]:
-    """A seat may upgrade at each of its decisions (WOC-ABL-01)."""
+    """Return the upgrade, which a seat may make at each of its decisions (WOC-ABL-01)."""
     player = state["players"][seat]
     return [{"type": "upgrade_ability"}] if player["ability"] < MAX_LEVEL and player["crystals"] >= UPGRADE_PRICE else []
 
 
 def upgrade_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """Two levels, each for a crystal in stock (WOC-ABL-01, WOC-MNT-05)."""
+    """Return why the ability cannot be upgraded, or None. It has two more levels, each for a crystal in stock (WOC-ABL-01, WOC-MNT-05)."""
     player = state["players"][seat]
     if player["ability"] >= MAX_LEVEL:
         return no("max_level", "WOC-ABL-01", level=MAX_LEVEL)

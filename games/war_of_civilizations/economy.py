@@ -80,7 +80,8 @@ def threatened(state: State, locations: list[str]) -> list[str]:
 
 
 def collect_offers(state: State, seat: Seat) -> list[Action]:
-    """One collection. With disasters also one for each set of islands with forecast tokens that may be left out (WOC-DIS-04)."""
+    """Return one collection. With disasters there is one more for each set of islands with forecast tokens that may be left out
+    (WOC-DIS-04)."""
     turn = state["turn"]
     if turn is None or turn["action"] != COLLECTING:
         return []
@@ -97,7 +98,7 @@ def collect_offers(state: State, seat: Seat) -> list[Action]:
 
 
 def collect_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """The first rule that a collection breaks (WOC-COL-01, WOC-COL-05, WOC-DIS-01, WOC-DIS-04, WOC-ABL-06)."""
+    """Return why nothing can be collected like this, or None (WOC-COL-01, WOC-COL-05, WOC-DIS-01, WOC-DIS-04, WOC-ABL-06)."""
     skip = action.get("skip", [])
     refusal = no_step(state, COLLECTING)
     if refusal is not None:
@@ -115,7 +116,7 @@ def collect_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
 
 
 def collect_ranges(state: State, seat: Seat, action: Action) -> Ranges:
-    """Squirrel chooses what more it collects, among what it gathers. Nobody else has anything to choose (WOC-ABL-06)."""
+    """Return what more Squirrel may collect, among what it gathers. Nobody else has anything to choose (WOC-ABL-06)."""
     more = ability(state, seat, COLLECT_EXTRA)
     if not more:
         return {}
@@ -125,7 +126,7 @@ def collect_ranges(state: State, seat: Seat, action: Action) -> Ranges:
 
 
 def collect_outside(state: State, seat: Seat, action: Action, found: Outside) -> Refusal:
-    """Squirrel collects exactly so many more, out of what it gathers (WOC-ABL-06)."""
+    """Return the refusal for another number than Squirrel collects more, or for what it does not gather (WOC-ABL-06)."""
     skip = action.get("skip", ())
     return _extra(state, seat, [location for location in gathered_from(state, seat) if location not in skip])
 
@@ -166,14 +167,14 @@ def lay_waste(match: Match, location: str) -> None:
 
 
 def forecast_offers(state: State, seat: Seat) -> list[Action]:
-    """With disasters a card is drawn before anything is collected (WOC-DIS-01)."""
+    """Return the draw of a disaster card, which with disasters comes before anything is collected (WOC-DIS-01)."""
     turn = state["turn"]
     drawn = turn is None or turn["action"] != COLLECTING or turn["forecast_drawn"] or not option(state, "disasters")
     return [] if drawn else [{"type": "forecast"}]
 
 
 def forecast_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """One card for each collect action, and only with disasters (WOC-DIS-01)."""
+    """Return why no forecast card may be drawn, or None: one for each collect action, and only with disasters (WOC-DIS-01)."""
     refusal = played_without(state, "disasters") or no_step(state, COLLECTING)
     if refusal is not None or not turn_of(state)["forecast_drawn"]:
         return refusal
@@ -202,7 +203,7 @@ def cool_down(match: Match) -> None:
 
 
 def rebuild_offers(state: State, seat: Seat) -> list[Action]:
-    """Every island of the seat's own continent that is barren (WOC-DIS-08)."""
+    """Return an action for every island of the seat's own continent that is barren (WOC-DIS-08)."""
     marks = state["marks"]
     if not marks or not bonus_open(state, REBUILDING) or not option(state, "disasters"):
         return []
@@ -210,7 +211,8 @@ def rebuild_offers(state: State, seat: Seat) -> list[Action]:
 
 
 def rebuild_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """Only on the own continent, without an opponent's ship there, and not in the turn in which the island became barren (WOC-DIS-08)."""
+    """Return why an island cannot be rebuilt, or None. It is barren, on the own continent, without an opponent's ship, and was laid waste
+    in an earlier turn (WOC-DIS-08)."""
     at = action["at"]
     refusal = played_without(state, "disasters") or no_bonus(state, REBUILDING)
     if refusal is not None:
@@ -237,7 +239,7 @@ def rebuild(match: Match, seat: Seat, action: Action) -> None:
 
 
 def buy_card_offers(state: State, seat: Seat) -> list[Action]:
-    """Every different card of the display that the seat can pay (WOC-PWR-01)."""
+    """Return an action for every different card of the display that the seat can pay (WOC-PWR-01)."""
     if not bonus_open(state, CARD_BUYING) or turn_of(state)["cards_bought"] >= CARDS_A_TURN:
         return []
     if len(state["players"][seat]["cards"]) >= HAND_LIMIT:
@@ -248,7 +250,8 @@ def buy_card_offers(state: State, seat: Seat) -> list[Action]:
 
 
 def buy_card_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """The card is on display, no more than two are bought in a turn or kept in hand, and it can be paid (WOC-PWR-01, WOC-PWR-02)."""
+    """Return why a card cannot be bought, or None. It is on display and can be paid; no more than two are bought in a turn, or than the
+    limit kept in hand (WOC-PWR-01, WOC-PWR-02)."""
     card = action["card"]
     refusal = no_bonus(state, CARD_BUYING)
     if refusal is not None:
@@ -288,8 +291,8 @@ def price_of(state: State, ship: str, number: int) -> Counts:
 
 
 def buy_ships_offers(state: State, seat: Seat) -> list[Action]:
-    """Every kind of ship to every location under control but the Isle, and a privateer from the reserve to the home base (WOC-BUY-02,
-    WOC-PRV-11)."""
+    """Return an action for every kind of ship and every location under control but the Isle, and for a privateer from the reserve to the
+    home base (WOC-BUY-02, WOC-PRV-11)."""
     turn = state["turn"]
     if turn is None or turn["action"] != BUYING:
         return []
@@ -302,7 +305,8 @@ def buy_ships_offers(state: State, seat: Seat) -> list[Action]:
 
 
 def buy_ships_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """The first rule that the purchase of one ship breaks (WOC-BUY-01, WOC-BUY-02, WOC-BUY-03, WOC-BUY-04, WOC-PRV-11, WOC-LIM-03)."""
+    """Return why not one ship of a kind can be bought for a location, or None (WOC-BUY-01, WOC-BUY-02, WOC-BUY-03, WOC-BUY-04, WOC-PRV-11,
+    WOC-LIM-03)."""
     ship, at = action["ship"], action["at"]
     if ship == PRIVATEER:
         return privateer_refusal(state, seat, at, action["count"])
@@ -319,7 +323,7 @@ def buy_ships_refusal(state: State, seat: Seat, action: Action) -> Refusal | Non
 
 
 def privateer_refusal(state: State, seat: Seat, at: str, number: int) -> Refusal | None:
-    """The one privateer comes from the reserve to the home base (WOC-PRV-11)."""
+    """Return why no privateer can be bought, or None. The only one comes from the reserve to the home base (WOC-PRV-11)."""
     refusal = played_without(state, "pirates") or no_step(state, BUYING)
     if refusal is not None:
         return refusal
@@ -332,7 +336,7 @@ def privateer_refusal(state: State, seat: Seat, at: str, number: int) -> Refusal
 
 
 def buy_ships_ranges(state: State, seat: Seat, action: Action) -> Ranges:
-    """As many ships as reserve, room and money allow; one privateer (WOC-BUY-01, WOC-BUY-02, WOC-BUY-03)."""
+    """Return how many ships may be bought: as many as reserve, room and money allow; one privateer (WOC-BUY-01, WOC-BUY-02, WOC-BUY-03)."""
     ship = action["ship"]
     if ship == PRIVATEER:
         return {}
@@ -341,7 +345,7 @@ def buy_ships_ranges(state: State, seat: Seat, action: Action) -> Ranges:
 
 
 def buy_ships_outside(state: State, seat: Seat, action: Action, found: Outside) -> Refusal:
-    """The reserve, the room or the money is not enough for so many ships (WOC-BUY-01, WOC-BUY-02, WOC-BUY-03)."""
+    """Return the refusal for more ships than reserve, room and money allow (WOC-BUY-01, WOC-BUY-02, WOC-BUY-03)."""
     ship, at, number = action["ship"], action["at"], found.given
     left = reserve(state, seat, ship)
     if number > left:

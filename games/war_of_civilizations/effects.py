@@ -54,7 +54,8 @@ def place_ship(match: Match, seat: Seat, card: Card, at: str) -> None:
 
 
 def placing_refusal(state: State, seat: Seat, card: Card, at: str) -> Refusal | None:
-    """The ship is in the reserve, and goes to a controlled location with room, except the Isle (WOC-PWR-29, WOC-LIM-03)."""
+    """Return why a card cannot place its ship, or None. It is in the reserve, and goes to a controlled location with room, except the Isle
+    (WOC-PWR-29, WOC-LIM-03)."""
     if not reserve(state, seat, card.value):
         return no("reserve_empty", "WOC-PWR-29", ship=card.value, wanted=1, left=0)
     if not controls(state, seat, at):
@@ -73,7 +74,7 @@ def unexplored(state: State, seat: Seat) -> list[str]:
 
 
 def looking_refusal(state: State, seat: Seat, card: Card, at: str) -> Refusal | None:
-    """Only an unexplored island has a token to look at (WOC-PWR-31)."""
+    """Return why a card cannot look at an island, or None: only an unexplored one has a token (WOC-PWR-31)."""
     return no("already_done", "WOC-PWR-31", what=f"Exploring {at}") if state["apex"][at]["explored"] else None
 
 

@@ -59,8 +59,8 @@ def blocked_by(state: State, seat: Seat, location: str) -> Seat | None:
 
 
 def move_offers(state: State, seat: Seat) -> list[Action]:
-    """From every location with ships that may go to every other that is adjacent or linked and not under the seat's control (WOC-MOV-01,
-    WOC-MOV-02)."""
+    """Return an action from every location with ships that may go, to every other that is adjacent or linked and not under the seat's
+    control (WOC-MOV-01, WOC-MOV-02)."""
     turn = state["turn"]
     if turn is None or turn["action"] != MOVING:
         return []
@@ -82,7 +82,7 @@ def move_offers(state: State, seat: Seat) -> list[Action]:
 
 
 def move_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """The first rule that a step breaks with any ships (WOC-MOV-01, WOC-MOV-02, WOC-MOV-03, WOC-MOV-04, WOC-MOV-08, WOC-PRV-07,
+    """Return why no ship at all can make a step, or None (WOC-MOV-01, WOC-MOV-02, WOC-MOV-03, WOC-MOV-04, WOC-MOV-08, WOC-PRV-07,
     WOC-ABL-03, WOC-TEL-07)."""
     source, goal = action["from"], action["to"]
     refusal = no_step(state, MOVING)
@@ -109,13 +109,15 @@ def move_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
 
 
 def move_ranges(state: State, seat: Seat, action: Action) -> Ranges:
-    """Choose at least one ship, as many as there is room for, and the capital ship where it must come along (WOC-MOV-03, WOC-MOV-04)."""
+    """Return the ships that may make the step: at least one, as many as there is room for, and the capital ship where it must come along
+    (WOC-MOV-03, WOC-MOV-04)."""
     source, goal = action["from"], action["to"]
     return some_ships(movable(state, seat, source), room(state, goal), needs_flagship(state, seat, source, goal))
 
 
 def move_outside(state: State, seat: Seat, action: Action, found: Outside) -> Refusal:
-    """Too few or too many ships, or others than those that may make the step (WOC-MOV-01, WOC-MOV-03, WOC-MOV-04, WOC-ABL-03)."""
+    """Return the refusal for too few or too many ships, or others than those that may make the step (WOC-MOV-01, WOC-MOV-03, WOC-MOV-04,
+    WOC-ABL-03)."""
     source, goal = action["from"], action["to"]
     if found.key is not None and found.given < found.low:
         return no("capital_first", "WOC-MOV-03", to=goal)
@@ -165,7 +167,7 @@ def usable(state: State, seat: Seat) -> Sequence[Sequence[str]]:
 
 
 def redistribute_offers(state: State, seat: Seat) -> list[Action]:
-    """From every location of a trail with ships to every other of it with room (WOC-RED-01, WOC-RED-02)."""
+    """Return an action from every location of a trail with ships to every other of it with room (WOC-RED-01, WOC-RED-02)."""
     return [choice["action"] for choice in redistribute_choices(state, seat)]
 
 
@@ -192,8 +194,7 @@ def redistribute_choices(state: State, seat: Seat) -> list[Choice]:
 
 
 def redistribute_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """The first rule that a step along a trail breaks with any ships (WOC-RED-01, WOC-RED-02, WOC-RED-03, WOC-RED-04,
-    WOC-RED-06)."""
+    """Return why no ship at all can go along a trail, or None (WOC-RED-01, WOC-RED-02, WOC-RED-03, WOC-RED-04, WOC-RED-06)."""
     source, goal = action["from"], action["to"]
     refusal = no_step(state, REDISTRIBUTING)
     if refusal is not None:
@@ -207,12 +208,13 @@ def redistribute_refusal(state: State, seat: Seat, action: Action) -> Refusal | 
 
 
 def redistribute_ranges(state: State, seat: Seat, action: Action) -> Ranges:
-    """Choose ships that have not moved yet, as many as there is room for (WOC-RED-03, WOC-RED-04)."""
+    """Return the ships that may go: those that have not moved yet, as many as there is room for (WOC-RED-03, WOC-RED-04)."""
     return some_ships(at_rest(state, seat, action["from"]), room(state, action["to"]))
 
 
 def redistribute_outside(state: State, seat: Seat, action: Action, found: Outside) -> Refusal:
-    """No ship, ships that are not there or have moved already, or more than there is room for (WOC-RED-03, WOC-RED-04)."""
+    """Return the refusal for no ship, ships that are not there or have moved already, or more than there is room for (WOC-RED-03,
+    WOC-RED-04)."""
     return cannot_take_ships(action, found, at_rest(state, seat, action["from"]), "WOC-RED-03")
 
 
@@ -255,7 +257,7 @@ def token_sources(state: State, seat: Seat) -> list[str | None]:
 
 
 def build_offers(state: State, seat: Seat) -> list[Action]:
-    """Every token to every dockable island on the board, if one can be paid for (WOC-TEL-03, WOC-TEL-04)."""
+    """Return an action for every token and every dockable island on the board, if one can be paid for (WOC-TEL-03, WOC-TEL-04)."""
     if not bonus_open(state, BUILDING) or not can_pay(state, seat, token_price(state)):
         return []
     own = set(controlled(state, seat))
@@ -273,8 +275,8 @@ def build_offers(state: State, seat: Seat) -> list[Action]:
 
 
 def build_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """The first rule that a teleporter breaks (WOC-TEL-01, WOC-TEL-02, WOC-TEL-03, WOC-TEL-04, WOC-TEL-05, WOC-TEL-10, WOC-MAP-03,
-    WOC-MAP-10)."""
+    """Return why no teleporter can be built like this, or None (WOC-TEL-01, WOC-TEL-02, WOC-TEL-03, WOC-TEL-04, WOC-TEL-05, WOC-TEL-10,
+    WOC-MAP-03, WOC-MAP-10)."""
     source, goal = action["from"], action["to"]
     refusal = no_bonus(state, BUILDING)
     if refusal is not None:

@@ -74,8 +74,8 @@ CONTRADICTORY: Mapping[str, Callable[[Action], Refusal | None]] = {"convert": mi
 
 
 def inadmissible(state: State, action: Action) -> Refusal | None:
-    """Refuse an action that names a location out of play, or whose fields contradict each other: it is illegal in every position of the
-    match (WOC-MAP-01, WOC-CNV-01, WOC-PWR-29, WOC-PWR-31)."""
+    """Return why an action is illegal in every position of the match, or None: it names a location out of play, or its fields contradict
+    each other (WOC-MAP-01, WOC-CNV-01, WOC-PWR-29, WOC-PWR-31)."""
     board = in_play(state)
     for location in (action.get("at"), action.get("from"), action.get("to"), *action.get("skip", ())):
         if location is not None and location not in board:

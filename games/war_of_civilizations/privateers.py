@@ -49,12 +49,12 @@ def met(state: State) -> Mover:
 
 
 def fight_pirate_offers(state: State, seat: Seat) -> list[Action]:
-    """A pirate is fought or hired (WOC-PIR-01)."""
+    """Return the fight with the pirate that was met (WOC-PIR-01)."""
     return [{"type": "fight", "at": met(state)["at"]}]
 
 
 def fight_pirate_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """Only the pirate that was met is fought (WOC-PIR-01)."""
+    """Return why a pirate cannot be fought, or None: another one was met (WOC-PIR-01)."""
     return played_without(state, "pirates") or _elsewhere(action["at"], met(state)["at"])
 
 
@@ -68,7 +68,8 @@ def fight_pirate(match: Match, seat: Seat, action: Action) -> None:
 
 
 def hire_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """A seat has only one privateer, also counting the reserve, and pays for hiring (WOC-PIR-04)."""
+    """Return why the pirate cannot be hired, or None. A seat has only one privateer, also counting the reserve, and pays for hiring
+    (WOC-PIR-04)."""
     refusal = played_without(state, "pirates")
     if refusal is not None:
         return refusal
@@ -89,7 +90,7 @@ def hire(match: Match, seat: Seat, action: Action) -> None:
 
 
 def privateer_offers(state: State, seat: Seat) -> list[Action]:
-    """From home to every dockable island with an opponent's ships, from an island only home (WOC-PRV-02, WOC-PRV-04)."""
+    """Return an action from home to every dockable island with an opponent's ships, or from an island to home (WOC-PRV-02, WOC-PRV-04)."""
     where, turn = state["players"][seat]["privateer"], state["turn"]
     if (
         turn is None
@@ -108,7 +109,7 @@ def privateer_offers(state: State, seat: Seat) -> list[Action]:
 
 
 def privateer_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """The first rule that the way of a privateer breaks (WOC-PRV-02, WOC-PRV-03, WOC-PRV-04)."""
+    """Return why the privateer cannot go there, or None (WOC-PRV-02, WOC-PRV-03, WOC-PRV-04)."""
     goal, turn, where = action["to"], turn_of(state), state["players"][seat]["privateer"]
     refusal = played_without(state, "pirates") or no_step(state, MOVING) or _stepped(state)
     if refusal is not None:
@@ -155,12 +156,12 @@ def move_privateer(match: Match, seat: Seat, action: Action) -> None:
 
 
 def fight_arrival_offers(state: State, seat: Seat) -> list[Action]:
-    """The privateer that has just arrived can be fought at once (WOC-PRV-06)."""
+    """Return the fight with the privateer that has just arrived (WOC-PRV-06)."""
     return [{"type": "fight", "at": blockade_of(state)["at"]}]
 
 
 def fight_arrival_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """No other privateer can be fought now (WOC-PRV-06)."""
+    """Return why a privateer cannot be fought, or None: another one has just arrived (WOC-PRV-06)."""
     return played_without(state, "pirates") or _elsewhere(action["at"], blockade_of(state)["at"])
 
 
@@ -170,7 +171,7 @@ def fight_arrival(match: Match, seat: Seat, action: Action) -> None:
 
 
 def fight_offers(state: State, seat: Seat) -> list[Action]:
-    """As the first step of a Move every privateer that keeps hostages of the seat can be fought (WOC-PRV-10)."""
+    """Return a fight with every privateer that keeps hostages of the seat, as the first step of a Move (WOC-PRV-10)."""
     turn = state["turn"]
     if turn is None or turn["action"] != MOVING or turn["mover"] is not None or not option(state, "pirates"):
         return []
@@ -178,14 +179,15 @@ def fight_offers(state: State, seat: Seat) -> list[Action]:
 
 
 def fight_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """In a Move, before any step, against a privateer that keeps ships of the seat (WOC-PRV-10)."""
+    """Return why a privateer cannot be fought, or None. It can in a Move, before any step, where it keeps ships of the seat
+    (WOC-PRV-10)."""
     at = action["at"]
     refusal = played_without(state, "pirates") or no_step(state, MOVING)
     return refusal or no_hostages(state, seat, at) or _stepped(state)
 
 
 def no_hostages(state: State, seat: Seat, at: str) -> Refusal | None:
-    """A seat has ships where another seat's privateer is (WOC-PRV-06)."""
+    """Return why a location has no hostages of a seat, or None: no other seat's privateer is there, or no ship of the seat (WOC-PRV-06)."""
     if ships_at(state, seat, at) and foreign_privateer(state, seat, at) is not None:
         return None
     return no("no_privateer", "WOC-PRV-06", reason=f"none keeps ships of yours in {at}")
@@ -202,7 +204,7 @@ def fight(match: Match, seat: Seat, action: Action) -> None:
 
 
 def yield_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """An opponent may always yield (WOC-PRV-06)."""
+    """Return None: an opponent may always yield (WOC-PRV-06)."""
     return played_without(state, "pirates")
 
 
@@ -223,7 +225,7 @@ def wealth(state: State, seat: Seat) -> Counts:
 
 
 def ransom_offers(state: State, seat: Seat) -> list[Action]:
-    """For each island where ships of the seat are kept, as long as it may still offer (WOC-RAN-01, WOC-RAN-04)."""
+    """Return an offer for each island where ships of the seat are kept, as long as it may still offer (WOC-RAN-01, WOC-RAN-04)."""
     if not option(state, "pirates") or state["offers"] >= OFFERS_A_MOMENT:
         return []
     blockade = state["blockade"]
@@ -235,7 +237,7 @@ def ransom_offers(state: State, seat: Seat) -> list[Action]:
 
 
 def ransom_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """The first rule that an offer breaks (WOC-RAN-01, WOC-RAN-02, WOC-RAN-04)."""
+    """Return why no ransom can be offered, or None (WOC-RAN-01, WOC-RAN-02, WOC-RAN-04)."""
     at, blockade = action["at"], state["blockade"]
     refusal = played_without(state, "pirates")
     refusal = refusal or (no_hostages(state, seat, at) if blockade is None else _elsewhere(at, blockade["at"]))
@@ -247,7 +249,7 @@ def ransom_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
 
 
 def ransom_ranges(state: State, seat: Seat, action: Action) -> Ranges:
-    """Anything that the seat has, or nothing. A seat without goods has no counts to choose (WOC-RAN-02)."""
+    """Return what may be offered: anything that the seat has, or nothing. A seat without goods has no counts to choose (WOC-RAN-02)."""
     stock = wealth(state, seat)
     if not stock:
         return {}
@@ -255,7 +257,7 @@ def ransom_ranges(state: State, seat: Seat, action: Action) -> Ranges:
 
 
 def ransom_outside(state: State, seat: Seat, action: Action, found: Outside) -> Refusal:
-    """A seat offers no more of anything than it has (WOC-RAN-02)."""
+    """Return the refusal for more of anything than the seat has (WOC-RAN-02)."""
     return no("cannot_pay", "WOC-RAN-02", price=f"{found.given} {found.key}", stock=f"{found.high} {found.key}")
 
 
@@ -276,12 +278,12 @@ def offer_ransom(match: Match, seat: Seat, action: Action) -> None:
 
 
 def answer_offers(state: State, seat: Seat) -> list[Action]:
-    """Accept or decline (WOC-RAN-01)."""
+    """Return both answers: to accept and to decline (WOC-RAN-01)."""
     return [{"type": "answer_ransom", "accept": accept} for accept in (True, False)]
 
 
 def answer_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """An offer can always be accepted or declined (WOC-RAN-01)."""
+    """Return None: an offer can always be accepted or declined (WOC-RAN-01)."""
     return played_without(state, "pirates")
 
 

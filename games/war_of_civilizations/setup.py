@@ -103,7 +103,8 @@ def empty_player() -> Player:
 
 
 def options_refusal(options: Mapping[str, Any]) -> Refusal | None:
-    """Every option is known to the game, of its type and within its range (WOC-RND-10, WOC-SET-09, WOC-SET-10)."""
+    """Return why options are refused, or None: one is not known, of another type, or outside its range (WOC-RND-10, WOC-SET-09,
+    WOC-SET-10)."""
     try:
         chosen = OPTIONS.clean(dict(options))
     except Malformed as reason:
@@ -113,7 +114,7 @@ def options_refusal(options: Mapping[str, Any]) -> Refusal | None:
 
 
 def setup_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """Bad options do not start a match."""
+    """Return why the match cannot be set up, or None: bad options do not start a match."""
     return options_refusal(state["options"])
 
 

@@ -82,7 +82,7 @@ def plain_offers(state: State, seat: Seat, terms: Terms) -> list[Action]:
 
 
 def plain_refusal(state: State, seat: Seat, terms: Terms, action: Action) -> Refusal | None:
-    """Refuse nothing. An attack without a region always has the Invasion Ship as its target (WOW-HUM-06, WOW-BLD-09)."""
+    """Return None: an attack without a region always has the Invasion Ship as its target (WOW-HUM-06, WOW-BLD-09)."""
     return None
 
 
@@ -186,8 +186,8 @@ def legal_plays(state: State, seat: Seat, terms: Terms) -> list[Action]:
 
 
 def play_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """Refuse a card that is not in hand, an option or fields that it does not have, a play that does not add to the open strike, and an
-    effect that cannot happen (WOW-CRD-02, WOW-CRD-05, WOW-CRD-06, WOW-STR-06, WOW-UNT-14)."""
+    """Return why a card cannot be played like this, or None: it is not in hand, has no such option or fields, does not add to the open
+    strike, or has no effect (WOW-CRD-02, WOW-CRD-05, WOW-CRD-06, WOW-STR-06, WOW-UNT-14)."""
     card, number = action["card"], action["option"]
     if card not in state["sides"][seat]["hand"]:
         return malformed(action, "card", CARDS, "card") or no("not_in_hand", "WOW-TRN-03", card=card)
@@ -206,8 +206,8 @@ def play_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
 
 
 def unusable(state: State, terms: Terms, figure: str) -> Refusal | None:
-    """Refuse a figure that is not of the card's kind or not on the board. A unit card also needs a figure that took no other unit card this
-    turn (WOW-UNT-06, WOW-UNT-07, WOW-UNT-08, WOW-UNT-12)."""
+    """Return why a card cannot use a figure, or None: it is not of the card's kind, not on the board, or took another unit card this turn
+    (WOW-UNT-06, WOW-UNT-07, WOW-UNT-08, WOW-UNT-12)."""
     if FIGURES[figure].id != terms.kind or state["units"][figure]["region"] is None:
         return no("no_unit", "WOW-UNT-06", kind=terms.kind, where=f"on the board by the name of {figure}")
     if terms.uses_figure and state["units"][figure]["used"]:
@@ -216,7 +216,7 @@ def unusable(state: State, terms: Terms, figure: str) -> Refusal | None:
 
 
 def fields_refusal(action: Action, verb: Verb) -> Refusal | None:
-    """Refuse a play whose fields are not those of its option, or name nothing that exists."""
+    """Return why the fields of a play are refused, or None: they are not those of its option, or name nothing that exists."""
     fields = verb.fields
     for field in fields:
         if field not in action:
@@ -271,7 +271,7 @@ def end_turn_choices(state: State, seat: Seat) -> list[Choice]:
 
 
 def end_turn_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """Refuse to end the turn while a card must be played (WOW-TRN-05, WOW-TRN-06, WOW-TRN-08)."""
+    """Return why the turn cannot end, or None: a card must be played (WOW-TRN-05, WOW-TRN-06, WOW-TRN-08)."""
     owed = next(owed_plays(state, seat), None)
     return None if owed is None else no("cards_left", "WOW-TRN-05", card=owed["card"])
 

@@ -39,8 +39,8 @@ def use_building_offers(state: State, seat: Seat) -> list[Action]:
 
 
 def use_building_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """Refuse a second use in a turn, and a use that can do nothing. A building works from the turn in which it is placed (WOW-BLD-07,
-    WOW-BLD-11)."""
+    """Return why a building cannot be used, or None: it was used this turn, or can do nothing. A building works from the turn in which it
+    is placed (WOW-BLD-07, WOW-BLD-11)."""
     region = action["region"]
     bad = malformed(action, "region", REGIONS, "region") or malformed(action, "target", REGIONS, "region")
     if bad is not None:
@@ -60,15 +60,15 @@ def use_building_refusal(state: State, seat: Seat, action: Action) -> Refusal | 
 
 
 def repair_refusal(state: State, name: str, work: Work) -> Refusal | None:
-    """Refuse a repair without the energy for it, or without damage (WOW-ALN-16)."""
+    """Return why nothing can be repaired, or None: the energy for it is missing, or there is no damage (WOW-ALN-16)."""
     if state["resources"] < work.energy:
         return no("too_expensive", "WOW-ALN-16", what=name, cost=work.energy, resources=state["resources"])
     return None if state["damage"] else no("no_damage", "WOW-ALN-16")
 
 
 def shot_refusal(state: State, name: str, region: str, target: str) -> Refusal | None:
-    """Refuse a shot in fog or without a target. In its own region a building shoots at a Tripod, in an adjacent region at anything that can
-    be attacked (WOW-HUM-12, WOW-HUM-15, WOW-INF-03, WOW-EDN-07)."""
+    """Return why a building cannot shoot, or None: there is fog or no target. In its own region it shoots at a Tripod, in an adjacent
+    region at anything that can be attacked (WOW-HUM-12, WOW-HUM-15, WOW-INF-03, WOW-EDN-07)."""
     if NO_SHOTS in state["regions"][region]["influence"]:
         return no("fogged", "WOW-INF-03", building=name, region=region)
     if target == region:

@@ -42,8 +42,8 @@ def buy_offers(state: State, seat: Seat) -> list[Action]:
 
 
 def buy_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """Refuse a card that is not on offer or too expensive, and a wrong region for its token or figure (WOW-OFR-01, WOW-OFR-03,
-    WOW-OFR-12, WOW-BLD-06, WOW-UNT-05)."""
+    """Return why a card cannot be bought, or None: it is not on offer or too expensive, or the region is wrong for its token or figure
+    (WOW-OFR-01, WOW-OFR-03, WOW-OFR-12, WOW-BLD-06, WOW-UNT-05)."""
     name, region = action["card"], action.get("region")
     bad = malformed(action, "card", CARDS, "card") or malformed(action, "region", REGIONS, "region")
     if bad is not None:
@@ -91,7 +91,8 @@ def swap_offers(state: State, seat: Seat) -> list[Action]:
 
 
 def swap_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """Refuse a second swap in a turn, a card that is not on offer, and any swap with an empty offer deck (WOW-OFR-08, WOW-OFR-10)."""
+    """Return why a card cannot be swapped, or None: it is the second swap of the turn, the card is not on offer, or the offer deck is empty
+    (WOW-OFR-08, WOW-OFR-10)."""
     card = action["card"]
     if card not in CARDS:
         return malformed(action, "card", CARDS, "card")

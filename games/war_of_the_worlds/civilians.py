@@ -43,8 +43,8 @@ def civilian_moves(state: State, evacuation: Evacuation | None) -> list[tuple[st
 
 
 def civilian_move_refusal(state: State, source: str, goal: str, evacuation: Evacuation | None) -> Refusal | None:
-    """Refuse a step without a civilian to move, to a region that is not adjacent land, or stopped by a condition. The goal may be hostile
-    (WOW-MOV-09, WOW-MOV-10, WOW-INF-01, WOW-INF-02, WOW-HUM-04)."""
+    """Return why no civilian can make a step, or None: none there may move, the goal is not adjacent land, or a condition stops it. The
+    goal may be hostile (WOW-MOV-09, WOW-MOV-10, WOW-INF-01, WOW-INF-02, WOW-HUM-04)."""
     refusal = wants_land(state, source, goal)
     if refusal is not None:
         return refusal
@@ -78,7 +78,7 @@ def move_civilians_offers(state: State, seat: Seat, terms: Terms) -> list[Action
 
 
 def move_civilians_refusal(state: State, seat: Seat, terms: Terms, action: Action) -> Refusal | None:
-    """Refuse a step that no civilian can take (WOW-HUM-01, WOW-HUM-03, WOW-HUM-05)."""
+    """Return why a card cannot move civilians like this, or None: no civilian can make the step (WOW-HUM-01, WOW-HUM-03, WOW-HUM-05)."""
     return civilian_move_refusal(state, action["from"], action["to"], None)
 
 
@@ -97,7 +97,7 @@ def second_move_offers(state: State, seat: Seat) -> list[Action]:
 
 
 def second_move_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """Refuse a step that no other civilian can take (WOW-HUM-04)."""
+    """Return why the second civilian cannot move like this, or None: no other civilian can make the step (WOW-HUM-04)."""
     bad = malformed(action, "from", REGIONS, "region") or malformed(action, "to", REGIONS, "region")
     return bad or civilian_move_refusal(state, action["from"], action["to"], state["evacuation"])
 
@@ -130,7 +130,8 @@ def civilian_attack_offers(state: State, seat: Seat, terms: Terms) -> list[Actio
 
 
 def civilian_attack_refusal(state: State, seat: Seat, terms: Terms, action: Action) -> Refusal | None:
-    """Refuse a region without a target, or without a civilian that has not fought this turn (WOW-HUM-02, WOW-ATK-02, WOW-ATK-07)."""
+    """Return why civilians cannot attack a region, or None: it has no target, or no civilian that has not fought this turn (WOW-HUM-02,
+    WOW-ATK-02, WOW-ATK-07)."""
     region = action["region"]
     land = state["regions"].get(region)
     if land is None:
@@ -156,8 +157,8 @@ def destroy_civilian_offers(state: State, seat: Seat, terms: Terms) -> list[Acti
 
 
 def destroy_civilian_refusal(state: State, seat: Seat, terms: Terms, action: Action) -> Refusal | None:
-    """Refuse a region without a figure of the card's kind or without a civilian. Some cards also need it to be unprotected (WOW-ALN-01,
-    WOW-ALN-10, WOW-DMG-12)."""
+    """Return why no civilian can be destroyed in a region, or None: it has no figure of the card's kind, or no civilian, who for some cards
+    must be unprotected (WOW-ALN-01, WOW-ALN-10, WOW-DMG-12)."""
     region = action["region"]
     land = state["regions"].get(region)
     if land is None:

@@ -40,8 +40,8 @@ def unit_place_offers(state: State, seat: Seat, terms: Terms) -> list[Action]:
 
 
 def unit_place_refusal(state: State, seat: Seat, terms: Terms, action: Action) -> Refusal | None:
-    """Refuse a unit card that must act. It places a figure only if the hand has more cards of its kind than there are figures of the kind
-    that took none this turn (WOW-UNT-09, WOW-UNT-10, WOW-UNT-13, WOW-EDN-03, WOW-CMP-10)."""
+    """Return why a unit card cannot place a figure, or None: it must act, unless the hand has more cards of its kind than there are figures
+    of the kind that took none this turn (WOW-UNT-09, WOW-UNT-10, WOW-UNT-13, WOW-EDN-03, WOW-CMP-10)."""
     kind = kind_of(terms.kind)
     cards, fresh = state["sides"][seat]["hand"].count(terms.card), fresh_figures(state, kind)
     if cards <= fresh:
@@ -87,8 +87,9 @@ def unit_move_legal(state: State, seat: Seat, terms: Terms) -> list[Action]:
 
 
 def unit_move_refusal(state: State, seat: Seat, terms: Terms, action: Action) -> Refusal | None:
-    """Refuse a region that is not of the figure's terrain, not in reach, or without an allowed way (WOW-MOV-01, WOW-MOV-03,
-    WOW-MOV-05, WOW-MOV-06, WOW-MOV-12, WOW-HUM-05, WOW-HUM-07, WOW-HUM-08, WOW-ALN-01, WOW-ALN-10, WOW-ALN-11, WOW-ALN-12)."""
+    """Return why a figure cannot move to a region, or None: it is not of the figure's terrain, not in reach, or without an allowed way
+    (WOW-MOV-01, WOW-MOV-03, WOW-MOV-05, WOW-MOV-06, WOW-MOV-12, WOW-HUM-05, WOW-HUM-07, WOW-HUM-08, WOW-ALN-01, WOW-ALN-10, WOW-ALN-11,
+    WOW-ALN-12)."""
     figure, goal = action["unit"], action["to"]
     kind = FIGURES[figure]
     if goal not in kind.beside:
@@ -139,8 +140,8 @@ def human_attack_offers(state: State, seat: Seat, terms: Terms) -> list[Action]:
 
 
 def human_attack_refusal(state: State, seat: Seat, terms: Terms, action: Action) -> Refusal | None:
-    """Refuse an attack on a region that the figure does not reach or that cannot be attacked. An Army attacks its own region, a Navy a
-    coastal region of its sea region (WOW-ATK-05, WOW-ATK-06, WOW-MAP-10, WOW-HUM-07, WOW-HUM-08)."""
+    """Return why a figure cannot attack a region, or None: it does not reach it, or nothing there can be attacked. An Army attacks its own
+    region, a Navy a coastal region of its sea region (WOW-ATK-05, WOW-ATK-06, WOW-MAP-10, WOW-HUM-07, WOW-HUM-08)."""
     here = place_of(state, action["unit"])
     if terms.at != COAST:
         return nothing_to_attack(state, here)

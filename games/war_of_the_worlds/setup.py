@@ -62,7 +62,8 @@ def begin(seats: Sequence[Seat], options: Mapping[str, Any]) -> State:
 
 
 def options_refusal(options: Mapping[str, Any]) -> Refusal | None:
-    """Refuse options that the game does not know, or of a wrong type or range (WOW-OPT-01, WOW-OPT-02, WOW-OPT-03)."""
+    """Return why options are refused, or None: one is not known, of another type, or outside its range (WOW-OPT-01, WOW-OPT-02,
+    WOW-OPT-03)."""
     try:
         chosen = OPTIONS.clean(dict(options))
     except Malformed as reason:
@@ -72,7 +73,7 @@ def options_refusal(options: Mapping[str, Any]) -> Refusal | None:
 
 
 def setup_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """Refuse to set up a match with bad options."""
+    """Return why the match cannot be set up, or None: bad options do not start a match."""
     return options_refusal(state["options"])
 
 

@@ -26,9 +26,9 @@ from games.war_of_the_worlds.state import BUILDING, FIGURE, LAND_REGION, REGION,
 
 
 def placing_refusal(state: State, kind: Kind, region: str) -> Refusal | None:
-    """Refuse a region for a new figure. Humans are not placed in hostile or closed regions. An Army needs a civilian there. Navies are
-    placed in the harbour, aliens in the ship's region (WOW-UNT-02, WOW-UNT-03, WOW-UNT-04, WOW-UNT-17, WOW-MAP-03, WOW-MAP-04,
-    WOW-EDN-09)."""
+    """Return why a new figure cannot be placed in a region, or None. Humans are not placed in hostile or closed regions. An Army needs a
+    civilian there. Navies are placed in the harbour, aliens in the ship's region (WOW-UNT-02, WOW-UNT-03, WOW-UNT-04, WOW-UNT-17,
+    WOW-MAP-03, WOW-MAP-04, WOW-EDN-09)."""
     if kind.placed_at is None:
         land = state["regions"].get(region)
         if land is None:
@@ -57,9 +57,9 @@ def place(match: Match, kind: Kind, region: str, used: bool) -> None:
 
 
 def building_refusal(state: State, building: Building, region: str) -> Refusal | None:
-    """Refuse a region for a new token. A land region takes one building, and one Balloons token besides. Humans need a civilian there and
-    no alien piece. Aliens need an own building next to it and no human piece there. Influence does not matter (WOW-BLD-02, WOW-BLD-03,
-    WOW-BLD-04, WOW-BLD-13, WOW-HUM-13, WOW-HUM-14, WOW-EDN-06)."""
+    """Return why a new token cannot be placed in a region, or None. A land region takes one building, and one Balloons token besides.
+    Humans need a civilian there and no alien piece. Aliens need an own building next to it and no human piece there. Influence does not
+    matter (WOW-BLD-02, WOW-BLD-03, WOW-BLD-04, WOW-BLD-13, WOW-HUM-13, WOW-HUM-14, WOW-EDN-06)."""
     land = state["regions"].get(region)
     if land is None:
         return no("wrong_terrain", "WOW-BLD-01", region=region, wanted="land")

@@ -363,14 +363,15 @@ def attackers(state: State, terms: Terms) -> list[tuple[str, str]]:
 
 
 def malformed(action: Action, field: str, ids: Collection[str], wanted: str) -> Refusal | None:
-    """Refuse a field that is no id of its kind. The field may be absent."""
+    """Return why a field is malformed, or None: it is no id of its kind. The field may be absent."""
     if field in action and action[field] not in ids:
         return no("bad_action", reason=f"`{field}` is {action[field]!r}, which is no {wanted}")
     return None
 
 
 def wants_land(state: State, *regions: str) -> Refusal | None:
-    """Refuse sea regions. Civilians, buildings and conditions are on land only (WOW-MOV-10, WOW-BLD-01)."""
+    """Return why some regions are refused, or None: one is a sea region. Civilians, buildings and conditions are on land only (WOW-MOV-10,
+    WOW-BLD-01)."""
     for region in regions:
         if region not in state["regions"]:
             return no("wrong_terrain", "WOW-MOV-10", region=region, wanted="a land region")
@@ -378,7 +379,7 @@ def wants_land(state: State, *regions: str) -> Refusal | None:
 
 
 def nothing_to_attack(state: State, region: str) -> Refusal | None:
-    """Refuse a region that humans may not attack (WOW-ATK-01, WOW-ATK-02)."""
+    """Return why humans cannot attack a region, or None (WOW-ATK-01, WOW-ATK-02)."""
     if region in open_to_attack(state):
         return None
     return no("no_target", "WOW-ATK-02", region=region, wanted="Tripod or alien building")

@@ -21,13 +21,14 @@ from games.war_of_civilizations.state.shape import AMMO_BID, CARDS_BID, FROM, LO
 
 
 def reinforce_offers(state: State, seat: Seat) -> list[Action]:
-    """From every location connected with the battle (WOC-BAT-02)."""
+    """Return an action from every location connected with the battle (WOC-BAT-02)."""
     at = battle_of(state)["at"]
     return [{"type": "redistribute", "from": source, "to": at} for source in reinforcements(state, seat, at)]
 
 
 def reinforce_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """Ships go into the battle only, from a location connected with it, if there is room (WOC-BAT-02, WOC-MAP-13)."""
+    """Return why ships cannot be brought in, or None. They go into the battle only, from a location connected with it, if there is room
+    (WOC-BAT-02, WOC-MAP-13)."""
     source, goal = action["from"], action["to"]
     there = ships_at(state, seat, source)
     if not there:
@@ -39,12 +40,12 @@ def reinforce_refusal(state: State, seat: Seat, action: Action) -> Refusal | Non
 
 
 def reinforce_ranges(state: State, seat: Seat, action: Action) -> Ranges:
-    """As many ships as there is room for (WOC-BAT-02, WOC-MAP-13)."""
+    """Return the ships that may come: as many as there is room for (WOC-BAT-02, WOC-MAP-13)."""
     return some_ships(ships_at(state, seat, action["from"]), room(state, action["to"]))
 
 
 def reinforce_outside(state: State, seat: Seat, action: Action, found: Outside) -> Refusal:
-    """At least one ship, of those that are there, and no more than there is room for (WOC-BAT-02, WOC-MAP-13)."""
+    """Return the refusal for no ship, ships that are not there, or more than there is room for (WOC-BAT-02, WOC-MAP-13)."""
     return cannot_take_ships(action, found, ships_at(state, seat, action["from"]), "WOC-BAT-02")
 
 
@@ -58,7 +59,7 @@ def reinforce(match: Match, seat: Seat, action: Action) -> None:
 
 
 def ready_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """A defender may stop at any time (WOC-BAT-02)."""
+    """Return None: a defender may stop at any time (WOC-BAT-02)."""
     return None
 
 
@@ -71,14 +72,14 @@ def ready(match: Match, seat: Seat, action: Action) -> None:
 
 
 def bid_offers(state: State, seat: Seat) -> list[Action]:
-    """One for each different set of battle cards in hand (WOC-BAT-04, WOC-PWR-06)."""
+    """Return an action for each different set of battle cards in hand (WOC-BAT-04, WOC-PWR-06)."""
     hand = [card for card in state["players"][seat]["cards"] if card in BATTLE_CARDS]
     sets = dict.fromkeys([tuple([hand[i] for i in range(len(hand)) if chosen >> i & 1]) for chosen in range(1 << len(hand))])
     return [{"type": "bid", "cards": list(cards)} for cards in sets]
 
 
 def bid_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """Only battle cards in hand are bid (WOC-BAT-04, WOC-PWR-06)."""
+    """Return why cards cannot be bid, or None: one is not in hand, or no battle card (WOC-BAT-04, WOC-PWR-06)."""
     cards, hand = action["cards"], state["players"][seat]["cards"]
     for card in cards:
         if cards.count(card) > hand.count(card):
@@ -90,12 +91,12 @@ def bid_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
 
 
 def bid_ranges(state: State, seat: Seat, action: Action) -> Ranges:
-    """From none of the ammunition to all (WOC-BAT-04)."""
+    """Return the ammunition that may be bid: from none to all (WOC-BAT-04)."""
     return {"ammo": [0, state["players"][seat]["ammo"]]}
 
 
 def bid_outside(state: State, seat: Seat, action: Action, found: Outside) -> Refusal:
-    """A seat bids no more ammunition than it has (WOC-BAT-04)."""
+    """Return the refusal for more ammunition than the seat has (WOC-BAT-04)."""
     return no("cannot_pay", "WOC-BAT-04", price=in_words({POWDER: found.given}), stock=in_words({POWDER: found.high}))
 
 
@@ -118,7 +119,7 @@ def bid(match: Match, seat: Seat, action: Action) -> None:
 
 
 def use_ability_offers(state: State, seat: Seat) -> list[Action]:
-    """Every ship of the opponent next to the battle that the seat may destroy (WOC-ABL-02)."""
+    """Return an action for every ship of the opponent next to the battle that the seat may destroy (WOC-ABL-02)."""
     kinds = targets(state, seat)
     battle = battle_of(state)
     other = other_seat(battle, seat)
@@ -133,7 +134,8 @@ def use_ability_offers(state: State, seat: Seat) -> list[Action]:
 
 
 def use_ability_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """Once in a battle, a kind that the level allows, of the opponent, on a location adjacent by the map (WOC-ABL-02)."""
+    """Return why the ability cannot destroy a ship, or None. It can once in a battle, a kind that the level allows, of the opponent, on a
+    location adjacent by the map (WOC-ABL-02)."""
     at, ship = action["at"], action["ship"]
     battle = battle_of(state)
     other = other_seat(battle, seat)
@@ -160,12 +162,12 @@ def use_ability(match: Match, seat: Seat, action: Action) -> None:
 
 
 def retreat_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """Only the ships are to be chosen (WOC-RET-02)."""
+    """Return None: only the ships are to be chosen (WOC-RET-02)."""
     return None
 
 
 def retreat_ranges(state: State, seat: Seat, action: Action) -> Ranges:
-    """Exactly as many of the beaten ships as go home, the capital ship among them (WOC-RET-01, WOC-RET-02)."""
+    """Return the ships that may go home: exactly as many of the beaten ones as do, the capital ship among them (WOC-RET-01, WOC-RET-02)."""
     battle = battle_of(state)
     assert battle["retreat"] is not None, "a retreat was ordered"
     fleet, count = ships_at(state, seat, battle["at"]), battle["retreat"]["count"]
@@ -174,7 +176,8 @@ def retreat_ranges(state: State, seat: Seat, action: Action) -> Ranges:
 
 
 def retreat_outside(state: State, seat: Seat, action: Action, found: Outside) -> Refusal:
-    """Exactly as many of the beaten ships as go home, the capital ship among them (WOC-RET-01, WOC-RET-02)."""
+    """Return the refusal for other ships than as many of the beaten ones as go home, the capital ship among them (WOC-RET-01,
+    WOC-RET-02)."""
     battle = battle_of(state)
     assert battle["retreat"] is not None, "a retreat was ordered"
     fleet = ships_at(state, seat, battle["at"])

@@ -23,8 +23,8 @@ from games.war_of_the_worlds.strike.damage import (
 
 
 def aim_refusal(state: State, seat: Seat, terms: Terms, region: str, figure: str | None) -> Refusal | None:
-    """Refuse an attack that finds nothing to hit, unless it adds to the open strike, or that is too weak (WOW-DMG-07, WOW-CRD-05,
-    WOW-STR-04, WOW-STR-13)."""
+    """Return why an attack on a region is refused, or None: it finds nothing to hit and adds to no open strike, or is too weak (WOW-DMG-07,
+    WOW-CRD-05, WOW-STR-04, WOW-STR-13)."""
     if state["strike"] is None and not first_defence(state, region):
         return no("no_target", "WOW-DMG-07", region=region, wanted="human piece that can be hit")
     return weakness(state, seat, terms, region, figure)
@@ -44,8 +44,7 @@ def figure_offers(state: State, seat: Seat, terms: Terms) -> list[Action]:
 
 
 def figure_refusal(state: State, seat: Seat, terms: Terms, action: Action) -> Refusal | None:
-    """Refuse a figure whose attack on its own region is refused (WOW-ALN-11, WOW-ALN-12, WOW-DMG-07,
-    WOW-STR-04, WOW-STR-13)."""
+    """Return why a figure cannot attack its own region, or None (WOW-ALN-11, WOW-ALN-12, WOW-DMG-07, WOW-STR-04, WOW-STR-13)."""
     figure = action["unit"]
     return aim_refusal(state, seat, terms, place_of(state, figure), figure)
 
@@ -75,8 +74,8 @@ def beam_offers(state: State, seat: Seat, terms: Terms) -> list[Action]:
 
 
 def beam_refusal(state: State, seat: Seat, terms: Terms, action: Action) -> Refusal | None:
-    """Refuse a region without a figure of the card's kind, or an attack that is refused there. Land and sea will do (WOW-ALN-09,
-    WOW-DMG-10)."""
+    """Return why a beam cannot attack a region, or None: no figure of the card's kind is there, or the attack is refused. Land and sea will
+    do (WOW-ALN-09, WOW-DMG-10)."""
     region = action["region"]
     if not in_place(state, terms, region):
         return no("no_unit", "WOW-ALN-09", kind=terms.kind, where=f"in {region}")
@@ -130,8 +129,8 @@ def needs_no_strike(state: State, terms: Terms, region: str) -> bool:
 
 
 def special_refusal(state: State, seat: Seat, terms: Terms, action: Action) -> Refusal | None:
-    """Refuse a special attack without a Tripod in place, or one that joins a strike without need or in vain. No human piece is needed
-    (WOW-ALN-03, WOW-ALN-04, WOW-ALN-05, WOW-ALN-06, WOW-INF-06, WOW-STR-04, WOW-STR-11, WOW-STR-12)."""
+    """Return why a special attack is refused, or None: no Tripod is in place, or it joins a strike without need or in vain. No human piece
+    is needed (WOW-ALN-03, WOW-ALN-04, WOW-ALN-05, WOW-ALN-06, WOW-INF-06, WOW-STR-04, WOW-STR-11, WOW-STR-12)."""
     region = action["region"]
     if region not in state["regions"]:
         return no("wrong_terrain", "WOW-ALN-03", region=region, wanted="a land region")
@@ -148,8 +147,8 @@ def special_refusal(state: State, seat: Seat, terms: Terms, action: Action) -> R
 
 
 def push_refusal(state: State, terms: Terms, action: Action, joins: bool) -> Refusal | None:
-    """Refuse a wrong `to`, and a card that neither deals damage nor pushes. If an Army survives the damage and has somewhere to go, it must
-    be pushed (WOW-ALN-06, WOW-ALN-07)."""
+    """Return why an Army cannot be pushed like this, or None: `to` is wrong, or the card neither deals damage nor pushes. An Army that
+    survives the damage and has somewhere to go must be pushed (WOW-ALN-06, WOW-ALN-07)."""
     region, goal = action["region"], action.get("to")
     figure, goals = pushed(state, terms, region)
     if figure is None:

@@ -179,8 +179,8 @@ def reach(state: State, seat: Seat, region: str, card: str, figure: str | None) 
 
 
 def weakness(state: State, seat: Seat, terms: Terms, region: str, figure: str | None) -> Refusal | None:
-    """Refuse an attack that cannot bring the strike to its need, even with everything that could follow (WOW-STR-03, WOW-STR-04,
-    WOW-EDN-04)."""
+    """Return why an attack is too weak, or None: it cannot bring the strike to its need, even with everything that could follow
+    (WOW-STR-03, WOW-STR-04, WOW-EDN-04)."""
     total = gathered(state) + power(state, terms)
     wanted = need(state, region)
     if total >= wanted:
