@@ -29,7 +29,11 @@ class Checkpoint(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The text that is signed."""
+        r"""The text that is signed.
+
+        >>> Checkpoint("warledger.example", 300, bytes(32)).text
+        'warledger.example\n300\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n'
+        """
         return f"{self.origin}\n{self.size}\n{base64.b64encode(self.root).decode()}\n"
 
 
@@ -42,7 +46,15 @@ class Proof(NamedTuple):
 
 
 def parse(text: str) -> Checkpoint:
-    """Return the checkpoint that the text of a note says. Lines that extend it are ignored. Raises Malformed."""
+    """Return the checkpoint that the text of a note says. Lines that extend it are ignored. Raises Malformed.
+
+    >>> parse(Checkpoint("warledger.example", 300, bytes(32)).text).size
+    300
+    >>> parse("no checkpoint")
+    Traceback (most recent call last):
+        ...
+    evidence.notes.Malformed: a checkpoint has an origin, a size and a root, a line each
+    """
     lines = text.split("\n")
     if len(lines) < 4 or lines[-1] or not all(lines[:-1]):
         raise Malformed("a checkpoint has an origin, a size and a root, a line each")
@@ -50,18 +62,33 @@ def parse(text: str) -> Checkpoint:
 
 
 def of_note(note: str | bytes) -> tuple[Checkpoint, Note]:
-    """Return the checkpoint in a signed note, and the note, whose signatures are not checked yet. Raises Malformed."""
+    """Return the checkpoint in a signed note, and the note, whose signatures are not checked yet. Raises Malformed.
+
+    >>> from evidence.notes import SigningKey
+    >>> note = SigningKey("warledger.example", bytes(32)).sign(Checkpoint("warledger.example", 300, bytes(32)).text)
+    >>> checkpoint, signed = of_note(note)
+    >>> checkpoint.size, [signature.name for signature in signed.signatures]
+    (300, ['warledger.example'])
+    """
     found = parse_note(note)
     return parse(found.text), found
 
 
 def proof_text(proof: Proof) -> str:
-    """Return a proof as text."""
+    r"""Return a proof as text.
+
+    >>> proof_text(Proof(2, (bytes(32),), "(the signed checkpoint)")).split("\n")
+    ['c2sp.org/tlog-proof@v1', 'index 2', 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=', '', '(the signed checkpoint)']
+    """
     return f"{PROOF}\nindex {proof.leaf}\n{''.join(map(hash_line, proof.path))}\n{proof.note}"
 
 
 def parse_proof(text: str) -> Proof:
-    """Return the proof that a text says. Raises Malformed."""
+    """Return the proof that a text says. Raises Malformed.
+
+    >>> parse_proof(proof_text(Proof(2, (bytes(32),), "(the signed checkpoint)"))).leaf
+    2
+    """
     head, gap, note = text.partition("\n\n")
     lines = head.split("\n")
     if lines[1:2] and lines[1].startswith("extra "):
@@ -72,17 +99,34 @@ def parse_proof(text: str) -> Proof:
 
 
 def includes(checkpoint: Checkpoint, proof: Proof, leaf: bytes) -> bool:
-    """Return True if a proof shows that the leaf, as bytes, is in the log as the checkpoint has it."""
+    """Return True if a proof shows that the leaf, as bytes, is in the log as the checkpoint has it.
+
+    >>> checkpoint = Checkpoint("warledger.example", 1, tree.leaf_hash(b"a"))
+    >>> includes(checkpoint, Proof(0, (), ""), b"a"), includes(checkpoint, Proof(0, (), ""), b"b")
+    (True, False)
+    """
     return tree.is_included(tree.leaf_hash(leaf), proof.leaf, checkpoint.size, proof.path, checkpoint.root)
 
 
 def hash_line(found: bytes) -> str:
-    """Return the line of a hash in a proof."""
+    r"""Return the line of a hash in a proof.
+
+    >>> hash_line(bytes(32))
+    'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n'
+    """
     return f"{base64.b64encode(found).decode()}\n"
 
 
 def hash_of(line: str) -> bytes:
-    """Return the hash in a line. Raises Malformed."""
+    """Return the hash in a line. Raises Malformed.
+
+    >>> hash_of("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=") == bytes(32)
+    True
+    >>> hash_of("AAAA")
+    Traceback (most recent call last):
+        ...
+    evidence.notes.Malformed: 'AAAA' is not a hash of 32 bytes in base64
+    """
     try:
         found = base64.b64decode(line, validate=True)
     except (binascii.Error, ValueError):
@@ -100,7 +144,15 @@ def hashes_of(lines: Sequence[str]) -> tuple[bytes, ...]:
 
 
 def size(text: str) -> int:
-    """Return a size or an index in decimal digits. Raises Malformed."""
+    """Return a size or an index in decimal digits. Raises Malformed.
+
+    >>> size("300")
+    300
+    >>> size("0300")
+    Traceback (most recent call last):
+        ...
+    evidence.notes.Malformed: '0300' is not the size of a log
+    """
     if _SIZE.fullmatch(text) is None or int(text) > tree.LARGEST:
         raise Malformed(f"{text!r} is not the size of a log")
     return int(text)

@@ -25,13 +25,26 @@ class Request(NamedTuple):
 
 
 def cosign(key: SigningKey, text: str, seconds: int) -> Signature:
-    """Return the cosignature of a checkpoint's text at a moment, in seconds since 1970. The key is of the kind COSIGNATURE."""
+    """Return the cosignature of a checkpoint's text at a moment, in seconds since 1970. The key is of the kind COSIGNATURE.
+
+    >>> witness = SigningKey("witness.example", bytes(32), COSIGNATURE)
+    >>> text = checkpoints.Checkpoint("warledger.example", 300, bytes(32)).text
+    >>> len(cosign(witness, text, 1790000000).signature)
+    72
+    """
     signed = key.signature(_message(text, seconds))
     return signed._replace(signature=seconds.to_bytes(_TIMESTAMP) + signed.signature)
 
 
 def cosigned_at(key: VerifierKey, text: str, signature: Signature) -> int | None:
-    """Return when a witness has cosigned a checkpoint's text, in seconds since 1970; None if this is no cosignature of this key."""
+    r"""Return when a witness has cosigned a checkpoint's text, in seconds since 1970; None if this is no cosignature of this key.
+
+    >>> witness = SigningKey("witness.example", bytes(32), COSIGNATURE)
+    >>> text = checkpoints.Checkpoint("warledger.example", 300, bytes(32)).text
+    >>> signature = cosign(witness, text, 1790000000)
+    >>> cosigned_at(witness.verifier, text, signature), cosigned_at(witness.verifier, "another text\n", signature)
+    (1790000000, None)
+    """
     if key.kind != COSIGNATURE or (signature.name, signature.key_id) != (key.name, key.id) or len(signature.signature) != _LENGTH:
         return None
     seconds = int.from_bytes(signature.signature[:_TIMESTAMP])
@@ -39,7 +52,14 @@ def cosigned_at(key: VerifierKey, text: str, signature: Signature) -> int | None
 
 
 def cosignatures(note: Note, keys: Iterable[VerifierKey]) -> tuple[Signature, ...]:
-    """Return the cosignatures of a checkpoint that are good and by one of these keys, at most one of each."""
+    """Return the cosignatures of a checkpoint that are good and by one of these keys, at most one of each.
+
+    >>> witness = SigningKey("witness.example", bytes(32), COSIGNATURE)
+    >>> text = checkpoints.Checkpoint("warledger.example", 300, bytes(32)).text
+    >>> note = Note(text, (cosign(witness, text, 1790000000),))
+    >>> [signature.name for signature in cosignatures(note, [witness.verifier])], cosignatures(note, [])
+    (['witness.example'], ())
+    """
     found = {}
     for key in keys:
         for signature in note.signatures:
@@ -49,28 +69,58 @@ def cosignatures(note: Note, keys: Iterable[VerifierKey]) -> tuple[Signature, ..
 
 
 def with_cosignatures(note: str, added: Iterable[Signature]) -> str:
-    """Return a signed checkpoint with cosignatures under it. Raises Malformed."""
+    """Return a signed checkpoint with cosignatures under it. Raises Malformed.
+
+    >>> witness = SigningKey("witness.example", bytes(32), COSIGNATURE)
+    >>> text = checkpoints.Checkpoint("warledger.example", 300, bytes(32)).text
+    >>> note = with_cosignatures(SigningKey("warledger.example", bytes(32)).sign(text), [cosign(witness, text, 1790000000)])
+    >>> [signature.name for signature in parse_note(note).signatures]
+    ['warledger.example', 'witness.example']
+    """
     found = parse_note(note)
     return write(Note(found.text, (*found.signatures, *added)))
 
 
 def lines_of(signatures: Iterable[Signature]) -> str:
-    """Return signatures as a witness answers with them, a line each."""
+    r"""Return signatures as a witness answers with them, a line each.
+
+    >>> witness = SigningKey("witness.example", bytes(32), COSIGNATURE)
+    >>> lines_of([cosign(witness, "text\n", 1790000000)])[:18]
+    '— witness.example '
+    """
     return "".join(f"— {name} {base64.b64encode(id + signature).decode()}\n" for name, id, signature in signatures)
 
 
 def signatures_in(text: str, lines: str) -> tuple[Signature, ...]:
-    """Return the signatures that a witness has answered with for a checkpoint's text. Raises Malformed."""
+    r"""Return the signatures that a witness has answered with for a checkpoint's text. Raises Malformed.
+
+    >>> witness = SigningKey("witness.example", bytes(32), COSIGNATURE)
+    >>> signature = cosign(witness, "text\n", 1790000000)
+    >>> signatures_in("text\n", lines_of([signature])) == (signature,)
+    True
+    """
     return parse_note(f"{text}\n{lines}").signatures
 
 
 def request_text(request: Request) -> str:
-    """Return the body of a request."""
+    r"""Return the body of a request.
+
+    >>> request_text(Request(200, (bytes(32),), "(the signed checkpoint)")).split("\n")
+    ['old 200', 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=', '', '(the signed checkpoint)']
+    """
     return f"old {request.old}\n{''.join(map(checkpoints.hash_line, request.path))}\n{request.note}"
 
 
 def parse_request(body: str) -> Request:
-    """Return the request in a body. Raises Malformed."""
+    """Return the request in a body. Raises Malformed.
+
+    >>> parse_request(request_text(Request(200, (), "(the signed checkpoint)")))
+    Request(old=200, path=(), note='(the signed checkpoint)')
+    >>> parse_request("new")
+    Traceback (most recent call last):
+        ...
+    evidence.notes.Malformed: a request begins with the size that was seen, and has an empty line before the checkpoint
+    """
     head, gap, note = body.partition("\n\n")
     first, *lines = head.split("\n")
     if not gap or not first.startswith("old "):

@@ -60,16 +60,32 @@ class VerifierKey(NamedTuple):
 
     @property
     def id(self) -> bytes:
-        """The first 4 bytes of a SHA-256 over name, kind and public key."""
+        """The first 4 bytes of a SHA-256 over name, kind and public key.
+
+        >>> key = SigningKey("warledger.example/1", bytes(32))
+        >>> key.verifier.id.hex()
+        '406b982c'
+        """
         return sha256(b"%b\n%c%b" % (self.name.encode(), self.kind, self.public)).digest()[:4]
 
     @property
     def vkey(self) -> str:
-        """The key in one line, as people note it and programs are given it."""
+        """The key in one line, as people note it and programs are given it.
+
+        >>> key = SigningKey("warledger.example/1", bytes(32))
+        >>> key.verifier.vkey
+        'warledger.example/1+406b982c+ATtqJ7zOtqQtYqOo0CpvDXNlMhV3HeJDpjrASKGLWdop'
+        """
         return f"{self.name}+{self.id.hex()}+{base64.b64encode(bytes([self.kind]) + self.public).decode()}"
 
     def signed(self, message: bytes, signature: bytes) -> bool:
-        """Return True if the signature, 64 bytes, is by this key and over this message."""
+        """Return True if the signature, 64 bytes, is by this key and over this message.
+
+        >>> key = SigningKey("warledger.example/1", bytes(32))
+        >>> signed = key.signature(b"a text")
+        >>> key.verifier.signed(b"a text", signed.signature), key.verifier.signed(b"another", signed.signature)
+        (True, False)
+        """
         try:
             Ed25519PublicKey.from_public_bytes(self.public).verify(signature, message)
         except (InvalidSignature, ValueError):
@@ -90,21 +106,46 @@ class SigningKey:
         self._id = self.verifier.id
 
     def signature(self, message: bytes) -> Signature:
-        """Return the signature over a message: for ED25519 the bytes of a note's text."""
+        """Return the signature over a message: for ED25519 the bytes of a note's text.
+
+        >>> key = SigningKey("warledger.example/1", bytes(32))
+        >>> signed = key.signature(b"a text")
+        >>> signed.name, signed.key_id == key.verifier.id, len(signed.signature)
+        ('warledger.example/1', True, 64)
+        """
         return Signature(self.verifier.name, self._id, self._private.sign(message))
 
     def sign(self, text: str) -> str:
-        """Return the note of a text that ends with a line end. Raises Malformed if no note can have the text."""
+        r"""Return the note of a text that ends with a line end. Raises Malformed if no note can have the text.
+
+        >>> key = SigningKey("warledger.example/1", bytes(32))
+        >>> print(key.sign("a text\n"), end="")
+        a text
+        <BLANKLINE>
+        — warledger.example/1 QGuYLLeaNRZwOJW3VDlfJuM2/xy/ttfJG73/NhHNei+6aYwfJdGH7HsxsrhR4HNhO6gOq8AFQRZK0DdmDSPgSRZTEwA=
+        """
         return write(Note(text, (self.signature(text.encode()),)))
 
 
 def valid_name(name: str) -> bool:
-    """Return True if a key can have this name."""
+    """Return True if a key can have this name.
+
+    >>> valid_name("warledger.example/1"), valid_name("two words"), valid_name("a+b")
+    (True, False, False)
+    """
     return _NAME.fullmatch(name) is not None
 
 
 def write(note: Note) -> str:
-    """Return a note as text. Raises Malformed if it has no signature, or its text has no line end at its end or a control character."""
+    r"""Return a note as text. Raises Malformed if it has no signature, or its text has no line end at its end or a control character.
+
+    >>> write(Note("a text\n", (Signature("me", bytes(4), bytes(64)),)))[:20]
+    'a text\n\n— me AAAAAAA'
+    >>> write(Note("a text", (Signature("me", bytes(4), bytes(64)),)))
+    Traceback (most recent call last):
+        ...
+    evidence.notes.Malformed: the text of a note ends with a line end and has no other control character
+    """
     if not note.signatures:
         raise Malformed("a note has at least one signature")
     if not note.text.endswith("\n") or _CONTROL.search(note.text):
@@ -114,7 +155,13 @@ def write(note: Note) -> str:
 
 
 def parse(note: str | bytes) -> Note:
-    """Return the text and the signatures of a note, without checking any. Raises Malformed."""
+    r"""Return the text and the signatures of a note, without checking any. Raises Malformed.
+
+    >>> key = SigningKey("warledger.example/1", bytes(32))
+    >>> note = parse(key.sign("a text\n"))
+    >>> note.text, [signature.name for signature in note.signatures]
+    ('a text\n', ['warledger.example/1'])
+    """
     try:
         raw = note.encode() if isinstance(note, str) else note
         whole = raw.decode()
@@ -132,9 +179,17 @@ def parse(note: str | bytes) -> Note:
 
 
 def opened(note: str | bytes | Note, keys: Iterable[VerifierKey]) -> Note:
-    """Return the note with the signatures that are by one of the keys; ignore those of unknown keys.
+    r"""Return the note with the signatures that are by one of the keys; ignore those of unknown keys.
 
     Raises Malformed, and Unverified if a known key did not sign this text, or no known key signed it.
+
+    >>> key = SigningKey("warledger.example/1", bytes(32))
+    >>> opened(key.sign("a text\n"), [key.verifier]).text
+    'a text\n'
+    >>> opened(key.sign("a text\n"), [SigningKey("somebody", bytes(31) + b"x").verifier])
+    Traceback (most recent call last):
+        ...
+    evidence.notes.Unverified: no signature is by a key that is known
     """
     found = note if isinstance(note, Note) else parse(note)
     known = {(key.name, key.id): key for key in keys if key.kind == ED25519}
@@ -152,7 +207,16 @@ def opened(note: str | bytes | Note, keys: Iterable[VerifierKey]) -> Note:
 
 
 def parse_vkey(vkey: str) -> VerifierKey:
-    """Return the verifier key that is written in one line. Raises Malformed."""
+    """Return the verifier key that is written in one line. Raises Malformed.
+
+    >>> key = SigningKey("warledger.example/1", bytes(32))
+    >>> parse_vkey(key.verifier.vkey) == key.verifier
+    True
+    >>> parse_vkey("warledger.example/1+00000000+AQ==")
+    Traceback (most recent call last):
+        ...
+    evidence.notes.Malformed: 'warledger.example/1+00000000+AQ==' is not the verifier key of an Ed25519 key
+    """
     found = _VKEY.fullmatch(vkey)
     key = _decoded(found[3]) if found is not None else b""
     if found is None or not valid_name(found[1]) or len(key) != 33 or key[0] not in (ED25519, COSIGNATURE):

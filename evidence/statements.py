@@ -54,34 +54,74 @@ class Read(NamedTuple):
 
 
 def receipt_text(receipt: Receipt) -> str:
-    """Return the text of a receipt, for a note. Raises NotAStatement if a value cannot stand in it."""
+    """Return the text of a receipt, for a note. Raises NotAStatement if a value cannot stand in it.
+
+    >>> receipt = Receipt("m" + 16 * "a", 12, 64 * "0", 1790000000000)
+    >>> print(receipt_text(receipt), end="")
+    warledger.org/receipt/v1
+    maaaaaaaaaaaaaaaa
+    12
+    0000000000000000000000000000000000000000000000000000000000000000
+    1790000000000
+    >>> receipt_text(receipt._replace(digest="short"))
+    Traceback (most recent call last):
+        ...
+    evidence.statements.NotAStatement: 'short' cannot stand in a warledger.org/receipt/v1
+    """
     return _text(RECEIPT, receipt, _RECEIPT)
 
 
 def dossier_text(dossier: Dossier) -> str:
-    """Return the text that signs a dossier. Raises NotAStatement if a value cannot stand in it."""
+    r"""Return the text that signs a dossier. Raises NotAStatement if a value cannot stand in it.
+
+    >>> dossier_text(Dossier("m" + 16 * "a", 12, "spectator", 64 * "0")).split("\n")[:4]
+    ['warledger.org/dossier/v1', 'maaaaaaaaaaaaaaaa', '12', 'spectator']
+    """
     return _text(DOSSIER, dossier, _DOSSIER)
 
 
 def read_text(read: Read) -> str:
-    """Return the text that records a read. Raises NotAStatement if a value cannot stand in it."""
+    r"""Return the text that records a read. Raises NotAStatement if a value cannot stand in it.
+
+    >>> read_text(Read("m" + 16 * "a", 12, "admin", "view:red", 1790000000000)).split("\n")[2:5]
+    ['12', 'admin', 'view:red']
+    """
     return _text(READ, read, _READ)
 
 
 def parse_receipt(text: str) -> Receipt:
-    """Return the receipt that a text says. Raises NotAStatement."""
+    """Return the receipt that a text says. Raises NotAStatement.
+
+    >>> receipt = Receipt("m" + 16 * "a", 12, 64 * "0", 1790000000000)
+    >>> parse_receipt(receipt_text(receipt)) == receipt
+    True
+    """
     match, version, digest, at = _values(RECEIPT, text, _RECEIPT)
     return Receipt(match, int(version), digest, int(at))
 
 
 def parse_dossier(text: str) -> Dossier:
-    """Return what the text that signs a dossier says. Raises NotAStatement."""
+    """Return what the text that signs a dossier says. Raises NotAStatement.
+
+    >>> dossier = Dossier("m" + 16 * "a", 12, "spectator", 64 * "0")
+    >>> parse_dossier(dossier_text(dossier)).viewer
+    'spectator'
+    """
     match, version, viewer, hashed = _values(DOSSIER, text, _DOSSIER)
     return Dossier(match, int(version), viewer, hashed)
 
 
 def parse_read(text: str) -> Read:
-    """Return the read that a text records. Raises NotAStatement."""
+    r"""Return the read that a text records. Raises NotAStatement.
+
+    >>> read = Read("m" + 16 * "a", 12, "admin", "view:red", 1790000000000)
+    >>> parse_read(read_text(read)).what
+    'view:red'
+    >>> parse_read("something else\n")
+    Traceback (most recent call last):
+        ...
+    evidence.statements.NotAStatement: the text is not a warledger.org/read/v1
+    """
     match, version, reader, what, at = _values(READ, text, _READ)
     return Read(match, int(version), reader, what, int(at))
 

@@ -40,7 +40,12 @@ class Edge(NamedTuple):
 
     @property
     def root(self) -> bytes:
-        """The root of the tree."""
+        """The root of the tree.
+
+        >>> edge, _ = grow(Edge(), leaf_hashes([b"a", b"b"]))
+        >>> edge.root == hash_of(leaf_hashes([b"a", b"b"]))
+        True
+        """
         return hash_of_span(Span(0, self.size), node_of(lambda level, number, width: self.rows[level]))
 
 
@@ -49,7 +54,11 @@ class BadTile(ValueError):
 
 
 def path(number: int) -> str:
-    """Return the number of a tile as it is in addresses: `x001/x234/067` for 1234067."""
+    """Return the number of a tile as it is in addresses: `x001/x234/067` for 1234067.
+
+    >>> path(7), path(1234067)
+    ('007', 'x001/x234/067')
+    """
     digits = f"{number:d}"
     digits = digits.zfill(-(-len(digits) // 3) * 3)
     groups = [digits[place : place + 3] for place in range(0, len(digits), 3)]
@@ -57,7 +66,15 @@ def path(number: int) -> str:
 
 
 def number_and_width(text: str) -> tuple[int, int]:
-    """Return the number and the width of a tile from `<N>` or `<N>.p/<W>` in an address. Raise BadTile."""
+    """Return the number and the width of a tile from `<N>` or `<N>.p/<W>` in an address. Raise BadTile.
+
+    >>> number_and_width("x001/x234/067"), number_and_width("067.p/12")
+    ((1234067, 256), (67, 12))
+    >>> number_and_width("67")
+    Traceback (most recent call last):
+        ...
+    evidence.tiles.BadTile: A tile is named like x001/x234/067.
+    """
     number, partial, width = text.partition(".p/")
     if len(number) > 24 or _NUMBER.fullmatch(number) is None:
         raise BadTile("A tile is named like x001/x234/067.")
@@ -72,12 +89,20 @@ def number_and_width(text: str) -> tuple[int, int]:
 
 
 def width_of(level: int, number: int, size: int) -> int:
-    """Return how many hashes a tile has in a tree of `size` leaves: 0 to 256."""
+    """Return how many hashes a tile has in a tree of `size` leaves: 0 to 256.
+
+    >>> width_of(0, 0, 300), width_of(0, 1, 300), width_of(1, 0, 300)
+    (256, 44, 1)
+    """
     return max(0, min(WIDTH, (size >> HEIGHT * level) - number * WIDTH))
 
 
 def edge_tiles(size: int) -> list[Tile]:
-    """Return the tiles at the right edge of a tree that are not whole, one of each level below the root. Some are empty."""
+    """Return the tiles at the right edge of a tree that are not whole, one of each level below the root. Some are empty.
+
+    >>> edge_tiles(300)
+    [Tile(level=0, number=1, width=44), Tile(level=1, number=0, width=1)]
+    """
     found = []
     level = 0
     while size >> HEIGHT * level:
@@ -88,7 +113,12 @@ def edge_tiles(size: int) -> list[Tile]:
 
 
 def grow(edge: Edge, leaves: Iterable[bytes]) -> tuple[Edge, list[list[bytes]]]:
-    """Return the edge after more leaves, given by their hashes, and the hashes that are new on each level."""
+    """Return the edge after more leaves, given by their hashes, and the hashes that are new on each level.
+
+    >>> edge, added = grow(Edge(), leaf_hashes(str(number).encode() for number in range(300)))
+    >>> edge.size, [len(row) for row in edge.rows], [len(row) for row in added]
+    (300, [44, 1], [300, 1])
+    """
     rows = [list(row) for row in edge.rows]
     added: list[list[bytes]] = [[] for _ in rows]
     size = edge.size
@@ -109,13 +139,23 @@ def grow(edge: Edge, leaves: Iterable[bytes]) -> tuple[Edge, list[list[bytes]]]:
 
 
 def tiles_of(spans: Iterable[Span], size: int) -> list[Tile]:
-    """Return the tiles that have the hashes of spans of a tree of `size` leaves, each once."""
+    """Return the tiles that have the hashes of spans of a tree of `size` leaves, each once.
+
+    >>> tiles_of([Span(0, 256), Span(256, 300)], 300)
+    [Tile(level=0, number=1, width=44), Tile(level=1, number=0, width=1)]
+    """
     found = {(level // HEIGHT, (number << level % HEIGHT) // WIDTH) for span in spans for level, number in subtrees(span)}
     return [Tile(level, number, width_of(level, number, size)) for level, number in sorted(found)]
 
 
 def node_of(fetch: Fetch) -> Node:
-    """Return the function that finds the hash of a whole subtree in tiles."""
+    """Return the function that finds the hash of a whole subtree in tiles.
+
+    >>> found = leaf_hashes([b"a", b"b", b"c"])
+    >>> node = node_of(lambda level, number, width: found[:width])
+    >>> node(0, 2) == found[2], node(1, 0) == hash_of(found[:2])
+    (True, True)
+    """
 
     def node(level: int, number: int) -> bytes:
         row, above = divmod(level, HEIGHT)
@@ -127,19 +167,39 @@ def node_of(fetch: Fetch) -> Node:
 
 
 def hashes(tile: bytes) -> list[bytes]:
-    """Return the hashes in the bytes of a tile. Raise BadTile."""
+    """Return the hashes in the bytes of a tile. Raise BadTile.
+
+    >>> [len(each) for each in hashes(bytes(64))]
+    [32, 32]
+    >>> hashes(bytes(65))
+    Traceback (most recent call last):
+        ...
+    evidence.tiles.BadTile: A tile is made of hashes of 32 bytes.
+    """
     if len(tile) % SIZE:
         raise BadTile("A tile is made of hashes of 32 bytes.")
     return [tile[place : place + SIZE] for place in range(0, len(tile), SIZE)]
 
 
 def bundle(leaves: Iterable[bytes]) -> bytes:
-    """Return leaves as a bundle of entries: each with its length in two bytes before it."""
+    r"""Return leaves as a bundle of entries: each with its length in two bytes before it.
+
+    >>> bundle([b"one", b"two"])
+    b'\x00\x03one\x00\x03two'
+    """
     return b"".join(len(leaf).to_bytes(2) + leaf for leaf in leaves)
 
 
 def unbundled(data: bytes) -> list[bytes]:
-    """Return the leaves in a bundle. Raise BadTile."""
+    """Return the leaves in a bundle. Raise BadTile.
+
+    >>> unbundled(bundle([b"one", b"two"]))
+    [b'one', b'two']
+    >>> unbundled(bundle([b"one"])[:-1])
+    Traceback (most recent call last):
+        ...
+    evidence.tiles.BadTile: A bundle ends within an entry.
+    """
     found, place = [], 0
     while place < len(data):
         end = place + 2 + int.from_bytes(data[place : place + 2])
@@ -151,5 +211,9 @@ def unbundled(data: bytes) -> list[bytes]:
 
 
 def leaf_hashes(leaves: Iterable[bytes]) -> list[bytes]:
-    """Return the hashes of leaves."""
+    """Return the hashes of leaves.
+
+    >>> leaf_hashes([b"a"]) == [leaf_hash(b"a")]
+    True
+    """
     return [leaf_hash(leaf) for leaf in leaves]

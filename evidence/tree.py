@@ -29,17 +29,32 @@ class Span(NamedTuple):
 
 
 def leaf_hash(leaf: bytes) -> bytes:
-    """Return the hash of a leaf."""
+    """Return the hash of a leaf.
+
+    >>> leaf_hash(b"a").hex()[:16], leaf_hash(b"").hex()[:16]
+    ('022a6979e6dab7aa', '6e340b9cffb37a98')
+    """
     return sha256(b"\0" + leaf).digest()
 
 
 def node_hash(left: bytes, right: bytes) -> bytes:
-    """Return the hash of a node from those of its children."""
+    """Return the hash of a node from those of its children.
+
+    >>> node_hash(leaf_hash(b"a"), leaf_hash(b"b")) == hash_of([leaf_hash(b"a"), leaf_hash(b"b")])
+    True
+    """
     return sha256(b"\1" + left + right).digest()
 
 
 def hash_of(hashes: Sequence[bytes]) -> bytes:
-    """Return the hash of the tree over these hashes, which are those of leaves, or of whole subtrees of one level."""
+    """Return the hash of the tree over these hashes, which are those of leaves, or of whole subtrees of one level.
+
+    >>> one, two, three = map(leaf_hash, (b"a", b"b", b"c"))
+    >>> hash_of([one, two, three]) == node_hash(node_hash(one, two), three)
+    True
+    >>> hash_of([]) == EMPTY
+    True
+    """
     if not hashes:
         return EMPTY
     row = list(hashes)
@@ -50,7 +65,11 @@ def hash_of(hashes: Sequence[bytes]) -> bytes:
 
 
 def subtrees(span: Span) -> Iterator[tuple[int, int]]:
-    """Yield the whole subtrees of a span from left to right, as level and number."""
+    """Yield the whole subtrees of a span from left to right, as level and number.
+
+    >>> list(subtrees(Span(0, 7)))
+    [(2, 0), (1, 2), (0, 6)]
+    """
     begin = span.begin
     while begin < span.end:
         level = (span.end - begin).bit_length() - 1
@@ -59,7 +78,13 @@ def subtrees(span: Span) -> Iterator[tuple[int, int]]:
 
 
 def hash_of_span(span: Span, node: Node) -> bytes:
-    """Return the hash of a span from those of its whole subtrees."""
+    """Return the hash of a span from those of its whole subtrees.
+
+    >>> leaves = [leaf_hash(name) for name in (b"a", b"b", b"c", b"d", b"e")]
+    >>> node = lambda level, number: hash_of(leaves[number << level : (number + 1) << level])
+    >>> hash_of_span(Span(0, 5), node) == hash_of(leaves)
+    True
+    """
     *left, last = [node(level, number) for level, number in subtrees(span)] or [EMPTY]
     for each in reversed(left):
         last = node_hash(each, last)
@@ -67,12 +92,24 @@ def hash_of_span(span: Span, node: Node) -> bytes:
 
 
 def root_span(size: int) -> list[Span]:
-    """Return the span of the root of a tree."""
+    """Return the span of the root of a tree.
+
+    >>> root_span(5)
+    [Span(begin=0, end=5)]
+    """
     return [Span(0, size)]
 
 
 def inclusion_spans(index: int, size: int) -> list[Span]:
-    """Return the spans of the proof that a leaf is in a tree, from that beside the leaf to that below the root. Raise ValueError."""
+    """Return the spans of the proof that a leaf is in a tree, from that beside the leaf to that below the root. Raise ValueError.
+
+    >>> inclusion_spans(2, 5)
+    [Span(begin=3, end=4), Span(begin=0, end=2), Span(begin=4, end=5)]
+    >>> inclusion_spans(5, 5)
+    Traceback (most recent call last):
+        ...
+    ValueError: a tree of 5 leaves has no leaf 5
+    """
     if not 0 <= index < size:
         raise ValueError(f"a tree of {size} leaves has no leaf {index}")
     spans: list[Span] = []
@@ -92,6 +129,9 @@ def consistency_spans(first: int, second: int) -> list[Span]:
     """Return the spans of the proof that the tree of `first` leaves is the beginning of that of `second`. Raise ValueError.
 
     It is empty if both are the same tree, or if the first is empty.
+
+    >>> consistency_spans(3, 5), consistency_spans(5, 5)
+    ([Span(begin=2, end=3), Span(begin=3, end=4), Span(begin=0, end=2), Span(begin=4, end=5)], [])
     """
     if not 0 <= first <= second:
         raise ValueError(f"a tree of {second} leaves has no beginning of {first}")
@@ -113,12 +153,25 @@ def consistency_spans(first: int, second: int) -> list[Span]:
 
 
 def proof(spans: Sequence[Span], node: Node) -> list[bytes]:
-    """Return the hashes of a proof from its spans."""
+    """Return the hashes of a proof from its spans.
+
+    >>> leaves = [leaf_hash(name) for name in (b"a", b"b", b"c", b"d", b"e")]
+    >>> node = lambda level, number: hash_of(leaves[number << level : (number + 1) << level])
+    >>> len(proof(inclusion_spans(2, 5), node))
+    3
+    """
     return [hash_of_span(span, node) for span in spans]
 
 
 def is_included(leaf: bytes, index: int, size: int, path: Sequence[bytes], root: bytes) -> bool:
-    """Return True if a path proves that the leaf with the hash `leaf` is in the tree with this size and root (RFC 9162, 2.1.3.2)."""
+    """Return True if a path proves that the leaf with the hash `leaf` is in the tree with this size and root (RFC 9162, 2.1.3.2).
+
+    >>> leaves = [leaf_hash(name) for name in (b"a", b"b", b"c", b"d", b"e")]
+    >>> node = lambda level, number: hash_of(leaves[number << level : (number + 1) << level])
+    >>> path = proof(inclusion_spans(2, 5), node)
+    >>> is_included(leaf_hash(b"c"), 2, 5, path, hash_of(leaves)), is_included(leaf_hash(b"x"), 2, 5, path, hash_of(leaves))
+    (True, False)
+    """
     if not 0 <= index < size:
         return False
     number, last, found = index, size - 1, leaf
@@ -136,7 +189,14 @@ def is_included(leaf: bytes, index: int, size: int, path: Sequence[bytes], root:
 
 
 def is_consistent(first: int, first_root: bytes, second: int, second_root: bytes, path: Sequence[bytes]) -> bool:
-    """Return True if a path proves that the first tree is the beginning of the second (RFC 9162, 2.1.4.2)."""
+    """Return True if a path proves that the first tree is the beginning of the second (RFC 9162, 2.1.4.2).
+
+    >>> leaves = [leaf_hash(name) for name in (b"a", b"b", b"c", b"d", b"e")]
+    >>> node = lambda level, number: hash_of(leaves[number << level : (number + 1) << level])
+    >>> path = proof(consistency_spans(3, 5), node)
+    >>> is_consistent(3, hash_of(leaves[:3]), 5, hash_of(leaves), path), is_consistent(3, hash_of(leaves[1:4]), 5, hash_of(leaves), path)
+    (True, False)
+    """
     if not 0 <= first <= second:
         return False
     if first == second:

@@ -34,6 +34,14 @@ def outside(ranges: Ranges, action: Action) -> Outside | None:
 
     Within a field of counts: first the keys that have no range (bounds 0 to 0) in alphabetical order, then each key in the order of the
     ranges, then the sum.
+
+    >>> ranges = {"ships": {"each": {"gunboat": [0, 2], "frigate": [0, 1]}, "total": [1, 2]}}
+    >>> outside(ranges, {"type": "move", "ships": {"gunboat": 2}}) is None
+    True
+    >>> outside(ranges, {"type": "move", "ships": {"gunboat": 3}})
+    Outside(field='ships', key='gunboat', given=3, low=0, high=2)
+    >>> outside(ranges, {"type": "move", "ships": {}})
+    Outside(field='ships', key=None, given=0, low=1, high=2)
     """
     for field, chosen in ranges.items():
         if isinstance(chosen, list):
@@ -59,6 +67,13 @@ def admits(choice: Choice, action: Action, sets: Collection[str] = ()) -> bool:
 
     A count of 0 is the same as no entry. `sets` names fields as `type.field`. Their lists are compared without order, and an empty list
     is the same as no field. `type.field{}` names a field of counts in which no count is the same as no field.
+
+    >>> choice = {"action": {"type": "move", "to": "c3"}, "choose": {"units": [1, 4]}}
+    >>> admits(choice, {"type": "move", "to": "c3", "units": 2}), admits(choice, {"type": "move", "to": "c3", "units": 5})
+    (True, False)
+    >>> cards = {"action": {"type": "bid", "cards": ["a", "b"]}}
+    >>> admits(cards, {"type": "bid", "cards": ["b", "a"]}), admits(cards, {"type": "bid", "cards": ["b", "a"]}, {"bid.cards"})
+    (False, True)
     """
     ranges = choice.get("choose", {})
     kind = choice["action"].get("type")
@@ -98,7 +113,12 @@ def _inside(chosen: Any, value: Any) -> bool:
 
 
 def complete(action: Action, ranges: Ranges, number: Callable[[int], int]) -> Action:
-    """Return an open action with counts drawn by `number(below)`: the total first, then key by key."""
+    """Return an open action with counts drawn by `number(below)`: the total first, then key by key.
+
+    >>> ranges = {"units": {"each": {"c3": [0, 4], "d2": [0, 4]}, "total": [1, 4]}}
+    >>> complete({"type": "move"}, ranges, lambda below: 0), complete({"type": "move"}, ranges, lambda below: below - 1)
+    ({'type': 'move', 'units': {'d2': 1}}, {'type': 'move', 'units': {'d2': 4}})
+    """
     chosen = dict(action)
     for field, span in ranges.items():
         chosen[field] = span[0] + number(span[1] - span[0] + 1) if isinstance(span, list) else _drawn(span, number)
@@ -134,7 +154,13 @@ def _drawn(span: Any, number: Callable[[int], int]) -> dict[str, int]:
 
 
 def count(choice: Choice) -> int:
-    """Return the number of complete actions of a choice."""
+    """Return the number of complete actions of a choice.
+
+    >>> count({"action": {"type": "end_turn"}}), count({"action": {"type": "take"}, "choose": {"pebbles": [1, 3]}})
+    (1, 3)
+    >>> count({"action": {"type": "move"}, "choose": {"units": {"each": {"c3": [0, 4], "d2": [0, 4]}, "total": [1, 4]}}})
+    14
+    """
     total = 1
     for span in choice.get("choose", {}).values():
         if isinstance(span, list):
@@ -152,7 +178,14 @@ def count(choice: Choice) -> int:
 
 
 def combinations(choice: Choice) -> Iterator[Action]:
-    """Yield every complete action of a choice. There may be very many: `count` them first."""
+    """Yield every complete action of a choice. There may be very many: `count` them first.
+
+    >>> list(combinations({"action": {"type": "take"}, "choose": {"pebbles": [1, 2]}}))
+    [{'type': 'take', 'pebbles': 1}, {'type': 'take', 'pebbles': 2}]
+    >>> ranges = {"units": {"each": {"c3": [0, 2], "d2": [0, 1]}, "total": [1, 2]}}
+    >>> [move["units"] for move in combinations({"action": {"type": "move"}, "choose": ranges})]
+    [{'d2': 1}, {'c3': 1}, {'c3': 1, 'd2': 1}, {'c3': 2}]
+    """
     fields = list(choice.get("choose", {}).items())
     for values in product(*(list(_spread(span)) for _, span in fields)):
         yield {**choice["action"], **{field: value for (field, _), value in zip(fields, values, strict=True)}}

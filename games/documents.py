@@ -18,13 +18,27 @@ owned: Own = operator.getitem
 
 
 def copied(parent: Any, key: Any) -> Any:
-    """Replace the dict or list at `key` of `parent` by a copy, and return the copy."""
+    """Replace the dict or list at `key` of `parent` by a copy, and return the copy.
+
+    >>> before = {"hands": {"red": ["a"], "blue": []}}
+    >>> after = before.copy()
+    >>> copied(copied(after, "hands"), "red").append("b")
+    >>> before["hands"]["red"], after["hands"]["red"], before["hands"]["blue"] is after["hands"]["blue"]
+    (['a'], ['a', 'b'], True)
+    """
     child = parent[key] = parent[key].copy()
     return child
 
 
 def reaching() -> Own:
-    """Return a function for a series of facts: it copies a dict or list when it is first reached, and returns that copy ever after."""
+    """Return a function for a series of facts: it copies a dict or list when it is first reached, and returns that copy ever after.
+
+    >>> before = {"hand": ["a"]}
+    >>> after, own = before.copy(), reaching()
+    >>> own(after, "hand").append("b")
+    >>> own(after, "hand") is own(after, "hand"), before["hand"], after["hand"]
+    (True, ['a'], ['a', 'b'])
+    """
     mine: dict[int, Any] = {}  # the copies by their id; it keeps them alive, so that no id is used again
 
     def own(parent: Any, key: Any) -> Any:
@@ -38,7 +52,14 @@ def reaching() -> Own:
 
 
 def clone(value: Any) -> Any:
-    """Return a copy of a JSON value that shares no dict and no list with it."""
+    """Return a copy of a JSON value that shares no dict and no list with it.
+
+    >>> before = {"row": ["a", {"b": 1}]}
+    >>> after = clone(before)
+    >>> after["row"][1]["b"] = 2
+    >>> before, after
+    ({'row': ['a', {'b': 1}]}, {'row': ['a', {'b': 2}]})
+    """
     if isinstance(value, dict):
         return {key: clone(item) if isinstance(item, (dict, list)) else item for key, item in value.items()}
     if isinstance(value, list):

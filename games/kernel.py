@@ -70,7 +70,11 @@ class Refusal(NamedTuple):
 
 
 def no(code: str, rule: str | None = None, **facts: Any) -> Refusal:
-    """Return a refusal by `rule`. `facts` fill the sentence that the game has for the code."""
+    """Return a refusal by `rule`. `facts` fill the sentence that the game has for the code.
+
+    >>> no("not_adjacent", "WAR-MOV-02", tile="c3", source="a1")
+    Refusal(code='not_adjacent', rule='WAR-MOV-02', facts={'tile': 'c3', 'source': 'a1'})
+    """
     return Refusal(code, rule, facts)
 
 
@@ -114,7 +118,15 @@ class Deed(NamedTuple):
     choices: Callable[[State, Seat], list[Choice]] | None = None
 
     def listed(self, state: State, seat: Seat) -> list[Choice]:
-        """Return the choices of the deed one by one: each action that is offered and not refused, with its ranges."""
+        """Return the choices of the deed one by one: each action that is offered and not refused, with its ranges.
+
+        >>> deed = Deed({}, only("end_turn"), never_refused, lambda match, seat, action: None)
+        >>> deed.listed({}, "red")
+        [{'action': {'type': 'end_turn'}}]
+        >>> adding = deed._replace(offers=only("add"), ranges=lambda state, seat, action: {"by": [1, 3]})
+        >>> adding.listed({}, "red")
+        [{'action': {'type': 'add'}, 'choose': {'by': [1, 3]}}]
+        """
         refusal, ranges_of = self.refusal, self.ranges
         listed: list[Choice] = []
         for action in self.offers(state, seat):
@@ -124,7 +136,16 @@ class Deed(NamedTuple):
         return listed
 
     def judge(self, state: State, seat: Seat, action: Action) -> Refusal | None:
-        """Return why a complete action is refused, or None: the first rule that its fixed fields break, then that its counts break."""
+        """Return why a complete action is refused, or None: the first rule that its fixed fields break, then that its counts break.
+
+        >>> def outside_of(state, seat, action, found):
+        ...     return no("too_much", "TOY-ADD-01", by=found.given, most=found.high)
+        >>> deed = Deed({}, only("add"), never_refused, print, lambda state, seat, action: {"by": [1, 3]}, outside_of)
+        >>> deed.judge({}, "red", {"type": "add", "by": 3}) is None
+        True
+        >>> deed.judge({}, "red", {"type": "add", "by": 5})
+        Refusal(code='too_much', rule='TOY-ADD-01', facts={'by': 5, 'most': 3})
+        """
         refusal = self.refusal(state, seat, action)
         if refusal is not None or self.ranges is None:
             return refusal
@@ -211,7 +232,13 @@ class Game(NamedTuple):
         return f"<Game {self.id}>"
 
     def of_revision(self, revision: int) -> Game | None:
-        """Return this game by the rules of a revision, or None if they are not here."""
+        """Return this game by the rules of a revision, or None if they are not here.
+
+        >>> from games import GAMES
+        >>> war = GAMES["war"]
+        >>> war.of_revision(war.revision), war.of_revision(0)
+        (<Game war>, None)
+        """
         return self if revision == self.revision else self.earlier.get(revision)
 
     def with_defaults(self, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -220,7 +247,12 @@ class Game(NamedTuple):
         return {**{name: shape["default"] for name, shape in shapes.items() if "default" in shape}, **options}
 
     def deeds(self) -> dict[str, Deed]:
-        """Return every deed by the type of its action. If several phases have a deed of one type, the first."""
+        """Return every deed by the type of its action. If several phases have a deed of one type, the first.
+
+        >>> from games import GAMES
+        >>> list(GAMES["war"].deeds())
+        ['advance', 'place_unit', 'reinforce', 'play_combat_card', 'end_cards', 'move', 'end_moves', 'attack', 'stop_attack', 'take_cards']
+        """
         found: dict[str, Deed] = {}
         for deeds in self.phases.values():
             for kind, deed in deeds.items():
@@ -241,7 +273,17 @@ class Match(Generic[S]):
         self.chance = chance
 
     def emit(self, type: str, **facts: Any) -> None:
-        """Record an event and fold it at once. Rules change a match in no other way."""
+        """Record an event and fold it at once. Rules change a match in no other way.
+
+        >>> from games import GAMES
+        >>> from games.chance import Drawn
+        >>> war = GAMES["war"]
+        >>> state = war.begin(["red", "blue"], {})
+        >>> match = Match(war, state, Drawn(lambda below: 0))
+        >>> match.emit("round_started", round=2)
+        >>> match.events, match.state["round"], state["round"]
+        ([{'type': 'round_started', 'round': 2}], 2, 1)
+        """
         event = {"type": type, **facts}
         self.events.append(event)
         state: Any = self.state
@@ -273,12 +315,32 @@ class Branch(Match[State]):
         self.facts[type](self.state, facts, self._own)
 
     def play(self, actor: Seat, action: Action) -> None:
-        """Carry out an action that is known to be legal. Nothing is checked."""
+        """Carry out an action that is known to be legal. Nothing is checked.
+
+        >>> from games import GAMES
+        >>> from games.chance import Drawn
+        >>> war = GAMES["war"]
+        >>> state = war.begin(["red", "blue"], {})
+        >>> branch = Branch(war, state, Drawn(lambda below: 0))
+        >>> branch.play("system", {"type": "advance"})
+        >>> state["phase"], branch.state["phase"], branch.state["to_act"]
+        ('setup', 'placement', ['red'])
+        """
         self.phases[self.state["phase"]][action["type"]].act(self, actor, action)
 
 
 def admit(game: Game, action: Any) -> Action:
-    """Return the action with its shape checked and counts of 0 dropped. Raises Refused `bad_action`."""
+    """Return the action with its shape checked and counts of 0 dropped. Raises Refused `bad_action`.
+
+    >>> from games import GAMES
+    >>> war = GAMES["war"]
+    >>> admit(war, {"type": "move", "from": "a1", "to": {"a2": 3, "b1": 0}})
+    {'type': 'move', 'from': 'a1', 'to': {'a2': 3}}
+    >>> admit(war, {"type": "fly"})
+    Traceback (most recent call last):
+        ...
+    games.kernel.Refused: bad_action
+    """
     kind = action.get("type") if isinstance(action, dict) else None
     shape = _shapes(game).get(kind) if isinstance(kind, str) else None
     if shape is None:
@@ -291,12 +353,32 @@ def admit(game: Game, action: Any) -> Action:
 
 
 def has_fields(game: Game, kind: str) -> bool:
-    """Return True if actions of a type hold more than their type."""
+    """Return True if actions of a type hold more than their type.
+
+    >>> from games import GAMES
+    >>> has_fields(GAMES["war"], "move"), has_fields(GAMES["war"], "end_moves")
+    (True, False)
+    """
     return len(_shapes(game)[kind].schema["properties"]) > 1
 
 
 def carry_out(game: Game, state: State, actor: Seat, action: Any, chance: Chance) -> Match[State]:
-    """Return the match after `actor` has done `action`, with its events and the new state. Raises Refused. `state` is untouched."""
+    """Return the match after `actor` has done `action`, with its events and the new state. Raises Refused. `state` is untouched.
+
+    >>> from games import GAMES
+    >>> from games.chance import Drawn
+    >>> war = GAMES["war"]
+    >>> state = war.begin(["red", "blue"], {})
+    >>> match = carry_out(war, state, "system", {"type": "advance"}, Drawn(lambda below: 0))
+    >>> [event["type"] for event in match.events]
+    ['symbols_chosen', 'map_built', 'deck_built', 'row_filled', 'match_started', 'phase_changed']
+    >>> match.state["phase"], match.state["to_act"], state["phase"]
+    ('placement', ['red'], 'setup')
+    >>> carry_out(war, state, "red", {"type": "end_moves"}, Drawn(lambda below: 0))
+    Traceback (most recent call last):
+        ...
+    games.kernel.Refused: not_your_turn
+    """
     if state["outcome"] is not None:
         raise Refused(no("match_over"))
     action = admit(game, action)
@@ -322,6 +404,16 @@ def withdraw(game: Game, state: State, seat: Seat, chance: Chance) -> Match[Stat
     """Return the match after a seat has left it, with its events and the new state. `state` is untouched.
 
     The seat is one of `game.playing(state)`. It need not be its turn, and the match may be in any phase but that of a match that is over.
+
+    >>> from games import GAMES
+    >>> from games.chance import Drawn
+    >>> war = GAMES["war"]
+    >>> state = war.begin(["red", "blue"], {})
+    >>> match = withdraw(war, state, "red", Drawn(lambda below: 0))
+    >>> [event["type"] for event in match.events]
+    ['seat_withdrawn', 'scores_counted', 'match_ended']
+    >>> match.state["outcome"]["winners"]
+    ['blue']
     """
     match = Match(game, state, chance)
     game.leave(match, seat)
@@ -329,19 +421,44 @@ def withdraw(game: Game, state: State, seat: Seat, chance: Chance) -> Match[Stat
 
 
 def decide(game: Game, state: State, actor: Seat, action: Any, chance: Chance) -> list[Event]:
-    """Return the events that follow from `action`. Raises Refused. `state` is untouched."""
+    """Return the events that follow from `action`. Raises Refused. `state` is untouched.
+
+    >>> from games import GAMES
+    >>> from games.chance import Drawn
+    >>> war = GAMES["war"]
+    >>> state = war.begin(["red", "blue"], {})
+    >>> decide(war, state, "system", {"type": "advance"}, Drawn(lambda below: 0))[0]
+    {'type': 'symbols_chosen', 'symbols': ['circles', 'bricks', 'wheel', 'arrow']}
+    """
     return carry_out(game, state, actor, action, chance).events
 
 
 def evolve(game: Game, state: State, event: Event) -> State:
-    """Return the state after a recorded event. This never fails and needs neither rules nor chance. `state` is untouched."""
+    """Return the state after a recorded event. This never fails and needs neither rules nor chance. `state` is untouched.
+
+    >>> from games import GAMES
+    >>> war = GAMES["war"]
+    >>> state = war.begin(["red", "blue"], {})
+    >>> after = evolve(war, state, {"type": "round_started", "round": 2})
+    >>> state["round"], after["round"]
+    (1, 2)
+    """
     after = state.copy()
     game.facts[event["type"]](after, event, copied)
     return after
 
 
 def fold(game: Game, state: State, events: Iterable[Event]) -> State:
-    """Return the state after recorded events, in their order. `state` is untouched."""
+    """Return the state after recorded events, in their order. `state` is untouched.
+
+    >>> from games import GAMES
+    >>> from games.chance import Drawn
+    >>> war = GAMES["war"]
+    >>> state = war.begin(["red", "blue"], {})
+    >>> events = decide(war, state, "system", {"type": "advance"}, Drawn(lambda below: 0))
+    >>> fold(war, state, events) == carry_out(war, state, "system", {"type": "advance"}, Drawn(lambda below: 0)).state
+    True
+    """
     for event in events:
         state = evolve(game, state, event)
     return state
@@ -351,6 +468,13 @@ def remembered(game: Game, memory: Memory, events: Iterable[Event]) -> Memory:
     """Return what everybody who has watched a match knows beyond the document, such as cards that went into a deck face up.
 
     It is `{}` at the start, and follows from what a spectator is shown. `memory` is untouched.
+
+    >>> from games import GAMES
+    >>> game = GAMES["war_of_the_worlds"]
+    >>> remembered(game, {}, [{"type": "round_started", "round": 2}])
+    {}
+    >>> remembered(game, {}, [{"type": "card_bought", "seat": "aliens", "card": "tripod", "cost": 3, "to": "discard"}])
+    {'aliens bought': ['tripod']}
     """
     for event in events:
         if event["type"] == RESTORED:
@@ -363,7 +487,14 @@ def remembered(game: Game, memory: Memory, events: Iterable[Event]) -> Memory:
 
 
 def legal(game: Game, state: State, actor: Seat) -> list[Choice]:
-    """Return all choices of an actor: everything that is offered and not refused. Empty for an actor who is not to act."""
+    """Return all choices of an actor: everything that is offered and not refused. Empty for an actor who is not to act.
+
+    >>> from games import GAMES
+    >>> war = GAMES["war"]
+    >>> state = war.begin(["red", "blue"], {})
+    >>> legal(war, state, "system"), legal(war, state, "red")
+    ([{'action': {'type': 'advance'}}], [])
+    """
     if actor not in state["to_act"]:
         return []
     listed: list[Choice] = []
@@ -373,7 +504,14 @@ def legal(game: Game, state: State, actor: Seat) -> list[Choice]:
 
 
 def any_action(game: Game, state: State, actor: Seat, number: Callable[[int], int]) -> Action | None:
-    """Return one legal action of an actor, drawn uniformly over the offered actions, or None if nothing is legal."""
+    """Return one legal action of an actor, drawn uniformly over the offered actions, or None if nothing is legal.
+
+    >>> from games import GAMES
+    >>> war = GAMES["war"]
+    >>> state = war.begin(["red", "blue"], {})
+    >>> any_action(war, state, "system", lambda below: below - 1)
+    {'type': 'advance'}
+    """
     deeds = game.phases[state["phase"]]
     offered: list[Action] = []
     for deed in deeds.values():
@@ -391,7 +529,11 @@ def any_action(game: Game, state: State, actor: Seat, number: Callable[[int], in
 
 
 def total(fractions: Iterable[float]) -> float:
-    """Return the sum of some fractions, added one after the other. `sum` gives other last digits since Python 3.12."""
+    """Return the sum of some fractions, added one after the other. `sum` gives other last digits since Python 3.12.
+
+    >>> total([0.1] * 10)
+    0.9999999999999999
+    """
     found = 0.0
     for fraction in fractions:
         found += fraction
@@ -399,7 +541,14 @@ def total(fractions: Iterable[float]) -> float:
 
 
 def sentence(game: Game, refusal: Refusal) -> str:
-    """Return a refusal in words, with the facts of the case."""
+    """Return a refusal in words, with the facts of the case.
+
+    >>> from games import GAMES
+    >>> sentence(GAMES["war"], no("not_adjacent", "WAR-MOV-02", tile="c3", source="a1"))
+    'c3 does not touch a1.'
+    >>> sentence(GAMES["war"], no("match_over"))
+    'The match is over; nothing more can be done in it.'
+    """
     return (game.refusals.get(refusal.code) or SHARED_REFUSALS[refusal.code]).format_map(dict(refusal.facts))
 
 

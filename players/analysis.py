@@ -45,7 +45,11 @@ class Judged(NamedTuple):
 
     @property
     def loss(self) -> float:
-        """The share of a victory that the decision lost."""
+        """The share of a victory that the decision lost.
+
+        >>> Judged(12, "red", {"type": "end_moves"}, {"type": "move", "from": "a1"}, before=0.62, chosen=0.5).loss
+        0.12
+        """
         return rounded(self.before - self.chosen)
 
 
@@ -75,6 +79,14 @@ def summary(seats: Sequence[Seat], judged: Iterable[Judged], winners: Sequence[S
     """Return the analysis of a match as JSON: every decision that was judged, each seat in figures, and where the match turned.
 
     `judged`: in the order of the match. `winners`: of the match; they share a victory.
+
+    >>> good = Judged(9, "red", {"type": "stop"}, {"type": "stop"}, 0.6, 0.6)
+    >>> bad = Judged(10, "blue", {"type": "roll"}, {"type": "stop"}, 0.5, 0.4)
+    >>> found = summary(["red", "blue"], [good, bad], ["red"])
+    >>> found["seats"]["blue"]
+    {'decisions': 1, 'agreed': 0, 'lost': 0.1, 'greatest': 0.1}
+    >>> [(point["version"], point["kind"]) for point in found["turning_points"]]
+    [(10, 'error')]
     """
     found = list(judged)
     after = _afterwards(found, {seat: rounded(1 / len(winners)) if seat in winners else 0.0 for seat in seats})
@@ -169,5 +181,9 @@ def _leads(judged: Sequence[Judged], expected: Sequence[Mapping[Seat, float]]) -
 
 
 def rounded(worth: float) -> float:
-    """Return a worth with as many digits as an analysis tells."""
+    """Return a worth with as many digits as an analysis tells.
+
+    >>> rounded(1 / 3)
+    0.3333
+    """
     return round(worth, DIGITS)

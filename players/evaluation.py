@@ -30,14 +30,24 @@ class Outlook(NamedTuple):
 
 
 def beginnings_of(game: str) -> Beginnings:
-    """Return how positions are judged in which a turn begins, in a game that has outlooks."""
+    """Return how positions are judged in which a turn begins, in a game that has outlooks.
+
+    >>> beginnings_of("war").features.names[:4]
+    ('turn', 'own points', 'own tiles', 'own symbols')
+    """
     found = knowledge_of(game).beginnings
     assert found is not None, f"{game} has outlooks"
     return found
 
 
 def outlook_of(game: Game, weights: Weights) -> Outlook:
-    """Return how positions are judged in which a turn begins, by the weights of a plan."""
+    """Return how positions are judged in which a turn begins, by the weights of a plan.
+
+    >>> from games import GAMES
+    >>> outlook = outlook_of(GAMES["war"], {"1 turn": {"turn": 0.2}})
+    >>> outlook.phase({"final_turns": ["red"]})
+    '1 turn'
+    """
     found = beginnings_of(game.id)
     sum_of = _sum(found.features, weights)
 
@@ -51,14 +61,30 @@ def outlook_of(game: Game, weights: Weights) -> Outlook:
 
 def value_of(game: Game, seats: int, level: str | None = None, searcher: Seat | None = None) -> Value:
     """Return the evaluation of a game with so many seats: `value(state, seat)`, the share of a victory that a seat can expect. A level may
-    have weights of its own, also for some of the seats that search only."""
+    have weights of its own, also for some of the seats that search only.
+
+    >>> from games import GAMES
+    >>> war = GAMES["war"]
+    >>> state = war.begin(["red", "blue"], {})
+    >>> value = value_of(war, 2)
+    >>> round(value(state, "red") + value(state, "blue"), 9)
+    1.0
+    """
     item = weights_of(game.id, seats, level, searcher)
     assert item is not None, f"there are weights for {game.id} with {seats} seats"
     return weighted(game, seats, item["weights"])
 
 
 def weighted(game: Game, seats: int, weights: Weights) -> Value:
-    """Return the evaluation of a game by weights: by phase, and by name of the feature. A feature without a weight counts for nothing."""
+    """Return the evaluation of a game by weights: by phase, and by name of the feature. A feature without a weight counts for nothing.
+
+    >>> from games import GAMES
+    >>> war = GAMES["war"]
+    >>> state = war.begin(["red", "blue"], {})
+    >>> value = weighted(war, 2, {phase: {"units": 0.1} for phase in ("early", "late", "final")})
+    >>> value(state, "red"), value({**state, "outcome": {"winners": ["red"]}}, "red")
+    (0.5, 1.0)
+    """
     sum_of = _sum(features_of(game), weights)
 
     def value(state: State, seat: Seat) -> float:
@@ -87,12 +113,23 @@ def _sum(found: Features, weights: Weights) -> Value:
 
 
 def features_of(game: Game) -> Features:
-    """Return the features of a game: its own, or else its `worth` alone."""
+    """Return the features of a game: its own, or else its `worth` alone.
+
+    >>> from games import GAMES
+    >>> features_of(GAMES["war"]).names[:3]
+    ('out', 'lead', 'points')
+    >>> features_of(GAMES["war"]._replace(id="a game of your own")).names
+    ('lead',)
+    """
     return knowledge_of(game.id).features or Features(("lead",), lambda state, seat: [_lead(game, state, seat)], lambda state: "any")
 
 
 def share_of(total: float, seats: int) -> float:
-    """Return the share of a victory for a sum of weighted features. 0 gives an even share, 1 about six chances in seven of two seats."""
+    """Return the share of a victory for a sum of weighted features. 0 gives an even share, 1 about six chances in seven of two seats.
+
+    >>> share_of(0.0, 2), share_of(0.0, 4), round(share_of(1.0, 2), 3)
+    (0.5, 0.25, 0.854)
+    """
     odds = 0.5 + 0.5 * total / sqrt(1.0 + total * total)
     return odds if seats == 1 else odds / (odds + (seats - 1) * (1.0 - odds))
 

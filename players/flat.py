@@ -42,7 +42,13 @@ class Candidate:
         self.idle = idle
 
     def worth(self) -> float:
-        """Return the mean of the values so far, or the value at first sight if there are none. The latter counts as `trust` tries."""
+        """Return the mean of the values so far, or the value at first sight if there are none. The latter counts as `trust` tries.
+
+        >>> candidate = Candidate({"type": "stop"}, first=0.5, trust=1.0, idle=False)
+        >>> candidate.total, candidate.tries = 1.5, 2
+        >>> candidate.worth()
+        0.6666666666666666
+        """
         if self.tries == 0:
             return self.first
         return (self.total + self.trust * self.first) / (self.tries + self.trust)
@@ -197,7 +203,13 @@ class Flat:
 
 
 def actions(choice: Choice, most: int, chance: Chance) -> Iterator[Action]:
-    """Yield complete actions of a choice: all of them if they are few, else those of `plain` first, then drawn ones."""
+    """Yield complete actions of a choice: all of them if they are few, else those of `plain` first, then drawn ones.
+
+    >>> list(actions({"action": {"type": "take"}, "choose": {"pebbles": [1, 3]}}, 8, Drawn(lambda below: 0)))
+    [{'type': 'take', 'pebbles': 1}, {'type': 'take', 'pebbles': 2}, {'type': 'take', 'pebbles': 3}]
+    >>> len(list(actions({"action": {"type": "take"}, "choose": {"pebbles": [1, 99]}}, 8, Drawn(lambda below: 0))))
+    8
+    """
     if "choose" not in choice:
         yield choice["action"]
     elif count(choice) <= most:
@@ -207,7 +219,12 @@ def actions(choice: Choice, most: int, chance: Chance) -> Iterator[Action]:
 
 
 def plain(choice: Choice) -> Iterator[Action]:
-    """Yield actions of an open choice that put as much as possible in one place: all of it, all but one, or one."""
+    """Yield actions of an open choice that put as much as possible in one place: all of it, all but one, or one.
+
+    >>> ranges = {"units": {"each": {"c3": [0, 4], "d2": [0, 4]}, "total": [1, 4]}}
+    >>> [action["units"] for action in plain({"action": {"type": "move"}, "choose": ranges})]
+    [{'c3': 4}, {'c3': 3}, {'c3': 1}, {'d2': 4}, {'d2': 3}, {'d2': 1}]
+    """
     action, ranges = choice["action"], choice["choose"]
     least_of_all = complete(action, ranges, lowest)
     for field, span in ranges.items():
@@ -231,7 +248,11 @@ def plain(choice: Choice) -> Iterator[Action]:
 
 
 def different(actions: Iterable[Action], most: int) -> list[Action]:
-    """Return the first different ones of some actions, at most so many."""
+    """Return the first different ones of some actions, at most so many.
+
+    >>> different([{"type": "roll"}, {"type": "roll"}, {"type": "stop"}], 5)
+    [{'type': 'roll'}, {'type': 'stop'}]
+    """
     found: list[Action] = []
     for action in actions:
         if action not in found:

@@ -35,7 +35,13 @@ def greedy(question: Question, budget: Budget, chance: Chance) -> Thought:
 
 
 def completions(choice: Choice, most: int, chance: Chance) -> Iterator[Action]:
-    """Yield up to `most` different actions of a choice: the lowest counts, the highest counts, then drawn ones."""
+    """Yield up to `most` different actions of a choice: the lowest counts, the highest counts, then drawn ones.
+
+    >>> from games.chance import Drawn
+    >>> choice = {"action": {"type": "take"}, "choose": {"pebbles": [1, 9]}}
+    >>> [action["pebbles"] for action in completions(choice, 3, Drawn(lambda below: below // 2))]
+    [1, 9, 5]
+    """
     action = choice["action"]
     ranges = choice.get("choose")
     if ranges is None:
@@ -52,7 +58,18 @@ def completions(choice: Choice, most: int, chance: Chance) -> Iterator[Action]:
 
 
 def expected(game: Game, state: State, seat: Seat, action: Action, chance: Chance) -> float:
-    """Return the worth of the state after an action, for a seat. If the action draws chance, return the mean of `THROWS` tries."""
+    """Return the worth of the state after an action, for a seat. If the action draws chance, return the mean of `THROWS` tries.
+
+    >>> from games import GAMES
+    >>> from games.chance import Drawn
+    >>> from games.kernel import carry_out, legal
+    >>> war = GAMES["war"]
+    >>> state = carry_out(war, war.begin(["red", "blue"], {}), "system", {"type": "advance"}, Drawn(lambda below: 0)).state
+    >>> seat = state["to_act"][0]
+    >>> action = legal(war, state, seat)[0]["action"]
+    >>> expected(war, state, seat, action, Drawn(lambda below: 0)) > war.worth(state, seat)
+    True
+    """
     noticed = Noticed(chance.number)
     gain = _after(game, state, seat, action, noticed)
     if not noticed.drawn:

@@ -29,7 +29,11 @@ class Question(NamedTuple):
 
 
 def is_forced(choices: Sequence[Choice]) -> bool:
-    """Return True if the choices of a seat leave it none: one complete action."""
+    """Return True if the choices of a seat leave it none: one complete action.
+
+    >>> is_forced([{"action": {"type": "roll"}}]), is_forced([{"action": {"type": "take"}, "choose": {"pebbles": [1, 3]}}])
+    (True, False)
+    """
     return len(choices) == 1 and "choose" not in choices[0]
 
 
@@ -52,7 +56,13 @@ class Budget(NamedTuple):
 
     def halved(self, times: int) -> Budget:
         """Return the budget with its iterations halved so many times. They are no fewer than `least`, unless there are fewer from the
-        start."""
+        start.
+
+        >>> [Budget(400, least=50).halved(times).iterations for times in (0, 2, 6)]
+        [400, 100, 50]
+        >>> Budget(20, least=50).halved(1).iterations
+        20
+        """
         return self._replace(iterations=max(min(self.least, self.iterations), self.iterations >> times))
 
 

@@ -19,6 +19,16 @@ def novice(question: Question, budget: Budget, chance: Chance) -> Thought:
     also trusts its luck. It sees at least one action of every kind, such as the one that ends its turn, and so it takes no step that does
     not look better than stopping. But now and then it has a whim, and takes the best that it sees of one kind, which it draws among those
     after which it is still to act. So it also tries what greedy play never does.
+
+    >>> from games import GAMES
+    >>> from games.chance import Drawn
+    >>> from games.kernel import carry_out, legal
+    >>> war = GAMES["war"]
+    >>> state = carry_out(war, war.begin(["red", "blue"], {}), "system", {"type": "advance"}, Drawn(lambda below: 0)).state
+    >>> seat = state["to_act"][0]
+    >>> question = Question(war, war.view(state, seat), legal(war, state, seat), seat, {})
+    >>> novice(question, Budget(), Drawn(lambda below: 0)).action["type"]
+    'place_unit'
     """
     game, view, choices, seat, memory = question
     if is_forced(choices):

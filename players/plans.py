@@ -49,12 +49,22 @@ def levels_that_search() -> tuple[str, ...]:
 
 
 def path_of(game: str) -> Path:
-    """Return the file that has the plans of a game, if it has plans of its own."""
+    """Return the file that has the plans of a game, if it has plans of its own.
+
+    >>> path_of("war").relative_to(FOLDER).as_posix()
+    'war/plans.json'
+    """
     return FOLDER / game / "plans.json"
 
 
 def plan_of(game: str, level: str, seats: int) -> Plan | None:
-    """Return the plan of a level for a game with so many seats, or None if the level does not search."""
+    """Return the plan of a level for a game with so many seats, or None if the level does not search.
+
+    >>> plan_of("war", "strong", 2).method, plan_of("a game of your own", "strong", 2).method
+    ('flat', 'tree')
+    >>> plan_of("war", "greedy", 2) is None
+    True
+    """
     for item in _data(game)["levels"].get(level, ()):
         if seats in item["seats"]:
             outlook = outlook_weights(game, seats, level)
@@ -63,7 +73,11 @@ def plan_of(game: str, level: str, seats: int) -> Plan | None:
 
 
 def outlook_weights(game: str, seats: int, level: str) -> Weights | None:
-    """Return the weights of the outlooks that a level has in a game with so many seats, or None if it has none."""
+    """Return the weights of the outlooks that a level has in a game with so many seats, or None if it has none.
+
+    >>> "more turns" in outlook_weights("war", 2, "expert"), outlook_weights("war", 3, "expert")
+    (True, None)
+    """
     for item in _data(game).get("outlooks", ()):
         if seats in item["seats"] and level in item.get("levels", (level,)):
             found: Weights = item["weights"]
@@ -75,6 +89,9 @@ def weights_of(game: str, seats: int, level: str | None = None, seat: str | None
     """Return the item of `worth` for a game with so many seats, or None if the game has only its own `worth`.
 
     An item with `levels` is for these levels only, and with `sides` for searches of these seats. Otherwise the one for all holds.
+
+    >>> weights_of("war", 2)["phases"], weights_of("a game of your own", 2)["weights"]
+    (['early', 'late', 'final'], {'any': {'lead': 0.1}})
     """
     items: list[Mapping[str, Any]] = [item for item in _data(game)["worth"] if seats in item["seats"]]
     own = (item for item in items if level in item.get("levels", ()) and seat in item.get("sides", (seat,)))
@@ -83,7 +100,11 @@ def weights_of(game: str, seats: int, level: str | None = None, seat: str | None
 
 @cache
 def digest_of(game: str) -> str:
-    """Return the SHA-256 of the plans and weights of a game, 64 hex digits. Two programs with the same digest have the same data."""
+    """Return the SHA-256 of the plans and weights of a game, 64 hex digits. Two programs with the same digest have the same data.
+
+    >>> len(digest_of("war")), digest_of("chess") == digest_of("a game of your own")
+    (64, True)
+    """
     return sha256(json.dumps(_data(game), sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 

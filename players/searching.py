@@ -21,6 +21,17 @@ def search(level: str, value: Value | None = None, always: bool = False, plan: P
     """Return a level that searches by its plan. It answers at once where there is only one complete choice, unless it searches `always`.
 
     `value`: how it evaluates positions, and `plan`: how it searches, in place of what the data of the game say (`./run tune`).
+
+    >>> from games import GAMES
+    >>> from games.chance import Drawn
+    >>> from games.kernel import carry_out, legal
+    >>> war = GAMES["war"]
+    >>> state = carry_out(war, war.begin(["red", "blue"], {}), "system", {"type": "advance"}, Drawn(lambda below: 0)).state
+    >>> seat = state["to_act"][0]
+    >>> question = Question(war, war.view(state, seat), legal(war, state, seat), seat, {})
+    >>> thought = search("strong")(question, Budget(20), Drawn(lambda below: 0))
+    >>> thought.action["type"], thought.options[0].action == thought.action
+    ('place_unit', True)
     """
 
     def decide(question: Question, budget: Budget, chance: Chance) -> Thought:

@@ -202,7 +202,15 @@ class Tree:
 
 
 def actor_of(game: Game, branch: Branch) -> Seat | None:
-    """Play the steps of the system on a branch, and return the first of the seats that are to act then, or None if the match is over."""
+    """Play the steps of the system on a branch, and return the first of the seats that are to act then, or None if the match is over.
+
+    >>> from games import GAMES
+    >>> from games.chance import Drawn
+    >>> war = GAMES["war"]
+    >>> branch = Branch(war, war.begin(["red", "blue"], {}), Drawn(lambda below: 0))
+    >>> actor_of(war, branch) == branch.state["to_act"][0]
+    True
+    """
     while branch.state["outcome"] is None:
         actor: Seat = branch.state["to_act"][0]
         if actor != SYSTEM:

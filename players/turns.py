@@ -83,7 +83,14 @@ class Judged:
         self.tries = 0
 
     def note(self, depth: int, value: float) -> None:
-        """Keep the value if it comes from a greater depth than the one so far, or from the same depth and is higher."""
+        """Keep the value if it comes from a greater depth than the one so far, or from the same depth and is higher.
+
+        >>> judged = Judged({"type": "end_turn"})
+        >>> judged.note(2, 0.4)
+        >>> judged.note(1, 0.9)
+        >>> judged.depth, judged.value
+        (2, 0.4)
+        """
         if (depth, value) > (self.depth, self.value):
             self.depth, self.value = depth, value
 
@@ -414,7 +421,14 @@ class Beam:
 
 def completions(choice: Choice, most: int, chance: Chance) -> Iterable[Action]:
     """Return up to `most` different actions of a choice: the highest counts, the lowest, those that leave out or keep one kind, then drawn
-    ones. Those are drawn when they are asked for."""
+    ones. Those are drawn when they are asked for.
+
+    >>> list(completions({"action": {"type": "take"}, "choose": {"pebbles": [1, 4]}}, 8, Drawn(lambda below: 0)))
+    [{'type': 'take', 'pebbles': 4}, {'type': 'take', 'pebbles': 1}, {'type': 'take', 'pebbles': 2}, {'type': 'take', 'pebbles': 3}]
+    >>> ranges = {"ships": {"each": {"gunboat": [0, 2]}, "total": [1, 2]}}
+    >>> [action["ships"] for action in completions({"action": {"type": "move"}, "choose": ranges}, 8, Drawn(lambda below: 0))]
+    [{'gunboat': 2}, {'gunboat': 1}]
+    """
     action, ranges = choice["action"], choice.get("choose")
     if ranges is None:
         return (action,)

@@ -22,7 +22,13 @@ Attack = tuple[str, int]  # the tile from which it comes, and its units
 
 
 def phase(state: State) -> str:
-    """Return the part of the match: `final` (each seat has one turn left at most), `late` (half of the cards are gone) or `early`."""
+    """Return the part of the match: `final` (each seat has one turn left at most), `late` (half of the cards are gone) or `early`.
+
+    >>> phase({"final_turns": ["red"]})
+    'final'
+    >>> phase({"final_turns": None, "deck": ["c"] * 30, "row": [], "symbols": ["drop"] * 4})
+    'early'
+    """
     if state["final_turns"] is not None:
         return "final"
     left = len(state["deck"]) + len(state["row"])
@@ -76,7 +82,11 @@ def tiles_of(state: State) -> dict[str, Tile]:
 
 
 def attacks_of(state: State) -> dict[str, Attack]:
-    """Return from where and by how many units each tile is attacked that is fought for."""
+    """Return from where and by how many units each tile is attacked that is fought for.
+
+    >>> attacks_of({"attacks": {"c3": {"from": "c2", "units": 4, "rolls": 1}}})
+    {'c3': ('c2', 4)}
+    """
     return {tile: (attack["from"], attack["units"]) for tile, attack in state["attacks"].items()}
 
 
@@ -134,7 +144,11 @@ def _boards(
 
 
 def score_of(tiles: int, held: Holding) -> tuple[int, int, int]:
-    """Return the points of a seat for its tiles, and how many sets it has and lacks one tile of (WAR-SCO-01 to 03)."""
+    """Return the points of a seat for its tiles, and how many sets it has and lacks one tile of (WAR-SCO-01 to 03).
+
+    >>> score_of(5, {"drop": 3, "wheel": 2})
+    (13, 1, 1)
+    """
     points = PER_TILE * tiles + SYMBOL_STEP * len(held) * (len(held) + 1) // 2
     sets = near = 0
     for number in held.values():
@@ -147,7 +161,15 @@ def score_of(tiles: int, held: Holding) -> tuple[int, int, int]:
 
 
 def cards_of(hand: list[str], held: Holding) -> tuple[int, int]:
-    """Return the values of the cards of a hand together, and of those that may bring units to a tile."""
+    """Return the values of the cards of a hand together, and of those that may bring units to a tile.
+
+    >>> from games.war.data import CARDS
+    >>> hand = list(CARDS)[:2]
+    >>> [(SYMBOL[card], VALUE[card]) for card in hand]
+    [('drop', 1), ('drop', 1)]
+    >>> cards_of(hand, {SYMBOL[hand[0]]: 1}), cards_of(hand, {})
+    ((2, 2), (2, 0))
+    """
     value = supply = 0
     for card in hand:
         value += VALUE[card]
@@ -231,7 +253,11 @@ def _round(difference: int) -> float:
 @cache
 def odds(edge: int) -> list[list[float]]:
     """Return the chances that attackers who never stop take a tile, by attackers and defenders, 0 to all units of a seat. `edge`: the
-    attacker's combat bonus less the defender's."""
+    attacker's combat bonus less the defender's.
+
+    >>> round(odds(0)[2][1], 3), round(odds(1)[2][1], 3), odds(0)[3][0]
+    (0.839, 0.94, 1.0)
+    """
     table = [[1.0 if attackers else 0.0] + [0.0] * UNITS for attackers in range(UNITS + 1)]
     for attackers in range(1, UNITS + 1):
         for defenders in range(1, UNITS + 1):

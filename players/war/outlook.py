@@ -61,7 +61,11 @@ def begins(before: State, state: State) -> bool:
 
 
 def turns_left(state: State) -> int:
-    """Return the turns of both seats that are left, with the one that begins: two cards are taken in each, and two more follow."""
+    """Return the turns of both seats that are left, with the one that begins: two cards are taken in each, and two more follow.
+
+    >>> turns_left({"final_turns": ["red", "blue"]}), turns_left({"final_turns": None, "deck": ["c"] * 8, "row": ["c"] * 4})
+    (2, 8)
+    """
     final = state["final_turns"]
     if final is not None:
         return len(final)

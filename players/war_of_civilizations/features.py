@@ -37,7 +37,13 @@ def pending(state: State, seat: Seat) -> bool:
 
 def stage(state: State, seat: Seat) -> tuple[int, str] | None:
     """Return how far the turn of a seat is, and the kind of the action under way; None if the seat does not plan here. Every action begun
-    and every action ended is one stage further."""
+    and every action ended is one stage further.
+
+    >>> turn = {"actions_used": 2, "action": "move"}
+    >>> state = {"turn": turn, "active": "fox", "phase": TURN_PHASE}
+    >>> stage(state, "fox"), stage({**state, "turn": {**turn, "action": None}}, "fox"), stage(state, "lion")
+    ((3, 'move'), (4, ''), None)
+    """
     turn = state["turn"]
     if turn is None or state["active"] != seat or state["phase"] not in (TURN_PHASE, PIRATE_PHASE):
         return None
@@ -82,7 +88,11 @@ PUNCH: Mapping[str, float] = {card: _punch(card) for card in CARDS if card in BA
 
 
 def phase(state: State) -> str:
-    """Return `before` the countdown, `countdown`, or `last` in its last round."""
+    """Return `before` the countdown, `countdown`, or `last` in its last round.
+
+    >>> [phase({"countdown": left}) for left in (None, 4, 1)]
+    ['before', 'countdown', 'last']
+    """
     countdown = state["countdown"]
     return "before" if countdown is None else "last" if countdown == 1 else "countdown"
 

@@ -17,7 +17,11 @@ PHASES: tuple[str, ...] = tuple(f"{seat} {phase}" for seat in SEATS for phase in
 
 
 def begins(before: State, state: State) -> bool:
-    """Return True if the other side's turn begins in a state than that of a document (or view) `before`."""
+    """Return True if the other side's turn begins in a state than that of a document (or view) `before`.
+
+    >>> begins({"active": "aliens"}, {"active": "humans"}), begins({"active": "aliens"}, {"active": "aliens"})
+    (True, False)
+    """
     return state["active"] not in (None, before["active"])
 
 
