@@ -62,12 +62,9 @@ def choose(game: Game, level: str, state: State, seat: Seat, chance: Chance, mem
 
     >>> from games import GAMES
     >>> from games.chance import Drawn
-    >>> from games.kernel import carry_out
-    >>> war = GAMES["war"]
-    >>> state = carry_out(war, war.begin(["red", "blue"], {}), "system", {"type": "advance"}, Drawn(lambda below: 0)).state
-    >>> seat = state["to_act"][0]
-    >>> choose(war, "greedy", state, seat, Drawn(lambda below: 0))["type"]
-    'place_unit'
+    >>> state = {**GAMES["war"].begin(["red", "blue"], {}), "phase": "moves", "active": "red", "to_act": ["red"]}
+    >>> choose(GAMES["war"], "greedy", state, "red", Drawn(lambda below: 0))
+    {'type': 'end_moves'}
     """
     question = question_of(game, state, seat, memory)
     return LEVELS[level](question, budget_of(question, level), chance).action

@@ -22,13 +22,9 @@ def novice(question: Question, budget: Budget, chance: Chance) -> Thought:
 
     >>> from games import GAMES
     >>> from games.chance import Drawn
-    >>> from games.kernel import carry_out, legal
-    >>> war = GAMES["war"]
-    >>> state = carry_out(war, war.begin(["red", "blue"], {}), "system", {"type": "advance"}, Drawn(lambda below: 0)).state
-    >>> seat = state["to_act"][0]
-    >>> question = Question(war, war.view(state, seat), legal(war, state, seat), seat, {})
-    >>> novice(question, Budget(), Drawn(lambda below: 0)).action["type"]
-    'place_unit'
+    >>> question = Question(GAMES["war"], {}, [{"action": {"type": "end_moves"}}], "red", {})
+    >>> novice(question, Budget(), Drawn(lambda below: 0))
+    Thought(action={'type': 'end_moves'}, spent=0, nodes=0, options=())
     """
     game, view, choices, seat, memory = question
     if is_forced(choices):

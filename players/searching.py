@@ -24,14 +24,9 @@ def search(level: str, value: Value | None = None, always: bool = False, plan: P
 
     >>> from games import GAMES
     >>> from games.chance import Drawn
-    >>> from games.kernel import carry_out, legal
-    >>> war = GAMES["war"]
-    >>> state = carry_out(war, war.begin(["red", "blue"], {}), "system", {"type": "advance"}, Drawn(lambda below: 0)).state
-    >>> seat = state["to_act"][0]
-    >>> question = Question(war, war.view(state, seat), legal(war, state, seat), seat, {})
-    >>> thought = search("strong")(question, Budget(20), Drawn(lambda below: 0))
-    >>> thought.action["type"], thought.options[0].action == thought.action
-    ('place_unit', True)
+    >>> question = Question(GAMES["war"], {}, [{"action": {"type": "end_moves"}}], "red", {})
+    >>> search("strong")(question, Budget(20), Drawn(lambda below: 0))
+    Thought(action={'type': 'end_moves'}, spent=0, nodes=0, options=())
     """
 
     def decide(question: Question, budget: Budget, chance: Chance) -> Thought:

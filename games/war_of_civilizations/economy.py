@@ -8,14 +8,7 @@ from games.choices import Outside, Ranges
 from games.documents import Own
 from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, no
 from games.schema import Fields, counts, known, listing, nullable, optional, text, whole
-from games.war_of_civilizations.checks import (
-    bonus_open,
-    cannot_pay,
-    no_bonus,
-    no_room,
-    no_step,
-    played_without,
-)
+from games.war_of_civilizations.checks import bonus_open, cannot_pay, no_bonus, no_room, no_step, played_without
 from games.war_of_civilizations.data import (
     BARREN,
     BUYING,

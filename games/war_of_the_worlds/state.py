@@ -9,22 +9,7 @@ from collections.abc import Collection
 
 from games.kernel import SYSTEM, Action, Refusal, Seat, no
 from games.lifecycle import OVER, ROUND_END, SETUP, SHARED_REASONS, outcome
-from games.schema import (
-    BLANK,
-    COUNTED,
-    always,
-    described,
-    flag,
-    ids,
-    listing,
-    mapping,
-    nullable,
-    record,
-    settings,
-    text,
-    veiled,
-    whole,
-)
+from games.schema import BLANK, COUNTED, always, described, flag, ids, listing, mapping, nullable, record, settings, text, veiled, whole
 from games.war_of_the_worlds.data import (
     ALIENS,
     ATTACKABLE,

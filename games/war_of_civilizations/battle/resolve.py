@@ -3,14 +3,7 @@
 from __future__ import annotations
 
 from games.kernel import Seat
-from games.war_of_civilizations.battle.record import (
-    cards_in_effect,
-    going_home,
-    on_side,
-    prize,
-    total,
-    waiting,
-)
+from games.war_of_civilizations.battle.record import cards_in_effect, going_home, on_side, prize, total, waiting
 from games.war_of_civilizations.data import (
     ATTACKER,
     BIDS_PHASE,
