@@ -248,18 +248,17 @@ def changes(before: Position | None, after: Position) -> Changes:
         due: dict[str, int | None] = {work.member: work.due for work in owed(after)}
         if before.table is after.table:
             return Changes(due=due)
-        moves: dict[str, bool | int] = {**deadlines(after)}
-        return Changes(due=due, standing=canonical(stored(after)), indexes=moves, created=after.created)
+        return Changes(due=due, standing=canonical(stored(after)), indexes=deadlines(after))
     return _all_of(before, after, indexes(before))
 
 
 def _all_of(before: Position | None, after: Position, left: dict[str, int]) -> Changes:
     belongs = indexes(after)
-    moves: dict[str, bool | int] = {name: moment for name, moment in sorted(belongs.items()) if left.get(name) != moment}
-    moves |= dict.fromkeys(sorted(left.keys() - belongs.keys()), False)
+    moves: dict[str, int | None] = {name: moment for name, moment in sorted(belongs.items()) if left.get(name) != moment}
+    moves |= dict.fromkeys(sorted(left.keys() - belongs.keys()))
     due: dict[str, int | None] = {} if before is None else {work.member: None for work in owed(before)}
     due |= {work.member: work.due for work in owed(after)}
-    changed = Changes(due=due, standing=canonical(stored(after)), indexes=moves, created=after.created)
+    changed = Changes(due=due, standing=canonical(stored(after)), indexes=moves)
     if before is None or not only_clocks_differ(before.table, after.table) or after.ended:
         hidden = before is not None and before.begun is not None and after.begun is not None
         return changed._replace(tell=tuple(_followers(after) if hidden else concerned(after)), anew=True)

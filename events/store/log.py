@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
+import orjson
 import structlog
 
 from events.errors import StoreRefused
@@ -42,17 +43,15 @@ class Item(NamedTuple):
 class Changes(NamedTuple):
     """The changes of an append beside the log. Empty values change nothing.
 
-    `due`: by member of the index of what is due, the moment (ms since 1970), or None for what is due no more. `indexes`: by name, whether
-    the match belongs there, or the moment that orders it there if that is not its creation. `snapshot`: a version and its document, and
-    which older one it replaces, if any. `tell`: the players to whom this is news; `anew`: these are all who have to do with the match,
-    because its table has changed or it has ended. `leaf`: when the next leaf of the match is due (events/notary/leaves.py),
-    unless it wants one earlier.
+    `due`: by member of the index of what is due, the moment (ms since 1970), or None for what is due no more. `indexes`: by name, the
+    moment that orders the match there, or None for an index that it leaves. `snapshot`: a version and its document, and which older one
+    it replaces, if any. `tell`: the players to whom this is news; `anew`: these are all who have to do with the match, because its table
+    has changed or it has ended. `leaf`: when the next leaf of the match is due (events/notary/leaves.py), unless one is due earlier.
     """
 
     due: Mapping[str, int | None] = {}
     standing: bytes = b""
-    indexes: Mapping[str, bool | int] = {}
-    created: int = 0
+    indexes: Mapping[str, int | None] = {}
     snapshot: tuple[int, bytes, int | None] | None = None
     secret: str = ""
     tell: tuple[str, ...] = ()
@@ -254,30 +253,28 @@ class RedisLog:
         keys = self._keys.of(match)
         mark = os.urandom(8)
         snapshot = self._signed(match, changes.snapshot)
+        change: dict[str, Any] = {"expected": expected, "most": PAGE}
+        if digest:
+            change["digest"] = digest
+        if claim is not None:
+            change["request"] = claim.name
+            change["answer"] = f"{expected + 1 + claim.after}:{expected + len(entries)}:{claim.fingerprint}"
+        if snapshot is not None:
+            change["snapshot"], _, change["replaces"] = snapshot
+        if changes.secret:
+            change["secret"] = changes.secret
+        if changes.leaf is not None:
+            change["leaf"] = changes.leaf
+        if changes.indexes:
+            change["indexes"] = list(changes.indexes.values())
+        if changes.due:
+            change["due"] = changes.due
+        if changes.anew or changes.tell:
+            change["tell"] = "".join([" *" if changes.anew else "", *[f" {player}" for player in changes.tell]])
         answer = self._client.run(
             _APPEND,
             [*keys[:7], *[keys.indexes + name for name in changes.indexes]],
-            [
-                expected,
-                mark,
-                claim.name if claim else "",
-                f"{expected + 1 + claim.after}:{expected + len(entries)}:{claim.fingerprint}" if claim else "",
-                changes.standing,
-                snapshot[0] if snapshot else "",
-                snapshot[1] if snapshot else "",
-                snapshot[2] if snapshot and snapshot[2] is not None else "",
-                changes.secret,
-                changes.created,
-                PAGE,
-                digest,
-                len(entries),
-                len(changes.due),
-                "" if changes.leaf is None else changes.leaf,
-                *entries,
-                *["+" if place is True else "-" if place is False else place for place in changes.indexes.values()],
-                *[text for member, moment in changes.due.items() for text in (member, "" if moment is None else moment)],
-                "".join([" *" if changes.anew else "", *[f" {player}" for player in changes.tell]]),
-            ],
+            [orjson.dumps(change), mark, changes.standing, snapshot[1] if snapshot else b"", *entries],
         )
         if answer[0] == 1 or _is_mine(answer[2], mark):
             if changes.secret and expected == 0:

@@ -7,12 +7,14 @@ local function partition_and_match(key, kind)
   return tag, match
 end
 
+local of_partition = {due = true, pending = true} -- one key for all matches of a partition
+
 -- Raise an error unless the keys from `first` on are those of the given kinds of one match, in this order.
 local function check_keys(keys, first, tag, match, kinds)
-  for place = 1, #kinds do
-    local kind = kinds[place]
-    local expected = tag .. ':' .. kind .. ((kind == 'due' or kind == 'pending') and '' or ':' .. match)
-    if keys[first + place - 1] ~= expected then error({err = 'ERR the keys are not those of one match'}) end
+  local start, own = tag .. ':', ':' .. match
+  for place, kind in ipairs(kinds) do
+    local key = of_partition[kind] and start .. kind or start .. kind .. own
+    if keys[first + place - 1] ~= key then error({err = 'ERR the keys are not those of one match'}) end
   end
 end
 
@@ -25,12 +27,18 @@ local function check_indexes(keys, first, tag)
 end
 
 -- Return an argument as a whole number that is at least `least`.
-local function whole(text, least)
-  local number = tonumber(text)
+local function whole(value, least)
+  local number = tonumber(value)
   if not number or number < least or number >= 9007199254740992 or number % 1 ~= 0 then
     error({err = 'ERR an argument is not a whole number in its range'})
   end
   return number
+end
+
+-- Return a value that came in JSON. Raise an error unless it is a text.
+local function check_text(value)
+  if type(value) ~= 'string' then error({err = 'ERR an argument is not a text'}) end
+  return value
 end
 
 -- Return the id of a player from the key of the player.

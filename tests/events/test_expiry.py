@@ -163,7 +163,7 @@ def test_no_memory_brings_back_a_part_of_a_match(
     match, other = aged(request="k"), another_platform()
     before = recall.newest(other, match)
     assert expiry.remove(platform, match)
-    assert isinstance(other.store.log.append(match, 1, [b"{}"], Changes(standing=b"x", indexes={"all": True})), Conflict)
+    assert isinstance(other.store.log.append(match, 1, [b"{}"], Changes(standing=b"x", indexes={"all": 1})), Conflict)
     with pytest.raises(NoMatch):
         take_seat(other, match, bob, "two")
     other.cache.put(before)
@@ -246,7 +246,7 @@ def test_a_cluster_removes_a_match_too(cluster_url: str) -> None:
     store = Store(RedisClient(cluster_url, cluster=True))
     match = "m" + "c" * 16
     entry = b'{"at":1,"events":[{"type":"match_created","expires":2}]}'
-    changed = Changes(standing=b"s", indexes={"all": True}, created=1, secret="00" * 32, due={f"expire|{match}|": 2})
+    changed = Changes(standing=b"s", indexes={"all": 1}, secret="00" * 32, due={f"expire|{match}|": 2})
     store.log.append(match, 0, [entry], changed)
     assert store.removal.remove(match, 1, ["all"], [f"expire|{match}|"], 0, 0)
     assert (store.log.head(match), store.lists.standing_bytes(match), match in store.log.secrets()) == (0, None, False)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import json
+import math
 import re
 import socket
 from collections.abc import Callable, Iterator, Sequence
@@ -195,13 +197,12 @@ def test_the_names_of_commands_are_in_no_file_that_others_can_read_and_in_no_arg
 
 
 def append(world: World, **changed: Any) -> tuple[list[str], list[Any]]:
-    """Return the keys and arguments of an append to the match, with some arguments changed by their number."""
-    keys = [*world.keys[:7], f"{world.keys.indexes}all"]
-    due = [f"advance|{world.match}|", 5]
-    args: list[Any] = [2, "mark", "p/r", "3:3:f", "{}", "64", "snapshot", "1", "", 9, 10, "", 1, 1, 7, "entry", "+", *due, ""]
-    for number, value in changed.items():
-        args[int(number.removeprefix("arg")) - 1] = value
-    return keys, args
+    """Return the keys and arguments of an append to the match, with some members of the change or the other arguments replaced."""
+    change: dict[str, Any] = {"expected": 2, "most": 10, "request": "p/r", "answer": "3:3:f", "snapshot": 64, "replaces": 1, "leaf": 7}
+    change |= {"indexes": [9], "due": {f"advance|{world.match}|": 5}, "tell": " *"}
+    mark, entries = changed.pop("mark", "mark"), changed.pop("entries", ["entry"])
+    text = changed.pop("change", None) or json.dumps({**change, **changed})
+    return [*world.keys[:7], f"{world.keys.indexes}all"], [text, mark, "{}", "snapshot", *entries]
 
 
 def calls(world: World) -> dict[str, tuple[list[str], list[Any]]]:
@@ -270,28 +271,43 @@ def test_no_key_of_a_function_can_be_one_that_is_not_its_own(
 
 
 HOSTILE_APPENDS: list[dict[str, Any]] = [
-    {"arg1": -1},
-    {"arg1": "2.5"},
-    {"arg1": "inf"},
-    {"arg1": "nan"},
-    {"arg1": ""},
-    {"arg13": 0},
-    {"arg13": -1},
-    {"arg13": 2},
-    {"arg13": "1e300"},
-    {"arg14": 0},
-    {"arg14": "9999999"},
-    {"arg9": "ab" * 32},
-    {"arg9": "MAXLEN"},
-    {"arg10": "NX"},
-    {"arg10": "inf"},
-    {"arg15": "NX"},
-    {"arg15": "-1"},
-    {"arg19": "CH"},
-    {"arg19": "-inf"},
-    {"arg17": "x"},
-    {"arg17": "-1"},
-    {"arg20": "p\r\n"},
+    {"change": "["},
+    {"change": "5"},
+    {"change": "{}"},
+    {"change": "null"},
+    {"expected": -1},
+    {"expected": 2.5},
+    {"expected": math.inf},
+    {"expected": math.nan},
+    {"expected": ""},
+    {"expected": None},
+    {"most": 0},
+    {"most": [1]},
+    {"digest": 5},
+    {"request": {"p": "r"}},
+    {"answer": None},
+    {"snapshot": -1},
+    {"snapshot": "NX"},
+    {"replaces": "NX"},
+    {"replaces": [1]},
+    {"entries": []},
+    {"secret": "ab" * 32},
+    {"secret": "MAXLEN"},
+    {"secret": ["ab" * 32]},
+    {"leaf": "NX"},
+    {"leaf": -1},
+    {"indexes": []},
+    {"indexes": [9, 9]},
+    {"indexes": ["NX"]},
+    {"indexes": [math.inf]},
+    {"indexes": [False]},
+    {"indexes": {"1": 9}},
+    {"due": {"member": "CH"}},
+    {"due": {"member": -math.inf}},
+    {"due": {"member": [1]}},
+    {"due": ["member"]},
+    {"tell": "p\r\n"},
+    {"tell": ["p"]},
 ]
 
 
@@ -307,7 +323,7 @@ def test_an_append_with_hostile_arguments_is_refused_and_changes_nothing(world: 
 def test_an_append_elsewhere_than_at_the_head_changes_nothing(world: World, expected: int) -> None:
     before = world.source()
     try:
-        said = world.platform.store.client.run(library.script("append"), *append(world, arg1=expected))
+        said = world.platform.store.client.run(library.script("append"), *append(world, expected=expected))
         assert said[:2] == [0, 2]
     except StoreRefused:
         assert expected == 10**20
@@ -317,7 +333,7 @@ def test_an_append_elsewhere_than_at_the_head_changes_nothing(world: World, expe
 @pytest.mark.parametrize("word", ["MAXLEN", "MINID", "NOMKSTREAM", "*", "~", "0", ""])
 def test_no_entry_is_taken_for_an_option(world: World, word: str) -> None:
     before = world.keeper.xrange(world.keys.stream)
-    assert world.platform.store.client.run(library.script("append"), *append(world, arg2=word, arg16=word)) == [1]
+    assert world.platform.store.client.run(library.script("append"), *append(world, mark=word, entries=[word])) == [1]
     assert world.keeper.xrange(world.keys.stream)[:-1] == before
     assert world.keeper.xlen(world.keys.stream) == 3
 

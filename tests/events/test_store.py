@@ -97,8 +97,8 @@ def test_all_that_follows_from_an_entry_is_written_in_the_same_step(store: Store
     match = fresh()
     keys = store.keys.of(match)
     advance, think = f"advance|{match}|", f"think|{match}|one"
-    due, belongs = {advance: 1234, think: 5678}, {"all": True, "status:x": True}
-    changes = Changes(due=due, standing=b"{}", indexes=belongs, created=99, snapshot=(1, b"s", None), secret="ab" * 32)
+    due, belongs = {advance: 1234, think: 5678}, {"all": 99, "status:x": 99}
+    changes = Changes(due=due, standing=b"{}", indexes=belongs, snapshot=(1, b"s", None), secret="ab" * 32)
     store.log.append(match, 0, raws(1), changes)
     ask = store.client.ask
 
@@ -111,7 +111,7 @@ def test_all_that_follows_from_an_entry_is_written_in_the_same_step(store: Store
     assert ask("ZSCORE", keys.indexes + "all", match) == ask("ZSCORE", keys.indexes + "status:x", match) == 99
     assert ask("HGETALL", keys.snapshots) == {}, "a snapshot needs a secret to be signed with"
     assert store.log.load(match, 1).secret == "ab" * 32
-    later = Changes(due={advance: None, think: 9}, indexes={"status:x": False}, snapshot=(2, b"t", 1))
+    later = Changes(due={advance: None, think: 9}, indexes={"status:x": None}, snapshot=(2, b"t", 1))
     store.log.append(match, 1, raws(2), later)
     assert owed() == [[think.encode(), 9]]
     assert ask("ZSCORE", keys.indexes + "status:x", match) is None
@@ -124,7 +124,7 @@ def test_all_that_follows_from_an_entry_is_written_in_the_same_step(store: Store
 
 def test_empty_changes_change_nothing(store: Store) -> None:
     match = fresh()
-    store.log.append(match, 0, raws(1), Changes(due={"advance|m|": 5}, standing=b"{}", indexes={"all": True}, created=1))
+    store.log.append(match, 0, raws(1), Changes(due={"advance|m|": 5}, standing=b"{}", indexes={"all": 1}))
     store.log.append(match, 1, raws(2), Changes())
     keys = store.keys.of(match)
     assert store.client.ask("ZSCORE", keys.due, "advance|m|") == 5
