@@ -40,7 +40,7 @@ from record.thoughts import Decision, seed_of, thought_key
 from table import rules as table_rules
 from table.deeds import DEEDS
 from table.rematch import rematch as new_rematch
-from table.session import Origin, Session
+from table.session import NewMatch, Origin, Session
 from table.state import kept_seats, lock_of
 
 LONGEST_LIST = 50
@@ -159,7 +159,7 @@ def _create(platform: Platform, match: str, player: str, action: Action, asked: 
     platform.pulse.take_part()
     now = platform.clock.now()
     expires = now + round(platform.settings.unstarted_days * DAY_MS)
-    session = Session(rules, commitment=published, lock=lock_of(published, join_code(secret)), expires=expires, origin=origin)
+    session = Session(rules, new=NewMatch(published, lock_of(published, join_code(secret)), expires, origin))
     try:
         action = table_rules.carry_out(session, player, action)
         canonical([action, session.events])

@@ -15,7 +15,7 @@ from table import clocks
 from table.data import ESCALATION_MS
 from table.document import Occupant, Table
 from table.rules import is_table_action
-from table.session import Session, evolve, fold
+from table.session import Now, Session, evolve, fold
 from table.state import BLANK, CLOSED, OPEN, STARTED, delay, is_open, is_sealed, seats_of
 
 _FIXING = frozenset({RESTORED, "match_started", "seat_withdrawn"})
@@ -150,22 +150,10 @@ def session_after(
     role: str | None = None,
     escalation: int = ESCALATION_MS,
 ) -> Session:
-    """Return the session in which an action of the table is carried out at a moment after a position. `Session` tells of its arguments."""
-    return Session(
-        game,
-        before.table,
-        before.document,
-        at=at,
-        last=before.at,
-        version=before.version,
-        fixed=before.fixed,
-        chance=chance,
-        earlier=earlier,
-        role=role,
-        escalation=escalation,
-        finished=before.finished,
-        successor=successor_id(before.match),
-    )
+    """Return the session in which an action of the table is carried out at a moment after a position (table.session.Now)."""
+    successor = successor_id(before.match)
+    now = Now(at, before.at, before.version, before.fixed, chance, earlier, role, escalation, before.finished, successor)
+    return Session(game, before.table, before.document, now=now)
 
 
 def follow(game: Game, position: Position | None, entry: Entry) -> Position:

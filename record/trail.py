@@ -26,7 +26,7 @@ from table import rules as table_rules
 from table.deeds import CONTINUE, FORK
 from table.document import Table
 from table.rules import follows_the_end, is_table_action
-from table.session import Origin, Session, fold
+from table.session import NewMatch, Origin, Session, fold
 from table.state import BLANK, DISPUTED, PAUSED, STARTED, lock_of
 
 VERIFIED = "verified"
@@ -381,8 +381,8 @@ class Trail:
             # The secret's hash and the time to start are taken as published, and without the secret the lock, too.
             published, expires = entry.events[0]["commitment"], entry.events[0].get("expires")
             lock = entry.events[0].get("lock", "") if self.secret is None else lock_of(published, join_code(bytes.fromhex(self.secret)))
-            session = Session(game, commitment=published, lock=lock, expires=expires, origin=_origin(entry))
-            if session.origin is None:
+            session = Session(game, new=NewMatch(published, lock, expires, _origin(entry)))
+            if session.new.origin is None:
                 action = {**action, "game": game.id}
         else:
             session = session_after(game, before, entry.at, self._chance(), self._earlier.__getitem__, **_published(entry))

@@ -21,7 +21,7 @@ def abandon_refusal(session: Session, system: str, action: Action) -> Refusal | 
     if refusal is not None:
         return refusal
     table = session.table
-    early = session.at < session.last + ABANDONMENT_MS
+    early = session.now.at < session.now.last + ABANDONMENT_MS
     return no("not_due", "TBL-TIM-10") if early or table["phase"] != STARTED or table["clock"]["kind"] != NONE else None
 
 

@@ -33,7 +33,7 @@ def continue_match(session: Session, system: str, action: Action) -> None:
 
     The dice and the clocks are new, and everybody plays their own seat (TBL-DIS-13, TBL-CRE-02).
     """
-    origin = session.origin
+    origin = session.new.origin
     assert origin is not None, "whoever lets a match go on knows where it begins"
     table = origin.table
     named = {"match": origin.match, "version": origin.version, "digest": origin.digest, "dispute": action["dispute"]}
@@ -44,7 +44,7 @@ def continue_match(session: Session, system: str, action: Action) -> None:
         "match_created",
         game=session.game.id,
         creator=table["creator"],
-        commitment=session.commitment,
+        commitment=session.new.commitment,
         roster=table["roster"],
         origin=named,
         **given,

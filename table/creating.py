@@ -63,9 +63,9 @@ def announce(session: Session, player: str, action: Action, **more: Any) -> None
     """
     roster = {seat: occupant(seat_request, player) for seat, seat_request in action["seats"].items()}
     invited = {seat: id for seat, seat_request in action["seats"].items() if (id := invited_player(seat_request)) is not None}
-    more |= {"invited": invited or None, "lock": session.lock if "code" in action else None, "expires": session.expires}
+    more |= {"invited": invited or None, "lock": session.new.lock if "code" in action else None, "expires": session.new.expires}
     given = {name: value for name, value in more.items() if value is not None} | chosen_settings(action)
-    session.emit("match_created", game=session.game.id, creator=player, commitment=session.commitment, roster=roster, **given)
+    session.emit("match_created", game=session.game.id, creator=player, commitment=session.new.commitment, roster=roster, **given)
 
 
 def _order(session: Session, action: Action) -> list[str]:

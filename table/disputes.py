@@ -84,10 +84,10 @@ def dispute_refusal(session: Session, seat: Seat, action: Action) -> Refusal | N
     refusal = not_a_party(session, seat)
     if refusal is not None:
         return refusal
-    if not 1 <= action["version"] <= session.version:
-        return no("no_such_past", "TBL-DIS-01", version=action["version"], last=session.version)
-    if session.finished is not None and session.at > session.finished + DISPUTABLE_MS:
-        return no("too_late", "TBL-DIS-03", until=session.finished + DISPUTABLE_MS)
+    if not 1 <= action["version"] <= session.now.version:
+        return no("no_such_past", "TBL-DIS-01", version=action["version"], last=session.now.version)
+    if session.now.finished is not None and session.now.at > session.now.finished + DISPUTABLE_MS:
+        return no("too_late", "TBL-DIS-03", until=session.now.finished + DISPUTABLE_MS)
     disputes = session.table["disputes"]
     if any(one["seat"] == seat and one["state"] in UNDECIDED for one in disputes):
         return no("already_disputed", "TBL-DIS-04", seat=seat)
@@ -101,12 +101,12 @@ def dispute(session: Session, seat: Seat, action: Action) -> None:
         dispute=len(session.table["disputes"]) + 1,
         seat=seat,
         version=action["version"],
-        opened=session.version + 1,
+        opened=session.now.version + 1,
         text=action["text"],
-        until=session.at + session.escalation,
+        until=session.now.at + session.now.escalation,
     )
     if not is_over(session) and session.table["phase"] != DISPUTED:
-        session.emit("match_frozen", since=session.at)
+        session.emit("match_frozen", since=session.now.at)
 
 
 def withdraw_dispute_offers(session: Session, seat: Seat) -> list[Action]:
@@ -181,7 +181,7 @@ def rule_dispute_offers(session: Session, player: str) -> list[Action]:
 
 def rule_dispute_refusal(session: Session, player: str, action: Action) -> Refusal | None:
     """Return why a ruling is refused, or None (TBL-DIS-07, TBL-DIS-08, TBL-DIS-10, TBL-DIS-11)."""
-    if session.role is None:
+    if session.now.role is None:
         return no("not_a_referee", "TBL-DIS-07")
     one = find(session, action["dispute"], OPEN, APPEALED)
     if one is None:
@@ -190,7 +190,7 @@ def rule_dispute_refusal(session: Session, player: str, action: Action) -> Refus
         return no("is_party", "TBL-DIS-07")
     if any(ruling["referee"] == player for ruling in one["rulings"]):
         return no("same_referee", "TBL-DIS-10")
-    if one["escalated"] and session.role != ADMIN:
+    if one["escalated"] and session.now.role != ADMIN:
         return no("needs_admin", "TBL-DIS-11")
     reason = _remedy_reason(session, action)
     return None if reason is None else no("bad_remedy", "TBL-DIS-08", reason=reason)
@@ -213,8 +213,8 @@ def _remedy_reason(session: Session, action: Action) -> str | None:
     if remedy == PLAY_ON_REMEDY:
         if is_over(session):
             return "the match is over, so nothing is played on"
-        if not 1 <= action["version"] <= session.version:
-            return f"the match has the versions 1 to {session.version}"
+        if not 1 <= action["version"] <= session.now.version:
+            return f"the match has the versions 1 to {session.now.version}"
     return None
 
 
@@ -222,8 +222,8 @@ def rule_dispute(session: Session, player: str, action: Action) -> None:
     """Rule on a dispute. A ruling on appeal is final and takes effect at once (TBL-DIS-07, TBL-DIS-08, TBL-DIS-09, TBL-DIS-10)."""
     final = find(session, action["dispute"], APPEALED) is not None
     given = {name: action[name] for name in ("dispute", "verdict", "remedy", "seat", "version", "text") if name in action}
-    until = {} if final else {"until": session.at + APPEAL_MS}
-    session.emit("dispute_ruled", referee=player, role=session.role, **given, **until)
+    until = {} if final else {"until": session.now.at + APPEAL_MS}
+    session.emit("dispute_ruled", referee=player, role=session.now.role, **given, **until)
     if final:
         _settle(session, action["dispute"])
 
@@ -268,12 +268,12 @@ def appeal_refusal(session: Session, seat: Seat, action: Action) -> Refusal | No
     if one is None:
         return no("no_dispute", "TBL-DIS-10", dispute=action["dispute"])
     until = one["until"]
-    return no("too_late", "TBL-DIS-10", until=until) if until is not None and session.at > until else None
+    return no("too_late", "TBL-DIS-10", until=until) if until is not None and session.now.at > until else None
 
 
 def appeal(session: Session, seat: Seat, action: Action) -> None:
     """Appeal against a ruling, to another referee (TBL-DIS-10, TBL-DIS-11)."""
-    until = session.at + session.escalation
+    until = session.now.at + session.now.escalation
     session.emit("ruling_appealed", dispute=action["dispute"], seat=seat, text=action["text"], until=until)
 
 
@@ -293,7 +293,7 @@ def escalate_dispute_refusal(session: Session, system: str, action: Action) -> R
 
 def escalate_dispute(session: Session, system: str, action: Action) -> None:
     """Let only an admin rule on a dispute that no referee has answered in time (TBL-DIS-11)."""
-    session.emit("dispute_escalated", dispute=action["dispute"], until=session.at + LAPSE_MS)
+    session.emit("dispute_escalated", dispute=action["dispute"], until=session.now.at + LAPSE_MS)
 
 
 def lapse_dispute_offers(session: Session, system: str) -> list[Action]:
@@ -334,7 +334,7 @@ def close_appeal(session: Session, system: str, action: Action) -> None:
 
 def _is_past(session: Session, one: Dispute) -> bool:
     """Return True if what a dispute waits for has not happened in time."""
-    return one["until"] is not None and session.at > one["until"]
+    return one["until"] is not None and session.now.at > one["until"]
 
 
 # ---------------------------------------------------------------- effects
@@ -354,7 +354,7 @@ def _unfreeze(session: Session) -> None:
     table = session.table
     since = table["disputed_since"]
     if since is not None and not any(one["state"] in UNDECIDED for one in table["disputes"]):
-        session.emit("match_unfrozen", frozen=session.at - since)
+        session.emit("match_unfrozen", frozen=session.now.at - since)
 
 
 def _forfeit(session: Session, seat: Seat, version: int, number: int) -> None:
@@ -366,7 +366,7 @@ def _forfeit(session: Session, seat: Seat, version: int, number: int) -> None:
 
 def _play_on(session: Session, seat: Seat, version: int, number: int) -> None:
     """End the match. Another one begins from the version (TBL-DIS-08, TBL-DIS-13)."""
-    session.emit("match_continued", match=session.successor, version=version, dispute=number)
+    session.emit("match_continued", match=session.now.successor, version=version, dispute=number)
     session.emit("match_ended", winners=[], reason=RULING, scores={})
 
 

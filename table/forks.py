@@ -21,7 +21,7 @@ def fork_match_refusal(session: Session, player: str, action: Action) -> Refusal
     """Return why a fork is refused, or None (TBL-CRE-01, TBL-FRK-01, TBL-FRK-02, TBL-CRE-03, TBL-CLK-01, TBL-TIM-01, TBL-PRV-01)."""
     if session.table["phase"] != NEW:
         return no("already_created", "TBL-CRE-01")
-    origin = session.origin
+    origin = session.new.origin
     assert origin is not None, "whoever forks a match knows where it begins"
     if not origin.over:
         return no("origin_not_over", "TBL-FRK-01", match=origin.match)
@@ -38,7 +38,7 @@ def fork_match(session: Session, player: str, action: Action) -> None:
 
     (TBL-FRK-01, TBL-FRK-03, TBL-FRK-04, TBL-CRE-02, TBL-SEA-06)
     """
-    origin = session.origin
+    origin = session.new.origin
     assert origin is not None, "whoever forks a match knows where it begins"
     announce(session, player, action, origin={"match": origin.match, "version": origin.version, "digest": origin.digest})
     session.emit(RESTORED, version=origin.version, document=origin.document, memory=origin.memory)

@@ -25,7 +25,7 @@ def offer_offers(session: Session, seat: Seat) -> list[Action]:
 
 def offer_ranges(session: Session, seat: Seat, action: Action) -> Ranges:
     """Return the versions that a takeback can go back to (TBL-TBK-02)."""
-    return {"version": [session.fixed, session.version - 1]} if action["what"] == TAKEBACK else {}
+    return {"version": [session.now.fixed, session.now.version - 1]} if action["what"] == TAKEBACK else {}
 
 
 def offer_refusal(session: Session, seat: Seat, action: Action) -> Refusal | None:
@@ -82,7 +82,7 @@ def _takeback_terms(session: Session, action: Action) -> Refusal | None:
     away = _undoing_terms(session, action)
     if away is not None:
         return away
-    first, last = session.fixed, session.version - 1
+    first, last = session.now.fixed, session.now.version - 1
     given = action.get("version", last)
     if 0 < first <= given <= last:
         return None
@@ -166,7 +166,7 @@ def _void(session: Session, version: int) -> None:
 
 def _pause(session: Session, version: int) -> None:
     """Stop play and clocks (TBL-PAU-01)."""
-    session.emit("match_paused", until=session.at + PAUSE_MS)
+    session.emit("match_paused", until=session.now.at + PAUSE_MS)
 
 
 def _resume(session: Session, version: int) -> None:
@@ -176,7 +176,7 @@ def _resume(session: Session, version: int) -> None:
 
 def _take_back(session: Session, version: int) -> None:
     """Bring the document of an earlier version back, with what was remembered then (TBL-TBK-01)."""
-    document, memory = session.earlier(version)
+    document, memory = session.now.earlier(version)
     session.emit(RESTORED, version=version, document=document, memory=memory)
 
 
@@ -204,7 +204,7 @@ def end_pause_refusal(session: Session, system: str, action: Action) -> Refusal 
     until = session.table["paused_until"]
     if until is None:
         return no("not_paused", "TBL-PAU-03")
-    return no("not_due", "TBL-PAU-04") if session.at < until else None
+    return no("not_due", "TBL-PAU-04") if session.now.at < until else None
 
 
 def end_pause(session: Session, system: str, action: Action) -> None:

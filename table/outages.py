@@ -21,7 +21,7 @@ def return_time_refusal(session: Session, system: str, action: Action) -> Refusa
     if refusal is not None:
         return refusal
     returned, start, end = session.table["clocks"]["returned"], action["from"], action["to"]
-    if not (returned <= start < end <= session.at and deadlines(session.table)):
+    if not (returned <= start < end <= session.now.at and deadlines(session.table)):
         return no("nothing_to_return", "TBL-CLK-07", start=start, end=end, returned=returned)
     return None
 

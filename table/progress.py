@@ -99,7 +99,7 @@ def lapse_offers(session: Session) -> None:
 def leave_game(session: Session, seat: Seat) -> None:
     """Let the game take a seat out of play (TBL-RES-02)."""
     lapse_offers(session)
-    session.take(withdraw(session.game, session.state, seat, session.chance))
+    session.take(withdraw(session.game, session.state, seat, session.now.chance))
 
 
 def forfeit(session: Session, seat: Seat) -> None:
@@ -118,7 +118,7 @@ def skip(session: Session, seat: Seat) -> None:
     """Play what the game names for a seat that does not decide: one action, or until the seat's turn is over (TBL-TIM-07)."""
     for _ in range(_MOST_DEFAULTS):
         action: Action = session.game.default(session.state, seat)
-        session.take(carry_out(session.game, session.state, seat, action, session.chance))
+        session.take(carry_out(session.game, session.state, seat, action, session.now.chance))
         if session.table["clock"]["kind"] == PER_ACTION or seat not in session.state["to_act"]:
             break
     lapse(session, seat)

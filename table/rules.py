@@ -16,7 +16,7 @@ from table.deeds import DEEDS
 from table.document import Table
 from table.facts import FACTS
 from table.progress import is_over, lapse, lapsing
-from table.session import BY_PLAYER, BY_REFEREE, BY_SEAT, BY_SYSTEM, Session, TableDeed
+from table.session import BY_PLAYER, BY_REFEREE, BY_SEAT, BY_SYSTEM, Now, Session, TableDeed
 from table.state import DISPUTED, PAUSED, lock_of, needs_code
 from table.votes import settle_votes
 
@@ -184,7 +184,7 @@ def legal(game: Game, table: Table, state: State, player: str) -> list[Choice]:
 
 def legal_for_seat(game: Game, table: Table, state: State, seat: str, version: int, fixed: int) -> list[Choice]:
     """Return all choices that a seat has at the table, at a version. Nothing can be taken back from before the version `fixed`."""
-    return _legal(Session(game, table, state, version=version, fixed=fixed), seat)
+    return _legal(Session(game, table, state, now=Now(version=version, fixed=fixed)), seat)
 
 
 def _legal(session: Session, actor: str) -> list[Choice]:

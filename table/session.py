@@ -48,65 +48,59 @@ def _no_position(version: int) -> tuple[State, Memory]:
     raise AssertionError("this action looks at no earlier version")
 
 
+class NewMatch(NamedTuple):
+    """What creating a match needs.
+
+    `commitment`: the SHA-256 of the match's secret, in hex. `lock`: the hash of the code that it may ask for. `expires`: when it is removed
+    unless it has started. `origin`: the version of another match from which it begins, if any.
+    """
+
+    commitment: str = ""
+    lock: str = ""
+    expires: int | None = None
+    origin: Origin | None = None
+
+
+class Now(NamedTuple):
+    """When an action is carried out in a match that has been created, and what only the platform knows of it. Moments are in milliseconds
+    since 1970.
+
+    `at`: the moment of the action. `last`: the latest moment of all entries before it. `version`: the version before it. `fixed`: the
+    version before which nothing can be taken back (record.positions). `chance`: for what the game draws. `earlier(version)`: the document
+    and the memory of the game at an earlier version.
+
+    For disputes: `role` is `referee` or `admin` if the actor is one, else None. A dispute goes to an admin after `escalation` milliseconds.
+    `finished` is when the match was over, or None. `successor` is the id that a match would have that goes on from this one.
+    """
+
+    at: int = 0
+    last: int = 0
+    version: int = 0
+    fixed: int = 0
+    chance: Chance = Drawn(_no_number)
+    earlier: Callable[[int], tuple[State, Memory]] = _no_position
+    role: str | None = None
+    escalation: int = ESCALATION_MS
+    finished: int | None = None
+    successor: str = ""
+
+
 class Session:
     """A match while one action of the table is carried out: both documents so far, and the events so far.
 
-    Creating a match needs what is published then: `commitment`, the SHA-256 of the match's secret, in hex; `lock`, the hash of the code
-    that it may ask for; and `expires`, when it is removed unless it has started. A match that begins from a version of another one also
-    needs that `origin`.
-
-    The actions of a match that has started need more. `at`: the moment of the action. `last`: the latest moment of all entries before it.
-    `version`: the version before it. `fixed`: the version before which nothing can be taken back (record.positions). `chance`: for what the
-    game draws. `earlier(version)`: the document and the memory of the game at an earlier version. Moments are in milliseconds since 1970.
-
-    Disputes need what only the platform knows. `role`: `referee` or `admin` if the actor is one, else None. `escalation`: after how many
-    milliseconds a dispute goes to an admin. `finished`: when the match was over, or None. `successor`: the id that a match would have that
-    goes on from this one.
+    `new` is for the action that creates the match, `now` for all others.
     """
 
-    __slots__ = (
-        *("_in_play", "at", "chance", "commitment", "earlier", "escalation", "events", "expires", "finished", "fixed", "game", "last"),
-        *("lock", "origin", "role", "state", "successor", "table", "version"),
-    )
+    __slots__ = ("_in_play", "events", "game", "new", "now", "state", "table")
 
     def __init__(
-        self,
-        game: Game,
-        table: Table = BLANK,
-        state: State = None,
-        commitment: str = "",
-        lock: str = "",
-        expires: int | None = None,
-        *,
-        origin: Origin | None = None,
-        at: int = 0,
-        last: int = 0,
-        version: int = 0,
-        fixed: int = 0,
-        chance: Chance | None = None,
-        earlier: Callable[[int], tuple[State, Memory]] = _no_position,
-        role: str | None = None,
-        escalation: int = ESCALATION_MS,
-        finished: int | None = None,
-        successor: str = "",
+        self, game: Game, table: Table = BLANK, state: State = None, *, new: NewMatch | None = None, now: Now | None = None
     ) -> None:
         self.game = game
         self.table = table
         self.state = {} if state is None else state
-        self.commitment = commitment
-        self.lock = lock
-        self.expires = expires
-        self.origin = origin
-        self.at = at
-        self.last = last
-        self.version = version
-        self.fixed = fixed
-        self.chance = chance or Drawn(_no_number)
-        self.earlier = earlier
-        self.role = role
-        self.escalation = escalation
-        self.finished = finished
-        self.successor = successor
+        self.new = new or NewMatch()
+        self.now = now or Now()
         self.events: list[Event] = []
         self._in_play: tuple[State, list[str]] | None = None
 

@@ -26,7 +26,7 @@ def time_out_refusal(session: Session, system: str, action: Action) -> Refusal |
     if refusal is not None:
         return refusal
     deadline = deadline_of(session.table, action["seat"])
-    return no("not_late", "TBL-TIM-02", seat=action["seat"]) if deadline is None or session.at <= deadline else None
+    return no("not_late", "TBL-TIM-02", seat=action["seat"]) if deadline is None or session.now.at <= deadline else None
 
 
 def time_out(session: Session, system: str, action: Action) -> None:

@@ -30,7 +30,7 @@ def voters(session: Session, about: Seat) -> list[Seat]:
 
 def open_vote(session: Session, seat: Seat) -> None:
     """Let the others vote about a seat whose time has run out (TBL-TIM-08, TBL-VOT-01, TBL-OFR-06)."""
-    session.emit("vote_opened", seat=seat, until=session.at + VOTE_MS)
+    session.emit("vote_opened", seat=seat, until=session.now.at + VOTE_MS)
     lapse_offers(session)
 
 
@@ -97,7 +97,7 @@ def end_vote_refusal(session: Session, system: str, action: Action) -> Refusal |
     if refusal is not None:
         return refusal
     open_one = session.table["votes"].get(action["seat"])
-    return no("not_due", "TBL-VOT-05") if open_one is None or session.at < open_one["until"] else None
+    return no("not_due", "TBL-VOT-05") if open_one is None or session.now.at < open_one["until"] else None
 
 
 def end_vote(session: Session, system: str, action: Action) -> None:

@@ -23,7 +23,7 @@ from record.entries import Entry
 from record.positions import Position, follow, moment_of_play, session_after
 from table import rules as table_rules
 from table.clocks import after_entry
-from table.session import Origin, Session
+from table.session import NewMatch, Origin, Session
 from table.state import BLANK, lock_of
 
 Scenario = dict[str, Any]
@@ -176,7 +176,7 @@ class TableRules(NamedTuple):
 
     def _session(self, positions: list[Position], at: int, chance: Chance, origin: Origin | None, role: str | None) -> Session:
         if not positions:
-            return Session(self.game, BLANK, None, COMMITMENT, lock_of(COMMITMENT, CODE), EXPIRES, origin=origin)
+            return Session(self.game, new=NewMatch(COMMITMENT, lock_of(COMMITMENT, CODE), EXPIRES, origin))
         before = positions[-1]
         earlier = {position.version: (position.document, position.memory) for position in positions}
         return session_after(self.game, before, at, chance, earlier.__getitem__, role=role)

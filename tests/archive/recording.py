@@ -28,7 +28,7 @@ from record.rules import content_hash
 from table import rules
 from table.deeds import DEEDS
 from table.facts import FACTS
-from table.session import Origin, Session
+from table.session import NewMatch, Origin, Session
 from table.state import lock_of
 from tests.table.going_on import CLOCKS, POLICIES, Run, go_on, settings_of
 from tools.records import Record, write_archive
@@ -58,7 +58,7 @@ class Recorded(Run):
         self._blind = blind_key(self.secret)
         published, expires = commitment(self.secret), BEGAN + 7 * 86_400_000
         lock = lock_of(published, join_code(self.secret))
-        session = Session(game, commitment=published, lock=lock, expires=expires, origin=origin)
+        session = Session(game, new=NewMatch(published, lock, expires, origin))
         self._add(PLAYERS[0], rules.carry_out(session, PLAYERS[0], action), session.events, BEGAN)
 
     def act_at_table(self, actor: str, action: Action, at: int, *more: Any) -> Session:

@@ -16,7 +16,7 @@ from record.entries import Entry
 from record.positions import Position, follow, moment_of_play, session_after
 from table import rules
 from table.deadlines import next_deed
-from table.session import Session
+from table.session import NewMatch, Session
 from tests.tally import TALLY
 
 MATCH = "m" + "a" * 16
@@ -75,7 +75,7 @@ class Run:
         self.seed = seed
         self.entries: list[Entry] = []
         self.positions: list[Position] = []
-        session = Session(game, commitment=COMMITMENT, lock="", expires=None)
+        session = Session(game, new=NewMatch(COMMITMENT))
         action = {"type": "create_match", "game": game.id, "seats": seats, "options": options, **settings}
         admitted = rules.carry_out(session, PLAYERS[0], action)
         self._add(PLAYERS[0], admitted, session.events, 1)
@@ -100,7 +100,7 @@ class Run:
         """Carry out an action of the table. Raise Refused."""
         session = self.session(at, role)
         admitted = rules.carry_out(session, actor, clone(action))
-        self._add(actor, admitted, session.events, session.at)
+        self._add(actor, admitted, session.events, session.now.at)
         return session
 
     def play(self, actor: str, action: Action, received: int, owner: bool = True) -> list[Event]:

@@ -16,7 +16,7 @@ from table import rules
 from table.clocks import after_entry
 from table.deadlines import next_deed
 from table.document import Table
-from table.session import Session
+from table.session import NewMatch, Now, Session
 from tests.games.matches import BOUND, Start, walk
 from tests.games.recording import scenario_steps
 from tests.table.going_on import CLOCKS, COMMITMENT, PLAYERS, POLICIES, dice, settings_of
@@ -45,7 +45,7 @@ def by_phase(game_id: str) -> dict[str, State]:
 
 def table_of(game: Game, state: State, clock: dict[str, Any], policy: dict[str, Any]) -> Table:
     """Return the table of a match with a player for each seat."""
-    session = Session(game, commitment=COMMITMENT)
+    session = Session(game, new=NewMatch(COMMITMENT))
     least = list(game.seats.ids[: game.seats.least])
     create = {"type": "create_match", "game": game.id, "seats": dict.fromkeys(least, "me"), "options": {}, **settings_of(clock, policy)}
     rules.carry_out(session, PLAYERS[0], create)
@@ -93,7 +93,7 @@ def played_on(game: Game, table: Table, state: State, vanishing: Callable[[int],
                 actor = SYSTEM
                 deeds.append(action["type"])
             last, now = now, max(now, moment + 1) if actor == SYSTEM else now
-            session = Session(game, table, state, at=now, last=last, version=number + 2, fixed=1, chance=chance)
+            session = Session(game, table, state, now=Now(now, last, number + 2, 1, chance))
             rules.carry_out(session, actor, action)
             actor = ""
         table, state = session.table, session.state

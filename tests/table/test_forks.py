@@ -13,7 +13,7 @@ from games.kernel import SPECTATOR, Game, Refused
 from record.entries import Entry
 from record.positions import Position, follow, follow_all
 from table import rules
-from table.session import Origin, Session
+from table.session import NewMatch, Origin, Session
 from tests.table.going_on import ALL, COMMITMENT, MATCH, PLAYERS, Run, created, go_on, steps
 
 DIGEST = "d1" * 32
@@ -24,7 +24,7 @@ def fork(game: Game, origin: Position, settings: dict[str, Any] | None = None) -
     run = Run.__new__(Run)
     run.game, run.seed, run.entries, run.positions = game, f"fork {origin.version}", [], []
     begun = Origin(MATCH, origin.version, DIGEST, origin.document, origin.memory)
-    session = Session(game, commitment=COMMITMENT, origin=begun)
+    session = Session(game, new=NewMatch(COMMITMENT, origin=begun))
     seats = dict.fromkeys(origin.document["seats"], "me")
     action = {"type": "fork_match", "fork_of": MATCH, "at": origin.version, "seats": seats, **(settings or {})}
     admitted = rules.carry_out(session, PLAYERS[0], action)
@@ -100,7 +100,7 @@ def test_only_a_match_that_is_over_is_forked_and_from_before_its_end() -> None:
     ):
         action = {"type": "fork_match", "fork_of": MATCH, "at": 3, "seats": dict.fromkeys(position.document["seats"], "me")}
         with pytest.raises(Refused) as refused:
-            rules.carry_out(Session(game, origin=origin), PLAYERS[0], action)
+            rules.carry_out(Session(game, new=NewMatch(origin=origin)), PLAYERS[0], action)
         assert refused.value.code == code
 
 

@@ -22,7 +22,7 @@ from table.clocks import deadlines, only_clocks_differ, remaining
 from table.data import MOST_OFFERS
 from table.deeds import BEGINNINGS, DEEDS
 from table.facts import FACTS
-from table.session import BY_PLAYER, BY_REFEREE, BY_SEAT, BY_SYSTEM, Session, evolve
+from table.session import BY_PLAYER, BY_REFEREE, BY_SEAT, BY_SYSTEM, Now, Session, evolve
 from table.state import BLANK, DOCUMENT
 from tests.table.going_on import ALL, PLAYERS, STRANGER, Run, choices, chosen, report, steps
 
@@ -320,7 +320,7 @@ def test_every_action_is_for_one_kind_of_actor() -> None:
     for kind, deed in DEEDS.items():
         action = {"type": kind, **{name: _some(name) for name in deed.fields if name != "code"}}
         for by, actor in actors.items():
-            session = Session(run.game, run.positions[3].table, run.positions[3].document, at=1, version=4)
+            session = Session(run.game, run.positions[3].table, run.positions[3].document, now=Now(1, version=4))
             try:
                 rules.carry_out(session, actor, action)
                 found = no("accepted")

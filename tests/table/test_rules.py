@@ -23,7 +23,7 @@ from table.data import CLOSED_MS, FOLDER, LEVELS, MOST_BYTES, OPEN_MS
 from table.deeds import DEEDS, FORK
 from table.document import Table
 from table.facts import FACTS
-from table.session import BY_PLAYER, Session, evolve
+from table.session import BY_PLAYER, NewMatch, Session, evolve
 from table.state import BLANK, CLOSED, DOCUMENT, OPEN, STARTED, lock_of, needs_code, open_seats, removal, seats_of
 from tests.table import recording
 from tests.tally import SEATS, TALLY
@@ -67,7 +67,7 @@ def steps(seed: int) -> Iterator[Step]:
         action["code"] = True
     player, table, state = chance.choice(PLAYERS), BLANK, {}
     for _ in range(30):
-        session = Session(TALLY, table, state, *([COMMITMENT, LOCK] if table is BLANK else []))
+        session = Session(TALLY, table, state, new=NewMatch(COMMITMENT, LOCK))
         rules.carry_out(session, player, clone(action))
         yield Step((table, state), player, action, session)
         table, state = session.table, session.state
@@ -133,7 +133,7 @@ def test_what_is_not_listed_is_refused_and_changes_nothing(seed: int) -> None:
         for player in PLAYERS:
             listed = [choice["action"] for choice in rules.legal(TALLY, table, state, player)]
             for action in mutations(chance, step.action, listed):
-                session = Session(TALLY, table, state, COMMITMENT)
+                session = Session(TALLY, table, state, new=NewMatch(COMMITMENT))
                 if is_listed(action, listed, with_code(table, player)):
                     rules.carry_out(session, player, action)
                     continue
@@ -166,7 +166,7 @@ def test_folding_the_events_gives_the_documents(seed: int) -> None:
 @given(SEEDS)
 def test_restoring_from_json_changes_nothing(seed: int) -> None:
     for step in steps(seed):
-        restored = Session(TALLY, *json.loads(json.dumps(step.before)), step.after.commitment, step.after.lock)
+        restored = Session(TALLY, *json.loads(json.dumps(step.before)), new=step.after.new)
         rules.carry_out(restored, step.player, json.loads(json.dumps(step.action)))
         assert same([restored.table, restored.state, restored.events], [step.after.table, step.after.state, step.after.events])
         for player in PLAYERS:
@@ -265,11 +265,11 @@ def refusal(player: str, action: Any, *before: tuple[str, Any]) -> Refused:
     """Return why an action is refused after others."""
     table, state = BLANK, {}
     for who, done in before:
-        session = Session(TALLY, table, state, COMMITMENT, LOCK)
+        session = Session(TALLY, table, state, new=NewMatch(COMMITMENT, LOCK))
         rules.carry_out(session, who, done)
         table, state = session.table, session.state
     with pytest.raises(Refused) as refused:
-        rules.carry_out(Session(TALLY, table, state, COMMITMENT), player, action)
+        rules.carry_out(Session(TALLY, table, state, new=NewMatch(COMMITMENT)), player, action)
     return refused.value
 
 
@@ -406,7 +406,7 @@ def test_the_game_refuses_seats_and_options_by_its_own_rules() -> None:
 
 
 def test_the_record_has_the_hash_of_a_code_that_is_needed_and_no_other_code() -> None:
-    session = Session(TALLY, commitment=COMMITMENT, lock=LOCK)
+    session = Session(TALLY, new=NewMatch(COMMITMENT, LOCK))
     rules.carry_out(session, ADA, {**KEPT, "seats": {**KEPT["seats"], "three": "open"}, "code": True})
     locked = session.table
     coded, other = {**TAKE, "code": CODE}, {**TAKE, "seat": "three", "code": CODE}

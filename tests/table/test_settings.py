@@ -11,7 +11,7 @@ from table import rules
 from table.deeds import DEEDS
 from table.progress import present
 from table.rematch import rematch
-from table.session import BY_SEAT, Session
+from table.session import BY_SEAT, NewMatch, Now, Session
 from table.votes import voters
 from tests.tally import TALLY
 
@@ -23,7 +23,7 @@ SECONDS = {"kind": "per_action", "seconds": 60}
 
 def created(seats: dict[str, str], **settings: Any) -> Session:
     """Return a match that Ada has created. Raises Refused."""
-    session = Session(TALLY, commitment="5a" * 32, expires=1, at=1)
+    session = Session(TALLY, new=NewMatch("5a" * 32, expires=1), now=Now(1))
     rules.carry_out(session, ADA, {"type": "create_match", "game": "tally", "seats": seats, "options": {}, **settings})
     return session
 
@@ -82,7 +82,7 @@ def test_a_rematch_has_the_same_settings_and_everybody_has_the_next_seat() -> No
         "time_out": {"policy": "wait", "level": "greedy", "in_a_row": 3, "then": "substitute"},
         "spectators": {"delay": 3},
     }
-    again = Session(TALLY, commitment="5a" * 32, expires=1, at=1)
+    again = Session(TALLY, new=NewMatch("5a" * 32, expires=1), now=Now(1))
     rules.carry_out(again, BEN, asked)
     assert {name: again.table[name] for name in ("clock", "time_out", "spectators")} == {  # type: ignore[literal-required]
         name: session.table[name]  # type: ignore[literal-required]
@@ -113,7 +113,7 @@ def test_who_votes_about_a_seat() -> None:
 def test_an_outage_has_a_length_and_is_over_before_it_is_given_back(start: int, end: int, returned: bool) -> None:
     session = created({"one": "me", "two": "me"}, clock=SECONDS)
     session.table = {**session.table, "clocks": {"returned": 0, "seats": {"one": {"bank": 0, "free": 9, "since": 1, "late": 0}}}}
-    session.at = 10
+    session.now = Now(10)
     refusal = DEEDS["return_time"].refusal(session, "system", {"type": "return_time", "from": start, "to": end})
     assert (refusal is None) == returned
 
