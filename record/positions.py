@@ -158,50 +158,10 @@ def session_after(
 
 def follow(game: Game, position: Position | None, entry: Entry) -> Position:
     """Return the position after the next entry, from None for the first. The old one is untouched."""
-    table, document, memory = (BLANK, {}, {}) if position is None else (position.table, position.document, position.memory)
+    table, document, memory = _documents(position)
     for event in entry.events:
         table, document = evolve(game, table, document, event)
     return moved(game, position, entry, table, document, remembered(game, memory, entry.events))
-
-
-def moved(game: Game, position: Position | None, entry: Entry, table: Table, document: State, memory: Memory) -> Position:
-    """Return the position after an entry whose events have led to these documents. The clocks are those after the entry."""
-    if position is None:
-        at = created = changed = entry.at
-        table = _wound(BLANK, table, [], document["to_act"], entry, at)  # a fork may begin in the middle of a turn
-    else:
-        at = max(position.at, entry.at)
-        created = position.created
-        changed = position.changed if clocks.only_clocks_differ(position.table, table) and not ended(table, document) else at
-        table = _wound(position.table, table, position.document["to_act"], document["to_act"], entry, at)
-    after = Position(
-        entry.match,
-        entry.version,
-        entry.digest,
-        at,
-        created,
-        changed,
-        entry.version if _fixes(game, entry) else 0 if position is None else position.fixed,
-        entry.revision,
-        entry.rules,
-        table,
-        document,
-        memory,
-        entry.secret or (None if position is None else position.secret),
-        finished=_finished(None if position is None else position.finished, document, at),
-    )
-    return after if delay(table) == 0 else _hiding(after, None if position is None else position.begun)
-
-
-def _finished(before: int | None, document: State, at: int) -> int | None:
-    """Return when a match was over after an entry at a moment; `before`: as it was known before the entry."""
-    return at if before is None and document["outcome"] is not None else before
-
-
-def _hiding(after: Position, begun: dict[str, Any] | None) -> Position:
-    """Return a position of a match that is hidden from spectators, with the fields of the one at which play began. `begun`: if known."""
-    hidden = after.table["phase"] not in (OPEN, CLOSED) and not after.ended
-    return after._replace(begun=(begun or after._asdict()) if hidden else None)
 
 
 def follow_all(game: Game, position: Position | None, entries: Iterable[Entry]) -> Position | None:
@@ -209,62 +169,63 @@ def follow_all(game: Game, position: Position | None, entries: Iterable[Entry]) 
 
     Parts of the entries end up in the new documents: the caller gives the entries away.
     """
-    last: Entry | None = None
-    table: Any = BLANK
     document: Any = None
-    memory: Memory = {} if position is None else position.memory
-    at = 0 if position is None else position.at
-    created = 0 if position is None else position.created
-    changed = 0 if position is None else position.changed
-    fixed = 0 if position is None else position.fixed
-    secret = None if position is None else position.secret
-    begun = None if position is None else position.begun
-    finished = None if position is None else position.finished
-    facts = game.facts
     for entry in entries:
-        if last is None:
-            table = BLANK if position is None else position.table
-            document = {} if position is None else clone(position.document)
-            created = created or entry.at
-        at = max(at, entry.at)
-        before, to_act = table, list(document.get("to_act", ()))
+        table, before, memory = _documents(position)
+        if document is None:
+            document = clone(before)
+        was_to_act = list(document.get("to_act", ()))
         for event in entry.events:
-            fact = facts.get(event["type"])
+            fact = game.facts.get(event["type"])
             if fact is None:
                 table = fold(table, event)
             else:
                 fact(document, event, owned)
-        changed = changed if clocks.only_clocks_differ(before, table) else at
-        table = _wound(before, table, to_act, document["to_act"], entry, at)
-        memory = remembered(game, memory, entry.events)
-        fixed = entry.version if _fixes(game, entry) else fixed
-        secret = entry.secret or secret
-        finished = _finished(finished, document, at)
-        last = entry
-        if begun is None and table["phase"] == STARTED and delay(table) != 0:
-            begun = Position(
-                entry.match,
-                entry.version,
-                entry.digest,
-                at,
-                created,
-                changed,
-                fixed,
-                entry.revision,
-                entry.rules,
-                table,
-                clone(document),
-                memory,
-                secret,
-            )._asdict()
-    if last is None:
-        return position
-    changed = at if ended(table, document) else changed
+        position = moved(game, position, entry, table, document, remembered(game, memory, entry.events), was_to_act)
+        if position.begun is not None and position.begun["document"] is document:
+            position = position._replace(begun={**position.begun, "document": clone(document)})
+    return position
+
+
+def moved(
+    game: Game, position: Position | None, entry: Entry, table: Table, document: State, memory: Memory, was_to_act: list[str] | None = None
+) -> Position:
+    """Return the position after an entry whose events have led to these documents. The clocks are those after the entry.
+
+    `was_to_act`: who had to act in the game before it, if the document of the old position no longer says so.
+    """
+    if position is None:
+        at = created = changed = entry.at
+        fixed, secret, finished, begun = 0, None, None, None
+    else:
+        at, created, changed = max(position.at, entry.at), position.created, position.changed
+        fixed, secret, finished, begun = position.fixed, position.secret, position.finished, position.begun
+    before, old, _ = _documents(position)
+    table = _wound(before, table, old.get("to_act", []) if was_to_act is None else was_to_act, document["to_act"], entry, at)
+    if not clocks.only_clocks_differ(before, table) or ended(table, document):
+        changed = at
+    if _fixes(game, entry):
+        fixed = entry.version
+    if finished is None and document["outcome"] is not None:
+        finished = at
     after = Position(
-        *(last.match, last.version, last.digest, at, created, changed, fixed, last.revision, last.rules, table, document, memory, secret),
-        finished=finished,
+        *(entry.match, entry.version, entry.digest, at, created, changed, fixed, entry.revision, entry.rules, table, document, memory),
+        entry.secret or secret,
+        None,
+        finished,
     )
-    return after if begun is None else _hiding(after, begun)
+    return after if delay(table) == 0 else _hiding(after, begun)
+
+
+def _documents(position: Position | None) -> tuple[Table, State, Memory]:
+    """Return the documents of the table and the game and the memory at a position, or those before the first entry."""
+    return (BLANK, {}, {}) if position is None else (position.table, position.document, position.memory)
+
+
+def _hiding(after: Position, begun: dict[str, Any] | None) -> Position:
+    """Return a position of a match that is hidden from spectators, with the fields of the one at which play began. `begun`: if known."""
+    hidden = after.table["phase"] not in (OPEN, CLOSED) and not after.ended
+    return after._replace(begun=(begun or after._asdict()) if hidden else None)
 
 
 def _wound(before: Table, after: Table, was_to_act: list[str], to_act: list[str], entry: Entry, now: int) -> Table:
