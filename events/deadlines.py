@@ -6,16 +6,15 @@ before it, or an outage: the time that the outage took is given back first, and 
 
 from __future__ import annotations
 
-from events import deciding, play, recall, writing
+from events import deciding, play, recall
 from events.due import NotDue
 from events.platform import Platform
-from events.writing import Played
 from games.kernel import SYSTEM, Action
 from record.positions import Position
 from table.deadlines import next_deed
 
 
-def meet(platform: Platform, match: str) -> Played:
+def meet(platform: Platform, match: str) -> play.Played:
     """Do what is due at the table of a match, in one append. Raises NotDue, Stale, NoMatch, StoreUnavailable."""
     cached = recall.newest(platform, match)
     due = _next(cached.position)
@@ -28,7 +27,7 @@ def meet(platform: Platform, match: str) -> Played:
         decided.append(deciding.decide_at_table(platform, later, SYSTEM, due[1], None, None))
     if not decided:
         raise NotDue(match)
-    return writing.write_once(platform, cached, decided)
+    return play.write_once(platform, cached, decided)
 
 
 def _prepare(platform: Platform, position: Position, action: Action) -> None:

@@ -6,14 +6,9 @@ from typing import Any, NamedTuple
 
 from events import recall
 from events.cache import Cached
-from events.errors import (
-    MatchClosed,
-    NoSeat,
-    NotSeated,
-    NotStarted,
-)
+from events.errors import MatchClosed, MustBeLast, NoSeat, NoSuchPlayer, NotSeated, NotStarted, Stale
 from events.platform import DAY_MS, Platform
-from events.requests import Request
+from events.requests import Request, Submission
 from games.chance import Drawn
 from games.kernel import SYSTEM, Action, Event, Game, Memory, Refused, State, carry_out, no, remembered
 from record.dice import Draws
@@ -35,6 +30,52 @@ class Decided(NamedTuple):
     raw: bytes
     position: Position
     revealing: bool
+
+
+def decide(platform: Platform, cached: Cached, submission: Submission, received: int) -> tuple[list[Decided], list[Decided]]:
+    """Decide what actions lead to in a match as it is in memory. Return the entries that come before theirs, and theirs.
+
+    Before them, clocks get back what outages took until the request was `received` (TBL-CLK-07). Raises Refused by the rules, NoSeat,
+    NotSeated, NotStarted, MatchClosed, NoSuchPlayer, Stale, MustBeLast, StoreUnavailable.
+    """
+    later, returned = give_back(platform, cached, received)
+    decide_them = _decide_at_table if submission.at_table else _decide_in_game
+    return returned, decide_them(platform, later, cached.position, submission, received)
+
+
+def _decide_in_game(platform: Platform, cached: Cached, before: Position, submission: Submission, received: int) -> list[Decided]:
+    """Decide actions of the game one after the other. `before`: the position without the time that is given back."""
+    actor, player, expected = submission.actor, submission.player, submission.expected
+    check_player(before, actor, player)
+    check_started(before)
+    if expected is not None and expected != before.version and not unseen(platform, before, expected, actor):
+        raise Stale(expected, before.version)
+    decided: list[Decided] = []
+    for place, action in enumerate(submission.actions):
+        try:
+            step = decide_in_game(platform, cached, actor, action, submission.asked, received, owner=player is not None)
+        except Refused as refused:
+            raise Refused(refused.refusal, place) from None
+        if step.revealing and place + 1 < len(submission.actions):
+            raise MustBeLast(place)
+        decided.append(step)
+        cached = cached._replace(position=step.position)
+    return decided
+
+
+def _decide_at_table(platform: Platform, cached: Cached, before: Position, submission: Submission, received: int) -> list[Decided]:
+    """Decide the one action of the table. `before`: the position without the time that is given back."""
+    (action,), actor, player, expected = submission.actions, submission.actor, submission.player, submission.expected
+    check_player(before, actor, player)
+    known = before.version if player is not None or before.seats_of(actor) else before.public_version
+    if expected is not None and expected != known:
+        raise Stale(expected, known)
+    sent = table_rules.recorded(before.table, actor, action)
+    decided = decide_at_table(platform, cached, actor, sent, submission.asked, received, submission.role)
+    offered_to = [event["player"] for event in decided.entry.events if event["type"] == "seat_offered" and event["player"] is not None]
+    if offered_to and platform.store.accounts.names(offered_to)[0][0] is None:
+        raise NoSuchPlayer(offered_to[0])
+    return [decided]
 
 
 def decide_in_game(
@@ -150,12 +191,6 @@ def unseen(platform: Platform, now: Position, expected: int, actor: str) -> bool
         )
         for entry in entries
     )
-
-
-def check_actor(before: Position, actor: str, player: str | None) -> None:
-    """Check who acts for an actor. Raises NoSeat, NotSeated, NotStarted, MatchClosed."""
-    check_player(before, actor, player)
-    check_started(before)
 
 
 def check_started(before: Position) -> None:

@@ -8,29 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple, Unpack
 
 from events import recall
 from events.cache import Cached
-from events.deciding import (
-    Decided,
-    check_actor,
-    check_player,
-    check_started,
-    decide_at_table,
-    decide_in_game,
-    give_back,
-    named_rules,
-    unseen,
-)
-from events.errors import BadList, MustBeLast, NoMatch, NoSuchPlayer, Reused, Stale
+from events.deciding import Decided, check_player, check_started, decide, decide_in_game, give_back, named_rules
+from events.due import owed
+from events.errors import BadList, Busy, MustBeLast, NoMatch, NoSuchPlayer, PlatformError, Reused, Stale
 from events.notary.leaves import wanted_at
 from events.platform import DAY_MS, Platform
-from events.requests import Request, claim_of, id_for, request_of, with_integers
+from events.requests import Given, Request, Submission, id_for, request_of, with_integers
+from events.snapshots import due, pack, replaced
 from events.standings import changes
-from events.store.log import Claim, Conflict
+from events.store.log import Appended, Changes, Claim, Conflict, Known
 from events.telemetry import metrics
-from events.writing import Played, announce, write, write_once
 from games.kernel import SYSTEM, Action, Refused, no
 from record.allowances import WINDOW, Turn, turn_of
 from record.dice import commitment, dice_key, join_code, new_secret
@@ -44,6 +35,212 @@ from table.session import NewMatch, Origin, Session
 from table.state import kept_seats, lock_of
 
 LONGEST_LIST = 50
+
+_ATTEMPTS = 200
+
+
+# ---------------------------------------------------------------- acting in a match
+
+
+class Played(NamedTuple):
+    """The result of a request: the entries of the versions `first` to `last`, and the position after them.
+
+    `repeated`: the request was carried out before, and this is what it led to then.
+    """
+
+    first: int
+    last: int
+    entries: list[Entry]
+    position: Position
+    repeated: bool
+
+
+class RefusedAt(Refused):
+    """A refusal that is confirmed for the match at a version."""
+
+    def __init__(self, refused: Refused, version: int) -> None:
+        super().__init__(refused.refusal, refused.place)
+        self.version = version
+
+
+def play(platform: Platform, match: str, actor: str, actions: Sequence[Any], **given: Unpack[Given]) -> Played:
+    """Carry out the game's actions of one actor, all or none, one entry for each.
+
+    The match must be at the version `expected`; what others have since decided in secret and at the same time does not count. The same
+    `request` again gives the same `Played`, with `repeated`. What was answered is in the store.
+
+    Raises Refused by the rules, and NoMatch, NoSeat, NotSeated, NotStarted, MatchClosed, BadList, MustBeLast, Stale, Reused, Busy,
+    StoreUnavailable.
+    """
+    if not 1 <= len(actions) <= LONGEST_LIST:
+        raise BadList(f"A list holds 1 to {LONGEST_LIST} actions.")
+    return submit(platform, Submission(match, actor, actions, **given))
+
+
+def act_at_table(platform: Platform, match: str, actor: str, action: Any, **given: Unpack[Given]) -> Played:
+    """Carry out an action of the table, such as taking or leaving a seat. The match starts with the last seat taken.
+
+    `actor`: a player, a seat or the system, as the action needs it (table.rules.by_seat).
+
+    Raises NoMatch, NoSeat, NotSeated, NoSuchPlayer, Stale, Reused, Busy, StoreUnavailable, and Refused by the table.
+    """
+    return submit(platform, Submission(match, actor, [action], at_table=True, **given))
+
+
+def submit(platform: Platform, submission: Submission) -> Played:
+    """Decide on the position in memory, and append. If the match has moved on, learn what is new and decide again.
+
+    A refusal is confirmed at the head of the match before it is raised. Raises what `play` and `act_at_table` do.
+    """
+    match = submission.match
+    platform.pulse.take_part()
+    cached = recall.cached(platform, match)
+    now = platform.clock.now()
+    received = now if submission.received is None else min(submission.received, now)
+    refreshed = False
+    for _ in range(_ATTEMPTS):
+        before = cached.position
+        claim = submission.claim(before)
+        try:
+            returned, decided = decide(platform, cached, submission, received)
+        except (Refused, PlatformError) as refusal:
+            if refusal.code == "time_is_up" and not refreshed:  # unless an outage is to blame of which this process has not heard yet
+                platform.pulse.refresh(received)
+                refreshed = True
+                continue
+            # Memory may be behind, and this may be a request that was carried out and whose answer was lost.
+            since = platform.store.log.since(match, before.version, claim.name if claim else "", before.digest)
+            if since.known is not None:
+                return _repeat(platform, match, claim, since.known)
+            if since.head == before.version:
+                metrics.refusals.labels(before.game, refusal.code).inc()
+                if isinstance(refusal, Refused):
+                    raise RefusedAt(refusal, before.version) from None
+                if isinstance(refusal, MustBeLast):
+                    refusal.version = before.version
+                raise
+            cached = recall.extend(platform, cached, since.head, since.tail)
+            continue
+        if claim is not None and returned:
+            claim = claim._replace(after=len(returned))
+        answer = _append(platform, cached, [*returned, *decided], claim)
+        if isinstance(answer, Appended):
+            return _written(platform, cached, decided, enqueue=True, returned=len(returned))
+        if isinstance(answer, Known):
+            return _repeat(platform, match, claim, answer)
+        metrics.conflicts.inc()
+        cached = recall.extend(platform, cached, answer.head, answer.tail)
+    raise Busy("Too many others are writing to this match. Try again.")
+
+
+def write_once(platform: Platform, cached: Cached, decided: list[Decided]) -> Played:
+    """Append what was decided after a position, once, for an actor without a player. Raises Stale if the match has moved on, and
+    StoreUnavailable."""
+    before = cached.position
+    answer = _append(platform, cached, decided, None)
+    if isinstance(answer, Appended):
+        return _written(platform, cached, decided, enqueue=False)
+    metrics.conflicts.inc()
+    assert isinstance(answer, Conflict), "what is written once carries no request that could be known"
+    newer = recall.extend(platform, cached, answer.head, answer.tail)
+    raise Stale(before.version, newer.position.version)
+
+
+def _append(platform: Platform, cached: Cached, decided: list[Decided], claim: Claim | None) -> Appended | Conflict | Known:
+    before = cached.position
+    raws = [step.raw for step in decided]
+    return platform.store.log.append(before.match, before.version, raws, _changes(before, decided), claim, before.digest)
+
+
+def _written(platform: Platform, cached: Cached, decided: list[Decided], enqueue: bool, returned: int = 0) -> Played:
+    """Cache the new position, count, and enqueue what is now due. `returned`: how many entries of the append came before."""
+    after = decided[-1].position
+    platform.cache.put(recall.step_to(cached, after))
+    announce(platform, after, returned + len(decided), enqueue)
+    return Played(cached.position.version + 1 + returned, after.version, [step.entry for step in decided], after, False)
+
+
+def _changes(before: Position, decided: list[Decided]) -> Changes:
+    """Return all that an append changes beside the log, with the snapshot that may be due."""
+    after = decided[-1].position
+    changed = changes(before, after)._replace(leaf=wanted_at(decided[0].position, after))
+    version = due(before.version, after.version)
+    if version is None:
+        return changed
+    return changed._replace(snapshot=(version, pack(decided[version - before.version - 1].position), replaced(version)))
+
+
+def announce(platform: Platform, after: Position, number: int, enqueue: bool = True) -> None:
+    """Count what was appended, and let what is now due wait in the queue."""
+    metrics.appends.labels(after.game).inc(number)
+    if enqueue:
+        platform.jobs.push(owed(after))
+
+
+def _repeat(platform: Platform, match: str, claim: Claim | None, known: Known) -> Played:
+    """Return what a request led to that was carried out before. Raises Reused if it was another one."""
+    if claim is None or known.fingerprint != claim.fingerprint:
+        raise Reused()
+    metrics.repeats.inc()
+    entries = [parse(raw) for raw in known.entries]
+    return Played(known.first, known.last, entries, recall.state_at(platform, match, known.last), True)
+
+
+class Draft:
+    """A run of actions of one actor, decided one after the other in memory, and then written in one append.
+
+    For actors without a player. They may think as long as they like between the actions: nothing is locked or retried meanwhile, and
+    if the match moves on, nothing is written. The run is written with any result of its dice, so an AI seat never learns a die without
+    playing it.
+    """
+
+    def __init__(self, platform: Platform, match: str, actor: str, expected: int) -> None:
+        """Begin a run at version `expected`. Raises Stale if the match is not there; NoMatch, NotStarted, MatchClosed, StoreUnavailable."""
+        cached = recall.cached(platform, match)
+        if cached.position.version < expected:
+            cached = recall.catch_up(platform, cached)
+        if cached.position.version != expected:
+            raise Stale(expected, cached.position.version)
+        check_started(cached.position)
+        self._platform = platform
+        self._actor = actor
+        self._before = cached
+        self._cached, self._decided = give_back(platform, cached, None)
+        self._returned = len(self._decided)
+
+    @property
+    def position(self) -> Position:
+        """The position after the actions so far."""
+        return self._cached.position
+
+    @property
+    def seed(self) -> int:
+        """The seed by which an artificial player decides the next action of the actor (record/thoughts.py)."""
+        position = self.position
+        key = thought_key(self._cached.secret, position.match, position.table["contributions"])
+        return seed_of(key, position.version + 1, self._actor)
+
+    def turn(self) -> Turn:
+        """Return what the actor has done of its turn before the next action (record/allowances.py). Raises StoreUnavailable."""
+        before = self._before.position
+        length = min(WINDOW, before.version)
+        raws = self._platform.store.log.read(before.match, before.version - length, length)
+        return turn_of([*map(parse, raws), *[step.entry for step in self._decided]], self._actor)
+
+    @property
+    def goes_on(self) -> bool:
+        """True if the actor must act again and another action can be added."""
+        return self._actor in self.position.to_act and len(self._decided) - self._returned < LONGEST_LIST
+
+    def play(self, action: Action, decision: Decision | None = None) -> None:
+        """Add an action, with the decision of the artificial player that led to it. Raises Refused by the rules."""
+        step = decide_in_game(self._platform, self._cached, self._actor, action, decision, None, owner=False)
+        self._decided.append(step)
+        self._cached = self._cached._replace(position=step.position)
+
+    def write(self) -> Played:
+        """Append the whole run, once. Raises Stale if the match has moved on, and StoreUnavailable."""
+        return write_once(self._platform, self._before, self._decided)
 
 
 # ---------------------------------------------------------------- creating a match
@@ -192,148 +389,3 @@ def _create(platform: Platform, match: str, player: str, action: Action, asked: 
 def was_created(platform: Platform, player: str, request: str) -> bool:
     """Return True if a request of a player has created a match. Raises StoreUnavailable."""
     return platform.store.log.head(id_for(player, request)) > 0
-
-
-# ---------------------------------------------------------------- acting in a match
-
-
-def act_at_table(
-    platform: Platform,
-    match: str,
-    actor: str,
-    action: Any,
-    *,
-    expected: int | None = None,
-    request: str | None = None,
-    player: str | None = None,
-    received: int | None = None,
-    role: str | None = None,
-) -> Played:
-    """Carry out an action of the table, such as taking or leaving a seat. The match starts with the last seat taken.
-
-    `actor`: a player, a seat or the system, as the action needs it (table.rules.by_seat). `player` must have the seat; without it the
-    caller is trusted. `role`: `referee` or `admin` if the actor is one. `expected`, `request`, `received` as in `play`.
-
-    Raises NoMatch, NoSeat, NotSeated, NoSuchPlayer, Stale, Reused, Busy, StoreUnavailable, and Refused by the table.
-    """
-    asked = request_of(request, actor, action)
-
-    def decide(cached: Cached, before: Position, received: int) -> list[Decided]:
-        check_player(before, actor, player)
-        follows = player is not None or before.seats_of(actor)
-        known = before.version if follows else before.public_version
-        if expected is not None and expected != known:
-            raise Stale(expected, known)
-        sent = table_rules.recorded(before.table, actor, action)
-        decided = decide_at_table(platform, cached, actor, sent, asked, received, role)
-        offered_to = [event["player"] for event in decided.entry.events if event["type"] == "seat_offered" and event["player"] is not None]
-        if offered_to and platform.store.accounts.names(offered_to)[0][0] is None:
-            raise NoSuchPlayer(offered_to[0])
-        return [decided]
-
-    def claim(before: Position) -> Claim | None:
-        return claim_of(player or before.roster.get(actor, {}).get("player", actor), asked)
-
-    return write(platform, match, decide, claim, received)
-
-
-def play(
-    platform: Platform,
-    match: str,
-    actor: str,
-    actions: Sequence[Any],
-    *,
-    expected: int | None = None,
-    request: str | None = None,
-    player: str | None = None,
-    received: int | None = None,
-) -> Played:
-    """Carry out the game's actions of one actor, all or none, one entry for each.
-
-    `expected` is the version that the match must be at; what others have since decided in secret and at the same time does not count.
-    `request` is an id of the caller's own: the same request again gives the same `Played`, with `repeated`. `player` must have the seat;
-    without it the caller is trusted. `received` is when the request was received, in milliseconds since 1970; without it, now. What was
-    answered is in the store. Raises Refused by the rules, and NoMatch, NoSeat, NotSeated,
-    NotStarted, MatchClosed, BadList, MustBeLast, Stale, Reused, Busy, StoreUnavailable.
-    """
-    if not 1 <= len(actions) <= LONGEST_LIST:
-        raise BadList(f"A list holds 1 to {LONGEST_LIST} actions.")
-    asked = request_of(request, actor, list(actions))
-
-    def decide(cached: Cached, before: Position, received: int) -> list[Decided]:
-        check_actor(before, actor, player)
-        if expected is not None and expected != before.version and not unseen(platform, before, expected, actor):
-            raise Stale(expected, before.version)
-        decided: list[Decided] = []
-        for place, action in enumerate(actions):
-            try:
-                step = decide_in_game(platform, cached, actor, action, asked, received, owner=player is not None)
-            except Refused as refused:
-                raise Refused(refused.refusal, place) from None
-            if step.revealing and place + 1 < len(actions):
-                raise MustBeLast(place)
-            decided.append(step)
-            cached = cached._replace(position=step.position)
-        return decided
-
-    def claim(before: Position) -> Claim | None:
-        return claim_of(player or before.roster.get(actor, {}).get("player", actor), asked)
-
-    return write(platform, match, decide, claim, received)
-
-
-class Draft:
-    """A run of actions of one actor, decided one after the other in memory, and then written in one append.
-
-    For actors without a player. They may think as long as they like between the actions: nothing is locked or retried meanwhile, and
-    if the match moves on, nothing is written. The run is written with any result of its dice, so an AI seat never learns a die without
-    playing it.
-    """
-
-    def __init__(self, platform: Platform, match: str, actor: str, expected: int) -> None:
-        """Begin a run at version `expected`. Raises Stale if the match is not there; NoMatch, NotStarted, MatchClosed, StoreUnavailable."""
-        cached = recall.cached(platform, match)
-        if cached.position.version < expected:
-            cached = recall.catch_up(platform, cached)
-        if cached.position.version != expected:
-            raise Stale(expected, cached.position.version)
-        check_started(cached.position)
-        self._platform = platform
-        self._actor = actor
-        self._before = cached
-        self._cached, self._decided = give_back(platform, cached, None)
-        self._returned = len(self._decided)
-
-    @property
-    def position(self) -> Position:
-        """The position after the actions so far."""
-        return self._cached.position
-
-    @property
-    def seed(self) -> int:
-        """The seed by which an artificial player decides the next action of the actor (record/thoughts.py)."""
-        position = self.position
-        key = thought_key(self._cached.secret, position.match, position.table["contributions"])
-        return seed_of(key, position.version + 1, self._actor)
-
-    def turn(self) -> Turn:
-        """Return what the actor has done of its turn before the next action (record/allowances.py). Raises StoreUnavailable."""
-        before = self._before.position
-        length = min(WINDOW, before.version)
-        raws = self._platform.store.log.read(before.match, before.version - length, length)
-        return turn_of([*map(parse, raws), *[step.entry for step in self._decided]], self._actor)
-
-    @property
-    def goes_on(self) -> bool:
-        """True if the actor must act again and another action can be added."""
-        return self._actor in self.position.to_act and len(self._decided) - self._returned < LONGEST_LIST
-
-    def play(self, action: Action, decision: Decision | None = None) -> None:
-        """Add an action, with the decision of the artificial player that led to it. Raises Refused by the rules."""
-        step = decide_in_game(self._platform, self._cached, self._actor, action, decision, None, owner=False)
-        self._decided.append(step)
-        self._cached = self._cached._replace(position=step.position)
-
-    def write(self) -> Played:
-        """Append the whole run, once. Raises Stale if the match has moved on, and StoreUnavailable."""
-        return write_once(self._platform, self._before, self._decided)

@@ -11,7 +11,6 @@ from events import play, recall
 from events.audit import audit
 from events.due import NotDue
 from events.platform import Platform
-from events.writing import Played
 from games.kernel import SPECTATOR, SYSTEM, Game, Refused
 from record.entries import Entry, parse
 from record.positions import Position
@@ -25,7 +24,7 @@ MOST_FINDINGS = 20
 MOST_REFUSED = 10  # of a seat: what is kept of one seat must not depend on another
 
 
-def attach(platform: Platform, match: str, number: int) -> Played:
+def attach(platform: Platform, match: str, number: int) -> play.Played:
     """Make the report on a dispute and append it. Raises NotDue if it has one, NoMatch, StoreUnavailable."""
     position = recall.position(platform, match)
     action = {"type": "attach_report", "dispute": number, "report": report(platform, position, number)}

@@ -17,9 +17,9 @@ from werkzeug.routing.rules import Rule
 from events import accounts, play
 from events.keeping import embedded
 from events.platform import Platform, Settings, open_platform
+from events.play import Played
 from events.store import Store
 from events.store.client import RedisClient
-from events.writing import Played
 from games import GAMES
 from tests.tally import TALLY
 

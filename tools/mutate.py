@@ -126,7 +126,7 @@ GROUPS = {
         "not busy and not process and not order_of_the_deck and not log_line",
     ),
     "log": Group(
-        ("events/store/log.py", "record/entries.py", "events/play.py", "events/deciding.py", "events/writing.py", "events/requests.py"),
+        ("events/store/log.py", "record/entries.py", "events/play.py", "events/deciding.py", "events/requests.py"),
         (
             "tests/record/test_entries.py",
             "tests/events/test_play.py",

@@ -15,10 +15,9 @@ from events import deadlines, expiry, recall, reports
 from events.due import ADVANCE, ANALYSIS, DEADLINE, EXPIRE, HINT, KINDS, REPORT, SEARCH, SLOW, THINK, NotDue, Owed, owed, thinking_of
 from events.errors import NoMatch, Stale, StoreUnavailable
 from events.platform import Platform
-from events.play import Draft
+from events.play import Draft, Played
 from events.store.queue import Done
 from events.telemetry import metrics
-from events.writing import Played
 from games.kernel import SYSTEM, Action, legal
 from players import budget_of, question_of
 from players.level import Thought

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import orjson
 from flask import Response
 
 from events import lists, recall
@@ -18,7 +17,8 @@ from service import sight
 from service.api.beside import note_view
 from service.api.game_components import reference
 from service.api.operations import Answer, Body, Call, Operation, in_json
-from service.api.playing import act
+from service.api.playing import carry_out
+from service.api.receipts import receipt_of
 from service.context import Service
 from service.http.problems import Problem
 from service.http.responses import JSON, json_response, private
@@ -80,11 +80,11 @@ def get_desk(service: Service, call: Call) -> Response:
 
 def _acted(service: Service, call: Call, match: str, action: dict[str, Any], status: int = 200) -> Response:
     """Carry out an action about a dispute, and return the disputes afterwards, with the receipt of its entry."""
-    played = orjson.loads(act(service, call._replace(body=action), match).data)
+    played = carry_out(service, call._replace(body=action), match).played
     newest = recall.position(service.platform, match)
     viewer = _viewer(newest, call)
     note_view(service, newest, call.caller, viewer)
-    return _answer(service, recall.state_at(service.platform, match, played["version"]), viewer, status, played["receipt"])
+    return _answer(service, played.position, viewer, status, receipt_of(service.platform, played.entries[-1]))
 
 
 def _viewer(newest: Position, call: Call) -> str:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from flask import Response
 
 from events import play, recall
 from events.errors import MustBeLast, Reused, Stale
 from events.platform import Platform
+from events.play import Played
+from events.requests import Given
 from events.standings import at_table
 from events.timing.flight import Received
-from events.writing import Played
 from games import patterns
 from games.kernel import SPECTATOR, Refused
 from record.positions import Position
@@ -115,27 +114,42 @@ def get_choices(service: Service, call: Call, match: str) -> Response:
 
 def act(service: Service, call: Call, match: str) -> Response:
     """Carry out one action of the caller, or a list of them."""
-    body = call.body
-    actions = actions_in(body)
-    expected, request, player = expected_version(call), request_id(call), call.caller.player()
-    if any(map(is_table_action, actions)) and isinstance(body, list):
+    if isinstance(call.body, dict) and call.body.get("type") == REMATCH:
+        return _ask_rematch(service, call, match)
+    done = carry_out(service, call, match)
+    return played_response(service.platform, done.played, done.seat, call.caller.player())
+
+
+def carry_out(service: Service, call: Call, match: str) -> Done:
+    """Carry out the actions in the body of a call. Raise a Problem, and what `play.play` and `play.act_at_table` raise but for Refused."""
+    actions, player = actions_in(call.body), call.caller.player()
+    given = _given(call)
+    listed = isinstance(call.body, list)
+    if listed and any(map(is_table_action, actions)):
         raise Problem("bad_list")
-    action, seat = actions[0], call.query.get("seat")
+    action, chosen = actions[0], call.query.get("seat")
     with _in_flight(service, call) as received:
-        submission = _Submission(service.platform, match, player, actions, expected, request, received.moment, role_of(call.caller))
+        seats = _Seats(service.platform, match, player, actions, {**given, "received": received.moment})
         try:
             if not is_table_action(action):
-                return submission.play(seat)
-            if action["type"] == REMATCH:
-                return _ask_rematch(service, call, match)
-            return submission.act_as_seat(seat) if by_seat(action) else submission.act_at_table()
+                return seats.play(chosen)
+            return seats.act_as_seat(chosen) if by_seat(action) else seats.act_at_table()
         except Refused as refused:
-            submission.note(refused)
-            place = refused.place if isinstance(body, list) else None
-            raise refusal_problem(recall.game_of_match(service.platform, match), refused.refusal, place) from None
+            seats.note(refused)
+            raise _refused(service, match, refused, refused.place if listed else None) from None
         except (Stale, MustBeLast) as refused:
-            submission.note(refused)
+            seats.note(refused)
             raise
+
+
+def _given(call: Call) -> Given:
+    """Return what the caller says with the actions. Raise Problem `bad_header`."""
+    return {"expected": expected_version(call), "request": request_id(call), "role": role_of(call.caller)}
+
+
+def _refused(service: Service, match: str, refused: Refused, place: int | None = None) -> Problem:
+    """Return the problem of a refusal by the rules. `place`: of the action in a list."""
+    return refusal_problem(recall.game_of_match(service.platform, match), refused.refusal, place)
 
 
 def actions_in(body: Any) -> list[Any]:
@@ -155,66 +169,64 @@ def _in_flight(service: Service, call: Call) -> AbstractContextManager[Received]
 def _ask_rematch(service: Service, call: Call, match: str) -> Response:
     """Create the rematch of a match, or join it. Return the response with its standing."""
     platform, player = service.platform, call.caller.player()
+    _given(call)  # it is not needed, but refused if it is malformed
     over = recall.position(platform, match)
     seat = sight.seat_of(over, call.caller, call.query.get("seat"))
     with ExitStack() as stack:
-        if over.status == "over" and not platform.store.log.head(play.rematch_id(match)):
-            asked = rematch(over.table, over.document, player, match)
-            seats, searched = asked["seats"].values(), is_searched(asked["seats"].values(), asked)
-            call.info.used = service.throttle.spend(*subjects(player, address_of(call.environ), searched))
-            stack.enter_context(service.quotas.creating(player, seats, searched, None))
-        position = play.rematch(platform, match, seat, player, call.body)
+        try:
+            if over.status == "over" and not platform.store.log.head(play.rematch_id(match)):
+                asked = rematch(over.table, over.document, player, match)
+                seats, searched = asked["seats"].values(), is_searched(asked["seats"].values(), asked)
+                call.info.used = service.throttle.spend(*subjects(player, address_of(call.environ), searched))
+                stack.enter_context(service.quotas.creating(player, seats, searched, None))
+            position = play.rematch(platform, match, seat, player, call.body)
+        except Refused as refused:
+            raise _refused(service, match, refused) from None
     response = match_response(service, call, sight.seen(platform, position, call.caller), 201, receipt_at(platform, position))
     response.headers["Location"] = f"/v1/matches/{position.match}"
     return response
 
 
-class _Submission:
-    """The actions of a player. `play` and `act_as_seat` find the seat whose they are, and `note` keeps why they were refused."""
+class Done(NamedTuple):
+    """What followed from actions, and the seat that acted, or one of the player's. None if the player has none."""
 
-    __slots__ = ("_actions", "_expected", "_match", "_platform", "_player", "_received", "_refused_as", "_request", "_role")
+    played: Played
+    seat: str | None
 
-    def __init__(
-        self,
-        platform: Platform,
-        match: str,
-        player: str,
-        actions: list[Any],
-        expected: int | None,
-        request: str | None,
-        received: int,
-        role: str | None,
-    ) -> None:
+
+class _Seats:
+    """A player who acts in a match. `play` and `act_as_seat` find the seat that acts, and `note` keeps why its actions were refused."""
+
+    __slots__ = ("_actions", "_given", "_match", "_platform", "_player", "_refused_as")
+
+    def __init__(self, platform: Platform, match: str, player: str, actions: list[Any], given: Given) -> None:
         self._platform = platform
         self._match = match
         self._player = player
         self._actions = actions
-        self._expected = expected
-        self._request = request
-        self._received = received
+        self._given = given
         self._refused_as: dict[Exception, str] = {}
-        self._role = role
 
-    def play(self, chosen: str | None) -> Response:
+    def play(self, chosen: str | None) -> Done:
         """Play as the chosen seat, or as the likeliest of the player's seats. Raise Problem `not_seated`."""
         if chosen is not None:
-            return self._play_as(chosen)
+            return self._act_as(chosen)
         seats = self._seats()
         for place, seat in enumerate(seats):
             try:
-                return self._play_as(seat)
+                return self._act_as(seat)
             except Refused as refused:
                 # The cached position was behind if another of the player's seats turns out to be the one to act.
                 if refused.code != "not_your_turn" or place > 0 or self._seats()[0] == seat:
                     raise
-                return self._play_as(self._seats()[0])
+                return self._act_as(self._seats()[0])
             except Reused:
                 # The first answer may have been lost, and another of the player's seats may be the one to act since then.
                 if place == len(seats) - 1:
                     raise
         raise Problem("not_seated")
 
-    def act_as_seat(self, chosen: str | None) -> Response:
+    def act_as_seat(self, chosen: str | None) -> Done:
         """Carry out the one action at the table as the chosen seat, or as the first that may, beginning with the likeliest.
 
         Raise Problem `not_seated`. A malformed action is refused at any version.
@@ -230,56 +242,33 @@ class _Submission:
                 first = refused if first is None or isinstance(first, Reused) else first
         raise first or Problem("not_seated")
 
-    def act_at_table(self) -> Response:
+    def act_at_table(self) -> Done:
         """Carry out the one action at the table, as the player and not as a seat. A malformed one is refused at any version."""
         (action,) = self._actions
         admit(action)
-        played = play.act_at_table(
-            self._platform,
-            self._match,
-            self._player,
-            action,
-            expected=self._expected,
-            request=self._request,
-            received=self._received,
-            role=self._role,
-        )
+        played = play.act_at_table(self._platform, self._match, self._player, action, **self._given)
         seats = played.position.seats_of(self._player)
-        seat = action["seat"] if action.get("seat") in seats else next(iter(seats), None)
-        return played_response(self._platform, played, seat, self._player)
+        return Done(played, action["seat"] if action.get("seat") in seats else next(iter(seats), None))
 
     def note(self, refused: Refused | Stale | MustBeLast) -> None:
         """Keep beside the match that an action of a seat was refused. What is refused before a seat is known is not kept."""
-        seat, version = self._refused_as.get(refused), getattr(refused, "version", None)
+        seat, version, received = self._refused_as.get(refused), getattr(refused, "version", None), self._given["received"]
         self._refused_as.clear()  # an error refers to this by its frames
-        if seat is None or version is None:
+        if seat is None or version is None or received is None:
             return
         action = self._actions[0 if isinstance(refused, Stale) else refused.place]
         rule = refused.refusal.rule if isinstance(refused, Refused) else None
-        self._platform.beside.note_refusal(self._match, seat, self._player, version, self._received, action, refused.code, rule)
+        self._platform.beside.note_refusal(self._match, seat, self._player, version, received, action, refused.code, rule)
 
-    def _act_as(self, seat: str) -> Response:
-        return self._carried_out(seat, partial(play.act_at_table, action=self._actions[0]))
-
-    def _play_as(self, seat: str) -> Response:
-        return self._carried_out(seat, partial(play.play, actions=self._actions))
-
-    def _carried_out(self, seat: str, act: Callable[..., Played]) -> Response:
-        """Return what followed from an action of a seat."""
+    def _act_as(self, seat: str) -> Done:
+        given: Given = {**self._given, "player": self._player}
         try:
-            played = act(
-                self._platform,
-                self._match,
-                seat,
-                expected=self._expected,
-                request=self._request,
-                player=self._player,
-                received=self._received,
-            )
+            if is_table_action(self._actions[0]):
+                return Done(play.act_at_table(self._platform, self._match, seat, self._actions[0], **given), seat)
+            return Done(play.play(self._platform, self._match, seat, self._actions, **given), seat)
         except (Refused, Stale, MustBeLast) as refused:
             self._refused_as[refused] = seat
             raise
-        return played_response(self._platform, played, seat, self._player)
 
     def _seats(self) -> list[str]:
         """Return the player's seats, the likeliest first. The cached position may be behind."""

@@ -14,10 +14,10 @@ from events.audit import audit
 from events.due import ADVANCE, DEADLINE, THINK, NotDue, owed
 from events.errors import StoreUnavailable
 from events.platform import Platform, Settings, open_platform
+from events.play import Played
 from events.rebuild import rebuild
 from events.standings import NEVER, clocks, indexes
 from events.timing.pulse import WEB, WORKER
-from events.writing import Played
 from games.kernel import SYSTEM, Refused
 from record.entries import parse
 from tests.conftest import ALL_GAMES, Servers
