@@ -1,14 +1,18 @@
-"""Deciding: what an action leads to, as an entry that is not written yet, and who may act at all."""
+"""Deciding: what submitted actions lead to, as entries that are not written yet, and who may act at all."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, TypedDict
 
 from events import recall
 from events.cache import Cached
 from events.errors import MatchClosed, MustBeLast, NoSeat, NoSuchPlayer, NotSeated, NotStarted, Stale
 from events.platform import DAY_MS, Platform
-from events.requests import Request, Submission
+from events.requests import Request, request_of
+from events.store.log import Claim
 from games.chance import Drawn
 from games.kernel import SYSTEM, Action, Event, Game, Memory, Refused, State, carry_out, no, remembered
 from record.dice import Draws
@@ -18,6 +22,51 @@ from record.rules import content_hash
 from table import rules as table_rules
 from table.document import Occupant, Table
 from table.session import fold
+
+
+class Given(TypedDict, total=False):
+    """What a caller may say with actions.
+
+    `expected`: the version that the match must be at. `request`: an id of the caller's own, so that the same request is carried out once.
+    `player`: who must have the seat that acts; without it the caller is trusted. `received`: when the request was received, in milliseconds
+    since 1970; without it, now. `role`: `referee` or `admin` if the actor is one.
+    """
+
+    expected: int | None
+    request: str | None
+    player: str | None
+    received: int | None
+    role: str | None
+
+
+@dataclass(frozen=True)
+class Submission:
+    """Actions of one actor that are submitted to a match, to be carried out all or none. The rest is as in `Given`.
+
+    `actor`: a seat or `system`; for actions of the table also a player. `at_table`: whether they are actions of the table, not of the game.
+    """
+
+    match: str
+    actor: str
+    actions: Sequence[Any]
+    at_table: bool = False
+    expected: int | None = None
+    request: str | None = None
+    player: str | None = None
+    received: int | None = None
+    role: str | None = None
+
+    @cached_property
+    def asked(self) -> Request | None:
+        """The request as entries have it, or None without an id."""
+        return request_of(self.request, self.actor, list(self.actions))
+
+    def claim(self, before: Position) -> Claim | None:
+        """Return the request as the store knows it, in the name of the player who has the seat, or else of the actor."""
+        if self.asked is None:
+            return None
+        owner = self.player or before.roster.get(self.actor, {}).get("player", self.actor)
+        return Claim(f"{owner}/{self.asked['id']}", self.asked["fingerprint"])
 
 
 class Decided(NamedTuple):

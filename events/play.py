@@ -12,12 +12,12 @@ from typing import Any, NamedTuple, Unpack
 
 from events import recall
 from events.cache import Cached
-from events.deciding import Decided, check_player, check_started, decide, decide_in_game, give_back, named_rules
+from events.deciding import Decided, Given, Submission, check_player, check_started, decide, decide_in_game, give_back, named_rules
 from events.due import owed
 from events.errors import BadList, Busy, MustBeLast, NoMatch, NoSuchPlayer, PlatformError, Reused, Stale
 from events.notary.leaves import wanted_at
 from events.platform import DAY_MS, Platform
-from events.requests import Given, Request, Submission, id_for, request_of, with_integers
+from events.requests import Request, id_for, request_of, with_integers
 from events.snapshots import due, pack, replaced
 from events.standings import changes
 from events.store.log import Appended, Changes, Claim, Conflict, Known

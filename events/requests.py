@@ -1,67 +1,18 @@
-"""Requests: actions that are submitted to a match, how the same request is known when it comes again, and the id of a match it creates."""
+"""Requests: how the same request is known when it comes again, and the id of the match that it creates."""
 
 from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from hashlib import sha256
-from typing import Any, TypedDict
+from typing import Any
 
 import orjson
 
-from events.store.log import Claim
-from record.positions import Position, match_id
+from record.positions import match_id
 
 Request = dict[str, str]
 """The id of a request, and the fingerprint of what it asked for."""
-
-
-class Given(TypedDict, total=False):
-    """What a caller may say with actions.
-
-    `expected`: the version that the match must be at. `request`: an id of the caller's own, so that the same request is carried out once.
-    `player`: who must have the seat that acts; without it the caller is trusted. `received`: when the request was received, in milliseconds
-    since 1970; without it, now. `role`: `referee` or `admin` if the actor is one.
-    """
-
-    expected: int | None
-    request: str | None
-    player: str | None
-    received: int | None
-    role: str | None
-
-
-@dataclass(frozen=True)
-class Submission:
-    """Actions of one actor that are submitted to a match, to be carried out all or none. The rest is as in `Given`.
-
-    `actor`: a seat or `system`; for actions of the table also a player. `at_table`: whether they are actions of the table, not of the game.
-    """
-
-    match: str
-    actor: str
-    actions: Sequence[Any]
-    at_table: bool = False
-    expected: int | None = None
-    request: str | None = None
-    player: str | None = None
-    received: int | None = None
-    role: str | None = None
-
-    @cached_property
-    def asked(self) -> Request | None:
-        """The request as entries have it, or None without an id."""
-        return request_of(self.request, self.actor, list(self.actions))
-
-    def claim(self, before: Position) -> Claim | None:
-        """Return the request as the store knows it, in the name of the player who has the seat, or else of the actor."""
-        if self.asked is None:
-            return None
-        owner = self.player or before.roster.get(self.actor, {}).get("player", self.actor)
-        return Claim(f"{owner}/{self.asked['id']}", self.asked["fingerprint"])
 
 
 def request_of(id: str | None, who: str, what: Any) -> Request | None:

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 from flask import Response
 
 from events import play, recall
+from events.deciding import Given
 from events.errors import MustBeLast, Reused, Stale
 from events.platform import Platform
 from events.play import Played
-from events.requests import Given
 from events.standings import at_table
 from events.timing.flight import Received
 from games import patterns
