@@ -13,11 +13,10 @@ from events.errors import BadList, MustBeLast
 from events.platform import Platform
 from events.play import LONGEST_LIST
 from games.chance import Drawn
-from games.kernel import Game, Refused, carry_out, no, remembered
+from games.kernel import Game, Refused, no, remembered
 from record.entries import Entry, NotCanonical, canonical
 from record.positions import Position, moved
 from table import rules as table_rules
-from table.session import fold
 
 
 class Attempt(NamedTuple):
@@ -66,18 +65,11 @@ def attempt(platform: Platform, before: Position, seat: str, actions: Sequence[A
 
 def _step(game: Game, before: Position, seat: str, action: Any) -> tuple[Entry, Position] | None:
     """Return the entry of an action and the position after it, or None if it reveals something. Raises Refused, and _Draws."""
-    refusal = table_rules.play_refusal(before.table, before.document, seat, before.at, owner=True)
-    if refusal is not None:
-        raise Refused(refusal)
-    match = carry_out(game, before.document, seat, action, Drawn(_no_number))
+    match, table = table_rules.play(game, before.table, before.document, seat, action, Drawn(_no_number), before.at, owner=True)
     if any(event["type"] in game.reveals for event in match.events):
         return None
-    table = before.table
-    follows = table_rules.play_follows(table, match.state, seat)
-    for event in follows:
-        table = fold(table, event)
     try:
-        events = orjson.loads(canonical([*match.events, *follows]))  # in the order in which an entry has them
+        events = orjson.loads(canonical(match.events))  # in the order in which an entry has them
     except NotCanonical as reason:
         raise Refused(no("bad_action", reason=str(reason))) from None
     entry = Entry(before.match, before.version + 1, seat, match.action, events, game.revision, before.rules, before.at, None, "")

@@ -14,14 +14,13 @@ from events.platform import DAY_MS, Platform
 from events.requests import Request, request_of
 from events.store.log import Claim
 from games.chance import Drawn
-from games.kernel import SYSTEM, Action, Event, Game, Memory, Refused, State, carry_out, no, remembered
+from games.kernel import SYSTEM, Action, Event, Game, Memory, Refused, State, no, remembered
 from record.dice import Draws
 from record.entries import Entry, NotCanonical, link, parse
 from record.positions import Position, ended, moment_of_play, moved, session_after
 from record.rules import content_hash
 from table import rules as table_rules
 from table.document import Occupant, Table
-from table.session import fold
 
 
 class Given(TypedDict, total=False):
@@ -137,15 +136,8 @@ def decide_in_game(
     before = cached.position
     game = recall.rules_of(platform, before)
     at = moment_of_play(before, actor, platform.clock.now() if received is None else received)
-    refusal = table_rules.play_refusal(before.table, before.document, actor, at, owner=owner)
-    if refusal is not None:
-        raise Refused(refusal)
     draws = Draws(cached.dice, before.version + 1)
-    match = carry_out(game, before.document, actor, action, Drawn(draws.number))
-    table = before.table
-    for event in table_rules.play_follows(table, match.state, actor):
-        match.events.append(event)
-        table = fold(table, event)
+    match, table = table_rules.play(game, before.table, before.document, actor, action, Drawn(draws.number), at, owner=owner)
     secret = cached.secret.hex() if match.state["outcome"] is not None else None
     entry = _entry(before, game, actor, match.action, match.events, at, asked, secret)
     revealing = draws.blocks > 0 or any(event["type"] in game.reveals for event in match.events)

@@ -13,7 +13,7 @@ from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from games.chance import Drawn
-from games.kernel import Action, Event, Game, Memory, Refused, State, admit, carry_out, no, remembered
+from games.kernel import Action, Event, Game, Memory, Refused, State, admit, no, remembered
 from games.patterns import CONTENT_HASH, matches
 from record.allowances import WINDOW, Turn, turn_of
 from record.dice import Draws, dice_key, join_code, keeps
@@ -26,7 +26,7 @@ from table import rules as table_rules
 from table.deeds import CONTINUE, FORK
 from table.document import Table
 from table.rules import follows_the_end, is_table_action
-from table.session import NewMatch, Origin, Session, fold
+from table.session import NewMatch, Origin, Session
 from table.state import BLANK, DISPUTED, PAUSED, STARTED, lock_of
 
 VERIFIED = "verified"
@@ -357,18 +357,13 @@ class Trail:
             return self._decide_at_table(game, before, entry)
         if before.table["phase"] not in (STARTED, PAUSED, DISPUTED):
             raise Refused(no("not_started"))  # the dice of this entry would not depend on what the open seat is still to give
-        refusal = table_rules.play_refusal(before.table, before.document, entry.actor, entry.at, owner=False)
-        if refusal is not None:
-            raise Refused(refusal)
         try:
-            match = carry_out(game, before.document, entry.actor, entry.action, self._chance())
+            match, table = table_rules.play(
+                game, before.table, before.document, entry.actor, entry.action, self._chance(), entry.at, owner=False
+            )
         except Undisclosed:
             self._replayed_only += 1
             return entry._replace(action=admit(game, entry.action)), None
-        table = before.table
-        for event in table_rules.play_follows(table, match.state, entry.actor):
-            match.events.append(event)
-            table = fold(table, event)
         return self._again(entry, match.action, match.events, table, match.state), (table, match.state)
 
     def _chance(self) -> Drawn:

@@ -7,8 +7,9 @@ from functools import cache
 from typing import Any
 
 from games import kernel
+from games.chance import Chance
 from games.choices import Choice
-from games.kernel import AUDITOR, RESTORED, SPECTATOR, SYSTEM, Action, Event, Game, Refusal, Refused, State, no
+from games.kernel import AUDITOR, RESTORED, SPECTATOR, SYSTEM, Action, Event, Game, Match, Refusal, Refused, State, no
 from games.lifecycle import PREPARED
 from games.schema import Malformed, Shape, always, record
 from table.clocks import deadline_of
@@ -16,7 +17,7 @@ from table.deeds import DEEDS
 from table.document import Table
 from table.facts import FACTS
 from table.progress import is_over, lapse, lapsing
-from table.session import BY_PLAYER, BY_REFEREE, BY_SEAT, BY_SYSTEM, Now, Session, TableDeed
+from table.session import BY_PLAYER, BY_REFEREE, BY_SEAT, BY_SYSTEM, Now, Session, TableDeed, fold
 from table.state import DISPUTED, PAUSED, lock_of, needs_code
 from table.votes import settle_votes
 
@@ -170,6 +171,23 @@ def play_refusal(table: Table, state: State, seat: str, at: int, *, owner: bool)
         return no("substituted", "TBL-TIM-06", seat=seat)
     deadline = deadline_of(table, seat)
     return no("time_is_up", "TBL-CLK-05", seat=seat, deadline=deadline) if deadline is not None and at > deadline else None
+
+
+def play(
+    game: Game, table: Table, state: State, actor: str, action: Any, chance: Chance, at: int, *, owner: bool
+) -> tuple[Match[State], Table]:
+    """Carry out an action of the game at a table, at a moment. `owner`: as for `play_refusal`.
+
+    Return the match afterwards, whose events include the facts of the table that follow, and the table. Raises Refused.
+    """
+    refusal = play_refusal(table, state, actor, at, owner=owner)
+    if refusal is not None:
+        raise Refused(refusal)
+    match = kernel.carry_out(game, state, actor, action, chance)
+    for event in play_follows(table, match.state, actor):
+        match.events.append(event)
+        table = fold(table, event)
+    return match, table
 
 
 def play_follows(table: Table, state: State, seat: str) -> list[Event]:

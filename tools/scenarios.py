@@ -165,11 +165,8 @@ class TableRules(NamedTuple):
             events = session.events
         else:
             at = moment_of_play(before, actor, received)
-            refusal = table_rules.play_refusal(before.table, before.document, actor, at, owner=True)
-            if refusal is not None:
-                raise Refused(refusal)
-            match = carry_out(self.game, before.document, actor, action, chance)
-            events = match.events + table_rules.play_follows(before.table, match.state, actor)
+            match, _ = table_rules.play(self.game, before.table, before.document, actor, action, chance, at, owner=True)
+            events = match.events
         version = 1 if before is None else before.version + 1
         entry = Entry(MATCH, version, actor, action, events, self.game.revision, "", at, None, "")
         return events, _as_state([*positions, follow(self.game, before, entry)])

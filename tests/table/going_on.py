@@ -11,7 +11,7 @@ from games import GAMES
 from games.chance import Chance, Drawn
 from games.choices import complete
 from games.documents import clone
-from games.kernel import SYSTEM, Action, Event, Game, Refused, any_action, carry_out
+from games.kernel import SYSTEM, Action, Event, Game, Refused, any_action
 from record.entries import Entry
 from record.positions import Position, follow, moment_of_play, session_after
 from table import rules
@@ -107,13 +107,9 @@ class Run:
         """Carry out an action of the game. Raise Refused."""
         now = self.now
         at = moment_of_play(now, actor, received)
-        refusal = rules.play_refusal(now.table, now.document, actor, at, owner=owner)
-        if refusal is not None:
-            raise Refused(refusal)
-        match = carry_out(self.game, now.document, actor, action, self._chance())
-        events = match.events + rules.play_follows(now.table, match.state, actor)
-        self._add(actor, match.action, events, at)
-        return events
+        match, _ = rules.play(self.game, now.table, now.document, actor, action, self._chance(), at, owner=owner)
+        self._add(actor, match.action, match.events, at)
+        return match.events
 
     def _chance(self) -> Chance:
         return dice((self.seed, self.now.version + 1))
