@@ -6,7 +6,6 @@ import threading
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-import orjson
 from cachetools import TTLCache
 
 from events import recall
@@ -92,7 +91,7 @@ class Frames:
 
 def _take(game: Game, position: Position, entry: Entry, viewer: str, shape: str) -> _Taken:
     """Return the picture of a position for a viewer, and the facts beside it. `entry`: the one that led to the position."""
-    view = orjson.loads(sorted_json(sight.view(game, position, viewer)))
+    view = sight.view_read(game, position, viewer)
     drawn = draw(game, view, sight.shown(game, entry, viewer)["events"], shape, told=False)
     facts: Facts = {
         "status": position.status,

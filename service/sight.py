@@ -152,11 +152,15 @@ def view(game: Game, position: Position, viewer: str) -> dict[str, Any]:
     return game.view(position.document, viewer)
 
 
+def view_read(game: Game, position: Position, viewer: str) -> dict[str, Any]:
+    """Return the document as its viewer reads it: with its members in the order of their names, and so in no order that could tell more."""
+    read: dict[str, Any] = orjson.loads(sorted_json(view(game, position, viewer)))
+    return read
+
+
 def board(game: Game, position: Position, viewer: str, company: Company) -> list[str]:
     """Return the match as lines of text, drawn from what its viewer may see: the table, then the game."""
-    return table_board(table_rules.view(position.table, viewer), company.name) + game.board(
-        orjson.loads(sorted_json(view(game, position, viewer))), viewer
-    )
+    return table_board(table_rules.view(position.table, viewer), company.name) + game.board(view_read(game, position, viewer), viewer)
 
 
 def choices(game: Game, position: Position, seat: str | None, player: str) -> list[Choice]:

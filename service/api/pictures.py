@@ -19,7 +19,7 @@ from service.context import Service
 from service.http.addresses import address_of
 from service.http.keys import ADMIN
 from service.http.problems import Problem
-from service.http.responses import SVG, empty_response, names_tag, sorted_json, tagged
+from service.http.responses import SVG, empty_response, names_tag, tagged
 from web.look import AUTO, look
 from web.picture import WIDE, svg
 
@@ -52,7 +52,7 @@ def picture_response(
     tag = f"{position.version}-{viewer}-{shape}-{theme}-{look(game).mark}"
     if names_tag(call.header("If-None-Match"), tag):
         return tagged(empty_response(304), tag, vary)
-    view = orjson.loads(sorted_json(sight.view(game, position, viewer)))
+    view = sight.view_read(game, position, viewer)
     response = Response(svg(game, view, last_events(service, game, position, viewer), shape, theme), mimetype=SVG)
     response.headers["Content-Security-Policy"] = POLICY
     return tagged(response, tag, vary)

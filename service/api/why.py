@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import orjson
 from flask import Response
 from jsonpointer import JsonPointer
 
@@ -55,7 +54,7 @@ def _told(game: Game, change: Change, viewer: str) -> dict[str, Any]:
     """Return a change as its viewer may see it."""
     entry, looks = change.entry, look(game)
     shown = sight.shown(game, entry, viewer)
-    scene = game.scene(orjson.loads(sorted_json(sight.view(game, change.position, viewer))))
+    scene = game.scene(sight.view_read(game, change.position, viewer))
     events = [shown["events"][place] for place in change.places]
     return {
         "version": entry.version,

@@ -22,7 +22,7 @@ from service.api.pictures import last_events
 from service.http.keys import Caller
 from service.http.parsing import parse_query
 from service.http.problems import Problem
-from service.http.responses import json_response, sorted_json, tagged
+from service.http.responses import json_response, tagged
 from service.http.schemas import MatchPageQuery, WordsQuery
 from service.pages.html import Pages, game_in_brief, html_response, seat_name
 from service.pages.lobby import occupant
@@ -42,7 +42,7 @@ def match_page(pages: Pages, caller: Caller, match: str) -> Response:
     position = seen if query.get("at") is None else recall.state_at(service.platform, match, min(query["at"], seen.version))
     note_view(service, newest, caller, viewer, position.version)
     game = recall.rules_of(service.platform, position)
-    view = _view(game, position, viewer)
+    view = sight.view_read(game, position, viewer)
     drawing = draw(game, view, last_events(service, game, position, viewer), PAGE, told=False)
     company = service.directory.company(sight.players_at(seen))
     seats = [
@@ -85,7 +85,7 @@ def match_words(pages: Pages, caller: Caller, match: str) -> Response:
     position = sight.seen(pages.service.platform, newest, caller)
     note_view(pages.service, newest, caller, viewer, position.version)
     game = recall.rules_of(pages.service.platform, position)
-    return tagged(json_response(_words(game, _view(game, position, viewer))), f"{position.version}-{viewer}")
+    return tagged(json_response(_words(game, sight.view_read(game, position, viewer))), f"{position.version}-{viewer}")
 
 
 def embed_page(pages: Pages, caller: Caller, match: str) -> Response:
@@ -95,7 +95,7 @@ def embed_page(pages: Pages, caller: Caller, match: str) -> Response:
     position = sight.seen(service.platform, newest, caller)
     note_view(service, newest, caller, SPECTATOR, position.version)
     game = recall.rules_of(service.platform, position)
-    view = _view(game, position, SPECTATOR)
+    view = sight.view_read(game, position, SPECTATOR)
     drawing = draw(game, view, last_events(service, game, position, SPECTATOR), PAGE)
     values = {
         "match": match,
@@ -116,10 +116,6 @@ def _viewer(newest: Position, caller: Caller, asked: str | None) -> str:
         return sight.viewer_of(newest, caller, asked)
     except Problem:
         return SPECTATOR
-
-
-def _view(game: Game, position: Position, viewer: str) -> Any:
-    return orjson.loads(sorted_json(sight.view(game, position, viewer)))
 
 
 def _words(game: Game, view: Any) -> dict[str, Any]:
