@@ -6,8 +6,7 @@ import secrets
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from events.store.client import RedisClient
-from events.store.keys import Keys
+from events.store.keys import OfMatches
 from events.store.library import script
 
 MOST_OF_SEAT = 50
@@ -35,12 +34,8 @@ class StoredRead(NamedTuple):
     newest: str
 
 
-class Beside:
+class Beside(OfMatches):
     """Writes and reads what is beside matches. Every method raises StoreUnavailable."""
-
-    def __init__(self, client: RedisClient, keys: Keys) -> None:
-        self._client = client
-        self._keys = keys
 
     def add_refusals(self, match: str, refused: Sequence[tuple[str, bytes]], dropped: int = 0) -> None:
         """Keep refused actions, at most MOST: the seat of each, and the rest in JSON. `dropped`: how many more there were before them.
@@ -74,16 +69,9 @@ class Beside:
         return reads
 
     def keys(self) -> Iterator[tuple[str, str]]:
-        """Yield every key of this kind with its match, whether there is such a match or not."""
-        for tag in self._keys.tags():
-            for kind in "fw":
-                start = f"{tag}:{kind}:"
-                for key in self._client.keys(start + "*"):
-                    yield key, key[len(start) :]
+        """Return every key of this kind with its match, whether there is such a match or not."""
+        return self._named("fw")
 
     def strays(self) -> Iterator[str]:
-        """Yield the keys of matches that have no log, or that are in another partition."""
-        for key, match in self.keys():
-            keys = self._keys.of(match)
-            if key not in keys or not self._client.ask("XLEN", keys.stream):
-                yield key
+        """Return the keys of matches that have no log, or that are in another partition."""
+        return self._strays("fw")

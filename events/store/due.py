@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from events.store.client import RedisClient
-from events.store.keys import Keys
+from events.store.keys import OfMatches
 
 
 class Counts(NamedTuple):
@@ -15,12 +14,8 @@ class Counts(NamedTuple):
     before: int
 
 
-class DueIndex:
+class DueIndex(OfMatches):
     """The index over all partitions; the append script keeps it. Every method raises StoreUnavailable."""
-
-    def __init__(self, client: RedisClient, keys: Keys) -> None:
-        self._client = client
-        self._keys = keys
 
     def earliest(self, until: int, limit: int) -> dict[str, int]:
         """Return members that are due at `until` or before, with their moments: the earliest of each partition, at most `limit` of each."""

@@ -3,8 +3,11 @@ lie in one slot of a cluster."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 from zlib import crc32
+
+from events.store.client import RedisClient
 
 
 class MatchKeys(NamedTuple):
@@ -51,3 +54,26 @@ class Keys:
             f"{tag}:f:{match}",
             f"{tag}:w:{match}",
         )
+
+
+class OfMatches:
+    """A part of the store that has keys of matches. Every method of a part raises StoreUnavailable."""
+
+    def __init__(self, client: RedisClient, keys: Keys) -> None:
+        self._client = client
+        self._keys = keys
+
+    def _named(self, kinds: str) -> Iterator[tuple[str, str]]:
+        """Yield every key of some kinds with its match, whether there is such a match or not."""
+        for tag in self._keys.tags():
+            for kind in kinds:
+                start = f"{tag}:{kind}:"
+                for key in self._client.keys(start + "*"):
+                    yield key, key[len(start) :]
+
+    def _strays(self, kinds: str) -> Iterator[str]:
+        """Yield the keys of some kinds whose matches have no log, or that are in another partition."""
+        for key, match in self._named(kinds):
+            keys = self._keys.of(match)
+            if key not in keys or not self._client.ask("XLEN", keys.stream):
+                yield key

@@ -16,8 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
-from events.store.client import RedisClient
-from events.store.keys import Keys
+from events.store.keys import OfMatches
 from events.store.library import script
 
 _SEQUENCE = script("sequence")
@@ -60,12 +59,8 @@ class State(NamedTuple):
     note: str
 
 
-class Ledgers:
+class Ledgers(OfMatches):
     """The ledgers of a store, one for each origin. Every method raises StoreUnavailable."""
-
-    def __init__(self, client: RedisClient, keys: Keys) -> None:
-        self._client = client
-        self._keys = keys
 
     def state(self, origin: str) -> State:
         """Return the size of a ledger and the checkpoint that is served."""

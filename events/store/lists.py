@@ -7,20 +7,15 @@ from typing import Any
 
 import orjson
 
-from events.store.client import RedisClient
-from events.store.keys import Keys
+from events.store.keys import OfMatches
 
 _PAGE = 1000
 
 Place = tuple[int, str]  # the moment that orders a match in a list (ms since 1970), and its id
 
 
-class Lists:
+class Lists(OfMatches):
     """Standings and indexes over all partitions. Every method raises StoreUnavailable."""
-
-    def __init__(self, client: RedisClient, keys: Keys) -> None:
-        self._client = client
-        self._keys = keys
 
     def standing_bytes(self, match: str) -> bytes | None:
         """Return the standing of a match as it is stored."""

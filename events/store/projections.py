@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from events.store.client import RedisClient
-from events.store.keys import Keys
+from events.store.keys import Keys, OfMatches
 from events.store.library import script
 from events.store.signing import SigningKeys, signed
 
@@ -52,12 +52,11 @@ class Stored(NamedTuple):
     leaf: float | None = None
 
 
-class Projections:
+class Projections(OfMatches):
     """The projections in all partitions. Every method raises StoreUnavailable."""
 
     def __init__(self, client: RedisClient, keys: Keys) -> None:
-        self._client = client
-        self._keys = keys
+        super().__init__(client, keys)
         self._signing = SigningKeys(client, keys)
 
     def stored(self, match: str, places: Listed) -> Stored:
@@ -140,18 +139,8 @@ class Projections:
         return removed + sum(int(self._client.run(_REMOVE, [key], [])) for key in self.stray_keys())
 
     def stray_keys(self) -> Iterator[str]:
-        """Yield the derived keys of matches that have no log, or that are in another partition."""
-        for key, match in self._derived_keys():
-            keys = self._keys.of(match)
-            if key not in keys or not self._client.ask("XLEN", keys.stream):
-                yield key
-
-    def _derived_keys(self) -> Iterator[tuple[str, str]]:
-        for tag in self._keys.tags():
-            for kind in "mrd":
-                start = f"{tag}:{kind}:"
-                for key in self._client.keys(start + "*"):
-                    yield key, key[len(start) :]
+        """Return the derived keys of matches that have no log, or that are in another partition."""
+        return self._strays("mrd")
 
 
 def _text(member: bytes) -> str:

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from events.store.client import RedisClient
-from events.store.keys import Keys
+from events.store.keys import OfMatches
 from events.store.library import script
 
 _REMOVE = script("remove_unstarted")
 
 
-class Removal:
+class Removal(OfMatches):
     """Removes matches. The store looks at their entries and at its own clock, and removes none that has started."""
-
-    def __init__(self, client: RedisClient, keys: Keys) -> None:
-        self._client = client
-        self._keys = keys
 
     def remove(self, match: str, head: int, indexes: Iterable[str], due: Iterable[str], open_ms: int, closed_ms: int) -> bool:
         """Remove a match at version `head` that has not started in time, from these indexes and members of what is due, and say so.
