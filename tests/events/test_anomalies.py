@@ -64,18 +64,23 @@ def check(platform: Platform, match: str) -> None:
     assert projections(platform.store.client) == kept
 
 
+def breaks(platform: Platform, proxy: Proxy, behind: Platform, ask: Callable[[Callable[[], Any]], Any]) -> bool:
+    """Play a match on a platform behind the proxy and check it. Return True if the proxy has broken a call."""
+    match = a_short_match(behind, ask)
+    broke = proxy.disarm()
+    behind.close()
+    platform.cache.drop(match)
+    check(platform, match)
+    return broke
+
+
 @pytest.mark.parametrize("what", ["request", "reply"])
 def test_one_lost_call_is_repeated_without_an_error(platform: Platform, servers: Servers, proxy: Proxy, what: str) -> None:
     for n in count(1):
         servers.keeper.flushall()
         proxy.arm(what, [n])
         behind = open_platform(Settings(store_url=proxy.url, queue_url=servers.queue_url), ALL_GAMES)
-        match = a_short_match(behind, _at_once)
-        broke = proxy.disarm()
-        behind.close()
-        platform.cache.drop(match)
-        check(platform, match)
-        if not broke:
+        if not breaks(platform, proxy, behind, _at_once):
             break
     assert n > 15, "there were calls to lose"
 
@@ -90,12 +95,7 @@ def test_after_an_outage_the_same_request_gets_its_answer(
         proxy.disarm()
         behind = open_platform(Settings(store_url=proxy.url, queue_url=servers.queue_url), ALL_GAMES)
         proxy.arm(what, range(n - 7, n - 1))
-        match = a_short_match(behind, _until_answered)
-        broke = proxy.disarm()
-        behind.close()
-        platform.cache.drop(match)
-        check(platform, match)
-        if not broke:
+        if not breaks(platform, proxy, behind, _until_answered):
             break
     assert n > 15
 
@@ -111,11 +111,7 @@ def test_each_action_is_done_once_whichever_calls_are_lost(
         behind = open_platform(Settings(store_url=proxy.url, queue_url=servers.queue_url), ALL_GAMES)
         lost = random.Random(seed)
         proxy.arm(what, [call for call in range(1, 200) if lost.random() < 0.25])
-        match = a_short_match(behind, _until_answered)
-        proxy.disarm()
-        behind.close()
-        platform.cache.drop(match)
-        check(platform, match)
+        breaks(platform, proxy, behind, _until_answered)
 
 
 def test_a_store_that_does_not_answer_is_unavailable(
