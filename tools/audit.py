@@ -12,7 +12,7 @@ from pathlib import Path
 from events.audit import audit
 from events.errors import NoMatch
 from events.keeping import losses
-from events.keeping.seal import Busy, Seal
+from events.keeping.seal import Busy, Journal
 from events.platform import Platform
 from games import GAMES
 from games.drawing import legible
@@ -99,14 +99,14 @@ def audited(what: str, secret: str | None, data: Path | None, origin: Path | Non
 
 
 def _compare(platform: Platform) -> None:
-    """Compare the store of the data folder with its seal, so that losses are found. A running service does so by itself.
+    """Compare the store of the data folder with its journal, so that losses are found. A running service does so by itself.
 
     Raise StoreUnavailable, OSError.
     """
     if platform.settings.store_url or not (platform.settings.data / losses.FOLDER).is_dir():
         return
     with suppress(Busy):
-        keeper = Seal(platform.settings.data)
+        keeper = Journal(platform.settings.data)
         keeper.compare(platform.store)
         keeper.close()
 

@@ -1,4 +1,4 @@
-"""A check of a data folder that nobody else uses: start its store, compare it with the seal, and audit a sample of its matches."""
+"""A check of a data folder that nobody else uses: start its store, compare it with the journal, and audit a sample of its matches."""
 
 from __future__ import annotations
 
@@ -100,11 +100,11 @@ def started(data: Path) -> Iterator[Platform]:
 
 
 def check(platform: Platform, sample: int) -> Checkup:
-    """Compare a store with the seal of its data folder, and audit a sample of its matches. Raise Unable, StoreUnavailable, OSError."""
+    """Compare a store with the journal of its data folder, and audit a sample of its matches. Raise Unable, StoreUnavailable, OSError."""
     try:
-        keeper = seal.Seal(platform.settings.data)
+        keeper = seal.Journal(platform.settings.data)
     except seal.Busy:
-        raise Unable(f"Another process keeps the seal of {platform.settings.data}. Wait until that ends.") from None
+        raise Unable(f"Another process keeps the journal of {platform.settings.data}. Wait until that ends.") from None
     lost = keeper.compare(platform.store).lost
     keeper.close()
     heads: dict[str, tuple[int, int]] = {}  # by match: the moment of its newest entry, and its version

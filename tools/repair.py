@@ -17,7 +17,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Look at a store, mend it, and audit a sample. Return 0 if all is well, 1 if something is lost or wrong, 2 if it could not be done."""
     parser = argparse.ArgumentParser(
         prog="run repair",
-        description="Cut a damaged end off the store's file and keep it, compare the store with the seal, rebuild what is derived, "
+        description="Cut a damaged end off the store's file and keep it, compare the store with the journal, rebuild what is derived, "
         "and audit a sample. The service must not run, except for --accept.",
     )
     what = parser.add_mutually_exclusive_group()
@@ -75,7 +75,7 @@ def repaired(data: Path, options: argparse.Namespace) -> int:
         print(f"{match} goes on, but its secret is missing, so that it cannot be played. Restore it from a backup.")
     print(as_text(found))
     known = losses.read(data)
-    print(losses.sentence(data, known) or "Nothing that was sealed is lost.")
+    print(losses.sentence(data, known) or "Nothing that is in the journal is lost.")
     return int(not found.ok or bool(known) or bool(done.unreadable or done.secretless))
 
 

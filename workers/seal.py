@@ -1,6 +1,6 @@
-"""The process that keeps the seal of a data folder: `python -m workers.seal`. Its work delays no answer and no step.
+"""The process that keeps the journal of a data folder: `python -m workers.seal`. Its work delays no answer and no step.
 
-It hears of each append, reads the new entries and writes their marks to the journal: at once, or, while much is appended, every hundredth
+It hears of each append, reads the new entries and writes their marks down: at once, or, while much is appended, every hundredth
 of a second. They are on the disk a tenth of a second later.
 """
 
@@ -13,7 +13,7 @@ import time
 import structlog
 
 from events.errors import StoreRefused, StoreUnavailable
-from events.keeping.seal import Busy, Seal
+from events.keeping.seal import Busy, Journal
 from events.platform import Platform, open_platform
 from events.store import Store
 from events.store.heads import MISSED
@@ -35,7 +35,7 @@ class News:
         self._heads: dict[str, int] = {}
         self._missed = True
         self._changed = threading.Condition()
-        threading.Thread(target=self._listen, name="seal", daemon=True).start()
+        threading.Thread(target=self._listen, name="journal", daemon=True).start()
 
     def _listen(self) -> None:
         for head in self._store.heads(_SILENCE):
@@ -56,8 +56,8 @@ class News:
             return heads, missed
 
 
-def keep(store: Store, seal: Seal, stop: threading.Event) -> None:
-    """Keep the seal until `stop`. What cannot be read or written is tried again."""
+def keep(store: Store, journal: Journal, stop: threading.Event) -> None:
+    """Keep the journal until `stop`. What cannot be read or written is tried again."""
     news, missed, synced = News(store), False, time.monotonic()
     unsynced = False
     while not stop.is_set():
@@ -69,17 +69,17 @@ def keep(store: Store, seal: Seal, stop: threading.Event) -> None:
                 store.check()
                 if not store.can_write():  # a stand-in, which may not have everything
                     raise StoreUnavailable("it cannot write")
-                found = seal.compare(store)
+                found = journal.compare(store)
                 missed = False
                 if found.lost:
                     log.error("entries_lost", matches=len({loss.match for loss in found.lost}))
             for match in [match for match, version in heads.items() if version == 0]:
-                seal.forget(match)
+                journal.forget(match)
                 del heads[match]
-            metrics.sealed.inc(seal.add(store, heads))
+            metrics.journaled.inc(journal.add(store, heads))
             unsynced = unsynced or bool(heads)
             if unsynced and time.monotonic() >= synced + SYNC_SECONDS:
-                seal.sync()
+                journal.sync()
                 synced, unsynced = time.monotonic(), False
             if heads:
                 stop.wait(GATHER_SECONDS)  # while much is appended, one request reads the entries of many appends
@@ -87,22 +87,22 @@ def keep(store: Store, seal: Seal, stop: threading.Event) -> None:
             missed = True
             stop.wait(_PAUSES[0])
         except OSError as reason:
-            log.warning("seal_not_written", error=reason.strerror)
+            log.warning("journal_not_written", error=reason.strerror)
             missed = True
             stop.wait(_PAUSES[1])
 
 
 def main(platform: Platform | None = None) -> int:
-    """Keep the seal of the data folder until the process is killed. Return 1 if another process keeps it."""
+    """Keep the journal of the data folder until the process is killed. Return 1 if another process keeps it."""
     logs.configure("stderr")
     exposition.publish_always()
     platform = platform or open_platform(patient=True)
     try:
-        seal = Seal(platform.settings.data)
+        journal = Journal(platform.settings.data)
     except Busy:
-        log.error("seal_kept_by_another")
+        log.error("journal_kept_by_another")
         return 1
-    keep(platform.store, seal, threading.Event())
+    keep(platform.store, journal, threading.Event())
     return 0
 
 

@@ -29,7 +29,7 @@ _BLOCK = 1 << 20
 _TRIES = 20
 # Files of the store's folder that belong to a running server, and the append-only file itself, which the manifest names.
 _PASSING = ("*.sock", "*.log", "*.new", ".*", "temp-*", "*.pid", "appendonly.aof.*")
-_SEAL = ("journal", "journal.1", "heads", "losses.json", "accepted.ndjson")  # so that no line is missed when the journal is turned over
+_JOURNAL = ("newest", "older", "heads", "losses.json", "accepted.ndjson")  # in this order no line is missed when a new file is begun
 
 Progress = Callable[[int], object]
 
@@ -65,10 +65,10 @@ class Made(NamedTuple):
 def sources(data: Path, opened: ExitStack) -> list[Source]:
     """Open every file that belongs to a backup of a data folder. Raises Unfit, OSError.
 
-    The seal is opened first, so that it never knows more than the copied store.
+    The journal is opened first, so that it never knows more than the copied store.
     """
     store, found = data / STORE, []
-    for name in _SEAL:
+    for name in _JOURNAL:
         found += _open(opened, data, data / losses.FOLDER / name)
     for file in sorted([*store.glob("*"), *(store / aof.FOLDER).glob("*")]):
         if file.is_file() and not any(file.match(pattern) for pattern in _PASSING) and not file.is_symlink():

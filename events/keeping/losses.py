@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 from events.keeping import durable
 
-FOLDER = "seal"
+FOLDER = "journal"
 
-GONE = "gone"  # a sealed entry is missing
+GONE = "gone"  # an entry of the journal is missing
 REPLACED = "replaced"  # another entry has its version
 DAMAGED = "damaged"  # its digest is stored, but other bytes changed
-CUT = "cut"  # it was in the damaged end of the append-only file, and was not sealed
+CUT = "cut"  # it was in the damaged end of the append-only file, and was not in the journal yet
 
 _FILE = "losses.json"
 _ACCEPTED = "accepted.ndjson"
@@ -110,9 +110,9 @@ def _read(file: Path, *state: int) -> Losses:
 
 
 def note_removal(data: Path, match: str) -> None:
-    """Note that a match is about to be removed on purpose, so that the seal does not take it for lost, also if it does not run now.
+    """Note that a match is about to be removed on purpose, so that the journal does not take it for lost, also if it does not run now.
 
-    Without a seal in the data folder nothing is noted. Raises OSError.
+    Without a journal in the data folder nothing is noted. Raises OSError.
     """
     if (data / FOLDER).is_dir():
         with _locked(data / FOLDER), (data / FOLDER / _REMOVED).open("ab") as file:
@@ -156,7 +156,7 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def add(data: Path, found: Iterable[Loss]) -> None:
-    """Add losses to those of a data folder. Entries that were cut off and turn out to have been sealed are not named twice.
+    """Add losses to those of a data folder. Entries that were cut off and turn out to be in the journal are not named twice.
 
     Raises OSError.
     """
@@ -165,11 +165,11 @@ def add(data: Path, found: Iterable[Loss]) -> None:
         return
 
     def change(known: Losses) -> Losses:
-        sealed = {(loss.match, version) for loss in new for version in range(loss.first, loss.last + 1)}
+        recorded = {(loss.match, version) for loss in new for version in range(loss.first, loss.last + 1)}
         kept = [
             loss
             for loss in known.losses
-            if loss.what != CUT or not all((loss.match, v) in sealed for v in range(loss.first, loss.last + 1))
+            if loss.what != CUT or not all((loss.match, v) in recorded for v in range(loss.first, loss.last + 1))
         ]
         return known._replace(losses=[*kept, *[loss for loss in new if not _is_known(loss, kept)]])
 
@@ -214,9 +214,9 @@ def sentence(data: Path, losses: Losses) -> str:
         named = ", ".join(f"{match} {first if first == last else f'{first} to {last}'}" for match, first, last in merged[:_NAMED])
         more = f" and more of {len(merged) - _NAMED} others" if len(merged) > _NAMED else ""
         said.append(f"The store has lost {_number(losses.entries, 'entry', 'entries')}: {named}{more}.")
-        unsealed = sum(last - first + 1 for _, first, last in Losses([loss for loss in losses.losses if loss.what == CUT]).merged())
-        if unsealed:
-            said.append(f"{unsealed} of these had not been sealed, and may never have been acknowledged.")
+        unknown = sum(last - first + 1 for _, first, last in Losses([loss for loss in losses.losses if loss.what == CUT]).merged())
+        if unknown:
+            said.append(f"{unknown} of these were not in the journal yet, and may never have been acknowledged.")
     for done in losses.cuts[-_NAMED:]:
         players = f", with the players {', '.join(done.players)}," if done.players else ""
         said.append(f"{done.size} bytes{players} were cut off the damaged end of {done.file}; they are kept in {done.kept}.")
@@ -233,9 +233,9 @@ def about(loss: Loss) -> str:
         return f"{entries} {was} in the damaged end of the store's file, which was cut off."
     digest = f" The digest of version {loss.last} was {loss.digest}." if len(loss.digest) == 64 else ""
     return {
-        GONE: f"{entries} {was} sealed and {were} gone.{digest}",
-        REPLACED: f"{entries} {was} sealed and {were} gone. Others have been appended in that place.{digest}",
-        DAMAGED: f"{entries} {was} sealed and {were} stored with other bytes.",
+        GONE: f"{entries} {was} in the journal and {were} gone.{digest}",
+        REPLACED: f"{entries} {was} in the journal and {were} gone. Others have been appended in that place.{digest}",
+        DAMAGED: f"{entries} {was} in the journal and {were} stored with other bytes.",
     }[loss.what]
 
 

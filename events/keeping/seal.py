@@ -1,7 +1,7 @@
-"""The seal: a journal beside the store that knows which entries there were, so that a loss in the store is found and named.
+"""The journal: which entries the store has had, written outside the store. So a loss in the store is found and named.
 
 Each line has a match, a version, the digest of that entry, a hash of its bytes, and a checksum of the line. Lines are written soon after
-each append, by a process of their own (workers/seal.py). `journal` and `journal.1` have the newest lines, `heads` the last one of each
+each append, by a process of their own (workers/seal.py). The files `newest` and `older` have the newest lines, `heads` the last one of each
 match. A line for a version that is not above the last one replaces the lines from that version on; version 0 says that there is no match.
 """
 
@@ -24,7 +24,7 @@ from events.store import Store
 from events.store.log import PAGE
 from games.patterns import MATCH, matches
 
-GENERATION = 4_000_000  # bytes of a journal before it is turned over
+GENERATION = 4_000_000  # bytes of the newest file before another one is begun
 _CHUNK = 200
 _NONE = "-"
 _LINE = re.compile(rb"(%b) (0|[1-9][0-9]{0,14}) ([0-9a-f]{64}|-) ([0-9a-f]{16}) ([0-9a-f]{8})" % MATCH.encode())
@@ -35,21 +35,21 @@ T = TypeVar("T")
 
 
 class Mark(NamedTuple):
-    """What is sealed of one entry: its digest, and the first 64 bits of the SHA-256 of its bytes in hex."""
+    """What the journal has of one entry: its digest, and the first 64 bits of the SHA-256 of its bytes in hex."""
 
     digest: str
     check: str
 
 
 class Known(NamedTuple):
-    """What is sealed of one match: the last version, and the marks of the versions that the journals still have."""
+    """What the journal has of one match: the last version, and the marks of the versions that it still has."""
 
     version: int
     marks: dict[int, Mark]
 
 
 class Found(NamedTuple):
-    """The result of a comparison: how many matches and entries are sealed, and what the store has lost of them."""
+    """The result of a comparison: how many matches and entries the journal has, and what the store has lost of them."""
 
     matches: int
     entries: int
@@ -63,11 +63,11 @@ def mark_of(raw: bytes) -> Mark:
 
 
 class Busy(Exception):
-    """Another process keeps the seal."""
+    """Another process keeps the journal."""
 
 
-class Seal:
-    """The seal of a data folder. One process keeps it at a time. Raises Busy, OSError."""
+class Journal:
+    """The journal of a data folder. One process keeps it at a time. Raises Busy, OSError."""
 
     def __init__(self, data: Path) -> None:
         self._data = data
@@ -79,14 +79,14 @@ class Seal:
         except OSError:
             self._lock.close()
             raise Busy from None
-        self._journal: IO[bytes] | None = None
+        self._newest: IO[bytes] | None = None
         self._versions = {match: known.version for match, known in read(self._folder).items()}
 
     def close(self) -> None:
-        """Write everything to the disk and let another process keep the seal."""
+        """Write everything to the disk and let another process keep the journal."""
         self.sync()
-        if self._journal is not None:
-            self._journal.close()
+        if self._newest is not None:
+            self._newest.close()
         self._lock.close()
 
     def forget(self, match: str) -> None:
@@ -96,11 +96,11 @@ class Seal:
             del self._versions[match]
 
     def version(self, match: str) -> int:
-        """Return the last sealed version of a match; 0 if there is none."""
+        """Return the last version of a match in the journal; 0 if there is none."""
         return self._versions.get(match, 0)
 
     def add(self, store: Store, wanted: Iterable[str]) -> int:
-        """Seal the entries of some matches that are not sealed yet; return how many. Raises StoreUnavailable, OSError."""
+        """Write what the journal does not have yet of some matches. Return how many entries that is. Raises StoreUnavailable, OSError."""
         written = 0
         for chunk in _batched(wanted, _CHUNK):
             spans = store.log.spans([(match, self.version(match) + 1, _LAST) for match in chunk])
@@ -112,30 +112,30 @@ class Seal:
         return written
 
     def compare(self, store: Store) -> Found:
-        """Compare everything that is sealed with the store, record what is lost, and seal what is new.
+        """Compare the journal with the store, record what is lost, and write what is new.
 
-        Raises StoreUnavailable, OSError. After that the seal says what the store has.
+        Afterwards the journal says what the store has. Raises StoreUnavailable, OSError.
         """
-        sealed = read(self._folder)
+        had = read(self._folder)
         removed = losses.removals(self._data)
         lost: list[Loss] = []
         now = int(time.time() * 1000)
-        for chunk in _batched(sorted(sealed), _CHUNK):
-            stored = _stored(store, {match: sealed[match] for match in chunk})
+        for chunk in _batched(sorted(had), _CHUNK):
+            stored = _stored(store, {match: had[match] for match in chunk})
             found, again = [], {}
             for match in chunk:
                 head, entries = stored[match]
                 if not head and match in removed:
                     self.forget(match)
                     continue
-                first, some = _lost(match, sealed[match], head, entries, now)
+                first, some = _lost(match, had[match], head, entries, now)
                 found += some
                 if some:
                     again[match] = first
             losses.add(self._data, found)
             lost += found
             for match, first in again.items():
-                self._seal_anew(store, match, first, stored[match][0])
+                self._write_anew(store, match, first, stored[match][0])
             self.add(store, [match for match in chunk if match not in again])
             removed -= {match for match in chunk if stored[match][0]}
         losses.forget_removals(self._data, removed)
@@ -146,7 +146,7 @@ class Seal:
         self.sync()
         return Found(len(self._versions), sum(self._versions.values()), lost)
 
-    def _seal_anew(self, store: Store, match: str, first: int, head: int) -> None:
+    def _write_anew(self, store: Store, match: str, first: int, head: int) -> None:
         """Replace the lines of a match from version `first` on by what the store has, so that its losses are found only once."""
         self._versions.pop(match, None)
         place, lines = first, []
@@ -158,45 +158,45 @@ class Seal:
         self._write(lines or [_nothing(match)])
 
     def _write(self, lines: Iterable[tuple[str, int, Mark]]) -> None:
-        """Append lines to the journal, so that they survive the end of this process; `sync` makes them survive a power cut."""
+        """Append lines, so that they survive the end of this process; `sync` makes them survive a power cut."""
         lines = list(lines)
         if not lines:
             return
         text = b"".join(_line(*line) for line in lines)
-        if self._journal is None:
-            self._journal = self._opened()
+        if self._newest is None:
+            self._newest = self._opened()
         try:
-            self._journal.write(text)
+            self._newest.write(text)
         except OSError:  # half a line may be there; the next one begins with an end of line
-            self._journal.close()
-            self._journal = None
+            self._newest.close()
+            self._newest = None
             raise
         for match, version, _ in lines:
             self._versions[match] = version
-        if self._journal.tell() > GENERATION:
+        if self._newest.tell() > GENERATION:
             self._turn_over()
 
     def sync(self) -> None:
         """Wait until everything is on the disk. Raises OSError."""
-        if self._journal is not None:
-            os.fsync(self._journal.fileno())
+        if self._newest is not None:
+            os.fsync(self._newest.fileno())
 
     def _opened(self) -> IO[bytes]:
-        file = os.fdopen(os.open(self._folder / "journal", os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), "ab", buffering=0)
+        file = os.fdopen(os.open(self._folder / "newest", os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), "ab", buffering=0)
         if os.pread(file.fileno(), 1, max(0, file.seek(0, os.SEEK_END) - 1)) not in (b"", b"\n"):
             file.write(b"\n")
         return file
 
     def _turn_over(self) -> None:
-        """Keep the last line of each match of the older journal, drop the rest of it, and begin a new journal."""
-        assert self._journal is not None
-        heads = read(self._folder, ("heads", "journal.1"))
+        """Keep the last line of each match of the older file, drop the rest of it, and begin a new file."""
+        assert self._newest is not None
+        heads = read(self._folder, ("heads", "older"))
         lines = [_line(match, known.version, known.marks[known.version]) for match, known in sorted(heads.items())]
         durable.write(self._folder / "heads", b"".join(lines))
         self.sync()
-        (self._folder / "journal").replace(self._folder / "journal.1")
-        self._journal.close()
-        self._journal = None
+        (self._folder / "newest").replace(self._folder / "older")
+        self._newest.close()
+        self._newest = None
 
 
 def _nothing(match: str) -> tuple[str, int, Mark]:
@@ -204,8 +204,8 @@ def _nothing(match: str) -> tuple[str, int, Mark]:
     return match, 0, Mark(_NONE, "0" * 16)
 
 
-def read(folder: Path, files: Iterable[str] = ("heads", "journal.1", "journal")) -> dict[str, Known]:
-    """Return what is sealed, by match. Lines that are torn or damaged are skipped. Raises OSError."""
+def read(folder: Path, files: Iterable[str] = ("heads", "older", "newest")) -> dict[str, Known]:
+    """Return what the journal has, by match. Lines that are torn or damaged are skipped. Raises OSError."""
     found: dict[str, Known] = {}
     for name in files:
         for match, version, mark in _lines(folder / name):
@@ -241,12 +241,12 @@ def _line(match: str, version: int, mark: Mark) -> bytes:
     return text + b"%08x\n" % zlib.crc32(text)
 
 
-def _stored(store: Store, sealed: dict[str, Known]) -> dict[str, tuple[int, dict[int, bytes]]]:
+def _stored(store: Store, had: dict[str, Known]) -> dict[str, tuple[int, dict[int, bytes]]]:
     """Return the head of each match, and the bytes of its entries whose versions have marks."""
     found: dict[str, tuple[int, dict[int, bytes]]] = {}
-    for match, (head, raw) in zip(sealed, store.log.newest(list(sealed)), strict=True):
+    for match, (head, raw) in zip(had, store.log.newest(list(had)), strict=True):
         found[match] = head, {head: raw} if head else {}
-    wanted = [(match, version, version) for match, known in sealed.items() for version in known.marks if version != found[match][0]]
+    wanted = [(match, version, version) for match, known in had.items() for version in known.marks if version != found[match][0]]
     for some in _batched(wanted, _CHUNK):
         for (match, _, _), entries in zip(some, store.log.spans(some), strict=True):
             found[match][1].update(entries)

@@ -228,7 +228,7 @@ def run(options: argparse.Namespace, servers: list[Child], children: list[Child]
         servers.append(Child("The queue", partial(begin_queue, options.data)))
         environment["WARLEDGER_REDIS_URL"] = disk.url()
         environment["WARLEDGER_QUEUE_URL"] = embedded.url_of(options.data, embedded.QUEUE)
-        children.append(child("seal", [sys.executable, "-m", "workers.seal"], environment, logs))
+        children.append(child("journal", [sys.executable, "-m", "workers.seal"], environment, logs))
     web = child("web", web_command(options.host, port, options.web), environment, logs)
     worker = [sys.executable, "-m", "workers.run", "--queues"]
     for_workers = worker_environment(environment)

@@ -11,7 +11,7 @@ import pytest
 
 from events import play
 from events.keeping import aof, embedded, losses
-from events.keeping.seal import Seal
+from events.keeping.seal import Journal
 from events.platform import Platform, Settings, open_platform
 from tests.conftest import ALL_GAMES
 
@@ -119,10 +119,10 @@ def test_the_lost_entry_is_named_and_all_before_it_are_there(name: str, written,
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_with_any_byte_changed_near_the_end_the_store_starts_and_the_seal_names_exactly_what_is_gone(seed: int, written, copy) -> None:  # type: ignore[no-untyped-def]
+def test_with_any_byte_changed_near_the_end_the_store_starts_and_the_journal_names_exactly_what_is_gone(seed: int, written, copy) -> None:  # type: ignore[no-untyped-def]
     data, file = copy
     with over(data) as platform:
-        keeper = Seal(data)
+        keeper = Journal(data)
         assert keeper.add(platform.store, written[1]) == 24
         keeper.close()
     content, dice = bytearray(file.read_bytes()), random.Random(seed)
@@ -132,7 +132,7 @@ def test_with_any_byte_changed_near_the_end_the_store_starts_and_the_seal_names_
     file.write_bytes(content)
     with over(data) as platform:
         found = {match: dict(platform.store.log.spans([(match, 1, 99)])[0]) for match in written[1]}
-        keeper = Seal(data)
+        keeper = Journal(data)
         lost = keeper.compare(platform.store).lost
         keeper.close()
     assert sum(map(len, found.values())) >= 24 - whole.count(b"XADD", whole.rfind(b"XADD", 0, place))
@@ -145,7 +145,7 @@ def test_with_any_byte_changed_near_the_end_the_store_starts_and_the_seal_names_
 def test_an_entry_whose_id_is_damaged_but_whose_version_is_not_is_not_lost(written, copy) -> None:  # type: ignore[no-untyped-def]
     data, file = copy
     with over(data) as platform:
-        keeper = Seal(data)
+        keeper = Journal(data)
         keeper.add(platform.store, written[1])
         keeper.close()
     content = file.read_bytes()
@@ -155,7 +155,7 @@ def test_an_entry_whose_id_is_damaged_but_whose_version_is_not_is_not_lost(writt
     file.write_bytes(content[:place] + b"7-1" + content[place + 3 :])
     with over(data) as platform:
         assert platform.store.log.spans([(match, 7, 7), (match, 6, 6), (match, 8, 8)]) == [[(v, entries[v - 1])] for v in (7, 6, 8)]
-        keeper = Seal(data)
+        keeper = Journal(data)
         assert keeper.compare(platform.store).lost == []
         keeper.close()
         assert [item.id for item in platform.store.log.items(match)][5:] == ["6-0", "7-1", "8-0"]  # the audit sees it

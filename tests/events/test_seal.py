@@ -1,4 +1,4 @@
-"""The seal: what it knows of a store, what it finds after losses, and what a damaged journal does to it."""
+"""The journal: what it knows of a store, what it finds after losses, and what damage does to it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 from events import expiry, play
 from events.audit import audit
 from events.keeping import losses, seal
-from events.keeping.seal import Busy, Known, Seal, mark_of
+from events.keeping.seal import Busy, Journal, Known, mark_of
 from events.platform import DAY_MS, Platform
 from tests.conftest import Servers, within
 from workers.seal import keep
@@ -23,7 +23,7 @@ from workers.seal import keep
 
 @pytest.fixture
 def data(platform: Platform, tmp_path: Path) -> Path:
-    """A data folder for the seal of the platform's store."""
+    """A data folder for the journal of the platform's store."""
     object.__setattr__(platform, "settings", platform.settings._replace(data=tmp_path))
     return tmp_path
 
@@ -36,13 +36,13 @@ def played(platform: Platform, begin: Callable[..., str], times: int = 5) -> str
     return match
 
 
-def sealed(data: Path) -> dict[str, Known]:
+def journaled(data: Path) -> dict[str, Known]:
     return seal.read(data / losses.FOLDER)
 
 
 def compared(platform: Platform, data: Path) -> list[tuple[str, int, int, str]]:
-    """Compare the store with the seal; return what is lost."""
-    keeper = Seal(data)
+    """Compare the store with the journal; return what is lost."""
+    keeper = Journal(data)
     found = keeper.compare(platform.store)
     keeper.close()
     return [loss[:4] for loss in found.lost]
@@ -58,23 +58,23 @@ def cut_stream(servers: Servers, platform: Platform, match: str, after: int) -> 
     return items[after:]  # type: ignore[no-any-return]
 
 
-def test_the_marks_of_all_entries_are_sealed_and_nothing_is_missed_in_a_whole_store(platform: Platform, data: Path, begin) -> None:  # type: ignore[no-untyped-def]
-    keeper = Seal(data)
+def test_the_marks_of_all_entries_are_written_and_nothing_is_missed_in_a_whole_store(platform: Platform, data: Path, begin) -> None:  # type: ignore[no-untyped-def]
+    keeper = Journal(data)
     assert keeper.compare(platform.store).lost == []
     match = played(platform, begin)
     assert keeper.add(platform.store, [match]) == 7
     assert keeper.add(platform.store, [match, "m" + "a" * 16]) == 0
     keeper.close()
     entries = platform.store.log.read(match)
-    assert sealed(data)[match] == Known(7, {version: mark_of(raw) for version, raw in enumerate(entries, 1)})
+    assert journaled(data)[match] == Known(7, {version: mark_of(raw) for version, raw in enumerate(entries, 1)})
     assert compared(platform, data) == []
     assert not losses.read(data)
 
 
-def test_a_store_without_a_seal_is_sealed_as_it_is(platform: Platform, data: Path, begin) -> None:  # type: ignore[no-untyped-def]
+def test_a_store_without_a_journal_is_taken_as_it_is(platform: Platform, data: Path, begin) -> None:  # type: ignore[no-untyped-def]
     match = played(platform, begin)
     assert compared(platform, data) == []
-    assert list(sealed(data)[match].marks) == [7]
+    assert list(journaled(data)[match].marks) == [7]
 
 
 def test_entries_that_are_gone_are_named_once_and_by_the_audit_until_they_are_accepted(
@@ -82,7 +82,7 @@ def test_entries_that_are_gone_are_named_once_and_by_the_audit_until_they_are_ac
 ) -> None:  # type: ignore[no-untyped-def]
     first, second, whole = (played(platform, begin) for _ in range(3))
     assert compared(platform, data) == []
-    digest = sealed(data)[first].marks[7].digest
+    digest = journaled(data)[first].marks[7].digest
     cut_stream(servers, platform, first, 5)
     servers.keeper.delete(platform.store.keys.of(second).stream)
     assert compared(platform, data) == [(match, begins, 7, "gone") for match, begins in sorted([(first, 6), (second, 1)])]
@@ -103,7 +103,7 @@ def test_entries_that_were_replaced_are_told_apart_from_one_whose_bytes_were_cha
     platform: Platform, data: Path, begin, servers: Servers
 ) -> None:  # type: ignore[no-untyped-def]
     replaced, damaged, shorter = (played(platform, begin) for _ in range(3))
-    keeper = Seal(data)
+    keeper = Journal(data)
     keeper.add(platform.store, [replaced, damaged, shorter])
     keeper.close()
     for match, plays in ((replaced, 4), (shorter, 1)):
@@ -119,31 +119,31 @@ def test_entries_that_were_replaced_are_told_apart_from_one_whose_bytes_were_cha
     expected = [(replaced, 5, 7, "replaced"), (damaged, 6, 6, "damaged"), (shorter, 5, 5, "replaced"), (shorter, 6, 7, "gone")]
     assert sorted(compared(platform, data)) == sorted(expected)
     assert compared(platform, data) == []
-    assert sealed(data)[replaced].version == 8
-    assert sealed(data)[shorter].version == 5
+    assert journaled(data)[replaced].version == 8
+    assert journaled(data)[shorter].version == 5
 
 
 @pytest.mark.parametrize("ending", [b"", b"m", b"\0" * 512, b"garbage\nmore"])
 def test_a_torn_or_damaged_journal_loses_only_the_damaged_lines(ending: bytes, platform: Platform, data: Path, begin) -> None:  # type: ignore[no-untyped-def]
     match = played(platform, begin)
-    keeper = Seal(data)
+    keeper = Journal(data)
     keeper.add(platform.store, [match])
     keeper.close()
-    journal = data / losses.FOLDER / "journal"
+    journal = data / losses.FOLDER / "newest"
     content = journal.read_bytes()
     journal.write_bytes(content[:-9] + ending)  # the line of version 7 is torn
-    assert sealed(data)[match].version == 6
+    assert journaled(data)[match].version == 6
     assert compared(platform, data) == []
-    assert sealed(data)[match].version == 7
+    assert journaled(data)[match].version == 7
     lines = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(b"".join(lines[:2]) + bytes([lines[2][0], lines[2][1] ^ 1]) + lines[2][2:] + b"".join(lines[3:]))
-    assert list(sealed(data)[match].marks) == [1, 2, 4, 5, 6, 7]
+    assert list(journaled(data)[match].marks) == [1, 2, 4, 5, 6, 7]
     assert compared(platform, data) == []
 
 
 def test_the_journal_is_bounded_and_forgets_no_match(platform: Platform, data: Path, begin, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr(seal, "GENERATION", 2000)
-    keeper = Seal(data)
+    keeper = Journal(data)
     found = [played(platform, begin) for _ in range(20)]
     for match in found:
         keeper.add(platform.store, [match])
@@ -153,28 +153,28 @@ def test_the_journal_is_bounded_and_forgets_no_match(platform: Platform, data: P
         keeper.add(platform.store, [match])
     keeper.close()
     folder = data / losses.FOLDER
-    assert {match: known.version for match, known in sealed(data).items()} == dict.fromkeys(found[1:], 8)
-    assert sum((folder / name).stat().st_size for name in ("journal", "journal.1")) < 2 * 4000
+    assert {match: known.version for match, known in journaled(data).items()} == dict.fromkeys(found[1:], 8)
+    assert sum((folder / name).stat().st_size for name in ("newest", "older")) < 2 * 4000
     assert len((folder / "heads").read_bytes().splitlines()) <= 20
-    assert sorted(file.name for file in folder.iterdir()) == [".lock", "heads", "journal", "journal.1"]
+    assert sorted(file.name for file in folder.iterdir()) == [".lock", "heads", "newest", "older"]
     assert {file.stat().st_mode & 0o077 for file in folder.iterdir() if file.name != ".lock"} == {0}
 
 
-def test_one_process_keeps_a_seal_at_a_time(data: Path) -> None:
-    keeper = Seal(data)
+def test_one_process_keeps_a_journal_at_a_time(data: Path) -> None:
+    keeper = Journal(data)
     with pytest.raises(Busy):
-        Seal(data)
+        Journal(data)
     keeper.close()
-    Seal(data).close()
+    Journal(data).close()
 
 
-def test_the_process_seals_each_append_soon_and_survives_kill_9(platform: Platform, data: Path, begin, servers: Servers) -> None:  # type: ignore[no-untyped-def]
+def test_the_process_writes_each_append_down_soon_and_survives_kill_9(platform: Platform, data: Path, begin, servers: Servers) -> None:  # type: ignore[no-untyped-def]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "WARLEDGER_DATA": str(data)}
     environment |= {"WARLEDGER_REDIS_URL": servers.store_url, "WARLEDGER_QUEUE_URL": servers.queue_url}
     old, match = played(platform, begin), played(platform, begin)
 
     def heads() -> list[int]:
-        known = sealed(data)
+        known = journaled(data)
         return [known[one].version if one in known else 0 for one in (old, match)]
 
     for round in range(2):
@@ -188,7 +188,7 @@ def test_the_process_seals_each_append_soon_and_survives_kill_9(platform: Platfo
             process.wait()
         play.play(platform, match, "one", [{"type": "add", "stay": True, "by": 1}])
     entries = dict(enumerate(platform.store.log.read(match), 1))
-    marks = sealed(data)[match].marks
+    marks = journaled(data)[match].marks
     assert list(marks) == [7, 8, 9, 10, 11, 12]
     assert marks == {version: mark_of(entries[version]) for version in marks}
 
@@ -196,16 +196,16 @@ def test_the_process_seals_each_append_soon_and_survives_kill_9(platform: Platfo
 def test_a_match_that_is_removed_because_it_has_not_started_is_not_lost(
     platform: Platform, data: Path, ann: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    keeper, stop = Seal(data), threading.Event()
+    keeper, stop = Journal(data), threading.Event()
     keeping = threading.Thread(target=keep, args=[platform.store, keeper, stop])
     keeping.start()
     try:
         with monkeypatch.context() as earlier:
             earlier.setattr(platform.clock, "now", lambda: time.time_ns() // 1_000_000 - 15 * DAY_MS)
             old, other = (play.create(platform, ann, "tally", {"one": "me", "two": "open"}, {}).match for _ in range(2))
-        within(20, lambda: sealed(data).keys() == {old, other})
+        within(20, lambda: journaled(data).keys() == {old, other})
         assert expiry.remove(platform, old)
-        within(20, lambda: sealed(data).keys() == {other})
+        within(20, lambda: journaled(data).keys() == {other})
     finally:
         stop.set()
         keeping.join()
@@ -214,17 +214,17 @@ def test_a_match_that_is_removed_because_it_has_not_started_is_not_lost(
     assert not losses.read(data)
 
 
-def test_a_match_that_is_removed_while_no_seal_runs_is_not_lost(
+def test_a_match_that_is_removed_while_no_journal_is_kept_is_not_lost(
     platform: Platform, data: Path, ann: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as earlier:
         earlier.setattr(platform.clock, "now", lambda: time.time_ns() // 1_000_000 - 15 * DAY_MS)
         old, other = (play.create(platform, ann, "tally", {"one": "me", "two": "open"}, {}).match for _ in range(2))
     assert compared(platform, data) == []
-    assert sealed(data).keys() == {old, other}
+    assert journaled(data).keys() == {old, other}
     losses.note_removal(data, other)  # and then the worker was killed
     assert expiry.remove(platform, old)
     assert compared(platform, data) == []
     assert not losses.read(data)
-    assert sealed(data).keys() == {other}
+    assert journaled(data).keys() == {other}
     assert losses.removals(data) == {other}

@@ -73,9 +73,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Writers, dict[
         writers.platform.beside.note_refusal(next(iter(writers.acknowledged)), "red", ANN, 1, 5, {"type": "attack"}, "not_your_turn", None)
         writers.platform.beside.flush()
         writers.platform.beside.note_read(next(iter(writers.acknowledged)), 1, "admin", "audit")
-        sealed = seal.Seal(folder / "data")
-        sealed.compare(writers.platform.store)
-        sealed.close()
+        journal = seal.Journal(folder / "data")
+        journal.compare(writers.platform.store)
+        journal.close()
         with rewriting(folder / "data"):
             within(20, lambda: aof.files(folder / "data" / embedded.STORE)[-1].name > "appendonly.aof.3")
             acknowledged, registered = dict(writers.acknowledged), list(writers.registered)
@@ -153,7 +153,7 @@ def base_of(folder: Path) -> Path:
 
 DAMAGES = {
     "a changed byte of the store": lambda folder: changed(base_of(folder), 100),
-    "a changed byte of the seal": lambda folder: changed(folder / losses.FOLDER / "journal", 50),
+    "a changed byte of the journal": lambda folder: changed(folder / losses.FOLDER / "newest", 50),
     "a missing file": lambda folder: (folder / embedded.STORE / embedded.KEEPER).unlink(),
     "another file": lambda folder: (folder / "more").write_text("x"),
     "a shorter file": lambda folder: base_of(folder).write_bytes(b""),
@@ -198,7 +198,7 @@ def test_a_backup_that_is_killed_leaves_nothing_that_looks_like_one(tmp_path: Pa
 
 @pytest.fixture
 def broken(made, tmp_path: Path) -> tuple[Path, str, int]:  # type: ignore[no-untyped-def]
-    """A data folder whose last sealed entry is damaged, with its match and version."""
+    """A data folder whose last entry in the journal is damaged, with its match and version."""
     data = tmp_path / "data"
     shutil.copytree(made[0], data)
     (data / backup.LIST).unlink()
@@ -206,7 +206,7 @@ def broken(made, tmp_path: Path) -> tuple[Path, str, int]:  # type: ignore[no-un
     platform = open_platform(Settings(store_url=server.url, queue_url="unix:///nowhere", data=data), GAMES)
     match = play.create(platform, "p" + "a" * 16, "war", {"red": "me", "blue": "me"}, {}).match
     play.play(platform, match, "system", [{"type": "advance"}])
-    keeper = seal.Seal(data)
+    keeper = seal.Journal(data)
     keeper.compare(platform.store)
     keeper.close()
     platform.close()
@@ -225,7 +225,7 @@ def test_a_repair_says_what_it_would_do_then_does_it_and_names_what_is_lost(brok
     assert losses.read(data).cuts == []
     ended = run("repair", "--data", str(data), "--sample", "3")
     assert ended.returncode == 1
-    assert f"Lost: {match}: The entry {version} was sealed and is gone. The digest of version {version} was" in ended.stdout
+    assert f"Lost: {match}: The entry {version} was in the journal and is gone. The digest of version {version} was" in ended.stdout
     assert "findings" in ended.stdout, "the newest match is in the sample, and its audit names the loss"
     assert Path(losses.read(data).cuts[0].kept).read_bytes()
     assert repair.main(["--accept", "--data", str(data)]) == 0
@@ -239,7 +239,7 @@ def test_a_repair_says_what_it_would_do_then_does_it_and_names_what_is_lost(brok
 def test_a_backup_of_a_damaged_store_is_made_and_says_what_is_lost_in_it(broken, tmp_path: Path, capsys) -> None:  # type: ignore[no-untyped-def]
     data, match, version = broken
     assert backup_command.main([str(tmp_path / "backup"), "--data", str(data), "--sample", "0"]) == 1
-    assert f"Lost: {match}: The entry {version} was sealed and is gone." in capsys.readouterr().out
+    assert f"Lost: {match}: The entry {version} was in the journal and is gone." in capsys.readouterr().out
     assert losses.read(data).cuts == [], "the data itself is as it was"
 
 

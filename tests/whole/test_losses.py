@@ -58,7 +58,7 @@ def test_a_lost_entry_is_said_on_stderr_by_readyz_metrics_and_audit_until_it_is_
         assert metric(place, "warledger_entries_lost") == 1
         audited = run("audit", match, "--data", str(data))
         assert audited.returncode == 1
-        assert f"version {version}: entries_lost: The entry {version} was sealed and is gone." in audited.stdout
+        assert f"version {version}: entries_lost: The entry {version} was in the journal and is gone." in audited.stdout
     with private.service(data, *private.SMALL) as place:
         assert requests.get(f"{place.url}/readyz", timeout=10).json()["lost"] == lost
         assert f"The store has lost 1 entry: {match} {version}." in capfd.readouterr().err
