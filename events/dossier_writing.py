@@ -76,7 +76,7 @@ def _pages(platform: Platform, position: Position, viewer: str) -> Iterator[list
         yield page
     assert last is not None
     yield [line("dispute", **dispute) for dispute in disputes]
-    yield list(_beside(platform, position, viewer))
+    yield list(_sidelog(platform, position, viewer))
     yield [line("receipt", note=platform.signer.receipt(position.match, last.version, last.digest, last.at))]
     for origin in dict.fromkeys(published.key.name for published in platform.signer.published):
         yield from _leaves(platform, position, viewer, origin)
@@ -96,9 +96,9 @@ def _of_entry(game: Game, entry: Entry, raw: bytes, viewer: str, prover: Prover 
         yield line("seat", **holder)
 
 
-def _beside(platform: Platform, position: Position, viewer: str) -> Iterator[bytes]:
+def _sidelog(platform: Platform, position: Position, viewer: str) -> Iterator[bytes]:
     """Yield the refused actions that the viewer may know, and what staff was shown up to the last version. Both are bounded."""
-    found = platform.beside.refusals(position.match)
+    found = platform.sidelog.refusals(position.match)
     for refused in (found if viewer == WHOLE else found.of([viewer])).refused:
         if refused.version <= position.version:
             yield line("refused", **refused.as_json())
@@ -106,7 +106,7 @@ def _beside(platform: Platform, position: Position, viewer: str) -> Iterator[byt
         yield line("refusals_dropped", count=found.dropped)
     if viewer == SPECTATOR and delay(position.table) != 0 and position.table["phase"] != OPEN and not position.ended:
         return  # reads, and how many there were, tell how far a match is
-    for read in platform.beside.reads(position.match):
+    for read in platform.sidelog.reads(position.match):
         note = _until(read, position.version)
         if note is not None:
             yield line("read", note=note, count=read.number)

@@ -12,7 +12,7 @@ from environs import Env, EnvError, validate
 from events.cache import Cache
 from events.errors import StoreRefused, StoreUnavailable
 from events.keeping import embedded
-from events.notary.beside import Beside
+from events.notary.beside import SideLog
 from events.notary.signer import Signer
 from events.store import Store, WrongStore
 from events.store.client import RedisClient
@@ -113,11 +113,11 @@ class Platform:
     clock: Clock
     pulse: Pulse
     signer: Signer
-    beside: Beside
+    sidelog: SideLog
 
     def close(self) -> None:
         """Write what waits, close every connection, and give no more pulses."""
-        self.beside.flush()
+        self.sidelog.flush()
         self.pulse.stop()
         self.store.close()
         self.jobs.close()
@@ -167,4 +167,4 @@ def open_platform(
     pulse = Pulse(store.pulses, Floors(queue_url), clock)
     signer = Signer(settings.keys_folder, settings.name)
     jobs, counters, studies, cache = Jobs(queue_url, clock), Counters(queue_url), Studies(queue_url), Cache(settings.cached)
-    return Platform(settings, store, jobs, counters, studies, cache, games, clock, pulse, signer, Beside(store, signer, clock))
+    return Platform(settings, store, jobs, counters, studies, cache, games, clock, pulse, signer, SideLog(store, signer, clock))

@@ -55,7 +55,7 @@ def report(platform: Platform, position: Position, number: int) -> dict[str, Any
 def _refused(platform: Platform, match: str, version: int) -> list[dict[str, Any]]:
     """Return the refused actions around a version, of each seat the newest, in their order."""
     by_seat: dict[str, list[int]] = {}
-    refused = [each for each in platform.beside.refusals(match).refused if abs(each.version - version) <= AROUND]
+    refused = [each for each in platform.sidelog.refusals(match).refused if abs(each.version - version) <= AROUND]
     for place, each in enumerate(refused):
         by_seat.setdefault(each.seat, []).append(place)
     kept = sorted(place for places in by_seat.values() for place in places[-MOST_REFUSED:])

@@ -157,5 +157,5 @@ def _strays(platform: Platform) -> Iterator[str]:
             yield f"{match}: it is listed, or work is due for it, and there is no log."
     for key in sorted(set(projections.stray_keys())):
         yield f"{key}: its match has no log, or is in another partition."
-    for key in sorted(platform.store.beside.strays()):
+    for key in sorted(platform.store.sidelog.strays()):
         yield f"{key}: refused actions or reads of a match that has no log, or in another partition."

@@ -39,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
             if options.viewer == SPECTATOR:
                 position = recall.state_at(platform, position.match, position.public_version)
             elif not position.ended:
-                platform.beside.note_read(position.match, position.version, "admin", "dossier")
+                platform.sidelog.note_read(position.match, position.version, "admin", "dossier")
             with _output(options.to) as output:
                 for chunk in write(platform, position, options.viewer):
                     output.write(chunk)

@@ -1,4 +1,4 @@
-"""What is kept beside a match and is no version of it: refused actions of its seats, and what staff was shown that others do not see.
+"""The side log of a match: refused actions of its seats, and what staff was shown that others do not see. None of it is a version.
 
 Neither ever disturbs play. Refused actions are written in the background, so a process that ends takes those of its last second with it.
 A read is written before its answer is sent.
@@ -80,11 +80,11 @@ class Read(NamedTuple):
         return {"reader": self.reader, "what": self.what, "count": self.number, "first": self.first, "newest": self.newest}
 
 
-class Beside:
-    """Keeps and returns what is beside matches. Shared by the threads of a process."""
+class SideLog:
+    """Writes and reads the side logs of matches. Shared by the threads of a process."""
 
     def __init__(self, store: Store, signer: Signer, clock: Clock) -> None:
-        self._stored = store.beside
+        self._stored = store.sidelog
         self._signer = signer
         self._clock = clock
         self._lock = threading.Lock()

@@ -1,7 +1,7 @@
 """The store: the only code that sends commands to Redis.
 
 `log` is the wall around the streams. Beside it are what the append script keeps (`lists`, `due`), what is derived from the logs as a
-whole (`projections`), the players (`accounts`), what is kept beside matches (`beside`), the end of matches that never started (`removal`),
+whole (`projections`), the players (`accounts`), the side logs of matches (`sidelog`), the end of matches that never started (`removal`),
 which processes run (`pulses`), and the Merkle log of the whole server (`ledgers`).
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from events.errors import StoreUnavailable
 from events.store.accounts import Accounts
-from events.store.beside import Beside
+from events.store.beside import SideLog
 from events.store.client import RedisClient
 from events.store.due import DueIndex
 from events.store.heads import Head, heads
@@ -48,7 +48,7 @@ class Store:
         self.accounts = Accounts(client)
         self.removal = Removal(client, self.keys)
         self.pulses = Pulses(client)
-        self.beside = Beside(client, self.keys)
+        self.sidelog = SideLog(client, self.keys)
         self.ledgers = Ledgers(client, self.keys)
         self._checked = False
 

@@ -1,4 +1,4 @@
-"""What is kept beside a match and is no version of it: refused actions of its seats, and reads of staff. It is derived from nothing."""
+"""The side logs in the store: refused actions of the seats of a match, and reads of staff. They are derived from nothing."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class StoredRead(NamedTuple):
     newest: str
 
 
-class Beside(OfMatches):
-    """Writes and reads what is beside matches. Every method raises StoreUnavailable."""
+class SideLog(OfMatches):
+    """The side logs of matches in the store. Every method raises StoreUnavailable."""
 
     def add_refusals(self, match: str, refused: Sequence[tuple[str, bytes]], dropped: int = 0) -> None:
         """Keep refused actions, at most MOST: the seat of each, and the rest in JSON. `dropped`: how many more there were before them.

@@ -1,4 +1,4 @@
--- Keep beside a match that staff was shown what is hidden from others: of each reader and kind the first note, the newest, and how many.
+-- Keep in the side log of a match that staff was shown what is hidden from others: of each reader and kind the first note, the newest, and how many.
 -- KEYS  1 reads  2 stream   ARGV  1 reader (a player or "admin")  2 what was shown  3 the signed note
 -- returns 1: done | 0: there is no such match
 local tag, match = partition_and_match(KEYS[1], 'w')

@@ -1,4 +1,4 @@
--- Keep refused actions of seats beside a match: at most 50 of a seat and 200 of the match. The oldest go, and are counted.
+-- Keep refused actions of seats in the side log of a match: at most 50 of a seat and 200 of the match. The oldest go, and are counted.
 -- KEYS  1 refused actions  2 stream
 -- ARGV  1 mark of this call  2 number of those that went before they came here  3.. pairs of a seat and an action in JSON
 -- The field `order` has the number and the seat of each that is kept, the newest first, so that no call reads the actions themselves.

@@ -1,4 +1,4 @@
-"""Beside a match: the refused actions of its seats, and what staff was shown that others do not see."""
+"""The side log of a match: the refused actions of its seats, and what staff was shown that others do not see."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def note_view(service: Service, position: Position, caller: Caller, viewer: str,
     `version`: the one that is shown, if it is not the newest. Nothing is kept of anybody else.
     """
     if sight.sees_more(position, caller, viewer):
-        service.platform.beside.note_read(position.match, version or position.version, _reader(caller), f"view:{viewer}")
+        service.platform.sidelog.note_read(position.match, version or position.version, _reader(caller), f"view:{viewer}")
 
 
 def note_entries(service: Service, match: str, caller: Caller | None, viewer: str, version: int) -> None:
@@ -41,26 +41,26 @@ def note_whole(service: Service, match: str, caller: Caller, what: str) -> None:
     recall.check_id(match)
     standing = standing_of(service.platform, match)
     if standing is None or standing["secret"] is None:
-        service.platform.beside.note_read(match, service.platform.store.log.head(match), _reader(caller), what)
+        service.platform.sidelog.note_read(match, service.platform.store.log.head(match), _reader(caller), what)
 
 
 def note_dossier(service: Service, position: Position, caller: Caller, viewer: str) -> None:
     """Keep that staff is about to be given a dossier with more of a match than spectators see, as `note_view` does."""
     if sight.sees_more(position, caller, viewer):
-        service.platform.beside.note_read(position.match, position.version, _reader(caller), "dossier")
+        service.platform.sidelog.note_read(position.match, position.version, _reader(caller), "dossier")
 
 
 def get_reads(service: Service, call: Call, match: str) -> Response:
     """Return what staff was shown. Reads tell how far a match is, so of a hidden one that runs strangers get none."""
     follows = sight.follows(recall.position(service.platform, match), call.caller)
-    reads = [read.as_json() for read in service.platform.beside.reads(match)] if follows else []
+    reads = [read.as_json() for read in service.platform.sidelog.reads(match)] if follows else []
     return private(json_response({"match": match, "reads": reads}))
 
 
 def get_refusals(service: Service, call: Call, match: str) -> Response:
     """Return the refused actions: of the seats of the caller, or for referees, and for everybody when the match is over, of all."""
     position = recall.position(service.platform, match)
-    found = service.platform.beside.refusals(match)
+    found = service.platform.sidelog.refusals(match)
     if not sight.may_audit(position, call.caller):
         seats = position.seats_of(call.caller.id) if call.caller.id is not None else []
         if not seats:
@@ -78,8 +78,8 @@ OPERATIONS = (
     Operation(
         "get_reads", "GET", "/v1/matches/{match}/reads", "history", "List what staff was shown of a match", get_reads,
         {200: in_json("The reads, by reader and kind.", "Reads")},
-        "Referees who do not play in a match may see what is hidden in it while it runs. Each such read is signed and kept beside the "
-        "match before it is answered: of each reader and kind the first and the newest, and how many there were. Everybody may see "
+        "Referees who do not play in a match may see what is hidden in it while it runs. Each such read is signed and kept in the side log "
+        "of the match before it is answered: of each reader and kind the first and the newest, and how many there were. Everybody may see "
         "them. Of a match that is hidden from spectators they come when it is over, since they tell how far it is.",
         key="optional", problems=("no_such_match",),
     ),

@@ -251,14 +251,14 @@ class _Seats:
         return Done(played, action["seat"] if action.get("seat") in seats else next(iter(seats), None))
 
     def note(self, refused: Refused | Stale | MustBeLast) -> None:
-        """Keep beside the match that an action of a seat was refused. What is refused before a seat is known is not kept."""
+        """Keep in the side log that an action of a seat was refused. What is refused before a seat is known is not kept."""
         seat, version, received = self._refused_as.get(refused), getattr(refused, "version", None), self._given["received"]
         self._refused_as.clear()  # an error refers to this by its frames
         if seat is None or version is None or received is None:
             return
         action = self._actions[0 if isinstance(refused, Stale) else refused.place]
         rule = refused.refusal.rule if isinstance(refused, Refused) else None
-        self._platform.beside.note_refusal(self._match, seat, self._player, version, received, action, refused.code, rule)
+        self._platform.sidelog.note_refusal(self._match, seat, self._player, version, received, action, refused.code, rule)
 
     def _act_as(self, seat: str) -> Done:
         given: Given = {**self._given, "player": self._player}

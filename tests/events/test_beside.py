@@ -1,4 +1,4 @@
-"""What is kept beside a match: bounded, in the background where it must not cost time, before the answer where it must not be lost."""
+"""The side log of a match: bounded, in the background where it must not cost time, before the answer where it must not be lost."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from events.errors import StoreRefused, StoreUnavailable
 from events.notary import beside
-from events.notary.beside import Beside, RefusedAction
+from events.notary.beside import RefusedAction, SideLog
 from events.platform import Platform
 from events.rebuild import rebuild
 from events.store import Store, library
@@ -28,13 +28,13 @@ REFEREE = "p" + "r" * 16
 
 
 def note(platform: Platform, match: str, seat: str = "one", version: int = 2, action: Any = ADD) -> None:
-    platform.beside.note_refusal(match, seat, "p" + "a" * 16, version, 5, action, "too_much", "TAL-ADD-01")
+    platform.sidelog.note_refusal(match, seat, "p" + "a" * 16, version, 5, action, "too_much", "TAL-ADD-01")
 
 
 def test_a_refused_action_is_written_soon_and_as_it_was(platform: Platform, begin: Callable[..., str]) -> None:
     match = begin()
     note(platform, match)
-    found = within(5, lambda: platform.beside.refusals(match).refused)
+    found = within(5, lambda: platform.sidelog.refusals(match).refused)
     assert found == [RefusedAction("one", "p" + "a" * 16, 2, 5, ADD, None, "too_much", "TAL-ADD-01")]
     assert found[0].as_json() == {
         "seat": "one",
@@ -45,9 +45,9 @@ def test_a_refused_action_is_written_soon_and_as_it_was(platform: Platform, begi
         "code": "too_much",
         "rule": "TAL-ADD-01",
     }
-    within(20, lambda: platform.beside._thread is None)
+    within(20, lambda: platform.sidelog._thread is None)
     note(platform, match, version=3)
-    within(20, lambda: len(platform.beside.refusals(match).refused) == 2)
+    within(20, lambda: len(platform.sidelog.refusals(match).refused) == 2)
 
 
 @pytest.mark.parametrize(
@@ -56,8 +56,8 @@ def test_a_refused_action_is_written_soon_and_as_it_was(platform: Platform, begi
 def test_of_a_large_action_or_one_without_canonical_json_a_hash_is_kept(platform: Platform, begin: Callable[..., str], action: Any) -> None:
     match = begin()
     note(platform, match, action=action)
-    platform.beside.flush()
-    ((refused,), dropped) = platform.beside.refusals(match)
+    platform.sidelog.flush()
+    ((refused,), dropped) = platform.sidelog.refusals(match)
     assert (refused.action, dropped) == (None, 0)
     assert refused.as_json()["sha256"] == refused.sha256
     if "by" not in action:
@@ -67,9 +67,9 @@ def test_of_a_large_action_or_one_without_canonical_json_a_hash_is_kept(platform
 def test_an_action_of_a_thousand_bytes_is_kept_whole_and_fits(platform: Platform, begin: Callable[..., str]) -> None:
     match, action = begin(), {"type": "€" * 329}
     assert len(canonical(action)) == 998
-    platform.beside.note_refusal(match, "s" * 32, "p" + "a" * 16, 10**15, 10**15, action, "c" * 40, "WOTW-ABCD-99")
-    platform.beside.flush()
-    assert platform.beside.refusals(match).refused[0].action == action
+    platform.sidelog.note_refusal(match, "s" * 32, "p" + "a" * 16, 10**15, 10**15, action, "c" * 40, "WOTW-ABCD-99")
+    platform.sidelog.flush()
+    assert platform.sidelog.refusals(match).refused[0].action == action
 
 
 def test_of_a_seat_and_of_a_match_only_so_many_are_kept_and_the_rest_is_counted(platform: Platform, begin: Callable[..., str]) -> None:
@@ -78,17 +78,17 @@ def test_of_a_seat_and_of_a_match_only_so_many_are_kept_and_the_rest_is_counted(
         note(platform, match, "one", number)
         note(platform, match, "two", number)
         if number % 40 == 39:
-            platform.beside.flush()
-    platform.beside.flush()
-    refused, dropped = platform.beside.refusals(match)
+            platform.sidelog.flush()
+    platform.sidelog.flush()
+    refused, dropped = platform.sidelog.refusals(match)
     assert Counter(one.seat for one in refused) == {"one": MOST_OF_SEAT, "two": MOST_OF_SEAT}
     assert dropped == 2 * (130 - MOST_OF_SEAT)
     assert [one.version for one in refused if one.seat == "one"] == list(range(80, 130))
     for seat in ("three", "four", "five", "six"):
         for number in range(60):
             note(platform, match, seat, number)
-    platform.beside.flush()
-    refused, dropped = platform.beside.refusals(match)
+    platform.sidelog.flush()
+    refused, dropped = platform.sidelog.refusals(match)
     assert len(refused) == MOST
     assert dropped == 2 * 130 + 4 * 60 - MOST
 
@@ -99,31 +99,31 @@ def test_a_process_holds_only_so_many_and_goes_on(platform: Platform, begin: Cal
     for number in range(30):
         note(platform, match, f"seat_{number}")
     note(platform, other)
-    platform.beside.flush()
-    assert len(platform.beside.refusals(match).refused) == 10
+    platform.sidelog.flush()
+    assert len(platform.sidelog.refusals(match).refused) == 10
     note(platform, other)
-    platform.beside.flush()
-    assert len(platform.beside.refusals(other).refused) == 1
+    platform.sidelog.flush()
+    assert len(platform.sidelog.refusals(other).refused) == 1
 
 
 def test_while_the_store_is_away_they_wait_and_nobody_waits_for_them(
     platform: Platform, begin: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     match = begin()
-    kept = platform.store.beside.add_refusals
+    kept = platform.store.sidelog.add_refusals
 
     def away(*given: Any) -> None:
         raise StoreUnavailable("away")
 
-    monkeypatch.setattr(platform.store.beside, "add_refusals", away)
+    monkeypatch.setattr(platform.store.sidelog, "add_refusals", away)
     for version in range(60):
         note(platform, match, version=version)
-    platform.beside.flush()
+    platform.sidelog.flush()
     for version in range(60, 65):
         note(platform, match, version=version)
-    platform.beside.flush()
-    monkeypatch.setattr(platform.store.beside, "add_refusals", kept)
-    refused, dropped = within(20, lambda: platform.beside.refusals(match) if platform.beside.refusals(match).refused else None)
+    platform.sidelog.flush()
+    monkeypatch.setattr(platform.store.sidelog, "add_refusals", kept)
+    refused, dropped = within(20, lambda: platform.sidelog.refusals(match) if platform.sidelog.refusals(match).refused else None)
     assert [one.version for one in refused] == list(range(15, 65))
     assert dropped == 15
 
@@ -135,8 +135,8 @@ def test_an_unexpected_error_is_logged_and_the_others_are_written(
     servers.keeper.set(platform.store.keys.of(broken).refusals, "x")
     note(platform, broken)
     note(platform, match)
-    platform.beside.flush()
-    assert len(platform.beside.refusals(match).refused) == 1
+    platform.sidelog.flush()
+    assert len(platform.sidelog.refusals(match).refused) == 1
 
 
 def test_many_processes_keep_refused_actions_of_one_match(
@@ -148,25 +148,25 @@ def test_many_processes_keep_refused_actions_of_one_match(
     def some(other: Platform) -> None:
         for version in range(10):
             note(other, match, version=version)
-            other.beside.flush()
+            other.sidelog.flush()
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(some, others))
-    assert Counter(one.version for one in platform.beside.refusals(match).refused) == dict.fromkeys(range(10), 4)
+    assert Counter(one.version for one in platform.sidelog.refusals(match).refused) == dict.fromkeys(range(10), 4)
 
 
 def test_a_call_that_is_sent_twice_counts_once_and_a_match_that_is_gone_has_nothing(store: Store) -> None:
     match = "m" + "a" * 16
     keys = store.keys.of(match)
-    store.beside.add_refusals(match, [("one", b"{}")])
-    store.beside.add_read(match, "admin", "audit", "note")
-    assert (store.beside.refusals(match), store.beside.reads(match)) == (([], 0), [])
+    store.sidelog.add_refusals(match, [("one", b"{}")])
+    store.sidelog.add_read(match, "admin", "audit", "note")
+    assert (store.sidelog.refusals(match), store.sidelog.reads(match)) == (([], 0), [])
     store.log.append(match, 0, [b"x"], Changes(secret="ab" * 32))
     for _ in range(2):
         store.client.run(library.script("note_refusals"), [keys.refusals, keys.stream], ["mark", 3, "one", "{}"])
-    assert store.beside.refusals(match) == ([b"{}"], 3)
-    store.beside.add_refusals(match, [("one", b"[]")])
-    assert store.beside.refusals(match) == ([b"{}", b"[]"], 3)
+    assert store.sidelog.refusals(match) == ([b"{}"], 3)
+    store.sidelog.add_refusals(match, [("one", b"[]")])
+    assert store.sidelog.refusals(match) == ([b"{}", b"[]"], 3)
 
 
 HOSTILE: list[tuple[str, list[Any]]] = [
@@ -206,10 +206,10 @@ def test_a_read_is_signed_and_of_each_kind_the_first_and_the_newest_are_kept(
 ) -> None:
     match = begin()
     for version in (2, 3, 3, 4):
-        platform.beside.note_read(match, version, REFEREE, "view:one")
-    platform.beside.note_read(match, 4, REFEREE, "audit")
-    platform.beside.note_read(match, 4, "admin", "view:one")
-    found = {(read.reader, read.what): read for read in another_platform().beside.reads(match)}
+        platform.sidelog.note_read(match, version, REFEREE, "view:one")
+    platform.sidelog.note_read(match, 4, REFEREE, "audit")
+    platform.sidelog.note_read(match, 4, "admin", "view:one")
+    found = {(read.reader, read.what): read for read in another_platform().sidelog.reads(match)}
     assert {place: read.number for place, read in found.items()} == {
         (REFEREE, "view:one"): 3,
         (REFEREE, "audit"): 1,
@@ -229,23 +229,23 @@ def test_the_same_read_within_a_minute_is_one_read_of_each_process(
     match = begin()
     for process in (platform, another_platform()):
         for _ in range(3):
-            process.beside.note_read(match, 2, REFEREE, "audit")
-    assert platform.beside.reads(match)[0].number == 2
+            process.sidelog.note_read(match, 2, REFEREE, "audit")
+    assert platform.sidelog.reads(match)[0].number == 2
     monkeypatch.setattr(beside, "AGAIN", 0.0)
-    later = Beside(platform.store, platform.signer, platform.clock)
+    later = SideLog(platform.store, platform.signer, platform.clock)
     for _ in range(2):
         later.note_read(match, 2, REFEREE, "audit")
-    assert platform.beside.reads(match)[0].number == 4
+    assert platform.sidelog.reads(match)[0].number == 4
 
 
 def test_a_read_that_cannot_be_kept_is_an_error(platform: Platform, begin: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
     def away(*given: Any) -> None:
         raise StoreUnavailable("away")
 
-    monkeypatch.setattr(platform.store.beside, "add_read", away)
+    monkeypatch.setattr(platform.store.sidelog, "add_read", away)
     for _ in range(2):
         with pytest.raises(StoreUnavailable):
-            platform.beside.note_read(begin(), 2, REFEREE, "audit")
+            platform.sidelog.note_read(begin(), 2, REFEREE, "audit")
 
 
 def test_a_rebuild_leaves_both_and_an_audit_of_the_store_names_what_belongs_to_no_match(
@@ -253,12 +253,12 @@ def test_a_rebuild_leaves_both_and_an_audit_of_the_store_names_what_belongs_to_n
 ) -> None:
     match = begin()
     note(platform, match)
-    platform.beside.flush()
-    platform.beside.note_read(match, 2, REFEREE, "audit")
-    before = platform.beside.refusals(match), platform.beside.reads(match)
+    platform.sidelog.flush()
+    platform.sidelog.note_read(match, 2, REFEREE, "audit")
+    before = platform.sidelog.refusals(match), platform.sidelog.reads(match)
     rebuild(platform)
-    assert (platform.beside.refusals(match), platform.beside.reads(match)) == before
-    assert list(platform.store.beside.strays()) == []
+    assert (platform.sidelog.refusals(match), platform.sidelog.reads(match)) == before
+    assert list(platform.store.sidelog.strays()) == []
     keys = platform.store.keys.of(match)
     servers.keeper.delete(keys.stream)
-    assert sorted(platform.store.beside.strays()) == [keys.refusals, keys.reads]
+    assert sorted(platform.store.sidelog.strays()) == [keys.refusals, keys.reads]

@@ -61,9 +61,9 @@ def test_a_match_that_has_not_started_in_time_is_removed_with_all_its_keys(
     match, other = aged(two=f"player:{bob}", one="me", three="open", request="k"), aged(6.9)
     take_seat(platform, match, bob, "two", request="r")
     for each in (match, other):
-        platform.beside.note_refusal(each, "two", bob, 2, 5, {"type": "offer"}, "not_in_play", None)
-        platform.beside.note_read(each, 2, "admin", "audit")
-    platform.beside.flush()
+        platform.sidelog.note_refusal(each, "two", bob, 2, 5, {"type": "offer"}, "not_in_play", None)
+        platform.sidelog.note_read(each, 2, "admin", "audit")
+    platform.sidelog.flush()
     assert len(traces(servers, match)) > 10
     kept = traces(servers, other)
     assert expiry.remove(platform, match)

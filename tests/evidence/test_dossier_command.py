@@ -34,7 +34,7 @@ def test_what_is_written_is_verified(platform: Platform, ann: str, match: str, t
     file = tmp_path / "dossier"
     assert dossier.main([match, "--to", str(file), "--as", viewer]) == 0
     assert (Draft.read(file.read_bytes()).first["viewer"], Draft.read(file.read_bytes()).first["secret"]) == (viewer, None)
-    reads = [(read.reader, read.what, read.number) for read in platform.beside.reads(match)]
+    reads = [(read.reader, read.what, read.number) for read in platform.sidelog.reads(match)]
     assert reads == ([] if viewer == "spectator" else [("admin", "dossier", 1)])
     play.act_at_table(platform, match, "red", {"type": "resign"}, player=ann)
     over = tmp_path / "over"

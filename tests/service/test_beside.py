@@ -1,4 +1,4 @@
-"""Beside a match: what was refused to its seats, and what staff was shown that others do not see."""
+"""The side log of a match: what was refused to its seats, and what staff was shown that others do not see."""
 
 from __future__ import annotations
 
@@ -60,22 +60,22 @@ def test_every_route_that_shows_staff_what_is_hidden_keeps_it_before_it_answers(
 
     found = list(routes(tally))
     assert {what for what, _ in found} >= {"match", "state", "state.svg", "entries", "stream", "frames", "receipts", "record", "audit"}
-    kept = platform.store.beside.add_read
+    kept = platform.store.sidelog.add_read
     for what, path in found:
         expected = what if what in WHOLE else "view:two" if "viewer=" in path else None
         for caller in (referee, admin):
-            monkeypatch.setattr(platform.store.beside, "add_read", away)
-            platform.beside._known.clear()
+            monkeypatch.setattr(platform.store.sidelog, "add_read", away)
+            platform.sidelog._known.clear()
             if what == "stream":
                 with pytest.raises(StoreUnavailable):
                     assert caller.get(path).data
             else:
                 assert (caller.get(path).status_code == 503) is (expected is not None), path
-            monkeypatch.setattr(platform.store.beside, "add_read", kept)
-            before = platform.beside.reads(tally)
+            monkeypatch.setattr(platform.store.sidelog, "add_read", kept)
+            before = platform.sidelog.reads(tally)
             answer = caller.get(path)
             assert (answer.status_code, bool(answer.data)) == (200, True), path
-            added = {read for read in platform.beside.reads(tally) if read not in before}
+            added = {read for read in platform.sidelog.reads(tally) if read not in before}
             assert {(read.reader, read.what) for read in added} == ({(caller.id or "admin", expected)} if expected else set()), path
     assert shown(anybody, tally) == {(reader, what) for reader in (referee.id, "admin") for what in ("view:two", *WHOLE)}
 
@@ -103,7 +103,7 @@ def test_a_stream_of_staff_keeps_how_far_it_has_shown(platform: Platform, live: 
         assert stream.status_code == 200
         for version in (4, 5):
             play.play(platform, tally, "one", [ADD])
-            within(20, lambda version=version: [read for read in platform.beside.reads(tally) if f"\n{version}\n" in read.newest])
+            within(20, lambda version=version: [read for read in platform.sidelog.reads(tally) if f"\n{version}\n" in read.newest])
 
 
 def test_nothing_is_kept_of_those_who_see_no_more_than_they_may(
@@ -142,13 +142,13 @@ def test_a_page_that_shows_staff_what_is_hidden_keeps_it_before_it_is_sent(
         return int(caller.client.get(page.format(match), headers={"Authorization": f"Bearer {caller.key}"}).status_code)
 
     assert ask(ada) == 200
-    assert not platform.beside.reads(match)
-    kept = platform.store.beside.add_read
-    monkeypatch.setattr(platform.store.beside, "add_read", away)
+    assert not platform.sidelog.reads(match)
+    kept = platform.store.sidelog.add_read
+    monkeypatch.setattr(platform.store.sidelog, "add_read", away)
     assert ask(referee) == 503
-    monkeypatch.setattr(platform.store.beside, "add_read", kept)
+    monkeypatch.setattr(platform.store.sidelog, "add_read", kept)
     assert ask(referee) == 200
-    (read,) = platform.beside.reads(match)
+    (read,) = platform.sidelog.reads(match)
     assert (read.reader, read.what) == (referee.id, "view:one" if "viewer" in page else "view:spectator")
 
 
@@ -162,10 +162,10 @@ def test_of_a_hidden_match_staff_that_looks_as_a_spectator_sees_more_and_strange
     ada.act(match, ADD)
     for what, path in routes(match):
         if what not in WHOLE:
-            platform.beside._known.clear()
-            before = platform.beside.reads(match)
+            platform.sidelog._known.clear()
+            before = platform.sidelog.reads(match)
             assert referee.get(path.replace("viewer=two", "viewer=spectator")).data
-            assert platform.beside.reads(match) != before, path
+            assert platform.sidelog.reads(match) != before, path
     assert shown(ada, match) == {("admin", "view:one"), (referee.id, "view:spectator")}
     assert shown(anybody, match) == set(), "a read tells how far the match is"
     ada.act(match, {"type": "resign"})
@@ -177,7 +177,7 @@ def test_of_a_hidden_match_staff_that_looks_as_a_spectator_sees_more_and_strange
 
 def refused(platform: Platform, caller: Caller, match: str) -> list[Any]:
     """Return the refused actions that the caller may see, after all have been written."""
-    platform.beside.flush()
+    platform.sidelog.flush()
     found = caller.get(f"/v1/matches/{match}/refusals")
     assert found.status_code == 200
     return list(found.json["refused"])
@@ -246,7 +246,7 @@ def test_a_server_writes_them_within_seconds_and_no_answer_waits_for_it(
     address, headers = f"{live.url}/v1/matches/{tally}/actions", {"Authorization": f"Bearer {ben.key}"}
     for _ in range(3):
         assert requests.post(address, json=ADD, headers=headers, timeout=5).status_code == 422
-    within(20, lambda: len(platform.beside.refusals(tally).refused) == 3)
+    within(20, lambda: len(platform.sidelog.refusals(tally).refused) == 3)
 
 
 def test_a_store_that_is_away_for_refused_actions_fails_no_answer(
@@ -255,6 +255,6 @@ def test_a_store_that_is_away_for_refused_actions_fails_no_answer(
     def away(*given: Any) -> None:
         raise StoreUnavailable("away")
 
-    monkeypatch.setattr(platform.store.beside, "add_refusals", away)
+    monkeypatch.setattr(platform.store.sidelog, "add_refusals", away)
     monkeypatch.setattr(beside, "PAUSE", 0.01)
     assert ben.act(tally, ADD).json["code"] == "not_your_turn"

@@ -133,14 +133,14 @@ def test_head_shows_nothing_and_is_no_read(platform: Platform, referee: Caller, 
     assert (answer.status_code, answer.data, answer.mimetype) == (200, b"", "application/x-ndjson")
     assert answer.headers["Content-Disposition"] == f'attachment; filename="{tally}.ndjson"'
     assert (answer.headers["Cache-Control"], answer.headers["Vary"]) == ("private, no-cache", "Authorization")
-    assert not platform.beside.reads(tally)
+    assert not platform.sidelog.reads(tally)
 
 
 def test_refused_actions_are_for_their_seat_and_for_all_in_the_whole_one(
     platform: Platform, ada: Caller, ben: Caller, anybody: Caller, referee: Caller, tally: str
 ) -> None:
     assert ben.act(tally, STAY).status_code == 422
-    platform.beside.flush()
+    platform.sidelog.flush()
     (line,) = Draft.read(file_of(ben, tally)).of("refused")
     assert (line["seat"], line["player"], line["action"], line["code"]) == ("two", ben.id, STAY, "not_your_turn")
     assert Draft.read(file_of(referee, tally)).of("refused") == [line]

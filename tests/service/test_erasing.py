@@ -48,7 +48,7 @@ def shown(caller: Caller, match: str, **others: str) -> Iterator[tuple[str, byte
 
 
 def kept(caller: Caller, match: str) -> list[bytes]:
-    """Return what must stay byte for byte: the record, the receipts, and what is beside the match."""
+    """Return what must stay byte for byte: the record, the receipts, and the side log of the match."""
     paths = ["record", "reads", "refusals", *(f"receipts/{version}" for version in range(1, 6))]
     return [caller.get(f"/v1/matches/{match}/{path}").data for path in paths]
 
@@ -60,7 +60,7 @@ def test_a_player_who_is_deleted_leaves_no_name_and_no_key_and_everything_still_
     player = join(NAME)  # type: ignore[operator]
     match = player.post("/v1/matches", {"game": "tally", "seats": {"one": "me", "two": "open"}, "options": {"target": 30}}).json["id"]
     ben.post(f"/v1/matches/{match}/seats/two")
-    platform.beside.flush()
+    platform.sidelog.flush()
     assert player.act(match, {"type": "offer", "what": "draw"}).status_code == 200
     assert player.act(match, {"type": "add", "by": 99}).status_code == 422
     another = player.post("/v1/players/me/keys", {"name": f"the key of {NAME}", "scopes": ["read", "play"]}).json["key"]
@@ -68,7 +68,7 @@ def test_a_player_who_is_deleted_leaves_no_name_and_no_key_and_everything_still_
     if over:
         assert player.act(match, {"type": "resign"}).status_code == 200
         sequencing.sequence(platform)
-    platform.beside.flush()
+    platform.sidelog.flush()
     secrets = [NAME.encode(), NAME.split()[1].encode()]
     for key in (player.key, another):
         secrets += [str(key).encode(), str(key).split("_", 3)[3].encode(), hashlib.sha256(str(key).encode()).hexdigest().encode()]

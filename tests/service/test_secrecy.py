@@ -31,7 +31,7 @@ RECEIPT = re.compile(
 DOSSIER = re.compile(
     rb"(dossier/v1\\n\w+\\n[0-9]+\\n\w+\\n)[0-9a-f]{64}(\\n\\n\xe2\x80\x94 \S+ )[A-Za-z0-9+/]+=",
 )
-BESIDE = re.compile(rb'^\{[^\n]*"line":"(?:refused|refusals_dropped|read)"[^\n]*\}\n', re.MULTILINE)
+SIDE_LOG = re.compile(rb'^\{[^\n]*"line":"(?:refused|refusals_dropped|read)"[^\n]*\}\n', re.MULTILINE)
 LINES = re.compile(rb'("line":"end","lines":)[0-9]+')
 WRITTEN = re.compile(rb'^\{"at":[0-9]+,"blind"')
 SIGNED_TAG = re.compile(r'^("[0-9]+-)[A-Za-z0-9+/]{22}')
@@ -114,11 +114,11 @@ def comparable(answer: Any) -> tuple[int, bytes, list[tuple[str, str]]]:
     """Return the status, body and headers of an answer, without the request id, which is random.
 
     Digests and leaves cover hidden information by salted hashes, so a constant takes their place, and that of a signature over them.
-    Salts stay: a salt where another position has a leaf is a difference. What is beside a match is that of all positions tried so far.
+    Salts stay: a salt where another position has a leaf is a difference. The side log of a match is that of all positions tried so far.
     """
     body = re.sub(rb'"(digest|leaf)":"[0-9a-f]{64}"', rb'"\1":"-"', answer.data)
     body = WRITTEN.sub(b'{"at":0,"blind"', DOSSIER.sub(rb"\1-\2-", RECEIPT.sub(rb"\1-\2-", body)))
-    body = LINES.sub(rb"\1-", BESIDE.sub(b"", body))
+    body = LINES.sub(rb"\1-", SIDE_LOG.sub(b"", body))
     headers = [(name, SIGNED_TAG.sub(r"\1", value)) for name, value in answer.headers if name != "X-Request-Id"]
     return answer.status_code, body, sorted(headers)
 

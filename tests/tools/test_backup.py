@@ -70,9 +70,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Writers, dict[
     folder = tmp_path_factory.mktemp("made")
     with Writers(folder / "data") as writers:
         within(20, lambda: len(writers.acknowledged) > 30)
-        writers.platform.beside.note_refusal(next(iter(writers.acknowledged)), "red", ANN, 1, 5, {"type": "attack"}, "not_your_turn", None)
-        writers.platform.beside.flush()
-        writers.platform.beside.note_read(next(iter(writers.acknowledged)), 1, "admin", "audit")
+        writers.platform.sidelog.note_refusal(next(iter(writers.acknowledged)), "red", ANN, 1, 5, {"type": "attack"}, "not_your_turn", None)
+        writers.platform.sidelog.flush()
+        writers.platform.sidelog.note_read(next(iter(writers.acknowledged)), 1, "admin", "audit")
         journal = seal.Journal(folder / "data")
         journal.compare(writers.platform.store)
         journal.close()
@@ -114,8 +114,8 @@ def test_a_backup_while_players_write_has_every_entry_that_was_acknowledged_befo
     for match, version in acknowledged.items():
         assert platform.store.log.head(match) >= version, match
     match = next(iter(acknowledged))
-    assert [(refused.seat, refused.code) for refused in platform.beside.refusals(match).refused] == [("red", "not_your_turn")]
-    assert [(read.reader, read.what, read.number) for read in platform.beside.reads(match)] == [("admin", "audit", 1)]
+    assert [(refused.seat, refused.code) for refused in platform.sidelog.refusals(match).refused] == [("red", "not_your_turn")]
+    assert [(read.reader, read.what, read.number) for read in platform.sidelog.reads(match)] == [("admin", "audit", 1)]
     assert (folder.parent / "data" / "keys" / "signing.json").exists()
     assert not list(folder.rglob("signing.json")), "who has a backup cannot sign"
     for player in registered:
