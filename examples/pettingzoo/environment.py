@@ -117,7 +117,8 @@ class Environment(AECEnv):
     def observe(self, agent: Seat) -> dict[str, NDArray[Any]]:
         """Return what an agent sees, and which places of its list of choices there are. Nothing else of the match is in it."""
         seen = [float(seat == agent) for seat in self.game.seats.ids]
-        seen += vector(self._view_part, self.game.view(self.document, agent))
+        view = self.game.view(self.document, agent)
+        seen += vector(self._view_part, {**view, "options": self.game.with_defaults(view["options"])})
         mask = np.zeros(MOST, np.int8)
         mask[: len(self.infos.get(agent, {}).get("choices", ()))] = 1
         return {"observation": np.array(seen, np.float32), "action_mask": mask}

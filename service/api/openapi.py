@@ -22,7 +22,7 @@ from service.http.schemas import KeyBody, NameBody, PlayerBody, RoleBody, SeatBo
 from table.data import LEVELS
 
 TITLE = "Warledger"
-VERSION = "1.0.0"
+VERSION = "0.1.0"
 ABOUT = """\
 Board games over HTTP. Every match is a ledger of actions and events that can be replayed and audited.
 

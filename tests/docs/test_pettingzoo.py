@@ -125,6 +125,16 @@ def test_an_observation_follows_from_the_view(game: Game) -> None:
     assert differ, "there was something hidden"
 
 
+def test_an_option_that_was_not_given_is_seen_with_its_default() -> None:
+    limits = []
+    for options in ({}, {"round_limit": 50}, {"round_limit": 7}):
+        environment = Environment("war_of_civilizations", options=options)
+        environment.reset(seed=1)
+        seen = environment.observe(environment.agent_selection)["observation"]
+        limits.append(seen[environment.labels.index("options.round_limit")])
+    assert limits == [50, 50, 7]
+
+
 @pytest.mark.parametrize("game", [*EVERY, pytest.param(TALLY, id="tally")])
 def test_places_have_different_labels_and_say_what_is_there(game: Game) -> None:
     views, actions = views_of(game), actions_of(game)

@@ -1,4 +1,4 @@
-"""The embedded servers: one owner, many other users, nothing left running, nothing lost, and files of older versions."""
+"""The embedded servers: one owner, many other users, nothing left running, nothing lost."""
 
 from __future__ import annotations
 

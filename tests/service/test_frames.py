@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -175,6 +178,18 @@ def test_the_style_and_the_definitions_of_a_game_are_for_every_cache(anybody: Ca
         assert answer.headers["Cache-Control"].startswith("public")
         assert anybody.get(f"/v1/games/{game}/{name}", If_None_Match=answer.headers["ETag"]).status_code == 304
     assert anybody.get("/v1/games/chess/look.css").json["code"] == "no_such_game"
+
+
+def test_a_match_that_keeps_earlier_rules_keeps_their_looks(platform: Platform, settings: Settings, tmp_path: Path) -> None:
+    war = GAMES["war"]
+    shutil.copytree(war.folder, tmp_path / "war", ignore=shutil.ignore_patterns("__pycache__"))
+    picture = tmp_path / "war/picture.json"
+    picture.write_text(picture.read_text(encoding="utf-8").replace("#426c5c", "#123456"), encoding="utf-8")
+    first = war._replace(folder=tmp_path / "war")
+    games = {"war": war._replace(revision=2, earlier={1: first})}
+    anybody = Caller(create_app(replace(platform, games=games), settings).test_client())
+    for name, colour in ((look(first).mark, "#123456"), (look(war).mark, "#426c5c"), ("0" * len(look(war).mark), "#426c5c")):
+        assert colour in anybody.get(f"/v1/games/war/look.css?look={name}").text
 
 
 def test_whoever_asks_for_more_frames_than_the_limit_is_refused(platform: Platform, ada: Caller) -> None:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from service.api.openapi import VERSION
+
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
@@ -46,6 +48,11 @@ def test_the_pinned_lists_have_every_declared_package() -> None:
     groups = PROJECT["dependency-groups"]
     assert missing(wanted + groups["dev"], "requirements-dev.txt") == []
     assert missing(wanted + groups["dev"] + groups["mutate"], "requirements-mutate.txt") == []
+
+
+def test_there_is_one_version() -> None:
+    headings = re.findall(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert headings[0] == PROJECT["project"]["version"] == VERSION
 
 
 def missing(wanted: list[str], listed: str) -> list[str]:
