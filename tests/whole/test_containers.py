@@ -131,7 +131,7 @@ def test_the_store_of_the_composition_lets_the_service_call_functions_and_nobody
         assert not answers(f"unix://{user}{address}")
 
 
-def test_files_of_a_server_are_written_once_and_those_of_another_version_are_named(
+def test_files_of_a_server_are_written_once_and_those_of_another_format_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("WARLEDGER_STORE_PASSWORD", raising=False)
@@ -147,7 +147,9 @@ def test_files_of_a_server_are_written_once_and_those_of_another_version_are_nam
     assert functions.main(["unix:///nowhere", "--with", str(tmp_path / "keys")]) == 1
     assert functions.main(["unix:///nowhere", "--with", str(tmp_path)]) == 1
     said = capsys.readouterr().err
-    assert ["WARLEDGER_STORE_PASSWORD" in said, "BGREWRITEAOF" in said, "cannot be loaded" in said, "cannot be used" in said] == [True] * 4
+    assert ["WARLEDGER_STORE_PASSWORD" in said, "another format of data" in said, "cannot be loaded" in said, "cannot be used" in said] == [
+        True
+    ] * 4
 
 
 def option(service: dict[str, Any], name: str) -> str:
