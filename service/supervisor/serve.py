@@ -204,9 +204,13 @@ def queues_of(workers: int, searching: int = 1) -> list[tuple[str, ...]]:
 def run(options: argparse.Namespace, servers: list[Child], children: list[Child], stop: threading.Event) -> None:
     """Start everything in order, print its address, and keep it running until `stop`."""
     lock(options.data, stop)
+    platform = platform_settings()._replace(data=options.data)
+    if platform.store_url:
+        check_store(platform)
+    else:
+        embedded.check_format(options.data)
     port = free_port(options.host, options.port)
     environment = child_environment(options)
-    platform = platform_settings()._replace(data=options.data)
     signer.opened(platform.keys_folder, platform.name)
     connections = settings_from_environment().connections
     if allowed(connections) < connections:
@@ -216,10 +220,7 @@ def run(options: argparse.Namespace, servers: list[Child], children: list[Child]
         with contextlib.suppress(OSError):
             logs.mkdir(exist_ok=True)
     disk = None
-    if platform.store_url:
-        check_store(platform)
-    else:
-        embedded.check_format(options.data)
+    if not platform.store_url:
         embedded.binary()
         (options.data / embedded.STORE).mkdir(mode=0o700, exist_ok=True)
         disk = Disk(options.data, link_of(options.data), has_room(options.data / embedded.STORE))

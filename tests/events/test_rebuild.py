@@ -11,7 +11,7 @@ import pytest
 from events import lists, play, recall
 from events.audit import audit
 from events.errors import BadCursor
-from events.platform import Platform, Settings, check_store, open_platform
+from events.platform import Platform, check_store, open_platform
 from events.rebuild import Rebuilt, rebuild
 from events.standings import indexes, standing
 from events.store import WrongStore
@@ -203,8 +203,7 @@ def test_a_cursor_that_no_page_gave_is_refused(platform: Platform, cursor: str) 
 
 def again(platform: Platform, partitions: int = 16) -> Platform:
     """Open the store of a platform again. The caller waits for a store that is away."""
-    settings = Settings(store_url=platform.settings.store_url, queue_url=platform.settings.queue_url, partitions=partitions)
-    return open_platform(settings, ALL_GAMES, patient=True)
+    return open_platform(platform.settings._replace(partitions=partitions), ALL_GAMES, patient=True)
 
 
 def test_the_number_of_partitions_is_kept_for_good(platform: Platform) -> None:
