@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from events.keeping import aof, durable, losses
-from events.keeping.embedded import STORE
+from events.keeping.embedded import STORE, NoServer, check_format
 
 FORMAT = 1
 LIST = "backup.json"
@@ -162,6 +162,10 @@ def check(folder: Path, progress: Progress = lambda size: None) -> Made:
                 raise BadBackup(f"{file} is not as it was when the backup was made.")
         except OSError as reason:
             raise BadBackup(f"{file} cannot be read ({reason.strerror}).") from None
+    try:
+        check_format(folder)
+    except NoServer as reason:
+        raise BadBackup(f"{reason}.") from None
     return made
 
 

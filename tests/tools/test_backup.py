@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -163,6 +164,19 @@ DAMAGES = {
     "a file outside": lambda folder: (folder / backup.LIST).write_text(json.dumps({"format": 1, "begun": 1, "files": {"../x": [1, "0"]}})),
     "no list": lambda folder: (folder / backup.LIST).unlink(),
 }
+
+
+def test_a_backup_of_another_format_is_refused_and_changes_nothing(made, tmp_path: Path, capsys) -> None:  # type: ignore[no-untyped-def]
+    folder = tmp_path / "backup"
+    shutil.copytree(made[0], folder)
+    name = f"{embedded.STORE}/{embedded.FILES}/commands.conf"
+    file, listed = folder / name, json.loads((folder / backup.LIST).read_bytes())
+    file.write_text(file.read_text().replace("format 1", "format 2"))
+    listed["files"][name] = [file.stat().st_size, sha256(file.read_bytes()).hexdigest()]
+    (folder / backup.LIST).write_text(json.dumps(listed))
+    assert restore.main([str(folder), "--data", str(tmp_path / "data")]) == 2
+    assert "data of another format" in capsys.readouterr().err
+    assert not (tmp_path / "data").exists()
 
 
 @pytest.mark.parametrize("name", DAMAGES)
