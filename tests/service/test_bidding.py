@@ -22,7 +22,8 @@ from service.http.settings import Settings
 from tests.conftest import Servers, take_seat
 from tests.prepared import begun, position
 from tests.service.conftest import Caller, Live
-from tests.service.test_secrecy import Opener, acts, answers, callers, comparable, replace_entries
+from tests.service.secrecy import acts, answers, callers, comparable, replace_entries
+from tests.service.test_secrecy import Opener
 from tools.client import in_the_game
 
 SEATS = ("fox", "rhino", "tiger")

@@ -20,7 +20,8 @@ from evidence.checkpoints import Checkpoint
 from evidence.notes import opened, parse_vkey
 from tests.conftest import Servers
 from tests.service.conftest import Caller, played_on
-from tests.service.test_secrecy import hidden_deck, replace_entries
+from tests.service.secrecy import replace_entries
+from tests.service.test_secrecy import hidden_deck
 from tests.service.test_spectators import LATE, hidden
 
 ADD = {"type": "add", "by": 1, "stay": True}

@@ -24,9 +24,9 @@ from service.app import create_app
 from service.http.settings import Settings
 from tests.conftest import ALL_GAMES, within
 from tests.service.conftest import Caller, played_on, streams_open
+from tests.service.secrecy import acts, answers, secret_of
 from tests.service.test_bidding import MOVE, SEATS, UPGRADE, bid, hand, laid
 from tests.service.test_history import events
-from tests.service.test_secrecy import acts, answers, secret_of
 
 ADD = {"type": "add", "by": 1, "stay": True}
 LONGEST = 20_000

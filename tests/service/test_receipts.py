@@ -21,7 +21,7 @@ from service.app import create_app
 from service.http.settings import Settings
 from tests.conftest import Servers
 from tests.service.conftest import ADMIN, Caller, Live
-from tests.service.test_secrecy import replace_entries
+from tests.service.secrecy import replace_entries
 from tests.service.test_spectators import LATE, hidden
 
 ADD = {"type": "add", "by": 1, "stay": True}

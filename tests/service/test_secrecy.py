@@ -4,140 +4,49 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+from flask import Flask
 
 from events import recall
-from events.platform import Platform
+from events.notary import sequencing
+from events.platform import Platform, open_platform
+from events.rebuild import rebuild
+from events.timing.clock import Clock
 from games import GAMES
 from games.chance import Drawn
 from games.kernel import legal
 from games.lifecycle import PREPARED
-from record.entries import START, Entry, blind_key, link, parse
+from record.entries import Entry, parse
 from service import sight
+from service.api.operations import Operation, mount
+from service.api.routes import OPERATIONS
 from service.app import create_app
+from service.context import open_service
+from service.http.responses import json_response
 from service.http.settings import Settings
 from table.rules import is_table_action
-from tests.conftest import Servers
+from tests.conftest import ALL_GAMES, Servers
 from tests.service.conftest import Caller, played_on
+from tests.service.secrecy import (
+    NOTHING_HIDDEN,
+    ONLY_REFUSED,
+    READS,
+    WRITES,
+    acts,
+    answers,
+    callers,
+    comparable,
+    known,
+    replace_entries,
+    routes,
+    unproven,
+    written,
+)
 
 Opener = Callable[[], Platform]
-RECEIPT = re.compile(
-    rb"(receipt/v1(?:\\n|\n)\w+(?:\\n|\n)[0-9]+(?:\\n|\n))[0-9a-f]{64}"
-    rb"((?:\\n|\n)[0-9]+(?:\\n|\n){2}\xe2\x80\x94 \S+ )[A-Za-z0-9+/]+="
-)
-DOSSIER = re.compile(
-    rb"(dossier/v1\\n\w+\\n[0-9]+\\n\w+\\n)[0-9a-f]{64}(\\n\\n\xe2\x80\x94 \S+ )[A-Za-z0-9+/]+=",
-)
-SIDE_LOG = re.compile(rb'^\{[^\n]*"line":"(?:refused|refusals_dropped|read)"[^\n]*\}\n', re.MULTILINE)
-LINES = re.compile(rb'("line":"end","lines":)[0-9]+')
-WRITTEN = re.compile(rb'^\{"at":[0-9]+,"blind"')
-SIGNED_TAG = re.compile(r'^("[0-9]+-)[A-Za-z0-9+/]{22}')
-
-
-def replace_entries(servers: Servers, platform: Platform, match: str, entries: list[Entry]) -> None:
-    """Replace the entries of a match, with a new chain of digests under the same secret, and delete its snapshots and request ids."""
-    keys = platform.store.keys.of(match)
-    for key in (keys.stream, keys.snapshots, keys.requests):
-        servers.keeper.delete(key)
-    digest, blind = START, blind_key(secret_of(platform, match))
-    for entry in entries:
-        linked, stored = link(digest, entry, blind)
-        servers.keeper.xadd(keys.stream, {"e": stored, "m": b"m" * 8}, id=f"{entry.version}-0")
-        digest = linked.digest
-
-
-def secret_of(platform: Platform, match: str) -> bytes:
-    """Return the secret of a match."""
-    return bytes.fromhex(platform.store.log.load(match).secret or "")
-
-
-def answers(caller: Caller, match: str, versions: int, *seats: str) -> Iterator[tuple[str, Any]]:
-    """Yield the answers that a caller gets about a match from every route that reads, refusals included."""
-    base = f"/v1/matches/{match}"
-    viewers = ["", "viewer=spectator", "viewer=auditor", *(f"viewer={seat}" for seat in seats)]
-    for viewer in viewers:
-        yield f"state of {viewer}", comparable(caller.get(f"{base}/state?{viewer}"))
-        yield f"picture of {viewer}", comparable(caller.get(f"{base}/state.svg?{viewer}"))
-        yield f"dossier of {viewer}", comparable(caller.get(f"{base}/dossier?{viewer}"))
-        yield f"frames of {viewer}", comparable(caller.get(f"{base}/frames?after={max(0, versions - 6)}&{viewer}"))
-        for pointer in ("", "/to_act"):
-            yield f"why of {viewer}: {pointer}", comparable(caller.get(f"{base}/why?pointer={pointer}&limit=3&{viewer}"))
-        for proof in (0, 1):
-            path = f"{base}/entries?proof={proof}&{viewer}"
-            yield path, comparable(caller.get(path))
-            yield f"{path} in lines", comparable(caller.get(path, Accept="application/x-ndjson"))
-            path = f"{base}/stream?seconds=0&proof={proof}&{viewer}"
-            yield path, comparable(caller.get(path))
-        for version in range(1, versions + 1):
-            path = f"{base}/state?at={version}&{viewer}"
-            yield path, comparable(caller.get(path))
-            yield f"{path} as a board", comparable(caller.get(path, Accept="text/plain"))
-            if version % 8 == 0 or version == versions:
-                yield f"{path} as a picture", comparable(caller.get(path, Accept="image/svg+xml"))
-    for version in (1, versions, versions + 1):
-        yield f"receipt of {version}", comparable(caller.get(f"{base}/receipts/{version}"))
-        yield f"receipt of {version} alone", comparable(caller.get(f"{base}/receipts/{version}", Accept="text/plain"))
-    for path in (
-        base,
-        f"{base}/choices",
-        f"{base}/audit",
-        f"{base}/record",
-        f"{base}/disputes",
-        f"{base}/analysis",
-        f"{base}/hint",
-        f"{base}/choices?seat={seats[-1]}",
-        "/v1/matches",
-    ):
-        yield path, comparable(caller.get(path))
-    mine = f"viewer={seats[-1]}"
-    for path in (
-        f"/m/{match}",
-        f"/m/{match}?{mine}",
-        f"/m/{match}/words",
-        f"/m/{match}/words?{mine}",
-        f"/embed/{match}",
-        "/?part=list&mine=1",
-    ):
-        yield path, comparable(page_for(caller, path))
-    yield "304", comparable(caller.get(f"{base}/state", If_None_Match=f'"{versions}"'))
-
-
-def page_for(caller: Caller, path: str) -> Any:
-    """Return a page of HTML, which openapi.yaml does not describe, as a script with the caller's key would get it."""
-    return caller.client.get(path, headers={"Authorization": f"Bearer {caller.key}"} if caller.key else {})
-
-
-def comparable(answer: Any) -> tuple[int, bytes, list[tuple[str, str]]]:
-    """Return the status, body and headers of an answer, without the request id, which is random.
-
-    Digests and leaves cover hidden information by salted hashes, so a constant takes their place, and that of a signature over them.
-    Salts stay: a salt where another position has a leaf is a difference. The side log of a match is that of all positions tried so far.
-    """
-    body = re.sub(rb'"(digest|leaf)":"[0-9a-f]{64}"', rb'"\1":"-"', answer.data)
-    body = WRITTEN.sub(b'{"at":0,"blind"', DOSSIER.sub(rb"\1-\2-", RECEIPT.sub(rb"\1-\2-", body)))
-    body = LINES.sub(rb"\1-", SIDE_LOG.sub(b"", body))
-    headers = [(name, SIGNED_TAG.sub(r"\1", value)) for name, value in answer.headers if name != "X-Request-Id"]
-    return answer.status_code, body, sorted(headers)
-
-
-def acts(caller: Caller, match: str, actions: list[Any]) -> list[Any]:
-    """Return how each action is refused: with a wrong If-Match, and in a list that fails as a whole; and what trying it shows."""
-    found = []
-    tries = f"/v1/matches/{match}/tries"
-    for action in actions[:: len(actions) // 8 + 1]:
-        found.append(comparable(caller.post(tries, action)))
-        found.append(comparable(caller.post(tries, [action, action], If_Match='"2"')))
-    for action in actions:
-        found.append(comparable(caller.act(match, action, If_Match='"9999"')))
-        found.append(comparable(caller.act(match, [action, {"type": "nonsense"}])))
-    return found
-
-
-def callers(app: Any, *known: Caller) -> list[Caller]:
-    return [Caller(app.test_client()), *(Caller(app.test_client(), caller.key) for caller in known)]
 
 
 def hidden_deck(platform: Platform, match: str, dice: random.Random) -> list[Any]:
@@ -171,6 +80,7 @@ def test_the_order_of_the_deck_is_hidden_everywhere(
     match = ada.post("/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open"}}).json["id"]
     ben.post(f"/v1/matches/{match}/seats/blue")
     played_on(platform, match, dice, 14 + 12 * seed)
+    sequencing.sequence(platform)
     versions = recall.position(platform, match).version
     seen = []
     for entries in (None, hidden_deck(platform, match, dice)):
@@ -186,10 +96,78 @@ def test_the_order_of_the_deck_is_hidden_everywhere(
         listed = [choice["action"] for choice in legal(GAMES["war"], position.document, actor)]
         seen[-1].append(acts(people[1 if actor == "red" else 2], match, listed))
     assert seen[0] == seen[1]
+    answered = {name.split(": ")[0] for history in seen[0][:4] for name, (status, *_) in history if status < 400}
+    assert set(READS) - answered == set(ONLY_REFUSED), "a route that only refuses proves little"
+
+
+def test_what_an_action_answers_and_what_a_dispute_tells_does_not_depend_on_the_order_of_the_deck(
+    platform: Platform, servers: Servers, settings: Settings, ada: Caller, ben: Caller, referee: Caller
+) -> None:
+    """An action that neither draws nor shows anything, an offer, and a dispute from its beginning to the appeal, at one moment."""
+    match = ada.post("/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open"}}).json["id"]
+    ben.post(f"/v1/matches/{match}/seats/blue")
+    played_on(platform, match, random.Random(0), 20)
+    while not (choices := quiet(platform, ada, ben, match)):
+        played_on(platform, match, random.Random(0), 1)
+    seat, action = choices[0]
+    moment = recall.position(platform, match).at + 1000
+    seen = []
+    for entries in ([parse(stored) for stored in platform.store.log.read_all(match)], hidden_deck(platform, match, random.Random(1))):
+        replace_entries(servers, platform, match, entries)
+        other = open_platform(platform.settings, ALL_GAMES, clock=Clock(lambda: moment, lambda: 0, "b1"))
+        rebuild(other)
+        _, *people, rex = callers(create_app(other, settings), ada, ben, referee)
+        one, two = people if seat == "red" else reversed(people)
+        seen.append(list(written(one, two, rex, match, action)))
+        other.close()
+    assert seen[0] == seen[1]
+    assert {"try_actions", *(route for route, _ in seen[0])} == set(WRITES)
+
+
+def quiet(platform: Platform, ada: Caller, ben: Caller, match: str) -> list[tuple[str, Any]]:
+    """Return the actions of who must act that neither draw nor show anything, each with its seat."""
+    position = recall.position(platform, match)
+    found = []
+    for seat, caller in (("red", ada), ("blue", ben)):
+        for choice in legal(GAMES["war"], position.document, seat) if seat in position.to_act else []:
+            tried = caller.post(f"/v1/matches/{match}/tries", choice["action"])
+            if tried.status_code == 200 and not tried.json["reveals"]:
+                found.append((seat, choice["action"]))
+    return found
+
+
+def test_every_route_has_pairs_or_a_reason_for_having_none(app: Flask) -> None:
+    assert unproven(app) == set()
+    assert set(known()) - routes(app) == set(), "there is no such route"
+    assert len(known()) == len(set(known()))
+    of_matches = {operation.id for operation in OPERATIONS if "{match}" in operation.path}
+    assert of_matches & {route for group in NOTHING_HIDDEN.values() for route in group} == {"get_refusals"}
+
+
+def test_a_new_operation_has_no_pairs_yet_and_a_pair_sees_what_it_tells(
+    platform: Platform, another_platform: Opener, servers: Servers, settings: Settings, ada: Caller, ben: Caller
+) -> None:
+    def view(service: Any, call: Any, match: str) -> Any:
+        return json_response({"next": recall.position(service.platform, match).document["deck"][0]})
+
+    (known_one,) = [operation for operation in OPERATIONS if operation.id == "get_match"]
+    new: Operation = known_one._replace(id="get_dream", path="/v1/matches/{match}/dream", view=view, query=None)
+    match = ada.post("/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open"}}).json["id"]
+    ben.post(f"/v1/matches/{match}/seats/blue")
+    played_on(platform, match, random.Random(0), 14)
+    told = []
+    for entries in ([parse(stored) for stored in platform.store.log.read_all(match)], hidden_deck(platform, match, random.Random(1))):
+        replace_entries(servers, platform, match, entries)
+        other = another_platform()
+        app = create_app(other, settings)
+        mount(app, (new,), open_service(other, settings))
+        assert unproven(app) == {"get_dream"}
+        told.append(comparable(Caller(app.test_client(), ada.key).get(f"/v1/matches/{match}/dream")))
+    assert told[0] != told[1]
 
 
 @pytest.mark.parametrize("game", GAMES)
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.soak), 2])
+@pytest.mark.parametrize("seed", [2, *(pytest.param(seed, marks=pytest.mark.soak) for seed in (0, 1))])
 def test_what_a_seat_may_not_see_is_hidden_everywhere(
     platform: Platform, another_platform: Opener, servers: Servers, settings: Settings, ada: Caller, ben: Caller, game: str, seed: int
 ) -> None:
@@ -261,7 +239,7 @@ def test_a_log_line_has_no_query_no_body_and_nothing_from_inside_the_match(
 ) -> None:
     match = ada.post("/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open"}}).json["id"]
     ben.post(f"/v1/matches/{match}/seats/blue")
-    played_on(platform, match, random.Random(1), 30)
+    played_on(platform, match, random.Random(1), 14)
     versions = recall.position(platform, match).version
     lines = []
     for entries in (None, hidden_deck(platform, match, random.Random(5))):

@@ -20,9 +20,9 @@ from service.app import create_app
 from service.http.settings import Settings
 from tests.conftest import Servers, within
 from tests.service.conftest import Caller, played_on, streams_open
+from tests.service.secrecy import answers, callers, comparable, replace_entries
 from tests.service.test_history import events
 from tests.service.test_matches import played_out
-from tests.service.test_secrecy import answers, callers, comparable, replace_entries
 
 Opener = Callable[[], Platform]
 STAY = {"type": "add", "by": 1, "stay": True}

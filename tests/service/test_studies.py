@@ -24,8 +24,8 @@ from service.http.limits import AMOUNTS
 from service.http.settings import Settings
 from tests.conftest import ALL_GAMES, Servers, waits
 from tests.service.conftest import Caller, played_on
+from tests.service.secrecy import comparable, replace_entries
 from tests.service.test_matches import played_out
-from tests.service.test_secrecy import comparable, replace_entries
 from tools.analyse import analyse
 from tools.records import Record
 from workers import jobs, studying
