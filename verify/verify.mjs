@@ -894,50 +894,19 @@ function digestOf(bytes, previous, outline, addLeaves, outer = {}) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// One file
+// What one file says
 
 const MOST = 25; // findings of one code in one file: what is wrong everywhere must not hide what else is wrong
 const MINUTE = 60 * 1000;
 const TWO_HOURS = 2 * 3600 * 1000;
 
-/** What is read from one file, and what was found wrong with it. `feed` takes its lines in order, without their line feeds. */
-class Reading {
+/** What was found wrong with a file, how much of it was checked, and what could not be checked. */
+class Report {
   constructor() {
     this.findings = [];
-    this.codes = new Map(); // how many there were of each
-    this.lines = 0;
-    this.head = null; // the line `dossier`, or null for a record
-    this.record = false;
-    this.inOne = false; // whether it is a record in one JSON object, as GET …/record answers where nobody asks for lines
-    this.match = null;
-    this.kinds = { rules: [], dispute: [], read: [], receipt: [], leaf: [], end: [] };
-    this.whole = longHash();
-    this.blinds = []; // the blind keys that may be right: the one given, and the one that follows from the secret given
-    this.blind = null; // HMAC with the one that is
-    this.secret = null; // in hex
-    this.expected = 1;
-    this.previous = new Uint8Array(32);
-    this.latest = 0;
-    this.entries = new Map(); // by version: digest, at and type of the action
-    this.pairs = new Map(); // by revision and rules: the first version that names them
-    this.requests = new Set();
-    this.request = null;
-    this.seats = null; // the lines `seat` that the entry before must have after it
-    this.roster = {};
-    this.clock = false;
-    this.commitment = null;
-    this.ahead = false; // whether an entry was made after the file says that it was written
-    this.hidden = false; // from spectators, while the match runs
-    this.contributions = Object.create(null);
-    this.ended = null; // the version that ended or closed the match
-    this.told = null; // the secret that an entry tells
-    this.due = []; // the lines of disputes that follow from the entries
-    this.numbered = new Map(); // the same by their number
-    this.rolls = []; // by version: the dice that fell, and how many numbers were drawn before each
+    this.codes = new Map(); // how many findings there were of each
     this.checked = { entries: 0, digests: 0, salts: 0, rolls: 0, signatures: 0, receipts: 0, reads: 0, leaves: 0 };
     this.unchecked = new Set();
-    this.signers = new Map(); // by note: who has signed it. Leaves share the note of their checkpoint
-    this.kept = []; // lines of a record that wait for the secret of its last entry
   }
 
   found(version, code, sentence) {
@@ -945,542 +914,256 @@ class Reading {
     this.codes.set(code, before + 1);
     if (before < MOST) this.findings.push({ version, code, sentence });
   }
+}
 
-  /** Take a line. Nothing that it may hold raises an error. */
+/** What a file says, as far as it has been read. */
+class Contents {
+  constructor() {
+    this.report = new Report();
+    this.lines = 0;
+    this.head = null; // the line `dossier`, or null for a record
+    this.record = false;
+    this.inOne = false; // whether it is a record in one JSON object, as GET …/record answers where nobody asks for lines
+    this.kinds = { rules: [], dispute: [], read: [], receipt: [], leaf: [], end: [] }; // lines of a dossier by their kind
+    this.ending = null; // the line `end`
+    this.match = null;
+    this.expected = 1; // the version of the next entry
+    this.entries = new Map(); // by version: digest, at and type of the action
+    this.created = {}; // the event `match_created`
+    this.ended = null; // the version that ended or closed the match
+    this.told = null; // the secret that an entry tells, in hex
+    this.secret = null; // the secret that the file tells anywhere
+    this.committed = false; // whether the server committed itself to that secret
+    this.promises = []; // the receipts in the file that fit
+    this.checkpoints = []; // the checkpoints in the file that are signed
+  }
+
+  /** The newest version that was read. */
+  get last() {
+    return this.expected - 1;
+  }
+
+  /** Whether versions are missing at the end. */
+  get cut() {
+    return this.last < (this.head?.versions ?? 0);
+  }
+
+  /** Whether the match is hidden from spectators while it runs. */
+  get hidden() {
+    return (this.created.spectators ?? "all") !== "all";
+  }
+
+  /** Whether the match may have had more versions than its viewer saw: spectators of a hidden match see them late, or in the end. */
+  get behind() {
+    return this.head.viewer === "spectator" && this.hidden && this.told === null;
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The lines of a file
+
+const LINE_FEED = Uint8Array.of(0x0a);
+
+/** Reads the lines of a file. Each entry is checked when it is read; `finish` carries out the checks that need the whole file. */
+class Reader {
+  constructor() {
+    this.file = new Contents();
+    this.whole = longHash(); // of all lines but the last one
+    this.kept = []; // lines of a record that wait for the secret of its last entry
+    this.chain = new Chain(this.file);
+    this.times = new Times(this.file);
+    this.rules = new Rules(this.file);
+    this.requests = new Requests(this.file);
+    this.seats = new Seats(this.file);
+    this.rolls = new Rolls(this.file);
+    this.disputes = new Disputes(this.file);
+    this.notes = new Notes(this.file.report);
+  }
+
+  /** Take a line, without its line feed. Nothing that it may hold raises an error. */
   feed(line) {
-    this.lines++;
-    if (this.ending) this.found(null, "line_unknown", "There are lines after the line that ends the file.");
-    const value = this.lines === 1 || !this.record ? valueOf(line) : null;
-    if (this.lines === 1) this.begin(value);
-    if (this.record) this.recorded(line, value);
-    else this.lined(line, value);
+    const { file } = this;
+    file.lines++;
+    if (file.ending) file.report.found(null, "line_unknown", "There are lines after the line that ends the file.");
+    const value = file.lines === 1 || !file.record ? valueOf(line) : null;
+    if (file.lines === 1) file.record = value?.line !== "dossier";
+    if (file.record) this.recordLine(line, value);
+    else this.dossierLine(line, value);
   }
 
-  begin(value) {
-    if (value?.line === "dossier") return;
-    this.record = true;
-    if (isObject(value) && !Object.hasOwn(value, "version")) {
-      this.match = isText(value.match) ? value.match : null;
-      if (isHash(value.blind)) this.blinds.push(unhex(value.blind));
+  /** Take a line of a record. Without the blind key the entries wait, since the last one may reveal the secret. */
+  recordLine(line, value) {
+    const { file, chain } = this;
+    if (file.lines > 1 || !isObject(value) || Object.hasOwn(value, "version")) {
+      this.recordEntry(line);
+      return;
     }
+    file.match = isText(value.match) ? value.match : null;
+    if (isHash(value.blind)) chain.blinds.push(unhex(value.blind));
+    file.inOne = Array.isArray(value.entries);
+    if (file.inOne) for (const entry of value.entries) this.recordEntry(utf8(quietly(() => canonical(entry)) ?? ""));
   }
 
-  /** Take a line of a record. Without the blind key the lines wait, since the last entry may reveal the secret. */
-  recorded(line, value) {
-    if (this.lines > 1 || !isObject(value) || Object.hasOwn(value, "version")) return this.entryOfRecord(line);
-    this.inOne = Array.isArray(value.entries);
-    if (this.inOne) for (const entry of value.entries) this.entryOfRecord(utf8(quietly(() => canonical(entry)) ?? ""));
-    return undefined;
-  }
-
-  entryOfRecord(bytes) {
-    if (this.blinds.length) this.entry(bytes, "entry", valueOf(bytes));
+  recordEntry(bytes) {
+    if (this.chain.blinds.length) this.entry(bytes, "entry", valueOf(bytes));
     else this.kept.push(bytes.slice());
   }
 
-  /** Take a line of a dossier. */
-  lined(line, value) {
-    const kind = isObject(value) && isText(value.line) ? value.line : null;
-    if (kind !== "end") this.whole.update(line).update(LINE_FEED);
-    if (kind === "entry" || kind === "shown") return this.entryLine(line, value, kind);
-    if (value === undefined || !kind || !Object.hasOwn(isLine, kind) || !isLine[kind](value) || skipValue(line, 0, 0) !== line.length) {
-      return this.found(null, "line_unknown", `Line ${this.lines} is not a line of a dossier.`);
+  /** Check the lines of a record that waited. */
+  replay() {
+    const { kept, chain } = this;
+    for (let place = kept.length - 1; place >= 0 && !chain.blinds.length; place--) {
+      const entry = valueOf(kept[place]);
+      if (isHash(entry?.secret)) chain.blinds.push(blindKey(unhex(entry.secret)));
+      if (!TABLE.has(entry?.action?.type)) break; // what follows the entry that tells the secret is no action of a game
     }
-    if (kind === "dossier") return this.opened(value);
-    if (kind === "seat") return this.seated(value);
-    if (kind === "end") this.ending = value;
-    this.kinds[kind]?.push(value);
-    return undefined;
+    for (const line of kept) this.entry(line, "entry", valueOf(line));
   }
 
-  opened(value) {
-    if (this.lines > 1) return this.found(null, "line_unknown", `Line ${this.lines} begins a second dossier.`);
-    this.head = value;
-    this.match = value.match;
-    this.secret = value.secret;
-    if (value.blind) this.blinds.push(unhex(value.blind));
-    if (value.secret) this.blinds.push(blindKey(unhex(value.secret)));
-    if (this.blinds.length === 2 && !same(...this.blinds))
-      this.found(null, "salt_differs", "The blind key does not follow from the secret.");
-    return undefined;
+  /** Take a line of a dossier. */
+  dossierLine(line, value) {
+    const { file } = this;
+    const kind = isObject(value) && isText(value.line) ? value.line : null;
+    if (kind !== "end") this.whole.update(line).update(LINE_FEED);
+    if (kind === "entry" || kind === "shown") this.entryLine(line, value, kind);
+    else if (!kind || !Object.hasOwn(isLine, kind) || !isLine[kind](value) || skipValue(line, 0, 0) !== line.length)
+      file.report.found(null, "line_unknown", `Line ${file.lines} is not a line of a dossier.`);
+    else if (kind === "dossier") this.headLine(value);
+    else if (kind === "seat") this.seats.line(value);
+    else {
+      if (kind === "end") file.ending = value;
+      file.kinds[kind]?.push(value);
+    }
+  }
+
+  headLine(value) {
+    const { file, chain } = this;
+    if (file.lines > 1) {
+      file.report.found(null, "line_unknown", `Line ${file.lines} begins a second dossier.`);
+      return;
+    }
+    file.head = value;
+    file.match = value.match;
+    file.secret = value.secret;
+    if (value.blind) chain.blinds.push(unhex(value.blind));
+    if (value.secret) chain.blinds.push(blindKey(unhex(value.secret)));
+    if (chain.blinds.length === 2 && !same(...chain.blinds))
+      file.report.found(null, "salt_differs", "The blind key does not follow from the secret.");
   }
 
   entryLine(line, value, kind) {
-    if (
-      !this.head ||
-      kind !== (this.head.viewer === "all" ? "entry" : "shown") ||
-      !isObject(value.entry) ||
-      Object.keys(value).length !== 2
-    ) {
-      return this.found(null, "line_unknown", `Line ${this.lines} does not belong into this dossier.`);
+    const { head, lines, report } = this.file;
+    const wanted = head && (head.viewer === "all" ? "entry" : "shown");
+    if (kind !== wanted || !isObject(value.entry) || Object.keys(value).length !== 2) {
+      report.found(null, "line_unknown", `Line ${lines} does not belong into this dossier.`);
+      return;
     }
     const [before, after] = LINE_OF[kind];
     const to = line.length - after.length;
     const framed = skipWord(line, 0, before) > 0 && skipWord(line, to, after) > 0;
     this.entry(framed ? line.subarray(before.length, to) : null, kind, value.entry);
-    return undefined;
   }
 
   /** Take an entry: checks 3a to 3f. `bytes` are those of the entry, or null if they cannot be canonical. */
   entry(bytes, kind, value) {
-    this.seatsDue();
+    this.seats.compare();
+    const { file, chain } = this;
+    const { expected, report } = file;
     const shown = kind === "shown";
     const outline = shown ? SHOWN : ENTRY;
-    const { expected } = this;
     const entry = outline.only(isObject(value) ? value : {});
     if (!(shown ? isShown : isEntry)(entry) || (shown && entry.proof.events.length !== entry.events.length)) {
-      this.unread(expected, "unreadable", `What stands for version ${expected} is not an entry of format 2.`);
+      this.unread("unreadable", `What stands for version ${expected} is not an entry of format 2.`);
       return;
     }
     if (!bytes || outline.read(bytes, 0) !== bytes.length) {
       bytes = utf8(quietly(() => canonical(entry)) ?? "");
       const sentence = `Version ${expected} is not canonical JSON, or has a member that no entry has.`;
       if (outline.read(bytes, 0) !== bytes.length) {
-        this.unread(expected, "not_canonical", sentence);
+        this.unread("not_canonical", sentence);
         return;
       }
-      this.found(expected, "not_canonical", sentence);
+      report.found(expected, "not_canonical", sentence);
     }
     const { version } = entry;
     if (version < expected) {
-      this.found(expected, "wrong_version", `Where version ${expected} should stand, version ${version} stands again.`);
+      report.found(expected, "wrong_version", `Where version ${expected} should stand, version ${version} stands again.`);
       return;
     }
     if (version > expected) {
-      this.found(expected, "gap", `Version ${expected} is missing; version ${version} follows.`);
-      this.previous = null;
+      report.found(expected, "gap", `Version ${expected} is missing; version ${version} follows.`);
+      chain.previous = null;
     }
-    this.expected = version + 1;
-    this.checked.entries++;
-    this.match ??= entry.match;
-    if (!shown && entry.match !== this.match)
-      this.found(version, "wrong_match", `Version ${version} is of the match ${entry.match}, not ${this.match}.`);
-    this.timed(entry);
-    this.ruled(entry, shown);
-    this.requested(entry);
-    // What is not in the chain says nothing of the time: else one false moment would make all entries after it too early.
-    if (this.chained(bytes, entry, shown)) this.latest = Math.max(this.latest, entry.at);
-    if (this.head && this.latest > this.head.at && !this.ahead) {
-      this.ahead = true;
-      this.found(entry.version, "time_backwards", "The file says that it was written before this entry.");
-    }
-    this.revealed(entry);
-    this.followed(entry);
-    this.disputed(entry);
-    this.entries.set(version, { digest: entry.digest, at: entry.at, type: entry.action.type });
+    file.expected = version + 1;
+    this.follow(bytes, entry, shown);
   }
 
   /** Go on after an entry that cannot be read. The digest of the next one cannot be checked then. */
-  unread(version, code, sentence) {
-    this.found(version, code, sentence);
-    this.previous = null;
-    this.expected++;
+  unread(code, sentence) {
+    this.file.report.found(this.file.expected, code, sentence);
+    this.chain.previous = null;
+    this.file.expected++;
   }
 
-  timed(entry) {
-    const ofGame = !TABLE.has(entry.action.type) && Object.hasOwn(this.roster, entry.actor);
-    if (entry.at < this.latest) {
-      if (this.clock && ofGame)
-        this.unchecked.add("Whether a seat that acts at the same time as another had its clock running then: that needs the rules.");
-      else this.found(entry.version, "time_backwards", `Version ${entry.version} is earlier than an entry before it.`);
-    }
+  /** Check an entry that could be read, and keep what it says. */
+  follow(bytes, entry, shown) {
+    const { file } = this;
+    const { version, digest, at, action } = entry;
+    file.report.checked.entries++;
+    file.match ??= entry.match;
+    if (!shown && entry.match !== file.match)
+      file.report.found(version, "wrong_match", `Version ${version} is of the match ${entry.match}, not ${file.match}.`);
+    this.times.compare(entry);
+    this.rules.entry(entry, shown);
+    this.requests.entry(entry);
+    // What is not in the chain says nothing of the time: else one false moment would make all entries after it too early.
+    if (this.chain.add(bytes, entry, shown)) this.times.add(entry);
+    this.times.compareHead(entry);
+    revealed(file, entry);
+    if (version === 1) file.created = entry.events.filter(isCreation).at(-1) ?? file.created;
+    this.seats.entry(entry);
+    this.rolls.entry(entry);
+    this.disputes.entry(entry);
+    file.entries.set(version, { digest, at, type: action.type });
   }
-
-  ruled(entry, shown) {
-    const pair = `${entry.revision} ${shown ? entry.proof.rules : entry.rules}`;
-    this.revision ??= entry.revision;
-    if (entry.revision !== this.revision || entry.revision < 1) {
-      this.found(entry.version, "rules_differ", `Version ${entry.version} names another revision of the rules than the match began with.`);
-    }
-    if (!this.pairs.has(pair)) this.pairs.set(pair, entry.version);
-  }
-
-  requested(entry) {
-    const id = entry.request?.id ?? null;
-    if (id !== null && id !== this.request && this.requests.has(id)) {
-      this.found(entry.version, "request_twice", `Version ${entry.version} carries out a request a second time.`);
-    }
-    if (id !== null) this.requests.add(id);
-    if (entry.request && id === null) {
-      this.unchecked.add("Whether artificial players decide so on what they saw: ./run verify --decisions runs their decisions again.");
-    }
-    this.request = id;
-  }
-
-  /** Check the digest of an entry. Return whether it holds, as far as it can be known. */
-  chained(bytes, entry, shown) {
-    const { version } = entry;
-    const { previous } = this;
-    this.previous = hashAt(bytes, (shown ? SHOWN : ENTRY).from[3] + 1);
-    if (!shown && !this.blinds.length) this.unchecked.add("The chain of digests and the leaves: the file holds no blind key.");
-    if (!previous || (!shown && !this.blinds.length)) return true;
-    const digest = (blind) => (shown ? shownDigest(bytes, previous, entry, this.match) : wholeDigest(bytes, previous, version, blind));
-    this.blind ??= this.rightBlind((blind) => shown || same(digest(blind), this.previous));
-    this.checked.digests++;
-    const holds = same(digest(this.blind), this.previous);
-    if (!holds) {
-      this.found(version, "digest_broken", `The digest of version ${version} does not follow from the entry and the digest before it.`);
-    }
-    if (shown && this.blind) this.salted(entry);
-    return holds;
-  }
-
-  /** The blind key of two that is right for the entry at hand, so that one that was changed does not break every digest. */
-  rightBlind(fits) {
-    const hmacs = this.blinds.map((key) => new Hmac(key));
-    return hmacs.find(fits) ?? hmacs[0] ?? null;
-  }
-
-  salted(entry) {
-    const { action, request, events } = entry.proof;
-    const given = [["a", action], ["r", request], ...events.entries()].filter(([, part]) => part.salt);
-    this.checked.salts += given.length;
-    if (given.some(([name, part]) => hex(this.blind.text(`${entry.version}:${name}`, salt)) !== part.salt)) {
-      this.found(entry.version, "salt_differs", `A salt of version ${entry.version} does not follow from the secret.`);
-    }
-  }
-
-  /** Check that the secret is told when the match ends; when it goes on elsewhere by a ruling, not before its record is opened. */
-  revealed(entry) {
-    const { version, secret } = entry;
-    const has = (...types) => entry.events.some(({ type }) => types.includes(type));
-    const ends = has("match_ended", "match_closed");
-    const tells = (ends && !has("match_continued")) || has("record_opened");
-    if (this.ended !== null && !TABLE.has(entry.action.type)) {
-      this.found(version, "not_legal", `Version ${version} is an action of the game, but version ${this.ended} ended the match.`);
-    }
-    if (tells && secret === undefined) this.found(version, "secret_differs", `Version ${version} should tell the secret, and does not.`);
-    if (!tells && secret !== undefined) this.found(version, "secret_differs", `Version ${version} tells the secret, and should not.`);
-    if (ends) this.ended ??= version;
-    this.told ??= secret ?? null;
-  }
-
-  /** Take what the table's events say, and the dice that fell. */
-  followed(entry) {
-    const due = [];
-    const { version, at } = entry;
-    const holder = (seat, player, ai, contribution) => due.push({ line: "seat", seat, player, ai, taken: version, at, contribution });
-    for (const event of entry.events) {
-      if (event.type === "match_created" && isObject(event.roster) && version === 1) {
-        this.roster = event.roster;
-        this.clock = isObject(event.clock) && event.clock.kind !== "none";
-        this.commitment = event.commitment;
-        this.hidden = (event.spectators ?? "all") !== "all";
-        this.lock = event.lock ?? null;
-        this.origin = isObject(event.origin) ? event.origin : null;
-        this.game = event.game;
-        for (const seat of Object.keys(event.roster).sort()) {
-          const { player = null, ai = null } = event.roster[seat] ?? {};
-          if (player !== null || ai !== null) holder(seat, player, ai, null);
-        }
-      } else if (event.type === "seat_taken") {
-        holder(event.seat, event.player, null, event.contribution ?? null);
-        if (isText(event.contribution)) this.contributions[event.seat] = event.contribution;
-      } else if (event.type === "seat_left") {
-        delete this.contributions[event.seat];
-      } else if (event.type === "seat_handed_over") {
-        holder(event.seat, event.player, null, null);
-      }
-    }
-    this.seats = { version, due, given: [] };
-    this.rolled(entry);
-  }
-
-  rolled({ version, events }) {
-    const told = TOLD.get(this.game) ?? NOTHING;
-    const fell = [];
-    let drawn = 0;
-    for (const event of events) {
-      const { dice = [], sides, numbers = 0, shuffled } = told.get(event.type) ?? {};
-      for (const pointer of dice) fell.push([drawn++, sides, pointed(event, pointer)]);
-      drawn += numbers + (shuffled === undefined ? 0 : Math.max(0, cardsOf(pointed(event, shuffled)) - 1));
-    }
-    if (fell.length) this.rolls.push([version, fell]);
-  }
-
-  seated(value) {
-    if (this.seats) this.seats.given.push(value);
-    else this.found(null, "seat_differs", `Line ${this.lines} gives a seat away before there was an entry.`);
-  }
-
-  /** Compare the lines `seat` after an entry with its events. */
-  seatsDue() {
-    if (!this.seats || this.record) return;
-    const { version, due, given } = this.seats;
-    const line = quietly(() => canonical(due));
-    if (line !== canonical(given))
-      this.found(version, "seat_differs", `Who had a seat from version ${version} on is not what its events say.`);
-    this.seats = null;
-  }
-
-  // What follows is checked when all lines are read.
 
   /** Carry out the checks that need the whole file, but for what others have kept. `keys` are those that are trusted, if any. */
-  async finish(complete, keys) {
-    if (!this.lines) this.record = true;
-    if (this.record) this.replay();
-    this.seatsDue();
-    this.last = this.expected - 1;
-    this.cut = this.last < (this.head?.versions ?? 0);
-    this.secretChecked();
-    if (!this.record) {
-      this.rulesChecked();
-      this.disputes();
-      this.truncated(complete);
-      this.keys = keys.length ? keys : this.head ? this.head.vkeys.map(readKey).filter(Boolean) : [];
-      if (!keys.length) this.unchecked.add("Whose keys these are: the file's own keys were taken. Give one that you have noted (--key).");
-      await this.statements();
+  async finish(complete, keys, noted) {
+    const { file, chain, notes } = this;
+    const { report } = file;
+    if (!file.lines) file.record = true;
+    this.replay();
+    this.seats.compare();
+    secretChecked(file, chain);
+    notes.keys = keys;
+    if (!file.record) {
+      this.rules.finish();
+      this.disputes.finish();
+      dossierTruncated(file, complete);
+      if (!keys.length) {
+        notes.keys = file.head ? file.head.vkeys.map(readKey).filter(Boolean) : [];
+        report.unchecked.add("Whose keys these are: the file's own keys were taken. Give one that you have noted (--key).");
+      }
+      await statements(file, notes, this.whole, chain.blind, noted);
     } else {
-      this.keys = keys;
-      if (!complete && !this.inOne) this.found(this.expected, "truncated", "The file does not end with a line feed.");
-      if (!this.last) this.found(null, "empty", "There is no entry.");
-      this.unchecked.add("Signatures: a record has none. A dossier has them.");
+      if (!complete && !file.inOne) report.found(file.expected, "truncated", "The file does not end with a line feed.");
+      if (!file.last) report.found(null, "empty", "There is no entry.");
+      report.unchecked.add("Signatures: a record has none. A dossier has them.");
     }
-    this.diceChecked();
-    this.unchecked.add("The rules: no action was decided again. ./run verify does that.");
-  }
-
-  /** Check the lines of a record that waited. */
-  replay() {
-    for (let place = this.kept.length - 1; place >= 0 && !this.blinds.length; place--) {
-      const entry = valueOf(this.kept[place]);
-      if (isHash(entry?.secret)) this.blinds.push(blindKey(unhex(entry.secret)));
-      if (!TABLE.has(entry?.action?.type)) break; // what follows the entry that tells the secret is no action of a game
-    }
-    for (const line of this.kept) this.entry(line, "entry", valueOf(line));
-    this.kept = [];
-  }
-
-  truncated(complete) {
-    const promised = this.head?.versions ?? this.last;
-    if (this.cut) this.found(this.last + 1, "truncated", `The file ends after version ${this.last}; it should have ${promised}.`);
-    else if (this.last > promised) this.found(promised + 1, "wrong_version", `The file should end with version ${promised}, and goes on.`);
-    else if (!this.ending) this.found(null, "truncated", "The file does not end with the line that ends a dossier.");
-    else if (!complete || this.ending.lines !== this.lines - 1)
-      this.found(null, "truncated", "The file does not have as many lines as it says.");
-  }
-
-  secretChecked() {
-    if (this.head && !this.cut && this.head.secret !== this.told) {
-      this.found(this.last || null, "secret_differs", "The secret in the first line is not the one that the entries tell.");
-    }
-    this.secret = this.told ?? this.secret;
-    if (!this.secret) {
-      this.unchecked.add("The dice, and the secret: it is not revealed yet.");
-      return;
-    }
-    const secret = unhex(this.secret);
-    this.committed = hex(sha256(secret)) === this.commitment;
-    if (!this.committed) this.found(1, "commitment_broken", "The secret is not the one to which the server committed itself in version 1.");
-    if (this.record && this.blinds[0] && !same(this.blinds[0], blindKey(secret)))
-      this.found(null, "salt_differs", "The blind key does not follow from the secret.");
-    const code = base32(new Hmac(secret).text("code").subarray(0, 10));
-    if (this.committed && isText(this.lock) && this.lock !== hex(sha256(utf8(`${this.commitment}:${code}`)))) {
-      this.found(1, "events_differ", "The lock of the match is not that of its code.");
-    }
-  }
-
-  rulesChecked() {
-    const named = new Set(this.kinds.rules.map(({ revision, rules }) => `${revision} ${rules}`));
-    for (const [pair, version] of this.pairs) {
-      if (!named.has(pair)) this.found(version, "rules_unknown", `Version ${version} names rules that have no line of their own.`);
-    }
-    if (this.kinds.rules.some((line) => line.game !== this.head?.game || !this.pairs.has(`${line.revision} ${line.rules}`))) {
-      this.found(null, "rules_unknown", "A line names rules under which no entry was decided.");
-    }
-    if (this.head && this.game !== undefined && this.game !== this.head.game) {
-      this.found(1, "rules_unknown", "The game of the first line is not the one that was created.");
-    }
-  }
-
-  /** Keep what the entries say of each dispute, as its line must. */
-  disputed({ version, action, events }) {
-    for (const { type, dispute: number = null, seat = null, version: about = null, verdict = null } of events) {
-      if (type === "dispute_opened") {
-        const line = { number, seat, steps: [], verdict: null, version: about };
-        this.due.push(line);
-        if (!this.numbered.has(number)) this.numbered.set(number, line);
-      }
-      const line = this.numbered.get(number);
-      if (!line) continue;
-      if (line.steps.at(-1)?.version !== version) line.steps.push({ type: action.type, version });
-      if (type === "dispute_ruled") line.verdict = verdict;
-    }
-  }
-
-  disputes() {
-    const said = this.kinds.dispute.map(({ number, seat, steps, verdict, version }) => ({ number, seat, steps, verdict, version }));
-    const place = [...said, ...this.due].findIndex((_, at) => canonical(said[at] ?? null) !== canonical(this.due[at] ?? null));
-    if (place < 0) return;
-    const first = [said[place], this.due[place]].map((line) => line?.steps[0]?.version).find(Boolean) ?? null;
-    this.found(first, "dispute_differs", "What the file says of a dispute is not what the entries say.");
-  }
-
-  /** Check a note by the keys that are known, for a checkpoint by those with its `origin` for a name. Return its text if it is good. */
-  async note(version, what, text, origin = null) {
-    const note = readNote(text);
-    if (!note) {
-      this.found(version, "signature_broken", `${what} is not a signed note.`);
-      return null;
-    }
-    if (!this.signatures) return note.text;
-    if (!this.signers.has(text)) this.signers.set(text, await signers(note, this.keys));
-    const { good, bad } = this.signers.get(text);
-    const server = good.filter(({ kind, name }) => kind === ED25519 && (origin === null || name === origin));
-    this.checked.signatures += good.length;
-    if (bad.length) this.found(version, "signature_broken", `A signature of ${what} does not fit its text.`);
-    else if (!server.length) this.found(version, "wrong_key", `${what} is not signed by a key that is known.`);
-    else return note.text;
-    return null;
-  }
-
-  async statements() {
-    this.signatures = await canCheckSignatures();
-    if (!this.signatures)
-      this.unchecked.add("Signatures: there is no WebCrypto with Ed25519 here. Pages have it over https and on localhost.");
-    if (this.ending) await this.sealed();
-    await this.receipts();
-    for (const line of this.kinds.read) await this.read(line);
-    this.checkpoints = [];
-    for (const line of this.kinds.leaf) await this.logged(line);
-    this.leavesDue();
-  }
-
-  async sealed() {
-    const text = await this.note(null, "The file", this.ending.note);
-    if (text === null) return;
-    const said = readStatement(text);
-    const right =
-      said?.kind === "dossier" && said.match === this.match && said.version === this.head?.versions && said.viewer === this.head?.viewer;
-    if (!right || said.hash !== hex(this.whole.finish()))
-      this.found(null, "signature_broken", "What the server has signed is not this file.");
-  }
-
-  async receipts() {
-    const kept = this.kinds.receipt;
-    if (kept.length !== 1 && !this.cut)
-      this.found(this.last || null, "receipt_differs", "The file has no receipt of its last version, or more than one.");
-    this.promises = [];
-    for (const { note } of kept) {
-      const said = readStatement(readNote(note)?.text ?? "");
-      const text = await this.note(said?.version ?? this.last, "The receipt", note);
-      if (text === null) continue;
-      if (said?.kind !== "receipt" || said.match !== this.match || said.version !== this.last) {
-        this.found(said?.version ?? this.last, "receipt_differs", "The receipt in the file is not one of its last version.");
-      } else {
-        this.receipted(said);
-        this.promises.push(said);
-      }
-    }
-  }
-
-  /** Whether the match may have had more versions than its viewer saw: spectators of a hidden match see them late, or in the end. */
-  isBehind() {
-    return this.head.viewer === "spectator" && this.hidden && this.told === null;
-  }
-
-  /** Compare a receipt of this match, from wherever it comes, with the entry. */
-  receipted(said) {
-    const entry = this.entries.get(said.version);
-    if (entry) {
-      this.checked.receipts++;
-      if (entry.digest !== said.digest || entry.at !== said.at) {
-        this.found(said.version, "receipt_differs", `A receipt says that version ${said.version} was another entry.`);
-      }
-    } else if (said.version > this.last && this.head && said.at < this.head.at - MINUTE && !this.isBehind()) {
-      this.found(this.last + 1, "truncated", `There was a version ${said.version} when the file was written: there is a receipt of it.`);
-    } else {
-      this.unchecked.add(`A receipt of version ${said.version}: this file does not have that version.`);
-    }
-  }
-
-  async read({ note, count }) {
-    const said = readStatement(readNote(note)?.text ?? "");
-    const version = said?.kind === "read" ? said.version : null;
-    if ((await this.note(version, "A recorded read", note)) === null) return;
-    this.checked.reads++;
-    if (version === null || said.match !== this.match || version < 1 || version > this.last || count < 1) {
-      this.found(version, "read_broken", "A recorded read is not one of this match.");
-    }
-  }
-
-  async logged({ index, leaf: given, opened, proof: text }) {
-    const open = given.kind === "sealed" ? (opened ?? null) : given;
-    const version = open?.version ?? null;
-    if (given.kind !== "sealed" && opened !== undefined) this.found(version, "line_unknown", "A leaf that is not sealed was opened.");
-    if (open) this.leafChecked(given, open);
-    else if (!this.isBehind()) this.found(null, "leaf_differs", "A leaf of the log is sealed, though the viewer may know what is in it.");
-    else this.unchecked.add("Sealed leaves of the log: while the match is hidden, they can be counted and found in the log, not opened.");
-    const proof = readProof(text);
-    const note = proof && readNote(proof.checkpoint);
-    const checkpoint = note && readCheckpoint(note.text);
-    const root = checkpoint && provenRoot(leafHash(utf8(canonical(given))), index, checkpoint.size, proof.hashes);
-    this.checked.leaves++;
-    if (!checkpoint || proof.index !== index || root !== checkpoint.root) {
-      this.found(version, "inclusion_broken", `Leaf ${index} is not in the log where its proof says.`);
-    }
-    const origin = checkpoint?.origin ?? null;
-    if (proof && (await this.note(version, "A checkpoint", proof.checkpoint, origin)) !== null && checkpoint)
-      this.checkpoints.push(checkpoint);
-  }
-
-  /** Compare a leaf with the entries. `given` is what is in the log, `open` what it says. */
-  leafChecked(given, open) {
-    const { version } = open;
-    const entry = this.entries.get(version);
-    if (given !== open && this.blind) {
-      const seal = sha256(this.blind.text(`log:${version}`), utf8(canonical(open)));
-      if (hex(seal) !== given.seal) this.found(version, "leaf_differs", `The sealed leaf of version ${version} is another one.`);
-    } else if (given !== open) this.unchecked.add("Whether sealed leaves of the log are what was opened: the file holds no blind key.");
-    if (version > this.last) {
-      this.found(this.last + 1, "truncated", `The log has a leaf of version ${version}.`);
-      return;
-    }
-    const begins = open.kind !== "begin" || (version === 1 && open.commitment === this.commitment);
-    const ends = open.kind !== "end" || (this.ended !== null && version >= this.ended);
-    if (!entry || open.match !== this.match || open.digest !== entry.digest || open.at !== entry.at || !begins || !ends) {
-      this.found(version, "leaf_differs", `The log says that version ${version} was another entry.`);
-    }
-  }
-
-  leavesDue() {
-    const all = this.kinds.leaf.map(({ leaf: given, opened }) => (given.kind === "sealed" ? (opened ?? null) : given));
-    if (!this.head || (all.includes(null) && this.isBehind())) return;
-    const leaves = all.filter(Boolean);
-    if (!leaves.length && !this.noted) {
-      this.unchecked.add("Whether the match is in the log: the file has no leaf.");
-      return;
-    }
-    const due = [...this.entries]
-      .filter(([, { at }]) => at < this.head.at - TWO_HOURS)
-      .reduce((most, [version]) => Math.max(most, version), 0);
-    if (due && !leaves.some(({ version }) => version >= due)) {
-      this.found(due, "leaf_missing", `The log has no leaf of version ${due} or a later one, and two hours have passed.`);
-    }
-  }
-
-  diceChecked() {
-    if (!this.secret || !this.committed) return;
-    if (!TOLD.has(this.game)) {
-      this.unchecked.add("The dice: which events of this game hold rolls is not known here.");
-      return;
-    }
-    const key = quietly(() => diceKey(unhex(this.secret), this.contributions, this.match));
-    for (const [version, fell] of key ? this.rolls : []) {
-      const dice = new Dice(key, version);
-      for (const [drawn, sides, face] of fell) {
-        dice.blocks = drawn;
-        this.checked.rolls++;
-        if (dice.roll(sides) !== face) {
-          this.found(version, "events_differ", `The dice of version ${version} did not fall so.`);
-          break;
-        }
-      }
-    }
+    this.rolls.finish(this.seats.contributions);
+    report.unchecked.add("The rules: no action was decided again. ./run verify does that.");
   }
 }
 
-const LINE_FEED = Uint8Array.of(0x0a);
+/** Check that a dossier has as many versions and lines as it says. */
+function dossierTruncated({ report, head, last, cut, ending, lines }, complete) {
+  const promised = head?.versions ?? last;
+  if (cut) report.found(last + 1, "truncated", `The file ends after version ${last}; it should have ${promised}.`);
+  else if (last > promised) report.found(promised + 1, "wrong_version", `The file should end with version ${promised}, and goes on.`);
+  else if (!ending) report.found(null, "truncated", "The file does not end with the line that ends a dossier.");
+  else if (!complete || ending.lines !== lines - 1)
+    report.found(null, "truncated", "The file does not have as many lines as it says.");
+}
 
 /** The value that some bytes are as JSON, or undefined. */
 function valueOf(bytes) {
@@ -1495,6 +1178,177 @@ function quietly(work) {
   }
 }
 
+// ---------------------------------------------------------------------------------------------------------------------
+// What is checked of every entry
+
+/** The digests of the entries, and the salts of what is shown. */
+class Chain {
+  constructor(file) {
+    this.file = file;
+    this.blinds = []; // the blind keys that may be right: the one given, and the one that follows from the secret given
+    this.blind = null; // HMAC with the one that is
+    this.previous = new Uint8Array(32); // the digest before; null if it is not known
+  }
+
+  /** Check the digest of an entry. Return whether it holds, as far as it can be known. */
+  add(bytes, entry, shown) {
+    const { report, match } = this.file;
+    const { version } = entry;
+    const { previous } = this;
+    this.previous = hashAt(bytes, (shown ? SHOWN : ENTRY).from[3] + 1);
+    if (!shown && !this.blinds.length) report.unchecked.add("The chain of digests and the leaves: the file holds no blind key.");
+    if (!previous || (!shown && !this.blinds.length)) return true;
+    const digest = (blind) => (shown ? shownDigest(bytes, previous, entry, match) : wholeDigest(bytes, previous, version, blind));
+    this.blind ??= this.rightBlind((blind) => shown || same(digest(blind), this.previous));
+    report.checked.digests++;
+    const holds = same(digest(this.blind), this.previous);
+    if (!holds) {
+      report.found(version, "digest_broken", `The digest of version ${version} does not follow from the entry and the digest before it.`);
+    }
+    if (shown && this.blind) this.salted(entry);
+    return holds;
+  }
+
+  /** The blind key of two that is right for the entry at hand, so that one that was changed does not break every digest. */
+  rightBlind(fits) {
+    const hmacs = this.blinds.map((key) => new Hmac(key));
+    return hmacs.find(fits) ?? hmacs[0] ?? null;
+  }
+
+  salted({ version, proof: { action, request, events } }) {
+    const { report } = this.file;
+    const given = [["a", action], ["r", request], ...events.entries()].filter(([, part]) => part.salt);
+    report.checked.salts += given.length;
+    if (given.some(([name, part]) => hex(this.blind.text(`${version}:${name}`, salt)) !== part.salt)) {
+      report.found(version, "salt_differs", `A salt of version ${version} does not follow from the secret.`);
+    }
+  }
+}
+
+/** The times of the entries, which do not run backwards. */
+class Times {
+  constructor(file) {
+    this.file = file;
+    this.latest = 0;
+    this.ahead = false; // whether an entry was made after the file says that it was written
+  }
+
+  /** Compare an entry with the entries before it. */
+  compare({ version, at, actor, action }) {
+    if (at >= this.latest) return;
+    const { report, created } = this.file;
+    const clock = isObject(created.clock) && created.clock.kind !== "none";
+    if (clock && !TABLE.has(action.type) && Object.hasOwn(created.roster, actor))
+      report.unchecked.add("Whether a seat that acts at the same time as another had its clock running then: that needs the rules.");
+    else report.found(version, "time_backwards", `Version ${version} is earlier than an entry before it.`);
+  }
+
+  add({ at }) {
+    this.latest = Math.max(this.latest, at);
+  }
+
+  /** Compare the entries up to this one with the moment at which the file says that it was written. */
+  compareHead({ version }) {
+    const { head, report } = this.file;
+    if (!head || this.ahead || this.latest <= head.at) return;
+    this.ahead = true;
+    report.found(version, "time_backwards", "The file says that it was written before this entry.");
+  }
+}
+
+/** The rules that the entries name. */
+class Rules {
+  constructor(file) {
+    this.file = file;
+    this.pairs = new Map(); // by revision and rules: the first version that names them
+  }
+
+  entry({ version, revision, rules, proof }, shown) {
+    const pair = `${revision} ${shown ? proof.rules : rules}`;
+    this.revision ??= revision;
+    if (revision !== this.revision || revision < 1) {
+      const sentence = `Version ${version} names another revision of the rules than the match began with.`;
+      this.file.report.found(version, "rules_differ", sentence);
+    }
+    if (!this.pairs.has(pair)) this.pairs.set(pair, version);
+  }
+
+  /** Compare them with the lines `rules`. */
+  finish() {
+    const { report, head, kinds, created } = this.file;
+    const named = new Set(kinds.rules.map(({ revision, rules }) => `${revision} ${rules}`));
+    for (const [pair, version] of this.pairs) {
+      if (!named.has(pair)) report.found(version, "rules_unknown", `Version ${version} names rules that have no line of their own.`);
+    }
+    if (kinds.rules.some((line) => line.game !== head?.game || !this.pairs.has(`${line.revision} ${line.rules}`))) {
+      report.found(null, "rules_unknown", "A line names rules under which no entry was decided.");
+    }
+    if (head && created.game !== undefined && created.game !== head.game) {
+      report.found(1, "rules_unknown", "The game of the first line is not the one that was created.");
+    }
+  }
+}
+
+/** What asked for the entries. */
+class Requests {
+  constructor(file) {
+    this.report = file.report;
+    this.ids = new Set();
+    this.last = null; // the id of the entry before
+  }
+
+  entry({ version, request }) {
+    const id = request?.id ?? null;
+    if (id !== null && id !== this.last && this.ids.has(id)) {
+      this.report.found(version, "request_twice", `Version ${version} carries out a request a second time.`);
+    }
+    if (id !== null) this.ids.add(id);
+    if (request && id === null) {
+      const sentence = "Whether artificial players decide so on what they saw: ./run verify --decisions runs their decisions again.";
+      this.report.unchecked.add(sentence);
+    }
+    this.last = id;
+  }
+}
+
+/** Check that the secret is told when the match ends; when it goes on elsewhere by a ruling, not before its record is opened. */
+function revealed(file, { version, secret, action, events }) {
+  const { report } = file;
+  const has = (...types) => events.some(({ type }) => types.includes(type));
+  const ends = has("match_ended", "match_closed");
+  const tells = (ends && !has("match_continued")) || has("record_opened");
+  if (file.ended !== null && !TABLE.has(action.type)) {
+    report.found(version, "not_legal", `Version ${version} is an action of the game, but version ${file.ended} ended the match.`);
+  }
+  if (tells && secret === undefined) report.found(version, "secret_differs", `Version ${version} should tell the secret, and does not.`);
+  if (!tells && secret !== undefined) report.found(version, "secret_differs", `Version ${version} tells the secret, and should not.`);
+  if (ends) file.ended ??= version;
+  file.told ??= secret ?? null;
+}
+
+/** Compare the secret with the first line, with what the server committed itself to, and with the lock of the match. */
+function secretChecked(file, chain) {
+  const { report, head, last, cut, told, record } = file;
+  const { commitment, lock } = file.created;
+  if (head && !cut && head.secret !== told) {
+    report.found(last || null, "secret_differs", "The secret in the first line is not the one that the entries tell.");
+  }
+  file.secret = told ?? file.secret;
+  if (!file.secret) {
+    report.unchecked.add("The dice, and the secret: it is not revealed yet.");
+    return;
+  }
+  const secret = unhex(file.secret);
+  file.committed = hex(sha256(secret)) === commitment;
+  if (!file.committed) report.found(1, "commitment_broken", "The secret is not the one to which the server committed itself in version 1.");
+  if (record && chain.blinds[0] && !same(chain.blinds[0], blindKey(secret)))
+    report.found(null, "salt_differs", "The blind key does not follow from the secret.");
+  const code = base32(new Hmac(secret).text("code").subarray(0, 10));
+  if (file.committed && isText(lock) && lock !== hex(sha256(utf8(`${commitment}:${code}`)))) {
+    report.found(1, "events_differ", "The lock of the match is not that of its code.");
+  }
+}
+
 const base32 = (bytes) =>
   [...bytes]
     .map((byte) => byte.toString(2).padStart(8, "0"))
@@ -1502,6 +1356,282 @@ const base32 = (bytes) =>
     .match(/.{5}/g)
     .map((bits) => "abcdefghijklmnopqrstuvwxyz234567"[parseInt(bits, 2)])
     .join("");
+
+const isCreation = (event) => event.type === "match_created" && isObject(event.roster);
+
+/** Who has the seats: what the events say, and the lines `seat` that must follow an entry. */
+class Seats {
+  constructor(file) {
+    this.file = file;
+    this.contributions = Object.create(null);
+    this.after = null; // the newest entry: its version, the lines that are due after it, and those that were given
+  }
+
+  entry({ version, at, events }) {
+    const due = [];
+    const holder = (seat, player, ai, contribution) => due.push({ line: "seat", seat, player, ai, taken: version, at, contribution });
+    for (const event of events) {
+      if (isCreation(event) && version === 1) {
+        for (const seat of Object.keys(event.roster).sort()) {
+          const { player = null, ai = null } = event.roster[seat] ?? {};
+          if (player !== null || ai !== null) holder(seat, player, ai, null);
+        }
+      } else if (event.type === "seat_taken") {
+        holder(event.seat, event.player, null, event.contribution ?? null);
+        if (isText(event.contribution)) this.contributions[event.seat] = event.contribution;
+      } else if (event.type === "seat_left") {
+        delete this.contributions[event.seat];
+      } else if (event.type === "seat_handed_over") {
+        holder(event.seat, event.player, null, null);
+      }
+    }
+    this.after = { version, due, given: [] };
+  }
+
+  line(value) {
+    const { report, lines } = this.file;
+    if (this.after) this.after.given.push(value);
+    else report.found(null, "seat_differs", `Line ${lines} gives a seat away before there was an entry.`);
+  }
+
+  /** Compare the lines after the newest entry with its events. */
+  compare() {
+    if (!this.after || this.file.record) return;
+    const { version, due, given } = this.after;
+    const line = quietly(() => canonical(due));
+    if (line !== canonical(given))
+      this.file.report.found(version, "seat_differs", `Who had a seat from version ${version} on is not what its events say.`);
+    this.after = null;
+  }
+}
+
+/** The disputes: what the events say, and the lines `dispute`. */
+class Disputes {
+  constructor(file) {
+    this.file = file;
+    this.due = []; // the lines that follow from the entries
+    this.numbered = new Map(); // the same by their number
+  }
+
+  entry({ version, action, events }) {
+    for (const { type, dispute: number = null, seat = null, version: about = null, verdict = null } of events) {
+      if (type === "dispute_opened") {
+        const line = { number, seat, steps: [], verdict: null, version: about };
+        this.due.push(line);
+        if (!this.numbered.has(number)) this.numbered.set(number, line);
+      }
+      const line = this.numbered.get(number);
+      if (!line) continue;
+      if (line.steps.at(-1)?.version !== version) line.steps.push({ type: action.type, version });
+      if (type === "dispute_ruled") line.verdict = verdict;
+    }
+  }
+
+  finish() {
+    const { report, kinds } = this.file;
+    const said = kinds.dispute.map(({ number, seat, steps, verdict, version }) => ({ number, seat, steps, verdict, version }));
+    const place = [...said, ...this.due].findIndex((_, at) => canonical(said[at] ?? null) !== canonical(this.due[at] ?? null));
+    if (place < 0) return;
+    const first = [said[place], this.due[place]].map((line) => line?.steps[0]?.version).find(Boolean) ?? null;
+    report.found(first, "dispute_differs", "What the file says of a dispute is not what the entries say.");
+  }
+}
+
+/** The dice that fell. They are checked when the secret is known. */
+class Rolls {
+  constructor(file) {
+    this.file = file;
+    this.versions = []; // by version: the dice that fell, and how many numbers were drawn before each
+  }
+
+  entry({ version, events }) {
+    const told = TOLD.get(this.file.created.game) ?? NOTHING;
+    const fell = [];
+    let drawn = 0;
+    for (const event of events) {
+      const { dice = [], sides, numbers = 0, shuffled } = told.get(event.type) ?? {};
+      for (const pointer of dice) fell.push([drawn++, sides, pointed(event, pointer)]);
+      drawn += numbers + (shuffled === undefined ? 0 : Math.max(0, cardsOf(pointed(event, shuffled)) - 1));
+    }
+    if (fell.length) this.versions.push([version, fell]);
+  }
+
+  finish(contributions) {
+    const { report, created, secret, committed, match } = this.file;
+    if (!secret || !committed) return;
+    if (!TOLD.has(created.game)) {
+      report.unchecked.add("The dice: which events of this game hold rolls is not known here.");
+      return;
+    }
+    const key = quietly(() => diceKey(unhex(secret), contributions, match));
+    for (const [version, fell] of key ? this.versions : []) {
+      const dice = new Dice(key, version);
+      for (const [drawn, sides, face] of fell) {
+        dice.blocks = drawn;
+        report.checked.rolls++;
+        if (dice.roll(sides) !== face) {
+          report.found(version, "events_differ", `The dice of version ${version} did not fall so.`);
+          break;
+        }
+      }
+    }
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// What the server has signed: the file, receipts, reads and the leaves of its log
+
+/** The signatures of notes, by the keys that are known. */
+class Notes {
+  constructor(report) {
+    this.report = report;
+    this.keys = [];
+    this.signers = new Map(); // by note: who has signed it. Leaves share the note of their checkpoint
+  }
+
+  /** Check a note, a checkpoint by those keys with its `origin` for a name. Return its text if it is good. */
+  async check(version, what, text, origin = null) {
+    const { report } = this;
+    const note = readNote(text);
+    if (!note) {
+      report.found(version, "signature_broken", `${what} is not a signed note.`);
+      return null;
+    }
+    if (!(await canCheckSignatures())) return note.text;
+    if (!this.signers.has(text)) this.signers.set(text, await signers(note, this.keys));
+    const { good, bad } = this.signers.get(text);
+    const server = good.filter(({ kind, name }) => kind === ED25519 && (origin === null || name === origin));
+    report.checked.signatures += good.length;
+    if (bad.length) report.found(version, "signature_broken", `A signature of ${what} does not fit its text.`);
+    else if (!server.length) report.found(version, "wrong_key", `${what} is not signed by a key that is known.`);
+    else return note.text;
+    return null;
+  }
+}
+
+/** Check all that is signed in a dossier. `noted`: whether the reader has kept checkpoints. */
+async function statements(file, notes, whole, blind, noted) {
+  const { report, kinds } = file;
+  if (!(await canCheckSignatures()))
+    report.unchecked.add("Signatures: there is no WebCrypto with Ed25519 here. Pages have it over https and on localhost.");
+  if (file.ending) await fileSigned(file, notes, whole);
+  await receiptsSigned(file, notes);
+  for (const line of kinds.read) await readSigned(file, notes, line);
+  for (const line of kinds.leaf) await leafLogged(file, notes, line, blind);
+  leavesDue(file, noted);
+}
+
+/** Check that the server has signed the lines of the file. */
+async function fileSigned({ report, match, head, ending }, notes, whole) {
+  const text = await notes.check(null, "The file", ending.note);
+  if (text === null) return;
+  const said = readStatement(text);
+  const right = said?.kind === "dossier" && said.match === match && said.version === head?.versions && said.viewer === head?.viewer;
+  if (!right || said.hash !== hex(whole.finish()))
+    report.found(null, "signature_broken", "What the server has signed is not this file.");
+}
+
+/** Check that the file has the receipt of its last version. */
+async function receiptsSigned(file, notes) {
+  const { report, match, last, cut } = file;
+  const kept = file.kinds.receipt;
+  if (kept.length !== 1 && !cut)
+    report.found(last || null, "receipt_differs", "The file has no receipt of its last version, or more than one.");
+  for (const { note } of kept) {
+    const said = readStatement(readNote(note)?.text ?? "");
+    const text = await notes.check(said?.version ?? last, "The receipt", note);
+    if (text === null) continue;
+    if (said?.kind !== "receipt" || said.match !== match || said.version !== last) {
+      report.found(said?.version ?? last, "receipt_differs", "The receipt in the file is not one of its last version.");
+    } else {
+      receipted(file, said);
+      file.promises.push(said);
+    }
+  }
+}
+
+/** Compare a receipt of this match, from wherever it comes, with the entry. */
+function receipted(file, said) {
+  const { report, last, head } = file;
+  const entry = file.entries.get(said.version);
+  if (entry) {
+    report.checked.receipts++;
+    if (entry.digest !== said.digest || entry.at !== said.at) {
+      report.found(said.version, "receipt_differs", `A receipt says that version ${said.version} was another entry.`);
+    }
+  } else if (said.version > last && head && said.at < head.at - MINUTE && !file.behind) {
+    report.found(last + 1, "truncated", `There was a version ${said.version} when the file was written: there is a receipt of it.`);
+  } else {
+    report.unchecked.add(`A receipt of version ${said.version}: this file does not have that version.`);
+  }
+}
+
+async function readSigned({ report, match, last }, notes, { note, count }) {
+  const said = readStatement(readNote(note)?.text ?? "");
+  const version = said?.kind === "read" ? said.version : null;
+  if ((await notes.check(version, "A recorded read", note)) === null) return;
+  report.checked.reads++;
+  if (version === null || said.match !== match || version < 1 || version > last || count < 1) {
+    report.found(version, "read_broken", "A recorded read is not one of this match.");
+  }
+}
+
+/** Check that a leaf fits the entries, and that it is in the log where its proof says. */
+async function leafLogged(file, notes, { index, leaf: given, opened, proof: text }, blind) {
+  const { report } = file;
+  const open = given.kind === "sealed" ? (opened ?? null) : given;
+  const version = open?.version ?? null;
+  if (given.kind !== "sealed" && opened !== undefined) report.found(version, "line_unknown", "A leaf that is not sealed was opened.");
+  if (open) leafCompared(file, given, open, blind);
+  else if (!file.behind) report.found(null, "leaf_differs", "A leaf of the log is sealed, though the viewer may know what is in it.");
+  else report.unchecked.add("Sealed leaves of the log: while the match is hidden, they can be counted and found in the log, not opened.");
+  const proof = readProof(text);
+  const note = proof && readNote(proof.checkpoint);
+  const checkpoint = note && readCheckpoint(note.text);
+  const root = checkpoint && provenRoot(leafHash(utf8(canonical(given))), index, checkpoint.size, proof.hashes);
+  report.checked.leaves++;
+  if (!checkpoint || proof.index !== index || root !== checkpoint.root) {
+    report.found(version, "inclusion_broken", `Leaf ${index} is not in the log where its proof says.`);
+  }
+  const origin = checkpoint?.origin ?? null;
+  if (proof && (await notes.check(version, "A checkpoint", proof.checkpoint, origin)) !== null && checkpoint)
+    file.checkpoints.push(checkpoint);
+}
+
+/** Compare a leaf with the entries. `given` is what is in the log, `open` what it says. */
+function leafCompared({ report, match, entries, last, created, ended }, given, open, blind) {
+  const { version } = open;
+  const entry = entries.get(version);
+  if (given !== open && blind) {
+    const seal = sha256(blind.text(`log:${version}`), utf8(canonical(open)));
+    if (hex(seal) !== given.seal) report.found(version, "leaf_differs", `The sealed leaf of version ${version} is another one.`);
+  } else if (given !== open) report.unchecked.add("Whether sealed leaves of the log are what was opened: the file holds no blind key.");
+  if (version > last) {
+    report.found(last + 1, "truncated", `The log has a leaf of version ${version}.`);
+    return;
+  }
+  const begins = open.kind !== "begin" || (version === 1 && open.commitment === created.commitment);
+  const ends = open.kind !== "end" || (ended !== null && version >= ended);
+  if (!entry || open.match !== match || open.digest !== entry.digest || open.at !== entry.at || !begins || !ends) {
+    report.found(version, "leaf_differs", `The log says that version ${version} was another entry.`);
+  }
+}
+
+/** Check that what is older than two hours is in the log. */
+function leavesDue(file, noted) {
+  const { report, head } = file;
+  const all = file.kinds.leaf.map(({ leaf: given, opened }) => (given.kind === "sealed" ? (opened ?? null) : given));
+  if (!head || (all.includes(null) && file.behind)) return;
+  const leaves = all.filter(Boolean);
+  if (!leaves.length && !noted) {
+    report.unchecked.add("Whether the match is in the log: the file has no leaf.");
+    return;
+  }
+  const due = [...file.entries].filter(([, { at }]) => at < head.at - TWO_HOURS).reduce((most, [version]) => Math.max(most, version), 0);
+  if (due && !leaves.some(({ version }) => version >= due)) {
+    report.found(due, "leaf_missing", `The log has no leaf of version ${due} or a later one, and two hours have passed.`);
+  }
+}
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Files, and what others have kept
@@ -1519,58 +1649,58 @@ const STEP = 2000; // lines between two reports of progress
 export async function verify(input, { keys = [], receipts = [], checkpoints = [], consistency = [], progress = null } = {}) {
   const inputs = Array.isArray(input) ? input : [input];
   const trusted = keys.map(readKey).filter(Boolean);
-  const readings = [];
+  const readers = [];
   if (trusted.length !== keys.length) throw new TypeError("a key must have the form <name>+<id>+<base64>");
-  for (const file of inputs) {
-    const reading = new Reading();
-    reading.noted = checkpoints.length > 0;
-    const complete = await read(file, reading, progress);
-    await reading.finish(complete, trusted);
-    readings.push(reading);
+  for (const source of inputs) {
+    const reader = new Reader();
+    const complete = await read(source, reader, progress);
+    await reader.finish(complete, trusted, checkpoints.length > 0);
+    readers.push(reader);
   }
-  await compare(readings, receipts, checkpoints, consistency);
-  const files = readings.map((reading) => ({
-    match: reading.match,
-    game: reading.game ?? null,
-    kind: reading.record ? "record" : "dossier",
-    viewer: reading.head?.viewer ?? null,
-    versions: reading.last,
-    at: reading.head?.at ?? null,
-    name: reading.head?.name ?? null,
+  await compare(readers, receipts, checkpoints, consistency);
+  const files = readers.map(({ file }) => ({
+    match: file.match,
+    game: file.created.game ?? null,
+    kind: file.record ? "record" : "dossier",
+    viewer: file.head?.viewer ?? null,
+    versions: file.last,
+    at: file.head?.at ?? null,
+    name: file.head?.name ?? null,
   }));
-  const findings = readings.flatMap(({ findings: found }, file) => found.map((finding) => ({ file, ...finding })));
+  const reports = readers.map(({ file }) => file.report);
+  const findings = reports.flatMap(({ findings: found }, file) => found.map((finding) => ({ file, ...finding })));
   findings.sort((first, second) => first.file - second.file || (first.version ?? Infinity) - (second.version ?? Infinity) || 0);
   const checked = {};
-  for (const { checked: counts } of readings)
+  for (const { checked: counts } of reports)
     for (const [name, count] of Object.entries(counts)) checked[name] = (checked[name] ?? 0) + count;
-  return { ok: !findings.length, files, findings, checked, unchecked: [...new Set(readings.flatMap(({ unchecked }) => [...unchecked]))] };
+  return { ok: !findings.length, files, findings, checked, unchecked: [...new Set(reports.flatMap(({ unchecked }) => [...unchecked]))] };
 }
 
 /** Feed all lines of a file. Return whether it ends with a line feed. */
-async function read(input, reading, progress) {
+async function read(input, reader, progress) {
   let rest = []; // pieces of a line whose end has not come yet
   for await (const piece of input instanceof Uint8Array ? [input] : piecesOf(input)) {
     let from = 0;
     for (let to; (to = piece.indexOf(0x0a, from)) >= 0; from = to + 1) {
       const line = piece.subarray(from, to);
-      reading.feed(rest.length ? joined([...rest, line]) : line);
+      reader.feed(rest.length ? joined([...rest, line]) : line);
       rest = [];
-      if (progress && reading.lines % STEP === 0) {
-        progress(reading.lines);
+      if (progress && reader.file.lines % STEP === 0) {
+        progress(reader.file.lines);
         await new Promise((resolve) => setTimeout(resolve));
       }
     }
     if (from < piece.length) rest.push(piece.slice(from));
   }
-  if (rest.length) reading.feed(joined(rest));
+  if (rest.length) reader.feed(joined(rest));
   return rest.length === 0;
 }
 
 /** The pieces of a stream, also where a stream of the web cannot be gone through by itself (Safari). */
 function piecesOf(input) {
-  return input[Symbol.asyncIterator] || !input.getReader ? input : read();
+  return input[Symbol.asyncIterator] || !input.getReader ? input : pieces();
 
-  async function* read() {
+  async function* pieces() {
     const reader = input.getReader();
     for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
   }
@@ -1587,73 +1717,78 @@ function joined(pieces) {
 }
 
 /** Compare files with one another, and with what others have kept. */
-async function compare(readings, receipts, checkpoints, consistency) {
-  const heads = [];
-  for (const reading of readings) {
-    reading.signatures ??= await canCheckSignatures();
-    for (const other of readings) {
-      if (other === reading || other.match !== reading.match) continue;
-      for (const said of other.promises ?? []) reading.receipted(said);
-      const differs = [...reading.entries].find(
-        ([version, { digest }]) => other.entries.has(version) && other.entries.get(version).digest !== digest,
-      );
-      if (differs) reading.found(differs[0], "files_differ", `Version ${differs[0]} has another digest in another file of this match.`);
-    }
-    begun(reading, readings);
-    for (const checkpoint of reading.checkpoints ?? []) heads.push({ reading, ...checkpoint });
+async function compare(readers, receipts, checkpoints, consistency) {
+  const files = readers.map(({ file }) => file);
+  for (const file of files) {
+    for (const other of files) if (other !== file && other.match === file.match) sameMatch(file, other);
+    begun(file, files);
   }
-  for (const text of receipts) await keptReceipt(readings, text);
-  const kept = [];
-  for (const text of checkpoints) {
-    const reading = readings.find(({ head }) => head) ?? readings[0];
-    const checkpoint = readCheckpoint(readNote(text)?.text ?? "");
-    const good = (await reading.note(null, "A checkpoint that you gave", text, checkpoint?.origin)) !== null;
-    if (checkpoint && good) kept.push({ reading, kept: true, ...checkpoint });
-  }
-  for (const reading of readings.filter(({ head }) => head)) {
-    const shown = new Set((reading.checkpoints ?? []).map(({ origin }) => origin));
-    for (const { origin } of kept.filter((head) => !shown.has(head.origin)))
-      reading.unchecked.add(`The checkpoint of the log ${origin} that you gave: the file shows nothing of that log.`);
-  }
-  forks([...heads, ...kept], consistency);
+  for (const text of receipts) await keptReceipt(readers, text);
+  const shown = files.flatMap((file) => file.checkpoints.map((checkpoint) => ({ file, ...checkpoint })));
+  const kept = await keptCheckpoints(readers, checkpoints);
+  forks([...shown, ...kept], consistency);
+}
+
+/** Compare a file with another one of its match. */
+function sameMatch(file, other) {
+  for (const said of other.promises) receipted(file, said);
+  const differs = [...file.entries].find(([version, { digest }]) => (other.entries.get(version)?.digest ?? digest) !== digest);
+  if (differs) file.report.found(differs[0], "files_differ", `Version ${differs[0]} has another digest in another file of this match.`);
 }
 
 /** Compare a match that began from a position of another one with that one, if it is at hand. */
-function begun(reading, readings) {
-  if (!reading.origin) return;
-  const { match, version, digest } = reading.origin;
-  const there = readings.find((other) => other.match === match)?.entries.get(version);
+function begun({ created: { origin }, report }, files) {
+  if (!isObject(origin)) return;
+  const { match, version, digest } = origin;
+  const there = files.find((other) => other.match === match)?.entries.get(version);
   if (!there)
-    reading.unchecked.add("Whether the position from which the match began is that of its origin: give the file of that match, too.");
-  else if (there.digest !== digest)
-    reading.found(1, "origin_differs", `The match from which this one began has another version ${version}.`);
+    report.unchecked.add("Whether the position from which the match began is that of its origin: give the file of that match, too.");
+  else if (there.digest !== digest) report.found(1, "origin_differs", `The match from which this one began has another version ${version}.`);
 }
 
 /** Compare a receipt that somebody has kept with the files of its match. */
-async function keptReceipt(readings, text) {
+async function keptReceipt(readers, text) {
   const said = readStatement(readNote(text)?.text ?? "");
   const right = said?.kind === "receipt";
-  const concerned = right ? readings.filter(({ match }) => match === said.match) : readings.slice(0, 1);
-  if (!concerned.length) readings[0].unchecked.add(`A receipt of the match ${said.match}: no file of it was given.`);
-  for (const reading of concerned) {
-    if ((await reading.note(said?.version ?? null, "A receipt that you gave", text)) === null) continue;
-    if (right) reading.receipted(said);
-    else reading.found(null, "signature_broken", "A receipt that you gave is not one.");
+  const concerned = right ? readers.filter(({ file }) => file.match === said.match) : readers.slice(0, 1);
+  if (!concerned.length) readers[0].file.report.unchecked.add(`A receipt of the match ${said.match}: no file of it was given.`);
+  for (const { file, notes } of concerned) {
+    if ((await notes.check(said?.version ?? null, "A receipt that you gave", text)) === null) continue;
+    if (right) receipted(file, said);
+    else file.report.found(null, "signature_broken", "A receipt that you gave is not one.");
   }
+}
+
+/** Read the checkpoints that somebody has kept. Return those that are signed, with the file among whose findings they count. */
+async function keptCheckpoints(readers, checkpoints) {
+  const dossiers = readers.filter(({ file }) => file.head);
+  const { file, notes } = dossiers[0] ?? readers[0] ?? {};
+  const kept = [];
+  for (const text of checkpoints) {
+    const checkpoint = readCheckpoint(readNote(text)?.text ?? "");
+    const good = (await notes.check(null, "A checkpoint that you gave", text, checkpoint?.origin)) !== null;
+    if (checkpoint && good) kept.push({ file, kept: true, ...checkpoint });
+  }
+  for (const { file: dossier } of dossiers) {
+    const shown = new Set(dossier.checkpoints.map(({ origin }) => origin));
+    for (const { origin } of kept.filter((head) => !shown.has(head.origin)))
+      dossier.report.unchecked.add(`The checkpoint of the log ${origin} that you gave: the file shows nothing of that log.`);
+  }
+  return kept;
 }
 
 /** Look for two checkpoints of one log that cannot both be true. `heads` are those of the files and those that were kept. */
 function forks(heads, consistency) {
   const logs = new Map();
   const told = new Set();
-  const tell = ({ reading }, code, sentence) => told.has(code) || (told.add(code), reading.found(null, code, sentence));
+  const tell = ({ file }, code, sentence) => told.has(code) || (told.add(code), file.report.found(null, code, sentence));
   for (const head of heads) {
     const sizes = logs.get(head.origin) ?? logs.set(head.origin, new Map()).get(head.origin);
     const before = sizes.get(head.size);
     if (!before) sizes.set(head.size, head);
     else if (before.root !== head.root) tell(before, "checkpoint_forked", `The log ${head.origin} shows two trees of ${head.size} leaves.`);
   }
-  if (logs.size > 1) heads[0].reading.unchecked.add("Whether the logs agree: their checkpoints are of logs with different names.");
+  if (logs.size > 1) heads[0].file.report.unchecked.add("Whether the logs agree: their checkpoints are of logs with different names.");
   for (const [origin, sizes] of logs) {
     const proven = consistency.filter(({ from, to }) => from < to && sizes.has(from) && sizes.has(to));
     for (const { from, to, hashes } of proven) {
@@ -1666,7 +1801,7 @@ function forks(heads, consistency) {
       if (larger) tell(head, "checkpoint_stale", `The file shows the log with ${head.size} leaves; you have seen ${larger.size}.`);
     }
     if (sizes.size > proven.length + 1 && !told.has("checkpoint_stale")) {
-      heads[0].reading.unchecked.add(
+      heads[0].file.report.unchecked.add(
         "Whether checkpoints of different sizes are of one log: give the proof of consistency (--consistency).",
       );
     }
