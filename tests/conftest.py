@@ -157,14 +157,14 @@ def cluster_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         processes.append((subprocess.Popen(command), port))
     try:
         nodes = [redis.Redis(port=port) for port in ports]
-        within(20, lambda: all(_answers(node) for node in nodes))
+        within(60, lambda: all(_answers(node) for node in nodes))
         share = 16384 // 3 + 1
         for place, node in enumerate(nodes):
             node.execute_command("CLUSTER", "ADDSLOTSRANGE", place * share, min((place + 1) * share, 16384) - 1)
             info: Any = nodes[0].execute_command("CONFIG", "GET", "cluster-port")
             bus = dict(info)[b"cluster-port"] if isinstance(info, dict) else info[1]
             node.execute_command("CLUSTER", "MEET", "127.0.0.1", ports[0], int(bus))
-        within(20, lambda: all(_settled(node) for node in nodes))
+        within(60, lambda: all(_settled(node) for node in nodes))
         yield f"redis://127.0.0.1:{ports[0]}"
     finally:
         for process, _ in processes:

@@ -71,9 +71,10 @@ def test_a_click_during_which_the_match_moves_on_is_not_lost(open_page: Open, ad
     page = open_page(f"/m/{match}", ada.key)
     page.locator("#play .choices button").first.hover()
     page.mouse.down()
-    offered = ben.ask("POST", f"/v1/matches/{match}/actions", {"type": "offer", "what": "draw"})["version"]
+    with page.expect_response(lambda answer: "/choices" in answer.url):
+        offered = ben.ask("POST", f"/v1/matches/{match}/actions", {"type": "offer", "what": "draw"})["version"]
     expect(page.locator("#version")).to_have_text(f"{offered} / {offered}")
-    page.wait_for_timeout(500)  # the page asks for the choices after it has shown the version
+    page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
     page.mouse.up()
     expect(page.locator("#play .pick")).to_have_count(1)
     expect(page.locator("#play .urgent")).to_contain_text("draw")

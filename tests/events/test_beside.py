@@ -34,7 +34,7 @@ def note(platform: Platform, match: str, seat: str = "one", version: int = 2, ac
 def test_a_refused_action_is_written_soon_and_as_it_was(platform: Platform, begin: Callable[..., str]) -> None:
     match = begin()
     note(platform, match)
-    found = within(5, lambda: platform.sidelog.refusals(match).refused)
+    found = within(20, lambda: platform.sidelog.refusals(match).refused)
     assert found == [RefusedAction("one", "p" + "a" * 16, 2, 5, ADD, None, "too_much", "TAL-ADD-01")]
     assert found[0].as_json() == {
         "seat": "one",

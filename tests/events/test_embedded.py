@@ -76,7 +76,7 @@ def test_a_server_that_is_stopped_ends_with_an_owner_that_is_killed(owner, tmp_p
     os.kill(number, signal.SIGSTOP)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    within(3, lambda: not lives(number))
+    within(20, lambda: not lives(number))
 
 
 LEFT = """
@@ -106,9 +106,9 @@ def test_a_new_server_waits_for_the_end_of_one_that_was_left_behind(tmp_path: Pa
     assert left.stdout is not None
     left.stdout.readline()
     began = time.monotonic()
-    server = embedded.launch(tmp_path, embedded.STORE, patience=5.0 if hearing == "slow" else 0.6)
-    assert 0.5 < time.monotonic() - began < 4
-    assert left.wait(5) == (0 if hearing == "slow" else -signal.SIGKILL)
+    server = embedded.launch(tmp_path, embedded.STORE, patience=60.0 if hearing == "slow" else 0.6)
+    assert 0.5 < time.monotonic() - began < 30, "it waits for the end, and no longer"
+    assert left.wait(20) == (0 if hearing == "slow" else -signal.SIGKILL)
     left.stdout.close()
     within(20, lambda: answers(server.url))
     server.stop()

@@ -101,16 +101,19 @@ def world(platform: Platform, begin: Callable[..., str], servers: Servers, ann: 
 
 
 def answer(servers: Servers, words: Sequence[str]) -> Any:
-    """Send a command as the service's user on a connection of its own, and return the answer; None if there is none in time."""
+    """Send a command as the service's user on a connection of its own, and return the answer; None if the server has carried it out or
+    keeps it without one."""
     reader = hiredis.Reader(encoding="utf-8", errors="replace")
     with socket.socket(socket.AF_UNIX) as connection:
-        connection.settimeout(0.5)
         connection.connect(servers.store_url.removeprefix("unix://"))
         connection.sendall(hiredis.pack_command(tuple(words)))
+        for _ in range(2):  # between two answers the server has gone through all connections, and has sent what it had to say
+            servers.keeper.ping()
+        connection.setblocking(False)
         while (said := reader.gets()) is False:
             try:
                 received = connection.recv(1 << 16)
-            except TimeoutError:
+            except BlockingIOError:
                 return None
             if not received:
                 return None

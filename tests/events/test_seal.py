@@ -182,7 +182,7 @@ def test_the_process_writes_each_append_down_soon_and_survives_kill_9(platform: 
         try:
             within(20, lambda head=7 + 3 * round: heads() == [7, head])
             play.play(platform, match, "one", [{"type": "add", "stay": True, "by": 1}] * 2)
-            within(5, lambda head=9 + 3 * round: heads() == [7, head])
+            within(20, lambda head=9 + 3 * round: heads() == [7, head])
         finally:
             process.kill()
             process.wait()

@@ -68,7 +68,7 @@ def test_it_answers_reads_refuses_writes_and_leaves_the_files_of_the_store_as_th
     with pytest.raises(StoreUnavailable):
         play.play(platform, match, "one", [ADD])
     process.terminate()
-    assert process.wait(5) == 0
+    assert process.wait(20) == 0
     assert {file: file.read_bytes() for file in files.iterdir()} == before
     platform.close()
 

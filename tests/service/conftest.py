@@ -197,7 +197,7 @@ def serving(servers: Servers) -> Iterator[Callable[..., Live]]:
         process = subprocess.Popen(command, env={**os.environ, **settings}, cwd=ROOT, start_new_session=True)
         started.append(process)
         url = f"http://127.0.0.1:{port}"
-        within(20, lambda: _up(url))
+        within(60, lambda: _up(url))
         return Live(url, process)
 
     try:

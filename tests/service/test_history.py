@@ -14,6 +14,8 @@ from events.errors import StoreUnavailable
 from events.platform import Platform
 from games import GAMES
 from record.trail import Report, audit_entries
+from service.app import create_app
+from service.http.settings import Settings
 from service.shown_entries import ShownEntries
 from tests.conftest import within
 from tests.service.conftest import Caller, streams_open
@@ -48,14 +50,17 @@ def test_there_is_no_entry_after_the_last(anybody: Caller, tally: str) -> None:
     assert anybody.get(f"/v1/matches/{tally}/entries?after=3", Accept="application/x-ndjson").data == b""
 
 
-def test_a_long_poll_ends_with_the_next_entry(ada: Caller, anybody: Caller, tally: str) -> None:
+def test_a_long_poll_ends_with_the_next_entry(platform: Platform, ada: Caller, tally: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is woken: it does not end because its time is up, and nobody looks for what was missed."""
+    monkeypatch.setattr("service.http.hub.LOOK_SECONDS", 600.0)
+    client = create_app(platform, Settings(wait_limit=60.0, log_requests=False)).test_client()
     answers: list[Any] = []
     before = streams_open()
-    waiting = threading.Thread(target=lambda: answers.append(anybody.get(f"/v1/matches/{tally}/entries?after=3&wait=5").json))
+    waiting = threading.Thread(target=lambda: answers.append(client.get(f"/v1/matches/{tally}/entries?after=3&wait=60").json), daemon=True)
     waiting.start()
-    within(5, lambda: streams_open() > before)
+    within(20, lambda: streams_open() > before)
     ada.act(tally, ADD)
-    waiting.join(4)
+    waiting.join(30)
     assert [entry["version"] for entry in answers[0]["entries"]] == [4]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any
@@ -43,14 +42,14 @@ def refused(answer: Any) -> tuple[int, str]:
 # ---------------------------------------------------------------- making, listing, rotating, revoking
 
 
-def test_a_key_is_made_shown_once_and_listed(ada: Caller) -> None:
-    before = int(time.time() * 1000)
+def test_a_key_is_made_shown_once_and_listed(platform: Platform, ada: Caller) -> None:
+    before = platform.clock.now()
     made = ada.post(KEYS, {"name": "my bot", "scopes": ["play"]})
     assert (made.status_code, made.headers["Cache-Control"]) == (201, "no-store")
     assert patterns.matches(patterns.KEY, made.json["id"])
     assert made.json["key"].startswith(f"wl_{ada.id}_{made.json['id']}_")
     assert (made.json["name"], made.json["scopes"], made.json["used"]) == ("my bot", ["play", "read"], None)
-    assert before <= made.json["created"] <= time.time() * 1000
+    assert before <= made.json["created"] <= platform.clock.now()
     assert made.headers["Location"] == f"{KEYS}/{made.json['id']}"
     shown = {name: value for name, value in made.json.items() if name != "key"}
     assert ada.get(made.headers["Location"]).json == shown

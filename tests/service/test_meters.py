@@ -170,7 +170,7 @@ def test_settlement_goes_on_after_an_error_that_nobody_expected(
     monkeypatch.setattr(counters, "add", failing)
     settlement.over([here, there])
     allowed(here, "ada", 40)
-    assert failed.wait(5)
+    assert failed.wait(20)
     there.spend("ada")
     within(20, lambda: there.peek("ada") < 0 or there.spend("ada") < 0)
     lines = b""

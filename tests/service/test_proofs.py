@@ -159,9 +159,9 @@ def test_a_long_poll_and_an_open_stream_bring_proofs(platform: Platform, ada: Ca
         target=lambda: polled.append(anybody.get(f"{path}/entries?after={len(before)}&wait=5&proof=1").json["entries"]), daemon=True
     )
     poll.start()
-    within(5, lambda: streams_open() == others + 3)
+    within(20, lambda: streams_open() == others + 3)
     assert ada.act(tally, ADD).status_code == 200
-    poll.join(5)
+    poll.join()
     (by_poll,) = polled[0]
     found = [json.loads(events(_entry(stream).decode())[0]["data"]) for stream in streams]
     for answer in open_streams:

@@ -46,7 +46,7 @@ class Client:
         return until(answered, seconds, failures).json()
 
 
-def until(ready: Callable[[], Any], seconds: float = 20.0, message: object = "") -> Any:
+def until(ready: Callable[[], Any], seconds: float = 60.0, message: object = "") -> Any:
     """Call `ready` until its result is true, and return that. AssertionError with a message when the time is up."""
     deadline = time.monotonic() + seconds
     pause = threading.Event()

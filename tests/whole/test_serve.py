@@ -152,7 +152,7 @@ def test_a_part_that_is_stopped_is_killed_and_started_again(name: str, lasting: 
     until(lambda: len(player.acknowledged) > 10)
     victim, *others = part(place, name)
     os.kill(victim.number, signal.SIGSTOP)
-    until(lambda: not lives(victim.number), 5, f"{name} is stopped and stays so")
+    until(lambda: not lives(victim.number), message=f"{name} is stopped and stays so")
     before = len(player.acknowledged)
     until(lambda: len(player.acknowledged) > before + 10 or player.failed, RECOVERY, f"nothing goes on without {name}")
     player.enough.set()
@@ -508,7 +508,7 @@ def test_a_killed_supervisor_leaves_no_process_and_the_next_one_has_the_data_and
         assert Client(again.url).insist("GET", f"/v1/matches/{match}")["id"] == match
         assert again.admin_key == place.admin_key
         assert stat.S_IMODE((tmp_path / "admin.key").stat().st_mode) == 0o600
-    until(lambda: not [number for number in children if lives(number)], 5, "the children of a killed supervisor live on")
+    until(lambda: not [number for number in children if lives(number)], message="the children of a killed supervisor live on")
 
 
 def test_on_sigterm_it_ends_within_three_seconds_even_with_open_streams(tmp_path: Path) -> None:

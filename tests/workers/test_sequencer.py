@@ -112,13 +112,13 @@ def test_the_log_grows_beside_a_worker_while_a_witness_is_silent(witnessed: Witn
     platform = witnessed.with_witnesses(witnessed.silent())
     threads = sequencer.begin(platform)
     made = [witnessed.begin(platform) for _ in range(3)]
-    within(4, lambda: platform.store.ledgers.state(platform.signer.name).served == 3)
+    within(20, lambda: platform.store.ledgers.state(platform.signer.name).served == 3)
     (platform.settings.keys_folder / highwater.FILE).write_text("torn")
     witnessed.begin(platform)
     threading.Event().wait(0.3)
     assert ledger.shown(platform).size == 3
     (platform.settings.keys_folder / highwater.FILE).unlink()
-    within(4, lambda: ledger.shown(platform).size == 4)
+    within(20, lambda: ledger.shown(platform).size == 4)
     assert all(ledger.leaves(platform, match) for match in made)
     for thread in threads:
         thread.stop()
