@@ -11,13 +11,15 @@ from typing import Any
 
 import pytest
 import requests
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect, sync_playwright
 
 from tools import browsers, private
 
-PATIENCE = 15_000  # milliseconds
+PATIENCE = 30_000  # milliseconds until something must have happened, on a machine that is busy
 WINDOW = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"}
 TOLD = ("net::ERR_", "status of 422")  # what a browser says of a cut connection and of a refusal, which tests bring about
+
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="module")
