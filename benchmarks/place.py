@@ -17,7 +17,7 @@ from benchmarks.load import Address, Caller, until
 from events.keeping import embedded
 from events.platform import Platform, Settings, open_platform
 from service.http.limits import OWN
-from service.supervisor.serve import queues_of, web_command
+from service.supervisor.serve import queues_of
 from tools import private
 
 WORKERS = 2
@@ -82,15 +82,17 @@ def bare(store: str, data: Path) -> Iterator[Address]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         address: Address = probe.getsockname()
-    command = web_command(address[0], address[1], 2, "benchmarks.bare:create_app")
+    command = [sys.executable, "-m", "service.supervisor.web", "--port", str(address[1]), "--application", "benchmarks.bare:create_app"]
     environment = {**private.python_environment(), "WARLEDGER_REDIS_URL": store, "WARLEDGER_DATA": str(data)}
-    process = subprocess.Popen(command, env=environment, start_new_session=True)
+    processes = [subprocess.Popen(command, env=environment, start_new_session=True) for _ in range(2)]
     try:
         until(lambda: listening(address))
         yield address
     finally:
-        process.terminate()
-        process.wait()
+        for process in processes:
+            process.terminate()
+        for process in processes:
+            process.wait()
 
 
 def listening(address: Address) -> bool:

@@ -54,14 +54,3 @@ def end_with(parent: int) -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it died before the kernel watched it
         os.kill(os.getpid(), signal.SIGKILL)
-
-
-def forks_end_with_this() -> None:
-    """Let every process that this one forks from now on end with it."""
-    parent = 0
-
-    def note() -> None:
-        nonlocal parent
-        parent = os.getpid()
-
-    os.register_at_fork(before=note, after_in_child=lambda: end_with(parent))

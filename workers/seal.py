@@ -9,12 +9,13 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from collections.abc import Sequence
 
 import structlog
 
 from events.errors import StoreRefused, StoreUnavailable
 from events.keeping.seal import Busy, Journal
-from events.platform import Platform, open_platform
+from events.platform import open_platform
 from events.store import Store
 from events.store.heads import MISSED
 from events.telemetry import exposition, logs, metrics
@@ -92,11 +93,11 @@ def keep(store: Store, journal: Journal, stop: threading.Event) -> None:
             stop.wait(_PAUSES[1])
 
 
-def main(platform: Platform | None = None) -> int:
-    """Keep the journal of the data folder until the process is killed. Return 1 if another process keeps it."""
+def main(arguments: Sequence[str] = ()) -> int:
+    """Keep the journal of the data folder until the process is killed. Return 1 if another process keeps it. There are no arguments."""
     logs.configure("stderr")
     exposition.publish_always()
-    platform = platform or open_platform(patient=True)
+    platform = open_platform(patient=True)
     try:
         journal = Journal(platform.settings.data)
     except Busy:

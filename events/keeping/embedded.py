@@ -22,6 +22,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -29,7 +30,7 @@ from typing import IO, NamedTuple
 from events.errors import StoreUnavailable
 from events.keeping import aof, durable
 from events.keeping.losses import read, refusal
-from events.lifeline import end_with
+from events.lifeline import end_with, is_running, start_of
 from events.store import library
 from events.store.client import answers, configure, load_library
 
@@ -126,11 +127,24 @@ def has_failed(data: Path, name: str) -> bool:
     return True
 
 
-def launch(data: Path, name: str, fsync: str = "always", writable: bool = True, patience: float = _PATIENCE) -> Server:
+def _in_thread(act: Callable[[], None]) -> threading.Thread:
+    thread = threading.Thread(target=act, daemon=True)
+    thread.start()
+    return thread
+
+
+def launch(
+    data: Path,
+    name: str,
+    fsync: str = "always",
+    writable: bool = True,
+    patience: float = _PATIENCE,
+    prepare: Callable[[Callable[[], None]], threading.Thread | None] = _in_thread,
+) -> Server:
     """Return the server `name` of a folder without waiting for its data to be loaded. Start it if no process owns it. Raises NoServer.
 
     A server that is not `writable` refuses writes until `permit_writes`. A server that a killed owner left behind has `patience` seconds to
-    end.
+    end. `prepare` lets something be done beside this process: the store needs its functions as soon as it answers.
     """
     folder = (data / name).resolve()
     path = socket_of(folder)
@@ -160,8 +174,7 @@ def launch(data: Path, name: str, fsync: str = "always", writable: bool = True, 
     server_lock.close()
     preparing = None
     if fsync != "off":
-        preparing = threading.Thread(target=_prepare, args=(folder, keeper_url(data, name), process), daemon=True)
-        preparing.start()
+        preparing = prepare(partial(_prepare, folder, keeper_url(data, name), process.pid, start_of(process.pid)))
     _OURS[str(folder)] = server = Server(name, url, process, lock, preparing)
     return server
 
@@ -296,9 +309,9 @@ def _name_commands(file: Path) -> None:
         _write(file, library.configuration(secrets.token_hex(16)))
 
 
-def _prepare(folder: Path, url: str, process: subprocess.Popen[bytes]) -> None:
-    """Load the functions as soon as the server answers."""
-    while process.poll() is None:
+def _prepare(folder: Path, url: str, number: int, start: str) -> None:
+    """Load the functions as soon as the server answers, which is the process with this number and start."""
+    while is_running(number, start):
         with contextlib.suppress(StoreUnavailable, OSError):
             load_library(url, renamed(folder.parent, folder.name), alone=True)
             return

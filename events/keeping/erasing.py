@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import threading
 import time
 from pathlib import Path
 
@@ -32,21 +31,11 @@ def note(data: Path) -> None:
             (data / MARK).touch(mode=0o600, exist_ok=False)
 
 
-class Erasing:
-    """Lets the server of a data folder rewrite its files when that is due. For the process that owns the folder."""
-
-    def __init__(self, data: Path) -> None:
-        self._data = data
-        self._thread: threading.Thread | None = None
-
-    def look(self) -> None:
-        """Begin to rewrite the files if it is due, and return at once."""
-        if self._thread is not None and self._thread.is_alive():
-            return
-        with contextlib.suppress(OSError):
-            if (self._data / MARK).stat().st_mtime + AFTER <= time.time():
-                self._thread = threading.Thread(target=erase, args=(self._data,), daemon=True)
-                self._thread.start()
+def is_due(data: Path) -> bool:
+    """Return True if the server of a data folder should rewrite its files."""
+    with contextlib.suppress(OSError):
+        return (data / MARK).stat().st_mtime + AFTER <= time.time()
+    return False
 
 
 def erase(data: Path) -> bool:

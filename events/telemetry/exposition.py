@@ -25,7 +25,7 @@ from events.telemetry.metrics import OF_THE_MOMENT
 SETTING = "WARLEDGER_METRICS"
 EVERY = 1.0
 
-_TOKEN = secrets.token_hex(4)
+_token = secrets.token_hex(4)
 
 
 def shared_folder() -> Path | None:
@@ -108,4 +108,12 @@ def _add(found: dict[str, Metric], published: Iterable[dict[str, Any]], alive: b
 
 def _sign() -> str:
     """Return the name of this process among those that have ever published. Process ids are used again."""
-    return f"{os.getpid()}-{_TOKEN}"
+    return f"{os.getpid()}-{_token}"
+
+
+def _renew() -> None:
+    global _token
+    _token = secrets.token_hex(4)
+
+
+os.register_at_fork(after_in_child=_renew)

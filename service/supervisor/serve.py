@@ -1,9 +1,12 @@
-"""`./run serve`: the whole service on one machine. It starts the store, the web and the workers, and restarts those that die."""
+"""`./run serve`: the whole service on one machine. It starts the store, the web and the workers, and restarts those that die.
+
+It imports everything once, and the web and the workers are forks of it. So it must stay fit to be forked: it has one thread, and no
+connection when it forks.
+"""
 
 from __future__ import annotations
 
 import argparse
-import atexit
 import contextlib
 import fcntl
 import http.client
@@ -18,6 +21,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
@@ -27,27 +31,25 @@ from environs import EnvError
 
 from events.accounts import new_admin_key
 from events.due import ADVANCE, DEADLINE, QUICK, SLOW, queue_list
-from events.keeping import embedded, losses, stand_in
-from events.keeping.erasing import Erasing
+from events.keeping import embedded, erasing, losses, stand_in
 from events.lifeline import is_alive
 from events.notary import signer
 from events.platform import check_store
 from events.platform import settings_from_environment as platform_settings
 from events.store import WrongStore
 from events.telemetry import exposition
+from service.forking import FORKS, Errand, prepare
 from service.http.connections import allowed
-from service.http.settings import ADMIN_KEY, ANSWERS, AUDITS, BODIES, DRAWINGS, WRONG_ADMIN_KEY, settings_from_environment
-from service.supervisor.supervision import ROOT, Child, Guard, Look, begin_command, child, end, ending, say, start
+from service.http.settings import ADMIN_KEY, WRONG_ADMIN_KEY, settings_from_environment
+from service.supervisor.supervision import ROOT, Bell, Child, Guard, Look, Process, begin_command, child, end, ending, say, start
+from service.supervisor.web import BACKLOG
 
 GRACE = 2.0  # seconds for the web and the workers to end
 LAST_GRACE = 0.9  # seconds for the store and the queue, after them
-TICK = 0.1
+TICK = 0.1  # seconds between two looks, unless a child ends before
 POLL = 0.05
 RESERVE = 16_000_000  # bytes of the store's disk that stay free
-BACKLOG = 4096  # connections that wait to be accepted
-SPARE_THREADS = 32
-HEAD_LIMIT = 65_536  # bytes of a request's line and headers; granian answers a longer head with 431
-HEAD_TIMEOUT_MS = 60_000  # also closes an idle connection, which clients keep for their next request; granian allows no more
+WEB, WORKER, SEAL = "service.supervisor.web", "workers.run", "workers.seal"
 
 
 class Unable(Exception):
@@ -71,6 +73,8 @@ class Disk:
     substitute: subprocess.Popen[bytes] | None = None
     place: tuple[int, int] | None = None
     probed: float = 0.0
+    preparing: Errand | None = None
+    erasing: Errand | None = None
 
     def look(self) -> None:
         """Let the store accept writes, or refuse them, by the room on its disk. A store that does not answer is asked again later."""
@@ -82,6 +86,8 @@ class Disk:
                 if writable
                 else "The disk of the store is full or cannot be written; it refuses writes until that has changed."
             )
+        if self.preparing is not None and self.preparing.is_done():
+            self.preparing = None
         if not self.applied and time.monotonic() >= self.due:
             with contextlib.suppress(OSError):  # a store that has never started has no keeper
                 self.applied = embedded.permit_writes(self.data, embedded.STORE, writable)
@@ -93,20 +99,27 @@ class Disk:
             if stand_in.can_write(self.data / embedded.STORE):
                 self.substitute.terminate()
 
-    def begin(self, fsync: str, environment: dict[str, str]) -> subprocess.Popen[bytes] | None:
+    def begin(self, fsync: str, environment: dict[str, str]) -> Process | None:
         """Start the store, or a stand-in if the disk cannot be written. After the store has failed, first mend its files."""
         self.substitute, self.place = None, self._place()
         if self.link is None or stand_in.can_write(self.data / embedded.STORE):
             self._lead_to(embedded.socket_of((self.data / embedded.STORE).resolve()))
             if embedded.has_failed(self.data, embedded.STORE):
                 return begin_command([sys.executable, "-m", "events.keeping.aof", str(self.data / embedded.STORE)], environment, None)
-            self.store = embedded.launch(self.data, embedded.STORE, fsync, self.writable, GRACE / 4).process
+            self.store = embedded.launch(self.data, embedded.STORE, fsync, self.writable, GRACE / 4, self._prepare).process
             return self.store
         say("The disk of the store cannot be written; a copy in memory answers reads.")
         place = self.link.with_suffix("")
         self.substitute = stand_in.start(self.data, place)
         self._lead_to(place / "redis.sock")
         return self.substitute
+
+    def erase(self) -> None:
+        """Begin to erase what is due, unless the disk is full or a stand-in has the place of the store."""
+        if self.erasing is not None and self.erasing.is_done():
+            self.erasing = None
+        if self.erasing is None and self.writable and self.substitute is None and erasing.is_due(self.data):
+            self.erasing = Errand(partial(erasing.erase, self.data))
 
     def url(self) -> str:
         """Return the URL of the store, or of the stand-in."""
@@ -117,6 +130,9 @@ class Disk:
         if self.link is not None:
             shutil.rmtree(self.link.with_suffix(""), ignore_errors=True)
             self.link.unlink(missing_ok=True)
+
+    def _prepare(self, act: Callable[[], None]) -> None:
+        self.preparing = Errand(act)
 
     def _place(self) -> tuple[int, int] | None:
         """Return the device and the number of the store's folder, or None if it is away."""
@@ -150,20 +166,24 @@ class Said:
 
 def main(arguments: list[str] | None = None) -> int:
     """Serve until a signal says stop. Return the exit status."""
+    if os.environ.pop("PROMETHEUS_MULTIPROC_DIR", None):  # its files are mapped into memory, and a full disk kills those that write to them
+        os.execv(sys.executable, sys.orig_argv)  # what is imported has found it already
     options = parsed(arguments)
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: stop.set())
     servers: list[Child] = []
     children: list[Child] = []
+    closed = contextlib.ExitStack()
     try:
-        run(options, servers, children, stop)
+        run(options, servers, children, stop, closed)
     except (Unable, EnvError, embedded.NoServer, signer.KeysUnfit, WrongStore) as reason:
         say(str(reason))
         return 1
     finally:
         end(children, GRACE)  # first those that use the store
         end(servers, LAST_GRACE)
+        closed.close()
     print("Stopped; the data is safe in", options.data)
     return 0
 
@@ -201,8 +221,10 @@ def queues_of(workers: int, searching: int = 1) -> list[tuple[str, ...]]:
     return [(ADVANCE, DEADLINE), *[QUICK] * workers, *[SLOW] * searching] if workers else []
 
 
-def run(options: argparse.Namespace, servers: list[Child], children: list[Child], stop: threading.Event) -> None:
-    """Start everything in order, print its address, and keep it running until `stop`."""
+def run(
+    options: argparse.Namespace, servers: list[Child], children: list[Child], stop: threading.Event, closed: contextlib.ExitStack
+) -> None:
+    """Start everything in order, print its address, and keep it running until `stop`. `closed`: what is to be closed at the end."""
     lock(options.data, stop)
     platform = platform_settings()._replace(data=options.data)
     if platform.store_url:
@@ -224,37 +246,36 @@ def run(options: argparse.Namespace, servers: list[Child], children: list[Child]
         embedded.binary()
         (options.data / embedded.STORE).mkdir(mode=0o700, exist_ok=True)
         disk = Disk(options.data, link_of(options.data), has_room(options.data / embedded.STORE))
-        atexit.register(disk.close)
+        closed.callback(disk.close)
         servers.append(Child("The store", partial(disk.begin, environment.get("WARLEDGER_FSYNC", "always"), environment)))
         servers.append(Child("The queue", partial(begin_queue, options.data)))
         environment["WARLEDGER_REDIS_URL"] = disk.url()
         environment["WARLEDGER_QUEUE_URL"] = embedded.url_of(options.data, embedded.QUEUE)
-        children.append(child("journal", [sys.executable, "-m", "workers.seal"], environment, logs))
-    web = child("web", web_command(options.host, port, options.web), environment, logs)
-    worker = [sys.executable, "-m", "workers.run", "--queues"]
-    for_workers = worker_environment(environment)
-    workers = [child(f"worker-{number}", [*worker, ",".join(kinds)], for_workers, logs) for number, kinds in enumerate(options.queues, 1)]
-    children += [web, *workers]
-    for each in (*servers, *children):
+        children.append(child("journal", SEAL, (), environment, logs))
+    bell = Bell()
+    for each in servers:
+        start(each)
+    webs = web_children(options.host, port, options.web, environment, logs)
+    children += [*webs, *worker_children(options.queues, environment, logs)]
+    if FORKS:
+        prepare([WEB, WORKER, SEAL])
+    if stop.is_set():
+        return
+    for each in children:
         start(each)
     url = f"http://{shown_host(options.host)}:{port}"
-    beside = [Look("The losses of the store", Said(options.data).look)]
+    beside = [Look("The losses of the store", Said(options.data).look, every=1.0)]
     if disk is not None:
-        beside += [Look("The disk of the store", disk.look), Look("Erasing", partial(erase_where_possible, Erasing(options.data), disk))]
+        beside += [Look("The disk of the store", disk.look), Look("Erasing", disk.erase, every=1.0)]
     guard = Guard([*servers, *children], beside)
-    wait_for(web, url, guard, stop)
+    wait_for(webs, url, guard, stop)
     if not stop.is_set():
         announce(options.data, url, bool(os.environ.get("WARLEDGER_ADMIN_KEY")))
-    while not stop.wait(TICK):
+    while not stop.is_set():
         guard.look()
+        bell.wait(TICK)
     with contextlib.suppress(OSError):
         (options.data / "serve.json").unlink(missing_ok=True)
-
-
-def erase_where_possible(erasing: Erasing, disk: Disk) -> None:
-    """Erase what is due, unless the disk is full or a stand-in has the place of the store."""
-    if disk.writable and disk.substitute is None:
-        erasing.look()
 
 
 def has_room(folder: Path) -> bool:
@@ -311,14 +332,18 @@ def try_lock(file: int) -> bool:
 
 def free_port(host: str, port: int) -> int:
     """Return the port to listen on. It was free a moment ago. Raise Unable if it is not."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as probe:
+    with socket.socket(family_of(host), socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
         except OSError as reason:
             raise Unable(f"Port {port} of {host} cannot be used ({reason.strerror}); choose another with --port.") from None
         return int(probe.getsockname()[1])
+
+
+def family_of(host: str) -> socket.AddressFamily:
+    """Return the family of an address to listen on."""
+    return socket.AF_INET6 if ":" in host else socket.AF_INET
 
 
 def child_environment(options: argparse.Namespace) -> dict[str, str]:
@@ -329,10 +354,28 @@ def child_environment(options: argparse.Namespace) -> dict[str, str]:
     with contextlib.suppress(OSError):
         metrics.mkdir()
     environment = {exposition.SETTING: str(metrics), **os.environ, **fixed}
-    environment.pop("PROMETHEUS_MULTIPROC_DIR", None)  # its files are mapped into memory, and a full disk kills those that write to them
     if not environment.get("WARLEDGER_ADMIN_KEY"):
         environment["WARLEDGER_ADMIN_KEY"] = admin_key(options.data / "admin.key")
     return environment
+
+
+def web_children(host: str, port: int, number: int, environment: dict[str, str], logs: Path | None) -> list[Child]:
+    """Return the web processes. On Linux each listens by itself, and the kernel spreads connections; elsewhere one file listens."""
+    if FORKS:
+        return [child("web", WEB, ("--host", host, "--port", str(port)), environment, logs) for _ in range(number)]
+    listening = socket.create_server((host, port), family=family_of(host), backlog=BACKLOG)
+    listening.setblocking(False)
+    file = listening.detach()
+    return [child("web", WEB, ("--file", str(file)), environment, logs, files=(file,)) for _ in range(number)]
+
+
+def worker_children(queues: list[tuple[str, ...]], environment: dict[str, str], logs: Path | None) -> list[Child]:
+    """Return a worker for each list of queues. With compiled modules, which this process does not have, they are started anew."""
+    forks = FORKS and not environment.get("WARLEDGER_COMPILED")
+    environment = worker_environment(environment)
+    return [
+        child(f"worker-{number}", WORKER, ("--queues", ",".join(kinds)), environment, logs, forks) for number, kinds in enumerate(queues, 1)
+    ]
 
 
 def worker_environment(environment: dict[str, str]) -> dict[str, str]:
@@ -353,28 +396,18 @@ def admin_key(file: Path) -> str:
     return key
 
 
-def web_command(host: str, port: int, processes: int, application: str = "service.supervisor.web:application") -> list[str]:
-    """Return the command that starts granian, with a thread for every place (service/http/places.py) and some for everything else."""
-    settings = settings_from_environment()
-    threads = settings.streams + BODIES + ANSWERS + AUDITS + DRAWINGS + SPARE_THREADS
-    command = [sys.executable, "-m", "service.supervisor.web", "--interface", "wsgi", "--factory", "--host", host, "--port", str(port)]
-    command += ["--http1-buffer-size", str(HEAD_LIMIT), "--http1-header-read-timeout", str(HEAD_TIMEOUT_MS)]
-    command += ["--backlog", str(BACKLOG), "--backpressure", str(allowed(settings.connections)), "--blocking-threads", str(threads)]
-    command += ["--workers", str(processes), "--log-level", "error", "--no-ws", "--http", "1"]
-    return [*command, "--respawn-failed-workers", "--respawn-interval", "0.2", "--workers-kill-timeout", "1", application]
-
-
-def wait_for(web: Child, url: str, guard: Guard, stop: threading.Event) -> None:
+def wait_for(webs: list[Child], url: str, guard: Guard, stop: threading.Event) -> None:
     """Wait until the service is ready, and say what it waits for. Raise Unable if the web ends before it has answered once."""
     said = "Waiting for the web."
-    process = web.process
+    processes = [web.process for web in webs]
     while not stop.is_set() and (missing := what_is_missing(url)):
         if missing != said:
             say(missing)
             said = missing
-        status = process.poll() if process is not None else None
-        if status is not None and said == "Waiting for the web.":
-            raise Unable(f"The {web.name} does not start ({ending(status)}).{end_of(web.log)}")
+        for web, process in zip(webs, processes, strict=True):
+            status = process.poll() if process is not None else None
+            if status is not None and said == "Waiting for the web.":
+                raise Unable(f"The {web.name} does not start ({ending(status)}).{end_of(web.log)}")
         guard.look()
         stop.wait(POLL)
 

@@ -4,39 +4,49 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import shutil
 import signal
 import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import IO
 
 from events.keeping import embedded
 from events.lifeline import end_with
+from service.forking import FORKS, Forked, Heart, fork_module
 
 ROOT = Path(__file__).resolve().parents[2]
 PROC = Path("/proc")
 STEADY = 10.0
 AGAIN = 1.0  # seconds from a failed look to the next
 LOG_LIMIT = 16_000_000
+HANGS = 20  # seconds without a beat of its heart after which a process counts as hanging
+
+Process = subprocess.Popen[bytes] | Forked
 
 
 @dataclass
 class Child:
-    """One process of the service: how to start it, and its state since then. `begin` returns None if another process owns the server."""
+    """One process of the service: how to start it, and its state since then. `begin` returns None if another process owns the server.
+
+    `heart`: the heart of a forked process; `silent`: for how many seconds it has had the same number of `beats`.
+    """
 
     name: str
-    begin: Callable[[], subprocess.Popen[bytes] | None]
+    begin: Callable[[], Process | None]
     log: Path | None = None
-    process: subprocess.Popen[bytes] | None = None
+    heart: Heart | None = None
+    process: Process | None = None
     began: float = 0.0
     deaths: int = 0
     due: float = 0.0
+    beats: int = 0
+    silent: int = 0
 
 
 def say(sentence: str) -> None:
@@ -72,13 +82,33 @@ class Look:
         self._failure = failure
 
 
+class Bell:
+    """Wakes this process when a signal comes: when a child has ended, or when everything is to end."""
+
+    def __init__(self) -> None:
+        self._ear, bell = os.pipe()
+        for end_of_pipe in (self._ear, bell):
+            os.set_blocking(end_of_pipe, False)
+        signal.set_wakeup_fd(bell, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+
+    def wait(self, seconds: float) -> None:
+        """Wait for a signal, at most so many seconds."""
+        select.select([self._ear], [], [], seconds)
+        with contextlib.suppress(BlockingIOError):
+            while os.read(self._ear, 4096):
+                pass
+
+
 class Guard:
-    """Looks after every child: restarts those that died and kills those that are stopped. It also takes the looks `beside`."""
+    """Looks after every child: restarts those that died, kills those that are stopped or hang. It also takes the looks `beside`."""
 
     def __init__(self, children: list[Child], beside: Iterable[Look] = ()) -> None:
         self._children = children
         self._looks = [*beside, *[Look(child.name, partial(look_after, child)) for child in children]]
         self._looks.append(Look("Stopped processes", self._kill_stopped, every=1.0))
+        self._looks.append(Look("Hanging processes", self._kill_hanging, every=1.0))
+        self._looks += [Look(f"The log of {child.name}", partial(turn_over, child.log), every=1.0) for child in children]
         self._stopped: set[int] = set()
 
     def look(self) -> None:
@@ -89,30 +119,74 @@ class Guard:
     def _kill_stopped(self) -> None:
         """Kill what was stopped a second ago and still is. It would keep its port, its places or its files, and do nothing."""
         before = self._stopped
-        self._stopped = set(stopped_processes({child.process.pid for child in self._children if child.process is not None}))
+        self._stopped = set(stopped_processes([child.process.pid for child in self._children if child.process is not None]))
         for number in before & self._stopped:
             say(f"Process {number} is stopped; killing it.")
             with contextlib.suppress(OSError):  # it has ended, or else it is still stopped in a second
                 os.kill(number, signal.SIGKILL)
 
+    def _kill_hanging(self) -> None:
+        """Kill what has not shown for long that it goes on, by as many looks as seconds: this process may have been stopped itself."""
+        for child in self._children:
+            if child.heart is None or child.process is None:
+                continue
+            beats = child.heart.beats
+            child.silent = 0 if beats != child.beats else child.silent + 1
+            child.beats = beats
+            if child.silent >= HANGS:
+                say(f"{child.name} hangs; killing it.")
+                group(child, signal.SIGKILL)
 
-def stopped_processes(groups: set[int]) -> Iterator[int]:
-    """Yield every process of these groups that is stopped, as by SIGSTOP. Without /proc there are none. Raises OSError."""
-    for folder in PROC.iterdir() if PROC.exists() else ():
-        if not folder.name.isdigit():
-            continue
-        try:
-            state, _, group = (folder / "stat").read_bytes().rpartition(b")")[2].split()[:3]
-        except OSError:
-            continue  # the process has just ended, or may not be read
-        if state == b"T" and int(group) in groups:
-            yield int(folder.name)
+
+def stopped_processes(parents: Iterable[int]) -> Iterator[int]:
+    """Yield those of some processes, and of the processes that they have started, that are stopped, as by SIGSTOP. None without /proc."""
+    for parent in parents:
+        for number in (parent, *_children_of(parent)):
+            try:
+                state = (PROC / str(number) / "stat").read_bytes().rpartition(b")")[2].split()[0]
+            except OSError:
+                continue  # the process has just ended, or may not be read
+            if state == b"T":
+                yield number
 
 
-def child(name: str, command: list[str], environment: dict[str, str], logs: Path | None) -> Child:
-    """Return a child that runs a command, with its output in a file of the folder `logs`, or on the terminal."""
+def _children_of(parent: int) -> list[int]:
+    """Return the processes that the first thread of a process has started, as the server does that rewrites its files."""
+    try:
+        return [int(number) for number in (PROC / str(parent) / "task" / str(parent) / "children").read_bytes().split()]
+    except OSError:
+        return []
+
+
+def child(
+    name: str,
+    module: str,
+    arguments: Sequence[str],
+    environment: dict[str, str],
+    logs: Path | None,
+    forks: bool = FORKS,
+    files: Sequence[int] = (),
+) -> Child:
+    """Return a child that runs a module, with its output in a file of the folder `logs`, or on the terminal.
+
+    It is a fork of this process if it `forks`, and else started anew, with the open `files`.
+    """
     log = None if logs is None else logs / f"{name}.log"
-    return Child(name, partial(begin_command, command, environment, log), log)
+    if not forks:
+        return Child(name, partial(begin_command, [sys.executable, "-m", module, *arguments], environment, log, files), log)
+    heart = Heart()
+    return Child(name, partial(fork_module, module, arguments, environment, partial(output_of, log), ROOT, heart), log, heart)
+
+
+def output_of(log: Path | None) -> tuple[int, int]:
+    """Return the files for what a process prints and for its errors: a log, or those of this process."""
+    if log is None:
+        return 1, 2
+    try:
+        file = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+    except OSError:  # the disk is full; the process is worth more than its log
+        file = os.open(os.devnull, os.O_WRONLY)
+    return file, file
 
 
 def turn_over(log: Path | None) -> None:
@@ -130,30 +204,32 @@ def turn_over(log: Path | None) -> None:
     os.truncate(log, 0)
 
 
-def begin_command(command: list[str], environment: dict[str, str], log: Path | None) -> subprocess.Popen[bytes]:
-    """Start a process in a group of its own. Then Ctrl-C reaches only this process, and a group can be ended as a whole."""
-    with contextlib.ExitStack() as opened:
-        output: IO[bytes] | int | None = None
-        if log is not None:
-            try:
-                output = opened.enter_context(log.open("ab"))
-            except OSError:  # the disk is full; the process is worth more than its log
-                output = subprocess.DEVNULL
+def begin_command(command: list[str], environment: dict[str, str], log: Path | None, files: Sequence[int] = ()) -> subprocess.Popen[bytes]:
+    """Start a process in a group of its own. Then Ctrl-C reaches only this process, and a group can be ended as a whole.
+
+    `files`: the open files that it inherits.
+    """
+    out, err = output_of(log)
+    try:
         return subprocess.Popen(
             command,
             env=environment,
             cwd=ROOT,
             stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
+            stdout=out,
+            stderr=err,
             start_new_session=True,
             preexec_fn=partial(end_with, os.getpid()),
+            pass_fds=files,
         )
+    finally:
+        if log is not None:
+            os.close(out)
 
 
 def start(child: Child) -> None:
     """Start the process. If that fails, it is due again after a while, as if it had died at once."""
-    child.began = time.monotonic()
+    child.began, child.silent = time.monotonic(), 0
     try:
         child.process = child.begin()
     except (OSError, embedded.NoServer) as reason:
@@ -165,8 +241,6 @@ def start(child: Child) -> None:
 
 def look_after(child: Child) -> None:
     """Restart a dead child: at once the first time, with growing delays while it keeps dying early."""
-    with contextlib.suppress(OSError):
-        turn_over(child.log)
     if child.process is not None:
         status = child.process.poll()
         if status is None:

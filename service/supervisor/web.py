@@ -1,31 +1,62 @@
-"""The web server: granian, with processes that end with it. `python -m service.supervisor.web` takes granian's options."""
+"""The web server: one process that answers HTTP, by granian. `python -m service.supervisor.web --host H --port P`; several share a port on Linux.
+
+`serve` starts and supervises these processes. They have no parent of granian's own, which would import everything once more.
+"""
 
 from __future__ import annotations
 
-import multiprocessing
+import argparse
+import importlib
+import signal
 import sys
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from flask import Flask
-from granian.cli import entrypoint
+from granian import loops
+from granian._futures import _new_cbscheduler
+from granian._granian import ListenerSpec, SocketHolder, WorkerSignal, WSGIWorker
+from granian.http import HTTP1Settings
+from granian.log import LogLevels, configure_logging
+from granian.wsgi import _callback_wrapper
 
-from events.lifeline import forks_end_with_this
 from events.platform import Platform, open_platform
 from events.timing.pulse import WEB
 from service.app import create_app
 from service.http.connections import Watch, allowed, raise_open_files
-from service.http.settings import settings_from_environment
+from service.http.settings import ANSWERS, AUDITS, BODIES, DRAWINGS, Settings, settings_from_environment
 
 PATIENCE = 30.0  # seconds until a request is complete and its answer begins
 SILENCE = 75.0  # seconds without a byte; granian closes an idle connection after 60, and streams have comments
+BACKLOG = 4096  # connections that wait to be accepted
+SPARE_THREADS = 32
+IDLE_THREAD = 30  # seconds after which a thread without work ends
+HEAD_LIMIT = 65_536  # bytes of a request's line and headers; granian answers a longer head with 431
+HEAD_TIMEOUT_MS = 60_000  # also closes an idle connection, which clients keep for their next request; granian allows no more
+GRACE = 1.0  # seconds for what is being answered, once a signal ends the process
 
 
-def main() -> None:
-    """Serve until a signal ends it."""
-    if sys.platform == "linux":
-        multiprocessing.set_start_method("fork")  # only a fork ends with this process from its first instruction on
-        forks_end_with_this()
-    raise_open_files(settings_from_environment().connections)
-    entrypoint()
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Serve until a signal ends it. Return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m service.supervisor.web", description="Run one web process until SIGTERM or SIGINT.")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
+    parser.add_argument("--port", type=int, default=8000, help="port to listen on (8000)")
+    parser.add_argument("--file", type=int, help="an open file that listens already, in place of an address")
+    parser.add_argument(
+        "--application", default="service.supervisor.web:application", help="what makes the application, as MODULE:FUNCTION"
+    )
+    options = parser.parse_args(arguments)
+    settings = settings_from_environment()
+    raise_open_files(settings.connections)
+    module, _, function = options.application.partition(":")
+    app = getattr(importlib.import_module(module), function)()
+    if options.file is None:
+        serve(app, settings, ListenerSpec(options.host, options.port, BACKLOG), None)
+    else:
+        holder: Any = SocketHolder  # its stub has no arguments
+        serve(app, settings, None, holder(options.file, False, BACKLOG))
+    return 0
 
 
 def application(platform: Platform | None = None) -> Flask:
@@ -37,5 +68,31 @@ def application(platform: Platform | None = None) -> Flask:
     return create_app(platform, settings)
 
 
+def serve(app: Callable[..., Any], settings: Settings, address: ListenerSpec | None, listening: SocketHolder | None) -> None:
+    """Answer requests until SIGTERM or SIGINT, with a thread for every place (service/http/places.py) and some for everything else.
+
+    This is what a worker process of granian 2.8 does, without the parent that it would have.
+    """
+    configure_logging(LogLevels.error)
+    ended, signalled = threading.Event(), WorkerSignal()
+    signalled.add_cb(ended.set)
+
+    def end(*_: object) -> None:
+        signal.setitimer(signal.ITIMER_REAL, GRACE)  # open streams do not delay the end: SIGALRM kills
+        signalled.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, end)
+    threads = settings.streams + BODIES + ANSWERS + AUDITS + DRAWINGS + SPARE_THREADS
+    http1 = HTTP1Settings(header_read_timeout=HEAD_TIMEOUT_MS, max_buffer_size=HEAD_LIMIT)
+    of_runtime = 1, 512  # threads of the event loop, and at most of its helpers
+    of_python = threads, IDLE_THREAD, allowed(settings.connections)
+    no_tls: tuple[Any, ...] = False, None, None, None, "tls1.3", None, [], False
+    worker: Any = WSGIWorker  # its stub lacks two arguments
+    worker = worker(1, (address, listening), None, *of_runtime, *of_python, "1", http1, None, None, *no_tls, (None, None))
+    worker.serve_mtr(_new_cbscheduler(loops.get("asyncio"), _callback_wrapper(app, {}), impl_asyncio=True), None, signalled)
+    ended.wait()
+
+
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -12,10 +12,10 @@ import pytest
 from events import accounts
 from events.keeping import embedded, erasing
 from events.keeping.embedded import STORE
-from events.keeping.erasing import AFTER, AGAIN, MARK, Erasing
+from events.keeping.erasing import AFTER, AGAIN, MARK, is_due
 from events.platform import Platform, Settings, open_platform
 from events.store.accounts import Signer
-from tests.conftest import ALL_GAMES, within
+from tests.conftest import ALL_GAMES
 
 NAME = b"Zebulon Quartermaine"
 
@@ -49,18 +49,16 @@ def test_a_deleted_name_leaves_the_files_a_day_later(platform: Platform, tmp_pat
     assert not (tmp_path / MARK).exists()
     delete(platform, player.id)
     assert on_disk(tmp_path), "or the test looks in the wrong files"
-    eraser = Erasing(tmp_path)
     for seconds in (0, AFTER - 60):
         age(tmp_path, seconds)
-        eraser.look()
-        assert eraser._thread is None
+        assert not is_due(tmp_path)
     age(tmp_path, AFTER + 1)
-    eraser.look()
-    within(20, lambda: not on_disk(tmp_path) and not eraser._thread.is_alive())
+    assert is_due(tmp_path)
+    assert erasing.erase(tmp_path)
+    assert not on_disk(tmp_path)
     assert not (tmp_path / MARK).exists()
     assert accounts.get(platform, other.id) is not None
-    eraser.look()
-    assert not eraser._thread.is_alive()
+    assert not is_due(tmp_path)
 
 
 def test_many_deletions_are_one_rewrite_and_none_is_forgotten(platform: Platform, tmp_path: Path) -> None:
@@ -85,5 +83,5 @@ def test_a_rewrite_that_fails_is_due_again_in_an_hour(platform: Platform, tmp_pa
 
 def test_without_an_embedded_store_nothing_is_noted(tmp_path: Path) -> None:
     erasing.note(tmp_path)
-    Erasing(tmp_path).look()
+    assert not is_due(tmp_path)
     assert list(tmp_path.iterdir()) == []

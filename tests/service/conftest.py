@@ -9,6 +9,7 @@ import random
 import signal
 import socket
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,7 +27,6 @@ from games.kernel import any_action
 from service.app import create_app
 from service.http.metrics import streams
 from service.http.settings import Settings
-from service.supervisor.serve import web_command
 from tests.conftest import Servers, within
 from tests.service import conformance
 
@@ -184,7 +184,7 @@ def serving(servers: Servers) -> Iterator[Callable[..., Live]]:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
-        command = web_command("127.0.0.1", port, 1, app)
+        command = [sys.executable, "-m", "service.supervisor.web", "--port", str(port), "--application", app]
         settings = {
             "WARLEDGER_REDIS_URL": servers.store_url,
             "WARLEDGER_QUEUE_URL": servers.queue_url,

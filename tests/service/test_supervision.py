@@ -80,13 +80,16 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 def proc(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Return a folder that stands for /proc."""
     monkeypatch.setattr(supervision, "PROC", tmp_path)
+    (tmp_path / str(Running.pid) / "task" / str(Running.pid)).mkdir(parents=True)
     return tmp_path
 
 
 def process(proc: Path, number: int, state: str, name: bytes = b"python") -> None:
-    """Add a process to /proc. It is in the group of the stubs."""
+    """Add a process to /proc. The stubs have started it."""
     (proc / str(number)).mkdir()
-    (proc / str(number) / "stat").write_bytes(b"%d (%b) %b 1 %d 0" % (number, name, state.encode(), Running.pid))
+    (proc / str(number) / "stat").write_bytes(b"%d (%b) %b %d %d 0" % (number, name, state.encode(), Running.pid, Running.pid))
+    with (proc / str(Running.pid) / "task" / str(Running.pid) / "children").open("a") as children:
+        children.write(f"{number} ")
 
 
 @EACH
@@ -142,7 +145,7 @@ def test_processes_that_cannot_be_listed_are_listed_again(
     process(proc, 11, "T")
     guard = Guard(children.all)
     with monkeypatch.context() as broken:
-        broken.setattr(Path, "iterdir", lambda _: (_ for _ in ()).throw(failure))
+        broken.setattr(supervision, "stopped_processes", lambda _: (_ for _ in ()).throw(failure))
         children.first.status = 0
         guard.look()
         assert children.begun == ["first"]
@@ -158,13 +161,12 @@ def test_processes_that_cannot_be_listed_are_listed_again(
 def test_a_stopped_process_is_killed_whatever_becomes_of_those_beside_it(
     failure: Exception, clock: Clock, proc: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """One has ended since /proc was listed, one has a name that is not UTF-8, one runs, and one is stopped but cannot be killed."""
+    """One has ended since the children were listed, one has a name that is not UTF-8, one runs, and one is stopped but cannot be killed."""
     killed: list[int] = []
     process(proc, 11, "T", b"na\xefve) T")
     process(proc, 12, "T")
     process(proc, 13, "S")
     process(proc, 14, "T")
-    (proc / "self").mkdir()
     opened, looked_at = Path.open, Path.stat
 
     def gone(path: Path, act: Any, *given: Any, **more: Any) -> Any:
