@@ -1,10 +1,13 @@
-"""Background: threads that run beside the jobs of a worker until they are stopped."""
+"""Background: threads that run beside the jobs of a worker until they are stopped, and take turns with those of other workers."""
 
 from __future__ import annotations
 
+import contextlib
+from hashlib import sha256
 from threading import Event, Thread
 from typing import ClassVar
 
+from events.notary import highwater
 from events.platform import Platform
 
 
@@ -24,3 +27,34 @@ class Background(Thread):
     def stop(self) -> None:
         """End after the current round."""
         self._stop_it.set()
+
+
+class Turn:
+    """What any worker may do and one of them needs to do: of those that share a folder of keys one does it, until it ends.
+
+    While a process is frozen, all do it: it may be that one. So the turn spares work, and nothing depends on it.
+    """
+
+    def __init__(self, platform: Platform, what: str) -> None:
+        store = sha256(platform.settings.store_url.encode()).hexdigest()[:8]  # two services may share their keys
+        self._folder, self._what = platform.settings.keys_folder, f"{what}-{store}"
+        self._pulse = platform.pulse
+        self._held: contextlib.ExitStack | None = None
+
+    def is_mine(self) -> bool:
+        """Return True if this worker is to do it now."""
+        if self._held is not None:
+            return True
+        held = contextlib.ExitStack()
+        with contextlib.suppress(OSError):  # whoever cannot know does it
+            if not held.enter_context(highwater.alone(self._folder, self._what)):
+                held.close()
+                return self._pulse.is_disturbed or not self._pulse.is_fresh
+            self._held = held
+        return True
+
+    def close(self) -> None:
+        """Let another worker have the turn."""
+        if self._held is not None:
+            self._held.close()
+            self._held = None

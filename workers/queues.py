@@ -32,6 +32,8 @@ class Worker(SimpleWorker):
     """A worker in one process, without a fork for each job."""
 
     exponential_backoff_factor = 1.0  # it looks for a lost server every second; RQ would let it sleep for up to a minute
+    dequeue_timeout = 5  # seconds until it shows again that it lives, which it must within `worker_ttl`
+    connection_timeout = 12  # seconds until a server that does not answer counts as lost
 
     def get_heartbeat_ttl(self, job: Job, working_time: float = 0.0) -> int:
         """Return how many seconds a job counts as alive without a heartbeat. RQ's own minute is far too long."""
@@ -59,5 +61,5 @@ def worker(url: str, kinds: Sequence[str]) -> Worker:
         serializer=JSONSerializer,
         job_class=AllowedJob,
         worker_ttl=17,
-        maintenance_interval=2,
+        maintenance_interval=60,  # it removes what dead workers have left, which nothing waits for: lost tickets are called for anew
     )

@@ -1,4 +1,4 @@
-"""The sequencer: beside each worker, a thread that lets the ledger grow. Of those on a machine one at a time does so.
+"""The sequencer: beside each worker, a thread that can let the ledger grow. Of those on a machine one does so, until its worker ends.
 
 A round a second adds what matches want. With witnesses there is a round each ten seconds, so that a checkpoint stands until they have
 cosigned it. They are asked by another thread, which nobody waits for.
@@ -12,7 +12,7 @@ from events.errors import NotInLedger, StoreRefused, StoreUnavailable
 from events.notary import highwater, sequencing
 from events.notary.signer import KeysUnfit
 from events.platform import Platform
-from workers.background import Background
+from workers.background import Background, Turn
 
 EVERY = 1.0
 WITNESSED = 10.0
@@ -28,8 +28,11 @@ class Sequencer(Background):
     def run(self) -> None:
         """Sequence until stopped. After an error, go on a round later."""
         every = WITNESSED if self._platform.settings.witnesses else EVERY
-        pause = EVERY
+        pause, turn = EVERY, Turn(self._platform, "sequencer")
         while not self._stop_it.wait(pause):
+            if not turn.is_mine():
+                pause = EVERY
+                continue
             pause = every
             try:
                 if sequencing.sequence(self._platform).more:
@@ -40,6 +43,7 @@ class Sequencer(Background):
                 log.warning("log_not_written", error=reason.strerror)
             except Exception as reason:  # noqa: BLE001 - it is logged; a thread that ended for good would be noticed much later
                 log.error("log_not_written", error=type(reason).__name__)
+        turn.close()
 
 
 class Asker(Background):

@@ -16,7 +16,7 @@ from events.errors import StoreUnavailable
 from events.platform import Platform
 from events.recall import position
 from events.telemetry import metrics
-from workers.background import Background
+from workers.background import Background, Turn
 
 EVERY = 1.0
 AT_ONCE = 50  # members of a partition
@@ -103,14 +103,18 @@ def _is_overdue(member: str, waited: int) -> bool:
 
 
 class Sweep(Background):
-    """A sweep every second, beside the worker. In between it looks after deadlines, so that none waits for the next second."""
+    """A sweep every second, beside one of the workers. In between it looks after deadlines, so that none waits for the next second."""
 
     TITLE = "sweep"
 
     def run(self) -> None:
         """Sweep until stopped. After an error, sweep again a second later."""
         pause, due, since = EVERY, 0.0, 0
+        turn = Turn(self._platform, "sweep")
         while not self._stop_it.wait(pause):
+            if not turn.is_mine():
+                pause, since = AHEAD_MS / 1000, 0
+                continue
             try:
                 if time.monotonic() >= due:
                     due = time.monotonic() + EVERY
@@ -124,3 +128,4 @@ class Sweep(Background):
                 # A sweep that ended for good would be noticed only when a job is lost, much later.
                 log.error("sweep_failed", error=type(reason).__name__)
                 pause = EVERY
+        turn.close()

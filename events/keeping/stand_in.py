@@ -40,13 +40,11 @@ def can_write(folder: Path) -> bool:
     return True
 
 
-def is_read_only(folder: Path) -> bool:
-    """Return True if the disk of a folder was mounted so that it can only be read, or has failed, as the system says."""
-    if os.statvfs(folder).f_flag & os.ST_RDONLY:
-        return True
-    device = folder.stat().st_dev
-    number = f"{os.major(device)}:{os.minor(device)}"
+def has_failed(folder: Path) -> bool:
+    """Return True if the disk of a folder has failed, as the system says, so that it can only be read."""
     with contextlib.suppress(OSError):
+        device = folder.stat().st_dev
+        number = f"{os.major(device)}:{os.minor(device)}"
         for line in Path("/proc/self/mountinfo").read_text().splitlines():
             words = line.split()
             if words[2] == number and "emergency_ro" in words[-1].split(","):

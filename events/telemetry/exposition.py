@@ -1,4 +1,4 @@
-"""The metrics of all processes of a machine. Each process counts in memory and publishes a copy every second.
+"""The metrics of all processes of a machine. Each process counts in memory and publishes a copy every second, if it has changed.
 
 So no full disk can stop a process that counts. A file in a shared folder is the copy of one process. What cannot be written waits for the
 next copy.
@@ -16,7 +16,7 @@ from threading import Event, Thread
 from typing import Any
 
 import orjson
-from prometheus_client import REGISTRY, Metric
+from prometheus_client import GC_COLLECTOR, PLATFORM_COLLECTOR, PROCESS_COLLECTOR, REGISTRY, Metric
 from prometheus_client.registry import Collector
 
 from events.lifeline import is_alive
@@ -26,6 +26,9 @@ SETTING = "WARLEDGER_METRICS"
 EVERY = 1.0
 
 _token = secrets.token_hex(4)
+
+for _not_ours in (GC_COLLECTOR, PLATFORM_COLLECTOR, PROCESS_COLLECTOR):  # to collect them takes as long as all of ours
+    REGISTRY.unregister(_not_ours)
 
 
 def shared_folder() -> Path | None:
@@ -45,18 +48,27 @@ def publish_always() -> None:
 
 
 def _publish_on_and_on(folder: Path) -> None:
-    pause = Event()
+    pause, published = Event(), b""
     while not pause.wait(EVERY):
-        publish(folder)
+        published = publish(folder, published)
 
 
-def publish(folder: Path) -> None:
-    """Publish the metrics of this process now, or not at all if the folder cannot be written."""
+def publish(folder: Path, published: bytes = b"") -> bytes:
+    """Publish the metrics of this process now, unless they are what it has `published`. Return what is published then.
+
+    If the folder cannot be written, nothing is.
+    """
+    text = orjson.dumps([_as_json(metric) for metric in _ours() if metric.name not in OF_THE_MOMENT])
+    if text == published:
+        return published
     file = folder / f"{_sign()}.json"
     draft = file.with_suffix(".new")
-    with suppress(OSError):
-        draft.write_bytes(orjson.dumps([_as_json(metric) for metric in _ours() if metric.name not in OF_THE_MOMENT]))
+    try:
+        draft.write_bytes(text)
         draft.replace(file)
+    except OSError:
+        return b""
+    return text
 
 
 class Gathered(Collector):

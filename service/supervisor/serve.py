@@ -67,18 +67,18 @@ class Disk:
     data: Path
     link: Path | None = None
     writable: bool = True
+    failed: bool = False
     applied: bool = True
     due: float = 0.0
     store: subprocess.Popen[bytes] | None = None
     substitute: subprocess.Popen[bytes] | None = None
     place: tuple[int, int] | None = None
-    probed: float = 0.0
     preparing: Errand | None = None
     erasing: Errand | None = None
 
     def look(self) -> None:
         """Let the store accept writes, or refuse them, by the room on its disk. A store that does not answer is asked again later."""
-        writable = has_room(self.data / embedded.STORE)
+        writable = has_room(self.data / embedded.STORE) and not self.failed
         if writable != self.writable:
             self.writable, self.applied = writable, False
             say(
@@ -92,12 +92,14 @@ class Disk:
             with contextlib.suppress(OSError):  # a store that has never started has no keeper
                 self.applied = embedded.permit_writes(self.data, embedded.STORE, writable)
             self.due = time.monotonic() + 0.5
+
+    def look_closely(self) -> None:
+        """Notice each second what takes longer to find out: a disk that has failed, that can be written again, or that is another one."""
+        self.failed = stand_in.has_failed(self.data / embedded.STORE)
         if self.store is not None and self._place() not in (None, self.place):  # it was taken away, and another one was mounted
             self.store.kill()
-        if self.substitute is not None and time.monotonic() >= self.probed + 1.0:
-            self.probed = time.monotonic()
-            if stand_in.can_write(self.data / embedded.STORE):
-                self.substitute.terminate()
+        if self.substitute is not None and stand_in.can_write(self.data / embedded.STORE):
+            self.substitute.terminate()
 
     def begin(self, fsync: str, environment: dict[str, str]) -> Process | None:
         """Start the store, or a stand-in if the disk cannot be written. After the store has failed, first mend its files."""
@@ -266,7 +268,11 @@ def run(
     url = f"http://{shown_host(options.host)}:{port}"
     beside = [Look("The losses of the store", Said(options.data).look, every=1.0)]
     if disk is not None:
-        beside += [Look("The disk of the store", disk.look), Look("Erasing", disk.erase, every=1.0)]
+        beside += [
+            Look("The disk of the store", disk.look),
+            Look("The kind of disk", disk.look_closely, every=1.0),
+            Look("Erasing", disk.erase, every=1.0),
+        ]
     guard = Guard([*servers, *children], beside)
     wait_for(webs, url, guard, stop)
     if not stop.is_set():
@@ -282,9 +288,9 @@ def has_room(folder: Path) -> bool:
     """Return True if the store may still write to the disk of a folder. Some room is kept, because the store ends if a write fails."""
     try:
         disk = os.statvfs(folder)
-        return disk.f_bavail * disk.f_frsize >= RESERVE and not stand_in.is_read_only(folder)
     except OSError:
         return False
+    return disk.f_bavail * disk.f_frsize >= RESERVE and not disk.f_flag & os.ST_RDONLY
 
 
 def link_of(data: Path) -> Path | None:

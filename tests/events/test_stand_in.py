@@ -94,7 +94,7 @@ def test_a_disk_that_is_full_is_not_taken_for_one_that_has_failed(
     number: int, can: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert stand_in.can_write(tmp_path)
-    assert not stand_in.is_read_only(tmp_path)
+    assert not stand_in.has_failed(tmp_path)
 
     def fails(file: int) -> None:
         raise OSError(number, os.strerror(number))

@@ -14,6 +14,8 @@ from pathlib import Path
 
 from events.telemetry import exposition
 
+CHANGED = (signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD)  # by the parent
+
 
 def main(arguments: list[str]) -> int:
     """Print what this process finds. The first argument says how to end."""
@@ -23,14 +25,12 @@ def main(arguments: list[str]) -> int:
         "session": os.getsid(0),
         "arguments": arguments,
         "environment": dict(os.environ),
-        "folder": os.getcwd(),
+        "folder": str(Path.cwd()),
         "input": sys.stdin.read(),
-        "files": sorted(int(name) for name in os.listdir("/proc/self/fd")),
+        "files": sorted(int(file.name) for file in Path("/proc/self/fd").iterdir()),
         "title": Path("/proc/self/cmdline").read_bytes().rstrip(b"\0").decode(),
         "blocked": [int(number) for number in signal.pthread_sigmask(signal.SIG_BLOCK, ())],
-        "handled": [
-            int(number) for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD) if signal.getsignal(number) != signal.SIG_DFL
-        ],
+        "handled": [number.name for number in CHANGED if signal.getsignal(number) != signal.SIG_DFL],
         "chance": [random.random(), exposition._sign().partition("-")[2]],
         "frozen": gc.get_freeze_count() > 1000 and gc.isenabled(),
     }
