@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
 import subprocess
 import time
@@ -21,7 +22,9 @@ from events.play import Played
 from events.store import Store
 from events.store.client import RedisClient
 from games import GAMES
+from tests import forks
 from tests.tally import TALLY
+from tools import private
 
 ALL_GAMES = {**GAMES, TALLY.id: TALLY}
 
@@ -40,6 +43,20 @@ def _routes_are_compiled_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Rule, "_compile_builder", once)
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _services_are_forks() -> Iterator[None]:
+    """Let the services of tests be forks of one process that has imported everything."""
+
+    def start(arguments: list[str], environment: dict[str, str]) -> private.Running:
+        with Path(os.devnull).open("wb") as nothing:
+            return forks.start("service.supervisor.serve", arguments, environment, nothing.fileno())
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(private, "start", start)
+        yield
+    forks.PARENT.close()
 
 
 class Keeper(redis.Redis):

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from events.due import QUICK
 
@@ -21,13 +21,36 @@ POLL = 0.02  # seconds between two looks at the file that says it has started
 SMALL = ("--web", "1", "--queues", ",".join(QUICK))  # options for as few processes as can be, none of which searches
 
 
+class Running(Protocol):
+    """A process, as `subprocess.Popen` is one."""
+
+    @property
+    def pid(self) -> int:
+        """Its number."""
+
+    def poll(self) -> int | None:
+        """Return the status with which it ended; None while it runs."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Return the status with which it ends."""
+
+    def send_signal(self, number: int, /) -> None:
+        """Send a signal."""
+
+    def terminate(self) -> None:
+        """Send SIGTERM."""
+
+    def kill(self) -> None:
+        """Send SIGKILL."""
+
+
 class Place(NamedTuple):
     """A running service: its address, its admin key, its data folder, and its process."""
 
     url: str
     admin_key: str
     data: Path
-    process: subprocess.Popen[bytes]
+    process: Running
 
 
 @contextmanager
@@ -45,13 +68,7 @@ def started(data: Path, *options: str, environment: Mapping[str, str] | None = N
     """Start a service that runs until it is stopped. Raise RuntimeError if it does not start."""
     address = data / "serve.json"
     address.unlink(missing_ok=True)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "service.supervisor.serve", "--port", "0", "--data", str(data), *options],
-        env={**python_environment(), **(environment or {})},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    process = start(["--port", "0", "--data", str(data), *options], {**python_environment(), **(environment or {})})
     deadline = time.monotonic() + PATIENCE
     while not address.exists():
         if process.poll() is not None or time.monotonic() > deadline:
@@ -61,6 +78,12 @@ def started(data: Path, *options: str, environment: Mapping[str, str] | None = N
     set_key = (environment or os.environ).get("WARLEDGER_ADMIN_KEY")
     key = set_key or (data / "admin.key").read_text().strip()
     return Place(json.loads(address.read_text())["url"], key, data, process)
+
+
+def start(arguments: list[str], environment: dict[str, str]) -> Running:
+    """Start `serve`. Tests have a way of their own."""
+    command = [sys.executable, "-m", "service.supervisor.serve", *arguments]
+    return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True)
 
 
 def python_environment() -> dict[str, str]:

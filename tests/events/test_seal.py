@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -17,6 +15,7 @@ from events.audit import audit
 from events.keeping import losses, seal
 from events.keeping.seal import Busy, Journal, Known, mark_of
 from events.platform import DAY_MS, Platform
+from tests import forks
 from tests.conftest import Servers, within
 from workers.seal import keep
 
@@ -178,7 +177,7 @@ def test_the_process_writes_each_append_down_soon_and_survives_kill_9(platform: 
         return [known[one].version if one in known else 0 for one in (old, match)]
 
     for round in range(2):
-        process = subprocess.Popen([sys.executable, "-m", "workers.seal"], env=environment)
+        process = forks.start("workers.seal", (), environment)
         try:
             within(20, lambda head=7 + 3 * round: heads() == [7, head])
             play.play(platform, match, "one", [{"type": "add", "stay": True, "by": 1}] * 2)

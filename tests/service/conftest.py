@@ -8,8 +8,6 @@ import os
 import random
 import signal
 import socket
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,8 +25,10 @@ from games.kernel import any_action
 from service.app import create_app
 from service.http.metrics import streams
 from service.http.settings import Settings
+from tests import forks
 from tests.conftest import Servers, within
 from tests.service import conformance
+from tools.private import Running
 
 ADMIN = "the-admin-key-of-the-tests-of-the-service"
 ROOT = Path(__file__).parents[2]
@@ -159,7 +159,7 @@ class Live(NamedTuple):
     """A server in a process of its own."""
 
     url: str
-    process: subprocess.Popen[bytes]
+    process: Running
 
 
 @pytest.fixture(scope="module")
@@ -178,13 +178,12 @@ def live(servers: Servers) -> Iterator[Live]:
 @contextlib.contextmanager
 def serving(servers: Servers) -> Iterator[Callable[..., Live]]:
     """Return a function that starts a server. All end with the block."""
-    started: list[subprocess.Popen[bytes]] = []
+    started: list[Running] = []
 
     def served(app: str = "tests.service.serving:create", **environment: str) -> Live:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
-        command = [sys.executable, "-m", "service.supervisor.web", "--port", str(port), "--application", app]
         settings = {
             "WARLEDGER_REDIS_URL": servers.store_url,
             "WARLEDGER_QUEUE_URL": servers.queue_url,
@@ -194,7 +193,7 @@ def serving(servers: Servers) -> Iterator[Callable[..., Live]]:
             "WARLEDGER_KEYS": str(servers.data / "keys"),
             **environment,
         }
-        process = subprocess.Popen(command, env={**os.environ, **settings}, cwd=ROOT, start_new_session=True)
+        process = forks.start("service.supervisor.web", ["--port", str(port), "--application", app], {**os.environ, **settings})
         started.append(process)
         url = f"http://127.0.0.1:{port}"
         within(60, lambda: _up(url))

@@ -22,6 +22,7 @@ import pytest
 import redis
 import requests
 
+from events.due import QUICK
 from events.keeping import embedded
 from events.store import library
 from events.telemetry.exposition import EVERY
@@ -218,6 +219,30 @@ def test_the_supervisor_stays_fit_to_be_forked_and_what_it_forks_has_a_name(last
     assert sorted(name for name in named if "/" not in name) == ["service.supervisor.web"] * 2 + ["workers.run"] * 4 + ["workers.seal"]
     exe = Path(f"/proc/{lasting.process.pid}/exe").readlink()
     assert all(Path(f"/proc/{process.number}/exe").readlink() == exe for process in part(lasting, "a_worker"))
+
+
+UNFORKED = "import sys\nfrom service import forking\nforking.FORKS = False\nfrom service import serve\nsys.exit(serve.main(sys.argv[1:]))"
+
+
+def test_where_nothing_is_forked_every_part_is_started_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(arguments: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
+        return subprocess.Popen([sys.executable, "-c", UNFORKED, *arguments], env=environment, start_new_session=True)
+
+    monkeypatch.setattr(private, "start", start)
+    with private.service(tmp_path, "--queues", ",".join(QUICK)) as place:
+        assert [len(part(place, name)) for name in ("the_web", "a_worker")] == [2, 1]
+        assert all(" -m " in process.command for process in part(place, "the_web") + part(place, "a_worker"))
+        player = Playing(place.url, 8)
+        player.start()
+        for name in ("one_web_process", "the_web", "a_worker"):
+            before = len(player.acknowledged)
+            until(lambda before=before: len(player.acknowledged) > before + 10 or player.failed, 2 * RECOVERY)
+            kill(victims_of(place, name))
+        until(lambda: len(part(place, "the_web")) == 2 and part(place, "a_worker"), RECOVERY)
+        player.enough.set()
+        player.join(30)
+        assert player.failed is None
+        check(player.client, player.acknowledged)
 
 
 # ---------------------------------------------------------------- a store that loads

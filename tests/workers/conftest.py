@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
@@ -20,7 +18,9 @@ from events.keeping import embedded
 from events.platform import Platform, Settings, open_platform
 from games import GAMES
 from record.entries import parse
+from tests import forks
 from tests.workers.toy import TOYS
+from tools.private import Running
 
 ROOT = Path(__file__).parents[2]
 TEN_SECONDS = 10.0
@@ -28,7 +28,7 @@ ANN = "p" + "a" * 16
 LOGGED = {"match", "version", "kind", "target", "actor", "first", "last", "ms", "event", "level", "at", "code", "waited_ms", "steps"}
 """The names that a worker may log."""
 
-Worker = subprocess.Popen[bytes]
+Worker = Running
 Hire = Callable[..., Worker]
 
 
@@ -71,7 +71,7 @@ def hire(lonely: Platform, tmp_path: Path, log: IO[bytes]) -> Iterator[Hire]:
     }
 
     def one(module: str = "tests.workers.toy", *arguments: str) -> Worker:
-        hired.append(subprocess.Popen([sys.executable, "-m", module, *arguments], cwd=ROOT, env=environment, stderr=log))
+        hired.append(forks.start(module, arguments, environment, err=log.fileno()))
         return hired[-1]
 
     yield one

@@ -17,6 +17,8 @@ from games import GAMES
 from tests.workers.toy import TOYS
 from workers.run import work
 
+_place = ""
+
 
 class HaltingLog(RedisLog):
     """The log, but its worker stops at one place."""
@@ -32,13 +34,21 @@ class HaltingLog(RedisLog):
 
 
 def _halt(place: str) -> None:
-    if place == sys.argv[1]:
+    if place == _place:
         (Path(os.environ["TOY_FOLDER"]) / f"{place}-{os.getpid()}").touch()
         while True:
             signal.pause()
 
 
-if __name__ == "__main__":
+def main(arguments: Sequence[str]) -> int:
+    """Work until the process is killed at the place that the argument names."""
+    global _place
+    (_place,) = arguments
     platform = open_platform(games={**GAMES, **TOYS})
     platform.store.log = HaltingLog(platform.store.client, platform.store.keys)
     work(platform)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

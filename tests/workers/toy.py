@@ -11,6 +11,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from events.due import KINDS, THINK
@@ -20,7 +21,7 @@ from games.chance import Chance
 from games.kernel import Game, Memory, State
 from record.allowances import ALLOWANCES, Allowance
 from tests.tally import TALLY
-from workers.run import main
+from workers import run
 
 
 def slowly(game: Game) -> Game:
@@ -41,9 +42,15 @@ def slowly(game: Game) -> Game:
 SLOW = slowly(TALLY._replace(id="slow", begin=lambda seats, options: {**TALLY.begin(seats, options), "game": "slow"}))
 TOYS = {"tally": TALLY, "slow": SLOW, "war_of_the_worlds": slowly(GAMES["war_of_the_worlds"])}
 
-if __name__ == "__main__":
+
+def main(arguments: Sequence[str]) -> int:
+    """Work until a signal ends it."""
     if (file := Path(os.environ["TOY_FOLDER"]) / "seconds").exists():
         KINDS[THINK] = KINDS[THINK]._replace(seconds=int(file.read_text()))  # type: ignore[index]
     if (file := Path(os.environ["TOY_FOLDER"]) / "allowance").exists():
         ALLOWANCES["strong"] = Allowance(*json.loads(file.read_text()))  # type: ignore[index]
-    sys.exit(main(settings=settings_from_environment(), games=TOYS))
+    return run.main(arguments, settings_from_environment(), TOYS)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
