@@ -93,8 +93,11 @@ class Errand:
         status = None if self._doing is None else self._doing.poll()
         if (self._doing is None or status) and time.monotonic() >= self._due:
             self._due = time.monotonic() + 1.0
-            self._doing = fork(self._act) if FORKS else threading.Thread(target=self._act, daemon=True)
-            if isinstance(self._doing, threading.Thread):
+            if FORKS:
+                with contextlib.suppress(OSError):
+                    self._doing = fork(self._act)
+            else:
+                self._doing = threading.Thread(target=self._act, daemon=True)
                 self._doing.start()
         return status == 0
 
@@ -152,14 +155,14 @@ def fork_module(
 def fork(act: Callable[[], object]) -> Forked:
     """Fork a process that calls a function, in a session of its own. It ends then, or with this process. Raises OSError."""
     parent = os.getpid()
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError):
-            stream.flush()
+    _flush()
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())  # a handler of this process must not run in the new one
-    pid = os.fork()
-    if pid == 0:
-        _end_after(parent, blocked, act)
-    signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+    try:
+        pid = os.fork()
+        if pid == 0:
+            _end_after(parent, blocked, act)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
     return Forked(pid)
 
 
@@ -183,10 +186,15 @@ def _end_after(parent: int, blocked: set[signal.Signals | int], act: Callable[[]
     finally:
         with contextlib.suppress(BaseException):
             atexit._run_exitfuncs()
-        for stream in (sys.stdout, sys.stderr):
-            with contextlib.suppress(BaseException):
-                stream.flush()
+        _flush()
         os._exit(status & 0xFF)
+
+
+def _flush() -> None:
+    """Write out what is printed. It may be on a full disk, or nowhere."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            stream.flush()
 
 
 def _forget_signals() -> None:
@@ -203,8 +211,7 @@ def _redirect(out: int, err: int) -> None:
     for place, file in enumerate((nothing, os.dup(out), os.dup(err))):
         os.dup2(file, place)
     os.closerange(3, os.sysconf("SC_OPEN_MAX"))
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(line_buffering=True, write_through=True)  # type: ignore[union-attr]
+    sys.stdout, sys.stderr = [os.fdopen(file, "w", 1, encoding="utf-8", errors="backslashreplace", closefd=False) for file in (1, 2)]
 
 
 def _rename(title: str) -> None:

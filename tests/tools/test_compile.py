@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from service.supervisor.serve import worker_environment
+from service.forking import FORKS
+from service.supervisor.serve import worker_children, worker_environment
 from tools import compile as compiling
 
 PYTHON = '#!/bin/sh\n[ "$1" = -c ] || echo "$PYTHONPATH|${WARLEDGER_COMPILED:-}"\n'
@@ -25,6 +26,13 @@ def test_workers_have_the_compiled_modules_first_on_their_path():
     assert worker_environment(environment) == environment
     there = {**environment, "WARLEDGER_COMPILED": "/there"}
     assert worker_environment(there) == {**there, "PYTHONPATH": "/there:/here"}
+
+
+def test_workers_with_compiled_modules_are_no_forks_of_a_process_that_has_others():
+    plain, compiled = [
+        worker_children([("advance",)], {"PYTHONPATH": "/here", **more}, None) for more in ({}, {"WARLEDGER_COMPILED": "/x"})
+    ]
+    assert [child.heart is not None for child in (*plain, *compiled)] == [FORKS, False]
 
 
 @pytest.fixture
