@@ -81,3 +81,15 @@ def test_a_folder_that_cannot_be_written_and_a_broken_file_are_no_errors(folder:
     (folder / "file").touch()
     exposition.publish(folder / "file")
     assert orjson.loads(next(folder.glob("[0-9]*-????????.json")).read_bytes())
+
+
+def test_what_has_not_changed_is_not_written_again(tmp_path: Path) -> None:
+    published = exposition.publish(tmp_path)
+    (file,) = tmp_path.glob("*.json")
+    assert file.read_bytes() == published
+    file.unlink()
+    assert exposition.publish(tmp_path, published) == published
+    assert not file.exists()
+    metrics.conflicts.inc()
+    assert exposition.publish(tmp_path, published) == file.read_bytes() != published
+    assert exposition.publish(tmp_path / "nowhere", published) == b"", "it is tried again"
