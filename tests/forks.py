@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from service.forking import FORKS, Forked, fork_module, prepare, waited
+from service.supervisor.forking import FORKS, Forked, fork_module, prepare, waited
 from tools.private import Running
 
 ROOT = Path(__file__).parents[1]

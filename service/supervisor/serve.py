@@ -38,9 +38,9 @@ from events.platform import check_store
 from events.platform import settings_from_environment as platform_settings
 from events.store import WrongStore
 from events.telemetry import exposition
-from service.forking import FORKS, Errand, prepare
 from service.http.connections import allowed
 from service.http.settings import ADMIN_KEY, WRONG_ADMIN_KEY, settings_from_environment
+from service.supervisor.forking import FORKS, Errand, prepare
 from service.supervisor.supervision import ROOT, Bell, Child, Guard, Look, Process, begin_command, child, end, ending, say, start
 from service.supervisor.web import BACKLOG
 

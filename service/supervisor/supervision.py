@@ -18,7 +18,7 @@ from pathlib import Path
 
 from events.keeping import embedded
 from events.lifeline import end_with
-from service.forking import FORKS, Forked, Heart, fork_module
+from service.supervisor.forking import FORKS, Forked, Heart, fork_module
 
 ROOT = Path(__file__).resolve().parents[2]
 PROC = Path("/proc")

@@ -1,4 +1,6 @@
-"""The web server: one process that answers HTTP, by granian. `python -m service.supervisor.web --host H --port P`; several share a port on Linux.
+"""The web server: one process that answers HTTP, by granian. Several share a port on Linux.
+
+`python -m service.supervisor.web --host H --port P` starts one.
 
 `serve` starts and supervises these processes. They have no parent of granian's own, which would import everything once more.
 """

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from service.forking import FORKS
+from service.supervisor.forking import FORKS
 from tests.conftest import within
 from tools import private
 from tools.processes import lives
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(not FORKS, reason="nothing is forked here")
 PARENT = """
 import os, signal, subprocess, sys, threading, atexit
 from pathlib import Path
-from service import forking, supervision
+from service.supervisor import forking, supervision
 log, environment = Path(sys.argv[1]), {"PATH": "/bin", "ONLY": "this"}
 atexit.register(print, "the end of the parent")
 for number in (signal.SIGTERM, signal.SIGHUP):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from service.forking import FORKS
+from service.supervisor.forking import FORKS
 from service.supervisor.serve import worker_children, worker_environment
 from tools import compile as compiling
 
