@@ -120,13 +120,13 @@ def register(platform: Platform, name: str, role: str = "player") -> tuple[Playe
 
 def rename(platform: Platform, id: str, signer: Signer, name: str) -> None:
     """Give a player another name. Raises NoSuchPlayer, KeyRevoked, StoreUnavailable."""
-    _check(platform.store.accounts.rename(id, signer, name))
+    _check(platform.store.accounts.rename(id, signer, name), NoSuchPlayer(player=id))
 
 
 def set_role(platform: Platform, id: str, role: str) -> None:
     """Give a player another role. Raises NoSuchPlayer, StoreUnavailable."""
     assert role in ROLES
-    _check(platform.store.accounts.set_role(_known(platform, id).player.id, role))
+    _check(platform.store.accounts.set_role(_known(platform, id).player.id, role), NoSuchPlayer(player=id))
 
 
 def delete(platform: Platform, id: str, signer: Signer) -> None:
@@ -140,7 +140,7 @@ def delete(platform: Platform, id: str, signer: Signer) -> None:
     _decline_invitations(platform, id)
     _known(platform, id)
     erasing.note(platform.settings.data)
-    _check(platform.store.accounts.delete(id, signer, _now()))
+    _check(platform.store.accounts.delete(id, signer, _now()), NoSuchPlayer(player=id))
     erasing.note(platform.settings.data)  # again, since the files may have been rewritten just before
 
 
@@ -162,7 +162,7 @@ def _leave_open_seats(platform: Platform, id: str) -> None:
             for seat in recall.position(platform, match).seats_of(id):
                 play.act_at_table(platform, match, id, {"type": "leave_seat", "seat": seat})
     if len(matches) > MOST_LEFT:
-        raise StillSeated(MOST_LEFT)
+        raise StillSeated(limit=MOST_LEFT)
 
 
 def _decline_invitations(platform: Platform, id: str) -> None:
@@ -185,7 +185,7 @@ def add_key(platform: Platform, id: str, signer: Signer, name: str, scopes: Iter
     wanted = with_reading(scopes)
     _check_scopes(wanted, granted)
     key, secret = _with_secret(id, _new_id("k"), name, wanted, _now())
-    _check(platform.store.accounts.add_key(_known(platform, id).player.id, signer, _stored(key), MOST_KEYS))
+    _check(platform.store.accounts.add_key(_known(platform, id).player.id, signer, _stored(key), MOST_KEYS), NoSuchPlayer(player=id))
     return key, secret
 
 
@@ -197,13 +197,13 @@ def rotate_key(platform: Platform, id: str, signer: Signer, key: str, granted: I
     old = key_of(platform, id, key)
     _check_scopes(old.scopes, granted)
     new, secret = _with_secret(id, old.id, old.name, old.scopes, old.created)
-    _check(platform.store.accounts.rotate_key(id, signer, _stored(new)), NoSuchKey)
+    _check(platform.store.accounts.rotate_key(id, signer, _stored(new)), NoSuchKey())
     return new, secret
 
 
 def revoke_key(platform: Platform, id: str, signer: Signer, key: str) -> None:
     """Revoke a key. Raises NoSuchKey, NoSuchPlayer, KeyRevoked, StoreUnavailable."""
-    _check(platform.store.accounts.revoke_key(id, signer, key_of(platform, id, key).id), NoSuchKey)
+    _check(platform.store.accounts.revoke_key(id, signer, key_of(platform, id, key).id), NoSuchKey())
 
 
 def keys_of(platform: Platform, id: str) -> list[Key]:
@@ -230,24 +230,24 @@ def _known(platform: Platform, id: str) -> Account:
     """Return a player who is not deleted. Raise NoSuchPlayer."""
     found = get(platform, id)
     if found is None or found.player.name is None:
-        raise NoSuchPlayer
+        raise NoSuchPlayer(player=id)
     return found
 
 
 def _check_scopes(wanted: Iterable[str], granted: Iterable[str]) -> None:
     beyond = sorted(set(wanted) - set(granted))
     if beyond:
-        raise ScopeNeeded(beyond[0])
+        raise ScopeNeeded(scope=beyond[0])
 
 
-def _check(result: Result, missing: type[NoSuchKey | NoSuchPlayer] = NoSuchPlayer) -> None:
-    """Raise the error for a result of the store other than DONE."""
+def _check(result: Result, missing: NoSuchKey | NoSuchPlayer) -> None:
+    """Raise the error for a result of the store other than DONE: `missing` for MISSING."""
     if result is Result.MISSING:
         raise missing
     if result is Result.REVOKED:
         raise KeyRevoked
     if result is Result.FULL:
-        raise TooManyKeys(MOST_KEYS)
+        raise TooManyKeys(limit=MOST_KEYS)
     assert result is Result.DONE
 
 

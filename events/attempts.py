@@ -43,7 +43,7 @@ def attempt(platform: Platform, before: Position, seat: str, actions: Sequence[A
     it, as in a list that is played. Raises Refused by the rules, NotStarted, MatchClosed, BadList, MustBeLast, RulesMissing.
     """
     if not 1 <= len(actions) <= LONGEST_LIST:
-        raise BadList(f"A list holds 1 to {LONGEST_LIST} actions.")
+        raise BadList(reason=f"it holds 1 to {LONGEST_LIST} actions")
     check_started(before)
     game = recall.rules_of(platform, before)
     after, entries = before, list[Entry]()

@@ -60,7 +60,7 @@ def audit(platform: Platform, match: str, suspected: Listed | None = None, watch
     secret = log.load(match, 1).secret
     items = list(log.items(match))
     if not items:
-        raise NoMatch(f"There is no match {match}.")
+        raise NoMatch(match=match)
     trail = _StoredTrail(platform.games, secret or revealed([item.raw for item in items]), match, dict(stored.snapshots), watch)
     for item in items:
         trail.read(item.id, item.raw)
@@ -128,7 +128,7 @@ def record_header(platform: Platform, match: str) -> bytes:
     """
     loaded = platform.store.log.load(match, 1)
     if not loaded.head:
-        raise NoMatch(f"There is no match {match}.")
+        raise NoMatch(match=match)
     secret = loaded.secret or revealed(list(platform.store.log.read_all(match)))
     standing = platform.store.lists.standings([match])[0]
     blind = None if secret is None or standing is None or standing["status"] == OPEN else blind_from(secret)

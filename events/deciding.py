@@ -122,7 +122,7 @@ def _decide_at_table(platform: Platform, cached: Cached, before: Position, submi
     decided = decide_at_table(platform, cached, actor, sent, submission.asked, received, submission.role)
     offered_to = [event["player"] for event in decided.entry.events if event["type"] == "seat_offered" and event["player"] is not None]
     if offered_to and platform.store.accounts.names(offered_to)[0][0] is None:
-        raise NoSuchPlayer(offered_to[0])
+        raise NoSuchPlayer(player=offered_to[0])
     return [decided]
 
 
@@ -237,20 +237,20 @@ def unseen(platform: Platform, now: Position, expected: int, actor: str) -> bool
 def check_started(before: Position) -> None:
     """Raise NotStarted or MatchClosed unless the match has started."""
     if before.status == "closed":
-        raise MatchClosed("The match was closed before it began.")
+        raise MatchClosed
     if before.status == "open":
-        raise NotStarted("A seat of this match is still free.")
+        raise NotStarted
 
 
 def check_player(before: Position, seat: str, player: str | None) -> None:
     """Check that a player, if there is one, has a seat. Raises NoSeat, NotSeated."""
     if player is not None and occupant_of(before, seat).get("player") != player:
-        raise NotSeated(f"The seat {seat} is not yours.")
+        raise NotSeated(seat=seat)
 
 
 def occupant_of(before: Position, seat: str) -> Occupant:
     """Return who has a seat. Raises NoSeat."""
     occupant = before.roster.get(seat)
     if occupant is None:
-        raise NoSeat(f"This match has no seat {seat!r}. Its seats are {', '.join(before.document['seats'])}.")
+        raise NoSeat(seat, before.roster)
     return occupant

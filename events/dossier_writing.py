@@ -71,7 +71,7 @@ def _pages(platform: Platform, position: Position, viewer: str) -> Iterator[list
             page += _of_entry(game, last, raw, viewer, prover, named)
             follow_disputes(disputes, last.events, last.version, last.action["type"])
         if last is None or last.version == version:
-            raise NoMatch(f"The log of {position.match} ends before version {position.version}.")
+            raise NoMatch(match=position.match)
         version = last.version
         yield page
     assert last is not None

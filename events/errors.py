@@ -1,16 +1,55 @@
-"""The errors of the platform, apart from refusals by rules. Each has a stable code and a sentence. After an error nothing has changed."""
+"""The errors of the platform, apart from refusals by rules. Each has a stable code with a sentence. After an error nothing has changed."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from table.refusals import REFUSALS, Kind
+
+ERRORS: Mapping[str, Kind] = {
+    "bad_list": Kind(400, "Wrong list", "The list of actions is wrong: {reason}."),
+    "bad_query": Kind(400, "Wrong query", "The query does not match its schema: {reason}."),
+    "bad_key": Kind(401, "Unknown key", "No player has this key."),
+    "scope_needed": Kind(403, "Scope needed", "This key does not have the scope {scope}."),
+    "no_such_game": Kind(404, "No such game", "There is no game {game!r}. The games are {games}."),
+    "no_such_key": Kind(404, "No such key", "The player has no key with this id."),
+    "no_such_match": Kind(404, "No such match", "There is no match {match}."),
+    "no_such_player": Kind(404, "No such player", "There is no player {player}."),
+    "no_such_version": Kind(404, "No such version", "The match has the versions 1 to {last}. There is no version {version}."),
+    "not_in_log": Kind(404, "Not in the log", "The log does not have this: {reason}."),
+    "still_seated": Kind(
+        409, "Still seated", "You have seats in more than {limit} matches that have not started; {limit} of them were left. Ask again."
+    ),
+    "too_many_keys": Kind(409, "Too many keys", "A player has at most {limit} keys. Revoke one first."),
+    "stale": Kind(412, "Stale", "The match is at version {version}, not {expected}."),
+    "must_be_last": Kind(
+        422,
+        "Must be last",
+        "Action {number} of the list draws chance or reveals something, so nothing can follow it in the same request.",
+    ),
+    "request_reused": Kind(422, "Idempotency key reused", "This Idempotency-Key was used before for another request."),
+    "broken": Kind(500, "Broken", "Something went wrong in the server. It has been logged."),
+    "store_refused": Kind(500, "Store error", "The store refused a command. It has been logged."),
+    "busy": Kind(503, "Busy", "Too many requests of this kind are being answered now. Try again."),
+    "rules_missing": Kind(
+        503,
+        "Rules missing",
+        "The match is played by revision {revision} of the rules of {game}, which this server does not have. No others decide it.",
+    ),
+    "secret_lost": Kind(503, "Secret lost", "The secret of the match {match} is missing from the store, so the match cannot go on."),
+    "store_away": Kind(503, "Store unavailable", "The store cannot be reached now. Try again."),
+}
+
 
 class PlatformError(Exception):
-    """The platform does not do what was asked. `code` is stable, `sentence` is for people."""
+    """The platform does not do what was asked. `code` is a key of ERRORS or REFUSALS, whose sentence `facts` fill."""
 
     code = "broken"
 
-    def __init__(self, sentence: str) -> None:
-        super().__init__(sentence)
-        self.sentence = sentence
+    def __init__(self, **facts: Any) -> None:
+        self.facts = facts
+        super().__init__((ERRORS.get(self.code) or REFUSALS[self.code]).detail.format_map(facts))
 
 
 class StoreUnavailable(PlatformError):
@@ -19,7 +58,7 @@ class StoreUnavailable(PlatformError):
     code = "store_away"
 
     def __init__(self, reason: str = "") -> None:
-        super().__init__("The store cannot be reached just now. Try again.")
+        super().__init__()
         self.reason = reason
 
 
@@ -29,7 +68,7 @@ class StoreRefused(PlatformError):
     code = "store_refused"
 
     def __init__(self, reason: str = "") -> None:
-        super().__init__("The store refused a command. It has been logged.")
+        super().__init__()
         self.reason = reason
 
 
@@ -40,7 +79,7 @@ class NoMatch(PlatformError):
 
 
 class NotInLedger(PlatformError):
-    """The server's log does not have what was asked for, or not yet. The sentence says what."""
+    """The server's log does not have what was asked for, or not yet. `reason` is the tail of a sentence."""
 
     code = "not_in_log"
 
@@ -50,17 +89,11 @@ class NoSuchPlayer(PlatformError):
 
     code = "no_such_player"
 
-    def __init__(self, id: str | None = None) -> None:
-        super().__init__("There is no player with this id." if id is None else f"There is no player {id}.")
-
 
 class NoSuchKey(PlatformError):
     """The player has no key with that id."""
 
     code = "no_such_key"
-
-    def __init__(self) -> None:
-        super().__init__("The player has no key with this id.")
 
 
 class KeyRevoked(PlatformError):
@@ -68,17 +101,11 @@ class KeyRevoked(PlatformError):
 
     code = "bad_key"
 
-    def __init__(self) -> None:
-        super().__init__("No player has this key.")
-
 
 class ScopeNeeded(PlatformError):
     """The key that asks does not have a scope that is needed."""
 
     code = "scope_needed"
-
-    def __init__(self, scope: str) -> None:
-        super().__init__(f"This key does not have the scope {scope}.")
 
 
 class TooManyKeys(PlatformError):
@@ -86,17 +113,11 @@ class TooManyKeys(PlatformError):
 
     code = "too_many_keys"
 
-    def __init__(self, most: int) -> None:
-        super().__init__(f"A player has at most {most} keys. Revoke one first.")
-
 
 class StillSeated(PlatformError):
     """The player has seats in too many matches that have not started to leave them all at once."""
 
     code = "still_seated"
-
-    def __init__(self, limit: int) -> None:
-        super().__init__(f"You have seats in more than {limit} matches that have not started; {limit} of them were left. Ask again.")
 
 
 class SecretLost(PlatformError):
@@ -104,35 +125,35 @@ class SecretLost(PlatformError):
 
     code = "secret_lost"
 
-    def __init__(self, match: str) -> None:
-        super().__init__(f"The secret of the match {match} is missing from the store, so the match cannot go on.")
-
 
 class RulesMissing(PlatformError):
     """The rules that a match began with are not in this program. No other rules decide it, or show it."""
 
     code = "rules_missing"
 
-    def __init__(self, game: str, revision: int) -> None:
-        super().__init__(f"The match is played by revision {revision} of the rules of {game}, which this server does not have.")
-
 
 class NoVersion(PlatformError):
-    """The match has no such version yet."""
+    """The match has no such version yet. It has those from 1 to `last`."""
 
     code = "no_such_version"
 
 
 class NoGame(PlatformError):
-    """There is no game with that id."""
+    """There is no game with that id. `games` are those that there are."""
 
     code = "no_such_game"
 
+    def __init__(self, game: str, games: Iterable[str]) -> None:
+        super().__init__(game=game, games=", ".join(sorted(games)))
+
 
 class NoSeat(PlatformError):
-    """The match has no seat with that name."""
+    """The match has no seat with that name. `seats` are those that it has."""
 
     code = "no_such_seat"
+
+    def __init__(self, seat: str, seats: Iterable[str]) -> None:
+        super().__init__(seat=seat, seats=", ".join(sorted(seats)))
 
 
 class NotSeated(PlatformError):
@@ -154,7 +175,7 @@ class MatchClosed(PlatformError):
 
 
 class BadList(PlatformError):
-    """A list of actions is empty, too long, or holds an action of the table beside others."""
+    """A list of actions is empty, too long, or holds an action of the table beside others. `reason` is the tail of a sentence."""
 
     code = "bad_list"
 
@@ -162,14 +183,14 @@ class BadList(PlatformError):
 class MustBeLast(PlatformError):
     """An action that draws chance or reveals something can only be the last of a list: lists that fail would be a way to peek.
 
-    `version`: that of the match for which this was confirmed.
+    `place`: its place in the list, from 0. `version`: that of the match for which this was confirmed.
     """
 
     code = "must_be_last"
     version: int | None = None
 
     def __init__(self, place: int) -> None:
-        super().__init__(f"Action {place + 1} of the list draws chance or reveals something, so nothing can follow it in the same request.")
+        super().__init__(number=place + 1)
         self.place = place
 
 
@@ -179,7 +200,7 @@ class Stale(PlatformError):
     code = "stale"
 
     def __init__(self, expected: int, version: int) -> None:
-        super().__init__(f"The match is at version {version}, not {expected}.")
+        super().__init__(expected=expected, version=version)
         self.version = version
 
 
@@ -188,14 +209,14 @@ class Reused(PlatformError):
 
     code = "request_reused"
 
-    def __init__(self) -> None:
-        super().__init__("This request id was used before, for another request.")
-
 
 class BadCursor(PlatformError):
     """A cursor was not given by any page of the list."""
 
     code = "bad_query"
+
+    def __init__(self, cursor: str) -> None:
+        super().__init__(reason=f"{cursor!r} is not a cursor of this list")
 
 
 class Busy(PlatformError):

@@ -172,5 +172,5 @@ def _parse(cursor: str | None) -> Place | None:
         return None
     moment, _, match = cursor.partition(".")
     if not moment.isdigit() or not match:
-        raise BadCursor(f"{cursor!r} is not a cursor of this list.")
+        raise BadCursor(cursor)
     return int(moment), match

@@ -73,7 +73,7 @@ def play(platform: Platform, match: str, actor: str, actions: Sequence[Any], **g
     StoreUnavailable.
     """
     if not 1 <= len(actions) <= LONGEST_LIST:
-        raise BadList(f"A list holds 1 to {LONGEST_LIST} actions.")
+        raise BadList(reason=f"it holds 1 to {LONGEST_LIST} actions")
     return submit(platform, Submission(match, actor, actions, **given))
 
 
@@ -130,7 +130,7 @@ def submit(platform: Platform, submission: Submission) -> Played:
             return _repeat(platform, match, claim, answer)
         metrics.conflicts.inc()
         cached = recall.extend(platform, cached, answer.head, answer.tail)
-    raise Busy("Too many others are writing to this match. Try again.")
+    raise Busy
 
 
 def write_once(platform: Platform, cached: Cached, decided: list[Decided]) -> Played:
@@ -180,7 +180,7 @@ def announce(platform: Platform, after: Position, number: int, enqueue: bool = T
 def _repeat(platform: Platform, match: str, claim: Claim | None, known: Known) -> Played:
     """Return what a request led to that was carried out before. Raises Reused if it was another one."""
     if claim is None or known.fingerprint != claim.fingerprint:
-        raise Reused()
+        raise Reused
     metrics.repeats.inc()
     entries = [parse(raw) for raw in known.entries]
     return Played(known.first, known.last, entries, recall.state_at(platform, match, known.last), True)
@@ -370,7 +370,7 @@ def _create(platform: Platform, match: str, player: str, action: Action, asked: 
     there = platform.store.log.read(match, 0, 1) if missing else []
     if not there:
         if missing:
-            raise NoSuchPlayer(missing[0])
+            raise NoSuchPlayer(player=missing[0])
         answer = platform.store.log.append(
             match, 0, [raw], changes(None, first)._replace(secret=secret.hex(), leaf=wanted_at(first, first))
         )
@@ -378,7 +378,7 @@ def _create(platform: Platform, match: str, player: str, action: Action, asked: 
     if there:
         made = parse(there[0])
         if asked is None or made.request != asked:
-            raise Reused()
+            raise Reused
         metrics.repeats.inc()
         return follow(recall.folding(platform, rules.id, made.revision), None, made)
     platform.cache.put(Cached(first, secret, dice_key(secret, match, {}), blind))

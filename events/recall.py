@@ -25,7 +25,7 @@ def position(platform: Platform, match: str) -> Position:
 def check_version(position: Position, version: int) -> None:
     """Raise NoVersion if the match, at its newest position, has not reached the version."""
     if version > position.version:
-        raise NoVersion(f"The match has versions 1 to {position.version}. There is no version {version}.")
+        raise NoVersion(version=version, last=position.version)
 
 
 def newest(platform: Platform, match: str) -> Cached:
@@ -43,13 +43,13 @@ def state_at(platform: Platform, match: str, version: int) -> Position:
     if version >= 1:
         loaded = platform.store.log.load(match, version)
         if not loaded.head:
-            raise NoMatch(f"There is no match {match}.")
+            raise NoMatch(match=match)
         if version <= loaded.head:
             return _build(platform, match, loaded.snapshot, loaded.tail, version)
     now = platform.store.log.head(match)
     if not now:
-        raise NoMatch(f"There is no match {match}.")
-    raise NoVersion(f"The match has the versions 1 to {now}; {version} is not one of them.")
+        raise NoMatch(match=match)
+    raise NoVersion(version=version, last=now)
 
 
 def origin(platform: Platform, match: str, version: int) -> Origin:
@@ -63,7 +63,7 @@ def game_of(platform: Platform, id: str) -> Game:
     """Return a game of the platform by its newest rules, those of new matches. Raises NoGame."""
     game = platform.games.get(id)
     if game is None:
-        raise NoGame(f"There is no game {id!r}. The games are {', '.join(sorted(platform.games))}.")
+        raise NoGame(id, platform.games)
     return game
 
 
@@ -74,7 +74,7 @@ def rules_of(platform: Platform, position: Position) -> Game:
     """
     found = game_of(platform, position.game).of_revision(position.revision)
     if found is None:
-        raise RulesMissing(position.game, position.revision)
+        raise RulesMissing(game=position.game, revision=position.revision)
     return found
 
 
@@ -121,12 +121,12 @@ def load(platform: Platform, match: str) -> Cached:
     check_id(match)
     loaded = platform.store.log.load(match)
     if not loaded.head:
-        raise NoMatch(f"There is no match {match}.")
+        raise NoMatch(match=match)
     position = _build(platform, match, loaded.snapshot, loaded.tail, loaded.head)
     # The secret of a match that is over can be deleted from the store without harm: the last entry reveals it.
     known = [text for text in (loaded.secret, position.secret) if text is not None and keeps(text, position.table["commitment"])]
     if not known:
-        raise SecretLost(match)
+        raise SecretLost(match=match)
     secret = bytes.fromhex(known[0])
     found = Cached(position, secret, dice_key(secret, match, position.table["contributions"]), blind_key(secret))
     platform.cache.put(found)
@@ -166,7 +166,7 @@ def step_to(found: Cached, after: Position) -> Cached:
 def check_id(match: str) -> None:
     """Raise NoMatch for an id that no match can have."""
     if not matches(MATCH, match):
-        raise NoMatch(f"There is no match {match}.")
+        raise NoMatch(match=match)
 
 
 def _build(platform: Platform, match: str, snapshot: bytes | None, tail: list[bytes], version: int) -> Position:

@@ -77,14 +77,14 @@ def number_and_width(text: str) -> tuple[int, int]:
     """
     number, partial, width = text.partition(".p/")
     if len(number) > 24 or _NUMBER.fullmatch(number) is None:
-        raise BadTile("A tile is named like x001/x234/067.")
+        raise BadTile("a tile is named like x001/x234/067")
     found = int(number.replace("x", "").replace("/", ""))
     if path(found) != number:
-        raise BadTile("The number of a tile has no more groups of digits than it needs.")
+        raise BadTile("the number of a tile has no more groups of digits than it needs")
     if not partial:
         return found, WIDTH
     if re.fullmatch(r"[1-9][0-9]{0,2}", width) is None or int(width) >= WIDTH:
-        raise BadTile("The width of a tile that is not whole is 1 to 255.")
+        raise BadTile("the width of a tile that is not whole is 1 to 255")
     return found, int(width)
 
 
@@ -177,7 +177,7 @@ def hashes(tile: bytes) -> list[bytes]:
     evidence.tiles.BadTile: A tile is made of hashes of 32 bytes.
     """
     if len(tile) % SIZE:
-        raise BadTile("A tile is made of hashes of 32 bytes.")
+        raise BadTile("a tile is made of hashes of 32 bytes")
     return [tile[place : place + SIZE] for place in range(0, len(tile), SIZE)]
 
 
@@ -204,7 +204,7 @@ def unbundled(data: bytes) -> list[bytes]:
     while place < len(data):
         end = place + 2 + int.from_bytes(data[place : place + 2])
         if end > len(data) or place + 2 > len(data):
-            raise BadTile("A bundle ends within an entry.")
+            raise BadTile("a bundle ends within an entry")
         found.append(data[place + 2 : end])
         place = end
     return found

@@ -48,7 +48,7 @@ def viewer_of(position: Position, caller: Caller, asked: str | None) -> str:
             raise Problem("hidden_view", viewer=asked)
         return asked
     if asked not in position.roster:
-        raise Problem("no_such_seat")
+        raise no_such_seat(position, asked)
     if not (position.ended or referees(position, caller) or has_seat(position, caller, asked)):
         raise Problem("hidden_view", viewer=asked)
     return asked
@@ -98,7 +98,7 @@ def seat_of(position: Position, caller: Caller, asked: str | None) -> str:
     player = caller.player()
     if asked is not None:
         if asked not in position.roster:
-            raise Problem("no_such_seat")
+            raise no_such_seat(position, asked)
         if not has_seat(position, caller, asked):
             raise Problem("not_your_seat", seat=asked)
         return asked
@@ -106,6 +106,11 @@ def seat_of(position: Position, caller: Caller, asked: str | None) -> str:
     if not seats:
         raise Problem("not_seated")
     return acting(position, seats)
+
+
+def no_such_seat(position: Position, asked: str) -> Problem:
+    """Return the problem of a seat that the match does not have."""
+    return Problem("no_such_seat", seat=asked, seats=", ".join(sorted(position.roster)))
 
 
 def seat_or_none(position: Position, caller: Caller, asked: str | None) -> str | None:

@@ -28,6 +28,8 @@ def create_match_refusal(session: Session, player: str, action: Action) -> Refus
     refusal = request_refusal(player, action)
     if refusal is not None:
         return refusal
+    if "order" in action and sorted(action["order"]) != sorted(action["seats"]):
+        return no("bad_order", "TBL-CRE-07", seats=", ".join(sorted(action["seats"])))
     try:
         session.game.begin(_order(session, action), action["options"])
     except Refused as refused:
@@ -36,13 +38,13 @@ def create_match_refusal(session: Session, player: str, action: Action) -> Refus
 
 
 def request_refusal(player: str, action: Action) -> Refusal | None:
-    """Return why the requests of a new match are refused, or None: its seats, their order, or its settings (TBL-CRE-03, TBL-CRE-07,
-    TBL-CLK-01, TBL-TIM-01, TBL-PRV-01)."""
+    """Return why the requests of a new match are refused, or None: its seats or its settings.
+
+    (TBL-CRE-03, TBL-CLK-01, TBL-TIM-01, TBL-PRV-01)
+    """
     for seat, seat_request in action["seats"].items():
         if occupant(seat_request, player) is None:
             return no("bad_seats", "TBL-CRE-03", seat=seat, request=seat_request)
-    if "order" in action and sorted(action["order"]) != sorted(action["seats"]):
-        return no("bad_order", "TBL-CRE-07", seats=", ".join(sorted(action["seats"])))
     return settings_refusal(action)
 
 

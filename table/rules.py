@@ -17,6 +17,7 @@ from table.deeds import DEEDS
 from table.document import Table
 from table.facts import FACTS
 from table.progress import is_over, lapse, lapsing
+from table.refusals import REFUSALS
 from table.session import BY_PLAYER, BY_REFEREE, BY_SEAT, BY_SYSTEM, Now, Session, TableDeed, fold
 from table.state import DISPUTED, PAUSED, lock_of, needs_code
 from table.votes import settle_votes
@@ -25,61 +26,6 @@ _CHOSEN: Mapping[str, list[TableDeed]] = {
     whose: [deed for deed in DEEDS.values() if deed.by == whose] for whose in (BY_PLAYER, BY_SEAT, BY_SYSTEM)
 }
 RULE_PREFIX = "TBL-"
-REFUSALS: Mapping[str, str] = {
-    "already_created": "The match exists already.",
-    "bad_seats": "The seat {seat} can be requested as `me`, `open`, `ai:<level>` or `player:<id>`, not as {request!r}.",
-    "bad_order": "The order must name each seat of the match once: {seats}.",
-    "origin_not_over": "The match {match} is not over. Only a match that is over can be forked.",
-    "nothing_to_play": "At version {version} that match was over, so nothing can be played from there.",
-    "other_seats": "A fork has the seats of the match that it begins from: {seats}.",
-    "no_such_seat": "The match has no seat {seat!r}. Its seats are {seats}.",
-    "seat_taken": "The seat {seat} is taken.",
-    "not_your_seat": "The seat {seat} is not yours.",
-    "not_invited": "The seat {seat} is not kept for you.",
-    "wrong_code": "This match asks for a code, and you gave none or another one. Its creator has it.",
-    "left_too_often": "You have left {limit} seats of this match, so you can take no more of it.",
-    "already_started": "The match has started. Seats can be left, and the match closed, before that only.",
-    "not_creator": "Only the creator of the match may close it.",
-    "match_closed": "The match was closed before it began.",
-    "bad_settings": "The setting {setting} is not possible: {reason}.",
-    "not_started": "A seat of this match is still open.",
-    "not_in_play": "The seat {seat} is out of play.",
-    "match_paused": "The match is paused. Nobody can act in it until it goes on.",
-    "time_is_up": "The time of the seat {seat} had run out when this was received.",
-    "substituted": "An artificial player plays the seat {seat}. Send `return` first to take it back.",
-    "not_substituted": "No artificial player plays the seat {seat}. It is yours to play.",
-    "not_late": "The time of the seat {seat} has not run out.",
-    "not_due": "It is too early for this, or there is nothing to end.",
-    "nothing_to_return": "The time from {start} to {end} cannot be given back: no clock runs, it is not over, or it is before {returned}.",
-    "no_vote": "There is no vote about the seat {seat} in which you have a voice.",
-    "already_offered": "The seat {seat} has offered this ({what}) already. Accept it, or decline it first.",
-    "no_offer": "There is no offer ({what}) that you could answer like this.",
-    "too_many_offers": "The seat has made {limit} offers in this match, so it can make no more.",
-    "ai_declines": "Artificial players never agree to a draw: {seats}.",
-    "nobody_to_agree": "There is no other player who could agree to a draw.",
-    "player_away": "A substitute plays for a player who is away and would have to agree: {seats}.",
-    "vote_open": "There is a vote about a seat whose time has run out. The match can be paused after it.",
-    "not_paused": "The match is not paused.",
-    "cannot_take_back": "The match cannot go back to version {version}, only to one before now and not before {first}: what was learned "
-    "from a die, or when something hidden was shown, cannot be taken back.",
-    "offered_already": "This changes nothing: the seat {seat} is offered like that already, or the player has it.",
-    "not_offered": "The seat {seat} is not offered to you.",
-    "not_over": "The match is not over. A rematch can be asked for when it is.",
-    "match_disputed": "The match is frozen until a dispute about it is settled.",
-    "no_such_past": "The match has the versions 1 to {last}, so version {version} cannot be disputed.",
-    "too_late": "It is too late for this: the time for it ended at {until}.",
-    "already_disputed": "The seat {seat} has a dispute that is not settled.",
-    "too_many_disputes": "There have been {limit} disputes in this match, so there can be no more.",
-    "no_dispute": "There is no dispute {dispute} for which you could do this now.",
-    "already_stated": "The seat {seat} has stated its side of this dispute.",
-    "not_a_referee": "Only a referee may rule on a dispute.",
-    "is_party": "You have or had a seat in this match, so another referee must rule.",
-    "same_referee": "You have ruled on this dispute, so another referee must rule on the appeal.",
-    "needs_admin": "No referee has answered this dispute in time. Now only an admin may rule.",
-    "bad_remedy": "This remedy is not possible: {reason}.",
-    "not_continued": "No ruling has another match go on from this one, or this has been done.",
-    "already_voted": "You have voted about the seat {seat} already.",
-}
 
 
 def is_table_action(action: Any) -> bool:
@@ -270,7 +216,7 @@ def players_in(events: Iterable[Event]) -> frozenset[str]:
 def sentence(game: Game, refusal: Refusal) -> str:
     """Return a refusal by the table or the game in words, with the facts of the case."""
     if is_table_refusal(refusal):
-        return REFUSALS[refusal.code].format_map(dict(refusal.facts))
+        return REFUSALS[refusal.code].detail.format_map(dict(refusal.facts))
     return kernel.sentence(game, refusal)
 
 

@@ -146,7 +146,7 @@ def records_of(what: list[str], data: Path | None) -> Iterator[Record]:
             with opened(data) as platform:
                 raws = list(platform.store.log.read_all(name))
             if not raws:
-                raise NoMatch(f"There is no match {name}.")
+                raise NoMatch(match=name)
             yield Record(name, raws, None)
         else:
             raise Unable(f"There is no file {name}, and this is not the id of a match.")

@@ -38,7 +38,7 @@ def shown(platform: Platform, origin: str = "") -> Shown:
     origin = origin or platform.signer.name
     state = platform.store.ledgers.state(origin)
     if state.served < 0:
-        raise NotInLedger("The log has no checkpoint yet. A worker signs it.")
+        raise NotInLedger(reason="it has no checkpoint yet, which a worker signs")
     return Shown(origin, state.served, state.note)
 
 
@@ -46,7 +46,7 @@ def tile(platform: Platform, level: int, number: int, width: int) -> bytes:
     """Return the bytes of the first hashes of a tile. Raises NotInLedger if the ledger has fewer, StoreUnavailable."""
     ledger = shown(platform)
     if not 0 < width <= tiles.width_of(level, number, ledger.size):
-        raise NotInLedger("The log has no such tile yet.")
+        raise NotInLedger(reason="it has no such tile yet")
     return b"".join(platform.store.ledgers.hashes(ledger.origin, [(level, number * tiles.WIDTH, width)])[0])
 
 
@@ -54,7 +54,7 @@ def bundle(platform: Platform, number: int, width: int) -> bytes:
     """Return the first leaves of a bundle of 256. Raises NotInLedger if the ledger has fewer, StoreUnavailable."""
     ledger = shown(platform)
     if not 0 < width <= tiles.width_of(0, number, ledger.size):
-        raise NotInLedger("The log has no such entries yet.")
+        raise NotInLedger(reason="it has no such entries yet")
     return tiles.bundle(platform.store.ledgers.leaves(ledger.origin, [(number * tiles.WIDTH, width)])[0])
 
 
@@ -65,7 +65,7 @@ def consistency(platform: Platform, first: int, second: int) -> list[bytes]:
     """
     ledger = shown(platform)
     if not 0 <= first <= second <= ledger.size:
-        raise NotInLedger(f"The log has {ledger.size} leaves. A proof goes from a smaller size to a larger one.")
+        raise NotInLedger(reason=f"it has {ledger.size} leaves, and a proof goes from a smaller size to a larger one")
     return proof(platform, ledger.origin, tree.consistency_spans(first, second), ledger.size)
 
 

@@ -84,7 +84,7 @@ OPERATIONS = (
         "Replays the match from its stream, decides every action again with the recorded dice, and compares. The report names the version "
         "of each difference. Everybody may audit a match that is over, without a key. Referees who do not play in it may audit it at "
         "any time. A process of the server does one audit at a time.",
-        key="optional", problems=("no_such_match", "audit_closed", "busy"),
+        key="optional", problems=("audit_closed",),
     ),
     Operation(
         "get_record", "GET", "/v1/matches/{match}/record", "history", "Get the full record, for an audit of your own", get_record,
@@ -96,6 +96,6 @@ OPERATIONS = (
             )
         },
         "Everything that `audit` reads, for an independent audit (docs/auditing.md). Only for callers who may audit.",
-        key="optional", problems=("no_such_match", "audit_closed"),
+        key="optional", problems=("audit_closed",),
     ),
 )  # fmt: skip

@@ -81,7 +81,7 @@ OPERATIONS = (
         "Referees who do not play in a match may see what is hidden in it while it runs. Each such read is signed and kept in the side log "
         "of the match before it is answered: of each reader and kind the first and the newest, and how many there were. Everybody may see "
         "them. Of a match that is hidden from spectators they come when it is over, since they tell how far it is.",
-        key="optional", problems=("no_such_match",),
+        key="optional",
     ),
     Operation(
         "get_refusals", "GET", "/v1/matches/{match}/refusals", "history", "List refused actions of seats", get_refusals,
@@ -89,6 +89,6 @@ OPERATIONS = (
         "The newest refused actions of the seats: at most 50 of a seat and 200 of a match. You see those of your own seats. Referees who "
         "do not play in the match, and everybody when it is over, see all. A refusal is here a second after its answer, and is lost if "
         "the server is killed before.",
-        key="optional", problems=("no_such_match", "hidden_refusals"),
+        key="optional", problems=("hidden_refusals",),
     ),
 )  # fmt: skip

@@ -11,17 +11,18 @@ import marshmallow
 import orjson
 from flask import Response
 
-import table.rules
+from events.errors import NoGame
 from games import patterns
 from games.kernel import SHARED_REFUSALS, Game
 from service.api.game_components import action_schemas, event_schemas, table_action_schemas, table_event_schemas
-from service.api.operations import TEXT_SCHEMA, Answer, Call, Operation, in_json
+from service.api.operations import TEXT_SCHEMA, UNCHANGED, Answer, Call, Operation, in_json
 from service.context import Service
 from service.http.limits import published
 from service.http.problems import CODES, Problem
 from service.http.responses import CSS, SVG, json_response, markdown_response, public
 from service.http.schemas import LookQuery
 from table.data import FOLDER
+from table.refusals import REFUSALS
 from web.look import all_definitions, look, stylesheet
 
 _RULE = re.compile(rf"^- \*\*(?P<id>{patterns.RULE})\*\* (?P<text>.+)$")
@@ -137,7 +138,7 @@ def get_problem(service: Service, call: Call, code: str) -> Response:
 def _game(service: Service, game: str) -> Game:
     found = service.games.get(game)
     if found is None:
-        raise Problem("no_such_game")
+        raise NoGame(game, service.games)
     return found
 
 
@@ -163,7 +164,7 @@ def game_in_full(game: Game, levels: Mapping[str, str]) -> dict[str, Any]:
         **game_in_brief(game),
         "options": game.options.schema,
         "levels": [{"id": level, "seat": f"ai:{level}", "about": about} for level, about in levels.items()],
-        "refusals": {**SHARED_REFUSALS, **game.refusals, **table.rules.REFUSALS},
+        "refusals": {**SHARED_REFUSALS, **game.refusals, **{code: kind.detail for code, kind in REFUSALS.items()}},
     }
 
 
@@ -217,7 +218,6 @@ def _reading(
     view: Callable[..., Response],
     answer: Answer,
     about: str,
-    problems: tuple[str, ...] = (),
     tag: str = "games",
     query: marshmallow.Schema | None = None,
 ) -> Operation:
@@ -227,12 +227,11 @@ def _reading(
         call.info.open = True
         return public(view(service, call, **ids), call.header("If-None-Match"))
 
-    answers = {200: answer._replace(headers=("ETag",)), 304: Answer("You have this content.", headers=("ETag",))}
-    return Operation(id, "GET", path, tag, summary, cached, answers, about, query=query, headers=("If-None-Match",), problems=problems)
+    answers = {200: answer._replace(headers=("ETag",)), 304: UNCHANGED}
+    return Operation(id, "GET", path, tag, summary, cached, answers, about, query=query, headers=("If-None-Match",))
 
 
 _MARKDOWN = {"text/markdown": TEXT_SCHEMA}
-_GAME = ("no_such_game",)
 
 OPERATIONS = (
     _reading(
@@ -241,29 +240,29 @@ OPERATIONS = (
     ),
     _reading(
         "get_game", "/v1/games/{game}", "Get a game: seats, options, artificial players, refusals", get_game,
-        in_json("The game.", "Game"), "What is needed to create a match of the game, and the sentence of every refusal.", _GAME,
+        in_json("The game.", "Game"), "What is needed to create a match of the game, and the sentence of every refusal.",
     ),
     _reading(
         "get_rules", "/v1/games/{game}/rules", "Get the rules, one by one", get_rules, in_json("The rules.", "Rules"),
-        "The rules of the game and of the table, each with the id that refusals name.", _GAME,
+        "The rules of the game and of the table, each with the id that refusals name.",
     ),
     _reading(
         "get_rule", "/v1/games/{game}/rules/{rule}", "Get one rule", get_rule,
-        in_json("The rule.", "Rule"), "The rule that a refusal names, such as `WAR-MOV-01`.", ("no_such_game", "no_such_rule"),
+        in_json("The rule.", "Rule"), "The rule that a refusal names, such as `WAR-MOV-01`.",
     ),
     _reading(
         "get_rulebook", "/v1/games/{game}/rulebook", "Get the rules as a text", get_rulebook,
-        Answer("RULES.md of the game.", _MARKDOWN), "The rulebook in Markdown, as people read it.", _GAME,
+        Answer("RULES.md of the game.", _MARKDOWN), "The rulebook in Markdown, as people read it.",
     ),
     _reading(
         "get_contract", "/v1/games/{game}/contract", "Get the description of the game's JSON as a text", get_contract,
         Answer("CONTRACT.md of the game.", _MARKDOWN),
-        "The state document, every action, every event and every refusal code, and who sees what, in Markdown.", _GAME,
+        "The state document, every action, every event and every refusal code, and who sees what, in Markdown.",
     ),
     _reading(
         "get_data", "/v1/games/{game}/data", "Get the data of the game: map, pieces, cards, costs, limits", get_data,
         in_json("The data.", "GameData"),
-        "Everything countable in the game, and the defaults of its options. The contract of the game refers to it.", _GAME,
+        "Everything countable in the game, and the defaults of its options. The contract of the game refers to it.",
     ),
     _reading(
         "get_table_rulebook", "/v1/table/rulebook", "Get the rules of the table, which hold for every match, as a text",
@@ -283,18 +282,17 @@ OPERATIONS = (
         "get_schema", "/v1/games/{game}/schema", "Get the JSON Schemas of the game", get_schema,
         in_json("The schemas.", "GameSchema"),
         "The state document, its views, the options, and each action and event of the game and of the table, as JSON Schema (2020-12).",
-        _GAME,
     ),
     _reading(
         "get_stylesheet", "/v1/games/{game}/look.css", "Get the style of a game's pictures, for pages that show frames", get_stylesheet,
         Answer("The style.", {CSS: TEXT_SCHEMA}),
-        "The colours of every class that a fragment may have, light and dark. The `color-scheme` of the page chooses.", _GAME,
+        "The colours of every class that a fragment may have, light and dark. The `color-scheme` of the page chooses.",
         query=LookQuery(),
     ),
     _reading(
         "get_definitions", "/v1/games/{game}/look.svg", "Get the definitions of a game's pictures, for pages that show frames",
         get_definitions, Answer("One SVG element that shows nothing.", preferred=(SVG,)),
-        "Every glyph, outline and badge that a fragment may refer to. A page puts the element into its document once.", _GAME,
+        "Every glyph, outline and badge that a fragment may refer to. A page puts the element into its document once.",
         query=LookQuery(),
     ),
 )  # fmt: skip
@@ -311,6 +309,6 @@ SERVER_OPERATIONS = (
     ),
     _reading(
         "get_problem", "/v1/problems/{code}", "Get one kind of problem", get_problem,
-        in_json("The kind of problem.", "ProblemKind"), "What the `type` of a problem links to.", ("no_such_problem",), tag="server",
+        in_json("The kind of problem.", "ProblemKind"), "What the `type` of a problem links to.", tag="server",
     ),
 )  # fmt: skip

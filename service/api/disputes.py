@@ -55,15 +55,11 @@ def appeal(service: Service, call: Call, match: str, dispute: str) -> Response:
 
 def rule(service: Service, call: Call, match: str, dispute: str) -> Response:
     """Rule on a dispute."""
-    if not call.caller.referees:
-        raise Problem("role_needed", needed="referees")
     return _acted(service, call, match, {"type": "rule_dispute", "dispute": _number(dispute), "remedy": "none", **call.body})
 
 
 def get_desk(service: Service, call: Call) -> Response:
     """Return a page of the disputes of all matches."""
-    if not call.caller.referees:
-        raise Problem("role_needed", needed="referees")
     waiting = bool(call.query["open"])
     desk = "waiting" if waiting else "all"
     asker = lists.Asker(call.caller.id, referees=True)
@@ -135,10 +131,6 @@ def _number(text: str) -> int:
     return int(text)
 
 
-_OF_SEATS = (
-    "no_player", "no_such_match", "no_such_seat", "not_your_seat", "not_seated", "not_started", "match_closed", "stale",
-    "against_the_rules", "request_reused", "busy",
-)  # fmt: skip
 _AFTERWARDS = in_json("The disputes of the match afterwards.", "Disputes")
 
 OPERATIONS = (
@@ -147,7 +139,7 @@ OPERATIONS = (
         {200: in_json("The disputes, in the order of their numbers, with their steps.", "Disputes")},
         "Seats and referees see all texts, and seats of the refused actions in a report their own. Everybody else sees that there is a "
         "dispute and what was ruled, and the texts when the match is over.",
-        key="optional", problems=("no_such_match",),
+        key="optional",
     ),
     Operation(
         "raise_dispute", "POST", "/v1/matches/{match}/disputes", "disputes", "Dispute what happened", raise_dispute,
@@ -155,7 +147,7 @@ OPERATIONS = (
         "The match is frozen, clocks included, until the dispute is settled (TBL-DIS-02). The action `dispute` does the same.",
         key="needed", scope="play", query=SeatQuery(), headers=("If-Match", "Idempotency-Key"),
         body=Body(reference("DisputeRequest"), DisputeBody(), examples={"a die": {"version": 41, "text": "Six sixes in a row."}}),
-        problems=(*_OF_SEATS, "no_such_past", "too_late", "already_disputed", "too_many_disputes"),
+        deeds=("dispute",),
     ),
     Operation(
         "state_side", "POST", "/v1/matches/{match}/disputes/{dispute}/statements", "disputes", "State your side", state_side,
@@ -163,14 +155,14 @@ OPERATIONS = (
         "Each other seat does so once. The action `state_side` does the same.",
         key="needed", scope="play", query=SeatQuery(), headers=("If-Match", "Idempotency-Key"),
         body=Body(reference("DisputeText"), TextBody(), examples={"a side": {"text": "I saw the die. It was fair."}}),
-        problems=(*_OF_SEATS, "no_such_dispute", "no_dispute", "already_stated"),
+        deeds=("state_side",),
     ),
     Operation(
         "rule_dispute", "POST", "/v1/matches/{match}/disputes/{dispute}/ruling", "disputes", "Rule on a dispute", rule,
         {200: _AFTERWARDS},
         "For referees who have no seat in the match and never had one. Without an appeal the ruling takes effect after seven days, or when "
         "all seats whom it concerns accept it. On appeal another referee rules, and that takes effect at once.",
-        key="needed", scope="referee", headers=("If-Match", "Idempotency-Key"),
+        key="needed", by="referee", scope="referee", headers=("If-Match", "Idempotency-Key"),
         body=Body(
             reference("RulingRequest"), RulingBody(),
             examples={
@@ -179,10 +171,7 @@ OPERATIONS = (
                 "a seat forfeits": {"verdict": "upheld", "remedy": "forfeit", "seat": "red", "text": "Two accounts of one player."},
             },
         ),
-        problems=(
-            "no_player", "no_such_match", "no_such_dispute", "role_needed", "not_a_referee", "no_dispute", "is_party", "same_referee",
-            "needs_admin", "bad_remedy", "stale", "against_the_rules", "request_reused", "busy",
-        ),
+        deeds=("rule_dispute",),
     ),
     Operation(
         "appeal_ruling", "POST", "/v1/matches/{match}/disputes/{dispute}/appeal", "disputes", "Appeal against a ruling", appeal,
@@ -190,12 +179,12 @@ OPERATIONS = (
         "Any seat, once, within seven days. Another referee rules, and that is final. The action `appeal` does the same.",
         key="needed", scope="play", query=SeatQuery(), headers=("If-Match", "Idempotency-Key"),
         body=Body(reference("DisputeText"), TextBody(), examples={"an appeal": {"text": "Look at version 40, too."}}),
-        problems=(*_OF_SEATS, "no_such_dispute", "no_dispute", "too_late"),
+        deeds=("appeal",),
     ),
     Operation(
         "get_desk", "GET", "/v1/disputes", "disputes", "See the referees' desk: the disputes of all matches", get_desk,
         {200: in_json("Disputes, those whose time runs out first before others. Continue with `next`.", "Desk")},
         "With `open=1`, the default, those that wait for a ruling; with `open=0` those of all matches that ever had one.",
-        key="needed", scope="referee", query=DeskQuery(), problems=("role_needed",),
+        key="needed", by="referee", scope="referee", query=DeskQuery(),
     ),
 )  # fmt: skip

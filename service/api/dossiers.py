@@ -61,7 +61,7 @@ def _viewer_of(position: Position, caller: Caller, asked: str | None) -> str:
             raise Problem("hidden_view", viewer=asked)
         return asked
     if asked == AUDITOR:
-        raise Problem("no_such_seat")
+        raise sight.no_such_seat(position, asked)
     return sight.viewer_of(position, caller, asked)
 
 
@@ -106,6 +106,6 @@ OPERATIONS = (
         "digests, who had each seat, refused actions, what staff was shown, the receipt, the leaves of the server's log, and a signature "
         "over all of it. Whole for everybody when the match is over, and for referees who do not play in it at any time, which is recorded "
         "first. Before that, players and spectators get what they may see, with proofs. It counts for the limit of audits.",
-        key="optional", query=DossierQuery(), problems=("no_such_match", "no_such_seat", "hidden_view"),
+        key="optional", query=DossierQuery(),
     ),
 )  # fmt: skip

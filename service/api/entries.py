@@ -81,6 +81,5 @@ OPERATIONS = (
         "With `Accept: application/x-ndjson` the answer has one entry a line. With `wait` the answer comes as soon as there is an entry "
         "after `after`. It is empty if the time is up before. An `after` that the match has not reached is 404.",
         key="optional", query=EntriesQuery(),
-        problems=("no_such_match", "no_such_seat", "no_such_version", "hidden_view", "too_many_streams", "streams_full"),
     ),
 )  # fmt: skip

@@ -58,6 +58,5 @@ OPERATIONS = (
         "application/x-ndjson` the answer has one frame a line. What a viewer may see is as for `get_state`. A full page of a match that "
         "is over stays as it is, and may be kept.",
         key="optional", query=FramesQuery(), headers=("If-None-Match",),
-        problems=("no_such_match", "no_such_seat", "no_such_version", "hidden_view"),
     ),
 )  # fmt: skip

@@ -34,19 +34,19 @@ def get_health(service: Service, call: Call) -> Response:
 
 
 def get_readiness(service: Service, call: Call) -> Response:
-    """Answer if the store can read and write, with what it has lost. Raise Problem `store_away` with what is waited for."""
+    """Answer if the store can read and write, with what it has lost. Raise Problem `not_ready` with what is waited for."""
     lost = losses.read(service.opened.settings.data)
     try:
         writes = service.opened.store.can_write()
     except WrongStore as wrong:
-        raise Problem("store_away", detail=f"{wrong}.") from wrong
+        raise Problem("not_ready", what=f"an operator. {wrong}".rstrip(".")) from wrong
     except StoreUnavailable as away:
         if lost.refused is not None:
-            raise Problem("store_away", detail=f"Waiting for an operator. {losses.refusal(lost.refused)}") from away
+            raise Problem("not_ready", what=f"an operator. {losses.refusal(lost.refused)}".rstrip(".")) from away
         what = "it is loading its data" if "loading" in away.reason else "it does not answer"
-        raise Problem("store_away", detail=f"Waiting for the store: {what}.") from away
+        raise Problem("not_ready", what=f"the store: {what}") from away
     if not writes:
-        raise Problem("store_away", detail="Waiting for the disk of the store, which is full or cannot be written. Reads are answered.")
+        raise Problem("not_ready", what="the disk of the store, which is full or cannot be written. Reads are answered")
     service.opened.store.check()
     rules = [{"game": need.game, "revision": need.revision, "matches": need.running} for need in service.rules_missing.known()]
     found = {"lost": losses.as_json(lost)} if lost else {}
@@ -126,7 +126,7 @@ OPERATIONS = (
         "get_readiness", "GET", "/readyz", "server", "Ask whether the server is ready", get_readiness, _READY,
         "503 as long as the store cannot read and write. The sentence says what is waited for. A server that has lost entries is ready, "
         "and says so until an operator has accepted that. So is one without the rules that some running matches began with.",
-        problems=("store_away",),
+        problems=("not_ready", "store_away", "store_refused"),
     ),
     Operation(
         "get_metrics", "GET", "/metrics", "server", "Get the server's metrics for Prometheus", get_metrics,

@@ -16,7 +16,6 @@ from games.schema import Schema
 from service import sight
 from service.api.operations import TEXT_SCHEMA, Answer, Call, Operation, in_json
 from service.context import Service
-from service.http.problems import Problem
 from service.http.responses import BYTES, TEXT, json_response, private
 from service.http.schemas import ConsistencyQuery, LeavesQuery
 
@@ -37,7 +36,7 @@ def get_tile(service: Service, call: Call, level: str, tile: str) -> Response:
     """Return the hashes of a tile."""
     number, width = _named(tile)
     if _LEVEL.fullmatch(level) is None:
-        raise Problem("not_in_log", detail="The level of a tile is 0 to 63.")
+        raise NotInLedger(reason="the level of a tile is 0 to 63")
     return _bytes(ledger.tile(service.platform, int(level), number, width), width)
 
 
@@ -70,7 +69,7 @@ def _named(tile: str) -> tuple[int, int]:
     try:
         return tiles.number_and_width(tile)
     except BadTile as reason:
-        raise NotInLedger(str(reason)) from None
+        raise NotInLedger(reason=str(reason)) from None
 
 
 def _bytes(content: bytes, width: int) -> Response:
@@ -79,7 +78,7 @@ def _bytes(content: bytes, width: int) -> Response:
     return response
 
 
-_PROBLEMS = ("not_in_log", "store_away", "store_refused")
+_OF_LOG = ("not_in_log", "store_away", "store_refused")
 _TILES = {200: Answer("The hashes, 32 bytes each.", {BYTES: _BYTES_SCHEMA})}
 _ENTRIES = {200: Answer("The leaves, each after its length in two bytes.", {BYTES: _BYTES_SCHEMA})}
 
@@ -89,7 +88,7 @@ MATCH_OPERATIONS = (
         {200: in_json("The leaves, by index.", "Leaves")},
         "A leaf comes when a match begins and ends, and at the latest an hour after an entry. Each proof leads to a signed checkpoint and "
         "can be checked without this server (docs/auditing.md). While a match is hidden from spectators, the leaves between are sealed.",
-        key="optional", query=LeavesQuery(), problems=("no_such_match", "not_in_log"),
+        key="optional", query=LeavesQuery(), problems=("not_in_log",),
     ),
 )  # fmt: skip
 
@@ -97,24 +96,24 @@ OPERATIONS = (
     Operation(
         "get_checkpoint", "GET", "/log/checkpoint", "log", "Get the newest checkpoint", get_checkpoint,
         {200: Answer("A signed note: the name of the log, the number of its leaves, and the root.", {TEXT: TEXT_SCHEMA})},
-        "A checkpoint as c2sp.org/tlog-checkpoint describes it, with the cosignatures of witnesses that it has.", problems=_PROBLEMS,
+        "A checkpoint as c2sp.org/tlog-checkpoint describes it, with the cosignatures of witnesses that it has.", problems=_OF_LOG,
     ),
     Operation(
         "get_log_tile_entries", "GET", "/log/tile/entries/{tile}", "log", "Get leaves, at the address of c2sp.org/tlog-tiles",
-        get_entries_of_log, _ENTRIES, "256 leaves, or with `.p/` and a number the first so many of them.", problems=_PROBLEMS,
+        get_entries_of_log, _ENTRIES, "256 leaves, or with `.p/` and a number the first so many of them.",
     ),
     Operation(
         "get_log_entries", "GET", "/log/entries/{tile}", "log", "Get leaves", get_entries_of_log, _ENTRIES,
-        "256 leaves, or with `.p/` and a number the first so many of them.", problems=_PROBLEMS,
+        "256 leaves, or with `.p/` and a number the first so many of them.",
     ),
     Operation(
         "get_log_tile", "GET", "/log/tile/{level}/{tile}", "log", "Get hashes of the Merkle tree", get_tile, _TILES,
-        "A tile as c2sp.org/tlog-tiles describes it: 256 hashes, or with `.p/` and a number the first so many of them.", problems=_PROBLEMS,
+        "A tile as c2sp.org/tlog-tiles describes it: 256 hashes, or with `.p/` and a number the first so many of them.",
     ),
     Operation(
         "get_consistency", "GET", "/log/consistency", "log", "Get the proof that the log has only grown", get_consistency,
         {200: in_json("The proof.", "Consistency")},
         "The proof of consistency (RFC 6962, 2.1.2) between two sizes. Anybody can compute it from the tiles as well.",
-        query=ConsistencyQuery(), problems=_PROBLEMS,
+        query=ConsistencyQuery(), problems=_OF_LOG,
     ),
 )  # fmt: skip

@@ -23,6 +23,8 @@ from service.http.problems import Problem, refusal_problem
 from service.http.quotas import is_searched, subjects
 from service.http.responses import empty_response, json_response, names_tag, private, tagged
 from service.http.schemas import MatchBody, MatchesQuery, SeatBody
+from table.creating import CREATE
+from table.forks import FORK
 from table.state import ME
 
 SETTINGS = ("clock", "time_out", "spectators")
@@ -174,10 +176,7 @@ OPERATIONS = (
         "match that begins from a version of a match that is over (TBL-FRK-01). With an `Idempotency-Key` a repeated request creates no "
         "second match.",
         key="needed", scope="play", headers=("Idempotency-Key",),
-        problems=(
-            "no_player", "no_such_game", "no_such_player", "no_such_match", "no_such_version", "bad_seats", "bad_order", "bad_settings",
-            "origin_not_over", "nothing_to_play", "other_seats", "against_the_rules", "request_reused", "quota_reached", "secret_lost",
-        ),
+        deeds=(CREATE, FORK),
         body=Body({"anyOf": [reference("NewMatch"), reference("Fork")]}, MatchBody(), examples=_EXAMPLES), links=_LINKS,
     ),
     Operation(
@@ -185,23 +184,20 @@ OPERATIONS = (
         {200: in_json("Matches, newest first or as `sort` says. A page may have fewer than `limit`. Continue with `next`.", "Matches")},
         "All matches, or those that the query asks for. Asking for `me` needs a key. A match that is hidden from spectators is listed for "
         "those who do not play in it as it was at its start, until it is over.",
-        key="optional", query=MatchesQuery(), problems=("no_key", "no_player", "no_such_game"),
+        key="optional", query=MatchesQuery(), problems=("no_key", "no_player"),
     ),
     Operation(
         "get_match", "GET", "/v1/matches/{match}", "matches", "Get the standing of a match", get_match,
         {200: in_json("The standing.", "Match", ("ETag",)), 304: UNCHANGED},
         "Who has each seat, whose turn it is, and the outcome. Everybody may see it.",
-        key="optional", headers=("If-None-Match",), problems=("no_such_match",),
+        key="optional", headers=("If-None-Match",),
     ),
     Operation(
         "join_match", "POST", "/v1/matches/{match}/seats/{seat}", "matches", "Take an open seat", join_match,
         {200: in_json("The match, with you in the seat.", "Match", ("ETag",))},
         "The match starts when no seat is open. The action `take_seat` does the same.",
         key="needed", scope="play", headers=("Idempotency-Key",),
-        problems=(
-            "no_player", "no_such_match", "no_such_seat", "seat_taken", "not_invited", "wrong_code", "left_too_often", "match_closed",
-            "request_reused", "busy",
-        ),
+        deeds=("take_seat",),
         body=Body(
             reference("SeatRequestBody"), SeatBody(), required=False, examples=_SEAT_EXAMPLES
         ),

@@ -22,8 +22,12 @@ from service.http.addresses import address_of
 from service.http.keys import NOBODY, Caller
 from service.http.middleware import INFO, RequestInfo, info_of
 from service.http.parsing import parse_body, parse_query
-from service.http.problems import CODES, Problem, platform_problem, problem_response
-from service.http.responses import JSON
+from service.http.problems import CODES, Problem, platform_problem, problem_response, refusals_of
+from service.http.responses import EVENT_STREAM, JSON
+from table.creating import CREATE
+from table.forks import FORK
+from table.refusals import codes_in
+from table.rules import play_refusal
 
 log = structlog.get_logger("service")
 
@@ -55,7 +59,12 @@ class Body(NamedTuple):
 
 
 class Operation(NamedTuple):
-    """One method of one path. `scope`: what the key must be allowed, if there is a key; None: any valid key will do."""
+    """One method of one path.
+
+    `by`: who alone may ask, which is checked before the view is called. `scope`: what the key must be allowed, if there is a key; None: any
+    valid key will do. `deeds`: the kinds of action of the table that it carries out. `plays`: `acts` if it carries out actions of a seat
+    in the game, `asks` if it judges whether a seat may act. `problems`: the codes with which its view alone refuses.
+    """
 
     id: str
     method: str
@@ -66,42 +75,95 @@ class Operation(NamedTuple):
     answers: Mapping[int, Answer]
     about: str
     key: Literal["none", "optional", "needed"] = "none"
+    by: Literal["anybody", "player", "referee", "admin"] = "anybody"
     scope: str | None = "read"
     query: marshmallow.Schema | None = None
     headers: tuple[str, ...] = ()
     body: Body | None = None
+    deeds: tuple[str, ...] = ()
+    plays: Literal["", "asks", "acts"] = ""
     problems: tuple[str, ...] = ()
     links: Mapping[str, Any] = NONE
 
     def all_problems(self) -> list[str]:
-        """Return every code with which the operation may fail, in the order of `CODES`. Some follow from what it takes."""
-        found = {
-            "bad_request",
-            "bad_query",
-            "address_too_long",
-            "header_too_large",
-            "too_many_requests",
-            "too_many_at_once",
-            "busy",
-            "broken",
-            *self.problems,
-        }
+        """Return every code with which the operation may fail, in the order of `CODES`. Nearly all follow from what it takes and does."""
+        found = {"bad_query", "address_too_long", "header_too_large", "too_many_requests", "broken", *self.problems}
+        for part in self.path.split("/"):
+            found.update(_OF_PATHS.get(part, ()))
+        for name in self.query.fields if self.query is not None else ():
+            found.update(_OF_QUERIES.get(name, ()))
+        for name in self.headers:
+            found.update(_OF_HEADERS.get(name, ()))
         if self.key != "none":
-            found |= {"bad_key", "store_away", "store_refused"}
+            found |= {"bad_key", *_STORE}
             if self.scope is not None:
                 found.add("scope_needed")
+            if self.scope == "account":
+                found.add("no_such_player")  # who has just been deleted
         if self.key == "needed":
             found.add("no_key")
+        if self.by in ("admin", "referee"):
+            found.add("role_needed")
         if self.body is not None:
-            found |= {"bad_json", "bad_body", "too_large", "not_json", "encoded"}
-        if self.headers:
-            found.add("bad_header")
-        if "{match}" in self.path:
-            found |= {"secret_lost", "rules_missing"}
-        return [code for code in CODES if code in found]
+            found |= {"bad_json", "bad_body", "bad_request", "too_large", "not_json", "encoded"}
+        if self.body is not None or any(answer.content or answer.preferred for answer in self.answers.values()):
+            found |= {"too_many_at_once", "busy"}  # what is long on its way needs a place
+        if any(EVENT_STREAM in answer.content for answer in self.answers.values()) or "wait" in getattr(self.query, "fields", ()):
+            found |= {"too_many_streams", "streams_full"}
+        if self.by == "player" or self.deeds:
+            found.add("no_player")
+        return sorted(found | self._refusals(), key=_ORDER.__getitem__)
+
+    def _refusals(self) -> set[str]:
+        """Return the codes that follow from the actions that the operation carries out or judges."""
+        found = set(refusals_of(*self.deeds)) - {"already_created"}  # a match that an operation creates is a new one
+        if self.deeds:
+            found |= {"against_the_rules", "busy"}
+            if "If-Match" in self.headers:
+                found.add("stale")
+        for deed in self.deeds:
+            found |= _OF_DEEDS.get(deed, frozenset())
+        if self.plays:
+            found |= {"not_started", "match_closed"} | codes_in(play_refusal)
+        if self.plays == "acts":
+            found |= {"against_the_rules", "must_be_last", "bad_list"}
+        return found
 
 
-UNCHANGED = Answer("Nothing has changed since the version in `If-None-Match`.", headers=("ETag",))
+_ORDER = {code: place for place, code in enumerate(CODES)}
+_STORE = ("store_away", "store_refused")
+_OF_PATHS: Mapping[str, tuple[str, ...]] = {
+    "{match}": ("no_such_match", "secret_lost", "rules_missing"),
+    "{player}": ("no_such_player",),
+    "{key}": ("no_such_key",),
+    "{game}": ("no_such_game",),
+    "{rule}": ("no_such_rule",),
+    "{version}": ("no_such_version",),
+    "{dispute}": ("no_such_dispute",),
+    "{tile}": ("not_in_log", *_STORE),
+    "{code}": ("no_such_problem",),
+}
+_OF_QUERIES: Mapping[str, tuple[str, ...]] = {
+    "viewer": ("no_such_seat", "hidden_view"),
+    "seat": ("no_such_seat", "not_your_seat", "not_seated"),
+    "at": ("no_such_version",),
+    "after": ("no_such_version",),
+    "game": ("no_such_game",),
+}
+_OF_HEADERS: Mapping[str, tuple[str, ...]] = {
+    "If-Match": ("bad_header",),
+    "Idempotency-Key": ("bad_header", "request_reused"),
+    "Last-Event-ID": ("bad_header",),
+}
+_OF_DEEDS: Mapping[str, frozenset[str]] = {
+    CREATE: frozenset({"no_such_game", "no_such_player", "quota_reached"}),
+    FORK: frozenset({"no_such_match", "no_such_version", "no_such_player", "quota_reached", "secret_lost", "rules_missing"}),
+    "rematch": frozenset({"no_such_player", "quota_reached"}),
+    "hand_over": frozenset({"no_such_player"}),
+}
+
+
+UNCHANGED = Answer("Nothing has changed since the answer whose ETag is in `If-None-Match`.", headers=("ETag",))
 
 
 def in_json(about: str, component: str, headers: tuple[str, ...] = ()) -> Answer:
@@ -147,7 +209,7 @@ def _through_flask(endpoint: Endpoint) -> Endpoint:
 def _endpoint(operation: Operation, service: Service) -> Endpoint:
     """Return the operation as a function from environ to response. It checks key, query and body, calls the view, and turns every error
     into a problem."""
-    view, body, key, scope = operation.view, operation.body, operation.key, operation.scope
+    view, body, key, by, scope = operation.view, operation.body, operation.key, operation.by, operation.scope
     keys, bodies, limit = service.keys, service.bodies, service.settings.body_limit
     query = operation.query or marshmallow.Schema()
     required = any(field.required for field in query.fields.values())
@@ -159,6 +221,7 @@ def _endpoint(operation: Operation, service: Service) -> Endpoint:
         try:
             caller = keys.caller(environ.get("HTTP_AUTHORIZATION"), key, address_of(environ), scope) if key != "none" else NOBODY
             info.player = caller.id
+            caller.check(by)
             parameters = parse_query(query, environ) if required or environ.get("QUERY_STRING") else defaults
             given = parse_body(body.schema, body.required, environ, limit, partial(bodies.take, caller.id)) if body is not None else None
             return view(service, Call(caller, parameters, given, environ), **ids)

@@ -11,7 +11,6 @@ from events import accounts
 from events.accounts import Key
 from service.api.game_components import reference
 from service.api.operations import Answer, Body, Call, Operation, in_json
-from service.api.players import check_admin
 from service.context import Service
 from service.http.responses import empty_response, json_response, private, unstored
 from service.http.schemas import KeyBody
@@ -26,7 +25,6 @@ def list_my_keys(service: Service, call: Call) -> Response:
 
 def list_keys(service: Service, call: Call, player: str) -> Response:
     """Return the keys of a player."""
-    check_admin(call.caller)
     return _list(service, player)
 
 
@@ -45,7 +43,6 @@ def create_my_key(service: Service, call: Call) -> Response:
 
 def create_key(service: Service, call: Call, player: str) -> Response:
     """Give a player another key, in place of a lost one."""
-    check_admin(call.caller)
     return _with_text(*_create(service, call, player), 201)
 
 
@@ -64,7 +61,6 @@ def revoke_my_key(service: Service, call: Call, key: str) -> Response:
 
 def revoke_key(service: Service, call: Call, player: str, key: str) -> Response:
     """Revoke a key of a player."""
-    check_admin(call.caller)
     return _revoke(service, call, player, key)
 
 
@@ -107,48 +103,48 @@ OPERATIONS = (
         "list_my_keys", "GET", "/v1/players/me/keys", "players", "List your keys", list_my_keys,
         {200: in_json("Your keys, the oldest first, without their texts.", "Keys")},
         "What each key is for, what it may do, and on which day it was last used.",
-        key="needed", scope="account", problems=("no_player", "no_such_player"),
+        key="needed", by="player", scope="account",
     ),
     Operation(
         "create_my_key", "POST", "/v1/players/me/keys", "players", "Make another key", create_my_key,
         {201: in_json(_NEW, "NewKey", ("Location",))},
         "A key can only make keys with scopes that it has. A player has at most 20 keys.",
-        key="needed", scope="account", body=_BODY, problems=("no_player", "no_such_player", "too_many_keys"),
+        key="needed", by="player", scope="account", body=_BODY, problems=("too_many_keys",),
     ),
     Operation(
         "get_my_key", "GET", "/v1/players/me/keys/{key}", "players", "Get one of your keys", get_my_key,
         {200: in_json("The key, without its text.", "Key")},
         "What the key is for, what it may do, and on which day it was last used.",
-        key="needed", scope="account", problems=("no_player", "no_such_player", "no_such_key"),
+        key="needed", by="player", scope="account",
     ),
     Operation(
         "revoke_my_key", "DELETE", "/v1/players/me/keys/{key}", "players", "Revoke one of your keys", revoke_my_key,
         {204: Answer("The key is nobody's.")},
         "It takes effect at once, in open streams too. A key may revoke itself.",
-        key="needed", scope="account", problems=("no_player", "no_such_player", "no_such_key"),
+        key="needed", by="player", scope="account",
     ),
     Operation(
         "rotate_my_key", "POST", "/v1/players/me/keys/{key}/rotate", "players", "Give one of your keys a new text", rotate_my_key,
         {200: in_json(_NEW, "NewKey")},
         "The old text is valid no longer, at once. If the key rotates itself and the answer is lost, so is the key: make another one and "
         "revoke this one if that matters. A key can only rotate keys with scopes that it has.",
-        key="needed", scope="account", problems=("no_player", "no_such_player", "no_such_key"),
+        key="needed", by="player", scope="account",
     ),
     Operation(
         "list_keys", "GET", "/v1/players/{player}/keys", "players", "List the keys of a player", list_keys,
         {200: in_json("The keys, the oldest first, without their texts.", "Keys")},
-        _ADMIN, key="needed", scope=None, problems=("role_needed", "no_such_player"),
+        _ADMIN, key="needed", by="admin", scope=None,
     ),
     Operation(
         "create_key", "POST", "/v1/players/{player}/keys", "players", "Replace a lost key of a player", create_key,
         {201: in_json(_NEW, "NewKey")},
         f"{_ADMIN} The lost key stays valid until it is revoked.",
-        key="needed", scope=None, body=_BODY, problems=("role_needed", "no_such_player", "too_many_keys"),
+        key="needed", by="admin", scope=None, body=_BODY, problems=("too_many_keys",),
     ),
     Operation(
         "revoke_key", "DELETE", "/v1/players/{player}/keys/{key}", "players", "Revoke a key of a player", revoke_key,
         {204: Answer("The key is nobody's.")},
         f"{_ADMIN} It takes effect at once, in open streams too.",
-        key="needed", scope=None, problems=("role_needed", "no_such_player", "no_such_key"),
+        key="needed", by="admin", scope=None,
     ),
 )  # fmt: skip

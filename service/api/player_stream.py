@@ -191,6 +191,6 @@ OPERATIONS = (
         "that waited for you has been sent; it comes again if the server may have missed something. The `id` is a moment: with it as "
         "`Last-Event-ID` you also get what has happened since. An event may come twice, and none is lost. A comment comes at least "
         "every 15 seconds. A generated client reads an answer to its end, so let it ask with `seconds`, such as 0 for what waits now.",
-        key="needed", query=PlayerStreamQuery(), headers=("Last-Event-ID",), problems=("no_player", "too_many_streams", "streams_full"),
+        key="needed", by="player", query=PlayerStreamQuery(), headers=("Last-Event-ID",),
     ),
 )  # fmt: skip

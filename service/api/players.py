@@ -5,11 +5,12 @@ from __future__ import annotations
 from flask import Response
 
 from events import accounts
+from events.errors import NoSuchPlayer
 from service.api.game_components import reference
 from service.api.operations import Answer, Body, Call, Operation, in_json
 from service.context import Service
 from service.http.addresses import address_of
-from service.http.keys import ADMIN, Caller
+from service.http.keys import ADMIN
 from service.http.problems import Problem
 from service.http.responses import empty_response, json_response, private, unstored
 from service.http.schemas import ConfirmQuery, NameBody, PlayerBody, RoleBody
@@ -19,7 +20,7 @@ def create_player(service: Service, call: Call) -> Response:
     """Create a player. Return the player with the key."""
     role = call.body.get("role", "player")
     if role != "player":
-        check_admin(call.caller)
+        call.caller.check("admin")
     if call.caller != ADMIN:
         call.info.used = service.throttle.spend(("players", address_of(call.environ)))
     player, key = accounts.register(service.platform, call.body["name"], role)
@@ -56,7 +57,7 @@ def get_player(service: Service, call: Call, player: str) -> Response:
     """Return the profile of a player."""
     found = service.directory.account(player)
     if found is None:
-        raise Problem("no_such_player")
+        raise NoSuchPlayer(player=player)
     about = found.player
     games = accounts.finished(service.platform, player)
     return private(json_response({"id": about.id, "name": about.name, "created": about.created, "finished": games}))
@@ -64,16 +65,9 @@ def get_player(service: Service, call: Call, player: str) -> Response:
 
 def change_role(service: Service, call: Call, player: str) -> Response:
     """Give a player another role."""
-    check_admin(call.caller)
     accounts.set_role(service.platform, player, call.body["role"])
     service.directory.forget(player)
     return private(json_response({"id": player, "role": call.body["role"]}))
-
-
-def check_admin(caller: Caller) -> None:
-    """Raise Problem `role_needed` unless the caller is the owner of the admin key."""
-    if caller != ADMIN:
-        raise Problem("role_needed", needed="the owner of the admin key")
 
 
 _NAME = {"another name": {"name": "Ada Lovelace"}}
@@ -95,8 +89,7 @@ OPERATIONS = (
         "rename_me", "PATCH", "/v1/players/me", "players", "Change your name", rename_me,
         {200: in_json("You, with the new name.", "Player")},
         "Matches, lists and boards show the new name at once, also those of the past.",
-        key="needed", scope="account", body=Body(reference("NameRequest"), NameBody(), examples=_NAME),
-        problems=("no_player", "no_such_player"),
+        key="needed", by="player", scope="account", body=Body(reference("NameRequest"), NameBody(), examples=_NAME),
     ),
     Operation(
         "delete_me", "DELETE", "/v1/players/me", "players", "Delete yourself", delete_me,
@@ -104,20 +97,20 @@ OPERATIONS = (
         "Your name and all keys are removed for good, and your streams end. First you leave the seats of matches that have not started, "
         "and decline invitations. In other matches your seats stay yours, and nobody plays them. Logs of matches are never changed: they "
         "have your id, which is never used again, and the name null is shown for it.",
-        key="needed", scope="account", query=ConfirmQuery(),
-        problems=("no_player", "no_such_player", "not_confirmed", "still_seated", "busy", "secret_lost"),
+        key="needed", by="player", scope="account", query=ConfirmQuery(),
+        problems=("not_confirmed", "still_seated", "busy", "secret_lost", "rules_missing"),
     ),
     Operation(
         "get_player", "GET", "/v1/players/{player}", "players", "Get the profile of a player", get_player,
         {200: in_json("The profile.", "Profile")},
         "Everybody may see it. A deleted player has the name null.",
-        key="optional", problems=("no_such_player",),
+        key="optional",
     ),
     Operation(
         "change_role", "PATCH", "/v1/players/{player}", "players", "Give a player a role, or take it away", change_role,
         {200: in_json("The player's role.", "GivenRole")},
         "Only for the owner of the admin key. It takes effect at once, in open streams too.",
-        key="needed", scope=None, body=Body(reference("RoleRequest"), RoleBody(), examples={"no referee": {"role": "player"}}),
-        problems=("role_needed", "no_such_player"),
+        key="needed", by="admin", scope=None,
+        body=Body(reference("RoleRequest"), RoleBody(), examples={"no referee": {"role": "player"}}),
     ),
 )  # fmt: skip

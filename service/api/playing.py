@@ -10,7 +10,7 @@ from flask import Response
 
 from events import play, recall
 from events.deciding import Given
-from events.errors import MustBeLast, Reused, Stale
+from events.errors import BadList, MustBeLast, Reused, Stale
 from events.platform import Platform
 from events.play import Played
 from events.standings import at_table
@@ -29,16 +29,18 @@ from service.context import Service
 from service.http.addresses import address_of
 from service.http.keys import Caller
 from service.http.parsing import RECEIVED
-from service.http.problems import Problem, refusal_problem
+from service.http.problems import CHOSEN, Problem, refusal_problem
 from service.http.quotas import is_searched, subjects
 from service.http.responses import JSON, SVG, TEXT, empty_response, json_response, names_tag, prefers, tagged, text_response
 from service.http.schemas import PictureQuery, SeatQuery, StateQuery
+from table.deeds import BEGINNINGS
 from table.rematch import rematch
 from table.rules import admit, by_seat, is_table_action
 
 _TAG = re.compile(f'"({patterns.VERSION})(?:[.]{patterns.VERSION})?(?:-gzip)?"|({patterns.VERSION})')
 _VARY = "Authorization, Accept"
 REMATCH = "rematch"
+ALONE = "an action of the table is sent alone"
 
 
 def get_state(service: Service, call: Call, match: str) -> Response:
@@ -126,7 +128,7 @@ def carry_out(service: Service, call: Call, match: str) -> Done:
     given = _given(call)
     listed = isinstance(call.body, list)
     if listed and any(map(is_table_action, actions)):
-        raise Problem("bad_list")
+        raise BadList(reason=ALONE)
     action, chosen = actions[0], call.query.get("seat")
     with _in_flight(service, call) as received:
         seats = _Seats(service.platform, match, player, actions, {**given, "received": received.moment})
@@ -349,7 +351,6 @@ OPERATIONS = (
         "With `Accept: text/plain` the answer is a board for people, in at most 60 lines of 120 columns. With "
         "`Accept: image/svg+xml` it is the picture of `get_picture`.",
         key="optional", query=StateQuery(), headers=("If-None-Match",),
-        problems=("no_such_match", "no_such_seat", "no_such_version", "hidden_view"),
     ),
     Operation(
         "get_picture", "GET", "/v1/matches/{match}/state.svg", "play", "See the match as a picture", get_picture,
@@ -360,15 +361,13 @@ OPERATIONS = (
         "The board, the panels of the seats, whose turn it is, and what the last entry did, as one SVG document that refers to nothing "
         "else. Without a key it is what a spectator sees, so the address can stand in an `<img>`. Who may see what is as for `get_state`.",
         key="optional", query=PictureQuery(), headers=("If-None-Match",),
-        problems=("no_such_match", "no_such_seat", "no_such_version", "hidden_view"),
     ),
     Operation(
         "get_choices", "GET", "/v1/matches/{match}/choices", "play", "Ask what you may do", get_choices,
         {200: in_json("Every legal choice: of your seat in the game, and yours at the table.", "Choices", ("ETag",)), 304: UNCHANGED},
         "The action of each choice can be sent as it is. An open choice has the least counts in its action, and the ranges of the others "
         "in `choose`.",
-        key="needed", query=SeatQuery(), headers=("If-None-Match",),
-        problems=("no_player", "no_such_match", "no_such_seat", "not_your_seat", "not_seated"),
+        key="needed", by="player", query=SeatQuery(), headers=("If-None-Match",),
     ),
     Operation(
         "act", "POST", "/v1/matches/{match}/actions", "play", "Act", act,
@@ -381,15 +380,7 @@ OPERATIONS = (
         "request was received counts for clocks. `rematch` creates a match of its own, the same for all who ask, and answers with it.",
         key="needed", scope="play", query=SeatQuery(), headers=("If-Match", "Idempotency-Key"),
         body=Body(reference("Actions"), examples=_EXAMPLES),
-        problems=(
-            "no_player", "no_such_match", "no_such_seat", "not_your_seat", "not_seated", "not_started", "stale", "against_the_rules",
-            "already_created", "already_started", "left_too_often", "seat_taken", "not_invited", "wrong_code", "not_creator",
-            "match_closed", "not_in_play", "match_paused", "time_is_up", "substituted", "not_substituted", "no_vote", "already_voted",
-            "already_offered", "no_offer", "too_many_offers", "ai_declines", "nobody_to_agree", "player_away", "vote_open", "not_paused",
-            "cannot_take_back", "offered_already", "not_offered", "not_over", "no_such_player", "quota_reached",
-            "match_disputed", "no_such_past", "too_late", "already_disputed", "too_many_disputes", "no_dispute", "already_stated",
-            "not_a_referee", "is_party", "same_referee", "needs_admin", "bad_remedy",
-            "bad_list", "must_be_last", "request_reused", "busy",
-        ),
+        deeds=tuple(kind for kind in CHOSEN if kind not in BEGINNINGS), plays="acts",
+        problems=("already_created",),
     ),
 )  # fmt: skip

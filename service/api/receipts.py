@@ -37,7 +37,7 @@ def get_receipt(service: Service, call: Call, match: str, version: str) -> Respo
     position = sight.seen(service.platform, newest, call.caller)
     number = int(version) if patterns.matches(patterns.VERSION, version) else 0
     if number < 1:
-        raise NoVersion(f"The match has versions 1 to {position.version}. There is no version {version}.")
+        raise NoVersion(version=version, last=position.version)
     recall.check_version(position, number)
     note_view(service, newest, call.caller, SPECTATOR, number)
     entry = _entry(service.platform, match, number)
@@ -64,7 +64,7 @@ def _entry(platform: Platform, match: str, version: int) -> Entry:
     """Return the entry of a version that the match has just had. Raises NoVersion if the store has lost it, or the match is gone."""
     found = [parse(raw) for raw in platform.store.log.read(match, version - 1, 1)]
     if not found or found[0].version != version:
-        raise NoVersion(f"The store has no entry of version {version}.")
+        raise NoVersion(version=version, last=version - 1)
     return found[0]
 
 
@@ -79,7 +79,7 @@ OPERATIONS = (
         },
         "A signed note that says which digest the match has at this version (docs/auditing.md). Keep it: two receipts that disagree, or a "
         "receipt and a record that do, prove that history was rewritten. The keys are at `/.well-known/warledger-keys`.",
-        key="optional", headers=("If-None-Match",), problems=("no_such_match", "no_such_version"),
+        key="optional", headers=("If-None-Match",),
     ),
 )  # fmt: skip
 

@@ -146,6 +146,5 @@ OPERATIONS = (
         "15 seconds. A generated client reads an answer to its end, so let it ask with `seconds`, such as 0 for the entries that exist. To "
         "follow a match live, use a library for server-sent events, or `get_entries` with `wait`.",
         key="optional", query=StreamQuery(), headers=("Last-Event-ID",),
-        problems=("no_such_match", "no_such_seat", "no_such_version", "hidden_view", "too_many_streams", "streams_full"),
     ),
 )  # fmt: skip

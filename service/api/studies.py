@@ -29,9 +29,9 @@ _UNITS = {"hint": "hints", "analysis": "analyses"}
 def get_hint(service: Service, call: Call, match: str) -> Response:
     """Return what a level would do for the caller's seat, or 202 while a worker thinks about it."""
     position = recall.position(service.platform, match)
+    seat, level = sight.seat_of(position, call.caller, call.query.get("seat")), call.query["level"]
     if not is_practice(position.table):
         raise Problem("not_practice")
-    seat, level = sight.seat_of(position, call.caller, call.query.get("seat")), call.query["level"]
     game = recall.rules_of(service.platform, position)
     _check_decides(game, position, seat)
     work = hint_for(match, position.version, seat, level, call.caller.player(), service.platform.clock.now())
@@ -121,8 +121,6 @@ def _waiting(work: Owed, about: dict[str, object]) -> Response:
     return response
 
 
-_SEATED = ("no_player", "no_such_match", "no_such_seat", "not_your_seat", "not_seated")
-
 OPERATIONS = (
     Operation(
         "get_hint", "GET", "/v1/matches/{match}/hint", "play", "Ask what to do, in a practice match", get_hint,
@@ -132,11 +130,8 @@ OPERATIONS = (
         },
         "What a level of play would do for your seat, and what it thinks of the choices, by your seat's view alone: it knows nothing that "
         "you do not know. In practice matches only. The answer is kept for some minutes, and for you alone.",
-        key="needed", query=HintQuery(),
-        problems=(
-            *_SEATED, "not_practice", "nothing_to_decide", "not_started", "match_closed", "match_paused", "match_disputed", "substituted",
-            "time_is_up", "thinking_failed",
-        ),
+        key="needed", by="player", query=HintQuery(),
+        plays="asks", problems=("not_practice", "nothing_to_decide", "thinking_failed"),
     ),
     Operation(
         "begin_analysis", "POST", "/v1/matches/{match}/analysis", "history", "Ask for the analysis of a match that is over", begin_analysis,
@@ -147,8 +142,8 @@ OPERATIONS = (
         "A worker judges every decision of the match (docs/ai.md): what it was worth to its seat before and after, by what the seat knew, "
         "and what would have been better. Everybody with a key may ask for it, and everybody may read it. It is made once for each level, "
         "kept for a week, and is the same whenever it is made. What nobody asks for ends.",
-        key="needed", query=AnalysisQuery(),
-        problems=("no_player", "no_such_match", "analysis_closed", "analysis_too_long", "thinking_failed"),
+        key="needed", by="player", query=AnalysisQuery(),
+        problems=("analysis_closed", "analysis_too_long", "thinking_failed"),
     ),
     Operation(
         "get_analysis", "GET", "/v1/matches/{match}/analysis", "history", "Get the analysis of a match that is over", get_analysis,
@@ -158,6 +153,6 @@ OPERATIONS = (
         },
         "The analysis that somebody has asked for with `POST`.",
         key="optional", query=AnalysisQuery(),
-        problems=("no_such_match", "no_analysis", "analysis_closed", "analysis_too_long", "thinking_failed"),
+        problems=("no_analysis", "analysis_closed", "analysis_too_long", "thinking_failed"),
     ),
 )  # fmt: skip

@@ -6,14 +6,15 @@ from flask import Response
 
 from events import recall
 from events.attempts import attempt
+from events.errors import BadList
 from games.kernel import Refused, legal
 from service import sight
 from service.api.game_components import reference
 from service.api.operations import Body, Call, Operation, in_json
 from service.api.pictures import drawing
-from service.api.playing import actions_in, expected_version
+from service.api.playing import ALONE, actions_in, expected_version
 from service.context import Service
-from service.http.problems import Problem, refusal_problem
+from service.http.problems import refusal_problem
 from service.http.responses import json_response, private
 from service.http.schemas import TriesQuery
 from table.rules import is_table_action
@@ -23,7 +24,7 @@ def try_actions(service: Service, call: Call, match: str) -> Response:
     """Carry out actions of the caller's seat on a version of the match, and write nothing."""
     actions, version = actions_in(call.body), expected_version(call)
     if any(map(is_table_action, actions)):
-        raise Problem("bad_list")
+        raise BadList(reason=ALONE)
     newest = recall.position(service.platform, match)
     sight.seat_of(newest, call.caller, call.query.get("seat"))
     before = newest
@@ -66,11 +67,8 @@ OPERATIONS = (
         "`If-Match`, and nothing is written. An action that draws chance or reveals something is not carried out: as the last of the list "
         "it is left out (`reveals`), else the answer is `must_be_last`, as for `act`. So nothing is shown that you could not know. Clocks "
         "stand still.",
-        key="needed", query=TriesQuery(), headers=("If-Match",),
+        key="needed", by="player", query=TriesQuery(), headers=("If-Match",),
         body=Body(reference("GameActions"), examples=_EXAMPLES),
-        problems=(
-            "no_player", "no_such_match", "no_such_seat", "no_such_version", "not_your_seat", "not_seated", "not_started",
-            "against_the_rules", "match_closed", "match_paused", "time_is_up", "substituted", "bad_list", "must_be_last",
-        ),
+        plays="acts", problems=("no_such_version",),
     ),
 )  # fmt: skip

@@ -90,6 +90,5 @@ OPERATIONS = (
         "did it. `pointer` is a JSON Pointer (RFC 6901), such as `/regions/london/civilians`. What a viewer may see is as for `get_state`. "
         "A search ends after 1,000 versions: continue with `next` as `at` until it is null.",
         key="optional", query=WhyQuery(),
-        problems=("no_such_match", "no_such_seat", "no_such_version", "hidden_view"),
     ),
 )  # fmt: skip

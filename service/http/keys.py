@@ -64,6 +64,15 @@ class Caller(NamedTuple):
             raise Problem("no_player")
         return self.id
 
+    def check(self, by: str) -> None:
+        """Raise Problem `no_player` or `role_needed` unless the caller is who alone may ask: `player`, `referee`, `admin` or `anybody`."""
+        if by == "player":
+            self.player()
+        elif by == "referee" and not self.referees:
+            raise Problem("role_needed", needed="referees")
+        elif by == "admin" and self != ADMIN:
+            raise Problem("role_needed", needed="the owner of the admin key")
+
 
 NOBODY = Caller()
 ADMIN = Caller(None, "admin", "admin")

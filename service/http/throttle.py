@@ -15,7 +15,7 @@ from service.http.addresses import Addresses, Network
 from service.http.known_keys import KnownKeys
 from service.http.limits import OWN, Used
 from service.http.meters import Meter, Settlement
-from service.http.problems import CODES, Problem
+from service.http.problems import Problem
 
 PROBES = frozenset(("/healthz", "/readyz", "/metrics"))
 
@@ -25,9 +25,8 @@ class Limited(Problem):
 
     def __init__(self, kind: str, used: Used) -> None:
         limit = used.limit
-        more = {"limit": limit.name, "scope": limit.scope, "amount": used.amount, "retry_after": used.seconds}
-        detail = CODES[kind].detail.format(unit=limit.unit, window=limit.seconds, **more)
-        super().__init__(kind, more, detail=detail)
+        more: dict[str, Any] = {"limit": limit.name, "scope": limit.scope, "amount": used.amount, "retry_after": used.seconds}
+        super().__init__(kind, more, unit=limit.unit, window=limit.seconds, **more)
         self.headers = used.headers()
         metrics.limited.labels(limit.name).inc()
 

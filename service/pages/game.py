@@ -11,10 +11,10 @@ from flask import Response
 from markupsafe import Markup, escape
 
 from events import lists
+from events.errors import NoGame
 from games.kernel import Game
 from service.api.catalogue import rules
 from service.http.keys import Caller
-from service.http.problems import Problem
 from service.http.static import CRESTS
 from service.pages.html import Pages, game_in_brief, html_response, seat_name
 from service.pages.lobby import cover
@@ -32,7 +32,7 @@ def game_page(pages: Pages, caller: Caller, game: str) -> Response:
     """Return the page of a game."""
     found = pages.service.games.get(game)
     if found is None:
-        raise Problem("no_such_game")
+        raise NoGame(game, pages.service.games)
     intro = list(_intro(found))
     values = {
         "here": game,

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Container
 from functools import cache
+from string import Formatter
 from typing import Any
 from urllib.parse import quote
 
 import jsonschema_rs
 from werkzeug.test import TestResponse
 
+from games.kernel import SHARED_REFUSALS
 from service.api.openapi import described
+from service.http.problems import CODES, RETRY_AFTER
+from service.http.problems import MEDIA_TYPE as PROBLEM
 from tests.conftest import ALL_GAMES
 
 HERE = "urn:warledger:openapi"
@@ -54,16 +59,17 @@ def check(method: str, path: str, answer: TestResponse) -> None:
     """Fail unless the answer is as described."""
     found = operation("GET" if method == "HEAD" else method, path.split("?")[0])
     if found is None:
-        if answer.mimetype == "application/problem+json" and method != "HEAD":
-            assert answer.json["code"] in ANYWHERE
+        if answer.mimetype == PROBLEM and method != "HEAD":
             validator("/components/schemas/Problem").validate(answer.json)
+            check_problem(f"{method} {path}", answer, ANYWHERE)
         return
     verb = "get" if method == "HEAD" else method.lower()
     responses = description()["paths"][found][verb]["responses"]
-    response = responses.get(str(answer.status_code))
-    assert response is not None, f"{method} {path} answers {answer.status_code}, which is not described"
-    for name in response.get("headers", {}):
-        assert name in answer.headers, f"{method} {path}: {answer.status_code} without {name}"
+    assert str(answer.status_code) in responses, f"{method} {path} answers {answer.status_code}, which is not described"
+    place, response = resolved(f"/paths/{escaped(found)}/{verb}/responses/{answer.status_code}", responses[str(answer.status_code)])
+    for name, header in response.get("headers", {}).items():
+        if resolved("", header)[1]["required"]:
+            assert name in answer.headers, f"{method} {path}: {answer.status_code} without {name}"
     if answer.mimetype in response.get("x-preferred-media-types", ()):
         return
     content = response.get("content", {})
@@ -71,6 +77,50 @@ def check(method: str, path: str, answer: TestResponse) -> None:
         assert not answer.mimetype, f"{method} {path} answers in {answer.mimetype}"
         return
     assert answer.mimetype in content, f"{method} {path} answers in {answer.mimetype}"
-    place = f"/paths/{escaped(found)}/{verb}/responses/{answer.status_code}/content/{escaped(answer.mimetype)}/schema"
-    if method != "HEAD" and answer.mimetype in ("application/json", "application/problem+json"):
-        validator(place).validate(json.loads(answer.data))
+    if method != "HEAD" and answer.mimetype in ("application/json", PROBLEM):
+        validator(f"{place}/content/{escaped(answer.mimetype)}/schema").validate(json.loads(answer.data))
+        if answer.mimetype == PROBLEM:
+            check_problem(f"{method} {path}", answer, content[PROBLEM]["examples"])
+
+
+def check_problem(asked: str, answer: TestResponse, examples: Container[str]) -> None:
+    """Fail unless a problem has the kind, the sentence and the headers that are documented."""
+    problem = answer.json
+    kind = problem["type"].rpartition("/")[2]
+    assert kind in examples, f"{asked} answers {kind}, which is not described"
+    assert (problem["status"], problem["title"]) == CODES[kind][:2]
+    if kind == "against_the_rules":
+        game = ALL_GAMES[problem["game"]]
+        assert says(game.refusals.get(problem["code"]) or SHARED_REFUSALS[problem["code"]], problem["detail"]), problem
+    else:
+        assert problem["code"] == kind
+        assert says(CODES[kind].detail, problem["detail"]), problem
+    if kind in RETRY_AFTER or answer.status_code == 429:
+        assert int(answer.headers["Retry-After"]) > 0
+    if kind in ("too_many_requests", "quota_reached"):
+        assert answer.headers["RateLimit"].startswith(f'"{problem["limit"]}"')
+        assert answer.headers["RateLimit-Policy"].startswith(f'"{problem["limit"]}"')
+
+
+@cache
+def pattern(sentence: str) -> re.Pattern[str]:
+    """Return the pattern of a sentence: any text for each fact in braces."""
+    return re.compile(
+        "".join(re.escape(text) + (".*" if fact is not None else "") for text, fact, _, _ in Formatter().parse(sentence)), re.DOTALL
+    )
+
+
+def says(sentence: str, detail: str) -> bool:
+    """Return True if a detail is a sentence with the facts of a case."""
+    return pattern(sentence).fullmatch(detail) is not None
+
+
+def resolved(place: str, part: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return a part of the description and its place, or those to which it refers."""
+    if "$ref" not in part:
+        return place, part
+    place = part["$ref"].removeprefix("#")
+    found: Any = description()
+    for name in place.split("/")[1:]:
+        found = found[name]
+    return place, found

@@ -15,7 +15,7 @@ from service.http.problems import CODES
 from table.data import FOLDER, LEVELS
 from table.deeds import BEGINNINGS, DEEDS
 from table.facts import FACTS
-from table.rules import REFUSALS
+from table.refusals import REFUSALS
 from tests.service.conftest import Caller
 
 

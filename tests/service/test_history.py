@@ -163,7 +163,7 @@ def test_entries_after_a_version_that_is_still_to_come_are_404(
     for _ in range(2):
         refused = anybody.get(f"/v1/matches/{tally}/{path.format(head + 1)}")
         assert (refused.status_code, refused.json["code"]) == (404, "no_such_version")
-        assert refused.json["detail"] == f"The match has versions 1 to {head}. There is no version {head + 1}."
+        assert refused.json["detail"] == f"The match has the versions 1 to {head}. There is no version {head + 1}."
         head = played_out(platform, ada, ben, tally)["version"]
     assert anybody.get(f"/v1/matches/{tally}/entries?after={head}").json["entries"] == []
 

@@ -213,7 +213,8 @@ def test_while_the_store_is_unavailable_the_answer_is_503_and_service_resumes_af
     ada = Caller(client, Caller(client).post("/v1/players", {"name": "Ada"}).json["key"])
     match = ada.post("/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open"}}).json["id"]
     store.stop()
-    for refused in (ada.get(f"/v1/matches/{match}/state"), ada.act(match, {"type": "end_moves"}), ada.get("/readyz"), ada.get("/metrics")):
+    assert ada.get("/readyz").json["code"] == "not_ready"
+    for refused in (ada.get(f"/v1/matches/{match}/state"), ada.act(match, {"type": "end_moves"}), ada.get("/metrics")):
         assert (refused.status_code, refused.json["code"], refused.headers["Retry-After"]) == (503, "store_away", "1")
     assert ada.get("/healthz").status_code == 200
     again = embedded.start(tmp_path, embedded.STORE, "always")

@@ -115,7 +115,7 @@ def test_a_hidden_match_has_receipts_up_to_what_the_caller_may_see(
     for caller in (anybody, cleo):
         assert caller.get(f"/v1/matches/{match}/receipts/3").status_code == 200
         beyond = caller.get(f"/v1/matches/{match}/receipts/4")
-        assert (beyond.status_code, beyond.json["detail"]) == (404, "The match has versions 1 to 3. There is no version 4.")
+        assert (beyond.status_code, beyond.json["detail"]) == (404, "The match has the versions 1 to 3. There is no version 4.")
     for caller in (ada, ben, referee):
         assert caller.get(f"/v1/matches/{match}/receipts/5").status_code == 200
     ada.act(match, {"type": "resign"})

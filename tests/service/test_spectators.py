@@ -125,7 +125,7 @@ def test_a_stranger_sees_the_match_as_it_was_and_players_and_referees_as_it_is(
         assert [entry["version"] for entry in caller.get(f"/v1/matches/{match}/entries").json["entries"]] == [1, 2, 3]
         beyond = caller.get(f"/v1/matches/{match}/state?at=4")
         assert (beyond.status_code, beyond.json["code"]) == (404, "no_such_version")
-        assert beyond.json["detail"] == "The match has versions 1 to 3. There is no version 4."
+        assert beyond.json["detail"] == "The match has the versions 1 to 3. There is no version 4."
     for caller in (ada, ben, referee, admin):
         assert caller.get(f"/v1/matches/{match}").json["version"] == 7
         assert caller.get(f"/v1/matches/{match}/state").json["version"] == 7

@@ -265,7 +265,7 @@ def test_an_action_of_the_table_in_a_list_is_refused_and_changes_nothing(ada: Ca
         before = everything(anybody, match)
         refused = ada.act(match, actions)
         assert (refused.status_code, refused.json["code"]) == (400, "bad_list")
-        assert refused.json["detail"] == "An action of the table is sent alone, not in a list."
+        assert refused.json["detail"] == "The list of actions is wrong: an action of the table is sent alone."
         assert everything(anybody, match) == before
 
 

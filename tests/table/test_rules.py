@@ -23,6 +23,7 @@ from table.data import CLOSED_MS, FOLDER, LEVELS, MOST_BYTES, OPEN_MS
 from table.deeds import DEEDS, FORK
 from table.document import Table
 from table.facts import FACTS
+from table.refusals import REFUSALS
 from table.session import BY_PLAYER, NewMatch, Session, evolve
 from table.state import BLANK, CLOSED, DOCUMENT, OPEN, STARTED, lock_of, needs_code, open_seats, removal, seats_of
 from tests.table import recording
@@ -333,7 +334,7 @@ def contract_of_refusals() -> dict[str, tuple[list[str], list[str]]]:
 
 def test_every_refusal_of_the_table_is_tried_with_each_of_its_rules() -> None:
     tried = {(code, rule) for code, rule, _, _ in REFUSED} | {(each.refusal.code, each.refusal.rule) for each in recording.found()}
-    by_code = {code: sorted(str(rule) for other, rule in tried if other == code) for code in rules.REFUSALS}
+    by_code = {code: sorted(str(rule) for other, rule in tried if other == code) for code in REFUSALS}
     assert by_code == {code: named for code, (named, _) in contract_of_refusals().items()}
 
 

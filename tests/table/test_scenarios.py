@@ -10,7 +10,7 @@ import yaml
 from table.data import FOLDER
 from table.deeds import DEEDS
 from table.facts import FACTS
-from table.rules import REFUSALS
+from table.refusals import REFUSALS
 from tools.scenarios import failures, rules_of
 
 SCENARIOS = yaml.safe_load((FOLDER / "scenarios.yaml").read_text(encoding="utf-8"))

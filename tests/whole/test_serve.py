@@ -221,7 +221,13 @@ def test_the_supervisor_stays_fit_to_be_forked_and_what_it_forks_has_a_name(last
     assert all(Path(f"/proc/{process.number}/exe").readlink() == exe for process in part(lasting, "a_worker"))
 
 
-UNFORKED = "import sys\nfrom service.supervisor import forking\nforking.FORKS = False\nfrom service.supervisor import serve\nsys.exit(serve.main(sys.argv[1:]))"
+UNFORKED = """
+import sys
+from service.supervisor import forking
+forking.FORKS = False
+from service.supervisor import serve
+sys.exit(serve.main(sys.argv[1:]))
+"""
 
 
 def test_where_nothing_is_forked_every_part_is_started_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
