@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import yaml
@@ -14,8 +15,8 @@ from games import GAMES, patterns
 from games.kernel import Game
 from games.schema import Schema, ids, text, whole
 from service.api import game_components, picture_components, shared_components
-from service.api.game_components import KEY_ID, MATCH_ID, PLAYER_ID, SEAT, reference, versions
-from service.api.operations import Answer, Operation
+from service.api.game_components import KEY_ID, MATCH_ID, PLAYER_ID, SEAT, camel, reference, versions
+from service.api.operations import UNCHANGED, Answer, Operation
 from service.api.routes import OPERATIONS
 from service.http.problems import CODES, MEDIA_TYPE, RETRY_AFTER
 from service.http.schemas import KeyBody, NameBody, PlayerBody, RoleBody, SeatBody
@@ -32,6 +33,9 @@ Everybody may read what a spectator may see, without a key. Every failure is `ap
 
 CONTACT = {"name": "The operator of this server"}
 LICENSE = {"name": "All rights reserved", "identifier": "LicenseRef-All-Rights-Reserved"}
+
+WIDTH = 140
+INDENT = 20  # what stands further to the right may be longer than WIDTH
 
 TILE = "^(x[0-9]{3}/){0,5}[0-9]{3}([.]p/[1-9][0-9]{0,2})?$"
 
@@ -93,6 +97,42 @@ RESPONSE_HEADERS: Mapping[str, tuple[str, str]] = {
     ),
 }
 
+# The facts of the examples of problems, by their name in a sentence; where one has several meanings, by code.
+FACTS: Mapping[str, Any] = {
+    "allowed": "GET, HEAD, OPTIONS", "amount": 5000, "dispute": 2, "encoding": "gzip", "expected": 40, "first": 38, "game": "war",
+    "games": ", ".join(sorted(GAMES)), "header": "If-Match", "last": 41, "limit": 3, "match": "m234567abcdefghij", "needed": "referees",
+    "number": 2, "player": "p234567abcdefghij", "request": "robot", "retry_after": 3, "revision": 7, "scope": "player", "seat": "red",
+    "seats": "blue, green", "setting": "clock.seconds", "unit": "requests", "until": 1795363302729, "version": 41, "viewer": "blue",
+    "what": "draw", "whose": "caller", "window": 10,
+}  # fmt: skip
+FACTS_OF: Mapping[str, Mapping[str, Any]] = {
+    "bad_body": {"reason": "seats: Missing data for required field"},
+    "bad_header": {"reason": 'it must be a version, as in "41"'},
+    "bad_json": {"reason": "unexpected end of data"},
+    "bad_list": {"reason": "an action of the table is sent alone"},
+    "bad_query": {"reason": "limit: Must be greater than or equal to 1 and less than or equal to 100"},
+    "scope_needed": {"scope": "play"},
+    "no_such_game": {"game": "chess"},
+    "no_such_version": {"version": 99},
+    "not_in_log": {"reason": "it has no such tile yet"},
+    "analysis_too_long": {"limit": 5000},
+    "no_such_past": {"version": 99},
+    "still_seated": {"limit": 100},
+    "too_many_keys": {"limit": 20},
+    "too_many_offers": {"limit": 20},
+    "too_large": {"limit": 65_536},
+    "address_too_long": {"limit": 4096},
+    "against_the_rules": {"sentence": "red cannot act now; it is the turn of blue."},
+    "bad_remedy": {"reason": "the match is over, so nothing is played on"},
+    "bad_settings": {"reason": "it must be 5 to 5184000"},
+    "quota_reached": {"limit": "open_matches", "amount": 200, "unit": "matches"},
+    "too_many_at_once": {"limit": 4, "what": "bodies on their way"},
+    "too_many_requests": {"limit": "requests"},
+    "too_many_streams": {"limit": 32, "what": "streams and long polls"},
+    "header_too_large": {"limit": 4096},
+    "not_ready": {"what": "the store: it is loading its data"},
+}
+
 TAGS = {
     "players": "Players and their keys.",
     "games": "The games, their rules and their JSON Schemas.",
@@ -137,10 +177,17 @@ def described(games: Mapping[str, Game] = GAMES) -> dict[str, Any]:
         spec.components.schema(name, component=components[name])
     spec.components.security_scheme("key", {"type": "http", "scheme": "bearer", "description": "The key of a player, or the admin key."})
     for name, (_, about) in RESPONSE_HEADERS.items():
-        spec.components.header(name, {"description": about, "schema": text().schema, "required": True})
+        spec.components.header(name, {"description": about, "schema": text().schema, "required": not name.startswith("RateLimit")})
+    for code in CODES:
+        spec.components.example(code, {"value": _example(code)})
     paths: dict[str, dict[str, Any]] = {}
     for operation in OPERATIONS:
         paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, converter, games)
+    operations = [row for methods in paths.values() for row in methods.values()]
+    for name, parameter in _shared("parameters", operations, _name_of_parameter).items():
+        spec.components.parameter(name, parameter["in"], parameter)
+    for name, response in _shared("responses", operations, _name_of_response).items():
+        spec.components.response(name, response)
     for path, methods in paths.items():
         spec.path(path, operations=methods)
     description: dict[str, Any] = spec.to_dict()
@@ -148,15 +195,34 @@ def described(games: Mapping[str, Game] = GAMES) -> dict[str, Any]:
 
 
 def in_yaml(description: Mapping[str, Any]) -> str:
-    """Return the description as openapi.yaml contains it."""
-    return yaml.dump(description, Dumper=_WithoutAnchors, sort_keys=False, allow_unicode=True, width=140)
+    """Return the description as openapi.yaml contains it: a map or a list that fits into a line stands on one."""
+    return yaml.dump(description, Dumper=_Compact, sort_keys=False, allow_unicode=True, width=WIDTH)
 
 
-class _WithoutAnchors(yaml.SafeDumper):
-    """YAML without anchors."""
+class _Compact(yaml.SafeDumper):
+    """YAML without anchors, in which what is short stands on one line."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
+
+    def represent_mapping(self, tag: str, mapping: Any, flow_style: bool | None = None) -> yaml.MappingNode:
+        node = super().represent_mapping(tag, mapping, flow_style)
+        return _laid_out(node, sum(_length(key) + _length(value) + 4 for key, value in node.value))
+
+    def represent_sequence(self, tag: str, sequence: Any, flow_style: bool | None = None) -> yaml.SequenceNode:
+        node = super().represent_sequence(tag, sequence, flow_style)
+        return _laid_out(node, sum(_length(item) + 2 for item in node.value))
+
+
+def _laid_out(node: Any, length: int) -> Any:
+    node.length = length
+    node.flow_style = length <= WIDTH - INDENT
+    return node
+
+
+def _length(node: Any) -> int:
+    """Return about how many characters a node has on one line."""
+    return len(node.value) + 2 if isinstance(node, yaml.ScalarNode) else node.length
 
 
 def _operation(operation: Operation, converter: OpenAPIConverter, games: Mapping[str, Game]) -> dict[str, Any]:
@@ -183,7 +249,7 @@ def _operation(operation: Operation, converter: OpenAPIConverter, games: Mapping
         row["requestBody"] = {"required": operation.body.required, "content": {"application/json": content}}
     row["responses"] = {
         **{str(status): _answer(answer) for status, answer in operation.answers.items()},
-        **_problems(operation),
+        **{str(status): _failure(codes) for status, codes in _groups(operation).items()},
     }
     for status, links in operation.links.items():
         row["responses"][status]["links"] = links
@@ -220,25 +286,65 @@ def _header(component: str) -> tuple[str, dict[str, Any]]:
     return RESPONSE_HEADERS[component][0], {"$ref": f"#/components/headers/{component}"}
 
 
-def _problems(operation: Operation) -> dict[str, Any]:
-    """Return a response for each status of failure, with an example for each code."""
+def _shared(kind: str, operations: list[dict[str, Any]], name_of: Callable[[Any], str | None]) -> dict[str, Any]:
+    """Replace the parameters or the responses that recur by names of components, to which apispec refers. Return them by these names."""
+    places: dict[str, list[tuple[Any, Any]]] = {}
+    for row in operations:
+        holder = row.get(kind, [])
+        for key in holder if isinstance(holder, dict) else range(len(holder)):
+            places.setdefault(json.dumps(holder[key]), []).append((holder, key))
     found: dict[str, Any] = {}
+    for content, alike in places.items():
+        name = name_of(json.loads(content))
+        if name is None or len(alike) == 1:
+            continue
+        assert name not in found, f"two components would have the name {name}"
+        found[name] = json.loads(content)
+        for holder, key in alike:
+            holder[key] = name
+    return found
+
+
+def _name_of_parameter(parameter: Mapping[str, Any]) -> str:
+    return camel(*parameter["name"].lower().split("-"))
+
+
+def _name_of_response(response: Mapping[str, Any]) -> str | None:
+    """Return the name of the component of a failure, or of a 304; None for other answers."""
+    if response["description"] == UNCHANGED.about:
+        return "Unchanged"
+    codes = response.get("content", {}).get(MEDIA_TYPE, {}).get("examples", {})
+    return "Or".join(map(camel, codes)) or None
+
+
+def _groups(operation: Operation) -> dict[int, tuple[str, ...]]:
+    """Return the codes with which an operation may fail, by their status."""
+    found: dict[int, tuple[str, ...]] = {}
     for code in operation.all_problems():
-        status, title, detail = CODES[code]
-        response = found.setdefault(
-            str(status),
-            {"description": "", "content": {MEDIA_TYPE: {"schema": reference("Problem"), "examples": {}}}},
-        )
-        response["description"] = f"{response['description']}, `{code}`" if response["description"] else f"{title}: `{code}`"
-        example = {"type": f"/v1/problems/{code}", "title": title, "status": status, "code": code, "detail": detail}
-        if code == "against_the_rules":
-            example = {**example, "code": "not_your_turn", "detail": "It is not for red to act now; blue must.", "rule": None}
-            example["facts"] = {"actor": "red", "to_act": "blue"}
-        response["content"][MEDIA_TYPE]["examples"][code] = {"value": example}
-        if code in RETRY_AFTER:
-            response["headers"] = dict([_header("RetryAfter")])
-        if status == 401:
-            response["headers"] = dict([_header("Authenticate")])
-        if status == 429:
-            response["headers"] = dict(map(_header, ("RetryAfter", "RateLimit", "RateLimitPolicy")))
-    return {status: found[status] for status in sorted(found)}
+        found[CODES[code].status] = (*found.get(CODES[code].status, ()), code)
+    return found
+
+
+def _failure(codes: tuple[str, ...]) -> dict[str, Any]:
+    """Return the response of a failure with one of these codes, which have one status."""
+    status, title, _ = CODES[codes[0]]
+    examples = {code: {"$ref": f"#/components/examples/{code}"} for code in codes}
+    response: dict[str, Any] = {"description": f"{title}: {', '.join(f'`{code}`' for code in codes)}"}
+    if status == 401:
+        response["headers"] = dict([_header("Authenticate")])
+    elif status == 429:
+        response["headers"] = dict(map(_header, ("RetryAfter", "RateLimit", "RateLimitPolicy")))
+    elif all(code in RETRY_AFTER for code in codes):
+        response["headers"] = dict([_header("RetryAfter")])
+    response["content"] = {MEDIA_TYPE: {"schema": reference("Problem"), "examples": examples}}
+    return response
+
+
+def _example(code: str) -> dict[str, Any]:
+    """Return a problem with a code, as it may be sent."""
+    status, title, detail = CODES[code]
+    facts = {**FACTS, **FACTS_OF.get(code, {})}
+    problem = {"type": f"/v1/problems/{code}", "title": title, "status": status, "code": code, "detail": detail.format_map(facts)}
+    if code == "against_the_rules":
+        return problem | {"code": "not_your_turn", "game": "war", "rule": None, "facts": {"actor": "red", "to_act": "blue"}}
+    return problem

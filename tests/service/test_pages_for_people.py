@@ -27,5 +27,5 @@ def test_the_description_is_made_once_however_many_ask_for_it_first() -> None:
     docs.mount(app, describe)
     with ThreadPoolExecutor(8) as asking:
         answers = set(asking.map(ask, ["/openapi.json", "/openapi.yaml"] * 4))
-    assert answers == {b'{"openapi":"3.1.0"}', b"openapi: 3.1.0\n"}
+    assert answers == {b'{"openapi":"3.1.0"}', b"{openapi: 3.1.0}\n"}
     assert len(made) == 1
