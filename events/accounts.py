@@ -14,7 +14,7 @@ from typing import NamedTuple
 import orjson
 
 from events import play, recall
-from events.errors import KeyRevoked, NoMatch, NoSuchKey, NoSuchPlayer, ScopeNeeded, StillSeated, TooManyKeys
+from events.errors import KeyRevoked, NoMatch, NoSuchKey, NoSuchPlayer, Reused, ScopeNeeded, StillSeated, TooManyKeys
 from events.keeping import erasing
 from events.platform import Platform
 from events.store.accounts import Result, Signer, StoredKey
@@ -26,6 +26,7 @@ ROLES = ("player", "referee", "admin")
 SCOPES = ("account", "play", "read", "referee")
 MOST_KEYS = 20
 MOST_LEFT = 100
+RETRY_MS = 3_600_000
 
 _FIRST = "first"
 _KEY = re.compile(f"wl_({patterns.PLAYER})_({patterns.KEY})_[A-Za-z0-9_-]{{43}}")
@@ -107,15 +108,45 @@ def note_use(platform: Platform, player: str, key: Key, day: int) -> None:
 # ---------------------------------------------------------------- players
 
 
-def register(platform: Platform, name: str, role: str = "player") -> tuple[Player, str]:
-    """Return a new player and the first key, which cannot be shown again. It has every scope. Raises StoreUnavailable."""
+class Asked(NamedTuple):
+    """Who asks for a player or a key, and the id of the request. The same request again gets the same answer, and makes nothing.
+
+    So that no key need be kept for it, its secret follows from the request and from the secret of the server (Signer.derived). For RETRY_MS
+    the answer can be asked for again; after that the request is refused.
+    """
+
+    owner: str
+    request: str
+
+    def id(self, platform: Platform, kind: str) -> str:
+        """Return the id of the player (`p`) or the key (`k`) that the request makes."""
+        return kind + _letters(platform.signer.derived(kind, *self)[:10])
+
+    def secret(self, platform: Platform, *what: str) -> str:
+        """Return the secret of the key that the request makes. It is another one if the request asks for something else."""
+        return base64.urlsafe_b64encode(platform.signer.derived("secret", *self, *what)).decode().rstrip("=")
+
+
+def register(platform: Platform, name: str, role: str = "player", asked: Asked | None = None) -> tuple[Player, str]:
+    """Return a new player and the first key, which cannot be shown again. It has every scope. Raises Reused, StoreUnavailable."""
     assert role in ROLES
     now = _now()
-    player = Player(_new_id("p"), name, role, now)
-    key, secret = _with_secret(player.id, first_key(player.id), _FIRST, SCOPES, now)
-    result = platform.store.accounts.add(player.id, name, role, now, _stored(key))
-    assert result is Result.DONE
-    return player, secret
+    id = _new_id("p") if asked is None else asked.id(platform, "p")
+    key, text = _with_secret(id, first_key(id), _FIRST, SCOPES, now, asked and asked.secret(platform, name, role))
+    if platform.store.accounts.add(id, name, role, now, _stored(key)) is not Result.DONE:
+        raise Reused
+    return Player(id, name, role, now), text
+
+
+def registered(platform: Platform, name: str, role: str, asked: Asked) -> tuple[Player, str] | None:
+    """Return the player and the first key that a request has made, or None if it has not come yet. Raises Reused, StoreUnavailable."""
+    id = asked.id(platform, "p")
+    account = get(platform, id)
+    if account is None:
+        return None
+    text = _text(id, first_key(id), asked.secret(platform, name, role))
+    _same(account.keys.get(first_key(id)), text)
+    return account.player._replace(name=name, role=role), text
 
 
 def rename(platform: Platform, id: str, signer: Signer, name: str) -> None:
@@ -177,16 +208,24 @@ def _decline_invitations(platform: Platform, id: str) -> None:
 # ---------------------------------------------------------------- keys
 
 
-def add_key(platform: Platform, id: str, signer: Signer, name: str, scopes: Iterable[str], granted: Iterable[str]) -> tuple[Key, str]:
+def add_key(
+    platform: Platform, id: str, signer: Signer, name: str, scopes: Iterable[str], granted: Iterable[str], request: str | None = None
+) -> tuple[Key, str]:
     """Return a new key and its text, which cannot be shown again. The key that asks has the scopes `granted`.
 
-    Raises ScopeNeeded, TooManyKeys, NoSuchPlayer, KeyRevoked, StoreUnavailable.
+    The same `request` of the same key again gets the same key (Asked). Raises ScopeNeeded, TooManyKeys, NoSuchPlayer, KeyRevoked, Reused,
+    StoreUnavailable.
     """
     wanted = with_reading(scopes)
     _check_scopes(wanted, granted)
-    key, secret = _with_secret(id, _new_id("k"), name, wanted, _now())
-    _check(platform.store.accounts.add_key(_known(platform, id).player.id, signer, _stored(key), MOST_KEYS), NoSuchPlayer(player=id))
-    return key, secret
+    asked = None if request is None else Asked(f"{id}/{signer.key}", request)
+    new = _new_id("k") if asked is None else asked.id(platform, "k")
+    key, text = _with_secret(id, new, name, wanted, _now(), asked and asked.secret(platform, name, *wanted))
+    if (made := _known(platform, id).keys.get(key.id)) is None:
+        _check(platform.store.accounts.add_key(id, signer, _stored(key), MOST_KEYS), NoSuchPlayer(player=id))
+        return (key if asked is None else key_of(platform, id, key.id)), text
+    _same(made, text)
+    return made._replace(used=None), text
 
 
 def rotate_key(platform: Platform, id: str, signer: Signer, key: str, granted: Iterable[str]) -> tuple[Key, str]:
@@ -248,13 +287,25 @@ def _check(result: Result, missing: NoSuchKey | NoSuchPlayer) -> None:
         raise KeyRevoked
     if result is Result.FULL:
         raise TooManyKeys(limit=MOST_KEYS)
+    if result is Result.REUSED:
+        raise Reused
     assert result is Result.DONE
 
 
-def _with_secret(player: str, id: str, name: str, scopes: tuple[str, ...], created: int) -> tuple[Key, str]:
-    """Return a key with a new secret, and its text."""
-    text = f"wl_{player}_{id}_{new_secret()}"
+def _same(made: Key | None, text: str) -> None:
+    """Raise Reused unless a key that a request has made still has this text, and the request came a short while ago."""
+    if made is None or made.hash != _hashed(text) or _now() > made.created + RETRY_MS:
+        raise Reused
+
+
+def _with_secret(player: str, id: str, name: str, scopes: tuple[str, ...], created: int, secret: str | None = None) -> tuple[Key, str]:
+    """Return a key with this secret, or with a new one, and its text."""
+    text = _text(player, id, secret or new_secret())
     return Key(id, name, scopes, created, None, _hashed(text)), text
+
+
+def _text(player: str, key: str, secret: str) -> str:
+    return f"wl_{player}_{key}_{secret}"
 
 
 def _stored(key: Key) -> StoredKey:
@@ -267,7 +318,11 @@ def _key(id: str, text: str, hashed: str, used: str | None) -> Key:
 
 
 def _new_id(kind: str) -> str:
-    return kind + base64.b32encode(secrets.token_bytes(10)).decode().lower()
+    return kind + _letters(secrets.token_bytes(10))
+
+
+def _letters(bits: bytes) -> str:
+    return base64.b32encode(bits).decode().lower()
 
 
 def _hashed(key: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hmac
 import re
 from collections.abc import Iterable
 from hashlib import sha256
@@ -114,6 +115,10 @@ class SigningKey:
         ('warledger.example/1', True, 64)
         """
         return Signature(self.verifier.name, self._id, self._private.sign(message))
+
+    def derived(self, about: bytes) -> bytes:
+        """Return 32 bytes that follow from the secret and from `about`, and tell nothing of the secret (HMAC-SHA-256)."""
+        return hmac.digest(self._private.private_bytes_raw(), b"derived\n" + about, "sha256")
 
     def sign(self, text: str) -> str:
         r"""Return the note of a text that ends with a line end. Raises Malformed if no note can have the text.

@@ -57,7 +57,7 @@ def entries(url: str, match: str, viewer: str | None, key: str | None) -> Iterat
     """Yield every entry of a match with its proof, page by page."""
     after = 0
     while True:
-        query = f"after={after}&limit=500&proof=1" + (f"&viewer={viewer}" if viewer else "")
+        query = f"after={after}&limit=500&proof=true" + (f"&viewer={viewer}" if viewer else "")
         request = urllib.request.Request(
             f"{url}/v1/matches/{match}/entries?{query}", headers={"Authorization": f"Bearer {key}"} if key else {}
         )

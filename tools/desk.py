@@ -55,7 +55,7 @@ def _lines(client: Client, options: argparse.Namespace) -> Iterator[str]:
 
 def _waiting(client: Client, every: bool) -> Iterator[str]:
     """Yield a line for each dispute of the desk."""
-    query: dict[str, Any] = {"open": int(not every)}
+    query: dict[str, Any] = {"open": "false" if every else "true"}
     found = 0
     while True:
         page = client.get("/v1/disputes", **query)

@@ -94,6 +94,10 @@ class Signer:
         """Return the signed note of a text. Raises Malformed for a text that no note can have, and KeysUnfit."""
         return self.load().signing.sign(text)
 
+    def derived(self, *about: str) -> bytes:
+        """Return 32 bytes that follow from these words, and that nobody can know without the newest key. Raises KeysUnfit."""
+        return self.load().signing.derived(json.dumps(about).encode())
+
     def receipt(self, match: str, version: int, digest: str, at: int) -> str:
         """Return the receipt of an entry: a signed note that the match had this digest at this version. Raises KeysUnfit."""
         return self.sign(receipt_text(Receipt(match, version, digest, at)))

@@ -1,7 +1,8 @@
 """Players and the hashes of their keys, as they are stored. This is source data: it is derived from nothing.
 
 A player is one hash with `name`, `role`, `created`, `revision` (how often the name changed), and three fields for each key: `key:<id>` (in
-JSON), `hash:<id>` and `used:<id>` (a day). A deleted player keeps `deleted` and `revision` only.
+JSON), `hash:<id>` and `used:<id>` (a day). `revoked` has the ids of the newest hundred keys that were revoked. A deleted player keeps
+`deleted` and `revision` only.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ class Result(IntEnum):
     MISSING = 0
     REVOKED = -1
     FULL = -2
+    REUSED = -3
 
 
 class Signer(NamedTuple):
@@ -86,7 +88,7 @@ class Accounts:
         return Result(self._client.run(_DELETE, [_player(id)], [*signer, moment]))
 
     def add_key(self, id: str, signer: Signer, key: StoredKey, most: int) -> Result:
-        """Give a player another key, unless that would be more than `most`."""
+        """Give a player another key, unless that would be more than `most`. REUSED: another key has or had its id."""
         return Result(self._client.run(_ADD_KEY, [_player(id)], [*signer, *key, most]))
 
     def rotate_key(self, id: str, signer: Signer, key: StoredKey) -> Result:

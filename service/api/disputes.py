@@ -40,7 +40,9 @@ def get_disputes(service: Service, call: Call, match: str) -> Response:
 
 def raise_dispute(service: Service, call: Call, match: str) -> Response:
     """Dispute what happened at a version, as a seat of the caller."""
-    return _acted(service, call, match, {"type": "dispute", **call.body}, 201)
+    response = _acted(service, call, match, {"type": "dispute", **call.body}, 201)
+    response.headers["Location"] = f"/v1/matches/{match}/disputes"
+    return response
 
 
 def state_side(service: Service, call: Call, match: str, dispute: str) -> Response:
@@ -60,7 +62,7 @@ def rule(service: Service, call: Call, match: str, dispute: str) -> Response:
 
 def get_desk(service: Service, call: Call) -> Response:
     """Return a page of the disputes of all matches."""
-    waiting = bool(call.query["open"])
+    waiting = call.query["open"]
     desk = "waiting" if waiting else "all"
     asker = lists.Asker(call.caller.id, referees=True)
     page = lists.matches(service.platform, {}, call.query["limit"], call.query.get("cursor"), asker=asker, desk=desk)
@@ -143,7 +145,7 @@ OPERATIONS = (
     ),
     Operation(
         "raise_dispute", "POST", "/v1/matches/{match}/disputes", "disputes", "Dispute what happened", raise_dispute,
-        {201: Answer("The disputes of the match afterwards.", {JSON: reference("Disputes")})},
+        {201: Answer("The disputes of the match afterwards.", {JSON: reference("Disputes")}, ("Location",))},
         "The match is frozen, clocks included, until the dispute is settled (TBL-DIS-02). The action `dispute` does the same.",
         key="needed", scope="play", query=SeatQuery(), headers=("If-Match", "Idempotency-Key"),
         body=Body(reference("DisputeRequest"), DisputeBody(), examples={"a die": {"version": 41, "text": "Six sixes in a row."}}),
@@ -184,7 +186,7 @@ OPERATIONS = (
     Operation(
         "get_desk", "GET", "/v1/disputes", "disputes", "See the referees' desk: the disputes of all matches", get_desk,
         {200: in_json("Disputes, those whose time runs out first before others. Continue with `next`.", "Desk")},
-        "With `open=1`, the default, those that wait for a ruling; with `open=0` those of all matches that ever had one.",
+        "With `open=true`, the default, those that wait for a ruling; with `open=false` those of all matches that ever had one.",
         key="needed", by="referee", scope="referee", query=DeskQuery(),
     ),
 )  # fmt: skip

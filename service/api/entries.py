@@ -30,7 +30,7 @@ def get_entries(service: Service, call: Call, match: str) -> Response:
     position, hides = sight.seen(service.platform, newest, call.caller), delay(newest.table) != 0
     call.info.open = sight.is_open(newest, viewer)
     game = recall.rules_of(service.platform, position)
-    after, limit, seconds, proof = call.query["after"], call.query["limit"], call.query["wait"], bool(call.query["proof"])
+    after, limit, seconds, proof = call.query["after"], call.query["limit"], call.query["wait"], call.query["proof"]
     recall.check_version(position, after)
     in_lines = prefers(call.header("Accept"), NDJSON)
     response = Response(mimetype=NDJSON if in_lines else JSON)

@@ -24,7 +24,7 @@ def get_frames(service: Service, call: Call, match: str) -> Response:
     viewer = sight.viewer_of(newest, call.caller, call.query.get("viewer"))
     position = sight.seen(service.platform, newest, call.caller)
     game = recall.rules_of(service.platform, position)
-    after, limit, shape, key = call.query["after"], call.query["limit"], call.query["shape"], bool(call.query["key"])
+    after, limit, shape, key = call.query["after"], call.query["limit"], call.query["shape"], call.query["key"]
     recall.check_version(position, after)
     last = min(position.version, after + limit)
     note_view(service, newest, call.caller, viewer, last)
@@ -54,7 +54,7 @@ OPERATIONS = (
         "get_frames", "GET", "/v1/matches/{match}/frames", "history", "Watch a match again, picture by picture", get_frames,
         {200: Answer("The frames, oldest first.", {JSON: reference("Frames")}, ("ETag",), (NDJSON,)), 304: UNCHANGED},
         "Each frame is the picture of a version as it differs from that of the version before, with the entry in sentences. The first one "
-        "is a keyframe, which has the whole picture; with `key=0` it continues from a picture that you have. With `Accept: "
+        "is a keyframe, which has the whole picture; with `key=false` it continues from a picture that you have. With `Accept: "
         "application/x-ndjson` the answer has one frame a line. What a viewer may see is as for `get_state`. A full page of a match that "
         "is over stays as it is, and may be kept.",
         key="optional", query=FramesQuery(), headers=("If-None-Match",),

@@ -320,7 +320,7 @@ def _entry(game: Game, own: str) -> Shape:
             "at": TIME,
             "digest": described(DIGEST, "Covers this entry and all before it (docs/auditing.md)."),
             "secret": optional(described(DIGEST, "The secret of the match, in hex. Only the entry that ended the match has it.")),
-            "proof": optional(described(ref("Proof"), "Only if it was asked for with `proof=1`.")),
+            "proof": optional(described(ref("Proof"), "Only if it was asked for with `proof=true`.")),
         },
         f"One accepted action of a match of {game.title} with the events that followed, as its viewer may see it.",
     )

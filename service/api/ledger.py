@@ -61,8 +61,10 @@ def get_leaves(service: Service, call: Call, match: str) -> Response:
     position = recall.position(platform, match)
     # Also of a version that everybody may see: whether a leaf is opened would tell whether the match has moved on since then.
     opens = position.ended or sight.plays(position, call.caller)
-    leaves = ledger.leaves(platform, match, opens, call.query["first"], call.query["limit"])
-    return private(json_response({"match": match, "leaves": leaves}))
+    first, limit = int(call.query.get("cursor", 0)), call.query["limit"]
+    leaves = ledger.leaves(platform, match, opens, first, limit + 1)
+    following = str(leaves[limit]["index"]) if len(leaves) > limit else None
+    return private(json_response({"match": match, "leaves": leaves[:limit], "next": following}))
 
 
 def _named(tile: str) -> tuple[int, int]:

@@ -8,7 +8,6 @@ from typing import Any
 from flask import Response
 
 from events import lists, play, recall
-from games import patterns
 from games.kernel import SPECTATOR, Game, Refused
 from record.positions import Position
 from service import sight
@@ -32,7 +31,7 @@ SETTINGS = ("clock", "time_out", "spectators")
 
 def create_match(service: Service, call: Call) -> Response:
     """Create a match."""
-    player, body, request = call.caller.player(), call.body, request_id(call)
+    player, body, request = call.caller.player(), call.body, call.request()
     if "fork_of" in body:
         game, seats = _forked(service, body)
     else:
@@ -76,7 +75,7 @@ def join_match(service: Service, call: Call, match: str, seat: str) -> Response:
     player = call.caller.player()
     action = {"type": "take_seat", "seat": seat, **call.body}
     try:
-        played = play.act_at_table(service.platform, match, player, action, request=request_id(call))
+        played = play.act_at_table(service.platform, match, player, action, request=call.request())
     except Refused as refused:
         raise refusal_problem(recall.game_of_match(service.platform, match), refused.refusal) from None
     return match_response(service, call, played.position, receipt=receipt_of(service.platform, played.entries[-1]))
@@ -84,7 +83,9 @@ def join_match(service: Service, call: Call, match: str, seat: str) -> Response:
 
 def list_matches(service: Service, call: Call) -> Response:
     """Return a page of matches."""
-    filters = {name: call.query[name] for name in ("status", "game", "player", "invited", "to_act", "practice") if name in call.query}
+    filters = {name: call.query[name] for name in ("status", "game", "player", "invited", "to_act") if name in call.query}
+    if "practice" in call.query:
+        filters["practice"] = "true" if call.query["practice"] else "false"
     if "game" in filters:
         recall.game_of(service.platform, filters["game"])
     for name in ("player", "invited", "to_act"):
@@ -119,14 +120,6 @@ def match_response(service: Service, call: Call, position: Position, status: int
     if receipt is not None:
         shown["receipt"] = receipt
     return tagged(json_response(shown, status), company.tag(position.version))
-
-
-def request_id(call: Call) -> str | None:
-    """Return the caller's own id of the request, or None. Raise Problem `bad_header`."""
-    given = call.header("Idempotency-Key")
-    if given is not None and not patterns.matches(patterns.REQUEST, given):
-        raise Problem("bad_header", header="Idempotency-Key", reason="it must have 1 to 64 letters, digits or _ . : -")
-    return given
 
 
 def _me(caller: Caller) -> str:

@@ -16,7 +16,7 @@ from games.kernel import Game
 from games.schema import Schema, ids, text, whole
 from service.api import game_components, picture_components, shared_components
 from service.api.game_components import KEY_ID, MATCH_ID, PLAYER_ID, SEAT, camel, reference, versions
-from service.api.operations import UNCHANGED, Answer, Operation
+from service.api.operations import UNCHANGED, UNGUESSABLE, Answer, Operation
 from service.api.routes import OPERATIONS
 from service.http.problems import CODES, MEDIA_TYPE, RETRY_AFTER
 from service.http.schemas import KeyBody, NameBody, PlayerBody, RoleBody, SeatBody
@@ -101,7 +101,8 @@ RESPONSE_HEADERS: Mapping[str, tuple[str, str]] = {
 FACTS: Mapping[str, Any] = {
     "allowed": "GET, HEAD, OPTIONS", "amount": 5000, "dispute": 2, "encoding": "gzip", "expected": 40, "first": 38, "game": "war",
     "games": ", ".join(sorted(GAMES)), "header": "If-Match", "last": 41, "limit": 3, "match": "m234567abcdefghij", "needed": "referees",
-    "number": 2, "player": "p234567abcdefghij", "request": "robot", "retry_after": 3, "revision": 7, "scope": "player", "seat": "red",
+    "number": 2, "player": "p234567abcdefghij", "pointer": "/regions/atlantis", "request": "robot",
+    "retry_after": 3, "revision": 7, "scope": "player", "seat": "red",
     "seats": "blue, green", "setting": "clock.seconds", "unit": "requests", "until": 1795363302729, "version": 41, "viewer": "blue",
     "what": "draw", "whose": "caller", "window": 10,
 }  # fmt: skip
@@ -229,7 +230,7 @@ def _operation(operation: Operation, converter: OpenAPIConverter, games: Mapping
     parameters = [_path_parameter(part[1:-1], games) for part in operation.path.split("/") if part.startswith("{")]
     if operation.query is not None:
         parameters += _query_parameters(operation, converter)
-    parameters += [{"name": name, "in": "header", "required": False, **REQUEST_HEADERS[name]} for name in operation.headers]
+    parameters += [_header_parameter(operation, name) for name in operation.headers]
     row: dict[str, Any] = {
         "operationId": operation.id,
         "summary": operation.summary,
@@ -270,6 +271,14 @@ def _path_parameter(name: str, games: Mapping[str, Game]) -> dict[str, Any]:
     return {"name": name, "in": "path", "required": True, "description": ID_DESCRIPTIONS[name], "schema": schema}
 
 
+def _header_parameter(operation: Operation, name: str) -> dict[str, Any]:
+    found = {"name": name, "in": "header", "required": False, **REQUEST_HEADERS[name]}
+    if name == "Idempotency-Key" and operation.key != "needed":
+        found["description"] += f" Whoever knows it can get this answer, which has a key. So it has at least {UNGUESSABLE} characters."
+        found["schema"] = found["schema"] | {"minLength": UNGUESSABLE}
+    return found
+
+
 def _answer(answer: Answer) -> dict[str, Any]:
     response: dict[str, Any] = {"description": answer.about}
     if answer.preferred:
@@ -298,7 +307,8 @@ def _shared(kind: str, operations: list[dict[str, Any]], name_of: Callable[[Any]
         name = name_of(json.loads(content))
         if name is None or len(alike) == 1:
             continue
-        assert name not in found, f"two components would have the name {name}"
+        while name in found:
+            name += "2"
         found[name] = json.loads(content)
         for holder, key in alike:
             holder[key] = name

@@ -15,6 +15,7 @@ import structlog
 from flask import Flask, Response, request
 
 from events.errors import PlatformError, StoreRefused, StoreUnavailable
+from games import patterns
 from games.schema import Schema
 from service.api.game_components import reference
 from service.context import Service
@@ -32,6 +33,7 @@ from table.rules import play_refusal
 log = structlog.get_logger("service")
 
 NONE: Mapping[str, Any] = {}
+UNGUESSABLE = 22  # characters of an Idempotency-Key that stands for a key: 16 random bytes in base64, or a UUID
 TEXT_SCHEMA: Schema = {"type": "string"}
 
 
@@ -182,6 +184,13 @@ class Call(NamedTuple):
     def header(self, name: str) -> str | None:
         """Return a header, or None if the request has none of that name."""
         return self.environ.get(f"HTTP_{name.upper().replace('-', '_')}")
+
+    def request(self, least: int = 1) -> str | None:
+        """Return the caller's own id of the request, of at least so many characters, or None. Raise Problem `bad_header`."""
+        given = self.header("Idempotency-Key")
+        if given is not None and not (patterns.matches(patterns.REQUEST, given) and len(given) >= least):
+            raise Problem("bad_header", header="Idempotency-Key", reason=f"it must have {least} to 64 letters, digits or _ . : -")
+        return given
 
     @property
     def info(self) -> RequestInfo:

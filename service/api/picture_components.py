@@ -118,7 +118,7 @@ def components() -> dict[str, Shape]:
                 "at": described(VERSION, "The version up to which changes were searched for."),
                 "value": optional(unchecked({}, f"The field at that version. {LEFT_OUT}")),
                 "changes": listing(ref("Change"), about="The entries that changed it, the newest first."),
-                "next": nullable(described(VERSION, "The `at` with which the search goes on; null if it has come to the first version.")),
+                "next": nullable(text(about="The `cursor` of the next page; null if the search has come to the first version.")),
             },
             "Why a field has its value.",
         ),

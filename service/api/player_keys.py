@@ -12,7 +12,7 @@ from events.accounts import Key
 from service.api.game_components import reference
 from service.api.operations import Answer, Body, Call, Operation, in_json
 from service.context import Service
-from service.http.responses import empty_response, json_response, private, unstored
+from service.http.responses import empty_response, json_response, made, private, unstored
 from service.http.schemas import KeyBody
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -30,20 +30,24 @@ def list_keys(service: Service, call: Call, player: str) -> Response:
 
 def get_my_key(service: Service, call: Call, key: str) -> Response:
     """Return one of the caller's keys."""
-    return private(json_response(_shown(accounts.key_of(service.platform, call.caller.player(), key))))
+    return get_key(service, call, call.caller.player(), key)
 
 
 def create_my_key(service: Service, call: Call) -> Response:
     """Give the caller another key."""
     key, text = _create(service, call, call.caller.player())
-    response = _with_text(key, text, 201)
-    response.headers["Location"] = f"/v1/players/me/keys/{key.id}"
-    return response
+    return _made(key, text, f"/v1/players/me/keys/{key.id}")
 
 
 def create_key(service: Service, call: Call, player: str) -> Response:
     """Give a player another key, in place of a lost one."""
-    return _with_text(*_create(service, call, player), 201)
+    key, text = _create(service, call, player)
+    return _made(key, text, f"/v1/players/{player}/keys/{key.id}")
+
+
+def get_key(service: Service, call: Call, player: str, key: str) -> Response:
+    """Return one of the keys of a player."""
+    return private(json_response(_shown(accounts.key_of(service.platform, player, key))))
 
 
 def rotate_my_key(service: Service, call: Call, key: str) -> Response:
@@ -51,7 +55,7 @@ def rotate_my_key(service: Service, call: Call, key: str) -> Response:
     player = call.caller.player()
     new, text = accounts.rotate_key(service.platform, player, call.caller.signer, key, call.caller.scopes)
     service.directory.forget(player)
-    return _with_text(new, text, 200)
+    return unstored(json_response({**_shown(new), "key": text}))
 
 
 def revoke_my_key(service: Service, call: Call, key: str) -> Response:
@@ -69,7 +73,8 @@ def _list(service: Service, player: str) -> Response:
 
 
 def _create(service: Service, call: Call, player: str) -> tuple[Key, str]:
-    created = accounts.add_key(service.platform, player, call.caller.signer, call.body["name"], call.body["scopes"], call.caller.scopes)
+    caller, body = call.caller, call.body
+    created = accounts.add_key(service.platform, player, caller.signer, body["name"], body["scopes"], caller.scopes, call.request())
     service.directory.forget(player)
     return created
 
@@ -80,8 +85,8 @@ def _revoke(service: Service, call: Call, player: str, key: str) -> Response:
     return empty_response(204)
 
 
-def _with_text(key: Key, text: str, status: int) -> Response:
-    return unstored(json_response({**_shown(key), "key": text}, status))
+def _made(key: Key, text: str, address: str) -> Response:
+    return unstored(made({**_shown(key), "key": text}, address))
 
 
 def _shown(key: Key) -> dict[str, Any]:
@@ -108,8 +113,9 @@ OPERATIONS = (
     Operation(
         "create_my_key", "POST", "/v1/players/me/keys", "players", "Make another key", create_my_key,
         {201: in_json(_NEW, "NewKey", ("Location",))},
-        "A key can only make keys with scopes that it has. A player has at most 20 keys.",
-        key="needed", by="player", scope="account", body=_BODY, problems=("too_many_keys",),
+        "A key can only make keys with scopes that it has. A player has at most 20 keys. With an `Idempotency-Key` the same request of the "
+        "same key gets the same answer for an hour.",
+        key="needed", by="player", scope="account", headers=("Idempotency-Key",), body=_BODY, problems=("too_many_keys",),
     ),
     Operation(
         "get_my_key", "GET", "/v1/players/me/keys/{key}", "players", "Get one of your keys", get_my_key,
@@ -137,9 +143,14 @@ OPERATIONS = (
     ),
     Operation(
         "create_key", "POST", "/v1/players/{player}/keys", "players", "Replace a lost key of a player", create_key,
-        {201: in_json(_NEW, "NewKey")},
+        {201: in_json(_NEW, "NewKey", ("Location",))},
         f"{_ADMIN} The lost key stays valid until it is revoked.",
-        key="needed", by="admin", scope=None, body=_BODY, problems=("too_many_keys",),
+        key="needed", by="admin", scope=None, headers=("Idempotency-Key",), body=_BODY, problems=("too_many_keys",),
+    ),
+    Operation(
+        "get_key", "GET", "/v1/players/{player}/keys/{key}", "players", "Get a key of a player", get_key,
+        {200: in_json("The key, without its text.", "Key")},
+        _ADMIN, key="needed", by="admin", scope=None,
     ),
     Operation(
         "revoke_key", "DELETE", "/v1/players/{player}/keys/{key}", "players", "Revoke a key of a player", revoke_key,

@@ -5,14 +5,15 @@ from __future__ import annotations
 from flask import Response
 
 from events import accounts
+from events.accounts import Asked
 from events.errors import NoSuchPlayer
 from service.api.game_components import reference
-from service.api.operations import Answer, Body, Call, Operation, in_json
+from service.api.operations import UNGUESSABLE, Answer, Body, Call, Operation, in_json
 from service.context import Service
 from service.http.addresses import address_of
 from service.http.keys import ADMIN
 from service.http.problems import Problem
-from service.http.responses import empty_response, json_response, private, unstored
+from service.http.responses import empty_response, json_response, made, private, unstored
 from service.http.schemas import ConfirmQuery, NameBody, PlayerBody, RoleBody
 
 
@@ -21,10 +22,13 @@ def create_player(service: Service, call: Call) -> Response:
     role = call.body.get("role", "player")
     if role != "player":
         call.caller.check("admin")
-    if call.caller != ADMIN:
+    name, request = call.body["name"], call.request(UNGUESSABLE)
+    asked = None if request is None else Asked("admin" if call.caller == ADMIN else call.caller.id or "", request)
+    found = None if asked is None else accounts.registered(service.platform, name, role, asked)
+    if found is None and call.caller != ADMIN:
         call.info.used = service.throttle.spend(("players", address_of(call.environ)))
-    player, key = accounts.register(service.platform, call.body["name"], role)
-    return unstored(json_response({"id": player.id, "name": player.name, "role": player.role, "key": key}, 201))
+    player, key = found or accounts.register(service.platform, name, role, asked)
+    return unstored(made({"id": player.id, "name": player.name, "role": player.role, "key": key}, f"/v1/players/{player.id}"))
 
 
 def get_me(service: Service, call: Call) -> Response:
@@ -75,9 +79,11 @@ _NAME = {"another name": {"name": "Ada Lovelace"}}
 OPERATIONS = (
     Operation(
         "create_player", "POST", "/v1/players", "players", "Become a player and get a key", create_player,
-        {201: in_json("The player, with the key. This is the only answer that contains the key.", "NewPlayer")},
-        "Anybody may become a player. Creating a referee or an admin needs the admin key. The first key has every scope.",
-        key="optional", scope=None, body=Body(reference("PlayerRequest"), PlayerBody(), examples={"player": {"name": "Ada"}}),
+        {201: in_json("The player, with the key. This is the only answer that contains the key.", "NewPlayer", ("Location",))},
+        "Anybody may become a player. Creating a referee or an admin needs the admin key. The first key has every scope. With an "
+        "`Idempotency-Key` the same request gets the same answer for an hour, so keep it as secret as the key.",
+        key="optional", scope=None, headers=("Idempotency-Key",),
+        body=Body(reference("PlayerRequest"), PlayerBody(), examples={"player": {"name": "Ada"}}),
         problems=("role_needed",),
     ),
     Operation(

@@ -21,7 +21,7 @@ from record.positions import Position
 from service import sight
 from service.api.beside import note_view
 from service.api.game_components import reference
-from service.api.matches import match_response, request_id
+from service.api.matches import match_response
 from service.api.operations import UNCHANGED, Answer, Body, Call, Operation, in_json
 from service.api.pictures import picture_response
 from service.api.receipts import receipt_at, receipt_of
@@ -146,7 +146,7 @@ def carry_out(service: Service, call: Call, match: str) -> Done:
 
 def _given(call: Call) -> Given:
     """Return what the caller says with the actions. Raise Problem `bad_header`."""
-    return {"expected": expected_version(call), "request": request_id(call), "role": role_of(call.caller)}
+    return {"expected": expected_version(call), "request": call.request(), "role": role_of(call.caller)}
 
 
 def _refused(service: Service, match: str, refused: Refused, place: int | None = None) -> Problem:

@@ -559,6 +559,7 @@ def _history(games: Mapping[str, Game]) -> dict[str, Shape]:
                     ),
                     about="The leaves, by index.",
                 ),
+                "next": nullable(text(about="The `cursor` of the next page; null after the last one.")),
             },
             "What the server's log says of a match.",
         ),

@@ -68,7 +68,7 @@ def _events(
 
     `position` is one of the match. Its settings count, which never change.
     """
-    match, proof = position.match, bool(call.query["proof"])
+    match, proof = position.match, call.query["proof"]
     hides, timed = delay(position.table) != 0, position.table["clock"]["kind"] != NONE
 
     def renewed() -> Caller | None:

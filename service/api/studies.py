@@ -57,7 +57,10 @@ def begin_analysis(service: Service, call: Call, match: str) -> Response:
     position = _over(service, match)
     work = analysis_of(match, call.query["level"], call.caller.player(), service.platform.clock.now())
     call.info.open = True
-    return _analysis(position, work, _asked(service, call, work))
+    response = _analysis(position, work, _asked(service, call, work))
+    if response.status_code == 202:
+        response.headers["Location"] = f"/v1/matches/{match}/analysis?level={work.target}"
+    return response
 
 
 def get_analysis(service: Service, call: Call, match: str) -> Response:
@@ -137,7 +140,7 @@ OPERATIONS = (
         "begin_analysis", "POST", "/v1/matches/{match}/analysis", "history", "Ask for the analysis of a match that is over", begin_analysis,
         {
             200: in_json("The analysis, which is there already.", "Analysis"),
-            202: in_json("It has begun. Ask with GET until it is there.", "AnalysisWaiting", ("RetryAfter",)),
+            202: in_json("It has begun. Ask with GET until it is there.", "AnalysisWaiting", ("RetryAfter", "Location")),
         },
         "A worker judges every decision of the match (docs/ai.md): what it was worth to its seat before and after, by what the seat knew, "
         "and what would have been better. Everybody with a key may ask for it, and everybody may read it. It is made once for each level, "

@@ -15,6 +15,7 @@ from service.api.beside import note_view
 from service.api.operations import Call, Operation, in_json
 from service.api.pictures import drawing
 from service.context import Service
+from service.http.problems import Problem
 from service.http.responses import json_response, private, sorted_json
 from service.http.schemas import WhyQuery
 from web.look import look
@@ -31,21 +32,25 @@ def get_why(service: Service, call: Call, match: str) -> Response:
     seen = sight.seen(service.platform, newest, call.caller)
     at = call.query.get("at", seen.version)
     recall.check_version(seen, at)
+    until = min(at, int(call.query.get("cursor", at)))
     note_view(service, newest, call.caller, viewer, at)
     call.info.open = sight.is_open(newest, viewer)
     game = recall.rules_of(service.platform, seen)
     with drawing(service, call):
         position = seen if at == seen.version else recall.state_at(service.platform, match, at)
-        found = search(service.platform, game, match, pointer, viewer, at, call.query["limit"])
+        now = value(game, position.document, pointer, viewer)
+        found = search(service.platform, game, match, pointer, viewer, until, call.query["limit"])
+        if now is NOTHING and not found.changes and until == at:
+            raise Problem("no_such_field", pointer=call.query["pointer"])
         body = {
             "match": match,
             "game": game.id,
             "viewer": viewer,
             "pointer": call.query["pointer"],
             "at": at,
-            **_field("value", value(game, position.document, pointer, viewer)),
+            **_field("value", now),
             "changes": [_told(game, change, viewer) for change in found.changes],
-            "next": found.further,
+            "next": None if found.further is None else str(found.further),
         }
         return private(json_response(body))
 
@@ -88,7 +93,7 @@ OPERATIONS = (
         {200: in_json("The entries that changed the field.", "Why")},
         "The entries that changed a field of the `view` of `get_state`, the newest first, in sentences, with the rules and the events that "
         "did it. `pointer` is a JSON Pointer (RFC 6901), such as `/regions/london/civilians`. What a viewer may see is as for `get_state`. "
-        "A search ends after 1,000 versions: continue with `next` as `at` until it is null.",
-        key="optional", query=WhyQuery(),
+        "A page searches at most 1,000 versions. Continue with `next` until it is null.",
+        key="optional", query=WhyQuery(), problems=("no_such_field",),
     ),
 )  # fmt: skip

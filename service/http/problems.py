@@ -40,6 +40,7 @@ OWN: Mapping[str, Kind] = {
     "role_needed": Kind(403, "Not allowed", "Only {needed} may do this."),
     "no_analysis": Kind(404, "Not analysed", "Nobody has asked for this analysis lately. Ask for it with POST."),
     "no_such_dispute": Kind(404, "No such dispute", "The number of a dispute is a number from 1."),
+    "no_such_field": Kind(404, "No such field", "There is no field {pointer} in this view, and there was none."),
     "no_such_path": Kind(404, "Not found", "There is nothing at this address."),
     "no_such_problem": Kind(404, "Not found", "There is no problem with this code."),
     "no_such_rule": Kind(404, "No such rule", "The game has no rule with this id."),

@@ -39,6 +39,13 @@ def json_response(value: Any, status: int = 200) -> Response:
     return Response(sorted_json(value), status, _JSON_HEADERS)
 
 
+def made(value: Any, address: str) -> Response:
+    """Return a response in JSON with what was made at an address."""
+    response = json_response(value, 201)
+    response.headers["Location"] = address
+    return response
+
+
 def markdown_response(text: str) -> Response:
     """Return a response in Markdown."""
     return Response(text, mimetype="text/markdown")

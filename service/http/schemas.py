@@ -92,6 +92,26 @@ class Flag(fields.Boolean):
         return value
 
 
+class Switch(fields.Boolean):
+    """`true` or `false` in a query, and no other spelling."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **more: Any) -> Any:
+        if value not in ("true", "false"):
+            raise self.make_error("invalid", input=value)
+        return value == "true"
+
+
+NUMBER = "[1-9][0-9]{0,14}"
+
+
+def _cursor(pattern: str = rf"{patterns.VERSION}\.{patterns.MATCH}") -> Text:
+    """Return the field of a cursor: for lists of matches a moment and a match, for a list about one match `NUMBER`."""
+    return Text(
+        validate=[validate.Length(1, 200), Pattern(pattern, error="The `next` of an answer.")],
+        metadata={"description": "Where to continue: the `next` of the previous page."},
+    )
+
+
 def _name(about: str) -> Text:
     """Return the field of a name."""
     about += " It has no invisible or directional characters, and no blank at either end."
@@ -261,39 +281,30 @@ class MatchesQuery(Schema):
             "Default: newest first."
         },
     )
-    practice = Text(
-        validate=validate.OneOf(["true", "false"]),
+    practice = Switch(
         metadata={"description": "`true`: only practice matches, which begin from a position of another match. `false`: only others."},
     )
     limit = Whole(
         load_default=50, validate=validate.Range(1, LONGEST_PAGE), metadata={"description": "The largest number of matches to return."}
     )
-    cursor = Text(
-        validate=[validate.Length(1, 200), Pattern(rf"{patterns.VERSION}\.{patterns.MATCH}", error="The `next` of an answer.")],
-        metadata={"description": "Where to continue: the `next` of the previous page."},
-    )
+    cursor = _cursor()
 
 
 class DeskQuery(Schema):
     """The query of the referees' desk."""
 
-    open = Whole(
-        load_default=1, validate=validate.Range(0, 1), metadata={"description": "1: those that wait for a ruling. 0: all that ever were."}
-    )
+    open = Switch(load_default=True, metadata={"description": "`true`: those that wait for a ruling. `false`: all that ever were."})
     limit = Whole(
         load_default=50, validate=validate.Range(1, LONGEST_PAGE), metadata={"description": "The largest number of matches to look at."}
     )
-    cursor = Text(
-        validate=[validate.Length(1, 200), Pattern(rf"{patterns.VERSION}\.{patterns.MATCH}", error="The `next` of an answer.")],
-        metadata={"description": "Where to continue: the `next` of the previous page."},
-    )
+    cursor = _cursor()
 
 
 VIEWER = {
     "description": "Whose view to show: a seat, `spectator` or `auditor`. Default: your seat (of several, the one that must act), or "
     "`spectator` if you have none."
 }
-PROOF = {"description": "1: add to each entry what is needed to compute its digest from what you see (docs/auditing.md)."}
+PROOF = {"description": "`true`: add to each entry what is needed to compute its digest from what you see (docs/auditing.md)."}
 SHAPE = {"description": "`wide`: panels beside the board. `tall`: panels below it, for narrow windows."}
 SHEETS = {"description": f"{SHAPE['description']} `page`: a narrow heading and narrow panels, which a page lays out by itself."}
 VIEWER_ID = Pattern(patterns.SEAT, error="A seat, `spectator` or `auditor`.")
@@ -326,10 +337,10 @@ class LobbyQuery(Schema):
 
     game = Text(load_default="")
     status = Text(load_default="", validate=validate.OneOf(["", "open", "playing", "over"]))
-    mine = Whole(load_default=0, validate=validate.Range(0, 1))
+    mine = Switch(load_default=False)
     part = Text(load_default="", validate=validate.OneOf(["", "list"]))
     new = Text(load_default="")
-    cursor = Text(validate=[validate.Length(1, 200), Pattern(rf"{patterns.VERSION}\.{patterns.MATCH}", error="The `next` of an answer.")])
+    cursor = _cursor()
 
 
 class StateQuery(Schema):
@@ -371,6 +382,7 @@ class WhyQuery(StateQuery):
         validate=[validate.Length(0, LONGEST_POINTER), Pattern(POINTER, error="A JSON Pointer (RFC 6901).")],
         metadata={"description": "The field, as a JSON Pointer into the `view` of `get_state`: `/regions/london/civilians`."},
     )
+    cursor = _cursor(NUMBER)
     limit = Whole(
         load_default=20, validate=validate.Range(1, LONGEST_REPLAY), metadata={"description": "The largest number of entries to return."}
     )
@@ -394,17 +406,16 @@ class FramesQuery(Schema):
     )
     viewer = Text(validate=VIEWER_ID, metadata=VIEWER)
     shape = Text(load_default=WIDE, validate=validate.OneOf((*SHAPES, PAGE)), metadata=SHEETS)
-    key = Whole(
-        load_default=1,
-        validate=validate.Range(0, 1),
-        metadata={"description": "1: the first frame is a keyframe. 0: it continues from the picture of the version `after`."},
+    key = Switch(
+        load_default=True,
+        metadata={"description": "`true`: the first frame is a keyframe. `false`: it continues from the picture of the version `after`."},
     )
 
 
 class LeavesQuery(Schema):
     """The query of the leaves of a match."""
 
-    first = Whole(load_default=0, validate=validate.Range(0, LARGEST), metadata={"description": "Return leaves from this index on."})
+    cursor = _cursor(NUMBER)
     limit = Whole(
         load_default=LEAVES, validate=validate.Range(1, LEAVES), metadata={"description": "The largest number of leaves to return."}
     )
@@ -468,7 +479,7 @@ class EntriesQuery(Schema):
         },
     )
     viewer = Text(validate=VIEWER_ID, metadata=VIEWER)
-    proof = Whole(load_default=0, validate=validate.Range(0, 1), metadata=PROOF)
+    proof = Switch(load_default=False, metadata=PROOF)
 
 
 class PlayerStreamQuery(Schema):
@@ -499,7 +510,7 @@ class StreamQuery(Schema):
         },
     )
     viewer = Text(validate=VIEWER_ID, metadata=VIEWER)
-    proof = Whole(load_default=0, validate=validate.Range(0, 1), metadata=PROOF)
+    proof = Switch(load_default=False, metadata=PROOF)
 
 
 def reason_of(wrong: ValidationError) -> str:

@@ -63,7 +63,7 @@ def _listed(pages: Pages, caller: Caller, query: Mapping[str, Any]) -> dict[str,
         found.sort(key=lambda match: not match["mine_to_act"])
     nothing = "There is no match like that yet. Begin one!"
     older = {name: query[name] for name in ("status", "game") if query[name]}
-    older |= {"mine": "1"} if query["mine"] else {}
+    older |= {"mine": "true"} if query["mine"] else {}
     following = None if page.cursor is None else f"/?{urlencode({**older, 'cursor': page.cursor})}"
     return {"matches": found, "following": following, "nothing": nothing}
 

@@ -119,14 +119,25 @@ def test_no_odd_id_of_a_player_reaches_another_key(store: Store, id: str) -> Non
             send()
 
 
-@pytest.mark.parametrize("id", [FIRST, OTHER])
-def test_a_new_key_takes_the_id_of_no_key(store: Store, id: str) -> None:
+def test_a_new_key_takes_the_id_of_no_key(store: Store) -> None:
     signer = added(store)
     assert store.accounts.add_key(ID, signer, stored(OTHER, "2" * 64), MOST_KEYS) is Result.DONE
     before = content(store)
     with pytest.raises(StoreRefused):
-        store.accounts.add_key(ID, signer, stored(id, "3" * 64), MOST_KEYS)
+        store.accounts.add_key(ID, signer, stored(FIRST, "3" * 64), MOST_KEYS)
+    assert store.accounts.add_key(ID, signer, stored(OTHER, "3" * 64), MOST_KEYS) is Result.REUSED
     assert content(store) == before
+
+
+def test_a_key_that_was_revoked_is_not_added_again(store: Store) -> None:
+    """The player keeps the newest hundred ids for that, however many keys come and go."""
+    signer = added(store)
+    for number in range(101):
+        id = f"k{number:016d}".translate(str.maketrans("0189", "cdef"))
+        assert store.accounts.add_key(ID, signer, stored(id, "2" * 64), MOST_KEYS) is Result.DONE
+        assert store.accounts.revoke_key(ID, signer, id) is Result.DONE
+        assert store.accounts.add_key(ID, signer, stored(id, "2" * 64), MOST_KEYS) is Result.REUSED
+    assert len(content(store)["revoked"]) == 100 * 18
 
 
 def test_a_revoked_key_changes_nothing_any_more(store: Store) -> None:

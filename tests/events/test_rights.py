@@ -402,7 +402,10 @@ def test_no_function_gives_a_player_fields_of_another_kind(world: World) -> None
                 found = client.ask("HGETALL", player)
                 assert found[b"created"] == before
                 assert found[b"role"] in (b"player", b"referee", b"admin")
-                assert all(re.fullmatch(rb"name|role|created|revision|(key|hash|used):k[a-z2-7]+", field) for field in found), (name, word)
+                assert all(re.fullmatch(rb"name|role|created|revision|revoked|(key|hash|used):k[a-z2-7]+", field) for field in found), (
+                    name,
+                    word,
+                )
 
 
 def test_format_and_partitions_stay_as_a_store_was_begun(world: World) -> None:

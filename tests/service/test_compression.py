@@ -13,7 +13,15 @@ from service.http.responses import takes
 from tests.service.conftest import Caller, played_on, worlds
 
 NDJSON = "application/x-ndjson"
-OF_A_MATCH = ("/state", "/state.svg", "/state?at=9", "/frames?limit=100", "/frames?key=0", "/why?pointer=/to_act", "/entries?proof=1")
+OF_A_MATCH = (
+    "/state",
+    "/state.svg",
+    "/state?at=9",
+    "/frames?limit=100",
+    "/frames?key=false",
+    "/why?pointer=/to_act",
+    "/entries?proof=true",
+)
 OF_ALL = (
     *(f"/v1/games/war{part}" for part in ("", "/rules", "/rulebook", "/schema", "/data", "/look.css", "/look.svg")),
     *("/v1/limits", "/v1/problems", "/openapi.json", "/openapi.yaml", "/docs/assets/swagger-ui.css", "/", "/games/war"),

@@ -45,7 +45,7 @@ def disputed(platform: Platform, one: Caller, two: Caller, **settings: Any) -> s
 
 def everything(caller: Caller, match: str) -> bytes:
     """Return all that a caller is told of a match."""
-    paths = (f"/{match}", f"/{match}/state", f"/{match}/entries", f"/{match}/entries?proof=1", f"/{match}/disputes", "?limit=5")
+    paths = (f"/{match}", f"/{match}/state", f"/{match}/entries", f"/{match}/entries?proof=true", f"/{match}/disputes", "?limit=5")
     answers = [caller.get(f"/v1/matches{path}").data for path in (*paths, f"/{match}/stream?seconds=0")]
     return b"".join([*answers, caller.get(f"/v1/matches/{match}/state", Accept="text/plain").data])
 
@@ -65,7 +65,7 @@ def test_the_texts_are_for_the_seats_and_referees_until_the_match_is_over(
     for caller in (ada, ben, referee):
         (one,) = caller.get(f"/v1/matches/{match}/disputes").json["disputes"]
         assert [step["event"]["text"] for step in one["steps"]] == [TEXT, OTHER]
-    entries = cleo.get(f"/v1/matches/{match}/entries?proof=1").json["entries"]
+    entries = cleo.get(f"/v1/matches/{match}/entries?proof=true").json["entries"]
     (hidden,) = [entry for entry in entries if entry["action"]["type"] == "dispute"]
     assert hidden["action"] == {"type": "dispute"}
     assert "salt" not in hidden["proof"]["action"]
@@ -114,7 +114,7 @@ def test_the_proof_of_a_report_does_not_tell_whether_others_were_refused(platfor
         refused = [{"seat": seat, "version": 3, "at": 1, "code": "not_your_turn"} for seat in seats]
         report = {"version": 5, "audit": {"state": "holds", "findings": [], "found": 0}, "entries": [], "clocks": {}, "refused": refused}
         play.act_at_table(platform, match, "system", {"type": "attach_report", "dispute": 1, "report": report})
-        entry = ben.get(f"/v1/matches/{match}/entries?proof=1").json["entries"][-1]
+        entry = ben.get(f"/v1/matches/{match}/entries?proof=true").json["entries"][-1]
         parts = [entry["proof"]["action"], *entry["proof"]["events"]]
         shown.append((entry["action"], entry["events"], [list(part) for part in parts]))
     assert shown[0] == shown[1]
@@ -220,7 +220,7 @@ def test_the_desk_is_for_referees(platform: Platform, ada: Caller, ben: Caller, 
     assert [each["match"] for each in referee.get(f"/v1/disputes?limit=1&cursor={page['next']}").json["disputes"]] == [second]
     assert ben.act(first, {"type": "withdraw_dispute", "dispute": 1}).status_code == 200
     assert [each["match"] for each in referee.get("/v1/disputes").json["disputes"]] == [second]
-    found = {each["match"]: each["state"] for each in referee.get("/v1/disputes?open=0").json["disputes"]}
+    found = {each["match"]: each["state"] for each in referee.get("/v1/disputes?open=false").json["disputes"]}
     assert found == {first: "withdrawn", second: "open"}
 
 

@@ -63,9 +63,9 @@ def test_pages_fit_together_wherever_they_begin(anybody: Caller, match: str, aft
     if after:
         for frame in frames(anybody.get(f"/v1/matches/{match}/frames?limit={after}")):
             readers[1].apply(frame)
-    for frame in frames(anybody.get(f"/v1/matches/{match}/frames?after={after}&limit=1&key=0")):
+    for frame in frames(anybody.get(f"/v1/matches/{match}/frames?after={after}&limit=1&key=false")):
         readers[1].apply(frame)
-    for frame in frames(anybody.get(f"/v1/matches/{match}/frames?after={after + 1}&key=0")):
+    for frame in frames(anybody.get(f"/v1/matches/{match}/frames?after={after + 1}&key=false")):
         readers[1].apply(frame)
     assert vars(readers[0]) == vars(readers[1])
     (key, *_) = frames(anybody.get(f"/v1/matches/{match}/frames?after={after}"))
@@ -73,7 +73,7 @@ def test_pages_fit_together_wherever_they_begin(anybody: Caller, match: str, aft
 
 
 def test_frames_are_the_same_remembered_and_drawn_anew(platform: Platform, settings: Settings, anybody: Caller, match: str) -> None:
-    path = f"/v1/matches/{match}/frames?after=3&key=0"
+    path = f"/v1/matches/{match}/frames?after=3&key=false"
     first = anybody.get(path)
     assert anybody.get(path).data == first.data
     assert Caller(create_app(platform, settings).test_client()).get(path).data == first.data
@@ -119,7 +119,7 @@ def test_a_page_has_a_tag_for_all_that_it_depends_on(anybody: Caller, ada: Calle
         (ada, ""),
         (anybody, "?shape=tall"),
         (anybody, "?after=5"),
-        (anybody, "?after=5&key=0"),
+        (anybody, "?after=5&key=false"),
         (anybody, "?limit=3"),
     ):
         first = caller.get(path + query)
@@ -164,8 +164,8 @@ def test_frames_of_a_hidden_match_end_where_everybody_may_see(anybody: Caller, a
     assert frames(ada.get(f"/v1/matches/{match}/frames?limit=100"))[-1]["version"] == newest
     assert frames(ada.get(f"/v1/matches/{match}/frames?limit=100&viewer=spectator"))[-1]["version"] == newest
     assert frames(anybody.get(f"/v1/matches/{match}/frames?limit=100"))[-1]["version"] == newest - 3
-    assert anybody.get(f"/v1/matches/{match}/frames?after={newest - 2}&key=0").json["code"] == "no_such_version"
-    assert frames(anybody.get(f"/v1/matches/{match}/frames?after={newest - 3}&key=0")) == []
+    assert anybody.get(f"/v1/matches/{match}/frames?after={newest - 2}&key=false").json["code"] == "no_such_version"
+    assert frames(anybody.get(f"/v1/matches/{match}/frames?after={newest - 3}&key=false")) == []
 
 
 @pytest.mark.parametrize("game", GAMES)

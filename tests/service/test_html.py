@@ -111,7 +111,7 @@ def test_a_page_is_a_spectators_and_holds_no_key(client: FlaskClient, match: str
 
 
 def test_a_failure_is_a_page_with_its_sentence(client: FlaskClient) -> None:
-    for path, status in (("/m/mabcdefghijklmnop", 404), ("/games/chess", 404), ("/?status=wrong", 400), ("/?mine=1", 401)):
+    for path, status in (("/m/mabcdefghijklmnop", 404), ("/games/chess", 404), ("/?status=wrong", 400), ("/?mine=true", 401)):
         answer = client.get(path)
         assert (answer.status_code, answer.mimetype) == (status, "text/html")
         assert "<h1>" in answer.text
@@ -142,7 +142,7 @@ def test_the_lobby_lists_what_its_filters_ask_for(client: FlaskClient, match: st
     assert match in client.get("/?part=list&status=playing&game=war_of_the_worlds").text
     assert match not in client.get("/?part=list&status=open").text
     assert match not in client.get("/?part=list&game=war").text
-    mine = client.get("/?part=list&mine=1", headers={"Authorization": f"Bearer {ada.key}"}).text
+    mine = client.get("/?part=list&mine=true", headers={"Authorization": f"Bearer {ada.key}"}).text
     assert match in mine
     assert "<html" not in mine
 

@@ -132,7 +132,7 @@ def test_the_code_is_shown_to_the_creator_alone_and_is_nowhere_in_the_log(
     match, code = coded(ada)
     assert ada.get(f"/v1/matches/{match}").json["code"] == code
     ben.post(f"/v1/matches/{match}/seats/two", {"code": code}, Idempotency_Key="k")
-    paths = ["", "/state", "/entries?proof=1", "/choices", "/record", "/audit", "/state?viewer=auditor", "/stream?seconds=0&proof=1"]
+    paths = ["", "/state", "/entries?proof=true", "/choices", "/record", "/audit", "/state?viewer=auditor", "/stream?seconds=0&proof=true"]
     for caller in (anybody, ben, referee, admin):
         for path in paths:
             assert code.encode() not in caller.get(f"/v1/matches/{match}{path}").data

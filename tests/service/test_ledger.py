@@ -116,10 +116,12 @@ def test_the_leaves_of_a_match_come_with_proofs(platform: Platform, anybody: Cal
         raw = json.dumps(leaf["leaf"], sort_keys=True, separators=(",", ":")).encode()
         assert checkpoints.of_note(proof.note)[0] == found
         assert checkpoints.includes(found, proof, raw)
-    assert anybody.get(f"/v1/matches/{tally}/leaves?limit=1").json["leaves"] == leaves[:1]
-    assert anybody.get(f"/v1/matches/{tally}/leaves?first={leaves[0]['index'] + 1}").json["leaves"] == leaves[1:]
+    page = anybody.get(f"/v1/matches/{tally}/leaves?limit=1").json
+    assert page["leaves"] == leaves[:1]
+    page = anybody.get(f"/v1/matches/{tally}/leaves?limit=1&cursor={page['next']}").json
+    assert (page["leaves"], page["next"]) == (leaves[1:], None)
     assert anybody.get("/v1/matches/m" + "a" * 16 + "/leaves").json["code"] == "no_such_match"
-    for query in ("limit=0", "limit=101", "first=-1", "first=x"):
+    for query in ("limit=0", "limit=101", "cursor=-1", "cursor=x", "cursor=0"):
         assert anybody.get(f"/v1/matches/{tally}/leaves?{query}").status_code == 400
 
 

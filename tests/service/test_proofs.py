@@ -47,7 +47,7 @@ def paged(caller: Caller, match: str, viewer: str, size: int = 500) -> list[dict
     """Return all entries with their proofs, page by page."""
     found: list[dict[str, Any]] = []
     while True:
-        query = f"after={len(found)}&limit={size}&viewer={viewer}&proof=1"
+        query = f"after={len(found)}&limit={size}&viewer={viewer}&proof=true"
         page = caller.get(f"/v1/matches/{match}/entries?{query}").json["entries"]
         if not page:
             return found
@@ -55,12 +55,12 @@ def paged(caller: Caller, match: str, viewer: str, size: int = 500) -> list[dict
 
 
 def in_lines(caller: Caller, match: str, viewer: str) -> list[dict[str, Any]]:
-    answer = caller.get(f"/v1/matches/{match}/entries?limit=1000&viewer={viewer}&proof=1", Accept="application/x-ndjson")
+    answer = caller.get(f"/v1/matches/{match}/entries?limit=1000&viewer={viewer}&proof=true", Accept="application/x-ndjson")
     return [json.loads(line) for line in answer.data.splitlines()]
 
 
 def streamed(caller: Caller, match: str, viewer: str) -> list[dict[str, Any]]:
-    answer = caller.get(f"/v1/matches/{match}/stream?seconds=0&viewer={viewer}&proof=1")
+    answer = caller.get(f"/v1/matches/{match}/stream?seconds=0&viewer={viewer}&proof=true")
     return [json.loads(event["data"]) for event in events(answer.text) if event["event"] == "entry"]
 
 
@@ -141,7 +141,7 @@ def test_the_middle_of_a_chain_can_be_checked_from_a_digest_that_was_noted(
 ) -> None:
     match = begun(platform, "war", ada, ben, 12)
     noted = bytes.fromhex(paged(anybody, match, "spectator")[5]["digest"])
-    for entry in anybody.get(f"/v1/matches/{match}/entries?after=6&proof=1").json["entries"]:
+    for entry in anybody.get(f"/v1/matches/{match}/entries?after=6&proof=true").json["entries"]:
         noted = digest(noted, match, entry)
         assert noted.hex() == entry["digest"]
 
@@ -151,12 +151,12 @@ def test_a_long_poll_and_an_open_stream_bring_proofs(platform: Platform, ada: Ca
     before = checked(tally, paged(anybody, tally, "spectator"))
     query = f"after={len(before)}&seconds=9"
     others = streams_open()
-    open_streams = [anybody.get(f"{path}/stream?{query}{proof}") for proof in ("&proof=1", "")]
+    open_streams = [anybody.get(f"{path}/stream?{query}{proof}") for proof in ("&proof=true", "")]
     streams = [iter(answer.response) for answer in open_streams]
     assert [next(stream) for stream in streams] == [b"retry: 1000\n\n"] * 2
     polled: list[Any] = []
     poll = threading.Thread(
-        target=lambda: polled.append(anybody.get(f"{path}/entries?after={len(before)}&wait=5&proof=1").json["entries"]), daemon=True
+        target=lambda: polled.append(anybody.get(f"{path}/entries?after={len(before)}&wait=5&proof=true").json["entries"]), daemon=True
     )
     poll.start()
     within(20, lambda: streams_open() == others + 3)
@@ -183,7 +183,7 @@ def _entry(chunks: Iterator[Any]) -> bytes:
 def test_a_change_of_any_byte_breaks_the_chain(platform: Platform, anybody: Caller, ada: Caller, ben: Caller, game: str) -> None:
     """Every byte of every kind of entry, except in parts of which something is hidden: there the leaf counts, not what is shown."""
     match = begun(platform, game, ada, ben, LONGEST)
-    lines = anybody.get(f"/v1/matches/{match}/entries?limit=1000&proof=1", Accept="application/x-ndjson").data.splitlines()
+    lines = anybody.get(f"/v1/matches/{match}/entries?limit=1000&proof=true", Accept="application/x-ndjson").data.splitlines()
     entries = [json.loads(line) for line in lines]
     before = [START, *(bytes.fromhex(entry["digest"]) for entry in entries)]
     kinds = {(entry["action"]["type"], *opened_parts(entry)): place for place, entry in reversed(list(enumerate(entries)))}

@@ -61,7 +61,7 @@ def test_what_is_tried_is_what_happens_when_it_is_sent(platform: Platform, ada: 
         assert found["view"] == ada.get(f"/v1/matches/{match}/state?viewer={actor}").json["view"]
         choices = ada.get(f"/v1/matches/{match}/choices?seat={actor}").json["choices"]
         assert found["choices"] == [choice for choice in choices if not choice.get("at_table")]
-        (after,) = ada.get(f"/v1/matches/{match}/frames?after={position.version}&viewer={actor}&key=0").json["frames"]
+        (after,) = ada.get(f"/v1/matches/{match}/frames?after={position.version}&viewer={actor}&key=false").json["frames"]
         reader.apply({"version": position.version + 1, **found["frame"]})
         drawn = dict(reader.fragments)
         assert (found["frame"]["text"], found["frame"]["rules"]) == (after["text"], after["rules"])

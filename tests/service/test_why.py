@@ -31,7 +31,7 @@ def values(caller: Caller, match: str, pointer: str) -> list[Any]:
     return [None, *[resolve_pointer(view, pointer, None) for view in views]]
 
 
-@pytest.mark.parametrize("pointer", ["/damage", "/to_act", "/sides/aliens/hand", "/sides/humans/coins", "/round", "/phase"])
+@pytest.mark.parametrize("pointer", ["/damage", "/to_act", "/sides/aliens/hand", "/sides/humans/hand", "/round", "/phase"])
 def test_every_change_of_a_field_is_there_with_its_sentences_and_rules(anybody: Caller, ada: Caller, match: str, pointer: str) -> None:
     for caller in (anybody, ada):
         history = values(caller, match, pointer)
@@ -65,15 +65,39 @@ def test_pages_and_searches_fit_together(anybody: Caller, match: str, searched: 
     page = asked(anybody, match, query)
     found += page["changes"]
     while page["next"] is not None:
-        page = asked(anybody, match, f"{query}&at={page['next']}")
+        page = asked(anybody, match, f"{query}&cursor={page['next']}")
         found += page["changes"]
     assert found == whole
     assert len(whole) > 3
 
 
-def test_a_field_that_there_is_not_has_no_changes(anybody: Caller, match: str) -> None:
-    found = asked(anybody, match, "pointer=/nowhere/0/-")
-    assert (found["changes"], found["next"], "value" in found) == ([], None, False)
+def test_a_field_that_there_is_not_and_never_was_is_not_found(anybody: Caller, match: str) -> None:
+    refused = anybody.get(f"/v1/matches/{match}/why?pointer=/nowhere/0/-")
+    assert (refused.status_code, refused.json["code"]) == (404, "no_such_field")
+    assert refused.json["detail"] == "There is no field /nowhere/0/- in this view, and there was none."
+
+
+def test_a_field_that_is_gone_is_explained(anybody: Caller, ada: Caller, match: str) -> None:
+    """While it is not there, its changes say how it came to an end."""
+    newest = ada.get(f"/v1/matches/{match}").json["version"]
+    views = [ada.get(f"/v1/matches/{match}/state?at={version}").json["view"] for version in range(1, newest + 1)]
+    hands = [view["sides"]["aliens"]["hand"] for view in views]
+    at, place = next(
+        (version, len(hands[version - 1])) for version in range(2, newest + 1) if len(hands[version - 2]) > len(hands[version - 1])
+    )
+    found = asked(ada, match, f"pointer=/sides/aliens/hand/{place}&at={at}")
+    assert "value" not in found
+    assert found["changes"][0]["version"] == at
+
+
+@pytest.mark.parametrize("cursor", ["0", "x", "1.m", "-1"])
+def test_a_cursor_that_no_page_has_given_is_refused(anybody: Caller, match: str, cursor: str) -> None:
+    refused = anybody.get(f"/v1/matches/{match}/why?pointer=/to_act&cursor={cursor}")
+    assert (refused.status_code, refused.json["code"]) == (400, "bad_query")
+
+
+def test_a_cursor_beyond_the_version_begins_there(anybody: Caller, match: str) -> None:
+    assert asked(anybody, match, "pointer=/to_act&at=9&cursor=99999") == asked(anybody, match, "pointer=/to_act&at=9")
 
 
 def test_a_large_field_is_not_repeated(anybody: Caller, match: str) -> None:

@@ -22,7 +22,7 @@ async function yours() {
     return;
   }
   try {
-    section.hidden = (await load($("yours-list"), "mine=1")) === 0;
+    section.hidden = (await load($("yours-list"), "mine=true")) === 0;
   } catch {
     section.hidden = true;
   }

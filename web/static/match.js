@@ -66,7 +66,7 @@ async function fetchFrames(number, signal) {
   const first = there ? there.last : number * PAGE;
   const limit = (number + 1) * PAGE - first;
   if (limit <= 0) return;
-  const response = await ask(`${api}/frames?${query({ after: first, limit, key: there ? 0 : 1 })}`, { accept: "application/x-ndjson", signal });
+  const response = await ask(`${api}/frames?${query({ after: first, limit, key: !there })}`, { accept: "application/x-ndjson", signal });
   const lines = [];
   for await (const line of linesOf(response.body)) lines.push(line);
   frames.add(lines);
