@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from itertools import combinations
@@ -16,7 +17,7 @@ from service.http.limits import NO_LIMITS
 from service.http.problems import CODES, OWN, platform_problem, problem_response
 from service.http.settings import Settings
 from table.refusals import REFUSALS
-from tests.service.conftest import ADMIN, Caller
+from tests.service.conftest import ADMIN, ROOT, Caller
 
 
 def subclasses(kind: type[PlatformError]) -> Iterator[type[PlatformError]]:
@@ -44,6 +45,12 @@ def test_every_error_of_the_platform_has_a_row(kind: type[PlatformError]) -> Non
 def test_every_refusal_by_the_table_of_what_a_player_may_choose_is_a_kind_of_problem() -> None:
     """The others are those of actions of the system, which no request can send."""
     assert REFUSALS.keys() - CODES.keys() == {"not_late", "not_due", "nothing_to_return", "not_continued"}
+
+
+def test_the_proxy_of_the_example_answers_with_a_kind_of_problem_too() -> None:
+    (body,) = re.findall(r"return 503 '(.*)'", (ROOT / "examples" / "nginx.conf").read_text("utf-8"))
+    problem = json.loads(body)
+    assert (problem["status"], problem["title"], problem["detail"]) == CODES[problem["code"]]
 
 
 # ---------------------------------------------------------------- what is derived comes up
