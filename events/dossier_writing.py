@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 from events import recall
-from events.errors import NoMatch, NotInLedger
+from events.errors import NoMatch, NotInLog
 from events.notary import ledger
 from events.notary.beside import Read
 from events.platform import Platform
@@ -130,7 +130,7 @@ def _leaves(platform: Platform, position: Position, viewer: str, origin: str) ->
     while True:
         try:
             found = ledger.leaves(platform, position.match, viewer != SPECTATOR or position.ended, first, ledger.PAGE, origin)
-        except NotInLedger:
+        except NotInLog:
             return
         yield [line("leaf", **leaf) for leaf in found if _is_known(leaf, position.version)]
         if len(found) < ledger.PAGE:

@@ -78,7 +78,7 @@ class NoMatch(PlatformError):
     code = "no_such_match"
 
 
-class NotInLedger(PlatformError):
+class NotInLog(PlatformError):
     """The server's log does not have what was asked for, or not yet. `reason` is the tail of a sentence."""
 
     code = "not_in_log"

@@ -71,7 +71,7 @@ def derive(platform: Platform, match: str) -> tuple[Derived, Position]:
     position: Position | None = None
     requests: dict[str, str] = {}
     snapshots: dict[int, bytes] = {}
-    logged = platform.store.ledgers.logged(platform.signer.name, [match])[0]
+    logged = platform.store.server_logs.logged(platform.signer.name, [match])[0]
     seen, latest = covered(logged), 0
     uncovered: int | None = None
     head = platform.store.log.head(match)

@@ -26,8 +26,8 @@ def canonical(value: Any) -> bytes:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
 
-def leaf(part: Any, proof: dict[str, str]) -> str:
-    """Return the leaf of a part: from its salt if it is shown whole, else as the proof has it."""
+def part_hash(part: Any, proof: dict[str, str]) -> str:
+    """Return the hash of a part: from its salt if it is shown whole, else as the proof has it."""
     if "leaf" in proof:
         return proof["leaf"]
     return hashlib.sha256(bytes.fromhex(proof["salt"]) + canonical(part)).hexdigest()
@@ -36,21 +36,21 @@ def leaf(part: Any, proof: dict[str, str]) -> str:
 def digest(previous: bytes, match: str, entry: dict[str, Any]) -> bytes:
     """Return the digest of an entry as its viewer can compute it."""
     proof = entry["proof"]
-    leaves = [leaf(entry["action"], proof["action"]), leaf(None, proof["request"])]
-    leaves += [leaf(event, one) for event, one in zip(entry["events"], proof["events"], strict=True)]
-    frame = {
+    hashes = [part_hash(entry["action"], proof["action"]), part_hash(None, proof["request"])]
+    hashes += [part_hash(event, one) for event, one in zip(entry["events"], proof["events"], strict=True)]
+    digested = {
         "actor": entry["actor"],
         "at": entry["at"],
         "format": proof["format"],
-        "leaves": leaves,
+        "leaves": hashes,
         "match": match,
         "revision": entry["revision"],
         "rules": proof["rules"],
         "version": entry["version"],
     }
     if "secret" in entry:
-        frame["secret"] = entry["secret"]
-    return hashlib.sha256(previous + canonical(frame)).digest()
+        digested["secret"] = entry["secret"]
+    return hashlib.sha256(previous + canonical(digested)).digest()
 
 
 def entries(url: str, match: str, viewer: str | None, key: str | None) -> Iterator[dict[str, Any]]:

@@ -92,20 +92,20 @@ def link(previous: str, entry: Entry, blind: bytes) -> tuple[Entry, bytes]:
     request = b"null" if entry.request is None else canonical(entry.request)
     events = [canonical(event) for event in entry.events]
     parts = [(ACTION, action), (REQUEST, request), *[(b"%d" % place, event) for place, event in enumerate(events)]]
-    leaves = [_leaf(blind, version, part, encoded) for part, encoded in parts]
+    hashes = [_part_hash(blind, version, part, encoded) for part, encoded in parts]
     # The members of both objects stand in alphabetical order, so the bytes are canonical as they are joined here.
     actor, match, rules = canonical(entry.actor), canonical(entry.match), canonical(entry.rules)
     secret = b"" if entry.secret is None else b',"secret":%b' % canonical(entry.secret)
     end = b'"revision":%d,"rules":%b%b,"version":%d}' % (entry.revision, rules, secret, version)
-    frame = b'{"actor":%b,"at":%d,"format":%d,"leaves":["%b"],"match":%b,%b' % (
+    digested = b'{"actor":%b,"at":%d,"format":%d,"leaves":["%b"],"match":%b,%b' % (
         actor,
         entry.at,
         FORMAT,
-        '","'.join(leaves).encode(),
+        '","'.join(hashes).encode(),
         match,
         end,
     )
-    digest = sha256(bytes.fromhex(previous) + frame).hexdigest()
+    digest = sha256(bytes.fromhex(previous) + digested).hexdigest()
     raw = b'{"action":%b,"actor":%b,"at":%d,"digest":"%b","events":[%b],"format":%d,"match":%b,%b%b' % (
         action,
         actor,
@@ -178,14 +178,15 @@ def parse(raw: bytes) -> Entry:
     return entry
 
 
-def _leaf(blind: bytes, version: int, part: bytes, encoded: bytes) -> str:
+def _part_hash(blind: bytes, version: int, part: bytes, encoded: bytes) -> str:
+    """Return the salted hash of a part, which proofs have as `leaf`."""
     return sha256(salt(blind, version, part) + encoded).hexdigest()
 
 
 def _opened(blind: bytes, version: int, part: bytes, value: Any, whole: bool) -> dict[str, str]:
     if whole:
         return {"salt": salt(blind, version, part).hex()}
-    return {"leaf": _leaf(blind, version, part, canonical(value))}
+    return {"leaf": _part_hash(blind, version, part, canonical(value))}
 
 
 def _refuse_fractions(value: Any) -> None:

@@ -207,7 +207,7 @@ class Trail:
     def _take(self, entry: Entry, raw: bytes) -> None:
         """Check an entry and go on from it."""
         try:
-            self._check_frame(entry)
+            self._check_members(entry)
             again, documents = (entry, None) if self.lost else self._decide_again(entry)
             if not self.lost:
                 self._look_at_player(entry)
@@ -292,7 +292,7 @@ class Trail:
             self.version = int(number)
         return True
 
-    def _check_frame(self, entry: Entry) -> None:
+    def _check_members(self, entry: Entry) -> None:
         """Check what is around the action: match, version, time, request."""
         self._match = self._match or entry.match
         if entry.match != self._match:

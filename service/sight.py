@@ -1,8 +1,8 @@
 """Sight: the one place that decides what a viewer gets.
 
 A viewer is a seat, `spectator` or `auditor`. The rules of the table and of the game redact documents and events. This module redacts what
-is around them. Two positions that differ only in hidden information give the same bytes, except for digests and leaves. Those cover hidden
-information through salted hashes, so they reveal nothing. The secret of the dice is hidden from everybody until the match is over.
+is around them. Two positions that differ only in hidden information give the same bytes, except for digests and part hashes. Those cover
+hidden information through salted hashes, so they reveal nothing. The secret of the dice is hidden from everybody until the match is over.
 """
 
 from __future__ import annotations

@@ -44,13 +44,13 @@ def work(platform: Platform, kinds: Sequence[str] = QUICK) -> None:
     sweep(platform)
     beside = Sweep(platform)
     beside.start()
-    ledger = sequencer.begin(platform)
+    growing = sequencer.begin(platform)
     worker(platform.jobs.url, kinds).work(logging_level="WARNING")
-    for thread in (beside, *ledger):
+    for thread in (beside, *growing):
         thread.stop()
     beside.join(5)
-    for growing in ledger:
-        growing.join(0.2)  # it may be ended at any place (events/notary/sequencing.py)
+    for thread in growing:
+        thread.join(0.2)  # it may be ended at any place (events/notary/sequencing.py)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The sequencer: beside each worker, a thread that can let the ledger grow. Of those on a machine one does so, until its worker ends.
+"""The sequencer: beside each worker, a thread that lets the server's log grow. Of those on a machine one at a time does so.
 
 A round a second adds what matches want. With witnesses there is a round each ten seconds, so that a checkpoint stands until they have
 cosigned it. They are asked by another thread, which nobody waits for.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import structlog
 
-from events.errors import NotInLedger, StoreRefused, StoreUnavailable
+from events.errors import NotInLog, StoreRefused, StoreUnavailable
 from events.notary import highwater, sequencing
 from events.notary.signer import KeysUnfit
 from events.platform import Platform
@@ -61,7 +61,7 @@ class Asker(Background):
                 with highwater.alone(self._platform.settings.keys_folder, "witnesses") as alone:
                     if alone:
                         witnesses.visit()
-            except (StoreUnavailable, StoreRefused, NotInLedger, KeysUnfit, OSError):
+            except (StoreUnavailable, StoreRefused, NotInLog, KeysUnfit, OSError):
                 continue  # the sequencer says it
             except Exception as reason:  # noqa: BLE001 - it is logged
                 log.error("witnesses_not_asked", error=type(reason).__name__)
@@ -69,7 +69,7 @@ class Asker(Background):
 
 
 def begin(platform: Platform) -> list[Background]:
-    """Start what lets the ledger of a platform grow, and return it."""
+    """Start what lets the server's log of a platform grow, and return it."""
     threads: list[Background] = [Sequencer(platform)]
     if platform.settings.witnesses:
         threads.append(Asker(platform))

@@ -1,4 +1,4 @@
-"""The mark: how far each ledger has been signed, in a file beside the keys that sign it. It is written before anything is signed.
+"""The mark: how far the server's log has been signed, in a file beside the keys that sign it. It is written before anything is signed.
 
 It is neither in the store nor in a backup. So a store that comes back older, as from a backup, does not lead to a second history: whoever
 has the key also has the mark, and signs nothing that does not continue it.
@@ -31,7 +31,8 @@ class Unreadable(Exception):
 
 
 class Mark(NamedTuple):
-    """How far a ledger has been signed: a checkpoint, and why it cannot go on, if so: OLDER or FORKED, with the size that the store has."""
+    """How far a log of the server has been signed: a checkpoint. `stopped` is OLDER or FORKED if it cannot go on, `found` the size in the
+    store."""
 
     checkpoint: Checkpoint
     stopped: str = ""
@@ -39,7 +40,7 @@ class Mark(NamedTuple):
 
 
 def read(folder: Path, origin: str) -> Mark:
-    """Return the mark of a ledger; the empty tree if there is none. Raises Unreadable, OSError."""
+    """Return the mark of a log of the server; the empty tree if there is none. Raises Unreadable, OSError."""
     stored = _read(folder).get(origin)
     if stored is None:
         return Mark(Checkpoint(origin, 0, EMPTY))
@@ -51,7 +52,7 @@ def read(folder: Path, origin: str) -> Mark:
 
 
 def keep(folder: Path, mark: Mark) -> None:
-    """Write the mark of a ledger, so that it survives a power cut. Call it within `alone`. Raises Unreadable, OSError."""
+    """Write the mark of a log of the server, so that it survives a power cut. Call it within `alone`. Raises Unreadable, OSError."""
     marks = _read(folder)
     size, root = mark.checkpoint.size, base64.b64encode(mark.checkpoint.root).decode()
     new = {"size": size, "root": root, "stopped": mark.stopped, "found": mark.found}
@@ -77,7 +78,7 @@ def alone(folder: Path, what: str) -> Iterator[bool]:
 
 
 def as_json(folder: Path, origin: str) -> dict[str, Any]:
-    """Return why a ledger does not go on, in words and numbers, for /readyz; nothing if it does."""
+    """Return why a log of the server does not go on, in words and numbers, for /readyz; nothing if it does."""
     try:
         mark = read(folder, origin)
     except (Unreadable, OSError):
@@ -86,7 +87,7 @@ def as_json(folder: Path, origin: str) -> dict[str, Any]:
 
 
 def sentence(folder: Path, origin: str) -> str:
-    """Return why a ledger does not go on, and what to do about it, in sentences for people; empty if it does."""
+    """Return why a log of the server does not go on, and what to do about it, in sentences for people; empty if it does."""
     try:
         mark = read(folder, origin)
     except (Unreadable, OSError) as reason:

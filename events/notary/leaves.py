@@ -1,4 +1,4 @@
-"""Leaves: what the ledger says of a match, and when it says it.
+"""Leaves: what the server's log says of a match, and when it says it.
 
 A leaf names an entry by its digest: when the match begins, when it ends, and at the latest an hour after an entry that no leaf covers.
 While a match is hidden from spectators, the leaves between are sealed, and come each hour after its creation whether it has moved or not.
@@ -27,7 +27,7 @@ _DIGEST = re.compile("[0-9a-f]{64}")
 
 
 class Facts(NamedTuple):
-    """What the ledger needs to know of a match: id, commitment, when it was created, and whether it is hidden from spectators."""
+    """What a leaf needs of a match: id, commitment, when it was created, and whether it is hidden from spectators."""
 
     match: str
     commitment: str
@@ -37,14 +37,14 @@ class Facts(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """The leaves that the ledger wants of a match now, and the moment at which it wants the next one, if any."""
+    """The leaves of a match that are due now, and when the next one is due, if any."""
 
     leaves: list[NewLeaf]
     later: int | None
 
 
 def wanted_at(first: Position, last: Position) -> int | None:
-    """Return the moment at which the ledger wants a leaf after an append, whose entries lead to the positions `first` to `last`."""
+    """Return when the next leaf of a match is due after an append, whose entries lead to the positions `first` to `last`."""
     if last.ended:
         return last.at
     if first.version == 1:
@@ -53,7 +53,7 @@ def wanted_at(first: Position, last: Position) -> int | None:
 
 
 def still_wanted_at(position: Position, uncovered: int | None, logged: Sequence[Logged]) -> int | None:
-    """Return the moment at which the ledger wants a leaf of a match, of which it has some leaves; None if it wants none.
+    """Return when the next leaf of a match is due, or None. `logged` are the leaves that exist.
 
     `uncovered` is the time of the first entry that no leaf covers, if there is one.
     """
@@ -87,7 +87,7 @@ def facts_of(first: Entry) -> Facts:
 
 
 def plan(facts: Facts, last: Entry, ended: bool, logged: Sequence[Logged], since: int, now: int, secret: str | None) -> Plan:
-    """Return the leaves that the ledger wants now of a match with a certain last entry, and when it wants the next one.
+    """Return the leaves of a match that are due now, and when the next one is due. `last` is the last entry of the match.
 
     `ended`: the match is over or closed; an entry that comes after its end is in a leaf at once, too. `since` is the moment at which a leaf
     was wanted. `secret` is that of the match, which is needed for sealed leaves only. Raises Unreadable.

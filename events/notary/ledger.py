@@ -1,4 +1,4 @@
-"""The ledger: one Merkle log for the whole server, which says of each match what its digests were, and can prove it.
+"""The server's log: one Merkle log for the whole server, which says of each match what its digests were, and can prove it.
 
 It is read here. It grows in events/notary/sequencing.py. Only what a published checkpoint covers is shown.
 """
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from events.errors import NotInLedger
+from events.errors import NotInLog
 from events.notary.leaves import END, SEAL, opened
 from events.platform import Platform
 from events.store.ledgers import Logged, State
@@ -23,7 +23,7 @@ PAGE = 100  # leaves
 
 
 class Shown(NamedTuple):
-    """The ledger as it is shown: its origin, how many leaves it has, and the signed checkpoint of these."""
+    """The server's log as it is shown: its origin, how many leaves it has, and the signed checkpoint of these."""
 
     origin: str
     size: int
@@ -31,42 +31,42 @@ class Shown(NamedTuple):
 
 
 def shown(platform: Platform, origin: str = "") -> Shown:
-    """Return the ledger of an origin as it is shown; without one, of the server by its present name.
+    """Return the server's log of an origin as it is shown; without one, of the server by its present name.
 
-    Raises NotInLedger before its first checkpoint, StoreUnavailable.
+    Raises NotInLog before its first checkpoint, StoreUnavailable.
     """
     origin = origin or platform.signer.name
-    state = platform.store.ledgers.state(origin)
+    state = platform.store.server_logs.state(origin)
     if state.served < 0:
-        raise NotInLedger(reason="it has no checkpoint yet, which a worker signs")
+        raise NotInLog(reason="it has no checkpoint yet, which a worker signs")
     return Shown(origin, state.served, state.note)
 
 
 def tile(platform: Platform, level: int, number: int, width: int) -> bytes:
-    """Return the bytes of the first hashes of a tile. Raises NotInLedger if the ledger has fewer, StoreUnavailable."""
-    ledger = shown(platform)
-    if not 0 < width <= tiles.width_of(level, number, ledger.size):
-        raise NotInLedger(reason="it has no such tile yet")
-    return b"".join(platform.store.ledgers.hashes(ledger.origin, [(level, number * tiles.WIDTH, width)])[0])
+    """Return the bytes of the first hashes of a tile. Raises NotInLog if the server's log has fewer, StoreUnavailable."""
+    log = shown(platform)
+    if not 0 < width <= tiles.width_of(level, number, log.size):
+        raise NotInLog(reason="it has no such tile yet")
+    return b"".join(platform.store.server_logs.hashes(log.origin, [(level, number * tiles.WIDTH, width)])[0])
 
 
 def bundle(platform: Platform, number: int, width: int) -> bytes:
-    """Return the first leaves of a bundle of 256. Raises NotInLedger if the ledger has fewer, StoreUnavailable."""
-    ledger = shown(platform)
-    if not 0 < width <= tiles.width_of(0, number, ledger.size):
-        raise NotInLedger(reason="it has no such entries yet")
-    return tiles.bundle(platform.store.ledgers.leaves(ledger.origin, [(number * tiles.WIDTH, width)])[0])
+    """Return the first leaves of a bundle of 256. Raises NotInLog if the server's log has fewer, StoreUnavailable."""
+    log = shown(platform)
+    if not 0 < width <= tiles.width_of(0, number, log.size):
+        raise NotInLog(reason="it has no such entries yet")
+    return tiles.bundle(platform.store.server_logs.leaves(log.origin, [(number * tiles.WIDTH, width)])[0])
 
 
 def consistency(platform: Platform, first: int, second: int) -> list[bytes]:
-    """Return the proof that the ledger with `first` leaves is the beginning of that with `second`.
+    """Return the proof that the server's log with `first` leaves is the beginning of that with `second`.
 
-    Raises NotInLedger if these are no sizes of it, StoreUnavailable.
+    Raises NotInLog if these are no sizes of it, StoreUnavailable.
     """
-    ledger = shown(platform)
-    if not 0 <= first <= second <= ledger.size:
-        raise NotInLedger(reason=f"it has {ledger.size} leaves, and a proof goes from a smaller size to a larger one")
-    return proof(platform, ledger.origin, tree.consistency_spans(first, second), ledger.size)
+    log = shown(platform)
+    if not 0 <= first <= second <= log.size:
+        raise NotInLog(reason=f"it has {log.size} leaves, and a proof goes from a smaller size to a larger one")
+    return proof(platform, log.origin, tree.consistency_spans(first, second), log.size)
 
 
 def leaves(
@@ -75,24 +75,24 @@ def leaves(
     """Return the leaves of a match by index, each as `{"index", "leaf", "proof"}`, with the proof as text (evidence/checkpoints.py).
 
     A sealed leaf also has `opened`: what is inside if the viewer knows everything that is (`opens`: it has a seat) or the match has ended,
-    else None. `first` is an index, `limit` a number of leaves, `origin` that of an earlier ledger. Raises NotInLedger before the first
+    else None. `first` is an index, `limit` a number of leaves, `origin` that of an earlier log. Raises NotInLog before the first
     checkpoint, StoreUnavailable.
     """
-    ledger = shown(platform, origin)
-    logged = platform.store.ledgers.logged(ledger.origin, [match])[0]
-    found = [leaf for leaf in logged if first <= leaf.number < ledger.size][:limit]
+    log = shown(platform, origin)
+    logged = platform.store.server_logs.logged(log.origin, [match])[0]
+    found = [leaf for leaf in logged if first <= leaf.number < log.size][:limit]
     opens = opens or any(leaf.kind == END for leaf in logged)
-    raws = [row[0] for row in platform.store.ledgers.leaves(ledger.origin, [(leaf.number, 1) for leaf in found])]
-    spans = [tree.inclusion_spans(leaf.number, ledger.size) for leaf in found]
-    node = node_of(platform, ledger.origin, [span for each in spans for span in each], ledger.size)
+    raws = [row[0] for row in platform.store.server_logs.leaves(log.origin, [(leaf.number, 1) for leaf in found])]
+    spans = [tree.inclusion_spans(leaf.number, log.size) for leaf in found]
+    node = node_of(platform, log.origin, [span for each in spans for span in each], log.size)
     return [
-        _leaf(match, leaf, raw, checkpoints.proof_text(checkpoints.Proof(leaf.number, tuple(tree.proof(path, node)), ledger.note)), opens)
+        _leaf(match, leaf, raw, checkpoints.proof_text(checkpoints.Proof(leaf.number, tuple(tree.proof(path, node)), log.note)), opens)
         for leaf, raw, path in zip(found, raws, spans, strict=True)
     ]
 
 
 def proof(platform: Platform, origin: str, spans: Sequence[Span], size: int) -> list[bytes]:
-    """Return the hashes of spans of a ledger of which the store has at least `size` leaves. Raises StoreUnavailable."""
+    """Return the hashes of spans of a log of the server of which the store has at least `size` leaves. Raises StoreUnavailable."""
     return tree.proof(spans, node_of(platform, origin, spans, size))
 
 
@@ -113,24 +113,24 @@ def node_of(platform: Platform, origin: str, spans: Iterable[Span], size: int) -
 
 
 def edge(platform: Platform, origin: str, size: int) -> Edge:
-    """Return the right edge of a ledger, from which it grows. Raises StoreUnavailable."""
+    """Return the right edge of a log of the server, from which it grows. Raises StoreUnavailable."""
     return Edge(size, tuple(map(tuple, _read(platform, origin, tiles.edge_tiles(size)))))
 
 
 def root(platform: Platform, origin: str, size: int, stored: int) -> bytes:
-    """Return the root of a ledger with `size` leaves, of which the store has `stored`. Raises StoreUnavailable."""
+    """Return the root of a log of the server with `size` leaves, of which the store has `stored`. Raises StoreUnavailable."""
     (found,) = proof(platform, origin, tree.root_span(size), stored) if size else [tree.EMPTY]
     return found
 
 
 def checkpoint_of(platform: Platform, state: State, origin: str) -> Checkpoint:
-    """Return the checkpoint of all leaves that the store has of a ledger, which nobody has signed. Raises StoreUnavailable."""
+    """Return the checkpoint of all leaves that the store has of a log of the server, which nobody has signed. Raises StoreUnavailable."""
     return Checkpoint(origin, state.size, edge(platform, origin, state.size).root)
 
 
 def _read(platform: Platform, origin: str, wanted: Sequence[Tile]) -> list[list[bytes]]:
     spans = [(level, number * tiles.WIDTH, width) for level, number, width in wanted]
-    return platform.store.ledgers.hashes(origin, spans)
+    return platform.store.server_logs.hashes(origin, spans)
 
 
 def _leaf(match: str, leaf: Logged, raw: bytes, text: str, opens: bool) -> dict[str, Any]:

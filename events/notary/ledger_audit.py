@@ -1,4 +1,4 @@
-"""The audit of the ledger: its leaves against the entries that they are of, its hashes against its leaves, its checkpoint against both."""
+"""The audit of the server's log: its leaves against their entries, its hashes against its leaves, its checkpoint against both."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Wrong(NamedTuple):
 
 
 def origin_of(platform: Platform) -> str | None:
-    """Return the name of the ledger of a platform, or None if there are no keys, or none that can be read. Makes none."""
+    """Return the name of the server's log of a platform, or None if there are no keys, or none that can be read. Makes none."""
     try:
         keys = signer.read(platform.settings.keys_folder)
     except signer.KeysUnfit:
@@ -43,13 +43,13 @@ def origin_of(platform: Platform) -> str | None:
 def of_match(platform: Platform, items: Sequence[Item], position: Position, secret: str | None, wanted: float | None) -> Iterator[Wrong]:
     """Yield what is wrong with the leaves of a match, whose log leads to a position.
 
-    `wanted`: the moment at which the store knows that the ledger wants a leaf. Raises StoreUnavailable.
+    `wanted`: when the next leaf is due by the store. Raises StoreUnavailable.
     """
     origin = origin_of(platform)
     if origin is None:
         return
-    (logged,) = platform.store.ledgers.logged(origin, [position.match])
-    raws = platform.store.ledgers.leaves(origin, [(leaf.number, 1) for leaf in logged])
+    (logged,) = platform.store.server_logs.logged(origin, [position.match])
+    raws = platform.store.server_logs.leaves(origin, [(leaf.number, 1) for leaf in logged])
     for leaf, raw in zip(logged, raws, strict=True):
         entry = _entry(items, leaf.version)
         if entry is None or not raw or raw[0] != _expected(position, leaf, entry, secret, raw[0]):
@@ -61,11 +61,13 @@ def of_match(platform: Platform, items: Sequence[Item], position: Position, secr
 
 
 def of_ledger(platform: Platform) -> Iterator[str]:
-    """Yield what is wrong with the ledger as a whole, in sentences. Without keys there is none. Raises StoreUnavailable, KeysUnfit."""
+    """Yield what is wrong with the server's log as a whole, in sentences. Without keys there is none.
+
+    Raises StoreUnavailable, KeysUnfit."""
     origin = origin_of(platform)
     if origin is None:
         return
-    state = platform.store.ledgers.state(origin)
+    state = platform.store.server_logs.state(origin)
     mark = highwater.sentence(platform.settings.keys_folder, origin)
     if mark:
         yield mark
@@ -73,10 +75,10 @@ def of_ledger(platform: Platform) -> Iterator[str]:
     signed = _signed_size(platform, origin)
     while edge.size < state.size:
         count = min(_PAGE, state.size - edge.size, *[size - edge.size for size in (state.served, signed) if size > edge.size])
-        before, leaves = edge.size, platform.store.ledgers.leaves(origin, [(edge.size, count)])[0]
+        before, leaves = edge.size, platform.store.server_logs.leaves(origin, [(edge.size, count)])[0]
         edge, added = tiles.grow(edge, tiles.leaf_hashes(leaves))
         spans = [(level, before >> tiles.HEIGHT * level, len(row)) for level, row in enumerate(added)]
-        stored = platform.store.ledgers.hashes(origin, spans)
+        stored = platform.store.server_logs.hashes(origin, spans)
         if len(leaves) != count or [list(row) for row in added] != stored:
             yield f"The hashes of the server's log are not those of its leaves, from leaf {before} on."
             return

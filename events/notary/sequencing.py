@@ -1,4 +1,4 @@
-"""Sequencing: how leaves come into the ledger, in one order that is never changed, and how its checkpoints are signed.
+"""Sequencing: how leaves come into the server's log, in one order that is never changed, and how its checkpoints are signed.
 
 Each step is done only after the one before it is durable:
 
@@ -32,7 +32,7 @@ log = structlog.get_logger(__name__)
 
 
 class Sequenced(NamedTuple):
-    """The result of a round: how many leaves were added, and whether there are more to add at once. `stopped`: why the ledger stands."""
+    """The result of a round: how many leaves were added, and whether there are more to add at once. `stopped`: why the log stands."""
 
     added: int
     more: bool = False
@@ -57,7 +57,7 @@ def sequence(platform: Platform) -> Sequenced:
         if not alone:
             return Sequenced(0)
         mark = highwater.read(folder, origin)  # before the state, which may grow meanwhile, but not shrink
-        state = platform.store.ledgers.state(origin)
+        state = platform.store.server_logs.state(origin)
         found = _continues(platform, mark, state)
         if found != mark:
             highwater.keep(folder, found)
@@ -78,9 +78,9 @@ def sequence(platform: Platform) -> Sequenced:
 def look(platform: Platform, origin: str) -> list[Looked]:
     """Return what the matches want that want a leaf now, those first that have wanted it for the longest time. Raises StoreUnavailable."""
     now = platform.clock.now()
-    pending = sorted(platform.store.ledgers.pending(now, AT_ONCE).items(), key=lambda each: each[1])
+    pending = sorted(platform.store.server_logs.pending(now, AT_ONCE).items(), key=lambda each: each[1])
     matches = [match for match, _ in pending]
-    known = platform.store.ledgers.logged(origin, matches)
+    known = platform.store.server_logs.logged(origin, matches)
     firsts = platform.store.log.spans([(match, 1, 1) for match in matches])
     # Before the entries: a match that was over then has ended with the entry that is read now, or with one before it.
     told = [standing is not None and standing["secret"] is not None for standing in platform.store.lists.standings(matches)]
@@ -97,7 +97,7 @@ def look(platform: Platform, origin: str) -> list[Looked]:
 
 
 def append(platform: Platform, origin: str, state: State, wanted: list[Looked]) -> tuple[State, int]:
-    """Append the leaves of plans to the ledger. Return its new state, and how many there were; none if somebody else was quicker.
+    """Append the leaves of plans to the server's log. Return its new state, and how many there were; none if somebody else was quicker.
 
     Raises StoreUnavailable.
     """
@@ -105,7 +105,7 @@ def append(platform: Platform, origin: str, state: State, wanted: list[Looked]) 
     if not new:
         return state, 0
     edge, added = tiles.grow(ledger.edge(platform, origin, state.size), tiles.leaf_hashes(leaf.raw for leaf in new))
-    if not platform.store.ledgers.sequence(origin, state.size, new, added):
+    if not platform.store.server_logs.sequence(origin, state.size, new, added):
         log.info("log_moved_on", size=state.size)
         return state, 0
     metrics.leaves.inc(len(new))
@@ -115,21 +115,21 @@ def append(platform: Platform, origin: str, state: State, wanted: list[Looked]) 
 def publish(platform: Platform, state: State, origin: str) -> None:
     """Sign and serve the checkpoint of all leaves that the store has. What is signed is on the disk before. Raises OSError and the rest."""
     checkpoint = ledger.checkpoint_of(platform, state, origin)
-    if platform.signer.name != origin:  # it has been changed just now: the next round goes on with another ledger
+    if platform.signer.name != origin:  # it has been changed just now: the next round goes on with another log
         return
     highwater.keep(platform.settings.keys_folder, Mark(checkpoint))
-    platform.store.ledgers.publish(origin, state.size, platform.signer.sign(checkpoint.text))
+    platform.store.server_logs.publish(origin, state.size, platform.signer.sign(checkpoint.text))
 
 
 def settle(platform: Platform, origin: str, wanted: list[Looked]) -> None:
-    """Set when each match that was looked at wants its next leaf, if what it wanted is in the ledger. Raises StoreUnavailable."""
-    logged = platform.store.ledgers.logged(origin, [looked.match for looked in wanted])
+    """Set when each match that was looked at wants its next leaf, if what it wanted is in the server's log. Raises StoreUnavailable."""
+    logged = platform.store.server_logs.logged(origin, [looked.match for looked in wanted])
     for looked, known in zip(wanted, logged, strict=True):
         names = {leaf.name for leaf in known}
         if looked.plan is None:
-            platform.store.ledgers.settle(looked.match, looked.version, platform.clock.now() + HOUR_MS)
+            platform.store.server_logs.settle(looked.match, looked.version, platform.clock.now() + HOUR_MS)
         elif all(leaf.noted.name in names for leaf in looked.plan.leaves):
-            platform.store.ledgers.settle(looked.match, looked.version, looked.plan.later)
+            platform.store.server_logs.settle(looked.match, looked.version, looked.plan.later)
 
 
 def _continues(platform: Platform, mark: Mark, state: State) -> Mark:

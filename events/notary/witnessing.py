@@ -1,6 +1,6 @@
-"""Witnesses: they are asked to cosign each checkpoint of the ledger that is served (c2sp.org/tlog-witness).
+"""Witnesses: they are asked to cosign each checkpoint of the server's log that is served (c2sp.org/tlog-witness).
 
-A cosignature says that a witness has seen the ledger grow without a fork. A witness that is down, slow or hostile costs nothing: leaves are
+A cosignature says that a witness has seen the log grow without a fork. A witness that is down, slow or hostile costs nothing: leaves are
 added and checkpoints are signed whether it answers or not.
 """
 
@@ -28,14 +28,14 @@ log = structlog.get_logger(__name__)
 
 
 class Asked(NamedTuple):
-    """The answer of a witness: its cosignature, or the size up to which it has seen the ledger, or neither."""
+    """The answer of a witness: its cosignature, or the size up to which it has seen the server's log, or neither."""
 
     signature: Signature | None = None
     size: int | None = None
 
 
 class Witnesses:
-    """Asks the witnesses of a platform, and remembers up to which size each has seen the ledger."""
+    """Asks the witnesses of a platform, and remembers up to which size each has seen the server's log."""
 
     def __init__(self, platform: Platform) -> None:
         self._platform = platform
@@ -50,7 +50,7 @@ class Witnesses:
     def visit(self) -> int:
         """Ask every witness that has not cosigned the checkpoint that is served, and serve what they sign. Return how many did.
 
-        Each is asked once for a checkpoint. Raises NotInLedger, StoreUnavailable, KeysUnfit.
+        Each is asked once for a checkpoint. Raises NotInLog, StoreUnavailable, KeysUnfit.
         """
         shown = ledger.shown(self._platform)
         checkpoint, note = checkpoints.of_note(shown.note)
@@ -62,7 +62,7 @@ class Witnesses:
         new = [signature for signature in self._asked(shown, witnesses, names) if signature is not None]
         self._done = checkpoint.text
         if new:
-            self._platform.store.ledgers.publish(shown.origin, shown.size, cosigning.with_cosignatures(shown.note, new))
+            self._platform.store.server_logs.publish(shown.origin, shown.size, cosigning.with_cosignatures(shown.note, new))
         return len(new)
 
     def _asked(self, shown: ledger.Shown, witnesses: Iterable[Witness], names: set[tuple[str, bytes]]) -> Iterable[Signature | None]:
@@ -70,7 +70,7 @@ class Witnesses:
             if (witness.key.name, witness.key.id) in names:
                 continue
             answer = self._once(shown, witness)
-            if answer.size is not None and answer.size <= shown.size:  # it has seen more or less of the ledger than was thought
+            if answer.size is not None and answer.size <= shown.size:  # it has seen more or less of the server's log than was thought
                 self._seen[witness.key.vkey] = answer.size
                 answer = self._once(shown, witness)
             if answer.signature is None:

@@ -2,7 +2,7 @@
 
 `log` is the wall around the streams. Beside it are what the append script keeps (`lists`, `due`), what is derived from the logs as a
 whole (`projections`), the players (`accounts`), the side logs of matches (`sidelog`), the end of matches that never started (`removal`),
-which processes run (`pulses`), and the Merkle log of the whole server (`ledgers`).
+which processes run (`pulses`), and the Merkle log of the whole server (`server_logs`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from events.store.client import RedisClient
 from events.store.due import DueIndex
 from events.store.heads import Head, heads
 from events.store.keys import Keys
-from events.store.ledgers import Ledgers
+from events.store.ledgers import ServerLogs
 from events.store.library import FORMAT, other_format, script
 from events.store.lists import Lists
 from events.store.log import Log, RedisLog
@@ -49,7 +49,7 @@ class Store:
         self.removal = Removal(client, self.keys)
         self.pulses = Pulses(client)
         self.sidelog = SideLog(client, self.keys)
-        self.ledgers = Ledgers(client, self.keys)
+        self.server_logs = ServerLogs(client, self.keys)
         self._checked = False
 
     def heads(self, patience: float = 1.0) -> Iterator[Head | None]:

@@ -6,7 +6,7 @@
 --         request   a request with an id that the entries answer; answer is what is kept of it
 --         snapshot  the version of the snapshot; replaces is an older one whose snapshot goes
 --         secret    in hex, when the match is created
---         leaf      the moment at which the ledger wants a leaf of the match, unless it wants one earlier
+--         leaf      when the next leaf of the match is due in the server's log, unless one is due earlier
 --         indexes   for each index the moment that orders the match there, or null to leave it
 --         due       by member of what is due its moment, or null to remove it
 --         tell      the players to tell, as text

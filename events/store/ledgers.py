@@ -1,13 +1,13 @@
-"""The ledger in the store: the leaves of one Merkle tree for the whole server, its hashes, and the checkpoint that is served.
+"""The server's log in the store: the leaves of one Merkle tree for the whole server, its hashes, and the checkpoint that is served.
 
-All keys of a ledger begin with `{log}:` and a hash of its origin, so that one script can change them together:
+All keys of a log of the server begin with `{log}:` and a hash of its origin, so that one script can change them together:
 
 - `leaves`: a stream; the leaf with the index 41 has the id `42-0`;
 - `h:<level>`: the hashes of that level of tiles, a stream of the same kind (evidence/tiles.py);
 - `m:<match>`: the leaves of a match by name, such as `hour:57`, with their indexes and the entries that they are of;
 - `state`: the checkpoint that is served, and its size.
 
-When the ledger wants a leaf of a match is in a sorted set of the match's partition, `{p3}:pending`, which appends keep.
+When the next leaf of a match is due is in a sorted set of the match's partition, `{p3}:pending`, which appends keep.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SETTLE = script("settle")
 
 
 class Logged(NamedTuple):
-    """A leaf that the ledger has of a match: its name within the match, its index (`number`), and version, digest and time of its entry.
+    """A leaf of a match: its name within the match, its index in the log (`number`), and version, digest and time of its entry.
 
     `moment` is when it was made. The part of the name before the colon is `begin`, `hour`, `end`, or `seal` for a sealed one.
     """
@@ -52,18 +52,18 @@ class NewLeaf(NamedTuple):
 
 
 class State(NamedTuple):
-    """A ledger: how many leaves it has, and the checkpoint that is served with its size; -1 and "" before the first one."""
+    """A log of the server: how many leaves it has, and the checkpoint that is served with its size; -1 and "" before the first one."""
 
     size: int
     served: int
     note: str
 
 
-class Ledgers(OfMatches):
-    """The ledgers of a store, one for each origin. Every method raises StoreUnavailable."""
+class ServerLogs(OfMatches):
+    """The server's logs in a store, one for each origin. Every method raises StoreUnavailable."""
 
     def state(self, origin: str) -> State:
-        """Return the size of a ledger and the checkpoint that is served."""
+        """Return the size of a log of the server and the checkpoint that is served."""
         start = _start(origin)
         size, (served, note) = self._client.ask_all([("XLEN", start + "leaves"), ("HMGET", start + "state", "size", "note")])
         return State(int(size), -1 if served is None else int(served), "" if note is None else note.decode())
@@ -77,7 +77,7 @@ class Ledgers(OfMatches):
         return self._rows([(f"{_start(origin)}h:{level}", first, count) for level, first, count in spans])
 
     def logged(self, origin: str, matches: Sequence[str]) -> list[list[Logged]]:
-        """Return the leaves that a ledger has of each match, by index."""
+        """Return the leaves that a log of the server has of each match, by index."""
         start = _start(origin)
         found = self._client.ask_all([("HGETALL", f"{start}m:{match}") for match in matches])
         return [sorted((_logged(name, noted) for name, noted in fields.items()), key=lambda leaf: leaf.number) for fields in found]
@@ -85,7 +85,7 @@ class Ledgers(OfMatches):
     def sequence(self, origin: str, size: int, leaves: Sequence[NewLeaf], added: Sequence[Sequence[bytes]]) -> bool:
         """Append leaves after the first `size`, with the hashes that they add to each level of tiles.
 
-        Return False, and change nothing, if the ledger has another size or has one of the leaves already.
+        Return False, and change nothing, if the server's log has another size or has one of the leaves already.
         """
         start = _start(origin)
         keys = [start + "leaves", *[f"{start}h:{level}" for level in range(len(added))], *[f"{start}m:{leaf.match}" for leaf in leaves]]

@@ -22,7 +22,7 @@ SHARED = "shared"  # not a function: what the functions have in common
 
 _PLAYER, _BEGUN = "~{players}:p:*", "~{store}:begun"
 _PROCESSES, _OUTAGES = "~{pulse}:processes", "~{pulse}:outages"
-_LEDGER = "~{log}:*"
+_SERVER_LOG = "~{log}:*"
 
 
 def _of_matches(*kinds: str, sign: str = "~") -> str:
@@ -34,9 +34,9 @@ def _of_matches(*kinds: str, sign: str = "~") -> str:
 # may be here only if the server writes it to its append-only file by the name by which it was called. For keys that expire the server
 # writes DEL and PEXPIREAT by those names: functions call UNLINK and PEXPIRE instead, and SET without an expiry.
 WRITES: Mapping[str, str] = {
-    "XADD": f"{_of_matches('s:*')} {_LEDGER}",
+    "XADD": f"{_of_matches('s:*')} {_SERVER_LOG}",
     "SET": f"{_of_matches('x:*', 'm:*')} {_BEGUN}",
-    "HSET": f"{_of_matches('d:*', 'r:*', 'f:*', 'w:*')} {_PLAYER} {_PROCESSES} {_LEDGER}",
+    "HSET": f"{_of_matches('d:*', 'r:*', 'f:*', 'w:*')} {_PLAYER} {_PROCESSES} {_SERVER_LOG}",
     "HDEL": f"{_of_matches('d:*', 'r:*', 'f:*')} {_PLAYER} {_PROCESSES}",
     "ZADD": f"{_of_matches('i:*', 'due', 'pending')} {_OUTAGES}",
     "ZREM": f"{_of_matches('i:*', 'due', 'pending')} {_OUTAGES}",

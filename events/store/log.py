@@ -46,7 +46,8 @@ class Changes(NamedTuple):
     `due`: by member of the index of what is due, the moment (ms since 1970), or None for what is due no more. `indexes`: by name, the
     moment that orders the match there, or None for an index that it leaves. `snapshot`: a version and its document, and which older one
     it replaces, if any. `tell`: the players to whom this is news; `anew`: these are all who have to do with the match, because its table
-    has changed or it has ended. `leaf`: when the next leaf of the match is due (events/notary/leaves.py), unless one is due earlier.
+    has changed or it has ended. `leaf`: when the next leaf of the match is due in the server's log (events/notary/leaves.py), unless one is
+    due earlier.
     """
 
     due: Mapping[str, int | None] = {}

@@ -1,14 +1,14 @@
--- Append leaves to the ledger, with the hashes of the Merkle tree that they add, or change nothing at all. Entries of it are never changed.
--- KEYS  1 leaves  2..1+l hashes of each level of tiles  2+l.. for each leaf, what the ledger has of its match
+-- Append leaves to the server's log, with the hashes of the Merkle tree that they add, or change nothing at all. Entries of it are never changed.
+-- KEYS  1 leaves  2..1+l hashes of each level of tiles  2+l.. for each leaf, what the server's log has of its match
 -- ARGV  1 expected size  2 number of leaves n  3 number of levels l  4..3+l number of new hashes of each level
 --       then each leaf, its name within its match, and what is noted of it, then the hashes of each level
--- returns 1: appended | 0: the ledger has another size, or has one of these leaves already
-local start = ledger_of(KEYS[1], 'leaves')
+-- returns 1: appended | 0: the server's log has another size, or has one of these leaves already
+local start = server_log_of(KEYS[1], 'leaves')
 local size, n, levels = whole(ARGV[1], 0), whole(ARGV[2], 1), whole(ARGV[3], 1)
 if #KEYS ~= 1 + levels + n then error({err = 'ERR the numbers of keys and leaves do not fit'}) end
 local wanted, width = 3 + levels + 3 * n, 1
 for level = 1, levels do
-  if KEYS[1 + level] ~= start .. 'h:' .. (level - 1) then error({err = 'ERR the keys are not those of one ledger'}) end
+  if KEYS[1 + level] ~= start .. 'h:' .. (level - 1) then error({err = 'ERR the keys are not those of one log'}) end
   local count = math.floor((size + n) / width) - math.floor(size / width)
   if whole(ARGV[3 + level], 0) ~= count then error({err = 'ERR the tree does not get that many hashes'}) end
   wanted, width = wanted + count, width * 256
@@ -17,7 +17,7 @@ if math.floor((size + n) / width) > 0 or #ARGV ~= wanted then error({err = 'ERR 
 for leaf = 1, n do
   local place = 4 + levels + 3 * (leaf - 1)
   if not string.match(KEYS[1 + levels + leaf], '^{log}:%x+:m:.') or string.sub(KEYS[1 + levels + leaf], 1, #start) ~= start then
-    error({err = 'ERR the keys are not those of one ledger'})
+    error({err = 'ERR the keys are not those of one log'})
   end
   if #ARGV[place] < 2 or #ARGV[place] > 1000 then error({err = 'ERR a leaf has 2 to 1000 bytes'}) end
   if not string.match(ARGV[place + 1], '^%l+:%d+$') then error({err = 'ERR not the name of a leaf'}) end

@@ -1,4 +1,4 @@
--- Set when the ledger next wants a leaf of a match, unless the match has moved on from the version that was looked at.
+-- Set when the next leaf of a match is due in the server's log, unless the match has moved on from the version that was looked at.
 -- KEYS  1 stream  2 pending   ARGV  1 match  2 version  3 moment ("" if it wants none)
 -- returns 1: set | 0: the match has moved on, and is to be looked at again
 local tag, match = partition_and_match(KEYS[1], 's')

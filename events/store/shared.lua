@@ -70,9 +70,9 @@ local function may_ask(player, id, hash)
   return id == '' or (hash ~= '' and redis.call('HGET', player, 'hash:' .. id) == hash)
 end
 
--- Return the start of the names of all keys of a ledger, from its key of the given name.
-local function ledger_of(key, name)
+-- Return the start of the names of all keys of a log of the server, from its key of the given name.
+local function server_log_of(key, name)
   local start = string.match(key, '^({log}:%x+:)' .. name .. '$')
-  if not start then error({err = 'ERR not a key of a ledger'}) end
+  if not start then error({err = 'ERR not a key of the log of the server'}) end
   return start
 end

@@ -262,30 +262,30 @@ class ShownChain(Chain):
 
     def _check_digest(self, entry: _Shown, version: int) -> None:
         """Check that the digest follows from the one before, and each salt from the secret if that is known."""
-        leaves = [
-            self._leaf(entry.proof["action"], entry.action, version, b"a"),
-            self._leaf(entry.proof["request"], None, version, b"r"),
+        hashes = [
+            self._part_hash(entry.proof["action"], entry.action, version, b"a"),
+            self._part_hash(entry.proof["request"], None, version, b"r"),
             *(
-                self._leaf(given, event, version, b"%d" % place)
+                self._part_hash(given, event, version, b"%d" % place)
                 for place, (given, event) in enumerate(zip(entry.proof["events"], entry.events, strict=True))
             ),
         ]
-        frame: dict[str, Any] = {
+        digested: dict[str, Any] = {
             "actor": entry.actor,
             "at": entry.at,
             "format": FORMAT,
-            "leaves": leaves,
+            "leaves": hashes,
             "match": self.opening.match,
             "revision": entry.revision,
             "rules": entry.rules,
             "version": version,
         }
         if entry.secret is not None:
-            frame["secret"] = entry.secret
-        if self._digest is not None and sha256(bytes.fromhex(self._digest) + canonical(frame)).hexdigest() != entry.digest:
+            digested["secret"] = entry.secret
+        if self._digest is not None and sha256(bytes.fromhex(self._digest) + canonical(digested)).hexdigest() != entry.digest:
             self.findings.add("digest_broken", "The digest does not follow from the entry before and this one.", version)
 
-    def _leaf(self, given: Mapping[str, str], value: Any, version: int, part: bytes) -> str:
+    def _part_hash(self, given: Mapping[str, str], value: Any, version: int, part: bytes) -> str:
         if "leaf" in given:
             self._hidden += 1
             return given["leaf"]

@@ -8,7 +8,7 @@ import re
 from flask import Response
 
 from events import recall
-from events.errors import NotInLedger
+from events.errors import NotInLog
 from events.notary import ledger
 from evidence import tiles
 from evidence.tiles import BadTile
@@ -36,7 +36,7 @@ def get_tile(service: Service, call: Call, level: str, tile: str) -> Response:
     """Return the hashes of a tile."""
     number, width = _named(tile)
     if _LEVEL.fullmatch(level) is None:
-        raise NotInLedger(reason="the level of a tile is 0 to 63")
+        raise NotInLog(reason="the level of a tile is 0 to 63")
     return _bytes(ledger.tile(service.platform, int(level), number, width), width)
 
 
@@ -71,7 +71,7 @@ def _named(tile: str) -> tuple[int, int]:
     try:
         return tiles.number_and_width(tile)
     except BadTile as reason:
-        raise NotInLedger(reason=str(reason)) from None
+        raise NotInLog(reason=str(reason)) from None
 
 
 def _bytes(content: bytes, width: int) -> Response:

@@ -22,8 +22,8 @@ def salt(blind: bytes, version: int, part: str) -> bytes:
     return hmac.new(blind, f"{version}:{part}".encode(), sha256).digest()
 
 
-def leaf(salt: bytes, value: Any) -> str:
-    """Return the leaf of a part."""
+def part_hash(salt: bytes, value: Any) -> str:
+    """Return the hash of a part."""
     return sha256(salt + rfc8785.dumps(value)).hexdigest()
 
 
@@ -32,23 +32,23 @@ def parts(entry: Mapping[str, Any]) -> dict[str, Any]:
     return {"a": entry["action"], "r": entry.get("request"), **{str(place): event for place, event in enumerate(entry["events"])}}
 
 
-def leaves(entry: Mapping[str, Any], blind: bytes) -> list[str]:
-    """Return the leaves of a full entry."""
-    return [leaf(salt(blind, entry["version"], name), part) for name, part in parts(entry).items()]
+def part_hashes(entry: Mapping[str, Any], blind: bytes) -> list[str]:
+    """Return the part hashes of a full entry."""
+    return [part_hash(salt(blind, entry["version"], name), part) for name, part in parts(entry).items()]
 
 
-def shown_leaves(shown: Mapping[str, Any], proof: Mapping[str, Any]) -> list[str]:
-    """Return the leaves of an entry of which a viewer sees some parts only."""
+def shown_hashes(shown: Mapping[str, Any], proof: Mapping[str, Any]) -> list[str]:
+    """Return the part hashes of an entry of which a viewer sees some parts only."""
 
     def one(given: Mapping[str, str], value: Any) -> str:
-        return leaf(bytes.fromhex(given["salt"]), value) if "salt" in given else given["leaf"]
+        return part_hash(bytes.fromhex(given["salt"]), value) if "salt" in given else given["leaf"]
 
     events = [one(given, event) for given, event in zip(proof["events"], shown["events"], strict=True)]
     return [one(proof["action"], shown["action"]), one(proof["request"], None), *events]
 
 
-def digest(previous: str, entry: Mapping[str, Any], leaves: Sequence[str]) -> str:
+def digest(previous: str, entry: Mapping[str, Any], hashes: Sequence[str]) -> str:
     """Return the digest of an entry after the `previous` one."""
     names = ("actor", "at", "format", "match", "revision", "rules", "secret", "version")
-    frame = {**{name: entry[name] for name in names if name in entry}, "leaves": list(leaves)}
-    return sha256(bytes.fromhex(previous) + rfc8785.dumps(frame)).hexdigest()
+    digested = {**{name: entry[name] for name in names if name in entry}, "leaves": list(hashes)}
+    return sha256(bytes.fromhex(previous) + rfc8785.dumps(digested)).hexdigest()

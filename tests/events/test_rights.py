@@ -59,7 +59,7 @@ PSUBSCRIBE * / SSUBSCRIBE x / PUBSUB CHANNELS / SUBSCRIBE x / UNSUBSCRIBE x / XR
 LCS X X / ROLE / LASTSAVE / TIME / ECHO x / DBSIZE / COMMAND / COMMAND LIST / COMMAND INFO XADD / COMMAND DOCS / HELLO 3 AUTH keeper x
 AUTH keeper x / AUTH x / PING / LOLWUT / OBJECT ENCODING S / TOUCH S / DUMP S / MEMORY USAGE S / EXISTS S / FCALL x 0 / FCALL_RO x 0
 """
-LEDGER = "{log}:" + "ab" * 8 + ":"
+LOG = "{log}:" + "ab" * 8 + ":"
 REFUSED = r"NOPERM|EXECABORT|ERR unknown (sub)?command|ERR wrong number of arguments|ERR \w+ command not allowed"
 PERMITTED = {"auth", "client|setinfo", "client|setname", "fcall", "fcall_ro", "hello", "ping", "quit", "reset", "subscribe", "unsubscribe"}
 PERMITTED |= {"time"}
@@ -220,8 +220,8 @@ def calls(world: World) -> dict[str, tuple[list[str], list[Any]]]:
         "remove_unstarted": ([*keys[:7], keys.refusals, keys.reads, f"{keys.indexes}all"], [2, 0, 0, f"advance|{world.match}|"]),
         "remove": ([keys.due], ["member"]),
         "begin": (["{store}:begun"], [1, 16]),
-        "sequence": ([f"{LEDGER}leaves", f"{LEDGER}h:0", f"{LEDGER}m:{world.match}"], [0, 1, 1, 1, "{}", "begin:1", "1 a 5 5", "h" * 32]),
-        "publish": ([f"{LEDGER}state", f"{LEDGER}leaves"], [0, "log.example\n0\n"]),
+        "sequence": ([f"{LOG}leaves", f"{LOG}h:0", f"{LOG}m:{world.match}"], [0, 1, 1, 1, "{}", "begin:1", "1 a 5 5", "h" * 32]),
+        "publish": ([f"{LOG}state", f"{LOG}leaves"], [0, "log.example\n0\n"]),
         "settle": ([keys.stream, keys.pending], [world.match, 2, 9]),
         "note_refusals": ([keys.refusals, keys.stream], ["mark", 0, "one", "{}"]),
         "note_read": ([keys.reads, keys.stream], ["admin", "view:one", "note"]),

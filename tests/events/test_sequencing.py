@@ -165,7 +165,7 @@ def test_a_match_that_moves_all_the_time_has_one_leaf_an_hour(server: Server) ->
 
 def test_a_match_that_ends_while_it_is_looked_at_has_one_end(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """Between any two reads of the sequencer: no leaf says that the match was over before it was."""
-    reads = [(server.platform.store.ledgers, "logged"), (server.platform.store.lists, "standings")]
+    reads = [(server.platform.store.server_logs, "logged"), (server.platform.store.lists, "standings")]
     reads += [(server.platform.store.log, name) for name in ("spans", "newest")]
     for place, name in reads:
         for after in (False, True):
@@ -255,7 +255,7 @@ def test_a_log_that_cannot_be_read_delays_no_other_match(server: Server) -> None
     server.servers.keeper.delete(stream)
     server.pass_hours(1)
     assert server.sequence() == 1
-    assert server.platform.store.ledgers.late(server.ms) == 0, "one that was removed is forgotten"
+    assert server.platform.store.server_logs.late(server.ms) == 0, "one that was removed is forgotten"
 
 
 # ---------------------------------------------------------------- rebuilt, and audited
@@ -292,10 +292,10 @@ class Killed(BaseException):
 
 def every_step(server: Server) -> list[tuple[Any, str]]:
     """Return every call with which sequencing changes something, and every one between which it can be stopped."""
-    ledgers = server.platform.store.ledgers
+    logs = server.platform.store.server_logs
     return [
-        (ledgers, "state"), (ledgers, "pending"), (ledgers, "logged"), (ledgers, "hashes"), (ledgers, "sequence"), (ledgers, "publish"),
-        (ledgers, "settle"), (highwater, "keep"), (signer.Signer, "sign"),
+        (logs, "state"), (logs, "pending"), (logs, "logged"), (logs, "hashes"), (logs, "sequence"), (logs, "publish"),
+        (logs, "settle"), (highwater, "keep"), (signer.Signer, "sign"),
     ]  # fmt: skip
 
 
@@ -344,7 +344,7 @@ def test_a_worker_that_ends_at_any_step_leaves_a_log_that_goes_on(
         assert server.said(match) == [("begin", 1), ("end", 3)]
     hours = server.said(made[0])
     assert len(hours) == len(set(hours))
-    assert hours[-1][1] == server.platform.store.log.head(made[0]) or server.platform.store.ledgers.pending(server.ms + HOUR_MS, 9)
+    assert hours[-1][1] == server.platform.store.log.head(made[0]) or server.platform.store.server_logs.pending(server.ms + HOUR_MS, 9)
 
 
 def test_a_signature_is_made_only_of_what_the_store_has_and_the_mark_says(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -353,7 +353,7 @@ def test_a_signature_is_made_only_of_what_the_store_has_and_the_mark_says(server
 
     def watched(signing: signer.Signer, text: str) -> str:
         checkpoint = checkpoints.parse(text)
-        assert server.platform.store.ledgers.state("log.example").size == checkpoint.size
+        assert server.platform.store.server_logs.state("log.example").size == checkpoint.size
         assert highwater.read(server.settings.keys_folder, "log.example").checkpoint == checkpoint
         signed.append(checkpoint.size)
         return real(signing, text)
@@ -417,14 +417,14 @@ def test_processes_that_are_killed_never_fork_the_log(server: Server, kills: int
             made.append(server.begin(target=1))
             server.act(made[-1])
             time.sleep(0.05)
-            state = server.platform.store.ledgers.state("log.example")
+            state = server.platform.store.server_logs.state("log.example")
             if state.served > size and random.Random(len(made)).random() < 0.5:
                 served.append(checkpoints.of_note(state.note)[0])
                 break
         assert process.pid is not None
         os.kill(process.pid, signal.SIGKILL)
         process.join()
-    while server.platform.store.ledgers.late(server.ms):  # a round may find only leaves that were added before the last kill
+    while server.platform.store.server_logs.late(server.ms):  # a round may find only leaves that were added before the last kill
         sequencing.sequence(server.platform)
     server.sequence()  # what the last process had sent when it was killed may have come after a checkpoint
     everything = server.everything()
@@ -542,7 +542,7 @@ def test_an_audit_compares_the_leaves_with_the_entries(server: Server) -> None:
     server.sequence()
     for match in made:
         assert findings(server, match) == []
-        leaves = server.platform.store.ledgers.logged("log.example", [match])[0]
+        leaves = server.platform.store.server_logs.logged("log.example", [match])[0]
         start = next(iter(server.servers.keeper.scan_iter(f"{{log}}:*:m:{match}")))
         for leaf in leaves:
             kept = server.servers.keeper.hget(start, leaf.name)

@@ -99,10 +99,10 @@ class Owner:
         digest = chain.START
         for entry in draft.entries:
             if draft.whole:
-                digest = chain.digest(digest, entry, chain.leaves(entry, blind))
+                digest = chain.digest(digest, entry, chain.part_hashes(entry, blind))
             else:
                 frame = {**entry, "match": draft.match, "format": 2, "rules": entry["proof"]["rules"]}
-                digest = chain.digest(digest, frame, chain.shown_leaves(entry, entry["proof"]))
+                digest = chain.digest(digest, frame, chain.shown_hashes(entry, entry["proof"]))
             entry["digest"] = digest
 
     def sign(self, draft: Draft, key: SigningKey | None = None) -> None:

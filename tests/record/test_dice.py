@@ -67,7 +67,7 @@ def test_the_documented_entries_have_the_documented_digests() -> None:
     for line in VECTORS["entries"]:
         entry, raw = link(previous, parse(line.encode()), blind)
         assert raw.decode() == line
-        assert chain.digest(previous, json.loads(line), chain.leaves(json.loads(line), blind)) == entry.digest
+        assert chain.digest(previous, json.loads(line), chain.part_hashes(json.loads(line), blind)) == entry.digest
         previous = entry.digest
 
 
@@ -75,7 +75,7 @@ def test_the_documented_salts_and_leaves_are_what_the_code_gives() -> None:
     for vector in VECTORS["leaves"]:
         given = salt(bytes.fromhex(vector["blind"]), vector["version"], vector["part"].encode())
         assert given.hex() == vector["salt"]
-        assert chain.leaf(given, vector["value"]) == vector["leaf"]
+        assert chain.part_hash(given, vector["value"]) == vector["leaf"]
 
 
 def test_the_documented_proof_gives_the_digest_and_is_what_the_code_gives() -> None:
@@ -84,7 +84,7 @@ def test_the_documented_proof_gives_the_digest_and_is_what_the_code_gives() -> N
         entry = entries[shown["version"] - 1]
         proof = {name: given for name, given in shown["proof"].items() if name in Proof._fields}
         frame = {**shown, **shown["proof"], "match": entry.match, "action": shown["action"], "events": shown["events"]}
-        assert chain.digest(entries[shown["version"] - 2].digest, frame, chain.shown_leaves(shown, proof)) == shown["digest"]
+        assert chain.digest(entries[shown["version"] - 2].digest, frame, chain.shown_hashes(shown, proof)) == shown["digest"]
         seen = [event if event == given else given for event, given in zip(entry.events, shown["events"], strict=True)]
         action = entry.action if entry.action == shown["action"] else shown["action"]
         assert prove(entry, {"action": action, "events": seen}, bytes.fromhex(VECTORS["keys"][0]["blind"]))._asdict() == proof

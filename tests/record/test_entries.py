@@ -74,7 +74,7 @@ def test_an_entry_is_parsed_from_its_bytes_and_its_digest_is_as_documented(
     fields = json.loads(raw)
     assert raw == rfc8785.dumps(fields)
     assert fields["format"] == FORMAT == 2
-    assert entry.digest == chain.digest(previous, fields, chain.leaves(fields, key))
+    assert entry.digest == chain.digest(previous, fields, chain.part_hashes(fields, key))
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_every_stored_digest_is_computed_from_the_page_alone(platform: Platform,
     previous = chain.START
     for version, entry in enumerate(entries, 1):
         assert entry["version"] == version
-        assert entry["digest"] == chain.digest(previous, entry, chain.leaves(entry, blind))
+        assert entry["digest"] == chain.digest(previous, entry, chain.part_hashes(entry, blind))
         previous = entry["digest"]
     assert [entry["version"] for entry in entries if "secret" in entry] == [len(entries)]
     assert {event["type"] for entry in entries for event in entry["events"]} >= {"seat_left", "pile_built", "drawn", "rolled"}
@@ -207,7 +207,7 @@ def test_every_stored_digest_is_computed_from_the_page_alone(platform: Platform,
 def test_a_viewer_computes_every_digest_from_what_it_sees_and_the_proofs(platform: Platform, match: str, viewer: str) -> None:
     previous, hidden = chain.START, []
     for shown, proof in seen_by(platform, match, viewer):
-        assert shown["digest"] == chain.digest(previous, shown, chain.shown_leaves(shown, proof._asdict()))
+        assert shown["digest"] == chain.digest(previous, shown, chain.shown_hashes(shown, proof._asdict()))
         hidden += [event["type"] for event, given in zip(shown["events"], proof.events, strict=True) if "leaf" in given]
         assert set(proof.action) == {"salt"}, "no action of this game is hidden"
         previous = shown["digest"]
@@ -222,14 +222,14 @@ def test_a_change_of_anything_that_a_viewer_sees_breaks_the_digest(platform: Pla
         frame = {name: shown[name] for name in ("actor", "at", "format", "match", "revision", "rules", "version", *secret_in(shown))}
         for changed in variants(frame):
             if set(changed) == set(frame):
-                assert chain.digest(previous, {**shown, **changed}, chain.shown_leaves(shown, given)) != shown["digest"]
+                assert chain.digest(previous, {**shown, **changed}, chain.shown_hashes(shown, given)) != shown["digest"]
                 tried += 1
         whole = [place for place, event in enumerate(proof.events) if "salt" in event]
         for changed in [
             *({**shown, "action": action} for action in variants(shown["action"])),
             *({**shown, "events": put(shown["events"], place, event)} for place in whole for event in variants(shown["events"][place])),
         ]:
-            assert chain.digest(previous, changed, chain.shown_leaves(changed, given)) != shown["digest"]
+            assert chain.digest(previous, changed, chain.shown_hashes(changed, given)) != shown["digest"]
             tried += 1
         previous = shown["digest"]
     assert tried > 400
@@ -239,7 +239,7 @@ def test_a_change_of_any_leaf_or_salt_of_a_proof_breaks_the_digest(platform: Pla
     previous = chain.START
     for shown, proof in seen_by(platform, match, SPECTATOR):
         for changed in variants(proof._asdict(), flipped):
-            assert chain.digest(previous, shown, chain.shown_leaves(shown, changed)) != shown["digest"]
+            assert chain.digest(previous, shown, chain.shown_hashes(shown, changed)) != shown["digest"]
         previous = shown["digest"]
 
 
@@ -281,7 +281,7 @@ def test_proofs_of_any_game_give_its_digests_and_no_salt_of_a_hidden_part(platfo
             shown = {"action": entry.action, "events": [table_rules.shown(game, event, viewer) for event in entry.events]}
             proof = prove_to(entry, shown)._asdict()
             frame = {name: value for name, value in entry._asdict().items() if value is not None} | {"format": FORMAT}
-            previous = chain.digest(previous, frame, chain.shown_leaves(json.loads(json.dumps(shown)), proof))
+            previous = chain.digest(previous, frame, chain.shown_hashes(json.loads(json.dumps(shown)), proof))
             assert previous == entry.digest
             assert "salt" not in proof["request"]
             for place, (event, seen) in enumerate(zip(entry.events, shown["events"], strict=True)):
@@ -299,7 +299,7 @@ def test_a_hidden_part_that_equals_what_replaces_it_is_not_opened() -> None:
     proof = prove(entry, shown, BLIND)
     assert [set(part) for part in (proof.action, proof.request, *proof.events)] == [{"leaf"}] * 3
     frame = {name: value for name, value in entry._asdict().items() if value is not None} | {"format": FORMAT}
-    assert chain.digest(START, frame, chain.shown_leaves(shown, proof._asdict())) == entry.digest
+    assert chain.digest(START, frame, chain.shown_hashes(shown, proof._asdict())) == entry.digest
 
 
 def secret_in(shown: dict[str, Any]) -> list[str]:

@@ -74,7 +74,7 @@ def listed(caller: Caller, query: str) -> list[str]:
 
 
 def listings(platform: Platform) -> dict[str, Any]:
-    """Return everything that is derived from entries. Of the matches of which the ledger wants leaves, leave out when it wants them: that
+    """Return everything that is derived from entries. When the leaves of a match are due in the server's log is left out: that
     depends on when the worker has looked."""
     found = projections(platform.store.client)
     return {key: dict(content).keys() if key.endswith(":pending") else content for key, content in found.items()}

@@ -112,7 +112,7 @@ def test_the_log_grows_beside_a_worker_while_a_witness_is_silent(witnessed: Witn
     platform = witnessed.with_witnesses(witnessed.silent())
     threads = sequencer.begin(platform)
     made = [witnessed.begin(platform) for _ in range(3)]
-    within(20, lambda: platform.store.ledgers.state(platform.signer.name).served == 3)
+    within(20, lambda: platform.store.server_logs.state(platform.signer.name).served == 3)
     (platform.settings.keys_folder / highwater.FILE).write_text("torn")
     witnessed.begin(platform)
     threading.Event().wait(0.3)
