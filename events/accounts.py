@@ -1,4 +1,4 @@
-"""Players and their keys. A key is shown once and stored as its SHA-256 only."""
+"""Accounts: players and their keys. A key is shown once and stored as its SHA-256 only."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from games.kernel import AUDITOR, Event
+from games.war_of_civilizations.battle.record import bid_seen, bids_seen
 from games.war_of_civilizations.document import ApexRow, State
 
 View = Any
@@ -21,9 +22,8 @@ def view(state: State, viewer: str) -> View:
         "power": {**state["power"], "deck": len(state["power"]["deck"])},
         "apex": {island: _token(here, viewer) for island, here in state["apex"].items()},
     }
-    battle = state["battle"]
-    if battle is not None and battle["result"] is None:
-        seen["battle"] = {**battle, "bids": {seat: bid if seat == viewer else None for seat, bid in battle["bids"].items()}}
+    if state["battle"] is not None:
+        seen["battle"] = bids_seen(state["battle"], viewer)
     return seen
 
 
@@ -38,8 +38,8 @@ def shown(event: Event, viewer: str) -> Event:
     if viewer == AUDITOR:
         return event
     kind = event["type"]
-    if kind == "bid_sealed" and event["seat"] != viewer:
-        return {**event, "ammo": None, "cards": None}
+    if kind == "bid_sealed":
+        return bid_seen(event, viewer)
     if kind == "expedition_seen" and event["seat"] != viewer:
         return {**event, "expedition": None}
     if kind in ("deck_built", "deck_reshuffled"):

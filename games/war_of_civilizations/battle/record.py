@@ -1,8 +1,9 @@
-"""The battle record: the questions asked of it, and the facts of arrivals and battles (CONTRACT sections 5, 6 and 8)."""
+"""The battle record: the questions asked of it, who sees a sealed bid, and the facts of arrivals and battles (CONTRACT 5, 6, 8, 9)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from games.documents import Document, Own, clone
 from games.kernel import Event, Fact, Seat
@@ -140,6 +141,21 @@ def going_home(state: State, battle: Battle, role: str) -> int:
     number = sum(fleet.values())
     most = number if any([card.retreats for card in cards_in_effect(battle, role)]) else number // 2  # noqa: C419 - a list is faster here
     return max(min(most, room(state, HOME[seat])), 1 if FLAGSHIP in fleet else 0)
+
+
+# ---------------------------------------------------------------- sealed bids
+
+
+def bids_seen(battle: Battle, viewer: str) -> Any:
+    """Return a battle as a viewer may see it: until the reveal a bid is for its own seat (WOC-BAT-05, WOC-GEN-05)."""
+    if battle["result"] is not None:
+        return battle
+    return {**battle, "bids": {seat: bid if seat == viewer else None for seat, bid in battle["bids"].items()}}
+
+
+def bid_seen(event: Event, viewer: str) -> Event:
+    """Return the event of a sealed bid as a viewer may see it (WOC-BAT-05)."""
+    return event if event["seat"] == viewer else {**event, "ammo": None, "cards": None}
 
 
 # ---------------------------------------------------------------- facts
