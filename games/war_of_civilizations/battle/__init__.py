@@ -1,2 +1,2 @@
-"""Battles: the decisions of the sides (`deeds`), their consequences (`resolve`), and the battle record with its questions, secrets and facts
-(`record`)."""
+"""Battles: the decisions of the sides (`deeds`), their consequences (`resolve`), and the battle record with its questions, secrets and
+facts (`record`)."""
