@@ -12,7 +12,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from events.errors import StoreRefused
-from events.keeping.seal import Seal
+from events.keeping.seal import Journal
 from events.store import Store
 from events.store.due import Counts
 from events.store.heads import MISSED
@@ -61,17 +61,17 @@ def test_the_newest_entries_and_spans_of_many_matches_are_read_at_once_and_what_
     keep("DEL", store.keys.of(odd).stream)
 
 
-def test_a_seal_of_any_store_finds_a_lost_match(store: Store, keep: Callable[..., Any], tmp_path: Path) -> None:
+def test_a_journal_of_any_store_finds_a_lost_match(store: Store, keep: Callable[..., Any], tmp_path: Path) -> None:
     lost, whole = fresh(), fresh()
     for match in (lost, whole):
         store.log.append(match, 0, raws(1, 2), Changes())
-    seal = Seal(tmp_path)
-    seal.compare(store)
-    assert (seal.version(lost), seal.version(whole)) == (2, 2)
+    journal = Journal(tmp_path)
+    journal.compare(store)
+    assert (journal.version(lost), journal.version(whole)) == (2, 2)
     keep("DEL", store.keys.of(lost).stream)
-    assert [loss[:4] for loss in seal.compare(store).lost] == [(lost, 1, 2, "gone")]
-    assert seal.version(lost) == 0
-    seal.close()
+    assert [loss[:4] for loss in journal.compare(store).lost] == [(lost, 1, 2, "gone")]
+    assert journal.version(lost) == 0
+    journal.close()
 
 
 def test_another_version_than_the_head_is_a_conflict_that_brings_the_missing_tail(store: Store) -> None:
