@@ -1,4 +1,4 @@
-"""A private service: all of `./run serve` on a free port, over a data folder of its own, for one `with` block."""
+"""Start a private service for one `with` block: all of `./run serve` on a free port, with a data folder of its own."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from events.due import QUICK
 
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE = 60.0  # seconds until the service must have started or stopped
-POLL = 0.02  # seconds between two looks at the file that says it has started
-SMALL = ("--web", "1", "--queues", ",".join(QUICK))  # options for as few processes as can be, none of which searches
+POLL = 0.02  # seconds between two looks at the file with its address
+SMALL = ("--web", "1", "--queues", ",".join(QUICK))  # options for the fewest processes, without searches
 
 
 class Running(Protocol):
@@ -55,7 +55,7 @@ class Place(NamedTuple):
 
 @contextmanager
 def service(data: Path, *options: str, environment: Mapping[str, str] | None = None) -> Iterator[Place]:
-    """Start a service over a data folder and stop it when the block ends. The folder stays. Raise RuntimeError if it does not start."""
+    """Start a service on a data folder, and stop it at the end of the block. The folder stays. Raises RuntimeError if it does not start."""
     place = started(data, *options, environment=environment)
     try:
         yield place
@@ -65,7 +65,7 @@ def service(data: Path, *options: str, environment: Mapping[str, str] | None = N
 
 
 def started(data: Path, *options: str, environment: Mapping[str, str] | None = None) -> Place:
-    """Start a service that runs until it is stopped. Raise RuntimeError if it does not start."""
+    """Start a service that runs until it is stopped. Raises RuntimeError if it does not start."""
     address = data / "serve.json"
     address.unlink(missing_ok=True)
     process = start(["--port", "0", "--data", str(data), *options], {**python_environment(), **(environment or {})})
