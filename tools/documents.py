@@ -85,7 +85,7 @@ class Types:
 
 
 def typed_dict(name: str, fields: Mapping[str, str], about: str, base: str = "TypedDict") -> str:
-    """Return the text of a TypedDict. A field whose key is a keyword, such as `from`, needs the functional form. `base` has more fields."""
+    """Return the text of a TypedDict, which inherits from `base`. A key that is a keyword, such as `from`, needs the functional form."""
     about = about[0].upper() + about[1:] + ("" if about.endswith((".", "!")) else ".")
     if all(key.isidentifier() and not iskeyword(key) for key in fields):
         lines = wrap(f'"""{about}"""', LINE, initial_indent=INDENT, subsequent_indent=INDENT)
@@ -111,14 +111,14 @@ def camel(key: str) -> str:
 
 
 def written(game: Game) -> str:
-    """Return the text of a game's document.py. What all games have is in games/kernel.py."""
+    """Return the text of a game's document.py. Fields that all games share are in games/kernel.py."""
     schema = {"description": f"the state of a match of {game.title}", **game.document.schema}
     head, body = _text(schema, ROOT, f"state document of {game.title}", {"Outcome": fields_of(Outcome), ROOT: fields_of(Shared)})
     return head + KERNEL + body + MATCH
 
 
 def fields_of(kind: Any) -> dict[str, str]:
-    """Return the fields of a TypedDict that is written by hand, each with the text of its type."""
+    """Return the fields of a handwritten TypedDict, each with the text of its type."""
     texts = {key: annotation.__forward_arg__ for key, annotation in kind.__annotations__.items()}
     return {key: text.replace("Seat", "str") for key, text in texts.items()}
 
@@ -129,7 +129,7 @@ def table_written() -> str:
 
 
 def _text(schema: Schema, root: str, document: str, shared: Mapping[str, Mapping[str, str]] = MappingProxyType({})) -> tuple[str, str]:
-    """Return the head of a document.py, and its classes. Fields that are the same in `shared`, by class, are inherited."""
+    """Return the head of a document.py, and its classes. Classes inherit the fields that `shared` has for them."""
     types = Types()
     types.record(schema, (), root)
     if any(types.classes[name][0] != fields for name, fields in shared.items() if name != root):
@@ -200,7 +200,7 @@ def draws_in_javascript() -> Iterator[str]:
 
 
 def main() -> int:
-    """Write the document.py of every game and of the table, the table of limits, and the dice."""
+    """Write the document.py of every game and of the table, the table of limits, and the tables of draws."""
     for path, text in files():
         path.write_text(text, encoding="utf-8")
         print(path)

@@ -22,17 +22,17 @@ SMALL = ("--web", "1", "--queues", ",".join(QUICK))  # options for the fewest pr
 
 
 class Running(Protocol):
-    """A process, as `subprocess.Popen` is one."""
+    """A process, with some of the methods of `subprocess.Popen`."""
 
     @property
     def pid(self) -> int:
-        """Its number."""
+        """The process id."""
 
     def poll(self) -> int | None:
-        """Return the status with which it ended; None while it runs."""
+        """Return the exit status, or None while the process runs."""
 
     def wait(self, timeout: float | None = None) -> int:
-        """Return the status with which it ends."""
+        """Wait for the end of the process. Return the exit status."""
 
     def send_signal(self, number: int, /) -> None:
         """Send a signal."""
@@ -81,7 +81,7 @@ def started(data: Path, *options: str, environment: Mapping[str, str] | None = N
 
 
 def start(arguments: list[str], environment: dict[str, str]) -> Running:
-    """Start `serve`. Tests have a way of their own."""
+    """Start `serve`. Tests replace this function."""
     command = [sys.executable, "-m", "service.supervisor.serve", *arguments]
     return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True)
 

@@ -61,5 +61,5 @@ def worker(url: str, kinds: Sequence[str]) -> Worker:
         serializer=JSONSerializer,
         job_class=AllowedJob,
         worker_ttl=17,
-        maintenance_interval=60,  # it removes what dead workers have left, which nothing waits for: lost tickets are called for anew
+        maintenance_interval=60,  # it removes what dead workers leave; nothing waits for it, because lost tickets are requested again
     )

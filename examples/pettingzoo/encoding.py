@@ -151,16 +151,16 @@ def _alternatives(kinds: list[Schema], name: str) -> Part:
     parts: list[tuple[Schema, int, bool, Write]] = []
     for kind in kinds:
         part = part_of(kind, name)
-        told = not ("enum" in kind or "const" in kind)
-        parts.append((kind, len(labels), told, part.write))
-        labels += [f"{name} is {kind['type']}", *part.labels] if told else part.labels
+        marked = not ("enum" in kind or "const" in kind)
+        parts.append((kind, len(labels), marked, part.write))
+        labels += [f"{name} is {kind['type']}", *part.labels] if marked else part.labels
 
     def write(value: Any, vector: list[float], place: int) -> None:
-        for kind, start, told, inner in parts:
+        for kind, start, marked, inner in parts:
             if _is(kind, value):
-                if told:
+                if marked:
                     vector[place + start] = 1.0
-                inner(value, vector, place + start + told)
+                inner(value, vector, place + start + marked)
                 return
 
     return Part(labels, write)

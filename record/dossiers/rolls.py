@@ -18,10 +18,10 @@ def wrong_roll(game: str, events: Iterable[Mapping[str, Any]], key: bytes, versi
     >>> wrong_roll("war", [rolled], key=bytes(32), version=1)
     0
     """
-    told = (GAMES[game].draws if game in GAMES else None) or {}
+    shown = (GAMES[game].draws if game in GAMES else None) or {}
     draws = Draws(key, version)
     for place, event in enumerate(events):
-        draw = told.get(event["type"])
+        draw = shown.get(event["type"])
         if draw is not None:
             if [draws.number(draw.sides) + 1 for _ in draw.dice] != draw.faces(event):
                 return place
