@@ -1,1 +1,1 @@
-"""The measurements of `./run bench`."""
+"""Benchmarks: the measurements of `./run bench`."""

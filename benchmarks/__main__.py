@@ -1,4 +1,4 @@
-"""`./run bench`: measure every figure in one run, and print a table for people and JSON for programs."""
+"""Measure every figure in one run, and print a table and JSON: `./run bench`."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ def main(arguments: list[str] | None = None) -> int:
 
 def parsed(arguments: list[str] | None) -> argparse.Namespace:
     """Parse the command line."""
-    parser = argparse.ArgumentParser(prog="run bench", description="Measure the speed on this machine. Let nothing else run meanwhile.")
-    parser.add_argument("--pairs", type=int, default=PAIRS, help=f"interleaved pairs of every comparison ({PAIRS})")
+    parser = argparse.ArgumentParser(prog="run bench", description="Measure the speed on this machine. Nothing else should run meanwhile.")
+    parser.add_argument("--pairs", type=int, default=PAIRS, help=f"interleaved pairs for every comparison ({PAIRS})")
     parser.add_argument("--seconds", type=float, default=2.0, help="length of a window of load (2)")
-    parser.add_argument("--matches", type=int, default=1500, help="matches that the load plays in (1500)")
-    parser.add_argument("--turns", type=int, default=200, help="turns of an AI that are timed (200)")
-    parser.add_argument("--crowd", type=int, default=fair.CROWD, help="matches of AI seats beside which a player waits (500)")
-    parser.add_argument("only", nargs="*", metavar="PART", help=f"measure only these: {', '.join(PARTS)}")
+    parser.add_argument("--matches", type=int, default=1500, help="matches for the load (1500)")
+    parser.add_argument("--turns", type=int, default=200, help="AI turns to time (200)")
+    parser.add_argument("--crowd", type=int, default=fair.CROWD, help="matches of AI seats that a player competes with (500)")
+    parser.add_argument("only", nargs="*", metavar="PART", help=f"measure only these parts: {', '.join(PARTS)}")
     parser.add_argument("--only", nargs="+", dest="named", default=[], metavar="PART", help="the same")
-    parser.add_argument("--json", type=Path, help="write the JSON there instead of printing it")
+    parser.add_argument("--json", type=Path, help="write the JSON to this file instead of printing it")
     options = parser.parse_args(arguments)
     options.only += options.named
     if unknown := sorted(set(options.only) - set(PARTS)):
@@ -60,7 +60,7 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def parts(options: argparse.Namespace, folder: Path) -> dict[str, Callable[[], list[Figure]]]:
-    """Return the measurements by name. Each that needs a service has one of its own."""
+    """Return the measurements by name. Each measurement that needs a service starts its own."""
 
     def with_place(measure: Callable[[Any], list[Figure]], name: str) -> list[Figure]:
         with opened(folder / name) as place:
@@ -93,7 +93,7 @@ def parts(options: argparse.Namespace, folder: Path) -> dict[str, Callable[[], l
 
 
 def machine() -> dict[str, Any]:
-    """Describe the machine and the versions that were measured."""
+    """Return a description of the machine and the versions."""
     return {
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "python": platform.python_version(),
@@ -105,7 +105,7 @@ def machine() -> dict[str, Any]:
 
 
 def processor() -> str:
-    """Return the name of the processor, if the system gives it."""
+    """Return the name of the processor, or an empty text if the system does not give it."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
@@ -126,7 +126,7 @@ def table(conditions: dict[str, Any], figures: list[Figure]) -> str:
 
 
 def rounded(value: float) -> str:
-    """Return a number with three significant digits, or without decimals from 100 on."""
+    """Return a number with three significant digits, or, from 100 on, without decimals."""
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 

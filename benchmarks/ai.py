@@ -1,7 +1,7 @@
-"""The search of the artificial players: iterations a second, what branches and compiled rules give, and OpenSpiel's search beside it.
+"""Measure the search of the artificial players: iterations per second, the gain of branches and compiled rules, and OpenSpiel's search.
 
-Each side is a process of its own that is asked in turn, so that a noisy machine disturbs all alike. OpenSpiel is installed into a folder of
-its own, for this measurement only. If it cannot be, or if nothing is compiled, the figures say so and the others go on.
+Each side is a process of its own. They are asked in turn, so that a noisy machine disturbs them alike. OpenSpiel is installed in a folder
+of its own, for this measurement only. Without OpenSpiel or compiled rules, only the other figures are measured.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SEARCHES = {"expert": "the level expert", "copies": "expert on whole copies", "t
 
 
 class Side:
-    """A process that measures when it is asked."""
+    """A process that measures on request."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
@@ -75,7 +75,7 @@ def measured(rounds: int, seconds: float) -> list[Figure]:
 
 @contextmanager
 def side(module: str, path: list[Path]) -> Iterator[Side]:
-    """Start a process that measures, on a path of its own, and end it."""
+    """Start a process that measures, with its own import path, and end it after the block."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, path))}
     command = [sys.executable, "-m", module]
     process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -90,7 +90,7 @@ def side(module: str, path: list[Path]) -> Iterator[Side]:
 
 
 def is_compiled() -> bool:
-    """Return True if the rules are compiled as they are now. Say so if not."""
+    """Return True if the present rules are compiled. Otherwise print a note."""
     stamp = COMPILED / "stamp"
     now = subprocess.run([str(ROOT / "run"), "checksum"], check=True, capture_output=True, text=True).stdout
     if stamp.exists() and stamp.read_text().strip() == now.strip():
@@ -100,7 +100,7 @@ def is_compiled() -> bool:
 
 
 def has_openspiel() -> bool:
-    """Install OpenSpiel if it is not here. Return False if it cannot be installed, and say so."""
+    """Return True if OpenSpiel is here, after installing it if necessary. Otherwise print a note."""
     stamp = OPENSPIEL / "stamp"
     if not stamp.exists() or stamp.read_text() != PINNED.read_text():
         print("installing OpenSpiel …", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""The ceiling: one bare Flask route with one Redis script call (version check, XADD, PUBLISH), under the same server as the service."""
+"""The ceiling for comparisons: a bare Flask route with one Redis script call (version check, XADD, PUBLISH), under the service's server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What clocks cost: an action in a match with a clock against one without, and a sweep beside 100,000 pending deadlines."""
+"""Measure the cost of clocks: an action with a clock against one without, and a sweep with 100,000 pending deadlines."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ BATCH = 500
 SWEEPS = 20
 HOUR_MS = 3_600_000
 CLOCK = {"kind": "bank", "seconds": 86_400, "increment": 10, "delay": 5}
-ROUNDS = 5  # times as many actions as elsewhere, one by one in turn: the difference is small
+ROUNDS = 5  # times as many actions as elsewhere, because the difference is small
 
 
 def measured(place: Place, pairs: int) -> list[Figure]:
-    """Measure both."""
+    """Measure the actions and the sweeps."""
     return [*by_clock(place, pairs), *sweeps(place.platform)]
 
 
@@ -48,7 +48,7 @@ def by_clock(place: Place, pairs: int) -> list[Figure]:
 
 
 def sweeps(platform: Platform) -> list[Figure]:
-    """Measure a sweep, and a look at deadlines, beside pending deadlines that are spread over ten hours."""
+    """Measure a sweep and a look at deadlines, with pending deadlines over ten hours."""
     now = platform.clock.now()
     tags = [platform.store.keys.tag(f"m{number:016}") for number in range(16 * platform.store.keys.partitions)]
     for number in range(PENDING // BATCH):

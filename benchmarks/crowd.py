@@ -1,4 +1,4 @@
-"""Crowds: how long a polite client waits beside thousands of connections that are idle, do not read, or send half a body."""
+"""Measure how long a polite client waits beside thousands of connections that are idle, do not read, or send half a body."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HALF_BODY = request("POST", "/v1/players", {"name": "x" * 30_000})[:1000]
 
 
 def measured(place: Place, pairs: int) -> list[Figure]:
-    """Measure the median time of a request beside each crowd, over the same alone just before it."""
+    """Measure the median time of a request beside each crowd, as a ratio to the time without the crowd."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     crowds = {
@@ -32,7 +32,7 @@ def measured(place: Place, pairs: int) -> list[Figure]:
 
 
 def ratios(place: Place, crowd: list[tuple[int, bytes]], pairs: int) -> list[float]:
-    """Return the ratio of each pair: beside the crowd, over alone, before and after."""
+    """Return the ratio of each pair: the time beside the crowd to the mean of the times before and after."""
     found = []
     for _ in range(pairs):
         before = median(place)
@@ -45,19 +45,19 @@ def ratios(place: Place, crowd: list[tuple[int, bytes]], pairs: int) -> list[flo
 
 @contextmanager
 def gathered(place: Place, crowd: list[tuple[int, bytes]]) -> Iterator[None]:
-    """Keep the connections of a crowd open, each with what it has sent, as long as the block lasts."""
+    """Open the connections of a crowd for a block, and send the bytes of each."""
     with ExitStack() as stack:
         for count, sent in crowd:
             for number in range(count):
                 line = stack.enter_context(socket.create_connection(place.service, 10, (f"127.0.0.{2 + number % 3}", 0)))
                 line.sendall(sent)
         if sent:
-            line.recv(1, socket.MSG_PEEK)  # the last one has begun to get its answer, so nothing of the crowd is still to be done
+            line.recv(1, socket.MSG_PEEK)  # the last answer has begun, so the crowd causes no more work
         yield
 
 
 def median(place: Place) -> float:
-    """Return the median time of a reader with a key who comes anew for each request, in seconds."""
+    """Return the median time of a request of a player, in seconds. Each request opens a new connection."""
     took = []
     for _ in range(ASKED):
         began = time.perf_counter()

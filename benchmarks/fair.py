@@ -1,6 +1,6 @@
-"""Fair work: how long a polite player waits beside 500 matches of AI seats that another player has created, and how fast workers are.
+"""Measure fairness: how long a polite player waits beside 500 AI matches of another player. Also measure the speed of the workers.
 
-Due and appended are the moments at which the store announces the two appends.
+"Due" and "appended" are the times at which the store announces the two appends.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ Heads = queue.SimpleQueue[tuple[str, int, float]]
 
 
 class Waits(NamedTuple):
-    """The milliseconds from due to appended: of the turns of AI seats, and of the system's steps, such as the end of a round.
+    """The milliseconds from due to appended: for the turns of AI seats, and for steps of the system, such as the end of a round.
 
-    `others` counts the appends to other matches meanwhile.
+    `others`: the number of appends to other matches meanwhile.
     """
 
     think: list[float]
@@ -46,7 +46,7 @@ class Waits(NamedTuple):
 
 
 def measured(place: Place, turns: int, crowd: int) -> list[Figure]:
-    """Measure the waits of a polite player alone and beside a crowd, and the steps a second in matches of War! between AI seats."""
+    """Measure the waits of a polite player, alone and beside a crowd, and the steps per second in the matches of the crowd."""
     heads = announced(place)
     alone = waits(place, heads, turns)
     fill(place, heads, CROWDED, crowd)
@@ -61,7 +61,7 @@ def measured(place: Place, turns: int, crowd: int) -> list[Figure]:
 
 
 def steps(place: Place, seconds: float) -> list[Figure]:
-    """Measure how many turns a second greedy seats of War! append, with the workers of the place and nothing else to do."""
+    """Measure the steps per second of greedy seats in War!, with the workers of the place and no other work."""
     heads = announced(place)
     fill(place, heads, WARS, WAR_MATCHES)
     return [
@@ -70,7 +70,7 @@ def steps(place: Place, seconds: float) -> list[Figure]:
 
 
 def rate(heads: Heads, seconds: float) -> float:
-    """Return how many appends a second are announced from now on, for some seconds."""
+    """Return the appends per second that are announced in the next seconds."""
     while not heads.empty():
         heads.get()
     began = time.perf_counter()
@@ -79,7 +79,7 @@ def rate(heads: Heads, seconds: float) -> float:
 
 
 def fill(place: Place, heads: Heads, what: tuple[str, Mapping[str, str]], matches: int) -> None:
-    """Create matches of the first player, directly in the store, and wait until sweeps have found them and workers have begun them."""
+    """Create matches of the first player directly in the store. Wait until sweeps have found them and workers have begun them."""
     creator = own_id(place.caller())
     for _ in range(matches):
         play.create(place.platform, creator, what[0], what[1], {})
@@ -91,7 +91,7 @@ def fill(place: Place, heads: Heads, what: tuple[str, Mapping[str, str]], matche
 
 
 def waits(place: Place, heads: Heads, turns: int) -> Waits:
-    """Let the second player play against an AI seat until that has had some turns. Return what the player waited for."""
+    """Let the second player play against an AI seat until that has had some turns. Return the waits of the player."""
     caller = place.other_caller()
     dice = random.Random(1)
     found = Waits([], [])
@@ -109,7 +109,7 @@ def waits(place: Place, heads: Heads, turns: int) -> Waits:
 
 
 def collect(place: Place, heads: Heads, match: str, found: Waits) -> int:
-    """Add what was waited for in a match: the time between the announcements of two appends, if nobody but workers acted in the second.
+    """Add the waits in a match to `found`: the time between the announcements of two appends, if a worker made the second.
 
     Return the number of appends to other matches.
     """

@@ -1,4 +1,4 @@
-"""The time of an action in a long match, among many matches, and in every game: medians over HTTP, measured alternately."""
+"""Measure the time of an action over HTTP: in long matches, among many matches, and in every game. The sides alternate."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def by_length(place: Place, pairs: int) -> list[Figure]:
 
 
 def by_matches(few: Place, many: Place, pairs: int) -> list[Figure]:
-    """Measure the time of an action in a service with 10 matches under way, and in one with 10,000."""
+    """Measure the time of an action in a service with 10 running matches, and in one with 10,000."""
     sides = []
     for place, count in ((few, FEW), (many, MANY)):
         caller = place.caller()
@@ -65,7 +65,7 @@ def median(times: Iterator[float], count: int = ACTIONS) -> float:
 
 
 def actions(caller: Caller, begin: Callable[[], str]) -> Iterator[float]:
-    """Play actions one after the other over one connection, in match after match. Yield the seconds that each took."""
+    """Play actions one after the other over one connection, match after match. Yield the seconds of each."""
     dice = random.Random(1)
     while True:
         match = begin()
@@ -79,7 +79,7 @@ def actions(caller: Caller, begin: Callable[[], str]) -> Iterator[float]:
 
 
 def by_game(place: Place, pairs: int) -> list[Figure]:
-    """Measure the time of an action of every other game against one of War!."""
+    """Measure the time of an action in every other game against an action in War!."""
     caller = place.caller()
     player = own_id(caller)
     figures = []
@@ -93,7 +93,7 @@ def by_game(place: Place, pairs: int) -> list[Figure]:
 
 
 def begun(platform: Platform, player: str, game: str = GAME, clock: Mapping[str, Any] | None = None) -> str:
-    """Return a new match of a player against the same player. Its set-up is done here instead of by a worker."""
+    """Return a new match of a player against the same player. The set-up is carried out here instead of by a worker."""
     settings = None if clock is None else {"clock": dict(clock)}
     match = play.create(platform, player, game, dict.fromkeys(GAMES[game].seats.ids[:2], "me"), {}, settings=settings).match
     play.play(platform, match, SYSTEM, [{"type": "advance"}])
@@ -101,7 +101,7 @@ def begun(platform: Platform, player: str, game: str = GAME, clock: Mapping[str,
 
 
 def filled(platform: Platform, player: str, filler: int) -> str:
-    """Return a match with a long log: entries that give a player a seat that it has already, put straight into the store."""
+    """Return a match with a long log. Its filling entries give a player its own seat again, and go straight to the store."""
     match = begun(platform, player)
     cached = recall.cached(platform, match)
     now = cached.position

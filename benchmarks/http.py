@@ -1,4 +1,4 @@
-"""`POST …/actions` between two human seats, against the bare endpoint under the same server, on the same store, by the same load."""
+"""Measure `POST …/actions` between two human seats against the bare endpoint: the same server, the same store, the same load."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ACTION = {"type": "place_unit", "tile": "h12"}
 
 
 class Turn(NamedTuple):
-    """A seat that is to act in a match: its player's key, and its choices."""
+    """A seat that must act in a match: the key of its player, and its choices."""
 
     match: str
     key: str
@@ -34,7 +34,7 @@ class Turn(NamedTuple):
 
 
 class Ready:
-    """Matches between two players, each with the choices of the seat that is to act. Those whose turn has ended wait."""
+    """Matches between two players, each with the choices of the seat that must act. Matches whose turn has ended wait."""
 
     def __init__(self, place: Place, game: str, count: int) -> None:
         self.callers = [place.caller(), place.other_caller()]
@@ -46,7 +46,7 @@ class Ready:
             self.waiting.append(opening(place.platform, game, players, self.dice))
 
     def refresh(self) -> None:
-        """Wait until the system has advanced every waiting match, and take those up again."""
+        """Wait until the system has advanced every waiting match, and use these matches again."""
         for match in self.waiting:
             turn = until(partial(self.next_turn, match))
             if isinstance(turn, Turn):
@@ -56,7 +56,7 @@ class Ready:
         self.dice.shuffle(self.turns)
 
     def next_turn(self, match: str) -> Turn | str | None:
-        """Return the turn that is next, the word "over", or None while the system is to act."""
+        """Return the next turn, the word "over", or None while the system must act."""
         for caller in self.callers:
             asked = caller.call("GET", f"/v1/matches/{match}/choices")
             if choices := in_the_game(asked["choices"]):
@@ -64,7 +64,7 @@ class Ready:
         return "over" if not asked["to_act"] else None
 
     def conversation(self) -> Conversation:
-        """Play a turn to its end, action by action, and then another one elsewhere."""
+        """Play a turn to its end, action by action, and then a turn of another match."""
         while self.turns:
             match, key, choices = self.turns.popleft()
             while choices:
@@ -78,7 +78,7 @@ class Ready:
 
 
 def opening(platform: Platform, game: str, players: list[str], dice: random.Random) -> str:
-    """Create a match between two players, and play its set-up and opening here, since seats alternate after that. Return its id."""
+    """Create a match between two players, and play its set-up and opening, after which the seats alternate. Return its id."""
     one, other = GAMES[game].seats.ids[:2]
     match = play.create(platform, players[0], game, {one: "me", other: "open"}, {}).match
     position = play.act_at_table(platform, match, players[1], {"type": "take_seat", "seat": other}).position
@@ -90,7 +90,7 @@ def opening(platform: Platform, game: str, players: list[str], dice: random.Rand
 
 
 def bare_conversation() -> Conversation:
-    """Ask the bare endpoint in the same way: send a small JSON body, and read the answer."""
+    """Ask the bare endpoint in the same way: send a small JSON body and read the answer."""
     dice = random.Random(1)
     while True:
         answer: Answer = yield request("POST", f"/v1/matches/m{dice.randrange(400)}/actions", ACTION, "x" * 43)
@@ -99,7 +99,7 @@ def bare_conversation() -> Conversation:
 
 
 def measured(place: Place, pairs: int, seconds: float, matches: int) -> list[Figure]:
-    """Measure the rates of both alternately, and their ratio; once with the workers stopped and once with them at work."""
+    """Measure the rates of both sides alternately, and their ratio, with stopped workers. Then measure our rate with running workers."""
     ready = Ready(place, "war", matches)
     loads: dict[str, list[Load]] = {"ours": [], "bare": [], "busy": []}
 

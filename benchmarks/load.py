@@ -1,4 +1,4 @@
-"""A load generator for HTTP: one process with many keep-alive connections. Each sends its next request as soon as it has an answer."""
+"""Generate HTTP load: one process with many keep-alive connections. Each connection sends its next request when it has an answer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Address = tuple[str, int]
 
 
 class Load(NamedTuple):
-    """The result of a load: requests answered, seconds, the seconds of each request, and the seconds of processor time of the client."""
+    """The result of a load: the answered requests, the seconds, the seconds of each request, and the processor seconds of the client."""
 
     answered: int
     seconds: float
@@ -44,7 +44,7 @@ def request(method: str, path: str, body: Any = None, key: str | None = None) ->
 
 
 def drive(address: Address, conversations: list[Conversation], seconds: float) -> Load:
-    """Keep every conversation going on a connection of its own for some seconds, or until the first one ends."""
+    """Run each conversation on its own connection for some seconds, or until the first one ends."""
     poll = select.poll()
     lines: dict[int, tuple[socket.socket, Conversation]] = {}
     sent: dict[int, float] = {}
@@ -96,14 +96,14 @@ def received(line: socket.socket) -> Answer:
 
 
 def more(line: socket.socket) -> bytes:
-    """Return the next bytes of a connection. AssertionError if it ends."""
+    """Return the next bytes of a connection. Raises AssertionError if it ends."""
     data = line.recv(262_144)
     assert data, "the server closed the connection"
     return data
 
 
 class Caller:
-    """A connection for calls one after another, with JSON in both directions."""
+    """A connection for calls one after the other, with JSON in both directions."""
 
     def __init__(self, address: Address, key: str | None = None) -> None:
         self.line = socket.create_connection(address)
@@ -111,14 +111,14 @@ class Caller:
         self.key = key
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
-        """Send a request and return the body of its answer. AssertionError with the answer if its status is not 2xx."""
+        """Send a request and return the body of its answer. Raises AssertionError if the status is not 2xx."""
         self.line.sendall(request(method, path, body, self.key))
         status, answer = received(self.line)
         assert 200 <= status < 300, f"{method} {path}: {status} {answer[:400]!r}"
         return orjson.loads(answer) if answer else None
 
     def turn(self, match: str) -> list[Mapping[str, Any]]:
-        """Wait until the player must act. Return the choices, or nothing if the match is over."""
+        """Wait until the player must act. Return the choices, which are empty if the match is over."""
 
         def asked() -> Any:
             answer = self.call("GET", f"/v1/matches/{match}/choices")
@@ -128,7 +128,7 @@ class Caller:
 
 
 def until(ready: Callable[[], Any], seconds: float = 30.0, pause: float = 0.005) -> Any:
-    """Call `ready` until its result is true, and return that. AssertionError when the time is up."""
+    """Call `ready` until its result is true, and return that. Raises AssertionError when the time is up."""
     deadline = time.monotonic() + seconds
     while not (found := ready()):
         assert time.monotonic() < deadline, "the time is up"
@@ -137,12 +137,12 @@ def until(ready: Callable[[], Any], seconds: float = 30.0, pause: float = 0.005)
 
 
 def sorted_share(values: list[float], share: float) -> float:
-    """Return a quantile: the value below which a share of the values is."""
+    """Return a quantile: the value below which the given share of the values lies."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
 def drawn(choices: list[Mapping[str, Any]], number: Callable[[int], int]) -> Any:
-    """Draw an action: a choice uniformly, and for an open choice counts within its ranges."""
+    """Return a random action: any choice, and for an open choice any counts within its ranges."""
     choice = choices[number(len(choices))]
     return complete(dict(choice["action"]), choice["choose"], number) if "choose" in choice else choice["action"]

@@ -1,4 +1,4 @@
-"""The log: append compared with raw XADD, fold and audit from the log, and bytes of memory per entry."""
+"""Measure the log: an append against a raw XADD, folding and auditing from the log, and bytes of memory per entry."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def measured(platform: Platform, pairs: int) -> list[Figure]:
 
 
 def appends(platform: Platform, pairs: int, count: int = 400) -> list[Figure]:
-    """Measure complete appends per second of one writer, and plain XADD of the same bytes."""
+    """Measure the complete appends per second of one writer, and plain XADD of the same bytes."""
     raw = platform.store.log.read(played_out(platform, 1), after=20, limit=1)[0]
     numbers, xadd = iter(range(1_000_000)), embedded.renamed(platform.settings.data)["XADD"]
 
@@ -74,7 +74,7 @@ def replays(platform: Platform, rounds: int) -> list[Figure]:
 
 
 def folded(platform: Platform, matches: list[str]) -> float:
-    """Return the events per second when logs are read and folded to the last documents."""
+    """Return how many events per second are read and folded from logs."""
     events, began = 0, time.perf_counter()
     gc.disable()
     for match in matches:
@@ -86,7 +86,7 @@ def folded(platform: Platform, matches: list[str]) -> float:
 
 
 def audited(platform: Platform, matches: list[str]) -> float:
-    """Return the entries audited per second."""
+    """Return how many entries per second are audited."""
     entries, began = 0, time.perf_counter()
     for match in matches:
         report = audit.audit(platform, match)
@@ -96,7 +96,7 @@ def audited(platform: Platform, matches: list[str]) -> float:
 
 
 def played_out(platform: Platform, seed: int) -> str:
-    """Play a match at random to its end through the writer of the service, with the steps of the system. Return its id."""
+    """Play a match at random to its end with the writer of the service. Return its id."""
     dice = random.Random(seed)
     position = play.create(platform, "p" + "a" * 16, GAME, SEATS, {})
     while position.status != "over":

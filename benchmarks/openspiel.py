@@ -1,6 +1,6 @@
-"""OpenSpiel's ISMCTS in Python on gin rummy, whose rules are C++, in a process of its own: a line in, iterations a second out.
+"""Measure OpenSpiel's ISMCTS in Python on gin rummy, whose rules are in C++. A process of its own: a line in, iterations per second out.
 
-It imports nothing of ours, and only `./run bench ai` starts it (benchmarks/ai.py). Each iteration plays one random match to the end.
+It imports nothing of ours. Only `./run bench ai` starts it (benchmarks/ai.py). Each iteration plays one random match to the end.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from open_spiel.python.algorithms.ismcts import ISMCTSBot
 from open_spiel.python.algorithms.mcts import RandomRolloutEvaluator
 
 AT_ONCE = 50  # iterations of one decision
-DECISIONS = 20  # of players, before the position that is searched
+DECISIONS = 20  # decisions of players before the search
 UCT = 2.0
 
 
 def main() -> None:
-    """Search for as many seconds as a line says, and print the rate, until the input ends."""
+    """For each line of the input, search for so many seconds, and print the rate."""
     game, draws = pyspiel.load_game("gin_rummy"), numpy.random.RandomState(1)
     state = position(game, draws)
     bot = ISMCTSBot(game, RandomRolloutEvaluator(1, draws), UCT, AT_ONCE, random_state=draws)

@@ -1,6 +1,6 @@
-"""The page of a match in a browser: until its first picture, a step, a jump to any version, and the memory that a whole replay takes.
+"""Measure the page of a match in a browser: the time to its first picture, of a step and of a jump, and the memory of a whole replay.
 
-Steps and jumps are measured from the change of the scrub bar until the new picture is laid out, in a page that has loaded every frame.
+The time of a step or jump is from the change of the scrub bar until the new picture is laid out, in a page that has loaded every frame.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ SCRUB = """(versions) => {
 
 
 def measured(place: Place, rounds: int) -> list[Figure]:
-    """Measure the page of a long match, played at random by six seats. Without a browser, measure nothing."""
+    """Measure the page of a long match that six seats play at random. Return nothing if there is no browser."""
     path = browsers.chromium(fetch=True)
     if path is None:
         print("there is no Chromium, so pages are not measured", file=sys.stderr)
@@ -84,7 +84,7 @@ def _browser(path: str) -> Iterator[Browser]:
 
 
 def _load_all(page: Page) -> None:
-    """Wait until the page has asked for nothing more for a while."""
+    """Wait until the page has made no request for a while."""
     asked = [time.monotonic()]
     page.on("requestfinished", lambda request: asked.append(time.monotonic()))
     while time.monotonic() < asked[-1] + QUIET:
@@ -92,7 +92,7 @@ def _load_all(page: Page) -> None:
 
 
 def _heap(page: Page) -> float:
-    """Return the bytes of JavaScript's heap that are in use, in MB."""
+    """Return the used JavaScript heap in MB."""
     session = page.context.new_cdp_session(page)
     session.send("HeapProfiler.collectGarbage")
     used: Any = session.send("Runtime.getHeapUsage")["usedSize"]

@@ -1,4 +1,4 @@
-"""Interleaved pairs: two sides are measured alternately, so that a noisy machine disturbs both alike."""
+"""Compare two sides in interleaved pairs: they are measured alternately, so that a noisy machine disturbs both alike."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PAIRS = 7
 
 
 class Figure(NamedTuple):
-    """A line of the table: a median with its spread, its unit, and its target if there is one."""
+    """A line of the table: a median with its spread, its unit, and its target, if it has one."""
 
     name: str
     median: float
@@ -23,7 +23,7 @@ class Figure(NamedTuple):
 
 
 def figure(name: str, values: list[float], unit: str, least: float | None = None, most: float | None = None, **more: Any) -> Figure:
-    """Return the median of some values with their whole spread, compared with a target."""
+    """Return the figure of some values: their median, their range, and whether the median meets a target."""
     middle = statistics.median(values)
     target = f">= {least:g}" if least is not None else f"<= {most:g}" if most is not None else ""
     met = middle >= least if least is not None else middle <= most if most is not None else None
@@ -31,7 +31,7 @@ def figure(name: str, values: list[float], unit: str, least: float | None = None
 
 
 def interleaved(ours: Callable[[], float], theirs: Callable[[], float], pairs: int) -> tuple[list[float], list[float]]:
-    """Measure both sides in pairs and return their values. The side that begins alternates."""
+    """Measure both sides in pairs and return their values. The two sides begin alternately."""
     mine, other = [], []
     for number in range(pairs):
         if number % 2:

@@ -1,4 +1,4 @@
-"""The setting of a measurement: a private service, the bare endpoint on the same store, and the store opened directly."""
+"""Start what a measurement needs: a private service, the bare endpoint on the same store, and a direct connection to the store."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from service.supervisor.serve import queues_of
 from tools import private
 
 WORKERS = 2
-BOUNDLESS = {str(limit.setting): "1000000000" for limit in OWN}  # they are counted, so that their cost is measured, and never used up
+BOUNDLESS = {str(limit.setting): "1000000000" for limit in OWN}  # limits are counted, so their cost is measured, but never reached
 
 
 class Place(NamedTuple):
     """The addresses of the service and of the bare endpoint, the platform behind them, and the keys of two players.
 
-    The platform has all rights on the store, for raw commands. Its queue has no reader, so the benchmark carries out due work itself.
+    The platform has all rights on the store, for raw commands. `workers`: the process ids of the workers.
     """
 
     service: Address
@@ -48,7 +48,7 @@ class Place(NamedTuple):
 
 @contextmanager
 def opened(data: Path) -> Iterator[Place]:
-    """Start everything, and stop it when the block ends."""
+    """Start everything, and stop it at the end of the block."""
     with private.service(data, "--workers", "0", environment=BOUNDLESS) as running, workers_of(data) as workers:
         store, queue = embedded.keeper_url(data), f"unix://{embedded.socket_of(data.resolve() / embedded.QUEUE)}?db=1"
         platform = open_platform(Settings(store_url=store, queue_url=queue, data=data))
@@ -62,7 +62,7 @@ def opened(data: Path) -> Iterator[Place]:
 
 @contextmanager
 def workers_of(data: Path) -> Iterator[list[int]]:
-    """Run the workers that `serve` starts by default, and yield their process numbers. `serve` itself would kill one that is stopped."""
+    """Run the workers that `serve` starts by default, and yield their process ids. `serve` itself would kill a stopped worker."""
     urls = {"WARLEDGER_REDIS_URL": embedded.url_of(data, embedded.STORE), "WARLEDGER_QUEUE_URL": embedded.url_of(data, embedded.QUEUE)}
     environment = {**private.python_environment(), **urls, "WARLEDGER_DATA": str(data)}
     command = [sys.executable, "-m", "workers.run", "--queues"]
@@ -78,7 +78,7 @@ def workers_of(data: Path) -> Iterator[list[int]]:
 
 @contextmanager
 def bare(store: str, data: Path) -> Iterator[Address]:
-    """Run the bare endpoint under granian, with the settings of the service, for as long as the block lasts."""
+    """Run the bare endpoint for a block, under granian and with the settings of the service."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         address: Address = probe.getsockname()
@@ -106,7 +106,7 @@ def listening(address: Address) -> bool:
 
 @contextmanager
 def workers_stopped(place: Place) -> Iterator[None]:
-    """Stop the workers until the block ends, so that it measures the web server alone."""
+    """Stop the workers for a block, so that it measures the web server alone."""
     for pid in place.workers:
         os.kill(pid, signal.SIGSTOP)
     try:

@@ -1,4 +1,4 @@
-"""Receipts: what signing takes of the time of an action, from the request to its answer, without a connection."""
+"""Measure the share of signing a receipt in the time of an action, from request to answer, without a connection."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ SHARE = 0.05
 
 
 def begin(status: str, headers: list[tuple[str, str]], error: Any = None) -> Callable[[bytes], object]:
-    """Begin an answer, as a server would do it."""
+    """Do nothing with the head of an answer: the `start_response` of WSGI."""
     return lambda _: None
 
 
 def measured(place: Place, pairs: int) -> list[Figure]:
-    """Measure an action as a process of the web server carries it out, and a receipt."""
+    """Measure an action in a process of the web server, and a receipt."""
     app = create_app(place.platform, Settings(log_requests=False))
     dice = random.Random(1)
 

@@ -1,4 +1,4 @@
-"""The speed of the rules alone: random play recorded, random play on a branch, and folding recorded events."""
+"""Measure the speed of the rules alone: recorded random play, random play on a branch, and folding events."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ from games import GAMES
 from games.chance import Drawn
 from games.kernel import Branch, Event, Game, State, any_action, carry_out, fold, legal
 
-TARGETS = {  # actions per second by game and seats: recorded, recorded with every choice listed, on a branch
+TARGETS = {  # by game and seats, actions per second: recorded, recorded with every choice listed, on a branch
     ("war", 2): (20_000, None, 60_000),
     ("war_of_the_worlds", 2): (None, 10_000, 30_000),
     ("war_of_civilizations", 6): (None, 5_000, 15_000),
 }
 FOLD = 50_000  # events per second
-ACTIONS = 20_000  # of one match, at most
+ACTIONS = 20_000  # the most actions of a match
 
 
 def measured(rounds: int, seconds: float) -> list[Figure]:
     """Return the figures of every game, with the fewest and with the most seats.
 
-    Three are actions per second: recorded, recorded with every choice listed, and on a branch. The fourth is events folded per second.
+    Three figures are actions per second: recorded, recorded with every choice listed, and on a branch. The fourth is folded events per
+    second.
     """
     figures = []
     matches = [(game, seats) for game in GAMES.values() for seats in dict.fromkeys((game.seats.least, game.seats.most))]
@@ -47,12 +48,12 @@ def measured(rounds: int, seconds: float) -> list[Figure]:
 
 
 def new_match(game: Game, seats: int) -> State:
-    """Return the first document of a match with so many seats."""
+    """Return the first document of a match. `seats`: the number of seats."""
     return game.begin(list(game.seats.ids[:seats]), {})
 
 
 def played(game: Game, seats: int, seed: int, seconds: float, listed: bool) -> float:
-    """Return the actions per second of random play as it is recorded: offered, checked, carried out, and folded by copying."""
+    """Return the actions per second of recorded random play. Each action is offered, checked, carried out, and folded into copies."""
     dice = random.Random(seed)
     chance = Drawn(dice.randrange)
     actions, began = 0, time.perf_counter()
@@ -71,7 +72,7 @@ def played(game: Game, seats: int, seed: int, seconds: float, listed: bool) -> f
 
 
 def branched(game: Game, seats: int, seed: int, seconds: float) -> float:
-    """Return the actions per second of random play on a branch: folded in place, without a list of events."""
+    """Return the actions per second of random play on a branch. Events are folded in place and not recorded."""
     dice = random.Random(seed)
     chance = Drawn(dice.randrange)
     actions, began = 0, time.perf_counter()
@@ -89,7 +90,7 @@ def branched(game: Game, seats: int, seed: int, seconds: float) -> float:
 
 
 def recording(game: Game, seats: int, seed: int = 0) -> tuple[State, list[Event]]:
-    """Return the first document of a match played at random, and all its events."""
+    """Return the first document of a random match, and all its events."""
     dice = random.Random(seed)
     chance = Drawn(dice.randrange)
     first = state = new_match(game, seats)
@@ -105,7 +106,7 @@ def recording(game: Game, seats: int, seed: int = 0) -> tuple[State, list[Event]
 
 
 def folded(game: Game, first: State, events: list[Event], seconds: float) -> float:
-    """Return the events folded per second. Each fold copies the path that it changes."""
+    """Return the folded events per second. Each fold copies the path that it changes."""
     count, began = 0, time.perf_counter()
     gc.disable()
     try:

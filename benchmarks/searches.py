@@ -1,8 +1,8 @@
-"""Searches in a process of its own: a line in, iterations a second out. `./run bench ai` starts it on plain and on compiled rules.
+"""Measure searches in a process of its own: a line in, iterations per second out. `./run bench ai` starts it on plain and compiled rules.
 
-A line is `SEARCH GAME SECONDS`. The searches: `expert` is that level by its plan. `copies` is the same with a whole copy of the state for
-each branch. `textbook` is information set Monte Carlo tree search (Cowling, Powley and Whitehouse 2012) without anything known of the game,
-which OpenSpiel has too: an iteration is one guess and one random match to the end.
+A line is `SEARCH GAME SECONDS`. `expert` is the level with its plan. `copies` is the same, but each branch copies the whole state.
+`textbook` is information set Monte Carlo tree search (Cowling, Powley and Whitehouse 2012) without knowledge of the game, as in OpenSpiel:
+an iteration is one guess and one random match to the end.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ UCT = 1.4
 
 
 def copying(kind: type[Branch]) -> type[Branch]:
-    """Return a kind of branch that copies the whole state when it begins, and changes the copy in place."""
+    """Return a subclass of a branch that first copies the whole state, and then changes the copy in place."""
 
     class Copy(kind):  # type: ignore[misc,valid-type]
         __slots__ = ()
@@ -41,7 +41,7 @@ def copying(kind: type[Branch]) -> type[Branch]:
 
 
 class Node:
-    """A decision in the tree: visits, the sum of results for the seat that decides, and what follows by action."""
+    """A node of the tree: its visits, the sum of results for its seat, and its children by action."""
 
     __slots__ = ("seat", "visits", "seen", "total", "children")
 
@@ -52,7 +52,7 @@ class Node:
 
 
 def textbook(question: Question, chance: Chance, iterations: int) -> str:
-    """Return the action that was chosen most often, as text."""
+    """Return the most visited action, as text."""
     root = Node(None)
     for _ in range(iterations):
         branch = Branch(question.game, question.game.guess(question.view, question.seat, chance, question.memory), chance)
@@ -112,7 +112,7 @@ def _lowest(below: int) -> int:
 
 @cache
 def question(id: str) -> Question:
-    """Return a decision from the middle of a match of two greedy seats: the one with the most choices of its turn."""
+    """Return a decision from the middle of a match of two greedy seats: of some successive ones, that with the most choices."""
     game = GAMES[id]
     dice, minds = Drawn(random.Random("dice").randrange), Drawn(random.Random("players").randrange)
     state: State = game.begin(list(game.seats.ids[:2]), {})
@@ -135,7 +135,7 @@ def widest(game: Game, positions: list[tuple[State, str, Memory]]) -> Question:
 
 
 def rate(search: str, id: str, seconds: float) -> float:
-    """Return the iterations a second of a search in a game."""
+    """Return the iterations per second of a search in a game."""
     asked, chance = question(id), Fractional(random.Random(1).random)
     for module, name, kind in _BRANCHES:
         setattr(module, name, copying(kind) if search == "copies" else kind)
@@ -156,11 +156,11 @@ _BRANCHES: list[tuple[ModuleType, str, type[Branch]]] = [
     for name, kind in list(vars(module).items())
     if isinstance(kind, type) and issubclass(kind, Branch)
 ]
-"""The modules of players, and each kind of branch that they know by a name."""
+"""The modules of players, with the names and the classes of the branches that they use."""
 
 
 def main() -> None:
-    """Measure what each line asks for, until the input ends."""
+    """For each line of the input, measure a search and print the rate."""
     print("ready", flush=True)
     for line in sys.stdin:
         search, id, seconds = line.split()

@@ -1,4 +1,4 @@
-"""The time of an AI turn: from the append that makes it due to the append of the turn, as the store announces both."""
+"""Measure the time of an AI turn: from the append that makes it due to the append of the turn, as the store announces both."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def measured(place: Place, turns: int) -> list[Figure]:
 
 
 def announced(place: Place) -> queue.SimpleQueue[tuple[str, int, float]]:
-    """Return a queue of every new version of every match from now on, with the time at which the store announced it."""
+    """Return a queue that gets every new version of every match from now on, with the time of its announcement."""
     announcements: queue.SimpleQueue[tuple[str, int, float]] = queue.SimpleQueue()
     ready = threading.Event()
 
@@ -62,7 +62,7 @@ def waited(place: Place, heads: queue.SimpleQueue[tuple[str, int, float]], turns
 
 
 def until_next(heads: queue.SimpleQueue[tuple[str, int, float]], match: str, version: int) -> float:
-    """Return the seconds between the announcement of a version and that of the first one after it."""
+    """Return the seconds between the announcement of a version and the next announcement of its match."""
     due = None
     while True:
         announced_match, announced_version, at = heads.get(timeout=30)

@@ -1,4 +1,4 @@
-"""Verifiers: entries verified per second, in Python with the rules beside the audit from the store, and by verify/verify.mjs under Node."""
+"""Measure the verifiers, in entries per second: in Python with the rules against the audit from the store, and verify.mjs in Node."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ SCRIPT = Path(__file__).with_suffix(".mjs")
 
 
 def measured(platform: Platform, pairs: int, seconds: float, folder: Path) -> list[Figure]:
-    """Verify the dossiers of twelve matches of War!, and under Node those of two matches of each game with all its seats.
+    """Verify the dossiers of twelve matches of War!, and, in Node, those of two matches of each game with all its seats.
 
-    Without Node, that side is not measured.
+    Without Node, its figures are left out.
     """
     matches = [played_out(platform, seed) for seed in range(12)]
     all_games = [played(platform, PLAYER, game, seed, 5000) for game in platform.games.values() for seed in range(2)]
@@ -36,7 +36,7 @@ def measured(platform: Platform, pairs: int, seconds: float, folder: Path) -> li
 
 
 def _in_python(platform: Platform, matches: Sequence[str], pairs: int, folder: Path) -> list[Figure]:
-    """Verify dossiers in pairs with the audit of the same matches from the store."""
+    """Verify dossiers, in pairs with audits of the same matches from the store."""
     whole, seat = (_dossiers(platform, matches, viewer, folder) for viewer in (WHOLE, "red"))
     ours, audit = interleaved(partial(_verified, platform, whole), lambda: audited(platform, list(matches)), pairs)
     return [
@@ -57,7 +57,7 @@ def _dossiers(platform: Platform, matches: Sequence[str], viewer: str, folder: P
 
 
 def _verified(platform: Platform, sources: Sequence[Source]) -> float:
-    """Return the entries per second when each file is verified by itself."""
+    """Return the entries per second. Each file is verified by itself."""
     entries, began = 0, time.perf_counter()
     for source in sources:
         (verdict,) = verify([source], platform.games)
@@ -67,7 +67,7 @@ def _verified(platform: Platform, sources: Sequence[Source]) -> float:
 
 
 def _under_node(platform: Platform, matches: Sequence[str], pairs: int, seconds: float, folder: Path) -> list[Figure]:
-    """Verify whole dossiers in pairs: by Node without the rules, by Python with them."""
+    """Verify whole dossiers in pairs: in Node without the rules, in Python with the rules."""
     binary = node.binary()
     if binary is None:
         return []

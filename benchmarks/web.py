@@ -1,6 +1,6 @@
-"""Pictures: the processor's time of a frame, the bytes of a board and of a replay, and the first picture of a long match.
+"""Measure pictures: the processor time of a frame, the bytes of a board and of a replay, and the first picture of a long match.
 
-Requests are carried out as a process of the web server does, without a connection.
+Requests are carried out as in a process of the web server, without a connection.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from service.http.settings import Settings
 from web.look import definitions, look
 from web.picture import draw
 
-FRAME = 2.0  # milliseconds of the processor
+FRAME = 2.0  # milliseconds of processor time
 BOARD = 6.0  # KB, compressed, with its definitions
 REPLAY = 150.0  # bytes a version, compressed
 FIRST = 1000.0  # milliseconds
@@ -36,7 +36,7 @@ HEADERS = {"Accept": "application/x-ndjson", "Accept-Encoding": "gzip"}
 
 
 def measured(place: Place, rounds: int) -> list[Figure]:
-    """Measure every game with as many seats as it has, and a match of War! with 5,000 versions."""
+    """Measure every game with all its seats, and a match of War! with 5,000 versions."""
     player, figures = own_id(place.caller()), []
     for game in GAMES.values():
         matches = [played(place.platform, player, game, number) for number in range(rounds)]
@@ -51,12 +51,12 @@ def measured(place: Place, rounds: int) -> list[Figure]:
 
 
 def fresh(platform: Platform) -> Flask:
-    """Return an application that remembers no frame."""
+    """Return an application with an empty cache of frames."""
     return create_app(platform, Settings(log_requests=False, limits=NO_LIMITS))
 
 
 def played(platform: Platform, player: str, game: Game, seed: int, longest: int = LONGEST) -> str:
-    """Return a match with every seat of a game, played at random to its end or for a long time."""
+    """Return a match with every seat of a game, played at random to its end or for `longest` actions."""
     dice = random.Random(seed)
     match = play.create(platform, player, game.id, dict.fromkeys(game.seats.ids, "me"), {}).match
     for _ in range(longest):
@@ -69,7 +69,7 @@ def played(platform: Platform, player: str, game: Game, seed: int, longest: int 
 
 
 def replayed(app: Flask, match: str) -> tuple[float, int, int]:
-    """Return the processor's seconds, the bytes and the versions of a whole replay from the beginning, as a spectator gets it."""
+    """Return the processor seconds, the bytes and the versions of a whole replay, as a spectator gets it."""
     client, after, size, newest = app.test_client(), 0, 0, versions(app.test_client(), match)
     began = time.process_time()
     while after < newest:
@@ -86,7 +86,7 @@ def versions(client: FlaskClient, match: str) -> int:
 
 
 def board(platform: Platform, game: Game, match: str) -> int:
-    """Return the largest size of a board with its definitions, compressed, at some versions of a match."""
+    """Return the largest compressed size of the board with its definitions, at some versions of a match."""
     return max(len(gzip.compress(text.encode())) for text in _boards(platform, game, match))
 
 
@@ -99,7 +99,7 @@ def _boards(platform: Platform, game: Game, match: str) -> Iterator[str]:
 
 
 def first(platform: Platform, match: str) -> float:
-    """Return the milliseconds until a page has the newest picture of a match, in a process that remembers nothing of it."""
+    """Return the milliseconds until a page has the newest picture of a match, in a process with empty caches."""
     platform.cache.drop(match)
     client = fresh(platform).test_client()
     began = time.perf_counter()

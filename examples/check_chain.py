@@ -1,8 +1,8 @@
-"""Check the chain of digests of a running match, as anybody may: `python examples/check_chain.py URL MATCH [--viewer SEAT]`.
+"""Check the chain of digests of a running match: `python examples/check_chain.py URL MATCH [--viewer SEAT]`.
 
-Standard library only, and nothing of the service: it is written from docs/auditing.md. Set WARLEDGER_KEY to check what your seat sees.
-With `--receipts FILE` it also checks the receipts that you have kept, one JSON text a line, as the Python bot keeps them. That needs the
-package cryptography. Name the keys of the server that you have noted with `--key`.
+Anybody may do this. The program uses only the standard library and no code of the service: it is written from docs/auditing.md. Set
+WARLEDGER_KEY to check what your seat sees. `--receipts FILE` also checks receipts that you have kept, one JSON text a line, as the Python
+bot keeps them; this needs the package cryptography. `--key` names a key of the server that you have noted.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ START = bytes(32)
 
 
 def canonical(value: Any) -> bytes:
-    """Return the canonical JSON of a value. Entries hold no fractions, and their member names are ASCII."""
+    """Return the canonical JSON of a value. Entries have no fractions, and the names of members are ASCII."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
 
 def part_hash(part: Any, proof: dict[str, str]) -> str:
-    """Return the hash of a part: from its salt if it is shown whole, else as the proof has it."""
+    """Return the hash of a part: computed from its salt if the part is shown whole, else from the proof."""
     if "leaf" in proof:
         return proof["leaf"]
     return hashlib.sha256(bytes.fromhex(proof["salt"]) + canonical(part)).hexdigest()
@@ -70,7 +70,7 @@ def entries(url: str, match: str, viewer: str | None, key: str | None) -> Iterat
 
 
 class Receipt(NamedTuple):
-    """What the server has signed: that a match had a digest at a version, with the time of that entry."""
+    """What the server has signed: the digest of a match at a version, and the time of that entry."""
 
     match: str
     version: int
@@ -83,7 +83,7 @@ class Worthless(Exception):
 
 
 def opened(note: str, vkeys: list[str]) -> Receipt:
-    """Return what a receipt says, if one of the keys has signed it. Raise Worthless."""
+    """Return the content of a receipt that one of the keys has signed. Raises Worthless."""
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
@@ -106,7 +106,7 @@ def opened(note: str, vkeys: list[str]) -> Receipt:
 
 
 def kept(file: Path, match: str, vkeys: list[str]) -> dict[int, Receipt]:
-    """Return the receipts of a match in a file, by version. Raise Worthless for a bad one, and for two that disagree."""
+    """Return the receipts of a match in a file, by version. Raises Worthless for a bad receipt, and for two that disagree."""
     found: dict[int, Receipt] = {}
     for number, line in enumerate(file.read_text().splitlines(), 1):
         try:
@@ -119,19 +119,19 @@ def kept(file: Path, match: str, vkeys: list[str]) -> dict[int, Receipt]:
 
 
 def keys_of(url: str) -> list[str]:
-    """Return the keys that the server says it has signed with. Whoever has not noted one before must believe it."""
+    """Return the keys that the server publishes. If you have not noted a key before, you have to trust these."""
     with urllib.request.urlopen(f"{url}/.well-known/warledger-keys", timeout=30) as answer:
         return [key["vkey"] for key in json.load(answer)["keys"]]
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Check every entry there is. Return 0 if each digest follows from the one before and no receipt says otherwise, else 1."""
+    """Check every entry. Return 0 if each digest follows from the one before and every receipt agrees, else 1."""
     parser = argparse.ArgumentParser(description="Check the chain of digests of a match.")
     parser.add_argument("url", help="such as http://127.0.0.1:8000")
     parser.add_argument("match")
     parser.add_argument("--viewer", help="a seat, spectator or auditor (your seat, or spectator)")
     parser.add_argument("--receipts", type=Path, metavar="FILE", help="receipts that you have kept, one JSON text a line")
-    parser.add_argument("--key", action="append", metavar="VKEY", help="a key of the server that you have noted (those that it names)")
+    parser.add_argument("--key", action="append", metavar="VKEY", help="a key of the server that you have noted (those that it has)")
     options = parser.parse_args(arguments)
     try:
         receipts = kept(options.receipts, options.match, options.key or keys_of(options.url)) if options.receipts else {}
@@ -150,7 +150,7 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"version {version}: the server has signed another entry before; its digest was {receipt.digest}")
             return 1
     if receipts:
-        print(f"the server has signed version {min(receipts)}, and does not show it")
+        print(f"the server has signed version {min(receipts)}, but does not show it")
         return 1
     print(f"{version} entries form one chain; the digest of version {version} is {previous.hex()}")
     return 0

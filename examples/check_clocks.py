@@ -1,7 +1,8 @@
-"""Compute the clocks of a match from its entries, as anybody may: `python examples/check_clocks.py URL MATCH`.
+"""Compute the clocks of a match from its entries: `python examples/check_clocks.py URL MATCH`.
 
-Standard library only, and nothing of the service: it is written from docs/api.md and the contract of the table. It compares what it
-computes with the clocks that the service shows at each version. Set WARLEDGER_KEY if the match is hidden from spectators.
+Anybody may do this. The program uses only the standard library and no code of the service: it is written from docs/api.md and the contract
+of the table. It compares its clocks with those that the service shows at each version. Set WARLEDGER_KEY if the match is hidden from
+spectators.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 SECOND, HOUR, DAY = 1000, 3_600_000, 86_400_000
-RETURNING = 60_000  # the least that is in the bank of whoever takes a seat back, or takes it over
-AT_TABLE = ("resign", "return", "hand_over", "offer", "accept", "decline", "vote")  # actions of seats that are none of the game
+RETURNING = 60_000  # the least bank of a player who returns to a seat or takes it over
+AT_TABLE = ("resign", "return", "hand_over", "offer", "accept", "decline", "vote")  # actions of seats that do not belong to the game
 
 Clocks = dict[str, dict[str, int | None]]
 
 
 class Match:
-    """What of a match matters to its clocks, as far as its entries have been read."""
+    """The parts of a match that matter to its clocks, after the entries read so far."""
 
     def __init__(self, created: dict[str, Any]) -> None:
         clock = created.get("clock", {"kind": "none"})
@@ -46,11 +47,11 @@ class Match:
         self.late: dict[str, int] = {}
 
     def awaited(self, seat: str) -> bool:
-        """Return True if the player of a seat is to decide."""
+        """Return True if the player of a seat must decide."""
         return self.runs and seat in self.to_act and seat not in self.substituted | self.voted
 
     def read(self, entry: dict[str, Any], to_act: list[str]) -> None:
-        """Read an entry. `to_act` is who must act in the game after it."""
+        """Read an entry. `to_act`: who must act in the game after it."""
         awaited = {seat for seat in self.bank if self.awaited(seat)}
         for event in entry["events"]:
             self._fold(event)
@@ -73,7 +74,7 @@ class Match:
                 self.since.setdefault(seat, end)
 
     def clocks(self) -> Clocks:
-        """Return the clocks as the service shows them: what was left when each began to run, its deadline, and the time-outs in a row."""
+        """Return the clocks as the service shows them: the time left when each began to run, its deadline, and its time-outs in a row."""
         left = {seat: max(0, self.free + self.bank[seat] - self.used[seat]) for seat in self.bank}
         return {
             seat: {"left": left[seat], "deadline": self.since[seat] + left[seat] if seat in self.since else None, "late": self.late[seat]}
@@ -139,7 +140,7 @@ def get(url: str, path: str) -> Any:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Check the clocks after every entry. Return 0 if all are as shown, else 1."""
+    """Check the clocks after every entry. Return 0 if all agree, else 1."""
     parser = argparse.ArgumentParser(description="Compute the clocks of a match from its entries.")
     parser.add_argument("url", help="such as http://127.0.0.1:8000")
     parser.add_argument("match")
@@ -150,7 +151,7 @@ def main(arguments: list[str] | None = None) -> int:
     states = [get(options.url, f"{options.match}/state?at={entry['version']}") for entry in entries]
     for state, clocks in zip(states, computed(entries, (state["view"]["to_act"] for state in states)), strict=True):
         if state["clocks"] != clocks:
-            print(f"version {state['version']}: the clocks are {clocks} by the entries, and {state['clocks']} by the service")
+            print(f"version {state['version']}: by the entries the clocks are {clocks}, but the service shows {state['clocks']}")
             return 1
     print(f"the clocks after each of {len(entries)} entries follow from the entries, to the millisecond")
     return 0

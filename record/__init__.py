@@ -1,1 +1,1 @@
-"""A match when nobody runs it: entries, positions, dice, what is shown, replay and check, decisions run again, dossiers."""
+"""Records: what a match is when nobody runs it. Entries, positions, dice, redaction, audits, decisions run again, dossiers."""

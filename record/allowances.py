@@ -1,10 +1,10 @@
 """Allowances: how long an AI seat may search for a decision.
 
-What a search answers follows from a number of iterations, never from a clock of this machine. A decision gets the iterations of its level,
-or half of them, or a quarter, and so on: fewer late in a long turn, and fewer in a match with a quick clock. How often they are halved
-follows from the entries before the decision alone, so an auditor comes to the same number (docs/decisions/0071).
+The number of iterations determines what a search answers. The clock of the machine does not. A decision gets the iterations of its level,
+or half of them, or a quarter, and so on: fewer late in a long turn, and fewer in a match with a quick clock. The number of halvings follows
+from the earlier entries alone, so an auditor computes the same number (docs/decisions/0071).
 
-The seconds of an allowance are a brake, for a machine that is too slow or too busy. A search that is stopped by it plays its best so far.
+The seconds of an allowance are a brake for a slow or busy machine. When they run out, the search plays its best action so far.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from table.document import Clock
 from table.rules import is_table_action
 from table.settings import BANK, PER_ACTION
 
-FULL = 8  # decisions in a row of one seat with the same share of iterations
+FULL = 8  # decisions of one seat in a row before the iterations are halved
 HALVINGS = 6  # the most
-WINDOW = 64  # entries that are looked at for the decisions of a turn
-TURNS = 32  # for which a bank has to last
+WINDOW = 64  # entries to search for the decisions of a turn
+TURNS = 32  # a bank should last for so many turns
 
 
 class Allowance(NamedTuple):
-    """The time of a level of play for a decision.
+    """The time that a level may take for a decision.
 
-    After `seconds` the search is asked for its best so far. After `limit` seconds its step is ended, and nothing is written. Once a worker
-    has taken the decision, nobody else begins it for `lease_ms`.
+    After `seconds` the search must answer with its best action so far. After `limit` seconds its step is ended, and nothing is written.
+    Once a worker has taken the decision, no other worker begins it for `lease_ms`.
     """
 
     seconds: float
@@ -40,24 +40,30 @@ class Allowance(NamedTuple):
 ALLOWANCES: Mapping[str, Allowance] = {
     level: Allowance(seconds, seconds + 5, (seconds + 10) * SECOND_MS) for level, seconds in SEARCH_SECONDS.items()
 }
-"""The levels that search, each with its allowance. All other levels decide at once (table/data.json).
+"""The allowance of each level that searches (table/data.json). All other levels decide at once.
 
-Whoever changes the seconds of a level changes how often its iterations are halved, and so raises the revision of `players`.
+The seconds of a level also determine how often its iterations are halved. If you change them, raise the revision of `players`.
 """
 
 
 class Turn(NamedTuple):
-    """What a seat has done of its turn: the number of its decisions, and the milliseconds that they took."""
+    """The part of its turn that a seat has played: the number of its decisions, and the milliseconds that they took."""
 
     decisions: int
     ms: int
 
 
 def turn_of(before: Sequence[Entry], seat: str) -> Turn:
-    """Return what a seat has done of its turn: its decisions at the end of some entries, without one of anybody else between them.
+    """Return the part of its turn that a seat has played: its decisions since another seat decided.
 
-    `before`: the entries before a decision, the oldest first. Only the last `WINDOW` count. Those of the table are no decisions, and what
-    passed before them took nobody's time: a pause, or a failure of the service.
+    `before`: the entries before a decision, the oldest first. Only the last `WINDOW` count. Entries of the table are skipped: they are not
+    decisions, and the time before them is a pause or an outage.
+
+    >>> from record.example import ENTRIES
+    >>> turn_of(ENTRIES[:3], "blue")
+    Turn(decisions=1, ms=1000)
+    >>> turn_of(ENTRIES[:3], "red")
+    Turn(decisions=0, ms=0)
     """
     decisions = ms = 0
     window = before[-WINDOW:]
@@ -75,8 +81,14 @@ def turn_of(before: Sequence[Entry], seat: str) -> Turn:
 def halvings(level: str, clock: Clock, turn: Turn) -> int:
     """Return how often the iterations of a decision are halved, 0 to `HALVINGS`.
 
-    `clock`: that of the match. `turn`: what the seat has done of its turn. A turn of `FULL * HALVINGS` decisions takes less than `2 * FULL`
-    whole ones. In a match with clocks, the allowance of a decision is never more than the turn can spare.
+    `clock`: the clock of the match. `turn`: the part of its turn that the seat has played. A turn of `FULL * HALVINGS` decisions costs less
+    than `2 * FULL` whole ones. In a match with clocks, a decision never gets more time than the turn can spare.
+
+    >>> never = {"kind": "none"}
+    >>> [halvings("strong", never, Turn(decisions, 0)) for decisions in (0, 8, 16, 100)]
+    [0, 1, 2, 6]
+    >>> halvings("strong", {"kind": "per_action", "seconds": 2}, Turn(0, 0))
+    2
     """
     times = min(HALVINGS, turn.decisions // FULL)
     left = spare(clock, turn.ms)
@@ -87,11 +99,15 @@ def halvings(level: str, clock: Clock, turn: Turn) -> int:
 
 
 def spare(clock: Clock, used: int) -> int | None:
-    """Return how many milliseconds a decision may take in a match with clocks; None if there are none.
+    """Return how many milliseconds a decision may take, or None in a match without clocks.
 
-    No clock runs for an artificial player (TBL-CLK-02). It takes the time that a player could take at the start of the match: half of what
-    is left of the free time, the increment and a small part of the bank, which has to last for many turns. `used`: the milliseconds of the
-    turn so far.
+    No clock runs for an artificial player (TBL-CLK-02). It gets half of what a player would have left at the start of the match: the free
+    time, the increment, and a small part of the bank, which has to last for many turns. `used`: the milliseconds of the turn so far.
+
+    >>> spare({"kind": "none"}, 0) is None
+    True
+    >>> spare({"kind": "per_action", "seconds": 60}, 0)
+    30000
     """
     start = at_start(clock, [""]).get("")
     if start is None:

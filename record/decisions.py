@@ -1,4 +1,4 @@
-"""Decisions: the entries of a match by which seats acted in the game, each with the position before it."""
+"""Decisions: the actions of seats in the game, each with the position before it."""
 
 from __future__ import annotations
 
@@ -12,16 +12,21 @@ from table.rules import is_table_action
 
 
 class Decision(NamedTuple):
-    """An action of a seat in the game, and the position in which it was decided."""
+    """The entry of an action of a seat, and the position in which the seat decided."""
 
     before: Position
     entry: Entry
 
 
 def decisions(games: Mapping[str, Game], entries: Iterable[Entry], position: Position | None = None) -> Iterator[Decision]:
-    """Yield the decisions among entries that follow a position, or that begin a match.
+    """Yield the decisions in entries that begin a match, or that follow a `position`.
 
-    What the system did for a seat whose time had run out is no decision.
+    An action of the system for a seat whose time ran out is not a decision.
+
+    >>> from games import GAMES
+    >>> from record.example import ENTRIES
+    >>> [(each.entry.version, each.entry.actor, each.before.version) for each in decisions(GAMES, ENTRIES)]
+    [(3, 'blue', 2)]
     """
     for entry in entries:
         if position is not None and entry.actor in position.to_act and entry.actor in position.roster and not is_table_action(entry.action):

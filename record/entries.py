@@ -1,6 +1,9 @@
-"""Entries: what one accepted action leaves in the log of its match, as canonical JSON, and the chain of digests over them.
+"""Entries: the log of a match. Each accepted action is one entry in canonical JSON, and a chain of digests covers them all.
 
-docs/auditing.md describes the format for other languages. Change nothing here that would change the bytes.
+docs/auditing.md describes the format for other languages. Do not change anything here that changes the bytes.
+
+An entry consists of parts: its action, its request and its events. The digest covers a salted hash of each part, its *leaf*. So a viewer
+who sees only some parts can still check the digest: it gets the salts of those parts, and the leaves of the others.
 """
 
 from __future__ import annotations
@@ -22,21 +25,21 @@ _KINDS: tuple[Any, ...] = (str, int, str, dict, list, int, str, int, (dict, type
 
 
 class NotCanonical(ValueError):
-    """A value has no canonical JSON here: it holds a fraction, an integer beyond 53 bits, or something that is not JSON."""
+    """A value has no canonical JSON here: it contains a fraction, an integer beyond 53 bits, or something that is not JSON."""
 
 
 class Unreadable(ValueError):
-    """Bytes in a log are not an entry."""
+    """Some bytes in a log are not an entry."""
 
 
 class Entry(NamedTuple):
     """One accepted action and all its events. Treat it as frozen.
 
-    `action` and `events` are complete, with everything hidden in them; the service redacts them for each viewer.
+    `action` and `events` are complete and contain hidden information; the service redacts them for each viewer.
     `revision` is the revision of the game's rules, `rules` their content hash (record/rules.py). `at` is in milliseconds since 1970.
-    `request` is what asked for it: `{"id", "fingerprint"}` of a caller's request, the decision of an artificial player
-    (record/thoughts.py), or None. `digest` covers this entry and all before it. `secret`, in hex, is only in the entry that ended the
-    match.
+    `request` says who asked for the action: `{"id", "fingerprint"}` of a caller's request, the decision of an artificial player
+    (record/thoughts.py), or None. `digest` covers this entry and all entries before it. `secret`, in hex, is only in the entry that ended
+    the match.
     """
 
     match: str
@@ -53,9 +56,9 @@ class Entry(NamedTuple):
 
 
 class Proof(NamedTuple):
-    """The values with which a viewer computes the digest of an entry that it sees in part.
+    """What a viewer needs to compute the digest of an entry that it sees in part.
 
-    Each part of the entry has `{"salt": hex}` if the viewer sees it whole, else `{"leaf": hex}`.
+    Each part of the entry has `{"salt": hex}` if the viewer sees the whole part, else `{"leaf": hex}`.
     """
 
     action: dict[str, str]
@@ -64,36 +67,70 @@ class Proof(NamedTuple):
 
 
 def canonical(value: Any) -> bytes:
-    """Return the canonical JSON (RFC 8785) of a value without fractions. Raises NotCanonical."""
+    """Return the canonical JSON (RFC 8785) of a value without fractions. Raises NotCanonical.
+
+    >>> canonical({"tile": "a1", "dice": [6, 1], "by": None})
+    b'{"by":null,"dice":[6,1],"tile":"a1"}'
+    >>> canonical({"share": 0.5})
+    Traceback (most recent call last):
+    record.entries.NotCanonical: 0.5 is a fraction; only whole numbers are kept
+    """
     try:
         encoded = dumps(value)
     except TypeError as reason:
         raise NotCanonical(str(reason)) from None
-    # Fractions are written as 1.0 and 1e+16 where RFC 8785 wants 1 and 10000000000000000. Shapes and games keep them out of entries.
+    # orjson writes fractions as 1.0 and 1e+16; RFC 8785 wants 1 and 10000000000000000. Shapes and games keep them out of entries.
     if b"." in encoded or b"e+" in encoded or b"e-" in encoded:
         _refuse_fractions(value)
     return encoded
 
 
 def blind_key(secret: bytes) -> bytes:
-    """Return the key of all salts of a match. It follows from the secret and does not reveal it."""
+    """Return the key of all salts of a match. It follows from the secret and does not reveal it.
+
+    >>> blind_key(bytes(32)).hex()[:16]
+    '1417806a02458be5'
+    """
     return hmac.digest(secret, b"blind", "sha256")
 
 
 def salt(blind: bytes, version: int, part: bytes) -> bytes:
-    """Return the salt of one part of an entry: `a` the action, `r` the request, `0`, `1`, ... the events."""
+    """Return the salt of one part of an entry: `a` for the action, `r` for the request, `0`, `1`, … for the events.
+
+    >>> blind = blind_key(bytes(32))
+    >>> salt(blind, 1, ACTION).hex()[:16], salt(blind, 1, b"0").hex()[:16]
+    ('d1abe61c975a2821', '56b09a833db8a517')
+    """
     return hmac.digest(blind, b"%d:%b" % (version, part), "sha256")
 
 
 def link(previous: str, entry: Entry, blind: bytes) -> tuple[Entry, bytes]:
-    """Return the entry with the digest that follows from the `previous` one, and its bytes in the log. Raises NotCanonical."""
+    """Return the entry with its digest, which follows from the `previous` digest, and its bytes in the log. Raises NotCanonical.
+
+    >>> moved = [{"type": "unit_moved", "from": "a1", "to": "a2"}]
+    >>> entry = Entry("maaaaaaaaaaaaaaaa", 1, "red", {"type": "move"}, moved, 1, "0" * 32, 1_700_000_000_000, None, "")
+    >>> linked, raw = link(START, entry, blind_key(bytes(32)))
+    >>> linked.digest[:16]
+    'e61b78433fbebc00'
+    >>> raw[:42]
+    b'{"action":{"type":"move"},"actor":"red","a'
+    >>> parse(raw) == linked
+    True
+
+    The next digest depends on this one, so a changed entry breaks all digests after it.
+
+    >>> after, _ = link(linked.digest, entry._replace(version=2), blind_key(bytes(32)))
+    >>> other, _ = link(START, entry._replace(version=2), blind_key(bytes(32)))
+    >>> after.digest == other.digest
+    False
+    """
     version = entry.version
     action = canonical(entry.action)
     request = b"null" if entry.request is None else canonical(entry.request)
     events = [canonical(event) for event in entry.events]
     parts = [(ACTION, action), (REQUEST, request), *[(b"%d" % place, event) for place, event in enumerate(events)]]
     hashes = [_part_hash(blind, version, part, encoded) for part, encoded in parts]
-    # The members of both objects stand in alphabetical order, so the bytes are canonical as they are joined here.
+    # The members of both objects are joined in alphabetical order, so the bytes are canonical.
     actor, match, rules = canonical(entry.actor), canonical(entry.match), canonical(entry.rules)
     secret = b"" if entry.secret is None else b',"secret":%b' % canonical(entry.secret)
     end = b'"revision":%d,"rules":%b%b,"version":%d}' % (entry.revision, rules, secret, version)
@@ -134,10 +171,16 @@ def link(previous: str, entry: Entry, blind: bytes) -> tuple[Entry, bytes]:
 
 
 def prove(entry: Entry, shown: dict[str, Any], blind: bytes) -> Proof:
-    """Return the proof for a viewer to whom `entry` is shown as `shown` (with `action` and `events`). Requests are never shown.
+    """Return the proof for a viewer who sees `entry` as `shown` (with `action` and `events`). Nobody sees the request.
 
-    A part counts as shown whole if it is the very object of the entry. Equality would not do: a hidden value may happen to equal what
-    replaces it, and then the salt would reveal it.
+    A part is shown whole if it is the very object of the entry. Equality is not enough: a hidden value may happen to equal its replacement,
+    and then the salt would reveal that.
+
+    >>> drawn = {"type": "card_drawn", "card": "ambush"}
+    >>> entry = Entry("maaaaaaaaaaaaaaaa", 7, "red", {"type": "draw"}, [drawn], 1, "0" * 32, 0, None, "")
+    >>> proof = prove(entry, {"action": entry.action, "events": [{"type": "card_drawn"}]}, blind_key(bytes(32)))
+    >>> list(proof.action), list(proof.request), list(proof.events[0])
+    (['salt'], ['leaf'], ['leaf'])
     """
     version = entry.version
     return Proof(
@@ -151,7 +194,15 @@ def prove(entry: Entry, shown: dict[str, Any], blind: bytes) -> Proof:
 
 
 def parse(raw: bytes) -> Entry:
-    """Return the entry in a log's bytes. Raises Unreadable. Whether it is canonical and follows in the chain is for the audit to check."""
+    """Return the entry in the bytes of a log. Raises Unreadable. The audit checks that it is canonical and that its digest is right.
+
+    >>> from record.example import ENTRIES, RAWS
+    >>> parse(RAWS[2]) == ENTRIES[2]
+    True
+    >>> parse(b'{"format":1}')
+    Traceback (most recent call last):
+    record.entries.Unreadable: its format is 1, not 2
+    """
     try:
         fields = loads(raw)
         if fields["format"] != FORMAT:

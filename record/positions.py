@@ -1,4 +1,4 @@
-"""Positions: a match at one version, and how an entry leads from one to the next."""
+"""Positions: a match at one version. Each entry leads from one position to the next."""
 
 from __future__ import annotations
 
@@ -22,15 +22,22 @@ _FIXING = frozenset({RESTORED, "match_started", "seat_withdrawn"})
 
 
 class Position(NamedTuple):
-    """A match after the entry of `version`, with everything hidden in it. Treat it as frozen.
+    """A match after the entry of `version`, including hidden information. Treat it as frozen.
 
-    `table` is the document of the table, `document` that of the game, `memory` what everybody who has watched knows beyond them.
-    `revision` and `rules` are those of the last entry; a match keeps the revision that it began with for its whole life. `secret`, in hex,
-    is known only once the match has ended. `at` is the latest moment of all entries so far. `changed` is when the table last changed, other
-    than by its clocks, or when the match ended. Nothing from before the version `fixed` can be taken back: there the match started, chance
-    was drawn, something hidden was shown, a seat left the match, or an earlier document came back (TBL-TBK-02). It is 0 before the start.
-    Times are in milliseconds since 1970. `begun` holds the fields of the position at which play began, as long as play is hidden from
-    spectators (TBL-PRV-01); else it is None. `finished` is when the match was over, or None.
+    - `table` and `document`: the documents of the table and of the game. `memory`: what an attentive player remembers beyond them.
+    - `revision` and `rules`: those of the last entry. A match keeps its first revision for its whole life.
+    - `secret`, in hex: known only when the match has ended.
+    - `at`: the latest moment of all entries. `changed`: when the table last changed, apart from its clocks, or when the match ended.
+      `finished`: when the match was over, or None. All times are in milliseconds since 1970.
+    - `fixed`: nothing before this version can be taken back. At this version the match started, chance was drawn, something hidden was
+      shown, a seat left the match, or an earlier document came back (TBL-TBK-02). It is 0 before the start.
+    - `begun`: while play is hidden from spectators (TBL-PRV-01), the fields of the position at which play began; else None.
+
+    >>> from record.example import POSITIONS
+    >>> [(position.version, position.status, position.to_act) for position in POSITIONS]
+    [(1, 'playing', ['system']), (2, 'playing', ['blue']), (3, 'playing', ['red']), (4, 'over', [])]
+    >>> POSITIONS[-1].seats_of("paaaaaaaaaaaaaaaa")
+    ['red']
     """
 
     match: str
@@ -56,30 +63,30 @@ class Position(NamedTuple):
 
     @property
     def roster(self) -> Mapping[str, Occupant]:
-        """The roster: who has each seat."""
+        """Who has each seat."""
         return self.table["roster"]
 
     @property
     def status(self) -> str:
-        """`open` while a seat is free, then `playing`, at last `over`; `closed` if it was closed before it began."""
+        """`open` while a seat is free, then `playing`, and finally `over`. `closed` if the match was closed before it began."""
         if self.document["outcome"] is not None:
             return "over"
         return self.table["phase"] if self.table["phase"] in (OPEN, CLOSED) else "playing"
 
     @property
     def ended(self) -> bool:
-        """True if the match is over or closed, and everything in it is known to everybody. Only disputes still add entries then."""
+        """True if the match is over or closed. Everybody may then know everything in it, and only disputes add entries."""
         return ended(self.table, self.document)
 
     @property
     def to_act(self) -> list[str]:
-        """The actors who must decide now: seats or `system`. Nobody before the match has started, and while it is paused."""
+        """The actors who must decide now: seats or `system`. Nobody before the match starts or while it is paused."""
         to_act: list[str] = self.document["to_act"]
         return to_act if self.table["phase"] == STARTED else []
 
     @property
     def listed(self) -> Position:
-        """The position that lists show to everybody: this one, or the one at which play began, if play is hidden from spectators."""
+        """The position that lists show: this one, or, if play is hidden from spectators, the one at which play began."""
         return self if self.begun is None else Position(**self.begun)
 
     @property
@@ -97,44 +104,74 @@ class Position(NamedTuple):
         return [seat for seat in self.document["seats"] if seat in mine] if len(mine) > 1 else mine
 
     def open_seats(self) -> list[str]:
-        """Return the seats that nobody has yet, in the order of the document."""
+        """Return the free seats, in the order of the document."""
         return [seat for seat in self.document["seats"] if is_open(self.roster[seat])]
 
 
 def match_id(bits: bytes) -> str:
-    """Return the id of a match from 80 bits."""
+    """Return the id of a match from 80 bits.
+
+    >>> match_id(bytes(10))
+    'maaaaaaaaaaaaaaaa'
+    """
     return "m" + base64.b32encode(bits).decode().lower()
 
 
 def successor_id(match: str) -> str:
-    """Return the id that a match has which goes on from another one by a ruling (TBL-DIS-13)."""
+    """Return the id of the match that continues another one after a ruling (TBL-DIS-13).
+
+    >>> successor_id("maaaaaaaaaaaaaaaa")
+    'mx2ae2cyducwmqkry'
+    """
     return match_id(sha256(f"ruling/{match}".encode()).digest()[:10])
 
 
 def ended(table: Table, document: State) -> bool:
     """Return True if a match is over or was closed. The entry that ends it reveals its secret.
 
-    A match from which another one goes on ends with that one (TBL-DIS-13).
+    If another match continues this one, both end together (TBL-DIS-13).
+
+    >>> from record.example import POSITIONS
+    >>> [ended(position.table, position.document) for position in POSITIONS]
+    [False, False, False, True]
     """
     return (document["outcome"] is not None and not is_sealed(table)) or table["phase"] == CLOSED
 
 
 def asker(entry: Entry, position: Position) -> str:
-    """Return whose request an entry answers: the player's who has the seat, or else the actor's own."""
+    """Return who asked for the action of an entry: the player who has the seat, or the actor itself.
+
+    >>> from record.example import ENTRIES, POSITIONS
+    >>> asker(ENTRIES[3], POSITIONS[2])
+    'paaaaaaaaaaaaaaaa'
+    >>> asker(ENTRIES[2], POSITIONS[1])
+    'blue'
+    """
     player: str = position.roster.get(entry.actor, {}).get("player", entry.actor)
     return player
 
 
 def level_of(position: Position, seat: str) -> str | None:
-    """Return the level at which an artificial player plays a seat, also for a player who is away; None if a player plays it."""
+    """Return the level of the artificial player of a seat, also of one that stands in for a player who is away. None for a player.
+
+    >>> from record.example import POSITIONS
+    >>> level_of(POSITIONS[1], "blue"), level_of(POSITIONS[1], "red")
+    ('greedy', None)
+    """
     return position.table["substitutes"].get(seat) or position.roster[seat].get("ai")
 
 
 def moment_of_play(before: Position, actor: str, received: int) -> int:
-    """Return the moment of an action of the game that was received at a moment, both in milliseconds since 1970.
+    """Return the moment that the entry of an action gets. `received`: when the action arrived. In milliseconds since 1970.
 
-    It counts from when it was received, but not from before the actor's clock ran. So of two seats that act together, the second may have
-    an earlier moment. Without a clock, time never runs backwards within a match, even if a clock of the server does.
+    It is the arrival, but not before the actor's clock started. So if two seats act together, the second entry may have the earlier moment.
+    Without a clock, time never runs backwards within a match, even if the clock of the server does.
+
+    >>> from record.example import BEGAN, POSITIONS
+    >>> moment_of_play(POSITIONS[1], "blue", BEGAN + 5000) - BEGAN
+    5000
+    >>> moment_of_play(POSITIONS[1], "blue", BEGAN - 5000) - BEGAN
+    1000
     """
     clock = before.table["clocks"]["seats"].get(actor)
     return max(received, before.at if clock is None or clock["since"] is None else clock["since"])
@@ -150,14 +187,34 @@ def session_after(
     role: str | None = None,
     escalation: int = ESCALATION_MS,
 ) -> Session:
-    """Return the session in which an action of the table is carried out at a moment after a position (table.session.Now)."""
+    """Return the session for an action of the table at a moment after a position (table.session.Now).
+
+    >>> from games import GAMES
+    >>> from games.chance import Scripted
+    >>> from record.example import POSITIONS
+    >>> from table.rules import carry_out
+    >>> session = session_after(GAMES["war"], POSITIONS[2], POSITIONS[2].at, Scripted([], None), lambda version: ({}, {}))
+    >>> carry_out(session, "red", {"type": "resign"})
+    {'type': 'resign'}
+    >>> session.state["outcome"]["winners"]
+    ['blue']
+    """
     successor = successor_id(before.match)
     now = Now(at, before.at, before.version, before.fixed, chance, earlier, role, escalation, before.finished, successor)
     return Session(game, before.table, before.document, now=now)
 
 
 def follow(game: Game, position: Position | None, entry: Entry) -> Position:
-    """Return the position after the next entry, from None for the first. The old one is untouched."""
+    """Return the position after the next entry. Give None for the first entry. The given position is not changed.
+
+    >>> from games import GAMES
+    >>> from record.example import ENTRIES
+    >>> created = follow(GAMES["war"], None, ENTRIES[0])
+    >>> created.version, created.fixed, created.to_act
+    (1, 0, ['system'])
+    >>> follow(GAMES["war"], created, ENTRIES[1]).document["phase"]
+    'placement'
+    """
     table, document, memory = _documents(position)
     for event in entry.events:
         table, document = evolve(game, table, document, event)
@@ -165,9 +222,15 @@ def follow(game: Game, position: Position | None, entry: Entry) -> Position:
 
 
 def follow_all(game: Game, position: Position | None, entries: Iterable[Entry]) -> Position | None:
-    """Return the position after many entries, from None for the first. The game's events are folded in place on a private copy.
+    """Return the position after many entries. Give None to begin with the first entry. Events of the game change a private copy in place.
 
-    Parts of the entries end up in the new documents: the caller gives the entries away.
+    The new documents share parts with the entries, so the caller must not use the entries afterwards.
+
+    >>> from games import GAMES
+    >>> from record.entries import parse
+    >>> from record.example import POSITIONS, RAWS
+    >>> follow_all(GAMES["war"], None, map(parse, RAWS)) == POSITIONS[-1]
+    True
     """
     document: Any = None
     for entry in entries:
@@ -190,9 +253,9 @@ def follow_all(game: Game, position: Position | None, entries: Iterable[Entry]) 
 def moved(
     game: Game, position: Position | None, entry: Entry, table: Table, document: State, memory: Memory, was_to_act: list[str] | None = None
 ) -> Position:
-    """Return the position after an entry whose events have led to these documents. The clocks are those after the entry.
+    """Return the position after an entry, given the documents after its events. The clocks are then those after the entry.
 
-    `was_to_act`: who had to act in the game before it, if the document of the old position no longer says so.
+    `was_to_act`: who had to act before the entry, if the document of the old position no longer says so.
     """
     if position is None:
         at = created = changed = entry.at
@@ -218,18 +281,18 @@ def moved(
 
 
 def _documents(position: Position | None) -> tuple[Table, State, Memory]:
-    """Return the documents of the table and the game and the memory at a position, or those before the first entry."""
+    """Return the documents of the table and the game, and the memory, at a position or before the first entry."""
     return (BLANK, {}, {}) if position is None else (position.table, position.document, position.memory)
 
 
 def _hiding(after: Position, begun: dict[str, Any] | None) -> Position:
-    """Return a position of a match that is hidden from spectators, with the fields of the one at which play began. `begun`: if known."""
+    """Return a position with `begun` set, if play is hidden from spectators. `begun`: the fields, if play began earlier."""
     hidden = after.table["phase"] not in (OPEN, CLOSED) and not after.ended
     return after._replace(begun=(begun or after._asdict()) if hidden else None)
 
 
 def _wound(before: Table, after: Table, was_to_act: list[str], to_act: list[str], entry: Entry, now: int) -> Table:
-    """Return the table with its clocks after an entry. The same object comes back if no clock changes."""
+    """Return the table with its clocks after an entry, or the same object if no clock changes."""
     if not after["clocks"]["seats"]:
         return after
     actor = "" if is_table_action(entry.action) else entry.actor
@@ -237,7 +300,7 @@ def _wound(before: Table, after: Table, was_to_act: list[str], to_act: list[str]
 
 
 def _fixes(game: Game, entry: Entry) -> bool:
-    """Return True if nothing can be taken back from before an entry (TBL-TBK-02)."""
+    """Return True if nothing before an entry can be taken back (TBL-TBK-02)."""
     for event in entry.events:
         kind = event["type"]
         if kind in _FIXING or kind in game.reveals or kind in game.rolls or kind in game.uncovers:

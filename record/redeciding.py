@@ -1,4 +1,4 @@
-"""Decide every action of a file again, with nothing at hand but the standard library, such as in a browser (docs/decisions/0069)."""
+"""Decide every action of a file again, with the standard library alone, such as in a browser (docs/decisions/0069)."""
 
 from __future__ import annotations
 
@@ -14,21 +14,30 @@ from record.trail import as_json, audit_entries
 
 
 class NotWhole(ValueError):
-    """A file holds what one viewer sees of a match, and the rules need all of it. The text says so, in a sentence."""
+    """A file contains only what one viewer sees, and the rules need the whole match. The text is a sentence."""
 
 
 def decide_again(file: bytes, progress: Callable[[int, int], object] | None = None) -> dict[str, Any]:
-    """Return the report of an audit of a file, a record or a whole dossier, as a JSON object. Raises NotWhole.
+    r"""Return the report of an audit of a record or a whole dossier, as a JSON object. Raises NotWhole.
 
-    `progress` is called with the number of entries that were decided and of all.
+    `progress` is called with the number of decided entries and the number of all entries.
+
+    >>> from record.example import RAWS
+    >>> report = decide_again(b"\n".join(RAWS))
+    >>> report["ok"], report["versions"], report["dice"]
+    (True, 4, 'verified')
     """
     return as_json(audit_entries(GAMES, record_in(lines_of_record(file)), progress=progress))
 
 
 def record_in(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the lines of the record that is in a dossier; those of a record are as they were. Raises NotWhole.
+    """Yield the lines of the record in a dossier, or the lines of a record unchanged. Raises NotWhole.
 
-    A line that is none of a dossier is left in, so that it is found where an entry should be.
+    A line that does not belong in a dossier is kept, so that the audit finds it where an entry should be.
+
+    >>> from record.example import RAWS
+    >>> list(record_in([RAWS[0], b"", RAWS[1]])) == RAWS[:2]
+    True
     """
     filled = (line.strip() for line in lines if line.strip())
     first = next(filled, b"")
@@ -37,7 +46,7 @@ def record_in(lines: Iterable[bytes]) -> Iterator[bytes]:
         yield from (first, *filled)
         return
     if header["viewer"] != WHOLE:
-        raise NotWhole(f"The file holds what {header['viewer']} sees, and the rules need the whole match.")
+        raise NotWhole(f"The file contains only what {header['viewer']} sees, and the rules need the whole match.")
     yield canonical({"blind": header["blind"], "match": header["match"]})
     for line in filled:
         entry = entry_in(line)

@@ -1,9 +1,9 @@
-"""The content hash of the rules: which files decided an entry.
+"""The content hash of the rules: it says which files decided an entry.
 
 The hash of a game is the first half of a SHA-256, 32 hex digits, over the canonical JSON of `{path: SHA-256 of the file}`. The files are
-the game's RULES.md, data.json and Python, the modules that all games share, and the rules of the table, but not what only draws pictures.
-The files of a pinned revision count as they were in the folder of the game, so that pinning changes no hash.
-docs/auditing.md describes it for other languages.
+the game's RULES.md, data.json and Python modules, the modules that all games share, and the rules of the table. Modules that only draw
+pictures do not count. Pinning does not change a hash: the files of a pinned revision count under their paths in the folder of the game.
+docs/auditing.md describes the hash for other languages.
 """
 
 from __future__ import annotations
@@ -20,11 +20,18 @@ from games.pinned import moved_back
 from record.entries import canonical
 
 _TEXTS = ("RULES.md", "data.json")
-_PICTURES = ("picture.py", "scene.py")  # they decide nothing
+_PICTURES = ("picture.py", "scene.py")  # they do not decide anything
 
 
 def content_hash(game: Game) -> str:
-    """Return the content hash of the rules by which a game is played here, in 32 hex digits."""
+    """Return the content hash of a game's rules in this installation: 32 hex digits.
+
+    >>> from games import GAMES
+    >>> len(content_hash(GAMES["war"]))
+    32
+    >>> content_hash(GAMES["war"]) == content_hash(GAMES["war_of_the_worlds"])
+    False
+    """
     return _content_hash(game.folder, game.id, game.revision)
 
 

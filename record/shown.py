@@ -1,4 +1,4 @@
-"""Entries as their viewers may see them, with proofs that they belong to the chain (docs/auditing.md)."""
+"""Redaction: an entry as one viewer may see it, with a proof that it belongs to the chain (docs/auditing.md)."""
 
 from __future__ import annotations
 
@@ -14,10 +14,18 @@ Prover = Callable[[Entry, dict[str, Any]], Proof]
 
 
 def shown(game: Game, entry: Entry, viewer: str, prover: Prover | None = None) -> dict[str, Any]:
-    """Return an entry as its viewer may see it, with its proof if a `prover` is given (docs/auditing.md).
+    """Return an entry as a viewer may see it, with its proof if a `prover` is given (docs/auditing.md).
 
-    If an event hides something from the viewer, the action might reveal it. Then everybody but its actor sees only the action's type. An
-    action that never has anything but its type is shown whole.
+    If an event hides something from the viewer, the action might reveal it. Then only its actor sees the whole action, and everybody else
+    its type. An action that never has other fields is shown whole.
+
+    >>> from games import GAMES
+    >>> from record.example import ENTRIES
+    >>> def deck(viewer):
+    ...     built = next(event for event in shown(GAMES["war"], ENTRIES[1], viewer)["events"] if event["type"] == "deck_built")
+    ...     return built["deck"]
+    >>> type(deck("auditor")), type(deck("red"))
+    (<class 'list'>, <class 'int'>)
     """
     events = [table_rules.shown(game, event, viewer) for event in entry.events]
     action = entry.action

@@ -1,6 +1,6 @@
-"""Thoughts: the seeds by which artificial players decide, and what is kept of each of their decisions with its entry.
+"""Thoughts: the seeds of artificial players, and what an entry stores about the decision of an artificial player.
 
-docs/auditing.md describes all of this for other languages.
+docs/auditing.md describes both for other languages.
 """
 
 from __future__ import annotations
@@ -16,42 +16,74 @@ _MOST = (1 << 53) - 1
 
 
 Decision = dict[str, Any]
-"""What is kept of a decision of an artificial player, as the member `request` of the entry of its action.
+"""What an entry stores about the decision of an artificial player, as its member `request`.
 
 `level`: the level that decided. `players`, `weights`: the revision of the players and the digest of their plans and weights. `saw`: the
-digest of what the level was shown (`thinking.put`). `budget`: the iterations that it had; `spent`: those that it did.
+digest of what the level was shown (`thinking.put`). `budget`: the iterations that it was given; `spent`: the iterations that it used.
 """
 
 _NUMBERS, _DIGESTS = ("budget", "players", "spent"), ("saw", "weights")
 
 
 def thought_key(secret: bytes, match: str, contributions: Mapping[str, str]) -> bytes:
-    """Return the key of the seeds of all decisions of a match. It follows from the secret, and has nothing to do with the dice."""
+    """Return the key of the seeds of all decisions of a match. It follows from the secret, and it is not the key of the dice.
+
+    >>> from record.dice import dice_key
+    >>> thought_key(bytes(32), "maaaaaaaaaaaaaaaa", {}) == dice_key(bytes(32), "maaaaaaaaaaaaaaaa", {})
+    False
+    """
     return hmac.digest(secret, canonical({"contributions": dict(contributions), "match": match, "use": "thoughts"}), "sha256")
 
 
 def seed_of(key: bytes, version: int, seat: str) -> int:
-    """Return the seed of the decision of a seat whose action makes a version: a number of 256 bits."""
+    """Return the seed of a seat's decision, a number of 256 bits. `version`: the version of the entry with its action.
+
+    >>> seed_of(bytes(32), 3, "blue") % 1000
+    20
+    """
     return int.from_bytes(hmac.digest(key, f"{version}:{seat}".encode(), "sha256"), "big")
 
 
 def request_in(entry: Entry) -> dict[str, str] | None:
-    """Return the id and the fingerprint of the request that an entry answers, or None: nobody asked by an id, or a level decided."""
+    """Return the id and the fingerprint of the request for an entry. None if the request had no id, or if a level decided.
+
+    >>> from record.example import ENTRIES
+    >>> [request_in(entry) for entry in ENTRIES]
+    [None, None, None, None]
+    >>> request_in(ENTRIES[3]._replace(request={"id": "7c", "fingerprint": "51f"}))
+    {'id': '7c', 'fingerprint': '51f'}
+    """
     return entry.request if entry.request is not None and is_request(entry.request) else None
 
 
 def decision_in(entry: Entry) -> Decision | None:
-    """Return what is kept of the decision that led to an entry, or None if no level decided, or nothing is kept of it."""
+    """Return what an entry stores about the decision of a level. None if no level decided, or if nothing was stored.
+
+    >>> from record.example import ENTRIES
+    >>> [entry.version for entry in ENTRIES if decision_in(entry)]
+    [3]
+    >>> decision_in(ENTRIES[2])["level"]
+    'greedy'
+    """
     return entry.request if entry.request is not None and is_decision(entry.request) else None
 
 
 def is_request(value: Mapping[str, Any]) -> bool:
-    """Return True if the member `request` of an entry is that of a caller."""
+    """Return True if the member `request` of an entry is the request of a caller.
+
+    >>> is_request({"id": "7c", "fingerprint": "51f"}), is_request({"id": 7})
+    (True, False)
+    """
     return value.keys() == {"id", "fingerprint"} and all(isinstance(text, str) for text in value.values())
 
 
 def is_decision(value: Mapping[str, Any]) -> bool:
-    """Return True if the member `request` of an entry is a decision of a level."""
+    """Return True if the member `request` of an entry is the decision of a level.
+
+    >>> decision = {"level": "greedy", "players": 1, "weights": "0" * 64, "saw": "0" * 64, "budget": 1, "spent": 1}
+    >>> is_decision(decision), is_decision(decision | {"spent": -1}), is_decision(decision | {"saw": "?"})
+    (True, False, False)
+    """
     return (
         value.keys() == {"level", *_NUMBERS, *_DIGESTS}
         and isinstance(value["level"], str)

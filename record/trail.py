@@ -1,7 +1,19 @@
-"""Trail: replay a match from its entries, decide every action again with the dice that its secret gives, and compare.
+"""Trail: replay a match from its entries, decide every action again with its own dice, and compare.
 
-This is the core of every audit. It reads no store, no clock and no network, and needs nothing but the standard library and the rules.
+This is the core of every audit. It needs only the standard library and the rules: no store, no clock, no network.
 docs/auditing.md describes how to do the same in another language.
+
+>>> from games import GAMES
+>>> from record.example import RAWS
+>>> report = audit_entries(GAMES, RAWS)
+>>> report.ok, report.versions, report.chain, report.commitment, report.dice
+(True, 4, 'verified', 'kept', 'verified')
+
+Change one byte, and the audit says where.
+
+>>> forged = [*RAWS[:2], RAWS[2].replace(b'"tile":"a1"', b'"tile":"b1"'), RAWS[3]]
+>>> [(finding.version, finding.code) for finding in audit_entries(GAMES, forged).findings]
+[(3, 'not_legal'), (3, 'digest_broken')]
 """
 
 from __future__ import annotations
@@ -38,7 +50,7 @@ TRUSTED = "trusted"
 
 
 class Finding(NamedTuple):
-    """Something that is wrong, at the version where it shows."""
+    """Something wrong, and the version at which it shows."""
 
     version: int
     code: str
@@ -48,14 +60,15 @@ class Finding(NamedTuple):
 class Report(NamedTuple):
     """The result of an audit.
 
-    `origin`: `verified` for a match that begins from the position of another one which was compared, `trusted` if that one was not at hand,
-    so that the position is taken as published; None for any other match.
-    `chain`: `verified`, or `undisclosed` if the auditor lacks the key of the salts, so that digests cannot be computed.
-    `commitment`: `kept`, `broken`, or `undisclosed`; `published` is what the first entry says it was.
-    `dice`: `verified`, `undisclosed` if the auditor lacks the secret, or `partly` if entries could only be replayed because the rules that
-    the match began with are not here. `revisions`, `rules`: the revisions and the content hashes of the rules that the entries name.
-    Entries that are replayed, but not decided again, are counted in `replayed_only`, as are draws of undisclosed dice. Entries of a
-    revision that is here are decided again even if their content hash differs; `rules_here` is the hash of the rules that did so.
+    - `chain`: `verified`, or `undisclosed` if the auditor lacks the key of the salts and cannot compute digests.
+    - `commitment`: `kept`, `broken` or `undisclosed`. `published`: the commitment in the first entry.
+    - `dice`: `verified`; `undisclosed` if the auditor lacks the secret; or `partly` if the first rules of the match are not here, so that
+      entries could only be replayed.
+    - `revisions`, `rules`: the revisions and the content hashes of the rules that the entries name. An entry of a revision that is here is
+      decided again even if its content hash differs; `rules_here` is the hash of the rules that decided.
+    - `replayed_only`: how many entries were replayed but not decided again. Entries with draws of undisclosed dice count, too.
+    - `origin`: for a match that begins from a position of another match. `verified` if the two positions were compared; `trusted` if the
+      other match was not given, so that the position is taken as published. None for any other match.
     """
 
     ok: bool
@@ -80,10 +93,10 @@ class Undisclosed(Exception):
 
 
 class Acted(NamedTuple):
-    """An action of a seat that an artificial player plays.
+    """An action of an artificial player.
 
     `game`: the game by the rules of the match, or None if those are not here. `level`: the level that plays the seat. `before`: the
-    position in which it decided. `turn`: what the seat had done of its turn by then (record/allowances.py).
+    position in which it decided. `turn`: the part of its turn that the seat had played (record/allowances.py).
     `seed`: the seed of the decision, or None if the secret is not known.
     """
 
@@ -96,7 +109,7 @@ class Acted(NamedTuple):
 
 
 Watch = Callable[[Acted], object]
-"""Called with each action of an artificial player, in order, while a match is read."""
+"""A function that an audit calls with each action of an artificial player, in order."""
 
 
 def audit_entries(
@@ -107,11 +120,18 @@ def audit_entries(
     progress: Callable[[int, int], object] | None = None,
     watch: Watch | None = None,
 ) -> Report:
-    """Audit an exported record, one JSON object a line, without any store.
+    """Return the report of an audit of a record: JSON lines, one entry each. No store is needed.
 
-    Without a `secret`, the one that the last entry reveals is used. A record may begin with a line `{"blind": ..., "match": ...}`, which
-    holds the key of the salts (`record_header`). `origin`: the record of the match from which this one begins, if it is a fork.
-    `progress` is called after each entry with how many were read, and how many there are. `watch`: what looks at artificial players.
+    `secret`: of the match, in hex; by default the one that the last entry reveals. A record may begin with a line
+    `{"blind": …, "match": …}` with the key of the salts (`record_header`). `origin`: for a fork, the record of the match from which it
+    begins. `progress` is called after each entry with the number of entries so far and of all. `watch` is called with each action of an
+    artificial player.
+
+    >>> from games import GAMES
+    >>> from record.example import RAWS
+    >>> running = audit_entries(GAMES, RAWS[:3])
+    >>> running.ok, running.dice, running.replayed_only
+    (True, 'undisclosed', 1)
     """
     raws = [line.strip() for line in lines if line.strip()]
     header = header_of(raws[0]) if raws else None
@@ -133,7 +153,15 @@ def audit_entries(
 
 
 def at_version(games: Mapping[str, Game], lines: Iterable[bytes], version: int) -> Position | None:
-    """Return the position of an exported record at a version, or None if the record does not get so far."""
+    """Return the position of a record at a version, or None if the record ends before it.
+
+    >>> from games import GAMES
+    >>> from record.example import RAWS
+    >>> at_version(GAMES, RAWS, 2).to_act
+    ['blue']
+    >>> at_version(GAMES, RAWS, 9) is None
+    True
+    """
     position: Position | None = None
     for raw in (line.strip() for line in lines):
         if raw and header_of(raw) is None and (position is None or position.version < version):
@@ -144,38 +172,53 @@ def at_version(games: Mapping[str, Game], lines: Iterable[bytes], version: int) 
 
 
 def as_json(report: Report) -> dict[str, Any]:
-    """Return the report as a JSON object."""
+    """Return the report as a JSON object.
+
+    >>> from games import GAMES
+    >>> as_json(audit_entries(GAMES, []))["findings"]
+    [{'version': 0, 'code': 'empty', 'detail': 'There is no entry.'}]
+    """
     return {**report._asdict(), "findings": [finding._asdict() for finding in report.findings]}
 
 
 class Trail:
-    """One match while it is read: the position of the replay, and what has been found.
+    """An audit of one match in progress: the position of the replay, and the findings so far.
 
-    Once the replay cannot go on (`lost`), only the chain of digests is followed to the end.
+    If the replay cannot go on (`lost`), the audit only follows the chain of digests to the end.
+
+    >>> from games import GAMES
+    >>> from record.example import RAWS, SECRET
+    >>> trail = Trail(GAMES, SECRET.hex())
+    >>> trail.read("1-0", RAWS[0])
+    >>> trail.read("3-0", RAWS[2])
+    >>> trail.findings[0]
+    Finding(version=2, code='gap', detail='The entries from version 2 to 2 are missing.')
+    >>> trail.lost
+    True
     """
 
     def __init__(
         self, games: Mapping[str, Game], secret: str | None, match: str = "", blind: bytes | None = None, watch: Watch | None = None
     ) -> None:
         self.findings: list[Finding] = []
-        self.answers: dict[str, str] = {}  # by name of a request, its versions and its fingerprint, as the store has them
-        self.players: set[str] = set()  # all who ever had a seat, or for whom one was kept
+        self.answers: dict[str, str] = {}  # by name of a request: its versions and its fingerprint, in the form of the store
+        self.players: set[str] = set()  # everybody who ever had a seat or was invited to one
         self.position: Position | None = None
         self.first: Position | None = None  # the position of the first version
         self.origin: str | None = None
         self.version = 0
         self.count = 0
         self.lost = False
-        self.decisions = 0  # those of artificial players that are kept
+        self.decisions = 0  # of artificial players, stored in entries
         self._games = games
         self._watch = watch
         self._newest: deque[Entry] = deque(maxlen=WINDOW)
-        self._revision = 0  # of the rules that the match began with
+        self._revision = 0  # of the first entry
         self.secret = secret
         self._match = match
-        self._digest: str | None = START  # None: unknown, because the entry before cannot be read
+        self._digest: str | None = START  # None if the entry before cannot be read
         self._at = 0
-        self._earlier: dict[int, tuple[State, Memory]] = {}  # by version, what a takeback may bring back: nothing from before `fixed`
+        self._earlier: dict[int, tuple[State, Memory]] = {}  # by version: what a takeback may restore, nothing from before `fixed`
         self._revisions: set[int] = set()
         self._rules: set[str] = set()
         self._replayed_only = 0
@@ -184,11 +227,11 @@ class Trail:
         self._blind = blind if secret is None else blind_from(secret)
 
     def find(self, code: str, detail: str, version: int | None = None) -> None:
-        """Add a finding, at the version read last unless another is named."""
+        """Add a finding, by default at the version read last."""
         self.findings.append(Finding(self.version if version is None else version, code, detail))
 
     def read(self, id: str, raw: bytes) -> None:
-        """Take in the next item of the log."""
+        """Read the next item of the log. `id`: its id in the stream, such as `7-0`."""
         if not self._number(id):
             return
         try:
@@ -200,12 +243,12 @@ class Trail:
         self._take(entry, raw)
 
     def read_entry(self, version: int, entry: Entry, raw: bytes) -> None:
-        """Take in the next item of the log, which stands where this version must, and has been parsed."""
+        """Read the next item of the log, an entry that was parsed, at the place of a version."""
         if self._number(f"{version}-0"):
             self._take(entry, raw)
 
     def _take(self, entry: Entry, raw: bytes) -> None:
-        """Check an entry and go on from it."""
+        """Check an entry, and take the position after it."""
         try:
             self._check_members(entry)
             again, documents = (entry, None) if self.lost else self._decide_again(entry)
@@ -219,21 +262,21 @@ class Trail:
         except Refused as reason:
             self._lose("not_legal", f"The rules refuse the action: {reason.code}.")
             self._check_alone(entry, raw)
-        except Exception as reason:  # noqa: BLE001 - a tampered entry can have any shape at all; what cannot be replayed is a finding
+        except Exception as reason:  # noqa: BLE001 - a tampered entry can have any shape; that is a finding, not a failure
             self._lose("not_replayable", f"The entry cannot be replayed: {type(reason).__name__}: {reason}.")
             self._check_alone(entry, raw)
         self._digest = entry.digest
 
     def _check_alone(self, entry: Entry, raw: bytes) -> None:
-        """Check the digest and the bytes of an entry that cannot be decided again, unless they have been checked."""
+        """Check the digest and the bytes of an entry that cannot be decided again, unless they were checked before."""
         if any(finding.version == self.version and finding.code == "digest_broken" for finding in self.findings):
             return
-        with suppress(Exception):  # what has no canonical form has been found already
+        with suppress(Exception):  # an entry without a canonical form was found before
             if self._digest is not None and not self._equal(entry, raw):
                 self._differs(entry, entry, raw)
 
     def compare_origin(self, origin: Position) -> None:
-        """Compare the position from which the match begins with the one of its origin at that version (TBL-FRK-04)."""
+        """Compare the first position with the position of the origin at that version (TBL-FRK-04)."""
         first = self.first
         assert first is not None, "the first entry has been read"
         published = first.table["origin"]
@@ -244,7 +287,7 @@ class Trail:
             self.find("origin_differs", "The match does not begin from the position that its origin has at that version.", 1)
 
     def report(self) -> Report:
-        """Return what has been found."""
+        """Return the report."""
         position = self.position
         kept = UNDISCLOSED
         published = position.table["commitment"] if position else ""
@@ -279,7 +322,7 @@ class Trail:
         self.lost = True
 
     def _number(self, id: str) -> bool:
-        """Check that the entry of version n has the id n-0 and that none is missing. Return True if this is an entry at all."""
+        """Check that the entry of version n has the id n-0 and that no entry is missing. Return True if the item is an entry."""
         expected = self.version + 1
         self.count += 1
         number, _, rest = id.partition("-")
@@ -293,16 +336,16 @@ class Trail:
         return True
 
     def _check_members(self, entry: Entry) -> None:
-        """Check what is around the action: match, version, time, request."""
+        """Check the members around the action: match, version, time, request."""
         self._match = self._match or entry.match
         if entry.match != self._match:
             self.find("wrong_match", f"The entry belongs to the match {entry.match}.")
         if entry.version != self.version:
             self.find("wrong_version", f"The entry says that it is version {entry.version}.")
         if bool in map(type, entry) or not _is_known(entry.request) or not matches(CONTENT_HASH, entry.rules):
-            self.find("not_canonical", "The entry holds true or false for a number, or a request or a hash of the rules of another shape.")
+            self.find("not_canonical", "The entry has a boolean for a number, or a request or a hash of the rules of another shape.")
         if entry.at < self._floor(entry):
-            self.find("time_backwards", "The entry is older than the one before it, or than the time since which its actor's clock runs.")
+            self.find("time_backwards", "The entry is older than the one before it, or than the start of its actor's clock.")
         self._at = max(self._at, entry.at)
         self._revisions.add(entry.revision)
         self._rules.add(entry.rules)
@@ -315,7 +358,7 @@ class Trail:
             self.answers[name] = f"{first}:{self.version}:{request['fingerprint']}"
 
     def _look_at_player(self, entry: Entry) -> None:
-        """Check that a decision is that of the level which plays the seat, and let it be watched."""
+        """Check that the level of a decision is the level that plays the seat. Then call the watch."""
         before, decision = self.position, decision_in(entry)
         level = None
         if before is not None and entry.actor in before.roster and not is_table_action(entry.action):
@@ -335,14 +378,14 @@ class Trail:
         self._watch(Acted(game, level, before, turn, entry, seed))
 
     def _floor(self, entry: Entry) -> int:
-        """Return the earliest moment that an entry may have. It is unknown for a seat with a clock once the replay cannot go on."""
+        """Return the earliest moment that an entry may have. It is 0 for a seat with a clock if the replay cannot go on."""
         position = self.position
         if position is None or is_table_action(entry.action) or entry.actor not in position.table["clocks"]["seats"]:
             return self._at
         return 0 if self.lost else moment_of_play(position, entry.actor, 0)
 
     def _decide_again(self, entry: Entry) -> tuple[Entry, tuple[Table, State] | None]:
-        """Return the entry as it must be by the rules and the secret, and the documents that it leads to. Raises Refused."""
+        """Return the entry that the rules and the secret require, and the documents after it. Raises Refused."""
         before = self.position
         if before is None:
             self._revision = entry.revision
@@ -356,7 +399,7 @@ class Trail:
         if before is None or is_table_action(entry.action):
             return self._decide_at_table(game, before, entry)
         if before.table["phase"] not in (STARTED, PAUSED, DISPUTED):
-            raise Refused(no("not_started"))  # the dice of this entry would not depend on what the open seat is still to give
+            raise Refused(no("not_started"))  # the dice of this entry would not depend on the contribution of the open seat
         try:
             match, table = table_rules.play(
                 game, before.table, before.document, entry.actor, entry.action, self._chance(), entry.at, owner=False
@@ -367,13 +410,13 @@ class Trail:
         return self._again(entry, match.action, match.events, table, match.state), (table, match.state)
 
     def _chance(self) -> Drawn:
-        """Return the chance of the entry read last. It raises Undisclosed if something is drawn and the secret is not known."""
+        """Return the chance of the entry read last. A draw raises Undisclosed if the secret is not known."""
         return Drawn(_undisclosed if self._undisclosed else Draws(self._dice, self.version).number)
 
     def _decide_at_table(self, game: Game, before: Position | None, entry: Entry) -> tuple[Entry, tuple[Table, State] | None]:
         action = entry.action
         if before is None:
-            # The secret's hash and the time to start are taken as published, and without the secret the lock, too.
+            # The hash of the secret and the time to start are taken as published. So is the lock if the secret is not known.
             published, expires = entry.events[0]["commitment"], entry.events[0].get("expires")
             lock = entry.events[0].get("lock", "") if self.secret is None else lock_of(published, join_code(bytes.fromhex(self.secret)))
             session = Session(game, new=NewMatch(published, lock, expires, _origin(entry)))
@@ -389,39 +432,39 @@ class Trail:
         return self._again(entry, action, session.events, session.table, session.state), (session.table, session.state)
 
     def _again(self, entry: Entry, action: Action, events: list[Event], table: Table, document: State) -> Entry:
-        """Return the entry as it must be, with the secret if the match has ended."""
+        """Return the entry that the rules require, with the secret if it ends the match."""
         ends = ended(table, document) and (self.position is None or not self.position.ended)
         secret = (entry.secret if self.secret is None else self.secret) if ends else None
         return entry._replace(action=action, events=events, secret=secret)
 
     def _rules_of(self, id: str) -> Game:
-        """Return a game by the rules that the match began with, or by its newest if those are not here."""
+        """Return a game by the first rules of the match, or by its newest rules if those are not here."""
         newest = self._games[id]
         return newest.of_revision(self._revision) or newest
 
     def _check_revision(self, game: Game, entry: Entry) -> None:
-        """Check that the revision is that of the first entry, and that this one is not from the future."""
+        """Check that the revision is that of the first entry, and that the first one is not newer than the rules here."""
         newest = self._games[game.id].revision
         if entry.revision != self._revision:
-            self.find("rules_differ", f"The entry names revision {entry.revision}, and the match began with {self._revision}.")
+            self.find("rules_differ", f"The entry names revision {entry.revision}, but the match began with {self._revision}.")
         elif self.position is None and not 1 <= entry.revision <= newest:
-            self.find("rules_differ", f"The match begins with revision {entry.revision}, and the rules are at {newest}.")
+            self.find("rules_differ", f"The match begins with revision {entry.revision}, but the rules here are at {newest}.")
 
     def _equal(self, again: Entry, raw: bytes) -> bool:
-        """Return True if the entry as it must be has exactly the bytes in the log."""
+        """Return True if the required entry has exactly the bytes in the log."""
         if self._blind is None:
             return _encoded(again) == raw
         assert self._digest is not None
         return link(self._digest, again, self._blind)[1] == raw
 
     def _differs(self, entry: Entry, again: Entry, raw: bytes) -> None:
-        """Say in what an entry is not as it must be."""
+        """Add findings about the differences between an entry and the required one, `again`."""
         if entry.action != again.action:
-            self.find("action_differs", "The action is not stored as the rules admit it.")
+            self.find("action_differs", "The action is not stored in the form that the rules give it.")
         for place, (stored, due) in enumerate(zip_longest(entry.events, again.events)):
             if canonical(stored) != canonical(due):
                 name = (stored or due)["type"]
-                self.find("events_differ", f"Event {place + 1}, {name}, is not what the rules and the dice of this version give.")
+                self.find("events_differ", f"Event {place + 1}, {name}, does not follow from the rules and the dice of this version.")
                 break
         if entry.secret != again.secret:
             self._misses_secret()
@@ -437,10 +480,10 @@ class Trail:
             self.find("not_canonical", "The bytes are not the canonical JSON of the entry.")
 
     def _misses_secret(self) -> None:
-        self.find("secret_differs", "The secret is revealed where the match has not ended, not where it has, or it is another one.")
+        self.find("secret_differs", "The entry that ends the match must reveal its secret, and no other entry may.")
 
     def _go_on(self, entry: Entry, documents: tuple[Table, State] | None) -> None:
-        """Take the entry as it is in the log as the position to replay from."""
+        """Follow the entry as it is in the log. The replay goes on from the position after it."""
         before = self.position
         if documents is None or before is None:
             game = self._rules_of(entry.events[0]["game"] if before is None else before.game)
@@ -466,11 +509,11 @@ class Trail:
         self.reached(position)
 
     def reached(self, position: Position) -> None:
-        """Look at a position that the replay has reached. An audit of the store compares what is stored of it."""
+        """Do nothing with a position that the replay has reached. An audit of the store compares it with the stored one."""
 
 
 def _origin(first: Entry) -> Origin | None:
-    """Return from where a match begins, as its first entry publishes it, or None if it begins with the first document of its game."""
+    """Return the origin of a match as its first entry publishes it, or None if the match begins with the first document of its game."""
     if first.action.get("type") not in (FORK, CONTINUE):
         return None
     created, restored = first.events[0], first.events[1]
@@ -480,7 +523,7 @@ def _origin(first: Entry) -> Origin | None:
 
 
 def _published(entry: Entry) -> dict[str, Any]:
-    """Return what only the platform knew when it decided an entry about a dispute. It is taken as the entry publishes it."""
+    """Return what only the platform knew when it decided an entry about a dispute. The audit takes it as published."""
     for event in entry.events:
         if event["type"] in ("dispute_opened", "ruling_appealed"):
             return {"escalation": event["until"] - entry.at}
@@ -490,12 +533,12 @@ def _published(entry: Entry) -> dict[str, Any]:
 
 
 def _is_known(request: dict[str, Any] | None) -> bool:
-    """Return True if the member `request` of an entry has a shape that is known."""
+    """Return True if the member `request` of an entry has a known shape."""
     return request is None or is_request(request) or is_decision(request)
 
 
 def _encoded(entry: Entry) -> bytes:
-    """Return the bytes of an entry in the log, with the digest that it has."""
+    """Return the bytes that an entry with its present digest has in the log."""
     return canonical({name: value for name, value in entry._asdict().items() if value is not None} | {"format": FORMAT})
 
 
@@ -504,7 +547,13 @@ def _undisclosed(below: int) -> int:
 
 
 def blind_from(secret: str) -> bytes | None:
-    """Return the key of all salts that follows from a secret in hex; None if that is no secret."""
+    """Return the key of all salts that follows from a secret in hex, or None if that is not hex.
+
+    >>> blind_from("00" * 32) == blind_key(bytes(32))
+    True
+    >>> blind_from("secret") is None
+    True
+    """
     try:
         return blind_key(bytes.fromhex(secret))
     except ValueError:
@@ -512,7 +561,14 @@ def blind_from(secret: str) -> bytes | None:
 
 
 def header_of(line: bytes) -> tuple[str, bytes | None] | None:
-    """Return the match and the key of the salts in the first line of a record; None if the line is an entry."""
+    r"""Return the match and the key of the salts in the first line of a record, or None if the line is an entry.
+
+    >>> header_of(b'{"blind":"00ff","match":"maaaaaaaaaaaaaaaa"}')
+    ('maaaaaaaaaaaaaaaa', b'\x00\xff')
+    >>> from record.example import RAWS
+    >>> header_of(RAWS[0]) is None
+    True
+    """
     try:
         header = loads(line)
         match, blind = header["match"], header["blind"]
@@ -522,7 +578,12 @@ def header_of(line: bytes) -> tuple[str, bytes | None] | None:
 
 
 def revealed(raws: Sequence[bytes]) -> str | None:
-    """Return the secret that the entries of a match reveal, if one does and can be read. Only disputes follow the entry that does."""
+    """Return the secret that an entry of a match reveals, or None. Only entries of disputes may follow it.
+
+    >>> from record.example import RAWS, SECRET
+    >>> revealed(RAWS) == SECRET.hex(), revealed(RAWS[:3])
+    (True, None)
+    """
     for raw in reversed(raws):
         try:
             entry = parse(raw)

@@ -1,7 +1,7 @@
-"""Analyse matches that are over: `./run analyse RECORD… | MATCH`.
+"""Analyse finished matches: `./run analyse RECORD… | MATCH`.
 
-For each decision of each seat: what a level that searches expected before it, what it expects after it, and what it would have done. All
-by what the seat knew when it decided, so that luck is told apart from errors (docs/ai.md). The same record gives the same analysis.
+A level that searches rates each decision of each seat: what it expected before, what it expects after, and what it would have played.
+It knows only what the seat knew, so the analysis separates luck from errors (docs/ai.md). The same record gives the same analysis.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ WIDE = 34  # characters of an action in the table
 SHOWN = 0.005  # the least loss that the table shows
 
 HOW_TO_READ = """\
-before: the share of a victory that the level expects with its own choice, by what the seat knew when it decided.
-played: the same after what the seat did, before any dice of it fall. loss: the difference, an error.
+before: the share of a victory that the level expects from its own choice, given what the seat knew.
+played: the same after the choice of the seat, before its dice fall. loss: the difference. It is an error of the seat.
 then:   what the level expects when the seat decides next, or the result. Played and then differ by dice, by what was revealed, and by
-        what the others did: that is no error of the seat."""
+        what the others did. These are not errors of the seat."""
 
 
 class Task(NamedTuple):
-    """A decision to judge: its game and revision, the level, and the iterations of its search if they are not its own."""
+    """A decision to judge: its game and revision, the level that judges, and the iterations of its search (None: those of the level)."""
 
     game: str
     revision: int
@@ -56,7 +56,7 @@ class Task(NamedTuple):
 def analyse(
     games: Mapping[str, Game], record: Record, level: str, iterations: int | None = None, cores: int = 1, progress: bool = False
 ) -> dict[str, Any]:
-    """Return the analysis of a match that is over, as JSON. Raise BadRecord if it cannot be analysed."""
+    """Return the analysis of a finished match as JSON. Raises BadRecord if it cannot be analysed."""
     found, last = _decisions(games, record)
     rules = games[last.game].of_revision(last.revision)
     if last.document["outcome"] is None:
@@ -77,7 +77,7 @@ def analyse(
 
 
 def _decisions(games: Mapping[str, Game], record: Record) -> tuple[list[Decision], Position]:
-    """Return the decisions of a match, and its last position. Raise BadRecord."""
+    """Return the decisions of a match and its last position. Raises BadRecord."""
     try:
         entries = list(map(parse, record.raws))
         if not entries or entries[0].events[0]["game"] not in games:
@@ -100,7 +100,7 @@ def _judged(task: Task) -> Judged | None:
 
 
 def as_text(found: Mapping[str, Any]) -> str:
-    """Return an analysis for people: every decision, the seats in figures, and where the match turned."""
+    """Return an analysis as text: every decision, figures for each seat, and the turning points."""
     decided = {each["version"]: each for each in found["decisions"]}
     lines = [f"{found['match']} ({found['game']}): {number(len(decided), 'decision', 'decisions')} judged by {found['by']['level']}.", ""]
     lines.append(f"{'version':>7}  {'seat':<12}{'action':<{WIDE}}  before  played    loss    then  rather")
@@ -118,7 +118,7 @@ def as_text(found: Mapping[str, Any]) -> str:
 
 
 def _row(each: Mapping[str, Any]) -> str:
-    """Return the line of a decision. A loss that is shown as nothing is left out."""
+    """Return the line of a decision. A loss that rounds to 0 is left out."""
     loss, rather, action = " " * 8, "", phrase(each["action"])
     if each["loss"] >= SHOWN:
         loss, rather = f"{each['loss']:8.2f}", f"  {cut(phrase(each['best']))}"
@@ -128,17 +128,17 @@ def _row(each: Mapping[str, Any]) -> str:
 
 def _point(point: Mapping[str, Any], decision: Mapping[str, Any]) -> str:
     if point["kind"] == "error":
-        told = f"{point['seat']} loses {point['loss']:.2f}: {cut(phrase(decision['action']))}, rather than {cut(phrase(decision['best']))}."
+        text = f"{point['seat']} loses {point['loss']:.2f}: {cut(phrase(decision['action']))}, rather than {cut(phrase(decision['best']))}."
     else:
         shares = decision["expected"]
-        told = (
+        text = (
             f"{point['seat']} becomes the expected winner ({shares[point['seat']]:.2f}); {point['from']} was ({shares[point['from']]:.2f})."
         )
-    return f"{point['version']:>7}  {told}"
+    return f"{point['version']:>7}  {text}"
 
 
 def records_of(what: list[str], data: Path | None) -> Iterator[Record]:
-    """Yield the matches that files, folders, and ids of matches of the store name. Raise BadRecord, Unable, NoMatch, OSError."""
+    """Yield the matches in files and folders, and the matches of the store with given ids. Raises BadRecord, Unable, NoMatch, OSError."""
     for name in what:
         if Path(name).exists():
             yield from read([Path(name)])
@@ -153,10 +153,8 @@ def records_of(what: list[str], data: Path | None) -> Iterator[Record]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print the analyses. Return 0, or 2 if a match cannot be analysed, 130 if interrupted."""
-    parser = argparse.ArgumentParser(
-        prog="run analyse", description="Judge every decision of matches that are over, by what its seat knew."
-    )
+    """Print the analyses. Return 0; 2 if a match cannot be analysed; 130 if interrupted."""
+    parser = argparse.ArgumentParser(prog="run analyse", description="Judge every decision of finished matches, given what the seat knew.")
     parser.add_argument(
         "what",
         nargs="+",

@@ -1,4 +1,4 @@
-"""Audit a match of the data folder, all of them, or an exported record without any server: `./run audit MATCH | FILE | --all`."""
+"""Audit one match or all matches of the data folder, or an exported record without a server: `./run audit MATCH | FILE | --all`."""
 
 from __future__ import annotations
 
@@ -25,13 +25,17 @@ from tools.platform import Unable, add_data_option, opened
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Audit and print the report. Return 0 if nothing is wrong, 1 if something is, 2 if there is nothing to audit, 130 if interrupted."""
+    """Audit and print the report. Return 0 without findings, 1 with findings, 2 if nothing was audited, 130 if interrupted."""
     parser = argparse.ArgumentParser(
-        prog="run audit", description="Replay a match, decide every action again, and compare. Nothing is changed."
+        prog="run audit", description="Replay a match, decide every action again, and compare. The data is not changed."
     )
-    parser.add_argument("what", metavar="MATCH | FILE", nargs="?", help="a match's id, or a file with a record as GET …/record gives it")
-    parser.add_argument("--all", action="store_true", help="audit every match of the data folder, and look for what belongs to no match")
-    parser.add_argument("--done", type=Path, metavar="FILE", help="the matches that --all has audited (audit.done in the data folder)")
+    parser.add_argument("what", metavar="MATCH | FILE", nargs="?", help="the id of a match, or a file with a record from GET …/record")
+    parser.add_argument(
+        "--all", action="store_true", help="audit every match of the data folder, and look for data that belongs to no match"
+    )
+    parser.add_argument(
+        "--done", type=Path, metavar="FILE", help="where --all notes the matches that it has audited (audit.done in the data folder)"
+    )
     parser.add_argument("--secret", help="the match's secret in hex, for a record that does not end the match")
     parser.add_argument("--origin", type=Path, metavar="FILE", help="the record of the match from which a practice match begins")
     decisions.add_options(parser, os.cpu_count() or 1)
@@ -66,23 +70,24 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _audit_all(options: argparse.Namespace) -> int:
-    """Audit every match and print what was found. Raise Unable, OSError."""
+    """Audit every match and print what was found. Raises Unable, OSError."""
     with opened(options.data) as platform:
         _compare(platform)
         file = options.done or platform.settings.data / "audit.done"
         try:
             overview = audit_all.audit_all(platform, file, options.cores)
         except KeyboardInterrupt:
-            print(f"Interrupted. The same command goes on; {file} has what is done.", file=sys.stderr)
+            print(f"Interrupted. Run the same command to continue; {file} lists what is done.", file=sys.stderr)
             return 130
     print(json.dumps(audit_all.as_json(overview)) if options.json else audit_all.as_text(overview))
     return int(not overview.ok)
 
 
 def audited(what: str, secret: str | None, data: Path | None, origin: Path | None = None, watch: Watch | None = None) -> Report:
-    """Return the report on a record in a file, or on a match in the store. `origin`: the file of the record from which that match begins.
+    """Return the report on a record in a file, or on a match in the store. Raises Unable, NoMatch, OSError.
 
-    `watch`: what looks at artificial players. Raise Unable, NoMatch, OSError.
+    `origin`: for a fork, the file of the record of the match from which it begins. `watch`: is called with each action of an artificial
+    player.
     """
     file = Path(what)
     if file.is_file():
@@ -99,9 +104,9 @@ def audited(what: str, secret: str | None, data: Path | None, origin: Path | Non
 
 
 def _compare(platform: Platform) -> None:
-    """Compare the store of the data folder with its journal, so that losses are found. A running service does so by itself.
+    """Compare the store of the data folder with its journal to find losses. A running service does this itself.
 
-    Raise StoreUnavailable, OSError.
+    Raises StoreUnavailable, OSError.
     """
     if platform.settings.store_url or not (platform.settings.data / losses.FOLDER).is_dir():
         return
@@ -112,7 +117,7 @@ def _compare(platform: Platform) -> None:
 
 
 def as_text(report: Report) -> str:
-    """Return the report for people. Control characters are replaced, so that a forged record cannot draw a verdict of its own over it."""
+    """Return the report as text. Control characters are replaced, so that a forged record cannot write its own verdict over the text."""
     verdict = "holds" if report.ok else "DOES NOT HOLD"
     revisions = ", ".join(map(str, report.revisions))
     lines = [f"{report.match} ({report.game}): {report.versions} entries; the record {verdict}."]

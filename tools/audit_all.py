@@ -1,7 +1,7 @@
-"""Audit every match of a store on all cores, and look for what belongs to no match: `./run audit --all`.
+"""Audit every match of a store on all cores, and look for data that belongs to no match: `./run audit --all`.
 
-A run writes a line for every match that it has audited to a file. A run after an interruption goes on from there. At its end a run removes
-the file.
+A run writes a line to a file for every match that it has audited. After an interruption, the next run continues from there. At the end,
+the file is removed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tools.words import number
 
 
 class Audited(NamedTuple):
-    """The result for one match: how many entries it had, and what was found."""
+    """The result for one match: the number of its entries, and the findings."""
 
     match: str
     versions: int
@@ -34,7 +34,7 @@ class Audited(NamedTuple):
 
 
 class Task(NamedTuple):
-    """A match to audit, the places where it is listed, and the number of its entries when an earlier run audited it."""
+    """A match to audit, the places where it is listed, and the number of entries that an earlier run audited, or None."""
 
     match: str
     listed: Listed | None
@@ -42,7 +42,7 @@ class Task(NamedTuple):
 
 
 class Overview(NamedTuple):
-    """The result for a whole store. `strays` has a sentence for all that belongs to no match or is in a partition where nobody reads it."""
+    """The result for a whole store. `strays`: a sentence for each key that belongs to no match, or that lies in the wrong partition."""
 
     audited: list[Audited]
     strays: list[str]
@@ -54,7 +54,7 @@ class Overview(NamedTuple):
 
 
 def audit_all(platform: Platform, file: Path, cores: int) -> Overview:
-    """Audit every match that is not in `file` yet, and add each to it. Remove the file at the end. Raises StoreUnavailable, OSError."""
+    """Audit every match that is not in `file` yet, and note it there. Remove the file at the end. Raises StoreUnavailable, OSError."""
     earlier = _read(file)
     listing = platform.store.projections.listed()
     matches = sorted(platform.store.log.matches())
@@ -69,7 +69,7 @@ def audit_all(platform: Platform, file: Path, cores: int) -> Overview:
                 lines.write(json.dumps(result) + "\n")
                 lines.flush()
     strays = list(_strays(platform))
-    if strays:  # a match that has not started in time may have been removed between two looks
+    if strays:  # a match that did not start in time may have been removed while we looked
         again = set(_strays(platform))
         strays = [stray for stray in strays if stray in again]
     overview = Overview(sorted(found), strays)
@@ -89,7 +89,7 @@ def as_json(overview: Overview) -> dict[str, Any]:
 
 
 def as_text(overview: Overview) -> str:
-    """Return the overview for people, one finding a line."""
+    """Return the overview as text, one finding a line."""
     wrong = sum(bool(one.findings) for one in overview.audited)
     entries = sum(one.versions for one in overview.audited)
     audited = f"{number(len(overview.audited), 'match', 'matches')} with {number(entries, 'entry', 'entries')}"
@@ -100,7 +100,7 @@ def as_text(overview: Overview) -> str:
 
 
 def _results(settings: Settings, tasks: list[Task], cores: int) -> Generator[tuple[Task, Audited | None], None, None]:
-    """Yield every task with its result, as they end; None if the match has not moved on since it was audited."""
+    """Yield every task with its result, as they end. The result is None if the match has no new entries since it was audited."""
     context = multiprocessing.get_context("spawn")  # a forked process would share the connections of this one
     with context.Pool(cores, _open, (settings,)) as pool:
         yield from pool.imap_unordered(_do, tasks, chunksize=max(1, min(16, len(tasks) // (cores * 8))))
@@ -120,10 +120,10 @@ def _do(task: Task) -> tuple[Task, Audited | None]:
             return task, None
         report = audit(platform, task.match, task.listed)
     except NoMatch:
-        return task, Audited(task.match, 0, [])  # it was removed after the list of matches was made
+        return task, Audited(task.match, 0, [])  # the match was removed after the list was made
     except StoreUnavailable as reason:
         raise OSError(reason.reason) from None  # an error that passes between processes
-    except Exception as reason:  # noqa: BLE001 - a tampered match can fail in any way, and the others are audited all the same
+    except Exception as reason:  # noqa: BLE001 - a tampered match can fail in any way; the others must still be audited
         return task, Audited(task.match, 0, [Finding(0, "not_auditable", f"The audit failed: {type(reason).__name__}.")])
     return task, Audited(report.match, report.versions, report.findings)
 
@@ -140,8 +140,7 @@ def _read(file: Path) -> dict[str, Audited]:
 
 
 def _strays(platform: Platform) -> Iterator[str]:
-    """Yield a sentence for everything in the store that belongs to no match, or that is in a partition where nobody reads it, and for what
-    is wrong with the log of the server."""
+    """Yield a sentence for each key that belongs to no match or lies in the wrong partition, and for each fault in the server's log."""
     yield from ledger_audit.of_ledger(platform)
     log, projections = platform.store.log, platform.store.projections
     for match in sorted(set(log.secrets())):

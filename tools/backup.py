@@ -1,4 +1,4 @@
-"""Copy the store that comes along, also while the service runs: `./run backup DIR`."""
+"""Back up the embedded store, also while the service runs: `./run backup DIR`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tools.platform import Unable, add_data_option
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Make a backup and try it. Return 0 if it is sound, 1 if something is lost or wrong in it, 2 if there is none, 130 if interrupted."""
+    """Make a backup and test it. Return 0 if it is sound, 1 if it has losses or findings, 2 if there is no backup, 130 if interrupted."""
     parser = argparse.ArgumentParser(
         prog="run backup", description="Copy the store of a data folder to a new folder, then start a server on a copy and audit a sample."
     )
@@ -36,7 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def made(data: Path, target: Path, sample: int) -> Checkup:
-    """Make a backup, say what is in it, and return what a trial of it has found. Raise Unable, Unfit, BadBackup, NotWhole, OSError."""
+    """Make a backup, print what is in it, and return the result of its test. Raises Unable, Unfit, BadBackup, NotWhole, OSError."""
     if not (data / STORE).is_dir():
         raise Unable(f"There is no data in {data}. Name its folder with --data. Copy a server of your own with its own tools.")
     with progress(0, "Copy") as bar:
@@ -49,7 +49,7 @@ def made(data: Path, target: Path, sample: int) -> Checkup:
 
 
 def tried(folder: Path, sample: int) -> Checkup:
-    """Start a server on a copy of a backup, and return what was found. Raise Unable, BadBackup, OSError."""
+    """Start a server on a copy of a backup, and return the result of a check. Raises Unable, BadBackup, OSError."""
     scratch = Path(tempfile.mkdtemp(prefix=f".{folder.name}.trial-", dir=folder.parent))
     try:
         backup.clone(folder, scratch)

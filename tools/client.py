@@ -1,4 +1,4 @@
-"""A small client of the service: JSON in both directions, and the stream of a match."""
+"""A small HTTP client of the service, for tools and tests: JSON in both directions, and the stream of a match."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from urllib.parse import quote
 import httpx
 from httpx_sse import EventSource
 
-PROBLEM_TEXT = 200  # characters of an error page that are kept
+PROBLEM_TEXT = 200  # characters that are kept of an error page
 
 
 class Problem(Exception):
@@ -28,14 +28,14 @@ class Unreachable(Exception):
 
 
 def in_the_game(choices: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the choices of the game, without those at the table, such as resigning, which a seat has at any time."""
+    """Return the choices of the game, without those of the table, such as resigning."""
     return [choice for choice in choices if "at_table" not in choice]
 
 
 class Client:
-    """Calls to one service, with one API key or none. `timeout`: seconds until an answer must come.
+    """Calls to one service, with one API key or none. `timeout`: how many seconds to wait for an answer.
 
-    Each request opens a connection and closes it, so that a client needs no closing.
+    Each request opens a connection and closes it, so a client need not be closed.
     """
 
     def __init__(self, url: str, key: str | None = None, timeout: float = 60.0) -> None:
@@ -44,21 +44,21 @@ class Client:
         self._http = httpx.Client(timeout=timeout, limits=httpx.Limits(max_keepalive_connections=0))
 
     def get(self, path: str, **query: Any) -> Any:
-        """Return the JSON at a path. Raise Problem or Unreachable."""
+        """Return the JSON at a path. Raises Problem or Unreachable."""
         return json.loads(self.fetch(path, **query))
 
     def post(self, path: str, body: Any = None) -> Any:
-        """Return the JSON that answers a body. Raise Problem or Unreachable."""
+        """Return the JSON that answers a body. Raises Problem or Unreachable."""
         with self._request("POST", path, body=body) as answer:
             return json.loads(answer.read())
 
     def fetch(self, path: str, accept: str = "application/json", **query: Any) -> bytes:
-        """Return the bytes at a path in the media type `accept`. Raise Problem or Unreachable."""
+        """Return the bytes at a path in the media type `accept`. Raises Problem or Unreachable."""
         with self._request("GET", path, accept, query) as answer:
             return answer.read()
 
     def stream(self, match: str, after: int = 0) -> Iterator[dict[str, Any]]:
-        """Yield the entries of a match as they come, until the match is over or the server closes. Raise Problem or Unreachable."""
+        """Yield the entries of a match as they come, until the match is over or the server closes. Raises Problem or Unreachable."""
         with self._request("GET", f"/v1/matches/{match}/stream", "text/event-stream", {"after": after}) as answer:
             for event in EventSource(answer).iter_sse():
                 if event.event == "over":
@@ -83,7 +83,7 @@ class Client:
 
 
 def _problem(body: bytes) -> dict[str, Any]:
-    """Return the problem in the body of an error. The text of any other body becomes its `detail`."""
+    """Return the problem in the body of an error. If the body is not JSON, its text becomes the `detail`."""
     try:
         problem = json.loads(body)
     except ValueError:

@@ -1,8 +1,8 @@
 """Compile the rules and the artificial players to machine code with mypyc: `./run compile`.
 
-The compiled modules give the same results, byte for byte, in about half the time. They are never needed. They lie in the folder .compiled
-beside `run`, each next to a copy of its source, which the content hash of the rules reads. As long as the sources are those that were
-compiled, `run` puts the folder first on the path of what searches: workers, simulations and analyses.
+The compiled modules give the same results, byte for byte, in about half the time. Nothing requires them. They are in the folder .compiled
+beside `run`, each next to a copy of its source, because the content hash of the rules reads the source. While the sources are unchanged,
+`run` puts this folder first on the path of workers, simulations and analyses.
 """
 
 from __future__ import annotations
@@ -19,9 +19,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / ".compiled"
-STAMP = "stamp"  # in the target: the checksum of the sources, as `run` computes it
+STAMP = "stamp"  # the file with the checksum of the sources, as `run` computes it
 PACKAGES = ("games", "players")
-LEFT_OUT = ("__init__.py", "invariants.py", "scene.py", "picture.py", "drawing.py", "board.py")  # packages; and what no search calls
+LEFT_OUT = (
+    "__init__.py",
+    "invariants.py",
+    "scene.py",
+    "picture.py",
+    "drawing.py",
+    "board.py",
+)  # packages, and modules that no search calls
 SETTINGS = "[mypy]\npython_version = {version}\nexplicit_package_bases = True\nignore_missing_imports = True\n"
 TESTS = (
     "tests/games",
@@ -31,22 +38,22 @@ TESTS = (
     "tests/record/test_rules.py",
     "tests/docs/test_adding_a_game.py",
 )
-ELSEWHERE = ("test_a_game_adds_to_what_an_event_changes",)  # compiled functions have no docstrings; the service describes the plain ones
+ELSEWHERE = ("test_a_game_adds_to_what_an_event_changes",)  # compiled functions have no docstrings
 ABOUT = (
-    "Compile the rules and the artificial players with mypyc, check them by the laws of the games and by recorded matches, and let later "
-    "commands use them. It takes some minutes of one core, 1.5 GB of memory, a C compiler and the headers of Python."
+    "Compile the rules and the artificial players with mypyc, check them with the laws of the games and with recorded matches, and let "
+    "later commands use them. This takes a few minutes of one core and 1.5 GB of memory. It needs a C compiler and the headers of Python."
 )
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Compile, check, and put the result in place. Return 1 if it cannot be compiled or a check fails; nothing is then changed."""
+    """Compile, check, and put the result in place. Return 1 and change nothing if the compiler or a check fails."""
     parser = argparse.ArgumentParser(prog="run compile", description=ABOUT)
     parser.add_argument("--remove", action="store_true", help="remove the compiled modules, so that everything runs as plain Python again")
-    parser.add_argument("--unchecked", action="store_true", help="do not run the laws; for measurements only")
+    parser.add_argument("--unchecked", action="store_true", help="do not run the checks; for measurements only")
     options = parser.parse_args(arguments)
     if options.remove:
         shutil.rmtree(TARGET, ignore_errors=True)
-        print("The compiled modules are gone. Start the service again, and it runs as plain Python.")
+        print("The compiled modules are removed. Restart the service to run it as plain Python.")
         return 0
     built = Path(tempfile.mkdtemp(prefix=".compiling-", dir=ROOT))
     try:
@@ -56,29 +63,29 @@ def main(arguments: list[str] | None = None) -> int:
             print("mypyc could not compile the rules; its output is above. Everything runs as plain Python.", file=sys.stderr)
             return 1
         if not options.unchecked and not checked(built):
-            print("The compiled rules do not pass the laws; the output is above. They are not used.", file=sys.stderr)
+            print("The compiled rules do not pass the checks; the output is above. They are not used.", file=sys.stderr)
             return 1
         (built / STAMP).write_text(stamp)
         put(built)
     finally:
         shutil.rmtree(built, ignore_errors=True)
-    print(f"{len(list(sources(TARGET)))} modules are compiled. Start the service again, and it uses them.")
+    print(f"{len(list(sources(TARGET)))} modules are compiled. Restart the service to use them.")
     return 0
 
 
 def checksum() -> str:
-    """Return the checksum of the sources that are compiled. It is computed by `run`, which compares it at every start."""
+    """Return the checksum of the sources. `run` computes it and compares it at every start."""
     return subprocess.run([str(ROOT / "run"), "checksum"], check=True, capture_output=True, text=True).stdout.strip()
 
 
 def copy(built: Path) -> None:
-    """Copy the packages."""
+    """Copy the packages to a folder."""
     for package in PACKAGES:
         shutil.copytree(ROOT / package, built / package, ignore=shutil.ignore_patterns("__pycache__"))
 
 
 def sources(folder: Path) -> Iterator[Path]:
-    """Yield the modules that are compiled, in order. Pinned rules stay plain: matches that began with them are few, and go on as before."""
+    """Yield the modules to compile, in order. Pinned rules stay plain, because few matches use them."""
     for package in PACKAGES:
         for path in sorted((folder / package).rglob("*.py")):
             if path.name not in LEFT_OUT and "pinned" not in path.relative_to(folder).parts:
@@ -89,7 +96,7 @@ def compiled(built: Path) -> bool:
     """Compile the modules of a folder in place. Return False if that fails."""
     (built / "mypy.ini").write_text(SETTINGS.format(version=f"{sys.version_info.major}.{sys.version_info.minor}"))
     names = [str(path.relative_to(built)) for path in sources(built)]
-    quickly = {"MYPYC_OPT_LEVEL": "1", "MYPYC_DEBUG_LEVEL": "0"}  # more effort of the C compiler gives nothing, and takes twice as long
+    quickly = {"MYPYC_OPT_LEVEL": "1", "MYPYC_DEBUG_LEVEL": "0"}  # more optimization gains nothing and takes twice as long
     done = run([sys.executable, "-m", "mypyc", "--config-file", "mypy.ini", *names], built, {**quickly, "PYTHONPATH": ""})
     shutil.rmtree(built / "build", ignore_errors=True)
     shutil.rmtree(built / ".mypy_cache", ignore_errors=True)

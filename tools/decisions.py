@@ -1,6 +1,6 @@
 """Run the decisions of artificial players in records again, on all cores: `--decisions` of `./run audit` and `./run verify`.
 
-Nothing but the standard library is needed, so that a record can be checked on a machine that has nothing else.
+This needs only the standard library, so a record can be checked on a machine without packages.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from games.kernel import Game
 from record.thinking.again import Decisions, Outcome, Result, Task, run
 from tools.words import number
 
-FEW = 200  # decisions and iterations that one process has done before others have started
+FEW = 200  # decisions and iterations that one process finishes before others have started
 
 
 def add_options(parser: argparse.ArgumentParser, cores: int) -> None:
@@ -27,9 +27,9 @@ def add_options(parser: argparse.ArgumentParser, cores: int) -> None:
 
 
 def run_again(found: Decisions, cores: int, games: Mapping[str, Game] = GAMES) -> Outcome:
-    """Run the decisions of a record again, and return what is to be said about them. On a terminal it says how far it is.
+    """Run the decisions of a record again, and return the outcome. Show the progress on a terminal.
 
-    On more than one core the games must be those of the program: other processes know no others.
+    More than one core can only be used with the games of the program, because other processes know no others.
     """
     return found.outcome(_shown(_results(found.tasks, cores, games), len(found.tasks)))
 
@@ -48,7 +48,7 @@ def _run(task: Task) -> Result:
 
 
 def _shown(results: Iterator[Result], total: int) -> Iterator[Result]:
-    """Yield the results, and write to a terminal how many there are."""
+    """Yield the results, and show their number on a terminal."""
     if not sys.stderr.isatty():
         yield from results
         return
@@ -59,11 +59,11 @@ def _shown(results: Iterator[Result], total: int) -> Iterator[Result]:
 
 
 def as_json(outcome: Outcome) -> dict[str, Any]:
-    """Return what is to be said about decisions as a JSON object. The findings stand with those of the record."""
+    """Return an outcome as a JSON object, without the findings, which are listed with those of the record."""
     return {name: value for name, value in outcome._asdict().items() if name != "findings"}
 
 
 def as_text(outcome: Outcome) -> list[str]:
-    """Return the same for people, as lines."""
+    """Return an outcome as lines of text."""
     run = f"{number(outcome.run, 'decision', 'decisions')} of artificial players run again"
     return [run, *(f"not checked: {sentence}" for sentence in outcome.unchecked)]

@@ -21,7 +21,7 @@ from tools.client import Client, Problem, Unreachable, in_the_game
 from tools.words import facts, move
 
 LONGEST = 600.0  # seconds of a match
-OPENING = 8  # entries at the start and at the end of a match that are printed
+OPENING = 8  # how many entries to print at the start and at the end of a match
 LINE = 480  # characters of a line that are printed
 
 
@@ -50,7 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def run(place: private.Place, game: Game, seed: str, full: bool) -> None:
-    """Run all parts of the demo. Raise Failed, Problem or Unreachable."""
+    """Run all parts of the demo. Raises Failed, Problem or Unreachable."""
     say(f"It listens at {place.url}.")
     title("A player signs up and creates a match")
     client = Client(place.url)
@@ -75,14 +75,14 @@ def run(place: private.Place, game: Game, seed: str, full: bool) -> None:
 
 
 def seats_for(game: Game) -> dict[str, str]:
-    """Return who sits where: Ada and AI seats, three in all if the game allows it."""
+    """Return who has each seat: Ada and AI players, three in all if the game allows it."""
     ids = game.seats.ids[: max(game.seats.least, min(3, game.seats.most))]
     levels = ["me", "ai:greedy", "ai:random", "ai:greedy"]
     return dict(zip(ids, levels, strict=False))
 
 
 def play(client: Client, match: str, seed: str) -> dict[str, Any]:
-    """Play Ada's seat to the end, while a thread follows the stream. Return the match as it is then. Raise Failed."""
+    """Play Ada's seat to the end, while a thread follows the stream. Return the finished match. Raises Failed."""
     counts: Counter[str] = Counter()
     follower = threading.Thread(target=follow, args=(client, match, counts), daemon=True)
     follower.start()
@@ -110,11 +110,11 @@ def play(client: Client, match: str, seed: str) -> dict[str, Any]:
 
 
 def follow(client: Client, match: str, counts: Counter[str]) -> None:
-    """Follow the stream to the end of the match. Count the entries of each actor. Print the first entries and those of the system."""
+    """Follow the stream to the end of the match. Count the entries of each actor. Print the first ones, and those of the system."""
     version = 0
     for entry in client.stream(match):
         if entry["version"] != version + 1:
-            return  # the sum of the counts is then too small
+            return  # the sum of the counts is then too small, and `play` fails
         version = entry["version"]
         entry = by_name(entry)
         counts[entry["actor"]] += 1
@@ -123,12 +123,12 @@ def follow(client: Client, match: str, counts: Counter[str]) -> None:
 
 
 def by_name(entry: dict[str, Any]) -> dict[str, Any]:
-    """Return the entry with Ada's name. She creates the match under her id, and acts under the name of her seat."""
+    """Return the entry with Ada's name. She creates the match under her id and acts under the name of her seat."""
     return {**entry, "actor": "Ada"} if entry["version"] == 1 else entry
 
 
 def replay(client: Client, game: Game, match: str, last: int, full: bool) -> None:
-    """Print the match again from its entries, and compare the folded documents with those of the service. Raise Failed."""
+    """Print the match from its entries, and compare the folded documents with those of the service. Raises Failed."""
     entries = client.get(f"/v1/matches/{match}/entries", after=0, limit=last, viewer=AUDITOR)["entries"]
     while entries[-1]["version"] < last:
         entries += client.get(f"/v1/matches/{match}/entries", after=entries[-1]["version"], viewer=AUDITOR)["entries"]
@@ -153,7 +153,7 @@ def replay(client: Client, game: Game, match: str, last: int, full: bool) -> Non
 
 
 def check_audit(client: Client, match: str) -> None:
-    """Audit the match with the service, and its record without. Change one entry: the audit must name it. Raise Failed."""
+    """Audit the match with the service, and its record without it. Change one entry: the audit must find it. Raises Failed."""
     report = client.get(f"/v1/matches/{match}/audit")
     if not report["ok"]:
         raise Failed(f"the audit found {report['findings']}")

@@ -15,22 +15,22 @@ from tools.show import add_service_options, client_from, replace_unprintable
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """List the disputes that wait, show those of a match, or rule on one. Return 1 if the service refuses."""
+    """List the open disputes, show the disputes of a match, or rule on one. Return 1 if the service refuses."""
     parser = argparse.ArgumentParser(
-        prog="run desk", description="The referees' desk: without a match the disputes that wait, with one its disputes, and rulings."
+        prog="run desk", description="The referees' desk: list the open disputes, show the disputes of a match, or rule on one."
     )
     parser.add_argument("match", metavar="MATCH", nargs="?", help="show the disputes of this match")
     parser.add_argument("number", metavar="NUMBER", nargs="?", type=int, help="rule on the dispute with this number")
     parser.add_argument("verdict", nargs="?", choices=VERDICTS)
-    parser.add_argument("--text", help="why you rule so; the seats read it")
-    parser.add_argument("--remedy", choices=REMEDIES, default=REMEDIES[0], help="what follows (default: nothing)")
+    parser.add_argument("--text", help="the reason for the ruling, which the seats can read")
+    parser.add_argument("--remedy", choices=REMEDIES, default=REMEDIES[0], help="the consequence (default: none)")
     parser.add_argument("--seat", help="the seat that forfeits")
     parser.add_argument("--version", type=int, metavar="N", help="the version from which another match goes on")
-    parser.add_argument("--all", action="store_true", help="list all disputes, not only those that wait for a ruling")
+    parser.add_argument("--all", action="store_true", help="list all disputes, not only open ones")
     add_service_options(parser)
     options = parser.parse_args(arguments)
     if options.number is not None and (options.verdict is None or options.text is None):
-        parser.error("a ruling has a verdict and a --text")
+        parser.error("a ruling needs a verdict and a --text")
     replace_unprintable()
     try:
         for line in _lines(client_from(options), options):
@@ -42,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _lines(client: Client, options: argparse.Namespace) -> Iterator[str]:
-    """Yield what to print. Raise Problem or Unreachable."""
+    """Yield what to print. Raises Problem or Unreachable."""
     if options.match is None:
         yield from _waiting(client, options.all)
     elif options.number is None:
@@ -54,7 +54,7 @@ def _lines(client: Client, options: argparse.Namespace) -> Iterator[str]:
 
 
 def _waiting(client: Client, every: bool) -> Iterator[str]:
-    """Yield a line for each dispute of the desk."""
+    """Yield a line for each dispute: for the open ones, or with `every` for all."""
     query: dict[str, Any] = {"open": "false" if every else "true"}
     found = 0
     while True:
@@ -90,7 +90,7 @@ def _shown(answer: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _outcome(event: Mapping[str, Any]) -> str:
-    """Return what a ruling says, or nothing for another step."""
+    """Return the outcome of a ruling in words, or an empty text for another step."""
     if "verdict" not in event:
         return ""
     about = [str(event[name]) for name in ("seat", "version") if name in event]
@@ -98,7 +98,7 @@ def _outcome(event: Mapping[str, Any]) -> str:
 
 
 def _report(report: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the first report."""
+    """Yield the lines of the first report on a dispute."""
     audit = report["audit"]
     yield f"         audit of {report['version']} versions: {audit['state']}, {audit['found']} findings"
     yield from (f"         version {finding['version']}: {finding['code']}" for finding in audit["findings"])

@@ -1,7 +1,7 @@
-"""Write what follows from the code: the documents of games and table as types, the table of limits, and the dice. `./run documents`.
+"""Generate texts from the code: the documents of the games and the table as types, the limits, and the draws. `./run documents`.
 
-`document.py` of each folder holds a TypedDict for every object in the document, so that mypy checks the rules against it. A test
-compares the files with what this module writes. The text is formatted as `ruff format` formats it.
+The `document.py` of each folder has a TypedDict for every object in the document, so that mypy can check the rules. A test compares the
+files with the output of this module. The output has the format of `ruff format`.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ PLAIN = {"string": "str", "integer": "int", "boolean": "bool", "null": "None"}
 
 
 class Types:
-    """The TypedDicts of one document. `classes`: by name the fields and the text of each, an inner one before the outer one."""
+    """The TypedDicts of one document. `classes`: by name, the fields and the text of each. Inner classes come before outer ones."""
 
     def __init__(self) -> None:
         self.classes: dict[str, tuple[Mapping[str, str], str]] = {}
 
     def named(self, schema: Schema, path: tuple[str, ...], name: str) -> str:
-        """Return the Python type of the value at `path`. `name` is for its TypedDict, if it is an object with fixed fields."""
+        """Return the Python type of the value at `path`. `name`: of its TypedDict, if it is an object with fixed fields."""
         if "anyOf" in schema and all("properties" in part for part in schema["anyOf"]):
             return self.record(_merged(schema), path, schema.get("title", name))
         if "anyOf" in schema:
@@ -69,7 +69,7 @@ class Types:
         return f"dict[str, {'Any' if isinstance(values, bool) else self.named(values, (*path, '*'), singular(name))}]"
 
     def record(self, schema: Schema, path: tuple[str, ...], name: str) -> str:
-        """Add the TypedDict of an object with fixed fields, and return its name. Raise ValueError if no name is free."""
+        """Add the TypedDict of an object with fixed fields, and return its name. Raises ValueError if no name is free."""
         fields = {}
         for key, value in schema["properties"].items():
             kind = self.named(value, (*path, key), camel(key))
@@ -85,7 +85,7 @@ class Types:
 
 
 def typed_dict(name: str, fields: Mapping[str, str], about: str, base: str = "TypedDict") -> str:
-    """Return the text of a TypedDict. A field whose key is a keyword, such as `from`, needs the functional form. `base` has more fields."""
+    """Return the text of a TypedDict, which inherits from `base`. A key that is a keyword, such as `from`, needs the functional form."""
     about = about[0].upper() + about[1:] + ("" if about.endswith((".", "!")) else ".")
     if all(key.isidentifier() and not iskeyword(key) for key in fields):
         lines = wrap(f'"""{about}"""', LINE, initial_indent=INDENT, subsequent_indent=INDENT)
@@ -101,24 +101,24 @@ def typed_dict(name: str, fields: Mapping[str, str], about: str, base: str = "Ty
 
 
 def singular(name: str) -> str:
-    """Return the name for one of many: `Regions` gives `Region`, `ScoreSheet` gives `ScoreSheetRow`."""
+    """Return the singular of a name: `Region` for `Regions`, `ScoreSheetRow` for `ScoreSheet`."""
     return name[:-3] + "y" if name.endswith("ies") else name[:-1] if name.endswith("s") else f"{name}Row"
 
 
 def camel(key: str) -> str:
-    """Return a key as the name of a class: `score_sheet` gives `ScoreSheet`."""
+    """Return a key as the name of a class: `ScoreSheet` for `score_sheet`."""
     return "".join(part.capitalize() for part in key.split("_"))
 
 
 def written(game: Game) -> str:
-    """Return the text of a game's document.py. What all games have is in games/kernel.py."""
+    """Return the text of a game's document.py. Fields that all games share are in games/kernel.py."""
     schema = {"description": f"the state of a match of {game.title}", **game.document.schema}
     head, body = _text(schema, ROOT, f"state document of {game.title}", {"Outcome": fields_of(Outcome), ROOT: fields_of(Shared)})
     return head + KERNEL + body + MATCH
 
 
 def fields_of(kind: Any) -> dict[str, str]:
-    """Return the fields of a TypedDict that is written by hand, each with the text of its type."""
+    """Return the fields of a handwritten TypedDict, each with the text of its type."""
     texts = {key: annotation.__forward_arg__ for key, annotation in kind.__annotations__.items()}
     return {key: text.replace("Seat", "str") for key, text in texts.items()}
 
@@ -129,7 +129,7 @@ def table_written() -> str:
 
 
 def _text(schema: Schema, root: str, document: str, shared: Mapping[str, Mapping[str, str]] = MappingProxyType({})) -> tuple[str, str]:
-    """Return the head of a document.py, and its classes. Fields that are the same in `shared`, by class, are inherited."""
+    """Return the head of a document.py, and its classes. Classes inherit the fields that `shared` has for them."""
     types = Types()
     types.record(schema, (), root)
     if any(types.classes[name][0] != fields for name, fields in shared.items() if name != root):
@@ -149,13 +149,13 @@ def _text(schema: Schema, root: str, document: str, shared: Mapping[str, Mapping
 
 
 def _merged(schema: Schema) -> Schema:
-    """Return one object for a choice of several objects: every field may be missing."""
+    """Return one object schema for a choice of several objects. Every field is optional."""
     fields = {key: value for part in schema["anyOf"] for key, value in part["properties"].items()}
     return {**schema, "properties": fields, "required": []}
 
 
 def files() -> Iterator[tuple[Path, str]]:
-    """Yield the path of each file that is written from the code, and the text that belongs there."""
+    """Yield the path and the text of each generated file."""
     for game in GAMES.values():
         yield game.folder / "document.py", written(game)
     yield FOLDER / "document.py", table_written()
@@ -165,7 +165,7 @@ def files() -> Iterator[tuple[Path, str]]:
 
 
 def _between(path: Path, name: str, lines: Iterable[str]) -> str:
-    """Return the text of a file with these lines between two lines of comment, which name the part that is written."""
+    """Return the text of a file with these lines between two comments, which name the generated part."""
     found = re.compile(rf"(?<={name}: written by `./run documents`)( -->)?\n.*?(?=[^\n]*end of {name})", re.DOTALL)
     text, times = found.subn(lambda head: "".join(f"{line}\n" for line in [head[1] or "", *lines]), path.read_text(encoding="utf-8"))
     assert times == 1, f"{path.name} has one place for the {name}"
@@ -173,7 +173,7 @@ def _between(path: Path, name: str, lines: Iterable[str]) -> str:
 
 
 def draws_documented() -> Iterator[str]:
-    """Yield the lines of the table of what events tell of draws, for docs/auditing.md."""
+    """Yield the lines of the table for docs/auditing.md: which events show which draws."""
     yield from ("| game | event | draws, in this order |", "| --- | --- | --- |")
     for game in GAMES.values():
         if game.draws == {}:
@@ -187,7 +187,7 @@ def draws_documented() -> Iterator[str]:
 
 
 def draws_in_javascript() -> Iterator[str]:
-    """Yield the lines of the same table for verify/verify.mjs, which knows no rules and reads no other file."""
+    """Yield the lines of the same table for verify/verify.mjs, which has no rules and reads no other file."""
     yield "const DRAWS = {"
     for game in GAMES.values():
         if game.draws is not None:
@@ -200,7 +200,7 @@ def draws_in_javascript() -> Iterator[str]:
 
 
 def main() -> int:
-    """Write the document.py of every game and of the table, the table of limits, and the dice."""
+    """Write the document.py of every game and of the table, the table of limits, and the tables of draws."""
     for path, text in files():
         path.write_text(text, encoding="utf-8")
         print(path)

@@ -16,18 +16,22 @@ from games.kernel import SPECTATOR
 from record.dossiers.lines import WHOLE
 from tools.platform import Unable, add_data_option, opened
 
-ABOUT = "Write all that there is to know about a match. ./run verify checks it. Of a running match that is recorded as a read of the admin."
+ABOUT = (
+    "Write everything that is known about a match. ./run verify checks it. For a running match, this is recorded as a read by the admin."
+)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Write the dossier. Return 0, or 2 if there is no such match or viewer."""
-    parser = argparse.ArgumentParser(
-        prog="run dossier", description="Write all that there is to know about a match. ./run verify checks it."
-    )
-    parser.add_argument("match", metavar="MATCH", help="a match's id")
+    parser = argparse.ArgumentParser(prog="run dossier", description=ABOUT)
+    parser.add_argument("match", metavar="MATCH", help="the id of a match")
     parser.add_argument("--to", type=Path, metavar="FILE", help="the file to write (default: the standard output)")
     parser.add_argument(
-        "--as", dest="viewer", default=WHOLE, metavar="VIEWER", help="a seat or `spectator`: what that viewer may see (all)"
+        "--as",
+        dest="viewer",
+        default=WHOLE,
+        metavar="VIEWER",
+        help="only what this viewer may see: a seat or `spectator` (default: everything)",
     )
     add_data_option(parser)
     options = parser.parse_args(arguments)
@@ -51,7 +55,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 @contextmanager
 def _output(file: Path | None) -> Iterator[BinaryIO]:
-    """Open the file to write, which appears when it is complete, or the standard output."""
+    """Open the standard output, or a file that appears when it is complete."""
     if file is None:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()

@@ -1,4 +1,4 @@
-"""Prepare a server of your own for the store, and load its functions, as its keeper: `./run functions`."""
+"""Prepare a Redis or Valkey server of your own as the store, and load its functions: `./run functions`."""
 
 from __future__ import annotations
 
@@ -19,16 +19,18 @@ COMMANDS, USERS, KEEPER = "commands.conf", "users.acl", "keeper"
 
 
 class Unable(Exception):
-    """What cannot be done, in a sentence."""
+    """The command cannot be carried out. The text says why, in a sentence."""
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Write the files of a server, or load the functions, and print what was done. Return 1 if that is not possible."""
+    """Write the files of a server, or load the functions, and print what was done. Return 1 if this fails."""
     parser = argparse.ArgumentParser(prog="run functions", description="Load the store's functions into a server of your own.")
     parser.add_argument("url", nargs="?", help="URL of the server, such as redis://host:6379")
-    parser.add_argument("--with", dest="folder", type=Path, metavar="DIR", help="take keeper and names of commands from there")
+    parser.add_argument(
+        "--with", dest="folder", type=Path, metavar="DIR", help="take the keeper and the names of commands from this folder"
+    )
     parser.add_argument("--cluster", action="store_true", help="the URL leads to a cluster; load them into every primary")
-    parser.add_argument("--alone", action="store_true", help="remove the functions of other versions, which no process uses any longer")
+    parser.add_argument("--alone", action="store_true", help="remove the functions of other versions; no process may use them")
     parser.add_argument("--configure", type=Path, metavar="DIR", help=f"write a server's files; ${PASSWORD} is the service's password")
     options = parser.parse_args(arguments)
     if (options.url is None) == (options.configure is None):
@@ -54,9 +56,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def configure(folder: Path, password: str) -> None:
-    """Write the files of a server: the names of its commands and the keeper's password once, its users always. Raises Unable, OSError.
+    """Write the files of a server. Raises Unable, OSError.
 
-    Whoever can enter the folder can read them.
+    The names of its commands and the password of the keeper are written once, its users each time. Only your user can enter the folder.
     """
     if not password:
         raise Unable(f"Choose a long random password for the service, and set it as {PASSWORD}.")
@@ -65,7 +67,7 @@ def configure(folder: Path, password: str) -> None:
     if not commands.exists():
         commands.write_text(library.configuration(secrets.token_hex(16)))
     if not library.fits(commands.read_text()):
-        raise Unable(f"{commands} is of a version with another format of data. Name an empty folder, for a server that is empty.")
+        raise Unable(f"{commands} is from a version with another format of data. Name an empty folder, for an empty server.")
     if not keeper.exists():
         keeper.write_text(secrets.token_hex(32))
     (folder / USERS).write_text(

@@ -1,8 +1,8 @@
-"""Tell what the present rules would change in recorded matches: `./run impact RECORDS`.
+"""Show what the present rules would change in recorded matches: `./run impact RECORDS`.
 
-Every action of every match is decided again by the newest rules, whatever revision the match began with. For each match the first action
-that would go otherwise is listed, and whether the result would be another one: the match is played on from there with its own dice and the
-actions of its record, as far as the present rules allow them.
+The newest rules decide every action of every match again, whatever revision the match began with. For each match, the output names the
+first action that would go otherwise, and whether the result would change. To find the result, the match is played on from that action with
+its own dice and its recorded actions, as far as the present rules allow.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class Difference(NamedTuple):
 class Impact(NamedTuple):
     """What the present rules would change in a match.
 
-    `first`: the first action that would go otherwise, or None. `result`: `same`, `changes`, or `open` if the record cannot be carried on
-    beyond the version `until`. `recorded` and `present` are the outcomes; None for a match that is not over. `undecided`: how many entries
+    `first`: the first action that would go otherwise, or None. `result`: `same`, `changes`, or `open` if the record cannot be continued
+    beyond the version `until`. `recorded` and `present` are the outcomes, or None for an unfinished match. `undecided`: how many entries
     could not be decided, because they draw and the secret is not known, or because their rules are newer than these.
     """
 
@@ -60,13 +60,13 @@ class Impact(NamedTuple):
 
 
 class Retelling(Trail):
-    """A match that is decided again by the present rules. It goes its own way from the first action that goes otherwise."""
+    """A match that the present rules decide again. It leaves the record at the first action that goes otherwise."""
 
     def __init__(self, games: Mapping[str, Game], record: Record) -> None:
         super().__init__(present(games), record.secret, record.match)
         self.difference: Difference | None = None
         self.undecided = 0
-        self.ended = False  # there is nothing to decide any more, or no way to go on
+        self.ended = False  # the match is over, or it cannot go on
 
     def tell(self, entry: Entry) -> None:
         """Decide the action of the next entry again."""
@@ -100,14 +100,14 @@ class Retelling(Trail):
 
 
 def present(games: Mapping[str, Game]) -> dict[str, Game]:
-    """Return games whose newest rules stand for those of every earlier revision."""
+    """Return games in which the newest rules replace those of every earlier revision."""
     return {
         id: game._replace(earlier={number: game._replace(revision=number) for number in range(game.revision)}) for id, game in games.items()
     }
 
 
 def impact(games: Mapping[str, Game], record: Record) -> Impact:
-    """Return what the present rules would change in a match. Raise BadRecord."""
+    """Return what the present rules would change in a match. Raises BadRecord."""
     try:
         entries = list(map(parse, record.raws))
         game = entries[0].events[0]["game"]
@@ -140,7 +140,7 @@ def impact(games: Mapping[str, Game], record: Record) -> Impact:
 
 
 def outcome_of(entries: list[Entry]) -> Outcome:
-    """Return the outcome that a record ends with, or None."""
+    """Return the outcome at the end of a record, or None."""
     for event in (event for entry in reversed(entries) for event in entry.events):  # only disputes follow the end
         if event["type"] == "match_ended":
             return {name: event[name] for name in ("winners", "reason", "scores")}
@@ -148,7 +148,7 @@ def outcome_of(entries: list[Entry]) -> Outcome:
 
 
 def different(entry: Entry, again: Entry) -> str | None:
-    """Return in what an entry would be another one, in a sentence, or None if it would be the same."""
+    """Return how an entry would differ, as a clause, or None if it would be the same."""
     if again.action != entry.action:
         return "the action would be recorded otherwise"
     if again.events == entry.events:
@@ -190,34 +190,34 @@ def _short(value: Any) -> str:
 
 
 def as_text(found: Impact) -> str:
-    """Return a line about a match that would go otherwise."""
+    """Return a line of text about a match that would go otherwise."""
     assert found.first is not None, "only a match that would go otherwise has a line"
     first = found.first
     ends = {
         SAME: "the result would be the same",
-        CHANGES: f"the result would change from {_told(found.recorded)} to {_told(found.present)}",
-        OPEN: f"the record cannot be carried on beyond version {found.until}",
+        CHANGES: f"the result would change from {_in_words(found.recorded)} to {_in_words(found.present)}",
+        OPEN: f"the record cannot be continued beyond version {found.until}",
     }
     where = f"version {first.version}, {first.actor}: {first.action}"
     return legible(f"{found.match} ({found.game}, revision {found.revision}), {where}: {first.how}; {ends[found.result]}")
 
 
-def _told(outcome: Outcome) -> str:
+def _in_words(outcome: Outcome) -> str:
     if outcome is None:
-        return "a match that is not over"
+        return "an unfinished match"
     scores = ", ".join(f"{seat} {score}" for seat, score in outcome["scores"].items())
     return f"{' and '.join(outcome['winners']) or 'nobody'} by {outcome['reason']}" + (f" ({scores})" if scores else "")
 
 
 def impacts(games: Mapping[str, Game], records: Iterable[Record]) -> Iterator[Impact]:
-    """Yield what the present rules would change in each match. Raise BadRecord, OSError."""
+    """Yield the impact of the present rules on each match. Raises BadRecord, OSError."""
     for record in records:
         yield impact(games, record)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print what would change. Return 0 if nothing would, 1 if something would, 2 if a file cannot be read."""
-    parser = argparse.ArgumentParser(prog="run impact", description="Tell what the present rules would change in recorded matches.")
+    """Print what would change. Return 0 if nothing would change, 1 if something would, 2 if a file cannot be read."""
+    parser = argparse.ArgumentParser(prog="run impact", description="Show what the present rules would change in recorded matches.")
     parser.add_argument("records", nargs="+", type=Path, metavar="RECORDS", help="dossiers, records, archives, or folders of them")
     parser.add_argument("--json", action="store_true", help="print a JSON object for each match that would go otherwise")
     options = parser.parse_args(arguments)
@@ -236,7 +236,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     if not options.json:
         results, still = (sum(each.result == kind for each in changed) for kind in (CHANGES, OPEN))
-        print(f"{number} matches; {len(changed)} would go otherwise, {results} with another result; {still} could not be carried on.")
+        print(f"{number} matches; {len(changed)} would go otherwise, {results} with another result; {still} could not be continued.")
         if undecided:
             print(f"{undecided} entries could not be decided: their secret is not known, or their rules are newer.")
     return int(bool(changed))

@@ -1,4 +1,4 @@
-"""Show the keys by which the server signs, or make a new one: `./run keys`."""
+"""Show the keys with which the server signs, or make a new one: `./run keys`."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from tools.platform import add_data_option
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print every key, after making a new one if that was asked for. Return 1 if there are none, 2 if they cannot be read or changed."""
-    parser = argparse.ArgumentParser(prog="run keys", description="Show the keys by which the server signs.")
+    """Print every key; with `rotate`, make a new one first. Return 1 if there are no keys, 2 if they cannot be read or changed."""
+    parser = argparse.ArgumentParser(prog="run keys", description="Show the keys with which the server signs, or make a new one.")
     parser.add_argument("command", nargs="?", choices=["rotate"], help="make a new key; the old private key is deleted")
     parser.add_argument("--name", default="", help="with rotate: a new name for the server, such as a domain of yours")
     parser.add_argument("--keys", type=Path, help="folder of the keys ($WARLEDGER_KEYS, or keys in the data folder)")
@@ -42,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def as_text(folder: Path, found: Keyring) -> list[str]:
     """Return the keys as lines of text, the newest last."""
-    lines = [f"{folder} has the keys of {found.signing.verifier.name}. It signs by the last one."]
+    lines = [f"{folder} has the keys of {found.signing.verifier.name}. It signs with the last one."]
     for published in found.keys:
         until = "now" if published.until is None else moment(published.until)
         lines.append(f"{published.key.vkey}  from {moment(published.since)} until {until}")

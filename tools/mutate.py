@@ -1,10 +1,10 @@
-"""Mutation testing: change the code one place at a time, and see whether a test notices. `./run mutate [GROUP...]`.
+"""Mutation testing: change one place of the code at a time, and see whether a test fails. `./run mutate [GROUP...]`.
 
-mutmut makes the mutants and runs those tests of a group that reach the changed function. A mutant that survives is tried again in a new
-process, also with the wider tests of its group, because mutmut cannot change what has run at import or is kept in a cache. The laws then
-play LAW_MATCHES matches each (a variable of the environment; 10), and the first failure ends the trial.
-tests/survivors.yaml lists the mutants that change nothing, each with the reason. They do not count. The score of a group is the share of
-the others that a test kills; to take longer than CLOCK is to be killed.
+mutmut makes the mutants and runs the tests of a group that reach the changed function. A mutant that survives is tried again in a new
+process with the wider tests of its group, because mutmut cannot change code that ran at import or results in a cache. In this second trial
+the laws play LAW_MATCHES matches each (an environment variable; 10), and the first failure ends the trial.
+tests/survivors.yaml lists the mutants that do not change the behaviour, each with the reason. They do not count. The score of a group is
+the share of the others that the tests kill. A mutant that takes longer than CLOCK is killed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ROOT = Path(__file__).resolve().parent.parent
 WORK = ROOT / "build" / "mutate"
 SURVIVORS = "tests/survivors.yaml"
 LEAST = 90.0  # percent
-CLOCK = 300  # seconds for the second trial of one survivor
+CLOCK = 300  # seconds for the second trial of a mutant
 LAWS = ("tests/games/test_laws.py", "tests/games/test_leaving.py")
 LAW_MATCHES = "10"
 _RECORD = """
@@ -49,9 +49,9 @@ _LIVED = (0, 5, 33)  # exit codes in mutmut's files: every test passed, no test 
 
 
 class Group(NamedTuple):
-    """A part of the code, the tests that mutmut runs on its mutants, and wider tests for those that survive.
+    """A part of the code, the tests that mutmut runs on its mutants, and wider tests for the mutants that survive.
 
-    `chosen` is an expression for pytest's -k that picks among the tests.
+    `chosen` is a -k expression of pytest that selects tests.
     """
 
     files: tuple[str, ...]
@@ -60,7 +60,7 @@ class Group(NamedTuple):
     chosen: str = ""
 
 
-_NO_MUTANT = "read_as_it_was_written or contains_no_id"  # tests of the recording and of the text of the code
+_NO_MUTANT = "read_as_it_was_written or contains_no_id"  # tests of recordings and of the text of the code
 
 
 def _prefix(game: Game) -> str:
@@ -74,7 +74,7 @@ _PREFIXES = {game.id: _prefix(game) for game in GAMES.values()}
 
 
 def _rules(game: str) -> Group:
-    """Return the group of a game's rules: what decides, folds and lists, without what only draws or values positions."""
+    """Return the group of a game's rules, without modules that only draw or evaluate positions."""
     aside = {"board.py", "document.py", "guess.py", "scene.py", "sight.py", "worth.py"}
     files = sorted((ROOT / "games" / game).rglob("*.py"))
     others = [f"{prefix}- or [{name}] or [{name}: or -{name}]" for name, prefix in _PREFIXES.items() if name != game]
@@ -87,7 +87,7 @@ def _rules(game: str) -> Group:
 
 
 def _table() -> Group:
-    """Return the group of the table's rules, without what only draws or reads data."""
+    """Return the group of the table's rules, without modules that only draw or read data."""
     aside = {"board.py", "data.py", "document.py", "__init__.py"}
     files = tuple(f"table/{file.name}" for file in sorted((ROOT / "table").glob("*.py")) if file.name not in aside)
     return Group(files, ("tests/table",), ("tests/service/test_openapi.py",))
@@ -150,7 +150,7 @@ GROUPS = {
 
 
 class Mutant(NamedTuple):
-    """A mutant: its name in mutmut, the function that it changes, and its removed and added lines."""
+    """A mutant: its name in mutmut, the function that it changes, the removed lines and the added lines."""
 
     name: str
     function: str
@@ -164,14 +164,14 @@ class Mutant(NamedTuple):
 
     @property
     def change(self) -> tuple[str, str, str]:
-        """What tests/survivors.yaml knows it by: mutmut numbers its mutants anew when a function changes."""
+        """How tests/survivors.yaml identifies the mutant. mutmut renumbers mutants when a function changes."""
         return self.function, self.removed, self.added
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Test the groups. Return 0 if the score of each is high enough, 1 if not."""
+    """Test the groups. Return 0 if every score is high enough, else 1."""
     parser = argparse.ArgumentParser(prog="./run mutate", description=__doc__.split("\n\n")[0])
-    parser.add_argument("groups", nargs="*", metavar="GROUP", help=f"which part of the code ({', '.join(GROUPS)}); without any, every part")
+    parser.add_argument("groups", nargs="*", metavar="GROUP", help=f"a part of the code: {', '.join(GROUPS)} (default: all)")
     parser.add_argument("--only", action="append", default=[], metavar="PATTERN", help="only mutants like games.war.attacks.*")
     parser.add_argument("--sample", type=int, metavar="N", help="try N mutants of each group, drawn at random, instead of all")
     parser.add_argument("--seed", type=int, default=0, help="the seed of the sample (0)")
@@ -188,13 +188,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def explanations() -> Counter[tuple[str, str, str]]:
-    """Return how many mutants of each kind change nothing: by function, removed lines and added lines."""
+    """Return how many mutants of each kind do not change the behaviour: by function, removed lines and added lines."""
     rows = yaml.safe_load((ROOT / SURVIVORS).read_text(encoding="utf-8")) or []
     return Counter((row["function"], row["removed"], row["added"]) for row in rows)
 
 
 def _score(name: str, options: argparse.Namespace, explained: Counter[tuple[str, str, str]]) -> float:
-    """Test one group, print its survivors and its score, and return the score in percent."""
+    """Test one group, print its survivors and its score, and return the score in percent.
+
+    Mutants that tests/survivors.yaml explains do not count.
+    """
     group, folder = GROUPS[name], WORK / name
     print(f"{name}: making and trying the mutants.", flush=True)
     _copy(group, folder)
@@ -225,7 +228,7 @@ def _try(folder: Path, options: argparse.Namespace) -> None:
     """Make the mutants in a folder, and run the first tests on them or on a sample."""
     patterns = options.only
     if options.sample:
-        _mutmut(folder, options.processes, [_NOBODY])  # makes the mutants, and fails since it finds none of that name
+        _mutmut(folder, options.processes, [_NOBODY])  # makes the mutants, and fails because none has this name
         names = sorted(name for name, _ in _tried(folder) if not patterns or any(fnmatch(name, pattern) for pattern in patterns))
         patterns = random.Random(options.seed).sample(names, min(options.sample, len(names)))
     if _mutmut(folder, options.processes, patterns):
@@ -252,7 +255,7 @@ def _copy(group: Group, folder: Path) -> None:
     settings = {
         "source_paths": sorted({file.split("/")[0] for file in group.files}),
         "only_mutate": list(group.files),
-        "do_not_mutate_patterns": [r"raise AssertionError\("],  # its text is for whoever broke the code
+        "do_not_mutate_patterns": [r"raise AssertionError\("],  # the text is for developers
         "also_copy": tops,
         "pytest_add_cli_args": ["-p", "no:cacheprovider", "-p", "no:xdist", *(["-k", group.chosen] if group.chosen else [])],
         "pytest_add_cli_args_test_selection": list(group.tests),
@@ -277,8 +280,8 @@ def _tried(folder: Path) -> Iterator[tuple[str, int | None]]:
 
 
 def _described(folder: Path, mutants: Sequence[str]) -> list[Mutant]:
-    """Return the changes that mutants make."""
-    from mutmut.mutation.diff_apply import get_diff_for_mutant  # needs the current folder, so it is used only here
+    """Return mutants with their changes, given their names."""
+    from mutmut.mutation.diff_apply import get_diff_for_mutant  # it needs the current folder, so it is imported only here
 
     found = []
     with contextlib.chdir(folder):
@@ -291,13 +294,13 @@ def _described(folder: Path, mutants: Sequence[str]) -> list[Mutant]:
 
 
 def _plain(mangled: str) -> str:
-    """Return the name of a function from mutmut's name of one of its mutants: `x_act__mutmut_3` is `act`."""
+    """Return the name of a function, given mutmut's name for a mutant: `act` for `x_act__mutmut_3`."""
     function = mangled.rpartition("__mutmut_")[0]
     return function.removeprefix("x_").removeprefix("xǁ").replace("ǁ", ".")
 
 
 def _reaching(group: Group, folder: Path) -> dict[str, Sequence[str]]:
-    """Return the first tests that reach each function, by its name in mutmut: all of them if it runs at import."""
+    """Return by function, in mutmut's names, the first tests that reach it. If it runs at import, all tests do."""
     modules = sorted({file.relative_to(folder).with_suffix("").as_posix() for pattern in group.files for file in folder.glob(pattern)})
     names = [module.replace("/", ".").removesuffix(".__init__") for module in modules]
     environment = {**_environment(folder / "mutants"), "MUTANT_UNDER_TEST": "stats"}
@@ -308,7 +311,7 @@ def _reaching(group: Group, folder: Path) -> dict[str, Sequence[str]]:
 
 
 def _survives(group: Group, folder: Path, mutant: Mutant, reaching: Sequence[str]) -> bool:
-    """Return True if a mutant passes, in a process of its own, the first tests that reach its function and the wider tests."""
+    """Return True if a mutant passes the first tests that reach its function and the wider tests, in a process of its own."""
     tests = (*reaching, *group.wider)
     if not tests:
         return True

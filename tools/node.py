@@ -1,4 +1,4 @@
-"""Where Node is: the tests of the JavaScript modules and `./run bench` run them with it."""
+"""Find Node.js. The tests of the JavaScript modules and `./run bench` need it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def binary() -> str | None:
-    """Return the path of a Node: that of WARLEDGER_NODE, the one that Playwright brings, or the one on PATH. None if there is none."""
+    """Return the path of Node, or None: from WARLEDGER_NODE, from the Playwright package, or from PATH."""
     if named := os.environ.get("WARLEDGER_NODE"):
         return named
     found = importlib.util.find_spec("playwright")

@@ -1,4 +1,4 @@
-"""Writes openapi.yaml from the code: `./run openapi`."""
+"""Write openapi.yaml from the code: `./run openapi`."""
 
 from __future__ import annotations
 

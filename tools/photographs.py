@@ -1,7 +1,6 @@
-"""Photographs by a Chromium: of drawn boards (`./run pictures --png`), and of every page (`./run pictures --pages`).
+"""Take screenshots with a Chromium: of drawn boards (`./run pictures --png`) and of every page (`./run pictures --pages`).
 
-For the pages a private service plays a match of each game, so they are those that people see, light and dark, wide and as a telephone
-shows them.
+For the pages, a private service plays a match of each game. Every page is photographed light and dark, wide and at the size of a telephone.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ PATIENCE = 600  # long polls
 
 @contextmanager
 def _opened(browser: str) -> Iterator[Browser]:
-    """Open the Chromium of a path for a block."""
+    """Open the Chromium at a path for a block."""
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=browser, args=list(FLAGS))
         try:
@@ -40,7 +39,7 @@ def _opened(browser: str) -> Iterator[Browser]:
 
 
 def photograph_drawings(browser: str, drawings: Iterable[Path]) -> None:
-    """Make an image beside each SVG file: of a wide one as it is, of a tall one as a telephone shows it, at twice its resolution."""
+    """Make an image beside each SVG file. Tall drawings get the width of a telephone, at twice its resolution."""
     with _opened(browser) as opened:
         for path in drawings:
             wide, high = map(float, re.findall(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', path.read_text(encoding="utf-8"))[0])
@@ -51,14 +50,14 @@ def photograph_drawings(browser: str, drawings: Iterable[Path]) -> None:
             html.write_text(f'<body style="margin:0"><img src="{path.name}" width="{across}" style="display:block">', encoding="utf-8")
             page.goto(html.resolve().as_uri())
             page.bring_to_front()
-            page.wait_for_timeout(SETTLED)  # a page that was never shown has no picture yet
+            page.wait_for_timeout(SETTLED)  # a page that was never shown has no picture
             page.screenshot(path=path.with_suffix(".png"))
             page.close()
             html.unlink()
 
 
 def photograph_pages(browser: str, games: Sequence[Game], to: Path) -> None:
-    """Write an image of every page into a folder, and print their names."""
+    """Write an image of every page into a folder, and print the names of the files."""
     with tempfile.TemporaryDirectory() as data, private.service(Path(data)) as place, _opened(browser) as opened:
         with httpx.Client(base_url=place.url, timeout=60) as client:
             key = client.post("/v1/players", json={"name": "Ada"}).json()["key"]
@@ -72,7 +71,7 @@ def photograph_pages(browser: str, games: Sequence[Game], to: Path) -> None:
 
 
 def _pages(client: httpx.Client, game: Game) -> Iterator[tuple[str, str]]:
-    """Yield the name and the address of each page of a game. Three of them are moments of a match that was played."""
+    """Yield the name and the address of each page of a game. Three of them show moments of a finished match."""
     seats = list(game.seats.ids)
     over = _played(client, game.id, dict.fromkeys(seats, "ai:greedy"))
     version = client.get(f"/v1/matches/{over}").json()["version"]
@@ -87,20 +86,20 @@ def _pages(client: httpx.Client, game: Game) -> Iterator[tuple[str, str]]:
 
 
 def _played(client: httpx.Client, game: str, seats: dict[str, str]) -> str:
-    """Return a match that artificial players have played to its end."""
+    """Let artificial players play a match to its end. Return its id."""
     match: str = client.post("/v1/matches", json={"game": game, "seats": seats}).json()["id"]
     _wait(client, match, lambda standing: standing["status"] == "over")
     return match
 
 
 def _wait(client: httpx.Client, match: str, ready: Callable[[dict[str, Any]], bool]) -> None:
-    """Wait until the standing of a match is as wanted. Raise RuntimeError if that takes too long."""
+    """Wait until `ready` is true of the standing of a match. Raises RuntimeError if that takes too long."""
     for _ in range(PATIENCE):
         standing = client.get(f"/v1/matches/{match}").json()
         if ready(standing):
             return
         client.get(f"/v1/matches/{match}/entries", params={"after": standing["version"], "limit": 1, "wait": 9})
-    raise RuntimeError(f"{match} did not come as far as wanted")
+    raise RuntimeError(f"{match} did not get far enough in time")
 
 
 def _photographs(browser: Browser, url: str, key: str, name: str, path: str, to: Path) -> Iterator[Path]:

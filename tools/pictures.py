@@ -1,7 +1,7 @@
 """Draw every game at three moments, light and dark, wide and tall: `./run pictures [--to DIR] [--png] [--pages]`.
 
-SVG needs nothing. `--png` also makes images of them and `--pages` of every page, with a Chromium (tools/browsers.py). `--covers` draws the
-covers that the lobby shows.
+The SVG files need no browser. `--png` also makes images of them, and `--pages` makes images of every page; both need a Chromium
+(tools/browsers.py). `--covers` draws the covers in the lobby.
 """
 
 from __future__ import annotations
@@ -35,15 +35,17 @@ class Moment(NamedTuple):
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Write the pictures and print their sizes. Return 2 if images are wanted and there is no Chromium."""
+    """Write the pictures and print their sizes. Return 2 if there is no Chromium for images."""
     parser = argparse.ArgumentParser(prog="run pictures", description="Draw every game at three moments, light and dark, wide and tall.")
-    parser.add_argument("--to", type=Path, default=Path("build/pictures"), metavar="DIR", help="where to (default: build/pictures)")
+    parser.add_argument(
+        "--to", type=Path, default=Path("build/pictures"), metavar="DIR", help="the folder of the pictures (default: build/pictures)"
+    )
     parser.add_argument("--game", choices=list(GAMES), help="one game (default: all)")
-    parser.add_argument("--seats", type=int, metavar="N", help="how many seats (default: as many as the game has)")
-    parser.add_argument("--seed", default="1", help="the match that is played (default: 1)")
-    parser.add_argument("--level", default="greedy", help="who plays it (default: greedy)")
+    parser.add_argument("--seats", type=int, metavar="N", help="the number of seats (default: all)")
+    parser.add_argument("--seed", default="1", help="the seed of the match (default: 1)")
+    parser.add_argument("--level", default="greedy", help="the level that plays it (default: greedy)")
     parser.add_argument("--png", action="store_true", help="make images too, with a Chromium")
-    parser.add_argument("--pages", action="store_true", help="photograph every page of a private service, with a Chromium")
+    parser.add_argument("--pages", action="store_true", help="make images of every page of a private service, with a Chromium")
     parser.add_argument("--covers", action="store_true", help="draw the covers of the games for the lobby, and nothing else")
     options = parser.parse_args(arguments)
     games = [GAMES[options.game]] if options.game else list(GAMES.values())
@@ -76,27 +78,27 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def moments(game: Game, seats: list[str], seed: str, level: str) -> list[Moment]:
-    """Play a match and return three moments of it: after the set-up, the most crowded one of its middle, and the end."""
+    """Play a match and return three moments: after the set-up, the most crowded one in the middle, and the end."""
     steps = list(play(game, seats, seed, level))
     set_up = next(step for step in steps if step.state["phase"] != "setup" and step.events)
     middle = steps[len(steps) // 3 : -1] or steps
-    crowded = max(middle, key=lambda step: (len(game.scene(game.view(step.state, SPECTATOR)).pieces), telling(step)))
+    crowded = max(middle, key=lambda step: (len(game.scene(game.view(step.state, SPECTATOR)).pieces), fights(step)))
     return [set_up._replace(name="set-up"), crowded._replace(name="middle"), steps[-1]._replace(name="end")]
 
 
 def cover(game: Game) -> str:
-    """Return the board of the crowded middle of a match, as the lobby shows it."""
+    """Return the cover of a game: the board in the crowded middle of a match."""
     moment = next(moment for moment in moments(game, list(game.seats.ids), "1", "random") if moment.name == "middle")
     return svg(game, game.view(moment.state, SPECTATOR), (), BOARD)
 
 
-def telling(step: Moment) -> int:
-    """Return how much of a step is dice or fights, of which pictures should show some."""
+def fights(step: Moment) -> int:
+    """Return how many events of a step are rolls or fights. Pictures should show some."""
     return sum(["rolled" in event["type"] or "attack" in event["type"] for event in step.events])
 
 
 def play(game: Game, seats: list[str], seed: str, level: str) -> Iterator[Moment]:
-    """Yield a match step by step. Its dice and its players' choices follow from the seed alone."""
+    """Yield a match step by step. The dice and the choices follow from the seed alone."""
     dice, minds = Drawn(random.Random(f"{seed}/dice").randrange), Drawn(random.Random(f"{seed}/players").randrange)
     state = game.begin(seats, {})
     memory: Memory = {}

@@ -1,6 +1,6 @@
-"""Pin the rules of a game as they are now, so that matches go on under them after a change: `./run pin GAME`.
+"""Pin the present rules of a game, so that running matches can keep them after a change: `./run pin GAME`.
 
-With `--needed` it says which revisions the matches of the store need, and so which pinned ones may go.
+`--needed` lists the revisions that the matches of the store need. Other pinned revisions can be removed.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class CannotPin(Exception):
 
 
 def pin(game: Game) -> Path:
-    """Copy the folder of a game as its revision, with imports from the copy, and return the new folder. Raise CannotPin.
+    """Copy the folder of a game as its revision, and return the new folder. Raises CannotPin.
 
-    The content hash of the copy is that of the original.
+    The copy imports from itself. It has the content hash of the original.
     """
     folder = folder_of(game.id, game.revision)
     if folder.exists():
@@ -62,38 +62,38 @@ def pin(game: Game) -> Path:
 
 
 def files_of(folder: Path) -> Iterator[Path]:
-    """Yield the files of a game that belong to a revision: all but what Python leaves there, and the list of a copy."""
+    """Yield the files of a game that belong to a revision: all except Python's caches and the list of copied files."""
     for file in sorted(folder.rglob("*")):
         if file.is_file() and "__pycache__" not in file.parts and file.name != LIST:
             yield file
 
 
 def edited(folder: Path) -> list[str]:
-    """Return the files of a pinned revision that are not as they were copied, or that came or went since then."""
+    """Return the files of a pinned revision that were changed, added or removed since it was copied."""
     copied = json.loads((folder / LIST).read_text(encoding="utf-8"))
     here = {file.relative_to(folder).as_posix(): sha256(file.read_bytes()).hexdigest() for file in files_of(folder)}
     return sorted(name for name in copied.keys() | here.keys() if copied.get(name) != here.get(name))
 
 
 def described(need: Need) -> str:
-    """Return a line about a revision that matches need, or that is pinned."""
+    """Return a line of text about a revision that matches need or that is pinned."""
     matches = f"{need.running} running and {need.over} finished matches need it" if need.matches else "no match needs it"
     if need.where == "missing":
         return f"{need.game} revision {need.revision}: MISSING, and {matches}"
     if need.where == "pinned" and not need.matches:
-        return f"{need.game} revision {need.revision}: pinned, and {matches}; games/pinned/{need.game}/r{need.revision} may go"
+        return f"{need.game} revision {need.revision}: pinned, and {matches}; games/pinned/{need.game}/r{need.revision} can be removed"
     return f"{need.game} revision {need.revision}: {need.where}; {matches}"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Pin the rules of a game, or say what is needed. Return 1 if it cannot be done, or if rules that are needed are missing."""
-    parser = argparse.ArgumentParser(prog="run pin", description="Keep the rules of a game as they are now, before they change.")
+    """Pin the rules of a game, or list the needed revisions. Return 1 if this fails, or if needed rules are missing."""
+    parser = argparse.ArgumentParser(prog="run pin", description="Keep a copy of the present rules of a game before you change them.")
     parser.add_argument("game", nargs="?", choices=sorted(GAMES), metavar="GAME", help=", ".join(sorted(GAMES)))
-    parser.add_argument("--needed", action="store_true", help="say which revisions the matches of the store need")
+    parser.add_argument("--needed", action="store_true", help="list the revisions that the matches of the store need")
     add_data_option(parser)
     options = parser.parse_args(arguments)
     if (options.game is None) != options.needed:
-        parser.error("name a game to pin, or ask --needed")
+        parser.error("name a game to pin, or use --needed")
     try:
         if options.needed:
             with opened(options.data) as platform:

@@ -1,4 +1,4 @@
-"""The platform for commands that work without HTTP: over a running store, or over one that is started for the data folder."""
+"""Open the platform for commands that work without HTTP: on a running store, or on one that is started for the data folder."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def add_data_option(parser: argparse.ArgumentParser) -> None:
 
 @contextmanager
 def opened(data: Path | None) -> Iterator[Platform]:
-    """Open the platform of a data folder, or of WARLEDGER_REDIS_URL, for a block. Raise Unable."""
+    """Open the platform of a data folder, or of WARLEDGER_REDIS_URL, for a block. Raises Unable."""
     try:
         settings = settings_from_environment()
     except EnvError as reason:

@@ -1,4 +1,4 @@
-"""Make .venv, or update it from a hash-pinned list. Only the standard library is used, because nothing is installed yet."""
+"""Make .venv, or update it from a hash-pinned list. This uses only the standard library, because nothing is installed yet."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NO_PACKAGES = "The packages could not be installed; the output of pip is above. 
 
 
 def prepare(here: Path, name: str, listed: str, stamp: str) -> None:
-    """Install the set `name` from the file `listed`. Do nothing if its stamp is there. A second call at the same time waits."""
+    """Install the package set `name` from the file `listed`, unless its stamp is current. A second call at the same time waits."""
     folder = here / ".venv"
     python = folder / "bin" / "python"
     lock = os.open(here, os.O_RDONLY)
@@ -25,7 +25,7 @@ def prepare(here: Path, name: str, listed: str, stamp: str) -> None:
         say(f"Making {folder} with Python {sys.version.split()[0]}.")
         if subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], stdout=subprocess.DEVNULL).returncode:
             sys.exit(NO_VENV)
-        install(python, here / PIP, silent=True)  # if it fails, the pip that came with Python does it, and says what is wrong
+        install(python, here / PIP, silent=True)  # if this fails, the pip of Python does the work and reports the error
     say(f"Installing the packages of {listed}; this takes about half a minute, once.")
     if not install(python, here / listed):
         sys.exit(NO_PACKAGES)
@@ -33,25 +33,25 @@ def prepare(here: Path, name: str, listed: str, stamp: str) -> None:
 
 
 def install(python: Path, listed: Path, silent: bool = False) -> bool:
-    """Install a hash-pinned list of packages. Return whether that succeeded."""
+    """Install a hash-pinned list of packages. Return True if this succeeds."""
     command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes", "-r", str(listed)]
     environment = {**os.environ, "PIP_USER": "0", "PIP_REQUIRE_VIRTUALENV": "0"}
     return subprocess.run(command, env=environment, capture_output=silent).returncode == 0
 
 
 def done(folder: Path, name: str) -> str | None:
-    """Return the stamp of the list that was last installed as `name`, or None."""
+    """Return the stamp of the last list that was installed as `name`, or None."""
     stamp = folder / f"{name}.stamp"
     return stamp.read_text() if stamp.exists() else None
 
 
 def works(python: Path) -> bool:
-    """Return True if the Python of the environment starts and has pip. An upgrade of the system may have broken it."""
+    """Return True if the Python of the environment starts and has pip. A system upgrade can break it."""
     return python.exists() and subprocess.run([str(python), "-c", "import pip"], capture_output=True).returncode == 0
 
 
 def say(sentence: str) -> None:
-    """Print to the standard error, so that the standard output holds only the output of the command."""
+    """Print to the standard error. The standard output is for the output of the command alone."""
     print(sentence, file=sys.stderr, flush=True)
 
 

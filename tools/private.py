@@ -1,4 +1,4 @@
-"""A private service: all of `./run serve` on a free port, over a data folder of its own, for one `with` block."""
+"""Start a private service for one `with` block: all of `./run serve` on a free port, with a data folder of its own."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from events.due import QUICK
 
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE = 60.0  # seconds until the service must have started or stopped
-POLL = 0.02  # seconds between two looks at the file that says it has started
-SMALL = ("--web", "1", "--queues", ",".join(QUICK))  # options for as few processes as can be, none of which searches
+POLL = 0.02  # seconds between two looks at the file with its address
+SMALL = ("--web", "1", "--queues", ",".join(QUICK))  # options for the fewest processes, without searches
 
 
 class Running(Protocol):
-    """A process, as `subprocess.Popen` is one."""
+    """A process, with some of the methods of `subprocess.Popen`."""
 
     @property
     def pid(self) -> int:
-        """Its number."""
+        """The process id."""
 
     def poll(self) -> int | None:
-        """Return the status with which it ended; None while it runs."""
+        """Return the exit status, or None while the process runs."""
 
     def wait(self, timeout: float | None = None) -> int:
-        """Return the status with which it ends."""
+        """Wait for the end of the process. Return the exit status."""
 
     def send_signal(self, number: int, /) -> None:
         """Send a signal."""
@@ -55,7 +55,7 @@ class Place(NamedTuple):
 
 @contextmanager
 def service(data: Path, *options: str, environment: Mapping[str, str] | None = None) -> Iterator[Place]:
-    """Start a service over a data folder and stop it when the block ends. The folder stays. Raise RuntimeError if it does not start."""
+    """Start a service on a data folder, and stop it at the end of the block. The folder stays. Raises RuntimeError if it does not start."""
     place = started(data, *options, environment=environment)
     try:
         yield place
@@ -65,7 +65,7 @@ def service(data: Path, *options: str, environment: Mapping[str, str] | None = N
 
 
 def started(data: Path, *options: str, environment: Mapping[str, str] | None = None) -> Place:
-    """Start a service that runs until it is stopped. Raise RuntimeError if it does not start."""
+    """Start a service that runs until it is stopped. Raises RuntimeError if it does not start."""
     address = data / "serve.json"
     address.unlink(missing_ok=True)
     process = start(["--port", "0", "--data", str(data), *options], {**python_environment(), **(environment or {})})
@@ -81,7 +81,7 @@ def started(data: Path, *options: str, environment: Mapping[str, str] | None = N
 
 
 def start(arguments: list[str], environment: dict[str, str]) -> Running:
-    """Start `serve`. Tests have a way of their own."""
+    """Start `serve`. Tests replace this function."""
     command = [sys.executable, "-m", "service.supervisor.serve", *arguments]
     return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True)
 

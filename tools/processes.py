@@ -1,4 +1,4 @@
-"""The processes of this machine and their descendants, from /proc, or from `ps` if there is no /proc."""
+"""List the processes of this machine and their descendants, from /proc, or from `ps` if there is no /proc."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def family(number: int) -> list[Process]:
     every = processes()
     found: list[Process] = []
     parents = {number}
-    for _ in every:  # no process has more generations of descendants than there are processes
+    for _ in every:  # there are no more generations than processes
         children = [process for process in every if process.parent in parents]
         if not children:
             break

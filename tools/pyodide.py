@@ -1,4 +1,4 @@
-"""Fetch Pyodide, so that readers can decide every action of a match again in their own tab: `./run pyodide`."""
+"""Fetch Pyodide, so that readers can decide every action of a match again in their browser: `./run pyodide`."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ PACKAGE = f"pyodide@{VERSION}"
 INTEGRITY = "sha512-0YvXxEhfEdpLfb/XkM2BFAeMROq0iMUX2bzzH9pOttyMcWkwq+HbE5uyuGD82LN7y2q+SNvi/6V5JEsOlD2R1A=="
 PATIENCE = 600  # seconds
 ABOUT = (
-    f"Fetch {PACKAGE} with npm (6.5 MB) and check its hash. A service that is started afterwards lets readers decide every action of a "
-    "match again, by the unchanged rules, in their own tab."
+    f"Fetch {PACKAGE} with npm (6.5 MB) and check its hash. After a restart, the service lets readers decide every action of a match "
+    "again in their browser, with the unchanged rules."
 )
 
 
 class CannotFetch(Exception):
-    """Pyodide cannot be had. The text says why and what helps, in a sentence."""
+    """Pyodide cannot be fetched. The text says why, and what to do."""
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Fetch Pyodide and say where it is. Return 1 if it cannot be had."""
+    """Fetch Pyodide and print where it is. Return 1 if this fails."""
     parser = argparse.ArgumentParser(prog="run pyodide", description=ABOUT)
-    parser.add_argument("--from", dest="file", type=Path, metavar="FILE", help=f"the package, as `npm pack {PACKAGE}` gives it elsewhere")
+    parser.add_argument("--from", dest="file", type=Path, metavar="FILE", help=f"the package, if you ran `npm pack {PACKAGE}` elsewhere")
     chosen = Path(os.environ.get("WARLEDGER_PYODIDE") or PYODIDE)
     parser.add_argument("--to", type=Path, default=chosen, metavar="DIR", help="the folder ($WARLEDGER_PYODIDE, or .pyodide beside run)")
     options = parser.parse_args(arguments)
@@ -43,12 +43,12 @@ def main(arguments: list[str] | None = None) -> int:
     except (CannotFetch, OSError) as reason:
         print(reason, file=sys.stderr)
         return 1
-    print(f"{PACKAGE} is in {options.to}. Start the service again, and its pages offer to decide every action again.")
+    print(f"{PACKAGE} is in {options.to}. Restart the service, and its pages offer to decide every action again.")
     return 0
 
 
 def packed(folder: Path) -> Path:
-    """Let npm bring the package into a folder, with the settings that the user has for it. Return its file. Raise CannotFetch."""
+    """Download the package to a folder with npm and the user's npm settings. Return its file. Raises CannotFetch."""
     npm = shutil.which("npm")
     if npm is None:
         raise CannotFetch(f"There is no npm here. Install Node.js, or run `npm pack {PACKAGE}` elsewhere and give the file with --from.")
@@ -56,16 +56,16 @@ def packed(folder: Path) -> Path:
         subprocess.run([npm, "pack", PACKAGE, "--pack-destination", str(folder)], check=True, stdout=subprocess.DEVNULL, timeout=PATIENCE)
         return next(folder.glob("*.tgz"))
     except (subprocess.SubprocessError, StopIteration):
-        raise CannotFetch(f"npm could not fetch {PACKAGE}; what it said is above. Check the network and its settings.") from None
+        raise CannotFetch(f"npm could not fetch {PACKAGE}; its output is above. Check the network and the settings of npm.") from None
 
 
 def unpack(file: Path, to: Path) -> None:
-    """Put what a worker loads of a package into a folder, in place of what was there. Raise CannotFetch, OSError."""
+    """Replace the content of a folder by the files of a package that a web worker loads. Raises CannotFetch, OSError."""
     found = "sha512-" + base64.b64encode(hashlib.sha512(file.read_bytes()).digest()).decode()
     if found != INTEGRITY:
-        raise CannotFetch(f"{file.name} is not {PACKAGE} as it was published: its hash is {found}. Nothing was changed.")
+        raise CannotFetch(f"{file.name} is not the published {PACKAGE}: its hash is {found}. Nothing was changed.")
     to.mkdir(parents=True, exist_ok=True)
-    (to / LIST).unlink(missing_ok=True)  # the folder counts for nothing until all is there
+    (to / LIST).unlink(missing_ok=True)  # without this file, the service ignores the folder
     with tarfile.open(file) as archive:
         contents = {name: archive.extractfile(f"package/{name}") for name in (*NAMES, LIST)}
         for name, content in contents.items():

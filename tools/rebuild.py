@@ -1,4 +1,4 @@
-"""Throw every projection away and derive it anew from the logs: `./run rebuild`."""
+"""Delete every projection and derive it again from the logs: `./run rebuild`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from tools.platform import Unable, add_data_option, opened
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Rebuild, and print what was done. Return 1 if the store cannot be reached or if something could not be put right."""
-    parser = argparse.ArgumentParser(prog="run rebuild", description="Derive every projection anew, also while a service runs.")
+    """Rebuild, and print what was done. Return 1 if the store cannot be reached or something could not be repaired."""
+    parser = argparse.ArgumentParser(prog="run rebuild", description="Derive every projection again, also while a service runs.")
     add_data_option(parser)
     options = parser.parse_args(arguments)
     began = time.perf_counter()
@@ -27,9 +27,9 @@ def main(arguments: list[str] | None = None) -> int:
     for match in done.unreadable:
         print(f"{match} cannot be replayed and was left alone. `./run audit {match}` says why.", file=sys.stderr)
     for key in done.misplaced:
-        print(f"{key} is a log in a partition that is not its match's. Nobody reads it, and it was left alone.", file=sys.stderr)
+        print(f"{key} is a log in the wrong partition. Nothing reads it, and it was left alone.", file=sys.stderr)
     for match in done.secretless:
-        print(f"{match} goes on, but its secret is missing, so that it cannot be played. Restore it from a backup.", file=sys.stderr)
+        print(f"{match} is not over, but its secret is missing, so it cannot be played. Restore it from a backup.", file=sys.stderr)
     return 1 if done.unreadable or done.misplaced or done.secretless else 0
 
 

@@ -1,10 +1,11 @@
 """Read matches from files: dossiers, records, archives, and folders of them. Write archives.
 
-An archive holds whole matches, compactly: an xz stream of lines, each canonical JSON. The first is `{"archive":1}`. Then each match has a
-line of its own, `{"digest","entries","match","revision","rules","secret"}`: the last digest, how many entries follow, and what is in each
-of them. The lines of its entries have what remains: `action`, `actor`, `events`, `request` if there is one, and `at`, the milliseconds
-since the entry before, or for the first since 1970. Whatever follows from these is left out: format, version, digest, and the secret, whose
-place `secret_revealed` marks. An entry whose `revision` or `rules` are not those of its match names them.
+An archive holds whole matches in little space. It is an xz stream of lines in canonical JSON. The first line is `{"archive":1}`. Each match
+then begins with a line `{"digest","entries","match","revision","rules","secret"}`: the last digest, the number of entries, and the members
+that its entries share. A line for each entry follows, with `action`, `actor`, `events`, `request` if there is one, and `at`: the
+milliseconds since the entry before, or, for the first entry, since 1970. It also has `revision` or `rules` if they differ from those of the
+match. Everything that follows from these members is left out: format, version, digest, and the secret. `secret_revealed` marks the entry
+that reveals the secret.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ _PRESET = 9 | lzma.PRESET_EXTREME
 
 
 class BadRecord(Exception):
-    """A file has no matches that can be decided again. The text says why, in a sentence."""
+    """A file has no match that can be decided again. The text says why, in a sentence."""
 
 
 class Record(NamedTuple):
-    """A match in full: its id, its entries as they stand in the log, and its secret in hex, if that is known."""
+    """A whole match: its id, the bytes of its entries in the log, and its secret in hex, or None if that is not known."""
 
     match: str
     raws: list[bytes]
@@ -37,7 +38,7 @@ class Record(NamedTuple):
 
 
 def read(paths: Iterable[Path]) -> Iterator[Record]:
-    """Yield the matches of files, and of the files in folders with a known ending. Raise BadRecord, OSError."""
+    """Yield the matches in files, and in the files of folders with a known suffix. Raises BadRecord, OSError."""
     for path in paths:
         if path.is_dir():
             yield from read(file for file in sorted(path.rglob("*")) if file.suffix in _SUFFIXES)
@@ -46,7 +47,7 @@ def read(paths: Iterable[Path]) -> Iterator[Record]:
 
 
 def read_file(path: Path) -> Iterator[Record]:
-    """Yield the matches of a file. Raise BadRecord, OSError."""
+    """Yield the matches in a file. Raises BadRecord, OSError."""
     with path.open("rb") as file:
         packed = file.read(len(_XZ)) == _XZ
     if packed:
@@ -60,7 +61,7 @@ def read_file(path: Path) -> Iterator[Record]:
 
 
 def write_archive(file: IO[bytes], records: Iterable[Record]) -> int:
-    """Write matches to a new archive, and return how many. Every entry read back from it has the same bytes. Raise BadRecord."""
+    """Write matches to a new archive, and return how many. Entries that are read back have the same bytes. Raises BadRecord."""
     number = 0
     with lzma.open(file, "wb", preset=_PRESET) as packed:
         packed.write(b'{"archive":1}\n')
@@ -74,7 +75,7 @@ def write_archive(file: IO[bytes], records: Iterable[Record]) -> int:
 
 
 def _packed(record: Record) -> Iterator[bytes]:
-    """Yield the lines of a match. Raise BadRecord."""
+    """Yield the lines of a match. Raises BadRecord."""
     try:
         entries = list(map(parse, record.raws))
     except Unreadable as reason:
@@ -106,7 +107,7 @@ def _of_archive(path: Path, lines: Iterable[bytes]) -> Iterator[Record]:
 
 
 def _matches(path: Path, lines: Iterator[bytes]) -> Iterator[Record]:
-    """Yield the matches of an archive. Raise BadRecord."""
+    """Yield the matches of an archive. Raises BadRecord."""
     for line in lines:
         about = loads(line)
         match, secret, digest, at = about["match"], about["secret"], START, 0
@@ -115,8 +116,10 @@ def _matches(path: Path, lines: Iterator[bytes]) -> Iterator[Record]:
             part = loads(next(lines, b""))
             at += part["at"]
             revision, rules = part.get("revision", about["revision"]), part.get("rules", about["rules"])
-            told = secret if "secret_revealed" in part else None
-            entry = Entry(match, version, part["actor"], part["action"], part["events"], revision, rules, at, part.get("request"), "", told)
+            shown = secret if "secret_revealed" in part else None
+            entry = Entry(
+                match, version, part["actor"], part["action"], part["events"], revision, rules, at, part.get("request"), "", shown
+            )
             linked, raw = link(digest, entry, blind)
             digest = linked.digest
             raws.append(raw)
@@ -130,10 +133,10 @@ def _of_record(path: Path, lines: list[bytes]) -> Record:
     try:
         first = loads(lines[0])
     except ValueError:
-        raise BadRecord(f"{path} is no record: its first line is not JSON.") from None
+        raise BadRecord(f"{path} is not a record: its first line is not JSON.") from None
     if isinstance(first, dict) and first.get("line") == "dossier":
         if first.get("viewer") != "all":
-            raise BadRecord(f"{path} is a dossier in part. Only a whole one can be decided again.")
+            raise BadRecord(f"{path} is a redacted dossier. Only a whole dossier can be decided again.")
         parts = [loads(line) for line in lines]
         raws = [canonical(part["entry"]) for part in parts if part.get("line") == "entry"]
         return Record(str(first.get("match")), raws, first.get("secret"))
@@ -144,5 +147,5 @@ def _of_record(path: Path, lines: list[bytes]) -> Record:
     try:
         match = parse(raws[0]).match if header is None else header[0]
     except Unreadable as reason:
-        raise BadRecord(f"{path} is no record: {reason}.") from None
+        raise BadRecord(f"{path} is not a record: {reason}.") from None
     return Record(match, raws, revealed(raws))

@@ -1,7 +1,7 @@
-"""Ridge regression in plain Python, for some dozens of features.
+"""Ridge regression in plain Python, for a few dozen features.
 
-numpy would make a fit of a second faster, and would sum in an order that differs between machines. Here the same rows give the same weights
-everywhere, and tuning needs no package of its own.
+numpy sums in an order that differs between machines. Here the same rows give the same weights everywhere, a fit takes about a second, and
+tuning needs no package.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 
 class Pull(NamedTuple):
-    """How strongly weights are drawn towards those with which a fit begins.
+    """How strongly a fit pulls the weights towards its starting weights.
 
-    `share`: as by so many times the rows that there are, above 0. `rows`: as by so many rows more, of those in which the feature is not 0.
-    A feature that is seldom other than 0 needs the second: a few matches, all won, would give it a weight beyond measure.
+    `share`: the strength in multiples of the rows, above 0. `rows`: additional strength for each feature, in rows in which the feature is
+    not 0. A rare feature needs `rows`: otherwise a few matches, all of them won, would give it a huge weight.
     """
 
     share: float
@@ -23,11 +23,11 @@ class Pull(NamedTuple):
 
 
 def ridge(rows: Sequence[Sequence[float]], targets: Sequence[float], start: Sequence[float], pull: Pull) -> list[float]:
-    """Return the weights that fit the targets best, drawn towards `start`.
+    """Return the weights that fit the targets best, pulled towards `start`.
 
-    They make the sum of the squared errors of `weights * row - target` least, plus the sum over the features of (weight - start)² times the
-    feature's sum of squares times (share + rows / the number of rows in which it is not 0). So the unit of a feature does not matter, and
-    where the rows say little, or nothing, a weight stays about what it was.
+    They minimize the sum of two terms. The first is the sum of the squared errors `weights * row - target`. The second is the sum over the
+    features of (weight - start)² times the feature's sum of squares times (share + rows / the number of rows in which it is not 0). So the
+    unit of a feature does not matter, and a weight hardly moves if the rows say little about it.
     """
     size = len(start)
     products = [[0.0] * size for _ in range(size)]
@@ -66,7 +66,7 @@ def solved(matrix: Sequence[Sequence[float]], right: Sequence[float]) -> list[fl
 
 
 def dot(one: Sequence[float], other: Sequence[float]) -> float:
-    """Return the sum of the products of two lists, from the left. The rest of the longer one counts for nothing."""
+    """Return the sum of the products of two lists, from the left. The rest of the longer list is ignored."""
     total = 0.0
     for a, b in zip(one, other, strict=False):
         total += a * b

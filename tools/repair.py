@@ -1,4 +1,4 @@
-"""Mend the store of a data folder, and say what is lost: `./run repair`."""
+"""Repair the store of a data folder, and report what is lost: `./run repair`."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from tools.platform import Unable, add_data_option
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Look at a store, mend it, and audit a sample. Return 0 if all is well, 1 if something is lost or wrong, 2 if it could not be done."""
+    """Examine a store, repair it, and audit a sample. Return 0 if all is well, 1 after losses or findings, 2 if this is not possible."""
     parser = argparse.ArgumentParser(
         prog="run repair",
-        description="Cut a damaged end off the store's file and keep it, compare the store with the journal, rebuild what is derived, "
+        description="Cut off and keep a damaged end of the store's file, compare the store with the journal, rebuild the projections, "
         "and audit a sample. The service must not run, except for --accept.",
     )
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--look", action="store_true", help="only say what is damaged and what would be lost")
+    what.add_argument("--look", action="store_true", help="only report the damage and what would be lost")
     what.add_argument("--cut", action="store_true", help=f"also cut if more than {aof.AUTOMATIC} entries would be lost")
-    what.add_argument("--accept", action="store_true", help="what is lost is noted: stop saying it")
+    what.add_argument("--accept", action="store_true", help="acknowledge the losses: stop reporting them")
     add_sample_option(parser)
     add_data_option(parser)
     options = parser.parse_args(arguments)
@@ -40,7 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def accepted(data: Path) -> int:
-    """Stop saying what is lost. Raise OSError."""
+    """Stop reporting what is lost. Raises OSError."""
     found = losses.accept(data)
     if not found:
         print("There is nothing to accept.")
@@ -52,13 +52,13 @@ def accepted(data: Path) -> int:
 
 
 def repaired(data: Path, options: argparse.Namespace) -> int:
-    """Look at the files, mend them, and check everything. Raise Unable, NotWhole, OSError."""
+    """Examine the files, repair them, and check everything. Raises Unable, NotWhole, OSError."""
     own(data)
     store = data / STORE
     damage = aof.find_damage(store)
     print("The append-only file is whole." if damage is None else described(damage))
     if damage is not None and not options.look and not options.cut and len(damage.entries) > aof.AUTOMATIC:
-        print("Restore a backup, or say --cut.")
+        print("Restore a backup, or use --cut.")
     if damage is not None and (options.look or (not options.cut and len(damage.entries) > aof.AUTOMATIC)):
         return 1
     if options.look:
@@ -72,15 +72,15 @@ def repaired(data: Path, options: argparse.Namespace) -> int:
     for match in done.unreadable:
         print(f"{match} cannot be replayed and was left alone. `./run audit {match}` says why.")
     for match in done.secretless:
-        print(f"{match} goes on, but its secret is missing, so that it cannot be played. Restore it from a backup.")
+        print(f"{match} is not over, but its secret is missing, so it cannot be played. Restore it from a backup.")
     print(as_text(found))
     known = losses.read(data)
-    print(losses.sentence(data, known) or "Nothing that is in the journal is lost.")
+    print(losses.sentence(data, known) or "Nothing in the journal is lost.")
     return int(not found.ok or bool(known) or bool(done.unreadable or done.secretless))
 
 
 def described(damage: aof.Damage) -> str:
-    """Return what is damaged, and what a cut would lose."""
+    """Return the damage as text, and what a cut would lose."""
     lines = [f"{damage.file} is damaged at byte {damage.at}. {damage.size} bytes come after that."]
     spans = losses.ranges(damage.entries)
     lines += [f"Entries in them that can be read: {len(damage.entries)}, of {len({match for match, _, _ in spans})} matches."]

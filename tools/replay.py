@@ -11,12 +11,12 @@ from tools.show import add_service_options, board, client_from, replace_unprinta
 from tools.words import facts, move
 
 KEYS = "Enter or n: next   b: back   a number: that version   e: the end   q: quit"
-UNKNOWN = "Unknown command; no step is taken."
+UNKNOWN = "Unknown command."
 CLEAR = "\x1b[2J\x1b[H"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Show version after version, as the standard input asks. Return 1 if the service gives no match."""
+    """Show the versions that the commands on standard input ask for. Return 1 if the service gives no match."""
     parser = argparse.ArgumentParser(prog="run replay", description="Step through a match in the terminal.", epilog=KEYS)
     parser.add_argument("match", metavar="MATCH")
     parser.add_argument("--from", dest="start", type=int, default=1, metavar="N", help="the version to begin at (default: 1)")
@@ -36,7 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def steps(client: Client, match: str, start: int) -> Iterator[int]:
-    """Yield the versions to show, as the reader asks for them. Raise Problem or Unreachable."""
+    """Yield the versions that the reader asks for. Raises Problem or Unreachable."""
     last = int(client.get(f"/v1/matches/{match}")["version"])
     version = max(1, min(start, last))
     command = "n"
@@ -59,7 +59,7 @@ def is_known(command: str) -> bool:
 
 
 def after(version: int, command: str, last: int) -> int:
-    """Return the version that a command asks for. An unknown command stays at this one."""
+    """Return the version that a command asks for. For an unknown command, this is the present version."""
     if command in ("", "n"):
         return version + 1
     if command == "b":
@@ -70,7 +70,7 @@ def after(version: int, command: str, last: int) -> int:
 
 
 def show(client: Client, match: str, version: int, viewer: str | None) -> None:
-    """Print the board at a version, and the entry that led to it in words. Raise Problem or Unreachable."""
+    """Print the board at a version, and its entry in words. Raises Problem or Unreachable."""
     query = {"after": version - 1, "limit": 1, **viewer_query(viewer)}
     (entry,) = client.get(f"/v1/matches/{match}/entries", **query)["entries"]
     if sys.stdout.isatty():

@@ -13,12 +13,12 @@ from tools.platform import Unable, add_data_option
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Restore. Return 0 if all is well, 1 if something is lost or wrong in it, 2 if it could not be done, 130 if interrupted."""
+    """Restore a backup. Return 0 if all is well, 1 after losses or findings, 2 if this is not possible, 130 if interrupted."""
     parser = argparse.ArgumentParser(
-        prog="run restore", description="Check a backup, put it into a data folder that nobody uses, start it and audit a sample."
+        prog="run restore", description="Check a backup, put it into a data folder that nothing uses, start it and audit a sample."
     )
     parser.add_argument("folder", type=Path, metavar="DIR", help="the folder of the backup")
-    parser.add_argument("--replace", action="store_true", help="move the data that the folder has aside, to a folder replaced-… in it")
+    parser.add_argument("--replace", action="store_true", help="first move the present data of the folder to a folder replaced-… in it")
     add_sample_option(parser)
     add_data_option(parser)
     options = parser.parse_args(arguments)
@@ -28,25 +28,25 @@ def main(arguments: list[str] | None = None) -> int:
         print(reason, file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("Interrupted. The same command begins again; what it had moved aside is in replaced-….", file=sys.stderr)
+        print("Interrupted. Run the same command to begin again; data that was moved is in replaced-….", file=sys.stderr)
         return 130
     return int(not found.ok)
 
 
 def restored(folder: Path, data: Path, replace: bool, sample: int) -> Checkup:
-    """Restore a backup, say what was done, and return what was found. Raise Unable, BadBackup, Unfit, NotWhole, OSError."""
+    """Restore a backup, print what was done, and return the result of a check. Raises Unable, BadBackup, Unfit, NotWhole, OSError."""
     with progress(backup.listed(folder).size, "Check") as bar:
         made = backup.check(folder, bar.update)
     own(data)
     with progress(made.size, "Copy") as bar:
         aside = backup.place(folder, data, replace, bar.update)
     if aside is not None:
-        print(f"The data that was there is in {aside}.")
+        print(f"The previous data is in {aside}.")
     with started(data) as platform:
         found = check(platform, sample)
     print(f"{data} has the store of {moment(made.begun)} again.")
     print(as_text(found))
-    print("Everything after that moment is gone. Players' keys and the admin key are those of that moment.")
+    print("Everything after that time is gone. The keys of players and of the admin are those of that time.")
     return found
 
 

@@ -28,21 +28,21 @@ from table.state import BLANK, lock_of
 
 Scenario = dict[str, Any]
 COMMITMENT = "0" * 64  # of the matches in scenarios of the table
-CODE = "a" * 16  # that they ask for
+CODE = "a" * 16  # the code of these matches
 EXPIRES = 1_800_000_000_000
 MATCH = "m" + "a" * 16
-DIGEST = "d1" * 32  # of the entry from which a fork begins
+DIGEST = "d1" * 32  # of the entry where a fork begins
 LEAVE = {"type": "leave"}  # in scenarios of a game: the seat leaves the match
 DEFAULT = {"type": "default"}  # in scenarios of a game: the default action of the seat
 MISSING = object()  # what `value_at` returns if nothing is at a pointer
 
 
 class BadScenario(Exception):
-    """A scenario or a file that does not have the format of games/CONVENTIONS.md. The text says why."""
+    """A scenario or a file does not have the format of games/CONVENTIONS.md. The text says why."""
 
 
 def load(path: Path) -> list[Scenario]:
-    """Return the scenarios of a file. Raise BadScenario."""
+    """Return the scenarios of a file. Raises BadScenario."""
     try:
         found = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as reason:
@@ -53,9 +53,9 @@ def load(path: Path) -> list[Scenario]:
 
 
 def game_of(scenario: Scenario, path: Path) -> Game:
-    """Return the game of a scenario: by its name, the prefix of its id or rules, or its folder or file. Raise BadScenario.
+    """Return the game of a scenario: from its name, from the prefix of its id or its rules, or from its folder or file. Raises BadScenario.
 
-    The scenarios of a pinned revision are about that revision.
+    Scenarios in the folder of a pinned revision test that revision.
     """
     given, rules = scenario.get("given") or {}, scenario.get("rules") or []
     if not isinstance(given, dict) or not isinstance(given.get("patch") or {}, dict) or not isinstance(rules, list):
@@ -83,12 +83,12 @@ def prefix(game: Game) -> str:
 
 
 class GameRules(NamedTuple):
-    """The rules of a game, as scenarios use them. The state is the game's document; the actor of a step is its `seat`."""
+    """The rules of a game, as scenarios use them. The state is the document of the game; the actor of a step is its `seat`."""
 
     game: Game
 
     def start(self, given: Mapping[str, Any]) -> State:
-        """Return the document that a scenario starts from. Raise Refused if its match cannot be created."""
+        """Return the first document of a scenario. Raises Refused if its match cannot be created."""
         game = self.game
         if "new_match" in given:
             match = given["new_match"] or {}
@@ -99,7 +99,7 @@ class GameRules(NamedTuple):
         return _completed(document, game.document.schema)
 
     def act(self, state: State, step: Mapping[str, Any], chance: Chance) -> tuple[list[Event], State]:
-        """Return the events of a step and the document afterwards. Raise Refused."""
+        """Return the events of a step and the document after it. Raises Refused."""
         seat, action = step["seat"], clone(step["do"])
         if action == LEAVE:
             match = withdraw(self.game, state, seat, chance)
@@ -108,7 +108,7 @@ class GameRules(NamedTuple):
         return match.events, match.state
 
     def choices(self, state: State, step: Mapping[str, Any]) -> list[Choice]:
-        """Return the choices of everybody who is to act."""
+        """Return the choices of all actors who must act."""
         return [choice for actor in state["to_act"] for choice in legal(self.game, state, actor)]
 
     def view(self, state: State, viewer: str) -> Any:
@@ -119,17 +119,17 @@ class GameRules(NamedTuple):
 class TableRules(NamedTuple):
     """The rules of the table with a game. The state is `{"table", "game", "positions"}`: both documents, and every position so far.
 
-    The actor of a step is its `player`, perhaps with a `role`, or its `seat`, which may be `system`. The step happens `at` a moment, by
-    default at that of the step before.
+    The actor of a step is its `player`, perhaps with a `role`, or its `seat`, which may be `system`. `at` is the moment of the step, by
+    default that of the step before.
     """
 
     game: Game
 
     def start(self, given: Mapping[str, Any]) -> State:
-        """Return the documents before the match is created, or of a match that `creator` has created with `seats`. Raise Refused.
+        """Return the documents of a match that `creator` has created with `seats`, or before its creation without `seats`. Raises Refused.
 
-        Players take the seats that `taken` names. With a `patch` the match then goes on from that document of the game. With an `origin`
-        (`version`, `over`) the match is still to be created, from that document.
+        Players take the seats in `taken`. With a `patch`, the match continues from that document of the game. With an `origin` (`version`,
+        `over`), a step creates the match from that document.
         """
         match = given["table"]
         state: State = {"table": BLANK, "game": {}, "positions": []}
@@ -153,7 +153,7 @@ class TableRules(NamedTuple):
         return state
 
     def act(self, state: State, step: Mapping[str, Any], chance: Chance) -> tuple[list[Event], State]:
-        """Return the events of a step and the documents afterwards. Raise Refused."""
+        """Return the events of a step and the documents after it. Raises Refused."""
         positions: list[Position] = state["positions"]
         before = positions[-1] if positions else None
         actor, action = step.get("player") or step["seat"], clone(step["do"])
@@ -179,7 +179,7 @@ class TableRules(NamedTuple):
         return session_after(self.game, before, at, chance, earlier.__getitem__, role=role)
 
     def choices(self, state: State, step: Mapping[str, Any]) -> list[Choice]:
-        """Return the choices at the table of the player or the seat of the step."""
+        """Return the choices of the table for the player or the seat of the step."""
         now: Position = state["positions"][-1]
         if "player" in step:
             return table_rules.legal(self.game, now.table, now.document, step["player"])
@@ -192,7 +192,7 @@ class TableRules(NamedTuple):
 
 
 def _table_of(origin: Mapping[str, Any]) -> Any:
-    """Return the table of the match from which another one goes on by a ruling, as far as a scenario says what it is."""
+    """Return the table of the origin of a match after a ruling, as far as the scenario describes it."""
     return {**BLANK, **{name: origin[name] for name in ("creator", "roster", "clock", "time_out", "spectators") if name in origin}}
 
 
@@ -207,7 +207,7 @@ Rules = GameRules | TableRules
 
 
 def rules_of(scenario: Scenario, path: Path) -> Rules:
-    """Return the rules that a scenario is about: those of the table if it is given a table, else those of its game. Raise BadScenario."""
+    """Return the rules that a scenario tests: those of the table if it has a `given.table`, else those of its game. Raises BadScenario."""
     given = scenario.get("given") or {}
     if isinstance(given, dict) and isinstance(given.get("table"), dict):
         game = GAMES.get(given["table"].get("game", ""))
@@ -218,7 +218,7 @@ def rules_of(scenario: Scenario, path: Path) -> Rules:
 
 
 def _completed(value: Any, schema: Mapping[str, Any]) -> Any:
-    """Return the value with null under every missing key that must be there and may be null. A merge patch cannot set null."""
+    """Return the value with null for every missing key that is required and may be null. A merge patch cannot set null."""
     for option in schema.get("anyOf", ()):
         value = _completed(value, option)
     if isinstance(value, dict):
@@ -231,7 +231,7 @@ def _completed(value: Any, schema: Mapping[str, Any]) -> Any:
 
 
 def failures(rules: Rules, scenario: Scenario) -> Iterator[str]:
-    """Yield a line for each expectation that fails. Nothing is yielded if the scenario passes."""
+    """Yield a line for each expectation that fails. A scenario that passes yields nothing."""
     steps = scenario.get("steps") or []
     try:
         try:
@@ -298,7 +298,7 @@ def _values(game: Game, state: State, then: Mapping[str, Any]) -> list[str]:
 
 
 def value_at(document: Any, pointer: str) -> Any:
-    """Return the value at a JSON Pointer (RFC 6901), or MISSING. Raise JsonPointerException if it is not a pointer."""
+    """Return the value at a JSON Pointer (RFC 6901), or MISSING. Raises JsonPointerException if it is not a pointer."""
     found = resolve_pointer(document, pointer, MISSING)
     return MISSING if isinstance(found, EndOfList) else found
 
@@ -322,7 +322,7 @@ def _legal(rules: Rules, state: State, step: Mapping[str, Any]) -> list[str]:
 
 
 def _hides(rules: Rules, state: State, viewer: str, pointer: str) -> bool:
-    """Return True if a view shows nothing of the value at a pointer: a count, null or no value replaces it, or there is none."""
+    """Return True if a view hides the value at a pointer: a count, null or nothing replaces it, or there is no value."""
     whole, seen = value_at(rules.view(state, AUDITOR), pointer), value_at(rules.view(state, viewer), pointer)
     return (
         whole is MISSING

@@ -49,7 +49,7 @@ def add_service_options(parser: argparse.ArgumentParser) -> None:
 
 
 def client_from(options: argparse.Namespace) -> Client:
-    """Return a client of the service that the options name. Raise FileNotFoundError if no service runs over the data folder."""
+    """Return a client of the service that the options name. Raises FileNotFoundError if no service runs on the data folder."""
     url, key = options.url, options.key
     if url is None:
         address = options.data / "serve.json"
@@ -62,18 +62,18 @@ def client_from(options: argparse.Namespace) -> Client:
 
 
 def viewer_query(viewer: str | None) -> dict[str, Any]:
-    """Return the query that names a viewer. Without one, the service takes the viewer that the API key allows."""
+    """Return the query for a viewer. Without a viewer, the service takes the one that the API key allows."""
     return {} if viewer is None else {"viewer": viewer}
 
 
 def replace_unprintable() -> None:
-    """Replace characters that the terminal's encoding lacks. Boards are drawn with box characters."""
+    """Replace characters that the encoding of the terminal lacks. Boards use box-drawing characters."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
 
 
 def board(client: Client, match: str, at: int | None, viewer: str | None) -> str:
-    """Return the board at a version as a viewer sees it. Raise Problem or Unreachable."""
+    """Return the board at a version as a viewer sees it. Raises Problem or Unreachable."""
     query = viewer_query(viewer)
     if at is not None:
         query["at"] = at

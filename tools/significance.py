@@ -1,4 +1,4 @@
-"""Significance: tails of the chi-square and of Student's distribution, a correction for many tests, and a sequential test."""
+"""Significance tests: tails of the chi-square and Student's t distributions, a correction for many tests, and a sequential test."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ MOST = 300
 
 
 def chi_square_tail(value: float, freedom: int) -> float:
-    """Return the probability that a chi-square of so many degrees of freedom, 1 or more, is at least `value`.
+    """Return the probability that a chi-square with `freedom` degrees of freedom, 1 or more, is at least `value`.
 
-    It is exact up to 300 degrees of freedom. Beyond, the approximation of Wilson and Hilferty has an error below 0.0001.
+    The result is exact up to 300 degrees of freedom. Above, it is the approximation of Wilson and Hilferty, with an error below 0.0001.
     """
     if freedom > MOST:
         ninth = 2 / (9 * freedom)
@@ -27,7 +27,7 @@ def chi_square_tail(value: float, freedom: int) -> float:
 
 
 def student_tail(value: float, freedom: int) -> float:
-    """Return the probability that Student's t of so many degrees of freedom, 1 or more, is at least `value`."""
+    """Return the probability that Student's t with `freedom` degrees of freedom, 1 or more, is at least `value`."""
     angle = math.atan2(value, math.sqrt(freedom))
     cosine = math.cos(angle)
     total = term = 1.0
@@ -46,9 +46,9 @@ def student_tail(value: float, freedom: int) -> float:
 
 
 def corrected(probabilities: Sequence[float]) -> list[float]:
-    """Return the probabilities of many tests after the correction of Holm, in their order.
+    """Return the probabilities of many tests after Holm's correction, in their order.
 
-    The chance that any test without cause is at or below a level is then at most that level, however the tests depend on each other.
+    The probability that any true null hypothesis is rejected at a level is then at most that level, however the tests depend on each other.
     """
     number = len(probabilities)
     found, highest = [0.0] * number, 0.0
@@ -59,10 +59,11 @@ def corrected(probabilities: Sequence[float]) -> list[float]:
 
 
 def better(wins: int, losses: int, share: float, wrong: float) -> bool | None:
-    """Return True if so many wins and losses show a side to be the better one, False if they do not, and None if more must be played.
+    """Return True if a side is the better one, False if it is not, and None if more matches are needed.
 
-    It is the sequential probability ratio test of Wald, between an even chance and the chance `share` of a win. The probability to take an
-    even side for the better one is at most about `wrong`, and so is that to miss a side that wins by `share`, however often it is asked.
+    This is Wald's sequential probability ratio test: a win has either an even chance or the chance `share`. The probability of accepting an
+    even side is at most about `wrong`, and so is the probability of rejecting a side that wins with `share`. It can be called after
+    every match.
     """
     ratio = wins * math.log(share / 0.5) + losses * math.log((1 - share) / 0.5)
     bound = math.log((1 - wrong) / wrong)

@@ -29,8 +29,8 @@ LONGEST = 100_000  # actions of a match
 class Plan(NamedTuple):
     """The parameters of a run, the same for every match.
 
-    `shuffle`: draw the seats and their order for each match; the level that is named first is first in this order. `any_order`: draw the
-    order in which the seats have their turns besides. `use`: count what each level makes use of (tools/use.py).
+    `shuffle`: draw the seats of each match and their order; the first level has the first seat. `any_order`: also draw the order of turns.
+    `use`: count what each level makes use of (tools/use.py).
     """
 
     game: str
@@ -43,7 +43,7 @@ class Plan(NamedTuple):
 
 
 class Result(NamedTuple):
-    """The end of one match, and by level what it made use of if that was asked for. `seats`: in the order of the levels."""
+    """The result of one match. `seats`: in the order of the levels. `use`: what each level made use of, if the plan asks for it."""
 
     number: int
     seats: list[str]
@@ -55,7 +55,7 @@ class Result(NamedTuple):
 
 
 def play(plan: Plan, number: int) -> Result:
-    """Play the match of a number. Its dice and the choices of its players follow from the seed and the number alone."""
+    """Play the match with a number. Its dice and the choices of its players follow from the seed and the number alone."""
     game = GAMES[plan.game]
     dice = Drawn(random.Random(f"{plan.seed}/{number}/dice").randrange)
     players = Drawn(random.Random(f"{plan.seed}/{number}/players").randrange)
@@ -85,7 +85,7 @@ def play(plan: Plan, number: int) -> Result:
 
 
 def course(game: Game, state: State, decide: Callable[[State, Seat, Memory], Action], dice: Chance) -> Iterator[tuple[Seat, Match[State]]]:
-    """Play a match to its end. Yield each action: who did it, and the match after it. `decide` decides for the seats."""
+    """Play a match to its end. Yield the actor of each action, and the match after it. `decide` decides for the seats."""
     memory: Memory = {}
     for _ in range(LONGEST):
         if state["outcome"] is not None:
@@ -99,13 +99,13 @@ def course(game: Game, state: State, decide: Callable[[State, Seat, Memory], Act
 
 
 def seats_of(plan: Plan, number: int) -> list[str]:
-    """Return the seats of a match in the order of the levels: the first ones of the game, or with `shuffle` any, drawn for this match."""
+    """Return the seats of a match in the order of the levels: the first ones of the game, or, with `shuffle`, drawn ones."""
     ids, count = GAMES[plan.game].seats.ids, len(plan.levels)
     return random.Random(f"{plan.seed}/{number}/seats").sample(ids, count) if plan.shuffle else list(ids[:count])
 
 
 def results(plan: Plan, matches: int, cores: int) -> Iterator[Result]:
-    """Yield the result of every match of a run, as they end."""
+    """Yield the result of every match of a run, in the order in which they end."""
     with multiprocessing.Pool(cores) as pool:
         yield from pool.imap_unordered(
             _one, [(plan, number) for number in range(matches)], chunksize=max(1, min(16, matches // (cores * 8)))
@@ -127,7 +127,7 @@ def interval(wins: int, matches: int) -> tuple[float, float]:
 
 
 def summary(plan: Plan, played: list[Result]) -> dict[str, Any]:
-    """Return wins with their intervals, lengths and endings. They are the same for the same seed on any number of cores."""
+    """Return wins with their intervals, lengths and endings. The same seed gives the same summary on any number of cores."""
     played = sorted(played)
     sides: list[dict[str, Any]] = []
     for place, level in enumerate(plan.levels):
@@ -153,14 +153,14 @@ def summary(plan: Plan, played: list[Result]) -> dict[str, Any]:
 
 
 def tally(won: list[bool]) -> dict[str, Any]:
-    """Return the number and the share of wins, with its interval. A shared victory is a win for each winner."""
+    """Return the number and the share of wins, with the interval of the share. A shared victory is a win for each winner."""
     wins = sum(won)
     low, high = interval(wins, len(won)) if won else (0.0, 1.0)
     return {"matches": len(won), "wins": wins, "share": wins / len(won) if won else 0.0, "low": low, "high": high}
 
 
 def spread(values: list[int]) -> dict[str, float]:
-    """Return the least, the median and the most of some values."""
+    """Return the least, the median and the greatest of some values."""
     return {"least": min(values), "median": statistics.median(values), "most": max(values)}
 
 
@@ -197,11 +197,13 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--shuffle", action="store_true", help="draw the seats and their order for each match; count wins by place and by seat"
     )
-    parser.add_argument("--any-order", action="store_true", help="draw who begins, too; else it is the first level, if the game lets it")
+    parser.add_argument("--any-order", action="store_true", help="also draw who begins (default: the first level, if the game allows it)")
     parser.add_argument("--options", type=json.loads, default={}, metavar="JSON", help="the match options, as a JSON object")
     parser.add_argument("--cores", type=int, default=os.cpu_count() or 1, metavar="N")
     parser.add_argument(
-        "--use", action="store_true", help="count by level which actions and cards it uses, moves to and fro, and what it expects"
+        "--use",
+        action="store_true",
+        help="count for each level which actions and cards it uses, how often it moves to and fro, and what it expects",
     )
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
     options = parser.parse_args(arguments)

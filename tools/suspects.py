@@ -1,11 +1,11 @@
-"""Look for luck that is none, and for play that knows what it could not know: `./run suspects RECORDS`.
+"""Detect rigged dice and players who use hidden information: `./run suspects RECORDS`.
 
-Three questions are asked about each player of each game, and about each level of artificial players. docs/auditing.md ("Luck and play")
-explains them, and what an answer proves.
+It asks three questions about each player and each level of artificial players, for each game. docs/auditing.md ("Luck and play") explains
+them, and what an answer proves.
 
-- `draws`: do the numbers that a seat drew fall as they should? A chi-square over all draws.
-- `dice`: does the seat choose what is good with the dice that are about to fall, rather than with others that could have fallen?
-- `sight`: does the seat choose what is good in the true hidden state, rather than in states that it could have guessed?
+- `draws`: are the numbers that a seat drew distributed as they should be? A chi-square test over all draws.
+- `dice`: do the choices of the seat fit the dice that are about to fall better than other dice?
+- `sight`: do the choices of the seat fit the true hidden state better than other states that it could have guessed?
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ from tools.records import BadRecord, Record, read
 from tools.significance import chi_square_tail, corrected, student_tail
 
 DRAWS, DICE, SIGHT = "draws", "dice", "sight"
-LEVEL = 0.01  # the chance that anybody honest is named
-LEAST_MATCHES = 10  # with something to compare, before play is judged
-GUESSES = 9  # states that a seat could have guessed, or other dice, to compare with
-FIRST = 4  # of the states that are tried before the others, to see whether anything depends on them
-ALTERNATIVES = 12  # actions that a seat could have chosen instead, at most
-PLACES = 6  # draws of an action that are counted by their place; later ones count together
+LEVEL = 0.01  # the probability that any honest player is named
+LEAST_MATCHES = 10  # matches with something to compare that are needed to judge play
+GUESSES = 9  # guessed states or other dice to compare with
+FIRST = 4  # states to try first, to see whether anything depends on the state
+ALTERNATIVES = 12  # the most alternative actions of a decision
+PLACES = 6  # draws of an action that are counted by place; later ones count together
 BINS = 10
-LEAST = 5  # draws that are expected in a bin, at least
-CLOSE = 1e-9  # values that differ by less are equal
+LEAST = 5  # the least expected draws in a bin
+CLOSE = 1e-9  # values that differ by less count as equal
 
 Number = Callable[[], Callable[[int], int]]
-"""Gives a source of whole numbers, each time from its first on."""
+"""Returns a source of whole numbers. Each call begins with the first number again."""
 
 
 class Group(NamedTuple):
-    """Draws that are counted together: of one kind of action, at one place in it, below one number."""
+    """Draws that are counted together: those of one type of action, at one place in it, below one bound."""
 
     action: str
     place: int
@@ -60,9 +60,9 @@ class Group(NamedTuple):
 class Answer(NamedTuple):
     """The answer to one question about one player.
 
-    `number`: how many draws, or in how many matches there was something to compare. `value`: a chi-square with `freedom`, or Student's t.
-    `effect`: for play, the mean of the ranks, 0.5 for honest play and 1 for the best that can be. `probability`: of a value at least as far
-    off without cause. `corrected`: the same, after the correction for all questions that were asked.
+    `number`: the number of draws, or of matches with something to compare. `value`: a chi-square with `freedom`, or Student's t.
+    `effect`: for play, the mean rank; 0.5 for honest play, 1 for perfect knowledge. `probability`: that an honest player gets at least this
+    value. `corrected`: the same, after the correction for all questions.
     """
 
     game: str
@@ -77,16 +77,16 @@ class Answer(NamedTuple):
 
     @property
     def suspicious(self) -> bool:
-        """True if hardly anybody honest gives this answer."""
+        """True if an honest player is very unlikely to give this answer."""
         return self.corrected <= LEVEL
 
 
 class Play:
-    """What is known of a player of a game."""
+    """What the matches show about a player of a game."""
 
     def __init__(self) -> None:
         self.draws: dict[Group, list[int]] = defaultdict(list)
-        self.ranks: dict[str, list[list[float]]] = {DICE: [], SIGHT: []}  # by question, the ranks of each match
+        self.ranks: dict[str, list[list[float]]] = {DICE: [], SIGHT: []}  # by question: the ranks of each match
 
 
 class Watched(Trail):
@@ -94,14 +94,14 @@ class Watched(Trail):
 
     def __init__(self, games: Mapping[str, Game], record: Record) -> None:
         super().__init__(games, record.secret, record.match)
-        self.drawn: list[tuple[int, int]] = []  # by the entry read last, each number with the bound below which it lies
+        self.drawn: list[tuple[int, int]] = []  # in the entry read last: each number, with its bound first
 
     def rules(self, position: Position) -> Game:
         """Return the rules of the match."""
         return self._rules_of(position.game)
 
     def dice(self) -> Callable[[int], int]:
-        """Return the numbers of the entry read last, from the first."""
+        """Return the numbers of the entry read last, from the first one on."""
         return super()._chance().number
 
     def _chance(self) -> Drawn:
@@ -116,14 +116,14 @@ class Watched(Trail):
 
 
 def watch(games: Mapping[str, Game], record: Record, plays: dict[tuple[str, str], Play]) -> None:
-    """Add what a match shows of its players. Raise BadRecord if the match does not stand up to an audit, or cannot be decided."""
+    """Add what a match shows about its players. Raises BadRecord if the match fails an audit or cannot be decided."""
     trail, chance = Watched(games, record), Drawn(random.Random(record.match).randrange)
     found: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for place, raw in enumerate(record.raws, 1):
         before, trail.drawn = trail.position, []
         trail.read(f"{place}-0", raw)
         if trail.findings:
-            raise BadRecord(f"{record.match} does not stand up to an audit ({trail.findings[0].code}). Audit it first.")
+            raise BadRecord(f"{record.match} fails an audit ({trail.findings[0].code}). Audit it first.")
         if before is None or trail.position is None:
             continue
         entry = parse(raw)
@@ -146,7 +146,7 @@ def watch(games: Mapping[str, Game], record: Record, plays: dict[tuple[str, str]
 
 
 def _who(position: Position, entry: Entry) -> str:
-    """Return whose an action is: a player's, a level's, or the system's. What the table draws counts as the system's."""
+    """Return who decided an action: a player, a level, or the system. Draws of the table count for the system."""
     if entry.actor not in position.roster:
         return SYSTEM
     level = level_of(position, entry.actor)
@@ -154,9 +154,9 @@ def _who(position: Position, entry: Entry) -> str:
 
 
 def rank_of_dice(game: Game, before: Position, entry: Entry, actions: Sequence[Action], true: Number, chance: Chance) -> list[float]:
-    """Return the rank of the dice of a decision among other dice; nothing where no action draws.
+    """Return the rank of the true dice of a decision among other dice, or no rank if no action draws.
 
-    The dice of honest play do not depend on what is chosen. So each rank is as likely as any other.
+    In honest play the choice does not depend on the dice. So every rank is equally likely.
     """
     if not any(_draws(game, before.document, entry.actor, action) for action in actions):
         return []
@@ -169,21 +169,21 @@ def rank_of_dice(game: Game, before: Position, entry: Entry, actions: Sequence[A
 
 
 def rank_of_sight(game: Game, before: Position, entry: Entry, actions: Sequence[Action], chance: Chance) -> list[float]:
-    """Return the rank of the true hidden state of a decision among guessed ones; nothing where nothing is hidden.
+    """Return the rank of the true hidden state of a decision among guessed states, or no rank if nothing is hidden.
 
-    Honest play depends on the view alone, which the true state has in common with the guessed ones. So each rank is as likely as any other.
+    Honest play depends on the view alone, and the view is the same in the true and the guessed states. So every rank is equally likely.
     """
     state, seat = before.document, entry.actor
     view = game.view(state, seat)
     if view == state:
         return []
     states: list[State] = [state, *[game.guess(view, seat, chance, before.memory) for _ in range(GUESSES)]]
-    dice = partial(_numbers, str(chance.number(1 << 62)))  # the same for all states, so that they differ in nothing else
+    dice = partial(_numbers, str(chance.number(1 << 62)))  # the same dice for all states
     return _ranked(lambda place: _regret(game, states[place], seat, actions, dice), chance)
 
 
 def alternatives(game: Game, state: State, seat: str, chosen: Action, chance: Chance) -> list[Action]:
-    """Return actions that a seat could have chosen instead: any, drawn, without those that are equal to others."""
+    """Return some other actions that a seat could have chosen, drawn at random, without duplicates."""
     choices = chance.shuffle(legal(game, state, seat))
     found: list[Action] = []
     for choice in islice(choices, ALTERNATIVES):
@@ -211,7 +211,7 @@ def _drew(below: int) -> int:
 
 
 def _regret(game: Game, state: State, seat: str, actions: Sequence[Action], dice: Number) -> float:
-    """Return how far the first of some actions falls short of the best one in a state and with dice: 0, or less than 0."""
+    """Return by how much the first action is worse than the best one in a state, with these dice: 0 or negative."""
     values = []
     for action in actions:
         match = Match(game, state, Drawn(dice()))
@@ -225,9 +225,10 @@ def _numbers(seed: str) -> Callable[[int], int]:
 
 
 def _ranked(value: Callable[[int], float], chance: Chance) -> list[float]:
-    """Return the share of the values at 1, 2, … `GUESSES` that are less than the one at 0, equal ones counted half.
+    """Return the share of the values at 1, 2, … `GUESSES` that are less than the value at 0. Equal values count half.
 
-    Nothing comes back if all are equal, as they are most often. A few of them tell, any of them, so that the one at 0 is as likely to tell.
+    The result is empty if the values are equal, as in most decisions. A few values decide that. They are drawn, so that the value at 0 is
+    as likely among them as any other.
     """
     order = chance.shuffle(range(GUESSES + 1))
     found = {place: value(place) for place in order[:FIRST]}
@@ -241,7 +242,7 @@ def _ranked(value: Callable[[int], float], chance: Chance) -> list[float]:
 
 
 def answers(plays: Mapping[tuple[str, str], Play]) -> list[Answer]:
-    """Return the answers to all questions that can be asked, the least likely first."""
+    """Return the answers to all questions, the least likely first."""
     found: list[Answer] = []
     for (game, who), play in sorted(plays.items()):
         found += about_draws(game, who, play.draws)
@@ -255,7 +256,7 @@ def answers(plays: Mapping[tuple[str, str], Play]) -> list[Answer]:
 
 
 def about_draws(game: str, who: str, draws: Mapping[Group, Sequence[int]]) -> Iterator[Answer]:
-    """Yield the answer whether draws fall as they should: the chi-squares of all groups together."""
+    """Yield the answer about draws: the sum of the chi-squares of all groups. Yield nothing if there are too few draws."""
     value, freedom, number = 0.0, 0, 0
     for group, drawn in sorted(draws.items()):
         bins = min(group.below, BINS, len(drawn) // LEAST)
@@ -275,7 +276,7 @@ def about_draws(game: str, who: str, draws: Mapping[Group, Sequence[int]]) -> It
 
 
 def about_ranks(game: str, who: str, question: str, matches: Sequence[Sequence[float]]) -> Iterator[Answer]:
-    """Yield the answer whether ranks are too high: Student's t over the matches, whose decisions depend on each other."""
+    """Yield the answer about ranks: Student's t over the matches. A match counts once, because its decisions depend on each other."""
     if len(matches) < LEAST_MATCHES:
         return
     sums = [sum(ranks) - len(ranks) / 2 for ranks in matches]
@@ -301,7 +302,7 @@ def as_text(answer: Answer) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """Print the answers. Return 0 if nobody is suspicious, 1 if somebody is, 2 if a file cannot be read."""
-    parser = argparse.ArgumentParser(prog="run suspects", description="Look for luck that is none, and for play that knows too much.")
+    parser = argparse.ArgumentParser(prog="run suspects", description="Detect rigged dice and players who use hidden information.")
     parser.add_argument("records", nargs="+", type=Path, metavar="RECORDS", help="dossiers, records, archives, or folders of them")
     parser.add_argument("--json", action="store_true", help="print a JSON object for each answer")
     options = parser.parse_args(arguments)

@@ -1,8 +1,8 @@
-"""Run the tests, and those that failed once more, alone: `./run test`.
+"""Run the tests, then run failed tests once more, alone: `./run test`.
 
-The second run has a process of its own after all others have ended, so its fixtures are new and the machine is idle. A test that passes
-there is flaky: both outputs are printed, and the run is green. There is no second run if a file could not be collected, a worker crashed,
-or the run was interrupted or stopped (`-x`): then some tests may never have run.
+The second run is a new process after all others have ended, so its fixtures are new and the machine is idle. A test that passes there is
+flaky: both outputs are printed, and the run is green. There is no second run if a file could not be collected, a worker crashed, or the run
+was interrupted or stopped (`-x`), because some tests may not have run.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ import pytest
 from _pytest.terminal import TerminalReporter
 
 PARALLEL = ["-n", "3", "--dist", "loadfile", "--no-loadscope-reorder"]
-ALONE = ["-n", "0", "--maxfail", "10", "--junitxml", ""]  # the run is red by then; the file of the first run stays
+ALONE = ["-n", "0", "--maxfail", "10", "--junitxml", ""]  # after ten failures the run is red; keep the XML file of the first run
 STEPS = ["setup", "call", "teardown"]
 
 Reports = dict[str, list[pytest.TestReport]]
 
 
 def main(words: list[str]) -> int:
-    """Run pytest with these options, and return its exit status. With `--strict` nothing runs twice."""
+    """Run pytest with these options, and return its exit status. With `--strict`, there is no second run."""
     options = [*PARALLEL, *(word for word in words if word != "--strict")]
     return pytest.main(options, plugins=[] if "--strict" in words else [FirstRun(options)])
 
 
 class FirstRun:
-    """A plugin that runs failed tests again in the end, and counts those that pass then as flaky."""
+    """A plugin that runs failed tests again at the end. A test that passes then counts as flaky."""
 
     def __init__(self, options: list[str]) -> None:
         self.options = options
@@ -41,22 +41,22 @@ class FirstRun:
         self.complete = True
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Keep how a test failed."""
+        """Keep the report of a failed test."""
         if report.failed:
             self.failed.setdefault(report.nodeid, []).append(report)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Nobody knows the tests of a file that cannot be collected."""
+        """Note a file that cannot be collected. Its tests are unknown."""
         self.complete = self.complete and not report.failed
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, error: object | None) -> None:
-        """A worker that crashes may leave tests that no other worker runs."""
+        """Note a worker that crashed. It may leave tests that no other worker runs."""
         self.complete = self.complete and not error
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Run the failed tests again. The workers have ended by now, and the summary is printed after this."""
+        """Run the failed tests again. The workers have ended, and the summary is printed afterwards."""
         stopped = session.shouldfail or session.shouldstop
         if session.exitstatus != pytest.ExitCode.TESTS_FAILED or stopped or not self.complete:
             return
@@ -73,7 +73,7 @@ class FirstRun:
             session.exitstatus = pytest.ExitCode.OK
 
     def pytest_terminal_summary(self, terminalreporter: TerminalReporter) -> None:
-        """Print both outputs of the flaky tests, and the second one of the others."""
+        """Print both outputs of flaky tests, and the second output of the others."""
         for test, reports in self.again.items():
             flaky = passed(reports)
             terminalreporter.section(f"{'FLAKY' if flaky else 'FAILED AGAIN' if reports else 'NOT RUN AGAIN'} {test}")
@@ -85,12 +85,12 @@ class FirstRun:
 
 
 def passed(reports: list[pytest.TestReport]) -> bool:
-    """Return whether a test passed, with its setup and its teardown."""
+    """Return True if a test passed, with its setup and its teardown."""
     return [report.when for report in reports if report.passed] == STEPS
 
 
 def output(title: str, reports: list[pytest.TestReport]) -> Iterator[str]:
-    """Yield how a test ended in a run, the errors that it raised and what it printed."""
+    """Yield the result of a test in a run, its errors and its output."""
     if reports:
         yield f"--- {title}: {'passed' if passed(reports) else 'did not pass'} ---"
         yield from (report.longreprtext for report in reports if not report.passed)
@@ -99,7 +99,7 @@ def output(title: str, reports: list[pytest.TestReport]) -> Iterator[str]:
 
 
 def run_again(options: list[str], config: pytest.Config, tests: Iterable[str]) -> tuple[Reports, str]:
-    """Run tests in one process of their own. Return what each reported, nothing if it did not run, and what pytest printed."""
+    """Run tests in a process of their own. Return the reports of each test, none if it did not run, and the output of pytest."""
     with tempfile.TemporaryDirectory() as folder:
         wanted, reported = Path(folder, "wanted"), Path(folder, "reported")
         wanted.write_text(json.dumps(list(tests)))
@@ -114,28 +114,28 @@ def run_again(options: list[str], config: pytest.Config, tests: Iterable[str]) -
 
 
 class SecondRun:
-    """A plugin that runs the tests whose ids a folder has, and writes what they report into it."""
+    """A plugin that runs the tests listed in a folder, and writes their reports to that folder."""
 
     def __init__(self, folder: Path) -> None:
         self.tests = set(json.loads((folder / "wanted").read_text()))
         self.reported = folder / "reported"
 
     def pytest_configure(self, config: pytest.Config) -> None:
-        """Keep the configuration, by which reports are written."""
+        """Keep the configuration, which is needed to write reports."""
         self.config = config
 
     def pytest_ignore_collect(self, collection_path: Path, config: pytest.Config) -> bool | None:
-        """Do not import files of which no test is wanted."""
+        """Return True for files without a wanted test, so that they are not imported."""
         files = {config.rootpath / test.split("::")[0] for test in self.tests}
         return True if collection_path.is_file() and collection_path not in files else None
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Leave the wanted tests."""
+        """Select the wanted tests."""
         items[:] = [item for item in items if item.nodeid in self.tests]
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Write a report at once, since a test may end the process."""
+        """Write a report at once, because a test may end the process."""
         data = self.config.hook.pytest_report_to_serializable(config=self.config, report=report)
         with self.reported.open("a") as file:
             file.write(json.dumps(data, default=str) + "\n")

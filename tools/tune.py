@@ -1,18 +1,18 @@
-"""Tune how a game is evaluated: by regression on self-play or by matches, accepted by matches only. `./run tune GAME`.
+"""Tune the weights that evaluate the positions of a game: `./run tune GAME`.
 
-1. *Self-play*: matches of a quick level, in which some actions are drawn, give positions: the features of each seat, and the share of the
+1. *Self-play*: a quick level plays matches, with some random actions. They give positions: the features of each seat, and the share of the
    victory that the seat got in the end.
-2. *Fit*: for each phase, the weights that predict this share best, by ridge regression towards the present weights. Each strength of this
-   pull gives a candidate. The error on matches that were left out is printed, and decides nothing.
-3. *Matches*: each candidate plays the present weights, in pairs of matches with the same dice and the sides swapped, until a sequential
-   test tells whether it is the better one. The first that is better is written into players/<game>/plans.json. A better fit alone never is.
+2. *Fit*: a ridge regression finds, for each phase, the weights that predict this share best. It pulls towards the present weights. Each
+   strength of this pull gives a candidate. The error on held-out matches is printed, but it decides nothing.
+3. *Matches*: each candidate plays against the present weights, in pairs of matches with the same dice and swapped sides, until a sequential
+   test decides. The first candidate that is better is written to players/<game>/plans.json. A better fit is not enough.
 
-With `--outlook` the weights are those for positions in which a turn begins (players/evaluation.py). Each turn of the self-play gives one
-row, for the seat whose turn it is, and the fit is a binomial regression.
+`--outlook` tunes the weights for positions in which a turn begins (players/evaluation.py). Each turn of the self-play gives one row, for
+the seat whose turn it is, and the fit is a binomial regression.
 
-With `--steps N` there is one candidate, and in place of 1 and 2 it is found by matches alone: simultaneous perturbation (SPSA, Spall 1992).
-In each step all weights are changed a little at once, each up or down at random. The changed weights play those that are changed the
-opposite way, and all weights go some way towards the winner.
+`--steps N` replaces 1 and 2. It finds one candidate by matches alone, by simultaneous perturbation (SPSA, Spall 1992). Each step changes
+all weights a little, each up or down at random. The changed weights play against the opposite changes, and all weights move towards the
+winner.
 
 The same seed gives the same candidates and the same matches, on any number of cores.
 """
@@ -44,12 +44,12 @@ from tools.regression import Pull, dot, ridge
 from tools.significance import better
 from tools.simulate import course
 
-HELD_OUT = 5  # one match in so many is left out of the fit
-DIGITS = 4  # of a weight in the file
+HELD_OUT = 5  # one match in so many is held out of the fit
+DIGITS = 4  # significant digits of a weight in the file
 CHANGE = 0.2  # of the logarithm of each weight in a step
-PACE = 0.3  # how far the weights go in the first step, if one side wins every pair
-SCORINGS = 8  # of a binomial regression, which is all but settled after five
-SLOWER = 40  # steps after which they go half as far
+PACE = 0.3  # how far the weights move in the first step if one side wins every pair
+SCORINGS = 8  # iterations of a binomial regression; it hardly changes after five
+SLOWER = 40  # steps after which the weights move half as far
 WIDTH = 140  # of a line of the file
 
 T = TypeVar("T")
@@ -59,11 +59,10 @@ Weights = dict[str, dict[str, float]]
 
 
 class Source(NamedTuple):
-    """Where positions come from: matches of `level`, in which about one action in `stray` is that of the level `random`.
+    """Where positions come from: matches of `level`, in which the level `random` plays about one action in `stray`.
 
-    `changes`: of the level's plan, by name of the setting, or `iterations`.
-
-    Positions are taken at every `every`-th decision, or with `outlook` where a turn begins.
+    A position is taken at every `every`-th decision, or, with `outlook`, at the beginning of each turn. `changes`: settings of the level's
+    plan by name, or `iterations`.
     """
 
     game: str
@@ -78,7 +77,7 @@ class Source(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A sample for the fit, a position for one seat: its match, its phase, the features, and the share of the victory that the seat got."""
+    """A sample for the fit, a position of one seat: its match, its phase, its features, and the share of the victory that the seat got."""
 
     match: int
     phase: str
@@ -123,7 +122,7 @@ def positions(task: tuple[Source, int]) -> list[Row]:
 
 
 def _self_player(source: Source) -> Level:
-    """Return the level that plays the matches of a source, with the changes of its plan."""
+    """Return the level that plays the matches of a source, with the changes to its plan."""
     plan = plans.plan_of(source.game, source.level, source.seats)
     if plan is None or not source.changes:
         return LEVELS[source.level]
@@ -132,10 +131,10 @@ def _self_player(source: Source) -> Level:
 
 
 def fitted(rows: Iterable[Row], names: tuple[str, ...], seats: int, present: Weights, pull: Pull) -> Weights:
-    """Return the weights fitted to rows by ridge regression towards the present ones. A phase without rows keeps its weights.
+    """Return the weights that a ridge regression fits to rows, pulled towards the present weights. A phase without rows keeps its weights.
 
-    The sum of weighted features is linear near an even share, where `share_of` has the slope 2 (n - 1) / n² with n seats. So the sum is
-    fitted to the share above an even one, divided by that slope: 1 for a victory with two seats, and -1 for a defeat.
+    Near an even share, `share_of` is linear in the sum of weighted features. With n seats its slope is 2 (n - 1) / n². So the target of the
+    sum is the share above an even one, divided by that slope. With two seats, that is 1 for a victory and -1 for a defeat.
     """
     slope = 2 * (seats - 1) / seats**2
 
@@ -147,11 +146,11 @@ def fitted(rows: Iterable[Row], names: tuple[str, ...], seats: int, present: Wei
 
 
 def fitted_outlook(rows: Iterable[Row], names: tuple[str, ...], present: Weights, pull: Pull, pool: float | None = None) -> Weights:
-    """Return the weights of an outlook that are fitted to rows, by a binomial regression whose link is `share_of`. A phase without rows
-    keeps its weights.
+    """Return the weights of an outlook that a binomial regression fits to rows, with the link `share_of`. A phase without rows keeps its
+    weights.
 
-    `pool`: first fit one set of weights to the rows of all phases, drawn towards 0 with this share. The weights of each phase are then
-    drawn towards that set in place of the present ones, so that a phase of which there are few rows learns from the others.
+    `pool`: first fit one set of weights to the rows of all phases, pulled towards 0 with this share. The weights of each phase are then
+    pulled towards that set, not towards the present weights. So a phase with few rows learns from the others.
     """
     known = list(rows)
     if pool is not None:
@@ -161,10 +160,10 @@ def fitted_outlook(rows: Iterable[Row], names: tuple[str, ...], present: Weights
 
 
 def _scored(rows: list[Row], start: list[float], pull: Pull) -> list[float]:
-    """Return the weights that a binomial regression finds, drawn towards `start`.
+    """Return the weights that a binomial regression finds, pulled towards `start`.
 
-    It is done by Fisher scoring (iteratively reweighted least squares): with s the sum of weighted features and p its share, a row counts
-    1 / (1 + s²)², and its target is s + (share - p) * 2 * (1 + s²)^1.5.
+    It uses Fisher scoring (iteratively reweighted least squares). Let s be the sum of weighted features and p its share. Then a row has the
+    weight 1 / (1 + s²)² and the target s + (share - p) * 2 * (1 + s²)^1.5.
     """
     weights = start
     for _ in range(SCORINGS):
@@ -182,7 +181,7 @@ def _scored(rows: list[Row], start: list[float], pull: Pull) -> list[float]:
 def _by_phase(
     rows: Iterable[Row], names: tuple[str, ...], present: Weights, fit: Callable[[list[Row], list[float]], list[float]]
 ) -> Weights:
-    """Return the weights that `fit` finds for the rows of each phase, beginning with the present ones."""
+    """Return the weights that `fit` finds for the rows of each phase, starting from the present ones."""
     by_phase: dict[str, list[Row]] = {}
     for row in rows:
         by_phase.setdefault(row.phase, []).append(row)
@@ -194,7 +193,7 @@ def _by_phase(
 
 
 def vector(weights: Weights, phase: str, names: tuple[str, ...]) -> list[float]:
-    """Return the weights of a phase in the order of the names. What has no weight has 0."""
+    """Return the weights of a phase in the order of the names. A missing weight is 0."""
     return [float(weights.get(phase, {}).get(name, 0.0)) for name in names]
 
 
@@ -205,8 +204,8 @@ def error(rows: Iterable[Row], names: tuple[str, ...], seats: int, weights: Weig
 
 
 class Trial(NamedTuple):
-    """A candidate against the present weights: who plays (a level that searches, and its iterations), and by which weights. `outlook`:
-    these are weights of outlooks."""
+    """A candidate against the present weights. `level`, `iterations`: the level that plays both, and the iterations of its search.
+    `outlook`: the weights are those of outlooks."""
 
     game: str
     seats: int
@@ -220,9 +219,9 @@ class Trial(NamedTuple):
 
 
 def pair(task: tuple[Trial, int]) -> int:
-    """Play the two matches of a number: in the first the candidate has half of the seats, in the second the others.
+    """Play the pair of matches with a number. The candidate has half of the seats in the first match, and the other half in the second.
 
-    Return 1 if it got more of the two victories than the present weights, -1 if it got less, else 0.
+    Return 1 if the candidate won more of the two matches than the present weights, -1 if it won fewer, else 0.
     """
     trial, number = task
     ids = GAMES[trial.game].seats.ids
@@ -233,7 +232,7 @@ def pair(task: tuple[Trial, int]) -> int:
 
 
 def _lead(trial: Trial, number: int, seats: list[Seat], new: list[Seat]) -> int:
-    """Play a match in which some seats have the candidate's weights. Return 1 if only such seats win, -1 if only others do, else 0."""
+    """Play a match in which the seats `new` have the candidate's weights. Return 1 if only these seats win, -1 if only others, else 0."""
     game = GAMES[trial.game]
     chance = Drawn(random.Random(f"{trial.seed}/{number}/players").randrange)
     dice = Drawn(random.Random(f"{trial.seed}/{number}/dice").randrange)
@@ -261,7 +260,7 @@ def _player(trial: Trial, weights: Weights) -> Level:
 
 
 class Verdict(NamedTuple):
-    """How a trial ended. `accepted`: True if the candidate is better, False if it is not, None if the pairs did not suffice to tell."""
+    """The result of a trial. `accepted`: True if the candidate is better, False if it is not, None if there were too few pairs."""
 
     accepted: bool | None
     won: int
@@ -270,7 +269,7 @@ class Verdict(NamedTuple):
 
 
 def tried(trial: Trial, pairs: int, share: float, wrong: float, cores: int) -> Verdict:
-    """Play pairs of matches until the sequential test decides (tools/significance.py), or until so many pairs have been played."""
+    """Play at most `pairs` pairs of matches, until the sequential test decides (tools/significance.py)."""
     counts = {1: 0, -1: 0, 0: 0}
     accepted: bool | None = None
     tasks = [(trial, number) for number in range(pairs)]
@@ -283,7 +282,7 @@ def tried(trial: Trial, pairs: int, share: float, wrong: float, cores: int) -> V
 
 
 def _results(function: Callable[[T], U], tasks: list[T], cores: int) -> Iterator[U]:
-    """Yield the results in the order of the tasks. No process is started for one core."""
+    """Yield the results in the order of the tasks. With one core, no process is started."""
     if cores == 1:
         yield from map(function, tasks)
         return
@@ -292,9 +291,9 @@ def _results(function: Callable[[T], U], tasks: list[T], cores: int) -> Iterator
 
 
 def climbed(trial: Trial, steps: int, pairs: int, cores: int) -> Weights:
-    """Return the weights of a trial's candidate after some steps of simultaneous perturbation, each with so many pairs of matches.
+    """Return the weights of a trial's candidate after some steps of simultaneous perturbation. `pairs`: the pairs of matches of each step.
 
-    The steps change the logarithms of the weights. So each weight keeps its sign, and one of 0 stays 0.
+    The steps change the logarithms of the weights. So each weight keeps its sign, and a weight of 0 stays 0.
     """
     logarithms = {(phase, name): 0.0 for phase, row in trial.candidate.items() for name, weight in row.items() if weight}
 
@@ -316,10 +315,10 @@ def climbed(trial: Trial, steps: int, pairs: int, cores: int) -> Weights:
 
 
 def put(game: str, seats: int, weights: Weights, how: str, level: str, outlook: bool = False) -> Path:
-    """Write the weights by which a level plays a game with so many seats into its file, with a sentence that says how they came about.
-    Return the path.
+    """Write the weights of a level for a game and a number of seats to the file of the game. Return its path.
 
-    Other levels that have the same weights get them, too. `outlook`: they are those of outlooks.
+    `how`: how the weights were found, as a text for the file. Other levels that share the weights get them, too. `outlook`: the weights are
+    those of outlooks.
     """
     path = plans.path_of(game)
     data = json.loads((path if path.exists() else plans.DEFAULT).read_text())
@@ -338,7 +337,7 @@ def put(game: str, seats: int, weights: Weights, how: str, level: str, outlook: 
 
 
 def laid_out(value: Any, indent: str = "") -> str:
-    """Return a value as JSON. What fits into a line is on one line."""
+    """Return a value as JSON. A part that fits on one line is on one line."""
     line = json.dumps(value)
     if len(indent) + len(line) <= WIDTH or not isinstance(value, (dict, list)):
         return line
@@ -352,30 +351,34 @@ def laid_out(value: Any, indent: str = "") -> str:
 
 def parsed(arguments: list[str] | None) -> argparse.Namespace:
     """Return the options of the command line."""
-    parser = argparse.ArgumentParser(prog="run tune", description="Tune how a game is evaluated, and keep what wins matches.")
+    parser = argparse.ArgumentParser(
+        prog="run tune", description="Tune the weights that evaluate positions, and keep weights that win matches."
+    )
     parser.add_argument("game", choices=sorted(GAMES), metavar="GAME", help=", ".join(sorted(GAMES)))
     parser.add_argument("--seats", type=int, default=2, metavar="N", help="the number of seats (2)")
     parser.add_argument("--options", type=json.loads, default={}, metavar="JSON", help="the match options, as a JSON object")
     parser.add_argument("--seed", default="1", metavar="S", help="the same seed gives the same weights and plays the same matches")
     parser.add_argument("--matches", type=int, default=400, metavar="N", help="matches of self-play (400)")
-    parser.add_argument("--self-play", default="greedy", choices=list(LEVELS), metavar="LEVEL", help="who plays them (greedy)")
-    parser.add_argument("--self-play-plan", type=json.loads, default={}, metavar="JSON", help="what to change in the plan of their search")
-    parser.add_argument("--stray", type=int, default=10, metavar="N", help="one of their actions in N is drawn at random (10)")
-    parser.add_argument("--every", type=int, default=5, metavar="N", help="look at each N-th decision (5)")
+    parser.add_argument("--self-play", default="greedy", choices=list(LEVELS), metavar="LEVEL", help="the level that plays them (greedy)")
+    parser.add_argument("--self-play-plan", type=json.loads, default={}, metavar="JSON", help="changes to the plan of its search")
+    parser.add_argument("--stray", type=int, default=10, metavar="N", help="one action in N is drawn at random (10)")
+    parser.add_argument("--every", type=int, default=5, metavar="N", help="take each N-th decision (5)")
     parser.add_argument("--ridge", type=numbers, default=[0.01, 0.1, 1.0], metavar="X,X", help="pulls towards the present weights")
     parser.add_argument(
-        "--prior-rows", type=float, default=20.0, metavar="N", help="pull besides as N more rows would in which a feature is not 0 (20)"
+        "--prior-rows", type=float, default=20.0, metavar="N", help="additional pull on each feature, in rows in which it is not 0 (20)"
     )
-    parser.add_argument("--from-zero", action="store_true", help="pull towards weights of 0 in place of the present ones")
+    parser.add_argument("--from-zero", action="store_true", help="pull towards weights of 0 instead of the present ones")
     parser.add_argument("--pool", type=float, metavar="X", help="with --outlook: fit all phases together first, with this pull towards 0")
     parser.add_argument("--outlook", action="store_true", help="tune the weights for positions in which a turn begins")
-    parser.add_argument("--steps", type=int, default=0, metavar="N", help="no regression: N steps by matches between opposite changes")
+    parser.add_argument("--steps", type=int, default=0, metavar="N", help="no regression: N steps of matches between opposite changes")
     parser.add_argument("--step-pairs", type=int, default=40, metavar="N", help="pairs of matches of a step (40)")
-    parser.add_argument("--level", default="strong", metavar="LEVEL", help="who plays the pairs of matches; it searches (strong)")
-    parser.add_argument("--iterations", type=int, default=0, metavar="N", help="its iterations a decision (those of the level)")
+    parser.add_argument(
+        "--level", default="strong", metavar="LEVEL", help="the level that plays the pairs of matches; it must search (strong)"
+    )
+    parser.add_argument("--iterations", type=int, default=0, metavar="N", help="iterations of each decision (those of the level)")
     parser.add_argument("--pairs", type=int, default=200, metavar="N", help="the most pairs of matches of a candidate (200)")
     parser.add_argument("--share", type=float, default=0.6, metavar="X", help="the share of decided pairs that is worth finding (0.6)")
-    parser.add_argument("--confidence", type=float, default=0.95, metavar="X", help="of the run that what it writes is better (0.95)")
+    parser.add_argument("--confidence", type=float, default=0.95, metavar="X", help="confidence that written weights are better (0.95)")
     parser.add_argument("--dry-run", action="store_true", help="write nothing")
     parser.add_argument("--cores", type=int, default=os.cpu_count() or 1, metavar="N")
     options = parser.parse_args(arguments)
@@ -387,17 +390,17 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
         parser.error(f"{options.level} does not search")
     general = plans.weights_of(options.game, options.seats, options.level)
     if general is None:
-        parser.error(f"there are no weights for {options.game} with {options.seats} seats to begin from")
+        parser.error(f"there are no weights for {options.game} with {options.seats} seats to start from")
     if not options.outlook and any(
         plans.weights_of(options.game, options.seats, options.level, seat) != general for seat in game.seats.ids
     ):
-        parser.error(f"{options.level} plays some seats of {options.game} by weights of their own, and this tunes one set for all")
+        parser.error(f"{options.level} has different weights for some seats of {options.game}, but this tunes one set for all seats")
     if options.outlook and (options.steps or plan.outlook is None):
-        parser.error(f"--outlook needs weights of an outlook for {options.game} with {options.seats} seats to begin from, and no --steps")
+        parser.error(f"--outlook needs weights of an outlook for {options.game} with {options.seats} seats to start from, and no --steps")
     if options.from_zero and (options.steps or options.pool is not None):
-        parser.error("--from-zero goes with neither --steps nor --pool")
+        parser.error("--from-zero cannot be combined with --steps or --pool")
     if options.pool is not None and (options.pool <= 0 or not options.outlook):
-        parser.error("--pool must be above 0, and goes with --outlook")
+        parser.error("--pool must be above 0, and needs --outlook")
     quick = plans.plan_of(options.game, options.self_play, options.seats)
     if options.self_play_plan and (quick is None or not set(options.self_play_plan) <= {"iterations", *quick.settings}):
         parser.error(f"--self-play-plan may name iterations and settings of the search of {options.self_play}")
@@ -414,12 +417,12 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def numbers(text: str) -> list[float]:
-    """Return the numbers of a list with commas."""
+    """Return the numbers of a comma-separated list."""
     return [float(part) for part in text.split(",")]
 
 
 def candidates(options: argparse.Namespace, trial: Trial) -> Iterator[tuple[str, Weights]]:
-    """Yield the candidates of a run, each with the words that tell it from the others. `trial`: of the present weights with themselves."""
+    """Yield the candidates of a run, each with its name. `trial`: the present weights against themselves."""
     if options.steps:
         steps = f"{options.steps} steps"
         yield steps, climbed(trial._replace(seed=f"{options.seed}/steps"), options.steps, options.step_pairs, options.cores)
@@ -434,26 +437,26 @@ def candidates(options: argparse.Namespace, trial: Trial) -> Iterator[tuple[str,
     learned = [row for row in rows if row.match % HELD_OUT]
     held_out = [row for row in rows if row.match % HELD_OUT == 0]
     print(f"{len(rows)} rows of {options.matches} matches of {options.self_play}, {len(names)} features, seed {options.seed}")
-    print(f"squared error of the present weights on matches left out: {error(held_out, names, seats, trial.present):.4f}")
+    print(f"squared error of the present weights on held-out matches: {error(held_out, names, seats, trial.present):.4f}")
     start: Weights = {phase: {} for phase in trial.present} if options.from_zero else trial.present
     pool: float | None = options.pool
     for strength in options.ridge:
         pull = Pull(strength, options.prior_rows)
         found = fitted_outlook(learned, names, start, pull, pool) if options.outlook else fitted(learned, names, seats, start, pull)
-        candidate = {phase: weights or trial.present[phase] for phase, weights in found.items()}  # none: a phase without rows
+        candidate = {phase: weights or trial.present[phase] for phase, weights in found.items()}  # a phase without rows has none
         print(f"squared error with ridge {strength:g}: {error(held_out, names, seats, candidate):.4f}")
         yield f"ridge {strength:g}", candidate
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Tune, and print what was found. Return 0, or 1 if no candidate was accepted."""
+    """Tune, and print the results. Return 0, or 1 if no candidate was accepted."""
     options = parsed(arguments)
     item: Mapping[str, Any] = plans.weights_of(options.game, options.seats, options.level) or {}
     known = plans.outlook_weights(options.game, options.seats, options.level) if options.outlook else item["weights"]
     present: Weights = {phase: dict(weights) for phase, weights in (known or {}).items()}
     seed, level, iterations = options.seed, options.level, options.iterations
     trial = Trial(options.game, options.seats, options.options, seed, level, iterations, present, present, options.outlook)
-    wrong = (1 - options.confidence) / (1 if options.steps else len(options.ridge))  # each candidate has its part of it
+    wrong = (1 - options.confidence) / (1 if options.steps else len(options.ridge))  # the candidates share it
     for name, candidate in candidates(options, trial):
         against = trial._replace(seed=f"{options.seed}/{name}", candidate=candidate)
         verdict = tried(against, options.pairs, options.share, wrong, options.cores)

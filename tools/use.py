@@ -1,16 +1,17 @@
-"""What levels of play make use of: each kind of action, each card, and moves to and fro; and whether what they expect comes true.
-`./run simulate GAME --seats LEVEL,LEVEL --use`.
+"""Count what levels of play make use of, for `./run simulate GAME --seats LEVEL,LEVEL --use`.
 
-A *kind* is the type of an action. A *card* is a value of a field `card` or `cards` of an action; `option` says which option of the card.
-Beside how often a thing was done stands in how many decisions it could have been done.
+It counts each kind of action, each card, and moves to and fro. It also counts how often the expectations of a level come true.
 
-A *move* is a fact with `from` and `to` that follows from an action of the seat, such as `unit_moved`. It is *taken back* if a later fact
-of the same type brings the same pieces back to where they were, in the same turn of the seat or in its next one, and no fact between the
-two names the place where they had gone, unless it is another move of the seat: nothing was gained there, and nobody did anything there.
-A retreat from a threat counts as taken back, too.
+A *kind* is the type of an action. A *card* is a value in a field `card` or `cards` of an action; `option` names the option of the card.
+Each count is shown with the number of decisions in which the kind or card was possible.
 
-What a level *expects* is its share of a victory after the action that it chooses, if it has played that action on. Decisions are counted by
-tenths of this share, and how many of them belong to matches that the seat won. A level that is surer than it should be is seen at once.
+A *move* is an event with `from` and `to` that follows from an action of the seat, such as `unit_moved`. It is *taken back* if a later event
+of the same type returns the same pieces, in the same turn of the seat or in its next turn, and if no event between the two names the place
+where the pieces went. Other moves of the seat do not count as such events. So nothing was gained at that place, and nobody did anything
+there. A retreat from a threat also counts as taken back.
+
+A level *expects* a share of a victory after the action that it chooses, if its search played that action on. The decisions are counted by
+tenths of this share, together with the decisions of matches that the seat won. This shows a level that is too sure of itself.
 """
 
 from __future__ import annotations
@@ -24,26 +25,26 @@ from games.kernel import SYSTEM, Action, Event, Game, Seat
 from players.level import Option
 
 Use = dict[str, Counter[str]]
-"""How often a level did what: `done` and `possible` by kind and card, `moves` by how they ended, and decisions by the share of a victory
-that the level expected, all of them (`expected`) and those of matches that it won (`won`)."""
+"""The counts of a level: `done` and `possible` by kind and card, `moves` by how they ended, and decisions by the expected share of a
+victory: all decisions (`expected`), and those of matches that the seat won (`won`)."""
 
 TENTHS: tuple[str, ...] = tuple(f"0.{tenth}" for tenth in range(10))
 
 
 def nothing() -> Use:
-    """Return the use of a level that has decided nothing yet."""
+    """Return empty counts."""
     return {"done": Counter(), "possible": Counter(), "moves": Counter(), "expected": Counter(), "won": Counter()}
 
 
 def count_decision(use: Use, choices: Iterable[Choice], action: Action) -> None:
-    """Count a decision: what the choices would have allowed, and what was done."""
+    """Count a decision: everything that the choices allowed, and what the seat did."""
     use["possible"].update({name for choice in choices for name in names(choice["action"])})
     use["done"].update(set(names(action)))
     use["moves"]["decisions"] += 1
 
 
 def names(action: Action) -> Iterator[str]:
-    """Yield the name of an action's kind, and one for each card in it: `play`, `play reap`, and `play reap 2` for its second option."""
+    """Yield the kind of an action, and a name for each card in it: `play`, `play reap`, and `play reap 2` for the second option."""
     kind = action["type"]
     yield kind
     for card in [action["card"]] if "card" in action else action.get("cards", []):
@@ -53,18 +54,18 @@ def names(action: Action) -> Iterator[str]:
 
 
 class Expected:
-    """What the seats of a match expect, until its winners are known."""
+    """The expectations of the seats of a match, until its winners are known."""
 
     def __init__(self) -> None:
         self._tenths: list[tuple[Seat, str]] = []
 
     def note(self, seat: Seat, options: Sequence[Option]) -> None:
-        """Note what a seat expects after the best of the options that its level has compared, if that one was played on."""
+        """Note what a seat expects after the best option of its level, if the search played that option on."""
         if options and options[0].tries:
             self._tenths.append((seat, TENTHS[min(9, int(options[0].worth * 10))]))
 
     def count(self, winners: Iterable[Seat], use_of: Mapping[Seat, Use]) -> None:
-        """Count what came true for the levels of the seats. A shared victory is one for each winner."""
+        """Count the expectations that came true for the levels of the seats. A shared victory counts for each winner."""
         won = set(winners)
         for seat, tenth in self._tenths:
             use_of[seat]["expected"][tenth] += 1
@@ -72,7 +73,7 @@ class Expected:
 
 
 class Move(NamedTuple):
-    """A move of a seat. `rest`: the type and the pieces, which are equal in the move that takes it back. `turn`: of the seat, from 1."""
+    """A move of a seat. `rest`: the pieces; they are the same in the move that takes it back. `turn`: the number of the seat's turn."""
 
     start: str
     goal: str
@@ -81,7 +82,7 @@ class Move(NamedTuple):
 
 
 class Moves:
-    """Watches the moves of the seats of a match."""
+    """The moves of the seats of a match, and which of them are taken back."""
 
     def __init__(self, seats: Iterable[Seat]) -> None:
         self._seats = frozenset(seats)
@@ -89,7 +90,7 @@ class Moves:
         self._open: list[tuple[Seat, Move]] = []  # moves that can still be taken back
 
     def watch(self, actor: Seat, events: Iterable[Event], use: Use | None) -> None:
-        """Count the moves among the events of an action, and those that they take back, for the level of the actor."""
+        """Count the moves in the events of an action, and the moves that they take back, for the level of the actor."""
         for event in events:
             if event["type"] == "turn_started":
                 self._turns[event["seat"]] += 1
@@ -139,7 +140,7 @@ def _words(value: Any) -> Iterator[str]:
 
 
 def added(uses: Iterable[Mapping[str, Use]]) -> dict[str, Use]:
-    """Return the use by level of several matches together."""
+    """Return the sum of the counts of several matches, by level."""
     total: dict[str, Use] = {}
     for by_level in uses:
         for level, use in by_level.items():
@@ -150,7 +151,7 @@ def added(uses: Iterable[Mapping[str, Use]]) -> dict[str, Use]:
 
 
 def report(game: Game, total: Mapping[str, Use]) -> dict[str, Any]:
-    """Return the use by level as JSON: `kinds` and `cards`, with `done` and `possible`, and `moves`. Also what was never possible."""
+    """Return the counts by level as JSON: `kinds` and `cards` with `done` and `possible`, and `moves`. Includes what was never possible."""
     kinds, cards = known_names(game)
     return {level: _of_level(use, kinds, cards) for level, use in total.items()}
 
@@ -171,7 +172,7 @@ def _of_level(use: Use, kinds: Iterable[str], cards: Iterable[str]) -> dict[str,
 
 
 def known_names(game: Game) -> tuple[list[str], list[str]]:
-    """Return the kinds of action that a seat of a game can do, and those with each card, whether they occur or not."""
+    """Return all kinds of action of the seats of a game, and all kinds with each card."""
     kinds = [kind for kind in game.deeds() if kind != "advance"]
     cards = []
     for kind in kinds:
@@ -184,7 +185,7 @@ def known_names(game: Game) -> tuple[list[str], list[str]]:
 
 
 def table(found: Mapping[str, Any]) -> str:
-    """Return a report as text: a row for each kind of action, then cards, moves and what was expected by level."""
+    """Return a report as text: a row for each kind of action, then for each level its cards, moves and expectations."""
     levels = list(found)
     lines = [f"{'done / possible':<24}" + "".join(f"{level:>20}" for level in levels)]
     for kind in found[levels[0]]["kinds"]:
@@ -206,7 +207,7 @@ def table(found: Mapping[str, Any]) -> str:
 
 
 def _cards(found: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what a level does with cards: a line for each kind of action with cards, and one for what it could have done and never did."""
+    """Yield how a level uses cards: a line for each kind of action with cards, which names the cards that it never used."""
     by_kind: dict[str, list[tuple[str, Mapping[str, int]]]] = {}
     for name, row in found["cards"].items():
         kind, card = name.split(" ", 1)

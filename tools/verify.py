@@ -1,4 +1,4 @@
-"""Verify dossiers and records without any server: `./run verify FILE… [--key VKEY --receipt FILE --checkpoint FILE --consistency FILE]`."""
+"""Verify dossiers and records without a server: `./run verify FILE… [--key VKEY --receipt FILE --checkpoint FILE --consistency FILE]`."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from tools import decisions
 from tools.words import number
 
 ABOUT = (
-    "Check files with everything that is in them and what you have kept. No server and no network is needed. Ends with 0 if all that was "
-    "checked holds, with 1 if something was found, with 2 if a file cannot be read."
+    "Check files by themselves and against what you have kept. This needs no server and no network. The exit status is 0 if everything "
+    "that was checked holds, 1 if there are findings, and 2 if a file cannot be read."
 )
 
 
 class Unusable(Exception):
-    """Something that was given cannot be used. The text says why, in a sentence."""
+    """A given file cannot be used. The text says why, in a sentence."""
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Verify and print the findings. Return 0 if there are none, 1 if there are, 2 if a file cannot be read."""
     parser = argparse.ArgumentParser(prog="run verify", description=ABOUT)
-    parser.add_argument("files", metavar="FILE", nargs="+", type=Path, help="a dossier, or a record as GET …/record gives it")
+    parser.add_argument("files", metavar="FILE", nargs="+", type=Path, help="a dossier, or a record from GET …/record")
     parser.add_argument("--key", action="append", default=[], metavar="VKEY", help="a key of the server that you have noted")
     parser.add_argument("--receipt", action="append", default=[], type=Path, metavar="FILE", help="a receipt that you have kept")
     parser.add_argument("--checkpoint", action="append", default=[], type=Path, metavar="FILE", help="a checkpoint that you have kept")
@@ -57,9 +57,11 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _with_decisions(verdict: Verdict, found: Decisions, cores: int) -> Verdict:
-    """Run the decisions of artificial players in a file again, and return the verdict with what comes of them."""
+    """Run the decisions of artificial players in a file again, and return the verdict with their outcome."""
     if verdict.viewer != WHOLE:
-        return verdict._replace(unchecked=[*verdict.unchecked, f"decisions of artificial players: the file has what {verdict.viewer} sees"])
+        return verdict._replace(
+            unchecked=[*verdict.unchecked, f"decisions of artificial players: the file has only what {verdict.viewer} sees"]
+        )
     outcome = decisions.run_again(found, cores)
     findings = Findings()
     findings.add_all([*verdict.findings, *outcome.findings])
@@ -68,7 +70,7 @@ def _with_decisions(verdict: Verdict, found: Decisions, cores: int) -> Verdict:
 
 
 def _kept(options: argparse.Namespace) -> Kept:
-    """Return what the reader has kept. Raise Unusable, Malformed, OSError."""
+    """Return what the reader has kept, from the options. Raises Unusable, Malformed, OSError."""
     return Kept(
         tuple(map(parse_vkey, options.key)),
         tuple(map(_note, options.receipt)),
@@ -78,7 +80,7 @@ def _kept(options: argparse.Namespace) -> Kept:
 
 
 def _note(file: Path) -> str:
-    """Return the receipt in a file: a note, or the member `receipt` of a JSON object. Raise Unusable, OSError."""
+    """Return the receipt in a file: a note, or the member `receipt` of a JSON object. Raises Unusable, OSError."""
     text = file.read_text(encoding="utf-8")
     if not text.lstrip().startswith("{"):
         return text
@@ -92,16 +94,16 @@ def _note(file: Path) -> str:
 
 
 def _consistency(file: Path) -> Consistency:
-    """Return the proof in a file. Raise Unusable, Malformed, OSError."""
+    """Return the proof in a file. Raises Unusable, Malformed, OSError."""
     try:
         answer = json.loads(file.read_text(encoding="utf-8"))
         return Consistency(int(answer["from"]), int(answer["to"]), hashes_of(answer["hashes"]))
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise Unusable(f"The file {file} is no proof of consistency.") from None
+        raise Unusable(f"The file {file} is not a proof of consistency.") from None
 
 
 def as_json(verdict: Verdict) -> dict[str, Any]:
-    """Return what is to be said about a file as a JSON object."""
+    """Return a verdict as a JSON object."""
     return {**verdict._asdict(), "ok": verdict.ok, "findings": [finding._asdict() for finding in verdict.findings]}
 
 
@@ -109,7 +111,7 @@ _ONE = {"entries": "entry", "receipts": "receipt", "reads": "read", "leaves": "l
 
 
 def as_text(verdict: Verdict) -> str:
-    """Return what is to be said about a file for people. Control characters are replaced, so that a forged file cannot draw over it."""
+    """Return a verdict as text. Control characters are replaced, so that a forged file cannot write over the text."""
     holds = "everything that was checked holds" if verdict.ok else "DOES NOT HOLD"
     seen = "" if verdict.kind == "record" else ", in full" if verdict.viewer == "all" else f", as {verdict.viewer} sees it"
     lines = [f"{verdict.name}: the {verdict.kind} of {verdict.match} ({verdict.game}){seen}, {verdict.versions} versions: {holds}."]

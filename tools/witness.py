@@ -1,7 +1,7 @@
 """Watch the log of a server, or cosign it for others: `./run witness`.
 
-`watch` fetches the newest checkpoint again and again, and checks that the log has only grown since the last one. It needs nothing of the
-server but what everybody gets. `serve` is a witness as c2sp.org/tlog-witness describes it, which servers ask for cosignatures.
+`watch` fetches the newest checkpoint repeatedly, and checks that the log has only grown. It needs only public routes of the server.
+`serve` is a witness as described in c2sp.org/tlog-witness. Servers ask it for cosignatures.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from evidence.tiles import Edge, Tile
 from evidence.witness import Answer
 
 STATE, LOGS = "WARLEDGER_WITNESS_STATE", "WARLEDGER_WITNESS_LOGS"
-SECONDS = 10.0  # that an answer may take
-LONGEST = 16_777_216  # bytes of an answer
-ROUNDS = 3  # in which a server may show an older log, as a cache may, before that counts
+SECONDS = 10.0  # how long to wait for an answer
+LONGEST = 16_777_216  # the most bytes of an answer
+ROUNDS = 3  # how often a server may show an older log before it counts, because a cache may do so
 
 Say = Callable[[str], object]
 
@@ -50,17 +50,17 @@ class Forked(Exception):
 
 
 class Older(Forked):
-    """A log stays at an older tree than was seen. It may be a store that came back from a backup, or the beginning of a second history."""
+    """A log stays at an older tree than was seen. The store may come from a backup, or this may be the beginning of a second history."""
 
     heading = "OLDER."
 
 
 class Unable(Exception):
-    """Nothing can be said of the log. The text says why."""
+    """The log cannot be checked. The text says why."""
 
 
 class Seen(NamedTuple):
-    """The newest checkpoint that was seen of a log, as the signed note that it came in."""
+    """The newest checkpoint that was seen of a log, as a signed note."""
 
     note: str
 
@@ -71,7 +71,7 @@ class Seen(NamedTuple):
 
 
 class State:
-    """What a witness keeps, in a folder: its key, and of each log the newest checkpoint that it has seen."""
+    """The folder of a witness: its key, and the newest checkpoint that it has seen of each log."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -79,13 +79,13 @@ class State:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep others who share the folder out until the end of the block."""
+        """Lock the folder for a block."""
         with (self.folder / ".lock").open("ab") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
     def key(self, name: str = "") -> SigningKey:
-        """Return the key of cosignatures; the first call makes it. Raise Unable."""
+        """Return the key for cosignatures. The first call makes it. Raises Unable."""
         file = self.folder / "witness.json"
         with self.alone():
             if not file.exists():
@@ -98,7 +98,7 @@ class State:
                 raise Unable(f"{file} is damaged.") from None
 
     def seen(self, origin: str) -> Seen | None:
-        """Return the newest checkpoint of a log that was seen. Raise Unable."""
+        """Return the newest checkpoint that was seen of a log, or None. Raises Unable."""
         file = self._file(origin)
         try:
             found = Seen(file.read_text())
@@ -107,15 +107,15 @@ class State:
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as reason:
-            raise Unable(f"{file} is damaged ({reason}). Bring it back from a copy: without it a fork would not be noticed.") from None
+            raise Unable(f"{file} is damaged ({reason}). Restore it from a copy: without it, a fork would not be noticed.") from None
         return found
 
     def keep(self, seen: Seen) -> None:
-        """Keep a checkpoint, so that it survives a power cut."""
+        """Store a checkpoint, so that it survives a power cut."""
         write(self._file(seen.checkpoint.origin), seen.note.encode())
 
     def keep_evidence(self, notes: tuple[str, ...]) -> Path:
-        """Keep the notes that show a fork, and return the file."""
+        """Store the notes that show a fork, and return the file."""
         file = self.folder / f"fork-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{secrets.token_hex(3)}.txt"
         write(file, "\n".join(notes).encode())
         return file
@@ -128,7 +128,7 @@ class State:
 
 
 class Server:
-    """A server whose log is watched, by what everybody gets of it. Every method raises Unable."""
+    """The public routes of a server whose log is watched. Every method raises Unable."""
 
     def __init__(self, url: str, transport: httpx.BaseTransport | None = None) -> None:
         self.url = url.rstrip("/")
@@ -172,7 +172,7 @@ class Server:
 
 
 class Watch:
-    """The watch over the log of a server. `keys`: those of the log; without any, those that the server publishes at each round."""
+    """The watch over the log of a server. `keys`: the keys of the log; without any, those that the server publishes at each round."""
 
     def __init__(self, server: Server, state: State, keys: list[VerifierKey], say: Say = print) -> None:
         self._server = server
@@ -182,7 +182,7 @@ class Watch:
         self._older = 0
 
     def look(self) -> Checkpoint | None:
-        """Look at the log once, and return its newest checkpoint, or None if an older one is shown. Raise Forked, Unable."""
+        """Check the log once. Return its newest checkpoint, or None if the server shows an older one. Raises Forked, Unable."""
         found = self._signed(self._server.note())
         with self._state.alone():
             seen = self._state.seen(found.checkpoint.origin)
@@ -193,11 +193,11 @@ class Watch:
         return None if self._older else found.checkpoint
 
     def compare(self, seen: Seen, found: Seen) -> bool:
-        """Return True if the log has grown since a checkpoint that was seen. Raise Forked, Unable."""
+        """Return True if the log has grown since the checkpoint `seen`. Raises Forked, Unable."""
         old, new = seen.checkpoint, found.checkpoint
         if new.size < old.size:
             self._older += 1
-            sentence = f"{self._server.url} shows {new.size} leaves of the log {new.origin}, and {old.size} were seen."
+            sentence = f"{self._server.url} shows {new.size} leaves of the log {new.origin}, but {old.size} were seen."
             self._say(sentence)
             if not self._begins(new, old):
                 raise Forked(sentence, seen.note, found.note)
@@ -212,16 +212,16 @@ class Watch:
         return new.size > old.size
 
     def compare_with(self, note: str) -> None:
-        """Compare the log with a checkpoint that somebody else has seen. Raise Forked, Unable."""
+        """Compare the log with a checkpoint that somebody else has seen. Raises Forked, Unable."""
         other, found = self._signed(note), self._signed(self._server.note())
         if other.checkpoint.origin != found.checkpoint.origin:
-            raise Unable(f"The checkpoint is of the log {other.checkpoint.origin}, and the server shows {found.checkpoint.origin}.")
+            raise Unable(f"The checkpoint is of the log {other.checkpoint.origin}, but the server shows {found.checkpoint.origin}.")
         self.compare(other, found)
 
     def _begins(self, old: Checkpoint, new: Checkpoint) -> bool:
-        """Return True if the tree of one checkpoint is the beginning of that of the other, by tiles that lead to the newer one's root.
+        """Return True if the tree of the `old` checkpoint is the beginning of the tree of the `new` one. Tiles of the server prove it.
 
-        The server may show fewer leaves than the newer one has; then nothing speaks against it.
+        If the server shows fewer leaves than the new checkpoint has, there may be no proof. The result is then True.
         """
         if old.size in (0, new.size):
             return old.root == (tree.EMPTY if old.size == 0 else new.root)
@@ -238,7 +238,7 @@ class Watch:
         return tree.is_consistent(old.size, old.root, new.size, new.root, tree.proof(tree.consistency_spans(old.size, new.size), node))
 
     def _check_leaves(self, old: Checkpoint, new: Checkpoint) -> None:
-        """Check that the leaves that are new are served, and lead from one tree to the other. Raise Unable."""
+        """Check that the server has the new leaves, and that they lead from the old tree to the new one. Raises Unable."""
         last = [self._server.tile(tile) if tile.width else [] for tile in tiles.edge_tiles(old.size)]
         edge = Edge(old.size, tuple(map(tuple, last)))
         if edge.root != old.root:
@@ -250,7 +250,7 @@ class Watch:
             raise Unable(f"The entries of {self._server.url} are not those of its tree of {new.size} leaves.")
 
     def _signed(self, note: str) -> Seen:
-        """Return a checkpoint after checking its signature. Raise Unable."""
+        """Return a checkpoint after checking its signature. Raises Unable."""
         keys = self._keys or self._server.keys()
         try:
             found, parsed = checkpoints.of_note(note)
@@ -262,7 +262,7 @@ class Watch:
 
 
 def watch(options: argparse.Namespace) -> int:
-    """Watch a log until it forks or a signal comes. Return 1 for a fork, 2 if a single look was not possible."""
+    """Watch a log until it forks or a signal comes. Return 1 for a fork, 2 if the log could not be checked."""
     state = State(options.state)
     watching = Watch(Server(options.url), state, options.log, say)
     shown: Checkpoint | None = None
@@ -296,13 +296,13 @@ def watch(options: argparse.Namespace) -> int:
 
 
 def application() -> Flask:
-    """Return the application of a witness, whose state and logs are in the environment."""
+    """Return the application of a witness. The environment names its state and its logs."""
     state = State(Path(os.environ[STATE]))
     return witness_app(state, [parse_vkey(vkey) for vkey in os.environ[LOGS].split()])
 
 
 def witness_app(state: State, keys: list[VerifierKey]) -> Flask:
-    """Return the application of a witness that knows the logs of these keys."""
+    """Return the application of a witness for the logs with these keys."""
     logs: dict[str, list[VerifierKey]] = {}
     for key in keys:
         logs.setdefault(key.name, []).append(key)
@@ -340,7 +340,7 @@ def _response(given: Answer) -> Response:
 def serve(options: argparse.Namespace) -> int:
     """Serve a witness until a signal comes."""
     if not options.log:
-        say("A witness cosigns the logs that it knows: name the key of each with --log.")
+        say("A witness cosigns only logs that it knows. Name the key of each log with --log.")
         return 2
     try:
         key = State(options.state).key(options.name)
@@ -349,7 +349,7 @@ def serve(options: argparse.Namespace) -> int:
         return 2
     os.environ[STATE] = str(options.state)
     os.environ[LOGS] = " ".join(log.vkey for log in options.log)
-    say(f"This witness signs by {key.verifier.vkey}")
+    say(f"This witness signs with {key.verifier.vkey}")
     say(f"WARLEDGER_WITNESSES=http://{options.host}:{options.port} {key.verifier.vkey}")
     Granian(
         "tools.witness:application",
@@ -381,7 +381,7 @@ def _vkey(text: str) -> VerifierKey:
 
 
 def _folder(parser: argparse.ArgumentParser, logs: str) -> None:
-    parser.add_argument("--state", type=Path, default=Path("witness"), help="folder of what the witness keeps (./witness)")
+    parser.add_argument("--state", type=Path, default=Path("witness"), help="the folder for the state of the witness (./witness)")
     parser.add_argument("--log", type=_vkey, action="append", default=[], metavar="VKEY", help=logs)
 
 
@@ -389,18 +389,18 @@ def main(arguments: list[str] | None = None) -> int:
     """Watch or serve. Return the exit status."""
     parser: Any = argparse.ArgumentParser(prog="run witness", description="Watch the log of a server, or cosign it for others.")
     modes = parser.add_subparsers(required=True)
-    watching = modes.add_parser("watch", help="check again and again that the log of a server only grows")
+    watching = modes.add_parser("watch", help="check repeatedly that the log of a server only grows")
     watching.add_argument("url", help="address of the server")
-    watching.add_argument("--every", type=float, default=10.0, metavar="SECONDS", help="between two looks (10)")
-    watching.add_argument("--once", action="store_true", help="look once")
+    watching.add_argument("--every", type=float, default=10.0, metavar="SECONDS", help="seconds between two checks (10)")
+    watching.add_argument("--once", action="store_true", help="check once")
     watching.add_argument("--seen", type=Path, action="append", default=[], metavar="FILE", help="a checkpoint that somebody else has seen")
     _folder(watching, "a key of the log, as `./run keys` prints it; without any, the keys that the server publishes")
     watching.set_defaults(run=watch)
     serving = modes.add_parser("serve", help="cosign the checkpoints of logs that only grow")
     serving.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
     serving.add_argument("--port", type=int, default=8100, help="port to listen on (8100)")
-    serving.add_argument("--name", default="", help="name of the witness, for its key; made at the first start")
-    _folder(serving, "a key of a log that is cosigned, as `./run keys` prints it")
+    serving.add_argument("--name", default="", help="name of the witness for its key, which the first start makes")
+    _folder(serving, "a key of a log to cosign, as `./run keys` prints it")
     serving.set_defaults(run=serve)
     options = parser.parse_args(arguments)
     return int(options.run(options))

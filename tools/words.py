@@ -1,4 +1,4 @@
-"""Entries in words, for people. The words come from the types and the field names alone, so this module knows no game."""
+"""Entries in words. The words come from the types and the field names alone, so this module knows no game."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from games.drawing import legible
 
 LONG = 100  # characters of a line
-BIG = 48  # characters of a value; of a longer one only the size is given
+BIG = 48  # characters of a value; for a longer one, only the size is shown
 LINKS = {"from": "from", "to": "to", "by": "by", "region": "in", "tile": "on", "target": "against", "place": "at", "location": "in"}
 
 
@@ -52,7 +52,7 @@ def phrase(fact: Mapping[str, Any]) -> str:
 
 
 def field(kind: str, name: str, what: Any) -> str:
-    """Return a field in words: the name and the value. The value alone if the type contains the name, the name alone if it is true."""
+    """Return a field in words: its name and value, only the value if the type contains the name, or only the name if the value is true."""
     word = plain(name)
     if what is True:
         return word
@@ -74,7 +74,7 @@ def big(what: Any) -> bool:
 
 
 def value(what: Any) -> str:
-    """Return a value in words. Equal items of a list are written once, with their number."""
+    """Return a value in words. Equal items of a list are written once, with their count."""
     if isinstance(what, Mapping):
         return ", ".join(f"{plain(name)} {value(inner)}" for name, inner in what.items() if inner is not None)
     if isinstance(what, list):
@@ -84,7 +84,7 @@ def value(what: Any) -> str:
 
 
 def plain(what: Any) -> str:
-    """Return an id or a number as people say it. Control characters are replaced, since players write some texts themselves."""
+    """Return an id or a number as people say it. Control characters are replaced, because players write some texts."""
     if isinstance(what, bool):
         return "yes" if what else "no"
     return legible(str(what)).replace("_", " ")

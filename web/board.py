@@ -1,4 +1,4 @@
-"""The board: places with what lies in them, ways, arrows, and what has just happened."""
+"""Draw the board: places and their content, ways, arrows, and what has just happened."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from web.text import number, safe, whole, width
 
 T = TypeVar("T", Piece, Mark)
 COUNT, PILE_COUNT, NOTE = 15, 17, 11  # sizes of numbers
-PILES = ((1,), (2,), (2, 1), (2, 2), (3, 2), (3, 2, 1))  # how many lie in each row of a pile, from below
+PILES = ((1,), (2,), (2, 1), (2, 2), (3, 2), (3, 2, 1))  # pieces in each row of a pile, from below
 STEP, RISE = 0.86, 0.46  # from one piece of a pile to the next, in sizes of the piece
-TRIM, ASIDE = 26, 34  # of an arrow: what is missing at both ends, and how far it is beside the middle
-WING, SPREAD = 15, 0.5  # of the head of an arrow: its length, and its angle in radians
+TRIM, ASIDE = 26, 34  # of an arrow: the gap at both ends, and the distance from the middle
+WING, SPREAD = 15, 0.5  # of an arrowhead: its length, and its angle in radians
 
 
 def board(scene: Scene, news: News, look: Look) -> Sheet:
@@ -51,7 +51,7 @@ def _by_place(things: Iterable[T]) -> dict[str, list[T]]:
     return found
 
 
-# ---------------------------------------------------------------- what seldom changes
+# ---------------------------------------------------------------- what rarely changes
 
 
 @functools.lru_cache(maxsize=64)
@@ -62,7 +62,7 @@ def _ground(frame: Area, look: Look) -> str:
 
 
 def _at(x: float, y: float, turn: float) -> str:
-    """Return the attribute that brings an outline to where its place is."""
+    """Return the attribute that moves an outline to its place."""
     return f' transform="translate({whole(x)} {whole(y)}){f"rotate({whole(turn)})" if turn else ""}"' if x or y or turn else ""
 
 
@@ -78,7 +78,7 @@ def _outline(id: str, shape: str, ground: str, at: str, look: Look) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def _title(place: Place, look: Look) -> tuple[str, list[Box]]:
-    """Return the label, the glyph and the notes of a place, and their boxes. Notes are beside the label if there is room, else below it."""
+    """Return the label, the glyph and the notes of a place, and their boxes. Notes are beside the label if they fit, else below it."""
     area, parts = place.area, []
     boxes = [Box(place.id, "", *area)]
     notes = [_note(name, amount, place.ground, look) for name, amount in place.notes]
@@ -97,7 +97,7 @@ def _title(place: Place, look: Look) -> tuple[str, list[Box]]:
 
 
 def _boxes(placed: Placed, place: Place, top: float) -> list[Box]:
-    """Return the boxes of items that are laid in the area of a place from a height on."""
+    """Return the boxes of items that are laid in the area of a place, from the height `top` down."""
     left, scale = place.area.left, placed.scale
     return [
         Box(f"{place.id} {item.id}", place.id, left + x * scale, top + y * scale, item.width * scale, item.height * scale)
@@ -127,7 +127,7 @@ def _middle(place: Place) -> tuple[float, float]:
 
 
 def _ways(links: Iterable[Link], places: Mapping[str, Place]) -> str:
-    """Return all ways as one line. One that begins where the one before ended goes on from there."""
+    """Return all ways as one path. A way that begins at the end of the one before continues its line."""
     lines, last = "", ""
     for link in links:
         if link.kind == "way":
@@ -137,12 +137,12 @@ def _ways(links: Iterable[Link], places: Mapping[str, Place]) -> str:
     return f'<path class="way s-way" d="{lines}"/>' if lines else ""
 
 
-# ---------------------------------------------------------------- what is in a place
+# ---------------------------------------------------------------- the content of places
 
 
 @functools.lru_cache(maxsize=4096)  # from one version to the next, most places stay as they are
 def _content(name: str, place: Place, pieces: tuple[Piece, ...], marks: tuple[Mark, ...], look: Look) -> tuple[str, list[Box]]:
-    """Return what is in a place now: its holder, pieces and marks, and their boxes."""
+    """Return the content of a place: its holder, pieces and marks, and their boxes."""
     area, head = place.area, place.head + (0 if not place.notes or _beside(place, look) else NOTE + GAP)
     items = [*_pieces(place, pieces, look), *_marks(place, marks, look)]
     placed = flow(items, area.width, area.height - head, most=look.picture.scale)
@@ -150,7 +150,7 @@ def _content(name: str, place: Place, pieces: tuple[Piece, ...], marks: tuple[Ma
     content = _holder(place, look) + drawn(placed, area.left - place.x, top - place.y)
     if content and (place.x or place.y):
         content = f"<g{_at(place.x, place.y, 0)}>{content}</g>"
-    return group(name, content, _told(place, pieces, marks, look)), _boxes(placed, place, top)
+    return group(name, content, _in_words(place, pieces, marks, look)), _boxes(placed, place, top)
 
 
 def _holder(place: Place, look: Look) -> str:
@@ -163,7 +163,7 @@ def _holder(place: Place, look: Look) -> str:
     return f'<g transform="rotate({whole(place.turn)})">{lines}</g>' if place.turn else lines
 
 
-def _told(place: Place, pieces: Sequence[Piece], marks: Sequence[Mark], look: Look) -> str:
+def _in_words(place: Place, pieces: Sequence[Piece], marks: Sequence[Mark], look: Look) -> str:
     """Return a place and its content in words."""
     words = [
         (f"{look.crest(piece.seat).name} " if piece.seat is not None else "")
@@ -177,7 +177,7 @@ def _told(place: Place, pieces: Sequence[Piece], marks: Sequence[Mark], look: Lo
 
 
 def _pieces(place: Place, pieces: Sequence[Piece], look: Look) -> list[Item]:
-    """Return the pieces of a place, those of each seat after its badge."""
+    """Return the pieces of a place. The pieces of each seat follow its badge."""
     items: list[Item] = []
     last: str | None = None
     for piece in sorted(pieces, key=lambda piece: piece.seat or ""):
@@ -207,7 +207,7 @@ def _figure(piece: Piece, ground: str, look: Look) -> Item:
 
 
 def _pile(piece: Piece, ground: str, look: Look) -> Item:
-    """Return like pieces as a pile with their number. A pile of many shows as many as the largest of PILES."""
+    """Return equal pieces as a pile with their number. A pile never shows more pieces than the largest of PILES."""
     art, style = look.glyphs[piece.glyph], _style(piece, ground, look)
     rows = PILES[min(piece.number, len(PILES)) - 1]
     step, rise = art.width * STEP, art.height * RISE
@@ -223,7 +223,7 @@ def _pile(piece: Piece, ground: str, look: Look) -> Item:
 
 
 def _marks(place: Place, marks: Sequence[Mark], look: Look) -> list[Item]:
-    """Return the tokens of a place, in a row of their own, then its badge."""
+    """Return the tokens of a place in a row of their own, then its badge."""
     items: list[Item] = []
     for mark in marks:
         art = look.glyphs[mark.glyph]
@@ -244,11 +244,11 @@ def _marks(place: Place, marks: Sequence[Mark], look: Look) -> list[Item]:
     return items
 
 
-# ---------------------------------------------------------------- what goes from place to place
+# ---------------------------------------------------------------- arrows and travels
 
 
 def _curve(source: Place, target: Place) -> tuple[str, str, float, float]:
-    """Return the paths of shaft and head of an arrow, and the point in its middle. It runs beside the straight line, to cover no pieces."""
+    """Return the paths of the shaft and the head of an arrow, and its midpoint. It runs beside the straight line and covers no pieces."""
     (x, y), (u, v) = _middle(source), _middle(target)
     far = math.hypot(u - x, v - y) or 1.0
     across, down = (u - x) / far, (v - y) / far
@@ -278,7 +278,7 @@ def _line(path: str, ground: str) -> str:
 
 
 def _touched(news: News, places: Mapping[str, Place], look: Look) -> str:
-    """Return the places that the last entry touched, and the ways that pieces went, along which a light runs once."""
+    """Return the places that the last entry touched, and the ways of the pieces, with a light that runs along each way once."""
     touched = [places[id] for id in news.places if id in places]
     parts = [f'<use href="#o-{place.shape}" class="touched s-accent"{_at(place.x, place.y, place.turn)}/>' for place in touched]
     for travel in news.travels:

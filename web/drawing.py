@@ -1,4 +1,4 @@
-"""A drawing: sheets of named SVG fragments, and the boxes of what lies on them."""
+"""A drawing: sheets of named SVG fragments, and the boxes of the things on them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from web.text import safe
 
 
 class Box(NamedTuple):
-    """A rectangle that something takes up on a sheet. Boxes with the same parent must not overlap, and lie inside their parent's box."""
+    """The bounding box of a thing on a sheet. Boxes with the same parent must not overlap, and must lie inside the box of the parent."""
 
     id: str
     parent: str
@@ -20,9 +20,9 @@ class Box(NamedTuple):
 
 
 class Sheet(NamedTuple):
-    """A part of a picture with its own units. `fragments`: SVG by name, in the order of drawing; names are unique in the whole drawing.
+    """A part of a picture with its own units.
 
-    `seat`: whose panel it is, if it is that of a seat.
+    `fragments`: SVG by name, in the order of drawing. The names are unique in the whole drawing. `seat`: the seat, if this is its panel.
     """
 
     id: str
@@ -57,6 +57,6 @@ class Drawing(NamedTuple):
 
 
 def group(name: str, content: str, words: str = "") -> str:
-    """Return a fragment. With `words` it is an image that screen readers tell by them."""
-    told = f' role="img" aria-label="{safe(words)}"' if words else ""
-    return f'<g id="{name}"{told}>{content}</g>'
+    """Return a fragment. `words`: its description for screen readers."""
+    described = f' role="img" aria-label="{safe(words)}"' if words else ""
+    return f'<g id="{name}"{described}>{content}</g>'

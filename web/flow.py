@@ -1,4 +1,4 @@
-"""Small things in rows that fill a rectangle, like words on a page, and the parts of SVG that they are made of."""
+"""Lay out small things in rows that fill a rectangle, like words on a page, and make the SVG of their parts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ GAP = 3.0
 
 
 class Part(NamedTuple):
-    """An SVG element without its place: `before`, then x and y, then `after`."""
+    """An SVG element without its position: `before`, then x and y, then `after`."""
 
     x: float
     y: float
@@ -20,7 +20,7 @@ class Part(NamedTuple):
     after: str = "/>"
 
     def at(self, x: float, y: float) -> str:
-        """Return the element with the origin of its item at a point. 0 is left out, being what SVG takes."""
+        """Return the element with the origin of its item at a point. A coordinate of 0 is left out, because it is the default of SVG."""
         left, top = number(x + self.x), number(y + self.y)
         across = f' x="{left}"' if left != "0" else ""
         down = f' y="{top}"' if top != "0" else ""
@@ -28,7 +28,7 @@ class Part(NamedTuple):
 
 
 class Item(NamedTuple):
-    """A thing in a row, with its size. `breaks`: it begins a row of its own."""
+    """A thing in a row, with its size. `breaks`: it begins a new row."""
 
     id: str
     width: float
@@ -38,7 +38,7 @@ class Item(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """Items in their places, all to be drawn at one scale. `height` is before scaling."""
+    """Items with their positions, to be drawn at one scale. `height` is the height before scaling."""
 
     scale: float
     height: float
@@ -46,7 +46,7 @@ class Placed(NamedTuple):
 
 
 def rectangle(style: str, width: float, height: float, radius: float, x: float = 0, y: float = 0, id: str = "") -> Part:
-    """Return a rectangle with round corners. `style`: its classes. `id`: what it stands for, if it can be pointed at."""
+    """Return a rectangle with round corners. `style`: its classes. `id`: the thing that it shows, if readers can point at it."""
     size = f'width="{number(width)}" height="{number(height)}" rx="{number(radius)}"'
     return Part(x, y, f'<rect class="{style}" {size}', f' data-id="{safe(id)}"/>' if id else "/>")
 
@@ -57,7 +57,7 @@ def text(words: str, size: float, ground: str, x: float, y: float, style: str = 
 
 
 def glyph(name: str, style: str, x: float = 0, y: float = 0, id: str = "") -> Part:
-    """Return a glyph. `style`: its classes. `id`: what it stands for, if it can be pointed at."""
+    """Return a glyph. `style`: its classes. `id`: the thing that it shows, if readers can point at it."""
     return Part(x, y, f'<use href="#g-{name}" class="{style}"', f' data-id="{safe(id)}"/>' if id else "/>")
 
 
@@ -67,7 +67,7 @@ def badge(seat: str, x: float = 0, y: float = 0) -> Part:
 
 
 def flow(items: Sequence[Item], width: float, height: float, *, centred: bool = True, gap: float = GAP, most: float = 1) -> Placed:
-    """Lay items in rows, at the largest scale up to `most` at which they fit into a rectangle."""
+    """Lay items in rows, at the largest scale up to `most` at which they fit in a rectangle."""
     for step in SCALES:
         placed = _laid(items, width / (step * most), step * most, centred, gap)
         if placed.height * placed.scale <= height and not any(item.width * placed.scale > width for item in items):
@@ -112,7 +112,7 @@ def drawn(placed: Placed, left: float, top: float) -> str:
 
 
 def moved(item: Item, x: float, y: float) -> str:
-    """Return an item at a point. One of several parts is moved as a whole, so that it is the same text wherever it is."""
+    """Return an item at a point. An item with several parts is moved as a whole, so that its text is the same at every point."""
     if len(item.parts) == 1:
         return item.parts[0].at(round(x), round(y))
     inside = "".join([part.at(0, 0) for part in item.parts])

@@ -1,7 +1,7 @@
-"""Frames: what the picture of a version has that the picture of the version before has not.
+"""Frames: the difference between the picture of a version and the picture of the version before.
 
-A frame is JSON. A *keyframe* has the whole picture. In every other frame, what the reader already has is left out, so that a whole replay
-is small. docs/api.md describes both for clients.
+A frame is JSON. A *keyframe* has the whole picture. Every other frame leaves out what the reader already has, so that a whole replay is
+small. docs/api.md describes both for clients.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from web.drawing import Drawing
 
 Json = dict[str, Any]
 
-MOST = 400  # pieces that are compared with each other; more are replaced as a whole
+MOST = 400  # pieces of a text to compare with each other; a longer text is replaced as a whole
 _ELEMENTS = re.compile(r".[^<]*", re.DOTALL).findall
 _WORDS = re.compile(r'.[^<" ]*', re.DOTALL).findall  # a word ends before the next `<`, `"` or blank
 
 
 class Shot(NamedTuple):
-    """A drawing as frames compare it. `sheets`: the frame of each sheet by its id, in the order of reading."""
+    """A drawing in the form in which frames compare it. `sheets`: the frame of each sheet by id, in the order of reading."""
 
     title: str
     sheets: dict[str, Json]
@@ -29,7 +29,7 @@ class Shot(NamedTuple):
 
 
 def shot(drawing: Drawing) -> Shot:
-    """Return a drawing to be compared."""
+    """Return a drawing in the form for comparisons."""
     sheets = {
         sheet.id: {
             "id": sheet.id,
@@ -43,14 +43,14 @@ def shot(drawing: Drawing) -> Shot:
 
 
 def whole(after: Shot) -> Json:
-    """Return the picture in a keyframe."""
+    """Return the picture of a keyframe."""
     return {"title": after.title, "order": list(after.sheets), "sheets": list(after.sheets.values()), "fragments": after.fragments}
 
 
 def difference(before: Shot, after: Shot) -> Json:
-    """Return the picture in a frame that follows another one: what is new, and what is gone.
+    """Return the picture of a frame that follows another one: what is new, and what is gone.
 
-    Of a fragment that was there before, it has what `edits` returns.
+    A fragment that existed before is replaced by its `edits`.
     """
     title = after.title if after.title != before.title else ""
     order = list(after.sheets) if list(after.sheets) != list(before.sheets) else []
@@ -76,8 +76,8 @@ def _number(value: float) -> float:
 
 
 def edits(before: str, after: str) -> list[Any]:
-    """Return what makes a text of the one before, as `[stay, go, text, …]`: so many words stay, so many go, the text comes in their place,
-    and so on. What is left after the last text stays."""
+    """Return the edits that turn one text into another, as `[stay, go, text, …]`: keep `stay` words, remove `go` words, insert the text,
+    and so on. The words after the last edit stay."""
     found: list[Any] = []
     stay = 0
     for elements, others in _aligned(_ELEMENTS(before), _ELEMENTS(after)):
@@ -93,7 +93,7 @@ def edits(before: str, after: str) -> list[Any]:
 
 
 def _aligned(before: list[str], after: list[str]) -> Iterator[tuple[list[str], list[str]]]:
-    """Yield two lists in stretches that stand for each other. Those that are equal are as long as can be found."""
+    """Yield two lists as pairs of stretches that correspond to each other. Equal stretches are as long as possible."""
     front = _common(before, after)
     back = _common(before[front:][::-1], after[front:][::-1])
     old, new = before[front : len(before) - back], after[front : len(after) - back]
@@ -107,5 +107,5 @@ def _aligned(before: list[str], after: list[str]) -> Iterator[tuple[list[str], l
 
 
 def _common(one: list[str], other: list[str]) -> int:
-    """Return how many items two lists begin with that are equal."""
+    """Return the length of the common beginning of two lists."""
     return next((place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))

@@ -1,4 +1,4 @@
-"""How one game looks: its picture.json together with what all games share (theme.json, table.json); style and definitions from both."""
+"""The look of a game: its picture.json with the parts that all games share (theme.json, table.json), as SVG styles and definitions."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ _SOURCES = hashlib.sha256(b"".join([path.read_bytes() for path in sorted(Path(__
 
 
 class Look:
-    """The looks of a game with the shared ones below them. There is one for each game.
+    """The look of a game. What picture.json does not define comes from the shared look. There is one object for each game.
 
-    `mark` changes with them, with the renderer, and with `scenes`, the source of the game's scenes.
+    `mark` changes with the look, with the renderer, and with `scenes`, the source of the game's scenes.
     """
 
     def __init__(self, own: Picture, scenes: bytes = b"") -> None:
@@ -54,7 +54,7 @@ class Look:
         self.rules: Mapping[str, tuple[str, ...]] = {**SHARED.rules, **own.rules}
 
     def crest(self, seat: str) -> Crest:
-        """Return how a seat is told. A seat without a crest, such as a neutral power, has its first letter on plain ground."""
+        """Return the crest of a seat. A seat without one, such as a neutral power, gets its first letter on plain ground."""
         return self.picture.crests.get(seat) or Crest(self.picture.word(seat).capitalize(), seat[0].upper(), "circle", "plain")
 
     def word(self, id: str) -> str:
@@ -63,7 +63,7 @@ class Look:
 
 
 def look(game: Game) -> Look:
-    """Return the looks of a game."""
+    """Return the look of a game."""
     return _look(game.folder)
 
 
@@ -90,7 +90,7 @@ def _path(stroke: Stroke) -> str:
 
 
 def style(text: str, look: Look, theme: str) -> str:
-    """Return the style of a picture: the rules for the classes that `text` uses, for one theme or for the one that the reader prefers."""
+    """Return the style of a picture: the rules for the classes that `text` uses, for one theme or for the reader's preferred theme."""
     classes = sorted({name for names in re.findall(r'class="([^"]*)"', text) for name in names.split()})
     if theme != AUTO:
         return STYLE + _colours(classes, look, lambda pair: pair[THEMES.index(theme)])
@@ -99,13 +99,13 @@ def style(text: str, look: Look, theme: str) -> str:
 
 
 def stylesheet(look: Look) -> str:
-    """Return the style of everything that may be drawn of a game, for pages. The `color-scheme` of the page chooses the theme."""
+    """Return the style for everything that a picture of a game may contain, for pages. The `color-scheme` of the page chooses the theme."""
     classes = [f"{kind}-{name}" for kind in "as" for name in (*look.grounds, *look.paints)] + [f"i-{name}" for name in look.grounds]
     return STYLE + _colours(classes, look, lambda pair: f"light-dark({pair[0]},{pair[1]})")
 
 
 def _colours(classes: list[str], look: Look, chosen: Callable[[tuple[str, str]], str]) -> str:
-    """Return the rules of the classes that are colours. `chosen`: the value for a colour of each theme."""
+    """Return the rules for the classes that are colours. `chosen`: returns the value of a rule, given a colour for each theme."""
     rules = []
     for name in classes:
         kind, _, colour = name.partition("-")
@@ -119,13 +119,13 @@ def _colours(classes: list[str], look: Look, chosen: Callable[[tuple[str, str]],
 
 
 def definitions(text: str, look: Look) -> str:
-    """Return the definitions that `text` uses, each once: `g-` a glyph, `o-` an outline, `u-` what is under it, `v-` over it, `b-` a
-    badge."""
+    """Return the definitions that `text` uses, each once: `g-` a glyph, `o-` an outline, `u-` the part under it, `v-` the part over it,
+    `b-` a badge."""
     return _defined(set(re.findall(r'href="#([^"]+)"', text)), look)
 
 
 def all_definitions(look: Look, seats: Iterable[str]) -> str:
-    """Return every definition that a picture of a game may use, for pages. `seats`: those of the game."""
+    """Return every definition that a picture of a game may use, for pages. `seats`: the seats of the game."""
     names = {f"g-{name}" for name in look.glyphs} | {f"b-{seat}" for seat in (*look.picture.crests, *seats)}
     for name, outline in look.picture.outlines.items():
         names |= {f"o-{name}", *([f"u-{name}"] if outline.below else []), *([f"v-{name}"] if outline.above else [])}

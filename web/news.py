@@ -1,4 +1,7 @@
-"""What has just happened, from the events of an entry as a viewer is shown them, told by the sentences of picture.json and table.json."""
+"""The news of an entry: sentences, touched places, travels and dice, from the events that a viewer is shown.
+
+The sentences come from picture.json and table.json.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from games.kernel import Event
 from games.scene import Die, News, Scene, Travel
 from web.look import Look
 
-MOST_PLACES = 8  # that are marked as touched; more than these are the whole map
+MOST_PLACES = 8  # the most places to mark as touched; more would be the whole map
 PART = re.compile(r"\[([^\]|]*)(?:\|([^\]]*))?\]")
 FIELD = re.compile(r"\{(\w+)(?::(\w+))?\}")
 EMPTY: tuple[Any, ...] = (None, {}, [], 0)
@@ -22,12 +25,12 @@ Named = Callable[[str], str]
 
 
 def in_braces(player: str) -> str:
-    """Return the id of a player as it stands in sentences for readers who know the names."""
+    """Return the id of a player in braces, for clients that replace it by the name."""
     return f"{{{player}}}"
 
 
 def news(scene: Scene, events: Sequence[Event], look: Look, named: Named = in_braces) -> News:
-    """Return the news of events. An event without a sentence is not told. `named`: the name of a player by id."""
+    """Return the news of events. Events without a telling are skipped. `named`: returns the name of a player, given the id."""
     places = {place.id: place.name for place in scene.places}
     sentences: list[str] = []
     touched: list[str] = []
@@ -48,12 +51,12 @@ def news(scene: Scene, events: Sequence[Event], look: Look, named: Named = in_br
 
 
 def entry_in_words(sentences: tuple[str, ...], actor: str, action: Mapping[str, Any], look: Look) -> tuple[str, ...]:
-    """Return an entry in sentences: those of its events, or if none of them has one, who did what."""
+    """Return an entry in sentences: those of its events, or, if there are none, a sentence that says who did what."""
     return sentences or (f"{_said(actor, _Words({}, look, in_braces))}: {look.word(action['type'])}.",)
 
 
 def rules_of(action: Mapping[str, Any], events: Sequence[Event], look: Look) -> list[str]:
-    """Return the ids of the rules by which an entry happened: those of its action, then those of its events."""
+    """Return the ids of the rules behind an entry: those of its action, then those of its events."""
     found = list(look.rules.get(action["type"], ()))
     for event in events:
         found += look.rules.get(event["type"], ())
@@ -62,7 +65,7 @@ def rules_of(action: Mapping[str, Any], events: Sequence[Event], look: Look) -> 
 
 
 class _Words(NamedTuple):
-    """What words are made of: the names of places, the looks, and the names of players."""
+    """What sentences need: the names of places, the look, and the names of players."""
 
     places: Mapping[str, str]
     look: Look
@@ -70,7 +73,7 @@ class _Words(NamedTuple):
 
 
 def _sentence(template: str, event: Event, words: _Words) -> str:
-    """Return an event in words. A field of a field has both names with an underscore between them."""
+    """Return an event in words. A field of an inner object is named `outer_inner`."""
     inner = {f"{name}_{key}": value for name, row in event.items() if isinstance(row, Mapping) for key, value in row.items()}
     fields = {**inner, **event}
 

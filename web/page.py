@@ -1,4 +1,4 @@
-"""What pages of HTML need beside the sheets of a picture: the badges of seats, of several games side by side."""
+"""What HTML pages need besides the sheets of a picture: the badges of seats, for several games on one page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from web.text import number, safe
 
 
 def crests(game: Game) -> str:
-    """Return the badges of a game's seats as SVG symbols, `c-<game>-<seat>`. `crest_style` has their colours."""
+    """Return the badges of a game's seats as SVG symbols, `c-<game>-<seat>`. Their colours come from `crest_style`."""
     looks = look(game)
     return "".join([_crest(game.id, seat, looks) for seat in game.seats.ids])
 
@@ -22,7 +22,7 @@ def _crest(game: str, seat: str, looks: Look) -> str:
 
 
 def crest_style(game: Game) -> str:
-    """Return the colours of the badges of `crests`. The `color-scheme` of the page chooses the theme."""
+    """Return the style with the colours of `crests`. The `color-scheme` of the page chooses the theme."""
     looks = look(game)
     rules = [".b{font-weight:700}.m{text-anchor:middle}"]
     for seat in game.seats.ids:

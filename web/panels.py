@@ -1,4 +1,4 @@
-"""What stands beside the board: the heading, and a panel for each seat and for what is common to all."""
+"""Draw what is beside the board: the heading, and the panels of the seats and of common things."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ LARGE = (100.0, 142.0)
 BAND = 58.0  # the coloured part of a large card
 TITLE, STATUS, NAME, SCORE, TEXT, FINE = 24, 15, 17, 22, 13, 9  # sizes of text
 COIN = 2  # letters of a cost that fit on a coin
-MOST = 3  # sentences of what has just happened; of more, the last are told
+MOST = 3  # the most sentences of news; the last ones are shown
 PILL = 20.0
 BAR = 150.0
-FAN, FAN_STEP = 5, 9.0  # cards that are seen from behind: how many at most, and how far apart
+FAN, FAN_STEP = 5, 9.0  # face-down cards: the most in a fan, and the distance between two
 DIE = 34.0
 PIPS = {1: (4,), 2: (0, 8), 3: (0, 4, 8), 4: (0, 2, 6, 8), 5: (0, 2, 4, 6, 8), 6: (0, 2, 3, 5, 6, 8)}
 
 
 class _Column:
-    """A sheet that grows downwards while things are added. They belong to the fragment that was begun last, at first to the sheet's own."""
+    """A sheet that grows downwards. New things belong to the fragment that was begun last, and at first to the fragment of the sheet."""
 
     def __init__(self, id: str, wide: float, ground: str) -> None:
         self.id, self.wide, self.ground = id, wide, ground
@@ -40,7 +40,7 @@ class _Column:
         self.parts = self._begun[f"{self.id}-{part}"] = []
 
     def sheet(self, height: float, below: str = "") -> Sheet:
-        """Return the sheet. `below`: what lies under all of it."""
+        """Return the sheet. `below`: SVG that lies under everything else."""
         contents = {name: "".join(parts) for name, parts in self._begun.items()}
         contents[self.id] = below + contents[self.id]
         fragments = {name: group(name, content) for name, content in contents.items()}
@@ -71,7 +71,7 @@ class _Column:
 
 
 def heading(scene: Scene, news: News, look: Look, wide: float) -> Sheet:
-    """Return the sheet at the top: the game, whose turn it is, the tracks, and what has just happened."""
+    """Return the sheet at the top: the game, whose turn it is, the tracks, and the news."""
     column = _Column("heading", wide, "page")
     column.flow(
         [
@@ -99,7 +99,7 @@ def _words(id: str, words: str, size: float, ground: str, style: str = "") -> It
 
 
 def _turn(scene: Scene, look: Look) -> list[Item]:
-    """Return who acts, or who has won, as badges and words on the accent."""
+    """Return who must act, or who has won, as badges and words on the accent colour."""
     seats = scene.winners if scene.over else scene.acting
     if not seats and not scene.over:
         return []
@@ -139,7 +139,7 @@ def _die(place: int, die: Die) -> Item:
 
 @functools.lru_cache(maxsize=512)  # from one version to the next, most panels stay as they are
 def panel(shown: Panel, over: bool, look: Look, wide: float) -> Sheet:
-    """Return the sheet of a panel. Hands of small cards share rows. `over`: whether the match is over."""
+    """Return the sheet of a panel. Hands of small cards share rows. `over`: True if the match is over."""
     column = _Column(f"panel-{shown.id}", wide, "panel")
     column.begin("name")
     _name(column, shown, over)
@@ -166,7 +166,7 @@ def panel(shown: Panel, over: bool, look: Look, wide: float) -> Sheet:
 
 
 def _rim(shown: Panel, look: Look, wide: float, height: float) -> str:
-    """Return the paper of a panel with the colour of its seat around it, and the accent around that if the seat is to act."""
+    """Return the paper of a panel with a border in the colour of its seat, and a second one in the accent colour if the seat must act."""
     ground, line = (look.crest(shown.seat).ground, 5) if shown.seat is not None else ("rule", 2)
     inset = 6 if shown.acts else 3
     paper = rectangle(f"a-panel s-{ground}", wide - 2 * inset, height - 2 * inset, 12, inset, inset)
@@ -175,7 +175,7 @@ def _rim(shown: Panel, look: Look, wide: float, height: float) -> str:
 
 
 def _name(column: _Column, shown: Panel, over: bool) -> None:
-    """Add the first line of a panel: badge, name, what the seat is doing, score. The score has its own line where there is no room."""
+    """Add the first line of a panel: badge, name, state, score. The score gets its own line if it does not fit."""
     left, parts = 0.0, []
     if shown.seat is not None:
         parts.append(badge(shown.seat))
@@ -214,8 +214,8 @@ def _detail(detail: Detail, look: Look) -> Item:
         left = art.width + 4
     words = f"{detail.name} {detail.value}".strip()
     value = f'<tspan class="b">{safe(detail.value)}</tspan>'
-    told = f"{safe(detail.name)} {value}" if detail.name else value
-    parts.append(Part(left, high / 2 + 5, f'<text font-size="{TEXT}" class="i-panel"', f">{told}</text>"))
+    content = f"{safe(detail.name)} {value}" if detail.name else value
+    parts.append(Part(left, high / 2 + 5, f'<text font-size="{TEXT}" class="i-panel"', f">{content}</text>"))
     return Item(words, left + width(words, TEXT), high, parts)
 
 
@@ -231,7 +231,7 @@ def _paper(card: Card, size: tuple[float, float]) -> Part:
 
 
 def _art(card: Card, look: Look, size: float, middle: float, top: float) -> Part:
-    """Return the glyph of a card in a square of a size."""
+    """Return the glyph of a card in a square of the given size."""
     art = look.glyphs[card.glyph]
     scale = size / max(art.width, art.height)
     left, upper = middle - art.width * scale / 2, top + (size - art.height * scale) / 2
@@ -240,7 +240,7 @@ def _art(card: Card, look: Look, size: float, middle: float, top: float) -> Part
 
 
 def _strip(card: Card) -> Item:
-    """Return a card of which only the name shows."""
+    """Return a card that shows only its name."""
     wide = width(card.name, 12) + 16
     parts = [rectangle(f"a-{card.ground} s-edge shape", wide, 24, 6, id=card.id), text(card.name, 12, card.ground, 8, 16.5, "b")]
     return Item(card.id, wide, 24, parts)
@@ -258,7 +258,7 @@ def _small(card: Card, look: Look) -> Item:
 
 
 def _large(card: Card, look: Look) -> Item:
-    """Return a card with its text. A cost of up to COIN letters is on a coin, a longer one below the text."""
+    """Return a card with its text. A cost of up to COIN letters is on a coin; a longer cost is below the text."""
     wide = LARGE[0]
     coin = 0 < len(card.cost) <= COIN
     lines = [wrapped(option, FINE * REGULAR, wide - 11) for option in card.text]
@@ -288,7 +288,7 @@ def _large(card: Card, look: Look) -> Item:
 
 
 def _backs(hand: Hand) -> list[Item]:
-    """Return cards that are seen from behind: as a fan, with their number."""
+    """Return the face-down cards of a hand: a fan with their number."""
     if not hand.hidden:
         return []
     wide, high = SMALL

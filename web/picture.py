@@ -1,4 +1,4 @@
-"""A whole picture: one self-contained SVG document of a view, without script, style sheet or font from elsewhere."""
+"""Draw a view as one self-contained SVG document: without scripts, and without style sheets or fonts from elsewhere."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from web.text import number, safe
 WIDE, TALL = "wide", "tall"
 SHAPES = (WIDE, TALL)
 BOARD = "board"  # a picture of the board alone
-PAGE = "page"  # sheets for a page of HTML, which lays them out by itself
+PAGE = "page"  # sheets for an HTML page, which lays them out itself
 GAP = 14.0
 WIDTHS = {WIDE: 1440.0, TALL: 520.0, PAGE: 520.0}
 PANEL = 340.0
@@ -25,8 +25,8 @@ HIGHEST = 1000.0  # of a board in a wide picture
 
 
 def draw(game: Game, view: Any, events: Sequence[Event] = (), shape: str = WIDE, told: bool = True) -> Drawing:
-    """Return the drawing of a view. `events`: those of the last entry, as the same viewer is shown them. `told`: whether the heading tells
-    them in sentences."""
+    """Return the drawing of a view. `events`: the events of the last entry, as the same viewer sees them. `told`: True if the heading shows
+    them as sentences."""
     scene, looks = game.scene(view), look(game)
     fresh = news(scene, events, looks) if events else News()
     wide = WIDTHS[shape] - 2 * GAP
@@ -47,8 +47,8 @@ def _room(looks: Look) -> float:
 
 
 def svg(game: Game, view: Any, events: Sequence[Event] = (), shape: str = WIDE, theme: str = AUTO) -> str:
-    """Return the picture of a view. `shape`: WIDE has the panels beside the board, TALL below it, BOARD none. `theme`: light, dark, or
-    AUTO: what the reader prefers."""
+    """Return the picture of a view. `shape`: WIDE has the panels beside the board, TALL below it, and BOARD has none. `theme`: light, dark,
+    or AUTO for the reader's preference."""
     drawing, looks = draw(game, view, events, WIDE if shape == BOARD else shape), look(game)
     body, high = (_wide if shape == WIDE else _tall if shape == TALL else _alone)(drawing, looks)
     wide = number(drawing.board.width if shape == BOARD else WIDTHS[shape])
@@ -60,7 +60,7 @@ def svg(game: Game, view: Any, events: Sequence[Event] = (), shape: str = WIDE, 
 
 
 def _tall(drawing: Drawing, looks: Look) -> tuple[str, float]:
-    """Return the sheets below each other, and their height."""
+    """Return the sheets one below the other, and their total height."""
     wide = WIDTHS[TALL] - 2 * GAP
     top, parts = GAP / 2, []
     for sheet in drawing.sheets():
@@ -70,7 +70,7 @@ def _tall(drawing: Drawing, looks: Look) -> tuple[str, float]:
 
 
 def _wide(drawing: Drawing, looks: Look) -> tuple[str, float]:
-    """Return the board with the common panels below it and columns of the seats' panels to its right, and the height of all."""
+    """Return the board with the common panels below it and the panels of seats in columns to its right, and the total height."""
     columns = [0.0] * looks.picture.columns
     room, sheet = _room(looks), drawing.board
     high = min(room * sheet.height / sheet.width, HIGHEST)
@@ -95,7 +95,7 @@ def _alone(drawing: Drawing, looks: Look) -> tuple[str, float]:
 
 
 def _placed(sheet: Sheet, left: float, top: float, across: float) -> str:
-    """Return a sheet at a point of the picture, so many units wide."""
+    """Return a sheet at a point of the picture. `across`: its width in units of the picture."""
     scale = across / sheet.width
     box = f"{number(sheet.left)} {number(sheet.top)} {number(sheet.width)} {number(sheet.height)}"
     size = f'x="{number(left)}" y="{number(top)}" width="{number(across)}" height="{number(sheet.height * scale)}"'

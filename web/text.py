@@ -1,4 +1,4 @@
-"""Words and numbers as SVG wants them: how wide words are, and where lines break."""
+"""Words and numbers for SVG: the width of words, and line breaks."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from html import escape
 from games.drawing import legible
 
 WIDTHS = {**dict.fromkeys("ijlI.,:;'|!()[]/ ", 0.4), **dict.fromkeys('frt-"*', 0.5), **dict.fromkeys("mwMW@%—", 1.05)}
-USUAL, CAPITAL, WIDE = 0.68, 0.8, 1.3  # of the size, in bold, in the widest of the common fonts; WIDE is for other scripts
-REGULAR = 0.9  # of the width in bold
+USUAL, CAPITAL, WIDE = 0.68, 0.8, 1.3  # widths in sizes, in bold, in the widest common font; WIDE is for other scripts
+REGULAR = 0.9  # the width of regular letters, in widths of bold ones
 
 
 @functools.lru_cache(maxsize=8192)
 def width(words: str, size: float) -> float:
-    """Return how wide words in bold are at most, in units of `size`."""
+    """Return the greatest width of words in bold, in the unit of `size`."""
     return size * sum([WIDTHS.get(letter) or _usual(letter) for letter in words])
 
 
@@ -24,7 +24,7 @@ def _usual(letter: str) -> float:
 
 @functools.lru_cache(maxsize=8192)
 def wrapped(words: str, size: float, room: float) -> tuple[str, ...]:
-    """Return words as lines that are not wider than `room`."""
+    """Return words as lines of at most the width `room`."""
     lines: list[str] = []
     line = ""
     for word in [part for whole in words.split() for part in _parts(whole, size, room)]:
@@ -38,7 +38,7 @@ def wrapped(words: str, size: float, room: float) -> tuple[str, ...]:
 
 
 def _parts(word: str, size: float, room: float) -> list[str]:
-    """Return a word, in parts that fit if it is wider than a line."""
+    """Return a word in a list, or its parts if it is wider than a line."""
     if width(word, size) <= room:
         return [word]
     most = max(int(room / size / WIDE), 1)
@@ -52,11 +52,11 @@ def number(value: float) -> str:
 
 
 def whole(value: float) -> str:
-    """Return a number without decimals, for where something lies: half a unit aside is seen by nobody."""
+    """Return a number without decimals, for positions. Nobody sees half a unit."""
     return str(round(value))
 
 
 @functools.lru_cache(maxsize=8192)
 def safe(words: str) -> str:
-    """Return words as XML text, without characters that XML or a reader cannot take."""
+    """Return words as XML text, without characters that XML forbids or that could mislead a reader."""
     return escape(legible(words))

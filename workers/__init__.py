@@ -1,1 +1,1 @@
-"""JOBS: the system's steps and the turns of AI seats, carried out as soon as they are due."""
+"""Workers: they carry out the steps of the system and the turns of AI seats when they are due."""

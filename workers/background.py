@@ -1,4 +1,4 @@
-"""Background: threads that run beside the jobs of a worker until they are stopped, and take turns with those of other workers."""
+"""Background threads of a worker. They run until they are stopped, and take turns with those of other workers."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from events.platform import Platform
 
 
 class Background(Thread):
-    """A thread that works in rounds on a platform. Its `run` waits before each round by `_stop_it.wait`, and ends if that returns True.
+    """A thread that works in rounds on a platform. `TITLE`: the name of the thread.
 
-    `TITLE`: the name of the thread.
+    Before each round, `run` calls `_stop_it.wait`. It ends if that returns True.
     """
 
     TITLE: ClassVar[str]
@@ -30,9 +30,10 @@ class Background(Thread):
 
 
 class Turn:
-    """What any worker may do and one of them needs to do: of those that share a folder of keys one does it, until it ends.
+    """A turn for work that one worker must do and any worker may do. Of the workers with the same folder of keys, one has the turn.
 
-    While a process is frozen, all do it: it may be that one. So the turn spares work, and nothing depends on it.
+    It keeps the turn until it ends. While any process is frozen, all workers do the work, because the frozen one may have the turn. So a
+    turn only saves work, and nothing depends on it.
     """
 
     def __init__(self, platform: Platform, what: str) -> None:
@@ -42,11 +43,11 @@ class Turn:
         self._held: contextlib.ExitStack | None = None
 
     def is_mine(self) -> bool:
-        """Return True if this worker is to do it now."""
+        """Return True if this worker must do the work now."""
         if self._held is not None:
             return True
         held = contextlib.ExitStack()
-        with contextlib.suppress(OSError):  # whoever cannot know does it
+        with contextlib.suppress(OSError):  # a worker that cannot know does the work
             if not held.enter_context(highwater.alone(self._folder, self._what)):
                 held.close()
                 return self._pulse.is_disturbed or not self._pulse.is_fresh

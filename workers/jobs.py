@@ -1,4 +1,4 @@
-"""Jobs: the tickets that RQ runs, and the steps that they do. A step does nothing if its match has moved on from the version it names."""
+"""Jobs: RQ runs tickets, and each ticket does some steps. A step does nothing if its match has moved on from the version that it names."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ from workers import studying
 from workers.brake import Brake, Ending, is_ending
 
 SECONDS = 0.25  # after which a ticket ends, so that RQ can look after its worker
-TURN = 0.25  # seconds after which an AI seat writes what it has decided of its turn, so that other matches get theirs
+TURN = 0.25  # seconds after which an AI seat writes the part of its turn that it has decided, so that other matches get time
 
 log = structlog.get_logger(__name__)
 _platform: Platform | None = None
 _kinds: tuple[str, ...] = tuple(KINDS)
 
 Step = Callable[[Platform, Owed, float], tuple[Owed, ...]]
-"""Does a step in one write and returns what is then due. It stops adding to the step at a deadline, in seconds of time.monotonic."""
+"""A function that does a step in one write and returns what is due next. The deadline, in seconds of time.monotonic, ends a long step."""
 
 
 def bind(platform: Platform, kinds: Sequence[str] = tuple(KINDS)) -> None:
-    """Let the jobs of this process work for a platform, on these kinds of work only, the first kind first."""
+    """Bind the jobs of this process to a platform and to kinds of work, the first kind first."""
     global _platform, _kinds
     _platform, _kinds = platform, tuple(kinds)
 
 
 def work(ticket: str) -> None:
-    """Do steps for a while: whatever waits, by the priority of its kind and fairly among creators. `ticket` is the kind that called.
+    """Do steps that wait, for a while: by the priority of their kind, and fairly among creators. `ticket`: the kind that called.
 
-    Slow kinds have no priority: they take turns to be the first (`_next_kinds`). What follows from a step waits behind the other work of
-    its creator, or is done at once if nothing else waits.
+    Slow kinds have no priority; they take turns (`_next_kinds`). What follows from a step waits behind the other work of its creator, or is
+    done at once if nothing else waits.
     """
     assert _platform is not None, "the jobs are bound to a platform before a worker starts"
     platform = _platform
@@ -71,9 +71,9 @@ def work(ticket: str) -> None:
 
 
 def _next_kinds() -> tuple[str, ...]:
-    """Return the kinds from which to take the next step, the first kind first; none if the worker is to end.
+    """Return the kinds from which to take the next step, the first kind first, or none if the worker must end.
 
-    After each decision of a match between levels that search, the next one waits. So of slow kinds another one is the first each time.
+    In a match between levels that search, a decision always waits after another. So slow kinds take turns to be the first.
     """
     global _kinds
     if is_ending():
@@ -85,28 +85,28 @@ def _next_kinds() -> tuple[str, ...]:
 
 
 def carry_out(platform: Platform, work: Owed) -> tuple[Owed, ...]:
-    """Do a step within its time limit, and return what follows from it. Raises any error of the step, and JobTimeoutException."""
+    """Do a step within its time limit. Return what follows from it. Raises any error of the step, and JobTimeoutException."""
     try:
         with UnixSignalDeathPenalty(_seconds(platform, work), JobTimeoutException):
             return STEPS[work.kind](platform, work, time.monotonic() + TURN)
     except (Stale, NoMatch, NotDue) as reason:
-        # It was asked for twice or late: the step is done, and what follows from it waits already.
+        # The request came twice or late: the step is done, and what follows from it waits already.
         log.info("step_past", match=work.match, version=work.version, kind=work.kind, code=reason.code)
         return ()
 
 
 def _seconds(platform: Platform, work: Owed) -> int:
-    """Return the time limit of a step: that of its kind, or for a search that of its level. Raises NoMatch, StoreUnavailable."""
+    """Return the time limit of a step: that of its kind, or, for a search, that of its level. Raises NoMatch, StoreUnavailable."""
     thinking = thinking_of(recall.position(platform, work.match)) if work.kind == SEARCH else None
     allowance = ALLOWANCES.get(thinking.level) if thinking is not None else None
     return KINDS[work.kind].seconds if allowance is None else allowance.limit
 
 
 def do_step(platform: Platform, work: Owed, deadline: float) -> tuple[Owed, ...]:
-    """Do one step in one append, and return what is due next.
+    """Do one step in one append. Return what is due next.
 
-    An AI seat thinks before anything is written, and nothing is retried: it goes on with its turn in the same step until `deadline`
-    (time.monotonic), then writes what it has. Raises Stale if the match has moved on; NotDue, NoMatch, StoreUnavailable, Refused.
+    An AI seat thinks before anything is written. It continues its turn in the same step until `deadline` (time.monotonic), then writes what
+    it has decided. Nothing is retried. Raises Stale if the match has moved on; NotDue, NoMatch, StoreUnavailable, Refused.
     """
     began = time.perf_counter()
     draft = _draft(platform, work)
@@ -120,10 +120,10 @@ def do_step(platform: Platform, work: Owed, deadline: float) -> tuple[Owed, ...]
 
 
 def search(platform: Platform, work: Owed, deadline: float) -> tuple[Owed, ...]:
-    """Search for one decision of an AI seat, append it, and return what is due next. `deadline` does not count: a search has an allowance.
+    """Search for one decision of an AI seat, and append it. Return what is due next. A search has an allowance and ignores `deadline`.
 
-    Nothing is written before the search has ended. So if a worker is killed, the lease of the work runs out, and the next worker comes to
-    the same decision. Raises Ending if the worker is to end; Stale if the match has moved on; NotDue, NoMatch, StoreUnavailable, Refused.
+    Nothing is written before the search ends. So if the worker is killed, the lease of the work runs out, and the next worker finds the
+    same decision. Raises Ending if the worker must end; Stale if the match has moved on; NotDue, NoMatch, StoreUnavailable, Refused.
     """
     if is_ending():
         raise Ending
@@ -148,9 +148,10 @@ def search(platform: Platform, work: Owed, deadline: float) -> tuple[Owed, ...]:
 
 
 def remove(platform: Platform, work: Owed, deadline: float) -> tuple[Owed, ...]:
-    """Remove a match that has not started in time, and return nothing. The store decides: what comes early, late or twice does nothing.
+    """Remove a match that did not start in time. Nothing is due next.
 
-    A match that stays is found by the sweep again. Raises NotDue if the match has started; NoMatch, StoreUnavailable, StoreRefused.
+    The store decides: a call that is early, late or repeated does nothing, and the sweep finds the match again. Raises NotDue if the match
+    has started; NoMatch, StoreUnavailable, StoreRefused.
     """
     if work.member not in [each.member for each in owed(recall.position(platform, work.match))]:
         raise NotDue(work.member)
@@ -160,10 +161,10 @@ def remove(platform: Platform, work: Owed, deadline: float) -> tuple[Owed, ...]:
 
 
 def meet_deadline(platform: Platform, work: Owed, deadline: float) -> tuple[Owed, ...]:
-    """Do what the system has to do at the table now that a moment has passed, and return what is due next.
+    """Do what the system must do at the table after a deadline of the match. Return what is due next.
 
-    Several seats may have run out of time: each has an append of its own, until `deadline` (time.monotonic). Raises NotDue if nothing is
-    due or requests are still being carried out that were received before; Stale, NoMatch, StoreUnavailable.
+    Several seats may have run out of time. Each gets its own append, until `deadline` (time.monotonic). Raises NotDue if nothing is due, or
+    if earlier requests are still being carried out; Stale, NoMatch, StoreUnavailable.
     """
     began, moment = time.perf_counter(), recall.position(platform, work.match)
     waited_since = next((each.due for each in owed(moment) if each.kind == DEADLINE), moment.at)
@@ -176,9 +177,9 @@ def meet_deadline(platform: Platform, work: Owed, deadline: float) -> tuple[Owed
 
 
 def attach_report(platform: Platform, work: Owed, deadline: float) -> tuple[Owed, ...]:
-    """Make the first report on a dispute and attach it, and return what is due next. Raises NotDue, NoMatch, StoreUnavailable.
+    """Make the first report on a dispute and attach it. Return what is due next. Raises NotDue, NoMatch, StoreUnavailable.
 
-    Nothing is written before the report is made. So a worker that is killed leaves the dispute without one, and the next makes it.
+    Nothing is written before the report is complete. So if the worker is killed, the next worker makes the report.
     """
     began, moment = time.perf_counter(), recall.position(platform, work.match)
     if work.member not in [each.member for each in owed(moment)]:
@@ -198,11 +199,11 @@ STEPS: Mapping[str, Step] = {
     HINT: studying.hint,
     ANALYSIS: studying.analyse,
 }
-"""Who does the work of each kind."""
+"""By kind of work, the function that does a step."""
 
 
 def _draft(platform: Platform, work: Owed) -> Draft:
-    """Return the draft of a step. Raises NotDue unless its work is due; Stale, NoMatch, StoreUnavailable."""
+    """Return the draft of a step. Raises NotDue if its work is not due; Stale, NoMatch, StoreUnavailable."""
     draft = Draft(platform, work.match, work.target or SYSTEM, work.version)
     if work.member not in [each.member for each in owed(draft.position)]:
         raise NotDue(work.member)
@@ -210,7 +211,7 @@ def _draft(platform: Platform, work: Owed) -> Draft:
 
 
 def _decide(platform: Platform, draft: Draft, work: Owed) -> tuple[Action, Decision | None]:
-    """Return what the actor does: the system's only choice, or what an AI seat decides from its view alone, and what is kept of that."""
+    """Return the action of the actor, and what its entry stores about the decision. The system has one choice; an AI seat sees its view."""
     position = draft.position
     game = recall.rules_of(platform, position)
     if work.kind == ADVANCE:
@@ -225,7 +226,7 @@ def _decide(platform: Platform, draft: Draft, work: Owed) -> tuple[Action, Decis
 
 
 def _measure(level: str, thought: Thought, brake: Brake, seconds: float) -> None:
-    """Count what a search has used, over all matches. What one of them used may depend on hidden cards, so no log line has it."""
+    """Count what a search has used, over all matches. The log has no such figures: those of one match may depend on hidden cards."""
     metrics.search_seconds.labels(level).observe(seconds)
     metrics.search_iterations.labels(level).observe(thought.spent)
     metrics.search_nodes.labels(level).observe(thought.nodes)
@@ -236,7 +237,7 @@ def _measure(level: str, thought: Thought, brake: Brake, seconds: float) -> None
 
 
 def _note(work: Owed, played: Played, waited_since: int, began: float | None) -> None:
-    """Measure and log a step that is done. `began`: when, in seconds of time.perf_counter; None if its length is not to be logged."""
+    """Measure and log a finished step. `began`: its start in seconds of time.perf_counter; None to leave its duration out of the log."""
     metrics.owed_seconds.labels(work.kind).observe((played.entries[0].at - waited_since) / 1000)
     took = {} if began is None else {"ms": round((time.perf_counter() - began) * 1000, 2)}
     log.info("step_done", match=work.match, kind=work.kind, actor=work.target or SYSTEM, first=played.first, last=played.last, **took)

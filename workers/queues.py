@@ -1,4 +1,4 @@
-"""The worker: RQ, with JSON only, a list of what it may call, and timings that notice a dead worker within seconds."""
+"""The RQ worker: it reads only JSON, calls only tickets, and is found dead within seconds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ log = structlog.get_logger(__name__)
 
 
 class AllowedJob(Job):
-    """A job that may only be a ticket. JSON alone is no sandbox: anybody who can enqueue could call anything."""
+    """A job that can only be a ticket. JSON alone is not a sandbox: a job could name any function."""
 
     @property
     def func(self) -> Callable[..., Any]:
@@ -31,20 +31,20 @@ class AllowedJob(Job):
 class Worker(SimpleWorker):
     """A worker in one process, without a fork for each job."""
 
-    exponential_backoff_factor = 1.0  # it looks for a lost server every second; RQ would let it sleep for up to a minute
-    dequeue_timeout = 5  # seconds until it shows again that it lives, which it must within `worker_ttl`
-    connection_timeout = 12  # seconds until a server that does not answer counts as lost
+    exponential_backoff_factor = 1.0  # look for a lost server every second; RQ would sleep for up to a minute
+    dequeue_timeout = 5  # seconds between two signs of life; they must come within `worker_ttl`
+    connection_timeout = 12  # seconds after which a server without an answer counts as lost
 
     def get_heartbeat_ttl(self, job: Job, working_time: float = 0.0) -> int:
-        """Return how many seconds a job counts as alive without a heartbeat. RQ's own minute is far too long."""
+        """Return how many seconds a job counts as alive without a heartbeat. RQ's minute is too long."""
         return int(job.timeout or LONGEST) + 3
 
     def handle_warm_shutdown_request(self) -> None:
-        """Let the step in hand end soon: a search plays its best so far. The worker ends after it."""
+        """End the current step soon: a search plays its best so far. Then end the worker."""
         end_soon()
 
     def procline(self, message: str) -> None:
-        """Keep the name of the process, by which operators find it. RQ would change it wherever setproctitle happens to be installed."""
+        """Keep the name of the process, because operators look for it. RQ would change it if setproctitle is installed."""
 
     def handle_exception(self, job: Job, *exc_info: Any) -> None:
         """Log that a job has failed, with the type of the error only: its text may hold secrets."""
@@ -61,5 +61,5 @@ def worker(url: str, kinds: Sequence[str]) -> Worker:
         serializer=JSONSerializer,
         job_class=AllowedJob,
         worker_ttl=17,
-        maintenance_interval=60,  # it removes what dead workers have left, which nothing waits for: lost tickets are called for anew
+        maintenance_interval=60,  # it removes what dead workers leave; nothing waits for it, because lost tickets are requested again
     )

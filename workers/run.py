@@ -1,4 +1,4 @@
-"""One worker process with its sweep: `python -m workers.run --queues advance,think`."""
+"""Run one worker process with its sweep: `python -m workers.run --queues advance,think`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from workers import jobs, sequencer
 from workers.queues import worker
 from workers.sweep import Sweep, sweep
 
-NICER = 5  # by so much a worker for slow work is nicer than other processes
+NICER = 5  # the niceness of a worker for slow work
 
 
 def main(arguments: Sequence[str] | None = None, settings: Settings | None = None, games: Mapping[str, Game] | None = None) -> int:
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None, settings: Settings | None = Non
 
 
 def work(platform: Platform, kinds: Sequence[str] = QUICK) -> None:
-    """Carry out jobs of these kinds until a signal ends it. What is slow leaves the processor to what is quick."""
+    """Carry out jobs of these kinds until a signal comes. A worker for slow work leaves the processor to quick work."""
     if set(kinds) <= set(SLOW):
         os.nice(NICER)
     jobs.bind(platform, kinds)
@@ -50,7 +50,7 @@ def work(platform: Platform, kinds: Sequence[str] = QUICK) -> None:
         thread.stop()
     beside.join(5)
     for thread in growing:
-        thread.join(0.2)  # it may be ended at any place (events/notary/sequencing.py)
+        thread.join(0.2)  # it can be ended at any point (events/notary/sequencing.py)
 
 
 if __name__ == "__main__":

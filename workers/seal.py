@@ -1,7 +1,7 @@
-"""The process that keeps the journal of a data folder: `python -m workers.seal`. Its work delays no answer and no step.
+"""Keep the journal of a data folder, in a process of its own: `python -m workers.seal`. It delays no answer and no step.
 
-It hears of each append, reads the new entries and writes their marks down: at once, or, while much is appended, every hundredth
-of a second. They are on the disk a tenth of a second later.
+The store announces each append. The process reads the new entries and writes their marks to the journal, at most a hundred times a second.
+A tenth of a second later they are on the disk.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from events.telemetry import exposition, logs, metrics
 
 GATHER_SECONDS = 0.01
 SYNC_SECONDS = 0.1
-_SILENCE = 3600.0  # seconds without an append until everything is compared again
-_PAUSES = (0.5, 1.0)  # seconds after the store was away, and after the disk was full
+_SILENCE = 3600.0  # seconds without an append after which everything is compared again
+_PAUSES = (0.5, 1.0)  # seconds to wait after a failure of the store, and of the disk
 
 log = structlog.get_logger(__name__)
 
 
 class News:
-    """The matches that have moved on, as a thread hears of them. At most one item for each match waits."""
+    """The matches with new entries, as announced by the store. A thread collects them, at most one item for each match."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -48,7 +48,7 @@ class News:
                 self._changed.notify()
 
     def take(self, seconds: float | None) -> tuple[dict[str, int], bool]:
-        """Wait for news, and return the newest versions of matches, and whether something may have been missed."""
+        """Wait for news. Return the newest version of each match, and True if an announcement may have been missed."""
         with self._changed:
             if not self._heads and not self._missed:
                 self._changed.wait(seconds)
@@ -58,7 +58,7 @@ class News:
 
 
 def keep(store: Store, journal: Journal, stop: threading.Event) -> None:
-    """Keep the journal until `stop`. What cannot be read or written is tried again."""
+    """Keep the journal until `stop` is set. After a failed read or write, try again."""
     news, missed, synced = News(store), False, time.monotonic()
     unsynced = False
     while not stop.is_set():
@@ -68,7 +68,7 @@ def keep(store: Store, journal: Journal, stop: threading.Event) -> None:
         try:
             if missed:
                 store.check()
-                if not store.can_write():  # a stand-in, which may not have everything
+                if not store.can_write():  # a stand-in, whose data may be incomplete
                     raise StoreUnavailable("it cannot write")
                 found = journal.compare(store)
                 missed = False
@@ -83,7 +83,7 @@ def keep(store: Store, journal: Journal, stop: threading.Event) -> None:
                 journal.sync()
                 synced, unsynced = time.monotonic(), False
             if heads:
-                stop.wait(GATHER_SECONDS)  # while much is appended, one request reads the entries of many appends
+                stop.wait(GATHER_SECONDS)  # under load, one request reads the entries of many appends
         except (StoreUnavailable, StoreRefused):
             missed = True
             stop.wait(_PAUSES[0])

@@ -1,7 +1,7 @@
-"""The sequencer: beside each worker, a thread that lets the server's log grow. Of those on a machine one at a time does so.
+"""The sequencer: a thread in each worker that can add leaves to the server's log. On each machine one does, until its worker ends.
 
-A round a second adds what matches want. With witnesses there is a round each ten seconds, so that a checkpoint stands until they have
-cosigned it. They are asked by another thread, which nobody waits for.
+A round every second adds the leaves that matches need. With witnesses there is a round every ten seconds, so that they can cosign a
+checkpoint before the next one. Another thread asks the witnesses, and nothing waits for it.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ log = structlog.get_logger(__name__)
 
 
 class Sequencer(Background):
-    """A round of sequencing each second, or each ten with witnesses."""
+    """The thread that sequences every second, or every ten seconds with witnesses."""
 
     TITLE = "sequencer"
 
     def run(self) -> None:
-        """Sequence until stopped. After an error, go on a round later."""
+        """Sequence until stopped. After an error, continue with the next round."""
         every = WITNESSED if self._platform.settings.witnesses else EVERY
         pause, turn = EVERY, Turn(self._platform, "sequencer")
         while not self._stop_it.wait(pause):
@@ -41,19 +41,19 @@ class Sequencer(Background):
                 log.warning("log_not_written", error=type(reason).__name__)
             except OSError as reason:
                 log.warning("log_not_written", error=reason.strerror)
-            except Exception as reason:  # noqa: BLE001 - it is logged; a thread that ended for good would be noticed much later
+            except Exception as reason:  # noqa: BLE001 - it is logged; an ended thread would be noticed much later
                 log.error("log_not_written", error=type(reason).__name__)
         turn.close()
 
 
 class Asker(Background):
-    """Asks the witnesses for each checkpoint that is served. Of those on a machine one at a time does so."""
+    """The thread that asks the witnesses to cosign each published checkpoint. One thread on a machine works at a time."""
 
     TITLE = "witnesses"
 
     def run(self) -> None:
         """Ask until stopped."""
-        from events.notary.witnessing import Witnesses  # its HTTP client is a tenth of the start of a worker, and few have witnesses
+        from events.notary.witnessing import Witnesses  # its HTTP client is slow to import, and few servers have witnesses
 
         witnesses = Witnesses(self._platform)
         while not self._stop_it.wait(EVERY):
@@ -62,14 +62,14 @@ class Asker(Background):
                     if alone:
                         witnesses.visit()
             except (StoreUnavailable, StoreRefused, NotInLog, KeysUnfit, OSError):
-                continue  # the sequencer says it
+                continue  # the sequencer logs it
             except Exception as reason:  # noqa: BLE001 - it is logged
                 log.error("witnesses_not_asked", error=type(reason).__name__)
         witnesses.close()
 
 
 def begin(platform: Platform) -> list[Background]:
-    """Start what lets the server's log of a platform grow, and return it."""
+    """Start the threads that add to the server's log, and return them."""
     threads: list[Background] = [Sequencer(platform)]
     if platform.settings.witnesses:
         threads.append(Asker(platform))

@@ -1,6 +1,6 @@
-"""Studying: hints for practice, and analyses of matches that are over. Nothing of a match is written; the answer goes to who asked.
+"""Studying: hints for practice matches, and analyses of finished matches. They do not change a match; whoever asked gets the answer.
 
-An analysis is done in parts, so that it never holds a worker for long. A part that is lost is done again.
+An analysis is made in parts, so that it never occupies a worker for long. A lost part is made again.
 """
 
 from __future__ import annotations
@@ -26,26 +26,25 @@ from record.thinking.judging import advice, analysis, compares, judged
 from table.state import is_practice
 from workers.brake import Ending, is_ending
 
-PART = 0.25  # seconds after which a part of an analysis ends, with the decision that is being judged
-MOST_OPTIONS = 100  # of a hint, the best
+PART = 0.25  # seconds after which a part of an analysis ends, at the end of the current decision
+MOST_OPTIONS = 100  # how many options a hint has, the best ones
 
 log = structlog.get_logger(__name__)
 
 
 def hint(platform: Platform, work: Owed, deadline: float) -> tuple[Owed, ...]:
-    """Think for a seat of a practice match and keep the answer. Nothing is due then.
+    """Think for a seat of a practice match and store the answer. Nothing is due next.
 
-    Raises NotDue if the match has moved on, or the hint may not be given; Ending, NoMatch, StoreUnavailable, and any error of the level.
+    Raises NotDue if the match has moved on or the hint may not be given; Ending, NoMatch, StoreUnavailable, and any error of the level.
     """
     with _failing(platform, work):
         return _hint(platform, work)
 
 
 def analyse(platform: Platform, work: Owed, deadline: float) -> tuple[Owed, ...]:
-    """Judge some more decisions of a match that is over, and return the work for the next ones; nothing is due when all are judged.
+    """Judge the next decisions of a finished match. Return the work for the rest, or nothing if all are judged.
 
-    Raises NotDue if nobody wants the analysis any more, or it may not be made; Ending, NoMatch, StoreUnavailable; any error
-    of the level.
+    Raises NotDue if the analysis is not wanted any more or not allowed; Ending, NoMatch, StoreUnavailable, and any error of the level.
     """
     with _failing(platform, work):
         return _analyse(platform, work)
@@ -53,7 +52,7 @@ def analyse(platform: Platform, work: Owed, deadline: float) -> tuple[Owed, ...]
 
 @contextmanager
 def _failing(platform: Platform, work: Owed) -> Iterator[None]:
-    """Tell whoever waits for a study that it has failed, if it has."""
+    """Mark a study as failed if the block fails, for whoever waits for it."""
     try:
         yield
     except (Ending, NotDue, PlatformError):
@@ -71,15 +70,17 @@ def _hint(platform: Platform, work: Owed) -> tuple[Owed, ...]:
     if position.version != work.version or seat not in position.to_act or not is_practice(position.table):
         raise NotDue(work.member)
     thought = advice(recall.rules_of(platform, position), position.document, seat, position.memory, level)
-    options = told(thought.options[:MOST_OPTIONS])
+    options = in_order(thought.options[:MOST_OPTIONS])
     platform.studies.answer(work, orjson.dumps({"action": thought.action, "iterations": thought.spent, "options": options}))
     log.info("study_done", match=work.match, version=work.version, kind=work.kind)
     return ()
 
 
-def told(options: Iterable[Option]) -> list[dict[str, Any]]:
-    """Return options, the best first, as a hint tells them. Their worths never rise: a search follows poor actions less far than good ones,
-    and what it expects of them so far may be too high, so such an action is told as no better than the one before it."""
+def in_order(options: Iterable[Option]) -> list[dict[str, Any]]:
+    """Return the options of a hint, the best first, with worths that never rise.
+
+    A search follows poor actions less far than good ones, so their worth may be too high. Such an action gets the worth of the one before.
+    """
     found: list[dict[str, Any]] = []
     least = 1.0
     for option in options:

@@ -1,6 +1,6 @@
-"""The sweep: find what is due and was lost on its way to a worker, and what is due because a moment has passed.
+"""The sweep: find work that is due but was lost by the queue, and work that becomes due at a deadline.
 
-The queue may lose everything; because of the sweep nothing is lost.
+The queue may lose everything. Thanks to the sweep, no work is lost.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ from events.telemetry import metrics
 from workers.background import Background, Turn
 
 EVERY = 1.0
-AT_ONCE = 50  # members of a partition
+AT_ONCE = 50  # the most members of a partition to read at once
 
-AHEAD_MS = 400  # for how long a look at deadlines is good
-BACK_MS = 3000  # how far it looks back: an entry may be that much older than its append
-HELD_MS = 50  # until the next look while a deadline has passed, and requests from before it are still carried out
-DEADLINES_AT_ONCE = 200  # members of a partition
+AHEAD_MS = 400  # how far a look at deadlines sees ahead
+BACK_MS = 3000  # how far it looks back, because an entry may be that much older than its append
+HELD_MS = 50  # until the next look, if requests from before a passed deadline are still being carried out
+DEADLINES_AT_ONCE = 200  # the most members of a partition to read at once
 
 log = structlog.get_logger(__name__)
 
 
 def overdue(platform: Platform, now: int) -> dict[str, int]:
-    """Return the members of the index of what is due that may be lost, with their moments in ms. Raises StoreUnavailable.
+    """Return the members of the due index that may be lost, with their moments in ms. Raises StoreUnavailable.
 
-    Work that is due at once may be lost if its moment is further from `now` than the patience of its kind: in the past because a worker
-    should have done it, in the future because a clock is wrong. Other work has a deadline as its moment, and waits from then on.
+    Work that is due at once may be lost if its moment is further from `now` than the patience of its kind: in the past, a worker should
+    have done it; in the future, a clock is wrong. The moment of other work is its deadline, and it waits from then on.
     """
     found = platform.store.due.earliest(now, AT_ONCE)
-    # Work that fails again and again stays at the front. So some of any moment is examined too, also what a wrong clock put in the future.
+    # Work that fails repeatedly stays at the front. So a sample of all moments is examined, too, also of those that a wrong clock set.
     found |= platform.store.due.sample(AT_ONCE)
     return _settled_only(platform, {member: moment for member, moment in found.items() if _is_overdue(member, now - moment)}, now)
 
 
 def sweep(platform: Platform, now: int | None = None) -> int:
-    """Let what is overdue and lost wait again, and return how many steps that are. What waits is left alone. Raises StoreUnavailable."""
+    """Re-enqueue overdue steps that the queue has lost. Return how many. Steps that still wait are not touched. Raises StoreUnavailable."""
     now = platform.clock.now() if now is None else now
     moments = overdue(platform, now)
     lost = _lost(platform, moments, now)
@@ -54,7 +54,7 @@ def sweep(platform: Platform, now: int | None = None) -> int:
 
 
 def call_deadlines(platform: Platform, since: int) -> tuple[int, int]:
-    """Let the deadlines that have passed wait for a worker. Return the milliseconds until the next look, and what to give it as `since`.
+    """Enqueue the work of deadlines that have passed. Return the milliseconds until the next look, and its `since`.
 
     Raises StoreUnavailable.
     """
@@ -71,7 +71,7 @@ def call_deadlines(platform: Platform, since: int) -> tuple[int, int]:
 
 
 def _lost(platform: Platform, moments: Mapping[str, int], now: int) -> list[Owed]:
-    """Return the work behind members of the index that neither waits nor is in the hands of a worker, and that is due."""
+    """Return the work of members of the index that is due, but neither waits nor is with a worker."""
     lost: list[Owed] = []
     for member in platform.jobs.lost(moments, now):
         _, match, _ = split(member)
@@ -80,7 +80,7 @@ def _lost(platform: Platform, moments: Mapping[str, int], now: int) -> list[Owed
         except StoreUnavailable:
             raise
         except Exception as reason:  # noqa: BLE001 - it is logged
-            # One match that cannot be read must not delay the others. Only the type of the error is logged: its text may hold secrets.
+            # An unreadable match must not delay the others. Only the type of the error is logged: its text may contain secrets.
             log.error("match_unreadable", match=match, error=type(reason).__name__)
             continue
         lost += [work for work in works if work.member == member]
@@ -88,7 +88,7 @@ def _lost(platform: Platform, moments: Mapping[str, int], now: int) -> list[Owed
 
 
 def _settled_only(platform: Platform, moments: dict[str, int], now: int) -> dict[str, int]:
-    """Return the members without the deadlines that requests or an outage from before them may still change."""
+    """Return the members without deadlines that earlier requests or an outage may still change."""
     if not any(member.startswith(f"{DEADLINE}|") for member in moments):
         return moments
     until = settled(platform, now)
@@ -103,12 +103,12 @@ def _is_overdue(member: str, waited: int) -> bool:
 
 
 class Sweep(Background):
-    """A sweep every second, beside one of the workers. In between it looks after deadlines, so that none waits for the next second."""
+    """The thread that sweeps every second, in one of the workers. In between it looks at deadlines, so that none waits for a sweep."""
 
     TITLE = "sweep"
 
     def run(self) -> None:
-        """Sweep until stopped. After an error, sweep again a second later."""
+        """Sweep until stopped. After an error, try again a second later."""
         pause, due, since = EVERY, 0.0, 0
         turn = Turn(self._platform, "sweep")
         while not self._stop_it.wait(pause):
@@ -125,7 +125,7 @@ class Sweep(Background):
                 log.warning("sweep_failed", error=type(reason).__name__)
                 pause = EVERY
             except Exception as reason:  # noqa: BLE001 - it is logged
-                # A sweep that ended for good would be noticed only when a job is lost, much later.
+                # An ended sweep would be noticed much later, when a job is lost.
                 log.error("sweep_failed", error=type(reason).__name__)
                 pause = EVERY
         turn.close()

@@ -1,18 +1,18 @@
-"""Documents and actions as vectors of numbers, by the JSON Schemas of the game. Every place of a vector has a label.
+"""Encode documents and actions as vectors of numbers, from the JSON Schemas of the game. Every place of a vector has a label.
 
 | value | places |
 | --- | --- |
 | a flag, a whole number | one: 0 or 1, or the number |
-| one of some ids | one for each id: 1 for the one it is |
+| one of some ids | one for each id: 1 for this id |
 | a list of such ids | one for each id: how often it occurs; the order is lost |
 | a list of numbers | two: how many, and their sum |
-| an object | its members one after the other, in the order of the schema; for each key that may be missing 1 if it is there |
-| an object whose keys follow a pattern, such as tiles | `SLOTS` of these: 1 if it is there, its key, its value, in the order of the keys |
-| a text by a pattern, such as `c12` | two: the letter from 1, the number |
-| a value of one of several kinds | for each kind that is no id: 1 if it is this kind; then the places of the kind |
+| an object | its members in the order of the schema; for each optional key, also 1 if it is there |
+| an object with keys of a pattern, such as tiles | `SLOTS` entries in the order of the keys: 1 if it is there, its key, its value |
+| a text of a pattern, such as `c12` | two: the letter from 1, the number |
+| a value of one of several kinds | for each kind that is not an id: 1 if the value is of this kind; then the places of the kind |
 | free text | none |
 
-What is null, missing or hidden has zeros.
+Values that are null, missing or hidden become zeros.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ Write = Callable[[Any, list[float], int], None]
 
 
 class Part(NamedTuple):
-    """How values of a schema are written: the label of each place, and `write(value, vector, place)`, which begins at a place."""
+    """The encoding of the values of a schema: the label of each place, and `write(value, vector, place)`, which writes from a place on."""
 
     labels: list[str]
     write: Write
 
 
 def part_of(schema: Schema, name: str) -> Part:
-    """Return how values of a schema are written. `name` begins every label."""
+    """Return the encoding of the values of a schema. Every label begins with `name`."""
     if "anyOf" in schema:
         return _alternatives([kind for kind in _kinds(schema) if kind.get("type") != "null"], name)
     if "const" in schema or "enum" in schema:
@@ -112,26 +112,26 @@ def _object(schema: Schema, name: str) -> Part:
 
 
 def _members(members: dict[str, tuple[str, Schema, bool]]) -> Part:
-    """Return how an object is written whose keys are known: by key the label, the schema, and whether a place says that it is there."""
+    """Return the encoding of an object with known keys. `members`: by key, the label, the schema, and True if the key is optional."""
     labels: list[str] = []
     parts: list[tuple[str, int, bool, Write]] = []
-    for key, (label, schema, told) in members.items():
+    for key, (label, schema, optional) in members.items():
         part = part_of(schema, label)
-        parts.append((key, len(labels), told, part.write))
-        labels += [f"{label} is there", *part.labels] if told else part.labels
+        parts.append((key, len(labels), optional, part.write))
+        labels += [f"{label} is there", *part.labels] if optional else part.labels
 
     def write(value: Any, vector: list[float], place: int) -> None:
-        for key, start, told, inner in parts:
+        for key, start, optional, inner in parts:
             if key in value and value[key] is not None:
-                if told:
+                if optional:
                     vector[place + start] = 1.0
-                inner(value[key], vector, place + start + told)
+                inner(value[key], vector, place + start + optional)
 
     return Part(labels, write)
 
 
 def _slots(schema: Schema, name: str) -> Part:
-    """Return how an object is written whose keys follow a pattern: the entries in the order of the keys, up to `SLOTS`."""
+    """Return the encoding of an object with keys of a pattern: up to `SLOTS` entries in the order of the keys."""
     part = part_of(schema, "")
     inner, size = part.write, 3 + len(part.labels)
     each = [" is there", ".letter", ".number", *part.labels]
@@ -151,16 +151,16 @@ def _alternatives(kinds: list[Schema], name: str) -> Part:
     parts: list[tuple[Schema, int, bool, Write]] = []
     for kind in kinds:
         part = part_of(kind, name)
-        told = not ("enum" in kind or "const" in kind)
-        parts.append((kind, len(labels), told, part.write))
-        labels += [f"{name} is {kind['type']}", *part.labels] if told else part.labels
+        marked = not ("enum" in kind or "const" in kind)
+        parts.append((kind, len(labels), marked, part.write))
+        labels += [f"{name} is {kind['type']}", *part.labels] if marked else part.labels
 
     def write(value: Any, vector: list[float], place: int) -> None:
-        for kind, start, told, inner in parts:
+        for kind, start, marked, inner in parts:
             if _is(kind, value):
-                if told:
+                if marked:
                     vector[place + start] = 1.0
-                inner(value, vector, place + start + told)
+                inner(value, vector, place + start + marked)
                 return
 
     return Part(labels, write)

@@ -1,4 +1,4 @@
-"""The games as PettingZoo AEC environments: on the rules alone, without the service. README.md describes spaces, masks and rewards."""
+"""The games as PettingZoo AEC environments. They need the rules but not the service. README.md describes spaces, masks and rewards."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from players import LEVELS, budget_of, question_of
 from players.greedy import completions
 from players.level import Question
 
-MOST = 512  # choices of one decision
-COMPLETIONS = 8  # actions of one open choice, at most
-LONGEST = 20_000  # actions of a match
+MOST = 512  # the most choices of a decision
+COMPLETIONS = 8  # the most actions of an open choice
+LONGEST = 20_000  # the most actions of a match
 
 
 def env(game: str = "war", **settings: Any) -> AECEnv:
-    """Return the environment with PettingZoo's usual wrappers: an action that is masked ends the match, and its agent gets -1."""
+    """Return the environment with PettingZoo's usual wrappers. A masked action ends the match, and its agent gets -1."""
     wrapped = wrappers.TerminateIllegalWrapper(Environment(game, **settings), illegal_reward=-1)
     return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(wrapped))
 
 
 class Environment(AECEnv):
-    """A match of a game. Its agents are the seats that nobody else plays; the environment plays for the system.
+    """A match of a game. The agents are the seats without opponents. The environment plays for the system and the opponents.
 
-    `game`: the id of the game. `seats`: how many of its first seats, or their ids in turn order. `options`: the match options. `opponents`:
-    seats that artificial players have, with the level of each. `game` may also be a game of your own (docs/adding-a-game.md).
+    `game`: the id of the game, or a game of your own (docs/adding-a-game.md). `seats`: the number of seats, or their ids in turn order.
+    `options`: the match options. `opponents`: the levels of artificial players, by seat.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi"], "name": "warledger_v0", "is_parallelizable": False}
@@ -65,9 +65,9 @@ class Environment(AECEnv):
         self.metadata = {**type(self).metadata, "name": f"{self.game.id}_v0"}
         self._view_part, self._action_part = views_of(self.game), actions_of(self.game)
         self.labels = [*[f"seat={seat}" for seat in self.game.seats.ids], *self._view_part.labels]
-        """What each place of an observation is."""
+        """The meaning of each place of an observation."""
         self.action_labels = self._action_part.labels
-        """What each place of an encoded action is."""
+        """The meaning of each place of an encoded action."""
         observation = Box(0.0, np.inf, (len(self.labels),), np.float32)
         self._observation_spaces = {
             seat: Dict({"observation": observation, "action_mask": Box(0, 1, (MOST,), np.int8)}) for seat in self.possible_agents
@@ -83,7 +83,7 @@ class Environment(AECEnv):
         return self._action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Begin a match. The same seed and the same actions give the same match. `options` means nothing here."""
+        """Begin a match. The same seed and the same actions give the same match. `options` is ignored."""
         seed = secrets.randbits(64) if seed is None else seed
         self._dice, self._thoughts, self._samples = (drawn(f"{seed}/{use}") for use in ("dice", "thoughts", "samples"))
         self.document: State = self.game.begin(list(self.seats), self.options)
@@ -115,7 +115,7 @@ class Environment(AECEnv):
         self._accumulate_rewards()
 
     def observe(self, agent: Seat) -> dict[str, NDArray[Any]]:
-        """Return what an agent sees, and which places of its list of choices there are. Nothing else of the match is in it."""
+        """Return what an agent sees, and the mask of its list of choices. It contains nothing that the agent may not know."""
         seen = [float(seat == agent) for seat in self.game.seats.ids]
         view = self.game.view(self.document, agent)
         seen += vector(self._view_part, {**view, "options": self.game.with_defaults(view["options"])})
@@ -124,20 +124,20 @@ class Environment(AECEnv):
         return {"observation": np.array(seen, np.float32), "action_mask": mask}
 
     def question(self, agent: Seat) -> Question:
-        """Return the decision of an agent as the levels of play get it: its view, its choices, and what everybody has seen."""
+        """Return the decision of an agent in the form for levels of play: its view, its choices, and what everybody has seen."""
         return question_of(self.game, self.document, agent, self.memory)
 
     def encoded_choices(self, agent: Seat) -> NDArray[np.float32]:
-        """Return the list of an agent's choices as a matrix, a row for each. `action_labels` says what the columns are."""
+        """Return the list of an agent's choices as a matrix with a row for each choice. `action_labels` describes the columns."""
         rows = [vector(self._action_part, action) for action in self.infos[agent].get("choices", ())]
         return np.array(rows, np.float32).reshape(len(rows), len(self.action_labels))
 
     def render(self) -> str:
-        """Return the board as a spectator sees it, as text."""
+        """Return the board as text, as a spectator sees it."""
         return "\n".join(self.game.board(self.game.view(self.document, SPECTATOR), SPECTATOR))
 
     def close(self) -> None:
-        """Do nothing: there is nothing to be released."""
+        """Do nothing, because there is nothing to release."""
 
     def _go_on(self) -> None:
         """Act for the system and the opponents until an agent must decide or the match is over."""
@@ -169,7 +169,7 @@ class Environment(AECEnv):
         self.actions_done += 1
 
     def _reward(self, winners: list[Seat]) -> None:
-        """Reward the agents: 1 for a victory alone, -1 divided by the number of others for a defeat; the sum over all seats is 0."""
+        """Reward the agents. A sole winner gets 1, and a loser -1 divided by the number of other seats. The sum over all seats is 0."""
         number = len(self.seats)
         for seat in self.agents if winners else []:
             share = 1 / len(winners) if seat in winners else 0.0
@@ -177,7 +177,7 @@ class Environment(AECEnv):
 
 
 def drawn(seed: str) -> Drawn:
-    """Return chance that follows from a seed, in the same way in every version of Python."""
+    """Return chance that follows from a seed, and that is the same in every version of Python."""
     source = random.Random(seed).random
     return Drawn(lambda below: int(source() * below))
 
@@ -185,7 +185,7 @@ def drawn(seed: str) -> Drawn:
 def listed(choices: Sequence[Choice], samples: Drawn) -> list[Action]:
     """Return the complete actions of a list of choices, in its order, at most `MOST`.
 
-    An open choice stands for all its actions if they are few, else for some: the lowest counts, the highest counts, and drawn ones.
+    An open choice gives all its actions if there are few. Otherwise it gives the lowest counts, the highest counts, and drawn ones.
     """
     each = max(1, min(COMPLETIONS, MOST // len(choices)))
     found: list[Action] = []

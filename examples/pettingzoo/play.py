@@ -10,7 +10,7 @@ from players import LEVELS
 
 
 def main() -> None:
-    """Play the matches, and print the reward of each."""
+    """Play the matches and print the reward of each."""
     parser = argparse.ArgumentParser(description="Play matches at random against a level of play.")
     parser.add_argument("game", choices=sorted(GAMES))
     parser.add_argument("--opponent", default="greedy", choices=list(LEVELS))

@@ -1,4 +1,4 @@
-"""A bot that plays any game of Warledger over a client generated from openapi.yaml. examples/README.md says how to make and start it."""
+"""A bot that plays any game of Warledger with a client generated from openapi.yaml. examples/README.md says how to make and start it."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ Entry = models.WarEntry | models.WarOfTheWorldsEntry | models.WarOfCivilizations
 Ended = models.WarMatchEndedEvent | models.WarOfTheWorldsMatchEndedEvent | models.WarOfCivilizationsMatchEndedEvent
 NewMatch = models.WarNewMatch | models.WarOfTheWorldsNewMatch | models.WarOfCivilizationsNewMatch
 
-WAIT = 25  # seconds that the server may hold a request until there is news
-TRIES = 60  # how often a request is sent while the server is busy or away
+WAIT = 25  # how many seconds the server may hold a request until there is news
+TRIES = 60  # how often to send a request while the server is busy or away
 
 ME, AI = models.SeatRequest.ME, models.SeatRequest.AIGREEDY
 NEW_MATCHES: dict[str, NewMatch] = {
@@ -38,7 +38,7 @@ NEW_MATCHES: dict[str, NewMatch] = {
 
 
 class Failed(Exception):
-    """A request that fails for good: the server's problem, in a sentence."""
+    """A request failed for good. The text is the problem of the server, in a sentence."""
 
     def __init__(self, answer: object) -> None:
         if isinstance(answer, models.Problem):
@@ -48,10 +48,10 @@ class Failed(Exception):
 
 
 class Patiently(httpx.HTTPTransport):
-    """Sends a request again while the server is busy, limits us or is away. An Idempotency-Key keeps actions from being done twice."""
+    """A transport that repeats a request while the server is busy, limits us or is away. An Idempotency-Key makes this safe for actions."""
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Return the first answer that is not 429 or 503, or the last of many."""
+        """Return the first answer that is not 429 or 503, or, after many tries, the last answer."""
         for tries in count(1):
             pause = 1.0
             try:
@@ -68,7 +68,7 @@ class Patiently(httpx.HTTPTransport):
 
 
 def connect(url: str, name: str, key: str | None) -> AuthenticatedClient:
-    """Return a client with the caller's key, or that of a new player."""
+    """Return a client with the caller's key, or with the key of a new player."""
     timeout, patiently = httpx.Timeout(WAIT + 10.0), {"transport": Patiently()}
     if key is None:
         made = create_player.sync(client=Client(url, timeout=timeout, httpx_args=patiently), body=models.PlayerRequest(name=name))
@@ -79,7 +79,7 @@ def connect(url: str, name: str, key: str | None) -> AuthenticatedClient:
 
 
 class Bot:
-    """Plays one match from what it is shown, and keeps the receipts of its actions in a file if there is one."""
+    """A player of one match. It keeps the receipts of its actions in a file, if one is given."""
 
     def __init__(self, client: AuthenticatedClient, match: str, receipts: Path | None = None) -> None:
         self.client = client
@@ -87,7 +87,7 @@ class Bot:
         self.receipts = receipts
 
     def play(self) -> Ended:
-        """Play until the match is over. A new entry is the only reason to look at the choices again."""
+        """Play until the match is over. The choices only change with a new entry."""
         seen = 0
         while True:
             for entry in self.entries(seen):
@@ -107,11 +107,11 @@ class Bot:
         return [*page.entries]
 
     def act(self) -> bool:
-        """Carry out one action, or take a seat. Return False if it is for others to act, True if the choices must be looked at again."""
+        """Carry out one action, or take a seat. Return False if others must act, and True if the choices must be read again."""
         found = get_choices.sync(self.match, client=self.client)
         if not isinstance(found, models.WarChoices | models.WarOfTheWorldsChoices | models.WarOfCivilizationsChoices):
             raise Failed(found)
-        # Those at the table, such as resigning, are left out, but for taking a seat.
+        # Choices of the table, such as resigning, are left out, except taking a seat.
         seatless = found.seat is None
         mine = [choice for choice in found.choices if not choice.at_table or (seatless and isinstance(choice.action, models.TakeSeat))]
         if not mine:
@@ -128,7 +128,7 @@ class Bot:
                 with self.receipts.open("a") as file:
                     file.write(json.dumps(acted.parsed.receipt) + "\n")
             return not isinstance(acted.parsed, models.Match) and any(not choice.at_table for choice in acted.parsed.choices)
-        # 412: something has happened since. 409: somebody took the seat before us. A listed choice is never refused by the rules.
+        # 412: something has happened since. 409: somebody took the seat before us. The rules never refuse a listed choice.
         if acted.status_code not in (409, 412):
             raise Failed(acted.parsed)
         return True
@@ -137,7 +137,8 @@ class Bot:
 def decided(choice: Choice) -> Choice:
     """Return the choice with counts of our own.
 
-    A choice can be sent as it is. An open one says in `choose` what else its action may hold: here, a bid takes any number of its range.
+    A choice can be sent as it is. The member `choose` of an open choice says what else its action may contain: here, a bid may be any
+    number in a range.
     """
     action = choice.action
     if isinstance(action, models.WarOfCivilizationsBid) and choice.choose:
@@ -148,13 +149,13 @@ def decided(choice: Choice) -> Choice:
 
 
 def main() -> int:
-    """Play one match, a new one or one that others have created."""
+    """Play one match: a new one, or one that somebody else has created."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("url", nargs="?", default="http://127.0.0.1:8000")
     parser.add_argument("--game", choices=NEW_MATCHES, default="war")
-    parser.add_argument("--match", help="a match with an open seat, or in which you play (a new match against the machine)")
+    parser.add_argument("--match", help="a match with an open seat or with a seat of yours (default: a new match against the machine)")
     parser.add_argument("--name", default="Ada")
-    parser.add_argument("--receipts", type=Path, help="keep the receipts of the actions in this file, for examples/check_chain.py")
+    parser.add_argument("--receipts", type=Path, help="keep the receipts of your actions in this file, for examples/check_chain.py")
     options = parser.parse_args()
     client = connect(options.url, options.name, os.environ.get("WARLEDGER_KEY"))
     match = options.match

@@ -13,8 +13,8 @@ type Entry = Schemas["Entries"]["entries"][number];
 type Choice = Schemas["Choices"]["choices"][number];
 type Ended = Extract<Entry["events"][number], { type: "match_ended" }>;
 
-const WAIT = 25; // seconds that the server may hold a request until there is news
-const TRIES = 60; // how often a request is sent while the server is busy or away
+const WAIT = 25; // how many seconds the server may hold a request until there is news
+const TRIES = 60; // how often to send a request while the server is busy or away
 
 const NEW_MATCHES = {
   war: { game: "war", seats: { red: "me", blue: "ai:greedy" } },
@@ -24,14 +24,14 @@ const NEW_MATCHES = {
 
 const isGame = (name: string): name is keyof typeof NEW_MATCHES => name in NEW_MATCHES;
 
-/** A request that fails for good: the server's problem, in a sentence. */
+/** A request failed for good. The text is the problem of the server, in a sentence. */
 class Failed extends Error {
   constructor(readonly problem: Schemas["Problem"]) {
     super(`${problem.status} ${problem.code}: ${problem.detail}`);
   }
 }
 
-/** Send a request again while the server is busy, limits us or is away. Actions have an Idempotency-Key, so none is carried out twice. */
+/** Repeat a request while the server is busy, limits us or is away. An Idempotency-Key makes this safe for actions. */
 async function patiently(request: Request): Promise<Response> {
   for (let left = TRIES; ; left--) {
     let pause = 1;
@@ -46,7 +46,7 @@ async function patiently(request: Request): Promise<Response> {
   }
 }
 
-/** A client with the caller's key, or that of a new player. */
+/** Return a client with the caller's key, or with the key of a new player. */
 async function connect(baseUrl: string, name: string, key = process.env["WARLEDGER_KEY"]): Promise<Client<paths>> {
   const client = createClient<paths>({ baseUrl, fetch: patiently });
   if (key === undefined) {
@@ -59,11 +59,11 @@ async function connect(baseUrl: string, name: string, key = process.env["WARLEDG
   return client;
 }
 
-/** Plays one match from what it is shown. */
+/** A player of one match. */
 class Bot {
   constructor(private readonly client: Client<paths>, private readonly match: string) {}
 
-  /** Play until the match is over. A new entry is the only reason to look at the choices again. */
+  /** Play until the match is over. The choices only change with a new entry. */
   async play(): Promise<Ended> {
     for (let seen = 0; ; ) {
       const entries = await this.entries(seen);
@@ -77,7 +77,7 @@ class Bot {
     }
   }
 
-  /** The entries after a version. Wait for one if there is none. */
+  /** Return the entries after a version. Wait for one if there is none. */
   private async entries(after: number): Promise<Entry[]> {
     const params = { path: { match: this.match }, query: { after, wait: WAIT } };
     const { data, error } = await this.client.GET("/v1/matches/{match}/entries", { params });
@@ -85,25 +85,25 @@ class Bot {
     return data.entries;
   }
 
-  /** Carry out one action, or take a seat. Return false if it is for others to act, and true if the choices must be looked at again. */
+  /** Carry out one action, or take a seat. Return false if others must act, and true if the choices must be read again. */
   private async act(): Promise<boolean> {
     const path = { match: this.match };
     const { data, error } = await this.client.GET("/v1/matches/{match}/choices", { params: { path } });
     if (error) throw new Failed(error);
-    // Those at the table, such as resigning, are left out, but for taking a seat.
+    // Choices of the table, such as resigning, are left out, except taking a seat.
     const mine = data.choices.filter(({ action, at_table }) => !at_table || (action.type === "take_seat" && !data.seat));
     const choice = mine[Math.floor(Math.random() * mine.length)];
     if (choice === undefined) return false;
     const header = { "If-Match": `"${data.version}"`, "Idempotency-Key": randomUUID() };
     const acted = await this.client.POST("/v1/matches/{match}/actions", { params: { path, header }, body: decide(choice) });
     if (acted.data) return "choices" in acted.data && acted.data.choices.some(({ at_table }) => !at_table);
-    // 412: something has happened since. 409: somebody took the seat before us. A listed choice is never refused by the rules.
+    // 412: something has happened since. 409: somebody took the seat before us. The rules never refuse a listed choice.
     if (acted.error.status !== 412 && acted.error.status !== 409) throw new Failed(acted.error);
     return true;
   }
 }
 
-/** The action of a choice can be sent as it is. An open choice says in `choose` what else it may hold: here, any bid of its range. */
+/** Return an action to send. A choice can be sent as it is; `choose` of an open one says what else it may contain: here, a bid. */
 function decide({ action, choose }: Choice): Choice["action"] {
   const range = choose?.["ammo"];
   if (action.type !== "bid" || !Array.isArray(range)) return action;

@@ -1,1 +1,1 @@
-"""Dossiers: everything that is known about a match, in one signed file, and how such files are verified offline."""
+"""Dossiers: signed files with everything that is known about a match, and their verification offline."""

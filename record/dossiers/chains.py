@@ -1,4 +1,4 @@
-"""The entries of a dossier or a record, one after another. Whole ones are decided again, redacted ones checked as far as shown."""
+"""Check the entries of a dossier or a record. Whole entries are decided again; redacted entries are checked as far as they are shown."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from record.trail import VERIFIED, Report, Trail, Watch
 from table.settings import ALL
 
 ENDS = frozenset({"match_closed", "record_opened"})
-"""The types of events that reveal the secret. `match_ended` does, too, unless another match goes on (`match_continued`)."""
+"""The types of events that reveal the secret. `match_ended` also does, unless another match continues this one (`match_continued`)."""
 
 
 _OVER = frozenset({"match_ended", "match_closed"})
@@ -33,7 +33,7 @@ class Seen(NamedTuple):
 
 
 class Opening(NamedTuple):
-    """What a file says about its match before its entries. `viewer` is `all` for whole entries."""
+    """What a file says about its match before the entries. `viewer` is `all` if the entries are whole."""
 
     match: str
     viewer: str
@@ -42,38 +42,38 @@ class Opening(NamedTuple):
 
 
 class Chain:
-    """The entries that have been read: what is remembered of each by version, and what followed from them."""
+    """The entries read so far: what is remembered of each version, and what follows from them."""
 
     def __init__(self, opening: Opening, findings: Findings) -> None:
         self.opening = opening
         self.findings = findings
         self.seen: dict[int, Seen] = {}
-        self.version = 0  # of the entry read last
+        self.version = 0  # of the last entry
         self.game = ""
         self.commitment = ""
         self.revealed: str | None = None
         self.ended: int | None = None  # the version that ended the match
         self.hidden = False  # from spectators, while the match runs
-        self.pairs: dict[tuple[int, str], int] = {}  # revision and content hash of rules, with the first version that names them
-        self.seats: list[dict[str, Any]] = []  # the lines `seat` that must follow the entry read last
+        self.pairs: dict[tuple[int, str], int] = {}  # by revision and content hash of rules: the first version that names them
+        self.seats: list[dict[str, Any]] = []  # the lines `seat` that must follow the last entry
         self.disputes: list[dict[str, Any]] = []  # the members of the lines `dispute` so far
         self.unchecked: list[str] = []
         self._contributions: dict[str, str] = {}
 
     @property
     def is_behind(self) -> bool:
-        """Whether the match may have had more versions than its viewer saw when the file was written."""
+        """True if the match may have had more versions than its viewer saw when the file was written."""
         return self.opening.viewer == SPECTATOR and self.hidden and self.revealed is None
 
     def read(self, raw: bytes, value: Any) -> None:
-        """Take in the next entry: its bytes as they are stored, or the value that is shown to a viewer."""
+        """Read the next entry: its stored bytes, or the value that a viewer is shown."""
         raise NotImplementedError
 
     def close(self) -> None:
-        """Check what can be checked only at the end."""
+        """Make the checks that need the whole file."""
 
     def _note(self, version: int, at: int, digest: str, action: Any, events: list[Any], pair: tuple[int, str], secret: str | None) -> None:
-        """Remember an entry, and check what needs neither the rules nor the chain."""
+        """Remember an entry, and make the checks that need neither the rules nor the chain."""
         self.version = version
         kind = action.get("type") if isinstance(action, dict) else None
         self.seen[version] = Seen(digest, at, kind if isinstance(kind, str) else "")
@@ -84,7 +84,9 @@ class Chain:
             types = {event["type"] for event in events}
             ends = not ENDS.isdisjoint(types) or ("match_ended" in types and "match_continued" not in types)
             if (secret is not None) != ends:
-                self.findings.add("secret_differs", "The secret is revealed where the match has not ended, or not where it has.", version)
+                self.findings.add(
+                    "secret_differs", "The entry that ends the match must reveal its secret, and no other entry may.", version
+                )
             if self.ended is None and not _OVER.isdisjoint(types):
                 self.ended = version
             self.seats = holders(events, version, at)
@@ -94,7 +96,7 @@ class Chain:
             self.findings.add("not_replayable", f"The entry has an event of another shape: {type(reason).__name__}: {reason}.", version)
 
     def _follow(self, events: Iterable[Mapping[str, Any]]) -> None:
-        """Remember which game it is, the commitment, and what the seats have given to the dice."""
+        """Remember the game, the commitment, and the contributions of the seats to the dice."""
         for event in events:
             kind = event["type"]
             if kind == "match_created":
@@ -106,24 +108,24 @@ class Chain:
                 self._contributions = {seat: given for seat, given in self._contributions.items() if seat != event["seat"]}
 
     def _check_dice(self, events: list[dict[str, Any]], version: int) -> None:
-        """Check every roll of dice in the events of an entry, if the secret is known."""
+        """Check every roll in the events of an entry, if the secret is known."""
         if self.opening.secret is None:
             return
         try:
             key = dice_key(bytes.fromhex(self.opening.secret), self.opening.match, self._contributions)
             place = wrong_roll(self.game, events, key, version)
         except (KeyError, TypeError, ValueError, AttributeError):
-            return  # what has another shape is found by the digest or the rules
+            return  # an event of another shape is found by the digest or the rules
         if place is not None:
             self.findings.add("events_differ", f"Event {place + 1} has other dice than those of this version.", version)
 
     def _check_commitment(self) -> None:
-        """Check that the secret, if it is known, is the one that was committed to."""
+        """Check that the secret, if it is known, fits the commitment."""
         if self.opening.secret is not None and self.commitment and not keeps(self.opening.secret, self.commitment):
             self.findings.add("commitment_broken", "The secret is not the one whose hash was published when the match was created.", 1)
 
     def _expect(self, version: int) -> int:
-        """Return where an entry stands that names a version: there, if it is the next one or a later one. Findings say what is missing."""
+        """Return the place of an entry that names a version: that version, or the next one if that is higher. Add findings."""
         expected = self.version + 1
         if version > expected:
             self.findings.add("gap", f"The entries from version {expected} to {version - 1} are missing.", expected)
@@ -134,7 +136,7 @@ class Chain:
 
 
 class WholeChain(Chain):
-    """Entries in full: every action is decided again, with the dice if the secret is known."""
+    """Whole entries. Every action is decided again, with the dice if the secret is known."""
 
     def __init__(self, opening: Opening, findings: Findings, games: Mapping[str, Game], watch: Watch | None = None) -> None:
         super().__init__(opening, findings)
@@ -144,7 +146,7 @@ class WholeChain(Chain):
         self._no_rules = False
 
     def read(self, raw: bytes, value: Any = None) -> None:
-        """Take in the next entry: its bytes, and the entry itself if it has been parsed."""
+        """Read the next entry: its bytes, and the entry itself if it was parsed."""
         trail, expected = self._trail, self.version + 1
         try:
             entry = value if isinstance(value, Entry) else parse(raw)
@@ -161,11 +163,11 @@ class WholeChain(Chain):
             self._check_dice(entry.events, place)
 
     def report(self) -> Report:
-        """Return what the audit says."""
+        """Return the report of the audit."""
         return self._trail.report()
 
     def close(self) -> None:
-        """Take over the findings of the audit, and say what it could not check."""
+        """Add the findings of the audit, and say what it could not check."""
         report = self.report()
         self.findings.add_all(report.findings)
         self._check_commitment()
@@ -174,28 +176,28 @@ class WholeChain(Chain):
         if report.dice == "undisclosed" and report.replayed_only:
             self.unchecked.append(f"{report.replayed_only} entries that draw: the secret is not known until the match is over")
         elif report.replayed_only:
-            self.unchecked.append(f"{report.replayed_only} entries under other rules than those here, which were replayed only")
+            self.unchecked.append(f"{report.replayed_only} entries under rules that are not here: they were replayed only")
         if self._trail.decisions and not self._watched:
-            kept = f"{self._trail.decisions} decisions that are kept"
-            self.unchecked.append(f"whether artificial players decide so on what they saw: --decisions runs the {kept} again")
+            stored = f"{self._trail.decisions} stored decisions"
+            self.unchecked.append(f"whether artificial players would decide so again: --decisions runs the {stored} again")
         others = [rules for rules in report.rules if rules != report.rules_here]
         if report.rules_here and others:
-            here = f"as those here do, which have {report.rules_here}"
+            here = f"like those here, with the content hash {report.rules_here}"
             self.unchecked.append(f"whether the rules with the content hash {', '.join(others)} decide {here}")
 
     @property
     def origin(self) -> Mapping[str, Any] | None:
-        """The match, the version and the digest from which this match begins, if it begins from another one."""
+        """The match, the version and the digest from which this match begins, or None if it does not begin from another match."""
         first = self._trail.first
         return None if first is None else first.table["origin"]
 
     def compare_origin(self, position: Position) -> None:
-        """Compare the position from which the match begins with that of its origin."""
+        """Compare the first position with the position of the origin."""
         self._trail.compare_origin(position)
         self.findings.add_all(self._trail.findings)
 
     def _begin(self, entry: Entry, version: int) -> None:
-        """Say so if the rules of the match are not here. Without the game only the chain can be followed, without the revision more."""
+        """Add a finding if the rules of the match are not here. Without the game, only the chain can be followed."""
         id = entry.events[0].get("game") if entry.events and isinstance(entry.events[0], dict) else None
         game = self._games.get(id) if isinstance(id, str) else None
         if game is None:
@@ -207,7 +209,7 @@ class WholeChain(Chain):
 
 
 class ShownChain(Chain):
-    """Entries as a viewer sees them, with their proofs."""
+    """Entries as a viewer sees them, with proofs."""
 
     def __init__(self, opening: Opening, findings: Findings) -> None:
         super().__init__(opening, findings)
@@ -221,21 +223,21 @@ class ShownChain(Chain):
         self._hidden = 0
 
     def read(self, raw: bytes, value: Any) -> None:
-        """Take in the next entry as it is shown."""
+        """Read the next entry as it is shown."""
         try:
             entry = _Shown.of(value)
         except (KeyError, TypeError, ValueError, AttributeError) as reason:
             self.version += 1
             self.seats = []
             self._digest = None
-            self.findings.add("unreadable", f"The entry is not shown as one of format {FORMAT} is: {type(reason).__name__}.", self.version)
+            self.findings.add("unreadable", f"This is not a shown entry of format {FORMAT}: {type(reason).__name__}.", self.version)
             return
         version = self._expect(entry.version)
         self._check_order(entry, version)
         try:
             self._check_digest(entry, version)
         except NotCanonical as reason:
-            self.findings.add("not_canonical", f"The entry holds something that has no canonical JSON: {reason}.", version)
+            self.findings.add("not_canonical", f"The entry contains something that has no canonical JSON: {reason}.", version)
         self._note(version, entry.at, entry.digest, entry.action, entry.events, (entry.revision, entry.rules), entry.secret)
         self._clocks = self._clocks or any("clock" in event for event in entry.events if event.get("type") == "match_created")
         self._check_dice(entry.events, version)
@@ -244,24 +246,26 @@ class ShownChain(Chain):
     def close(self) -> None:
         """Check the secret, and say what could not be checked."""
         self._check_commitment()
-        self.unchecked.append(f"whether the rules allow the actions: the file has what {self.opening.viewer} sees")
+        self.unchecked.append(f"whether the rules allow the actions: the file has only what {self.opening.viewer} sees")
         if self._hidden:
             self.unchecked.append(f"{self._hidden} parts of entries that are hidden from {self.opening.viewer}: the full record opens them")
         if self._secret is None:
             self.unchecked.append("the dice: the secret is not known until the match is over")
 
     def _check_order(self, entry: _Shown, version: int) -> None:
-        """Check time and revision of an entry against those before it."""
+        """Check the time and the revision of an entry against the entries before it."""
         exempt = self._clocks and not (entry.actor == "system" or matches(PLAYER, entry.actor))
         if entry.at < self._at and not exempt:
             self.findings.add("time_backwards", "The entry is older than the one before it.", version)
         self._at = max(self._at, entry.at)
         self._revision = self._revision or max(entry.revision, 1)
         if entry.revision != self._revision:
-            self.findings.add("rules_differ", f"The entry names revision {entry.revision} after {self._revision}.", version)
+            self.findings.add(
+                "rules_differ", f"The entry names revision {entry.revision}, but the match began with {self._revision}.", version
+            )
 
     def _check_digest(self, entry: _Shown, version: int) -> None:
-        """Check that the digest follows from the one before, and each salt from the secret if that is known."""
+        """Check that the digest follows from the one before. If the secret is known, check that each salt follows from it."""
         hashes = [
             self._part_hash(entry.proof["action"], entry.action, version, b"a"),
             self._part_hash(entry.proof["request"], None, version, b"r"),
@@ -310,7 +314,7 @@ class _Shown(NamedTuple):
 
     @classmethod
     def of(cls, value: Mapping[str, Any]) -> _Shown:
-        """Return the entry in a value. Raises KeyError, TypeError, ValueError if it is none."""
+        """Return the entry in a value. Raises KeyError, TypeError or ValueError if the value has another shape."""
         proof = value["proof"]
         entry = cls(
             value["version"],
@@ -329,12 +333,12 @@ class _Shown(NamedTuple):
         if not members or not all(isinstance(field, kind) and type(field) is not bool for field, kind in zip(entry, kinds, strict=True)):
             raise TypeError("a field has the wrong type")
         if proof.keys() != {"format", "rules", "action", "request", "events"} or proof["format"] != FORMAT:
-            raise ValueError("the proof is not of this format")
+            raise ValueError("the proof has another format")
         if len(proof["events"]) != len(entry.events) or not all(isinstance(event, dict) for event in entry.events):
             raise ValueError("the proof has another number of events")
         for given in (proof["action"], proof["request"], *proof["events"]):
             if given.keys() not in ({"salt"}, {"leaf"}) or not all(matches(DIGEST, text) for text in given.values()):
                 raise ValueError("a part of the proof is neither a salt nor a leaf")
         if not matches(DIGEST, entry.digest):
-            raise ValueError("the digest is none")
+            raise ValueError("the digest is not 64 hex digits")
         return entry

@@ -1,4 +1,12 @@
-"""The lines of a dossier: the members of each kind, and what follows from the entries."""
+r"""The lines of a dossier: which members each kind has, and which lines follow from the entries.
+
+>>> written = line("read", note="a signed note", count=2)
+>>> written
+b'{"count":2,"line":"read","note":"a signed note"}\n'
+>>> import json
+>>> kind_of(json.loads(written))
+'read'
+"""
 
 from __future__ import annotations
 
@@ -9,10 +17,10 @@ from record.entries import canonical
 
 FORMAT = 1
 WHOLE = "all"
-"""The viewer of a whole dossier. All others are redacted."""
+"""The viewer of a whole dossier. The dossiers of all other viewers are redacted."""
 
 LONGEST = 1 << 24
-"""The bytes of the longest line that a verifier takes in."""
+"""The longest line that a verifier accepts, in bytes."""
 
 _ENTRY, _LINE = b'{"entry":', b',"line":"entry"}'
 
@@ -20,24 +28,43 @@ Test = Callable[[Any], bool]
 
 
 def entry_line(raw: bytes) -> bytes:
-    """Return the line of an entry, given its bytes in the log."""
+    r"""Return the line of an entry, given its bytes in the log.
+
+    >>> entry_line(b'{"version":1}')
+    b'{"entry":{"version":1},"line":"entry"}\n'
+    """
     return b"%b%b%b\n" % (_ENTRY, raw, _LINE)
 
 
 def entry_in(line: bytes) -> bytes | None:
-    """Return the bytes of the entry in a line without its line feed, or None if it is not the line of one, or not in these bytes."""
+    """Return the bytes of the entry in a line without its line feed, or None if the line does not have the form of `entry_line`.
+
+    >>> entry_in(b'{"entry":{"version":1},"line":"entry"}')
+    b'{"version":1}'
+    >>> entry_in(b'{"line":"entry","entry":{"version":1}}') is None
+    True
+    """
     if line.startswith(_ENTRY) and line.endswith(_LINE):
         return line[len(_ENTRY) : -len(_LINE)]
     return None
 
 
 def line(kind: str, **members: Any) -> bytes:
-    """Return a line of a dossier."""
+    r"""Return a line of a dossier in canonical JSON.
+
+    >>> line("refusals_dropped", count=3)
+    b'{"count":3,"line":"refusals_dropped"}\n'
+    """
     return canonical({"line": kind, **members}) + b"\n"
 
 
 def holders(events: Iterable[Mapping[str, Any]], version: int, at: int) -> list[dict[str, Any]]:
-    """Return the members of a line `seat` for each seat that somebody has from these events on."""
+    """Return the members of the lines `seat` that follow an entry: one line for each seat that its events give to somebody.
+
+    >>> taken = {"type": "seat_taken", "seat": "blue", "player": "paaaaaaaaaaaaaaaa", "contribution": "7"}
+    >>> [(each["seat"], each["taken"], each["contribution"]) for each in holders([taken], version=2, at=0)]
+    [('blue', 2, '7')]
+    """
     found = []
     for event in events:
         kind = event["type"]
@@ -57,7 +84,14 @@ def _holder(seat: str, player: str | None, ai: str | None, contribution: str | N
 
 
 def follow_disputes(disputes: list[dict[str, Any]], events: Iterable[Mapping[str, Any]], version: int, action: str) -> None:
-    """Bring the members of the lines `dispute` to what they are after an entry, whose action has this type."""
+    """Update the members of the lines `dispute` after an entry. `action`: the type of its action.
+
+    >>> disputes = []
+    >>> follow_disputes(disputes, [{"type": "dispute_opened", "dispute": 1, "seat": "red", "version": 7}], 9, "dispute")
+    >>> follow_disputes(disputes, [{"type": "dispute_ruled", "dispute": 1, "verdict": "upheld"}], 12, "rule")
+    >>> disputes[0]["verdict"], [step["version"] for step in disputes[0]["steps"]]
+    ('upheld', [9, 12])
+    """
     for event in events:
         number = event.get("dispute")
         if event["type"] == "dispute_opened":
@@ -148,11 +182,17 @@ MEMBERS: Mapping[str, Sequence[Mapping[str, Test]]] = {
     ],
     "end": [{"lines": _is_number, "note": _is_text}],
 }
-"""By kind of line, the other members that it can have together, each with a test of its value."""
+"""By kind of line: the sets of other members that it can have, each member with a test of its value."""
 
 
 def kind_of(value: Any) -> str | None:
-    """Return the kind of a line that was read from JSON, or None if no line of a dossier has these members."""
+    """Return the kind of a line that was read from JSON, or None if no kind has these members.
+
+    >>> kind_of({"line": "refusals_dropped", "count": 3})
+    'refusals_dropped'
+    >>> kind_of({"line": "refusals_dropped", "count": -3}) is None
+    True
+    """
     if not isinstance(value, dict) or not isinstance(value.get("line"), str):
         return None
     kind: str = value["line"]

@@ -1,4 +1,4 @@
-"""Files of records: NDJSON as it is, or the JSON answer of `GET …/record` as lines."""
+"""Read the files of records: NDJSON, or the JSON answer of `GET …/record`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from record.entries import NotCanonical, canonical
 
 
 def lines_of(file: Path) -> Iterable[bytes]:
-    """Return the lines of a file, with their line feeds. A record in one JSON object becomes lines. Raises OSError."""
+    """Return the lines of a file, with their line feeds. A record in one JSON object is split into lines. Raises OSError."""
     with file.open("rb") as opened:
         first, more = opened.readline(), opened.read(1)
     if not more and first.startswith(b'{"'):
@@ -26,7 +26,13 @@ def _lines(file: Path) -> Iterable[bytes]:
 
 
 def lines_of_record(record: bytes) -> list[bytes]:
-    """Return the lines of a record in NDJSON, or of one in a single JSON answer."""
+    r"""Return the lines of a record in NDJSON or in one JSON object.
+
+    >>> lines_of_record(b'{"version":1}\n{"version":2}\n')
+    [b'{"version":1}', b'{"version":2}']
+    >>> lines_of_record(b'{"match": "maaaaaaaaaaaaaaaa", "blind": null, "entries": [{"version": 1}]}')
+    [b'{"blind":null,"match":"maaaaaaaaaaaaaaaa"}', b'{"version":1}']
+    """
     lines = record.splitlines()
     if len(lines) == 1:
         try:
@@ -40,7 +46,7 @@ def lines_of_record(record: bytes) -> list[bytes]:
 
 
 def _line(entry: object) -> bytes:
-    """Return an entry of a JSON answer as a line. What has no canonical form stays as it is, and the audit says so."""
+    """Return an entry of a JSON answer as a line. An entry without a canonical form stays as it is; the audit finds it."""
     try:
         return canonical(entry)
     except NotCanonical:

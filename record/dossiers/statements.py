@@ -1,4 +1,4 @@
-"""What the server has signed about a match: receipts, reads, leaves of the log and checkpoints, compared with the entries."""
+"""Compare the entries with what the server has signed about a match: receipts, reads, leaves of the log, and checkpoints."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from record.dossiers.findings import Findings
 from record.entries import NotCanonical, blind_key, canonical
 
 LEAF_MS = 2 * 3_600_000
-"""So long after an entry, in milliseconds, the log must have a leaf of its match with that version or a later one."""
+"""How soon after an entry the log must have a leaf of its match with that version or a later one, in milliseconds."""
 
 SLOW_MS = 60_000
-"""So long, in milliseconds, an action may be on its way: its time is that when it was received, and only later the match has it."""
+"""How long an action may take, in milliseconds. Its time is when it was received, and the match has it only when it is written."""
 
 LONGEST_LEAF = 1000  # bytes
 
@@ -28,7 +28,7 @@ _SEALED = "sealed"
 
 
 class Consistency(NamedTuple):
-    """A proof that a log of `first` leaves is the beginning of the log of `second` leaves."""
+    """A proof that the log with `first` leaves is the beginning of the log with `second` leaves."""
 
     first: int
     second: int
@@ -36,7 +36,7 @@ class Consistency(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """What a reader has kept: keys, receipts and checkpoints as notes, and proofs of consistency between checkpoints."""
+    """What a reader has kept: keys, receipts and checkpoints (as notes), and proofs of consistency between checkpoints."""
 
     keys: tuple[VerifierKey, ...] = ()
     receipts: tuple[str, ...] = ()
@@ -45,7 +45,7 @@ class Kept(NamedTuple):
 
 
 class File(NamedTuple):
-    """A dossier or a record while it is verified: its entries, and what stands between them. `at`: when it was written, if it says so."""
+    """A dossier or a record while it is verified: its entries and its other lines. `at`: when it was written, if it says so."""
 
     chain: Chain
     keys: tuple[VerifierKey, ...]
@@ -58,12 +58,19 @@ class File(NamedTuple):
 
     @property
     def findings(self) -> Findings:
-        """What has been found in the file."""
+        """The findings in the file."""
         return self.chain.findings
 
 
 def read_note(findings: Findings, text: str, keys: Iterable[VerifierKey], what: str, version: int | None = None) -> Note | None:
-    """Return a note that a known key has signed. Else add a finding, and return None."""
+    """Return a note that a known key has signed. Otherwise add a finding and return None.
+
+    >>> findings = Findings()
+    >>> read_note(findings, "no note", [], "A receipt", 7) is None
+    True
+    >>> findings.in_order()[0].code
+    'signature_broken'
+    """
     try:
         note = notes.parse(text)
     except Malformed as reason:
@@ -84,7 +91,7 @@ def read_note(findings: Findings, text: str, keys: Iterable[VerifierKey], what: 
 
 
 def check_receipts(file: File, given: Iterable[str]) -> int:
-    """Compare receipts with the entries: those in the file, and those given, of which only those of this match count. Return how many."""
+    """Compare receipts with the entries. Return how many were compared. `given`: more receipts; only those of this match count."""
     last, checked = file.versions, 0
     own = False
     for text in file.receipts:
@@ -104,7 +111,7 @@ def check_receipts(file: File, given: Iterable[str]) -> int:
 
 
 def _receipt(file: File, text: str, only: str | None = None) -> statements.Receipt | None:
-    """Return the receipt in a note that is signed by a known key. `only`: the match that it must be of, or it is left out."""
+    """Return the receipt in a note, if a known key has signed it. `only`: skip receipts of other matches."""
     try:
         claimed: statements.Receipt | None = statements.parse_receipt(notes.parse(text).text)
     except (Malformed, NotAStatement):
@@ -113,7 +120,7 @@ def _receipt(file: File, text: str, only: str | None = None) -> statements.Recei
         return None
     note = read_note(file.findings, text, file.keys, "A receipt", None if claimed is None else claimed.version)
     if note is not None and claimed is None:
-        file.findings.add("receipt_differs", "What stands as a receipt is another statement.", file.versions)
+        file.findings.add("receipt_differs", "A note that should be a receipt is another statement.", file.versions)
     return None if note is None else claimed
 
 
@@ -121,7 +128,7 @@ def _compare_receipt(file: File, receipt: statements.Receipt, given: bool) -> No
     match, version = file.chain.opening.match, receipt.version
     seen = file.chain.seen.get(version)
     if receipt.match != match:
-        file.findings.add("receipt_differs", f"A receipt in the file is of the match {receipt.match}.", file.versions)
+        file.findings.add("receipt_differs", f"A receipt in the file is for the match {receipt.match}.", file.versions)
     elif seen is None and version > file.versions:
         if not given or (file.at is not None and receipt.at < file.at - SLOW_MS and not file.chain.is_behind):
             sentence = f"There is a receipt of version {version}, but the file ends at version {file.versions}."
@@ -136,7 +143,7 @@ def _compare_receipt(file: File, receipt: statements.Receipt, given: bool) -> No
 
 
 def check_reads(file: File) -> None:
-    """Check that each recorded read is one of this match and signed."""
+    """Check that each recorded read is signed and is a read of this match."""
     for line in file.reads:
         try:
             read: statements.Read | None = statements.parse_read(notes.parse(line["note"]).text)
@@ -146,14 +153,14 @@ def check_reads(file: File) -> None:
         if read_note(file.findings, line["note"], file.keys, "A read", version) is None:
             continue
         if read is None or read.match != file.chain.opening.match or not 1 <= read.version <= file.versions or line["count"] < 1:
-            file.findings.add("read_broken", "What stands as a read is none of this match and its versions.", version)
+            file.findings.add("read_broken", "A note that should be a read does not name this match and one of its versions.", version)
 
 
 # ---------------------------------------------------------------- disputes
 
 
 def check_disputes(file: File) -> None:
-    """Check that the lines of the disputes are those that follow from the entries."""
+    """Check that the lines `dispute` follow from the entries."""
     if file.at is None:
         return  # a record has none
     said = [{name: member for name, member in line.items() if name != "line"} for line in file.disputes]
@@ -161,7 +168,7 @@ def check_disputes(file: File) -> None:
         if line != due:
             steps = (line or due)["steps"] or (due or line)["steps"]
             first = steps[0]["version"] if steps else None
-            file.findings.add("dispute_differs", "What the file says of a dispute is not what the entries say.", first)
+            file.findings.add("dispute_differs", "The file and the entries disagree about a dispute.", first)
             return
 
 
@@ -169,7 +176,7 @@ def check_disputes(file: File) -> None:
 
 
 def check_leaves(file: File, kept: Kept) -> list[Checkpoint]:
-    """Check the leaves of the log in the file against the entries and their proofs. Return the checkpoints of the proofs."""
+    """Check the leaves of the log against the entries and their proofs. Return the checkpoints in the proofs."""
     found: list[Checkpoint] = []
     covered, sealed = 0, 0
     for line in file.leaves:
@@ -192,11 +199,11 @@ def check_leaves(file: File, kept: Kept) -> list[Checkpoint]:
 
 
 def _opened(file: File, line: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the leaf of a line as it can be read, or None if it is sealed and stays so."""
+    """Return the leaf in a line, opened if it was sealed, or None if it is sealed and cannot be opened yet."""
     leaf: dict[str, Any] = line["leaf"]
     if leaf.get("kind") != _SEALED:
         if not _is_leaf(leaf) or "opened" in line:
-            file.findings.add("leaf_differs", "A leaf of the log is not one of this format.")
+            file.findings.add("leaf_differs", "A leaf of the log does not have this format.")
             return {"version": None}
         return leaf
     opened: dict[str, Any] | None = line.get("opened")
@@ -206,7 +213,7 @@ def _opened(file: File, line: Mapping[str, Any]) -> dict[str, Any] | None:
         file.findings.add("leaf_differs", "A leaf of the log is sealed, though the viewer may know what is in it.")
         return {"version": None}
     if not _is_leaf(opened, sealed=True):
-        file.findings.add("leaf_differs", "What is said to be in a sealed leaf is not one of this format.")
+        file.findings.add("leaf_differs", "What is said to be in a sealed leaf does not have this format.")
         return {"version": None}
     blind = _blind_of(file)
     if blind is None:
@@ -225,7 +232,7 @@ def _blind_of(file: File) -> bytes | None:
 
 
 def _is_leaf(leaf: Mapping[str, Any], sealed: bool = False) -> bool:
-    """Return True for a leaf of the log, or for what is inside a sealed one, which also has the hour of the seal."""
+    """Return True if a value is a leaf of the log. `sealed`: or the content of a sealed leaf, which also has the hour of the seal."""
     more = {"hour"} if sealed else {"commitment"} if leaf.get("kind") == "begin" else set()
     return (
         leaf.keys() == {"at", "digest", "kind", "match", "version"} | more
@@ -235,7 +242,7 @@ def _is_leaf(leaf: Mapping[str, Any], sealed: bool = False) -> bool:
 
 
 def _compare_leaf(file: File, leaf: Mapping[str, Any]) -> bool:
-    """Return True if a leaf agrees with the entries. Else add a finding."""
+    """Return True if a leaf agrees with the entries. Otherwise add a finding."""
     version = leaf["version"]
     if version is None:
         return False
@@ -255,7 +262,7 @@ def _compare_leaf(file: File, leaf: Mapping[str, Any]) -> bool:
 
 
 def _check_inclusion(file: File, line: Mapping[str, Any], version: int | None) -> Checkpoint | None:
-    """Check that a leaf is in the log where its proof says. Return the checkpoint of the proof if it is signed by a known key."""
+    """Check that a leaf is in the log where its proof says. Return the checkpoint in the proof if a known key has signed it."""
     try:
         proof = checkpoints.parse_proof(line["proof"])
         raw = canonical(line["leaf"])
@@ -271,7 +278,7 @@ def _check_inclusion(file: File, line: Mapping[str, Any], version: int | None) -
 
 
 def read_checkpoint(findings: Findings, text: str, keys: Sequence[VerifierKey], version: int | None = None) -> Checkpoint | None:
-    """Return a checkpoint that is signed by a known key with the name of its log. Else add a finding, and return None."""
+    """Return a checkpoint that a known key with the name of its log has signed. Otherwise add a finding and return None."""
     try:
         origin = notes.parse(text).text.partition("\n")[0]
     except Malformed:
@@ -282,12 +289,12 @@ def read_checkpoint(findings: Findings, text: str, keys: Sequence[VerifierKey], 
     try:
         return checkpoints.parse(note.text)
     except Malformed as reason:
-        findings.add("signature_broken", f"What stands as a checkpoint is none: {reason}.", version)
+        findings.add("signature_broken", f"A note that should be a checkpoint is not one: {reason}.", version)
         return None
 
 
 def _check_coverage(file: File, covered: int) -> None:
-    """Check that the log has a leaf of the match for everything that is older than two hours."""
+    """Check that the log has a leaf that covers every entry older than two hours."""
     if file.at is None:
         return
     due = max((version for version, seen in file.chain.seen.items() if seen.at < file.at - LEAF_MS), default=0)
@@ -296,7 +303,7 @@ def _check_coverage(file: File, covered: int) -> None:
 
 
 class Heads:
-    """The checkpoints of one call: those that the reader has kept, and those of every file."""
+    """The checkpoints of one verification: those that the reader has kept, and those of every file."""
 
     def __init__(self, kept: Sequence[Checkpoint], consistency: Iterable[Consistency]) -> None:
         self._kept = kept
@@ -326,7 +333,7 @@ class Heads:
         if paths:
             self._find_fork(file, f"The log of {second.size} leaves does not continue that of {first.size}.")
         elif head is first:
-            sentence = f"The file shows the log with {head.size} leaves, and you have seen it with {other.size}."
+            sentence = f"The file shows the log with {head.size} leaves, but you have seen it with {other.size}."
             file.findings.add("checkpoint_stale", sentence)
         else:
             missing = f"whether the log of {second.size} leaves continues that of {first.size}, which you have: get a proof of consistency"

@@ -1,6 +1,14 @@
-"""Verify dossiers and records offline, with everything that is in them and what a reader has kept (docs/auditing.md).
+"""Verify dossiers and records offline, also against what a reader has kept (docs/auditing.md).
 
-No clock, no store and no network is needed, only the rules of the games.
+This needs the rules of the games, but no clock, no store and no network.
+
+>>> from games import GAMES
+>>> from record.example import RAWS
+>>> verdict, = verify([Source("a record", lambda: RAWS)], GAMES)
+>>> verdict.ok, verdict.kind, verdict.checked
+(True, 'record', {'entries': 4})
+>>> verdict.unchecked[-1]
+'the log of the server: the file has no leaf of it'
 """
 
 from __future__ import annotations
@@ -41,17 +49,17 @@ Lines = Iterable[bytes]
 
 
 class Source(NamedTuple):
-    """A file to verify: its name, and a function that opens it and gives its lines with their line feeds. It may be called again."""
+    """A file to verify: its name, and a function that returns its lines with their line feeds. The function is called more than once."""
 
     name: str
     lines: Callable[[], Lines]
 
 
 class Verdict(NamedTuple):
-    """What a verifier says about one file.
+    """The result of the verification of one file.
 
-    `kind`: `dossier` or `record`. `versions`: the version of the last entry. `digest`: its digest. `checked`: how many of what was checked.
-    `unchecked`: what was not, each completing the sentence "It was not checked: …".
+    `kind`: `dossier` or `record`. `versions`: the version of the last entry. `digest`: its digest. `checked`: counts of what was checked.
+    `unchecked`: what was not checked; each text completes the sentence "It was not checked: …".
     """
 
     name: str
@@ -67,7 +75,7 @@ class Verdict(NamedTuple):
 
     @property
     def ok(self) -> bool:
-        """True if nothing was found."""
+        """True if there are no findings."""
         return not self.findings
 
 
@@ -78,9 +86,9 @@ class NotAFile(ValueError):
 def verify(
     sources: Sequence[Source], games: Mapping[str, Game], kept: Kept | None = None, watches: Sequence[Watch] | None = None
 ) -> list[Verdict]:
-    """Verify files, each by itself and against those of the same match. Raises NotAFile, Malformed for what was kept, OSError.
+    """Verify files, each by itself and against the others of the same match. Raises NotAFile, OSError, and Malformed for what was kept.
 
-    `watches`: for each file what looks at the artificial players in it.
+    `watches`: for each file, a function that is called with each action of an artificial player.
     """
     kept = kept or Kept()
     readers = [_read(source, games, kept, watches[place] if watches else None) for place, source in enumerate(sources)]
@@ -107,7 +115,7 @@ def verify(
 
 
 def _matches_of(receipts: Iterable[str]) -> set[str]:
-    """Return the matches that receipts are of, whoever has signed them. What is no receipt is of none."""
+    """Return the matches that receipts name, whoever signed them. Other texts are skipped."""
     found = set()
     for text in receipts:
         try:
@@ -131,12 +139,12 @@ def _heads(kept: Kept) -> Heads:
 
 
 def _unsigned(text: str) -> Checkpoint:
-    """Return a checkpoint whose signature cannot be checked because no key was given. The reader vouches for it. Raises Malformed."""
+    """Return a checkpoint without checking its signature, because no key was given. The reader vouches for it. Raises Malformed."""
     return checkpoints.of_note(text)[0]
 
 
 def _read(source: Source, games: Mapping[str, Game], kept: Kept, watch: Watch | None) -> _Reader:
-    """Read a file to its end, and return what was read. Raises NotAFile, OSError."""
+    """Read a file to its end and return its reader. Raises NotAFile, OSError."""
     lines = iter(source.lines())
     first = next(lines, b"")
     if len(first) > LONGEST:
@@ -147,7 +155,7 @@ def _read(source: Source, games: Mapping[str, Game], kept: Kept, watch: Watch | 
 
 
 class _Reader:
-    """A file that is read: its chain of entries, and the lines around them."""
+    """The reader of a file: the chain of its entries, and its other lines."""
 
     kind = RECORD
 
@@ -166,11 +174,11 @@ class _Reader:
         self.checked: dict[str, int] = {}
 
     def file(self) -> File:
-        """Return the file for the checks of what is signed."""
+        """Return the file for the checks of signed statements."""
         return File(self.chain, self.keys, self.at, self.chain.version, self.receipts, self.reads, self.disputes, self.leaves)
 
     def verdict(self) -> Verdict:
-        """Return what is to be said about the file."""
+        """Return the verdict on the file."""
         chain = self.chain
         last = chain.seen.get(chain.version)
         counts = {"entries": len(chain.seen), **self.checked, "reads": len(self.reads), "leaves": len(self.leaves)}
@@ -189,7 +197,7 @@ class _Reader:
 
 
 class _Record(_Reader):
-    """A record: entries in full, perhaps with the key of their salts before them."""
+    """A record: whole entries, perhaps after a line with the key of their salts."""
 
     def __init__(self, name: str, games: Mapping[str, Game], kept: Kept, watch: Watch | None, lines: Iterable[bytes]) -> None:
         raws = [line.strip() for line in lines if line.strip()]
@@ -211,7 +219,7 @@ def _match_of(raw: bytes) -> str:
 
 
 def _secret_of(raws: Sequence[bytes]) -> str | None:
-    """Return the secret that entries reveal, if it is one."""
+    """Return the secret that entries reveal, or None if they reveal none or something else."""
     secret = revealed(raws)
     try:
         return secret if secret is not None and len(bytes.fromhex(secret)) == 32 else None
@@ -242,7 +250,7 @@ class _Dossier(_Reader):
         self._check_around()
 
     def file(self) -> File:
-        """Return the file for the checks of what is signed."""
+        """Return the file for the checks of signed statements."""
         return super().file()._replace(versions=self._header["versions"])
 
     def _own_keys(self) -> Iterator[VerifierKey]:
@@ -251,10 +259,10 @@ class _Dossier(_Reader):
             try:
                 yield parse_vkey(vkey)
             except Malformed as reason:
-                self.findings.add("line_unknown", f"A key in the first line is none: {reason}.")
+                self.findings.add("line_unknown", f"A key in the first line is not valid: {reason}.")
 
     def _read(self, first: bytes, lines: Iterator[bytes]) -> None:
-        """Read every line. The hash for the signature is over all lines before the last."""
+        """Read every line. The signature covers the hash of all lines before the last."""
         hashed = sha256()
         count, line = 0, first
         self._check_canonical(first, self._header)
@@ -270,7 +278,7 @@ class _Dossier(_Reader):
             self.findings.add("truncated", "The last line of a dossier is missing.")
 
     def _take(self, line: bytes, hashed: str, count: int, last: bool) -> None:
-        """Take in a line after the first."""
+        """Read a line after the first."""
         raw = entry_in(line)
         if raw is not None and self.chain.opening.viewer == WHOLE:
             entry = _parsed(raw)
@@ -310,7 +318,7 @@ class _Dossier(_Reader):
         elif kind in ("read", "dispute", "leaf"):
             {"read": self.reads, "dispute": self.disputes, "leaf": self.leaves}[kind].append(value)
         elif kind not in ("refused", "refusals_dropped"):
-            self.findings.add("line_unknown", f"Line {count + 1} is not one of a dossier, or not of this one.")
+            self.findings.add("line_unknown", f"Line {count + 1} does not belong in a dossier, or not in this one.")
 
     def _take_seat(self, value: dict[str, Any]) -> None:
         due = self.chain.seats
@@ -318,13 +326,14 @@ class _Dossier(_Reader):
         if due and due[0] == line:
             del due[0]
         else:
-            self.findings.add("seat_differs", f"Who had the seat {value['seat']} is not what the entries say.", self.chain.version or None)
+            sentence = f"The file and the entries disagree about who had the seat {value['seat']}."
+            self.findings.add("seat_differs", sentence, self.chain.version or None)
             self.chain.seats = [holder for holder in due if holder["seat"] != value["seat"]]
 
     def _expect_no_seat(self) -> None:
-        """Say so if lines `seat` are missing after the last entry."""
+        """Add a finding for each line `seat` that is missing after the last entry."""
         for holder in self.chain.seats:
-            self.findings.add("seat_differs", f"There is no line that says who had the seat {holder['seat']}.", self.chain.version)
+            self.findings.add("seat_differs", f"No line says who had the seat {holder['seat']}.", self.chain.version)
         self.chain.seats = []
 
     def _check_canonical(self, line: bytes, value: Any) -> None:
@@ -332,10 +341,10 @@ class _Dossier(_Reader):
             self.findings.add("line_unknown", "A line is not canonical JSON.")
 
     def _check_end(self, value: dict[str, Any], hashed: str, count: int) -> None:
-        """Check the last line: how many are before it, and the signature over them."""
+        """Check the last line: the number of lines before it, and the signature over them."""
         self._ended = True
         if value["lines"] != count:
-            self.findings.add("truncated", f"The last line says that {value['lines']} lines are before it, and there are {count}.")
+            self.findings.add("truncated", f"The last line says that {value['lines']} lines are before it, but there are {count}.")
         note = read_note(self.findings, value["note"], self.keys, "The file")
         if note is None:
             return
@@ -343,10 +352,10 @@ class _Dossier(_Reader):
         try:
             signed = statements.parse_dossier(note.text)
         except NotAStatement as reason:
-            self.findings.add("signature_broken", f"What is signed is not a dossier: {reason}.")
+            self.findings.add("signature_broken", f"The signed statement is not about a dossier: {reason}.")
             return
         if signed != (header["match"], header["versions"], header["viewer"], hashed):
-            self.findings.add("signature_broken", "What is signed is another file, or the lines were changed afterwards.")
+            self.findings.add("signature_broken", "The signature is for another file, or the lines were changed after signing.")
 
     def _check_around(self) -> None:
         """Check the first line and the lines `rules` against the entries."""
@@ -355,13 +364,13 @@ class _Dossier(_Reader):
         if later is not None:
             self.findings.add("time_backwards", "The file says that it was written before this entry.", later)
         if header["game"] != chain.game and chain.game:
-            self.findings.add("line_unknown", f"The first line names the game {header['game']}, and the entries are of {chain.game}.")
+            self.findings.add("line_unknown", f"The first line names the game {header['game']}, but the entries are of {chain.game}.")
         if header["secret"] != chain.revealed and chain.version >= header["versions"]:
-            self.findings.add("secret_differs", "The secret in the first line is not what the entries reveal.", chain.version)
+            self.findings.add("secret_differs", "The secret in the first line is not the one that the entries reveal.", chain.version)
         if header["secret"] is not None and header["blind"] not in (None, blind_key(bytes.fromhex(header["secret"])).hex()):
             self.findings.add("salt_differs", "The key of the salts does not follow from the secret.")
         if chain.version < header["versions"]:
-            sentence = f"The file should end at version {header['versions']}, and ends at {chain.version}."
+            sentence = f"The file should end at version {header['versions']}, but ends at {chain.version}."
             self.findings.add("truncated", sentence, chain.version + 1)
         elif chain.version > header["versions"]:
             self.findings.add("wrong_version", f"The file should end at version {header['versions']}.", header["versions"] + 1)
@@ -374,7 +383,7 @@ class _Dossier(_Reader):
 
 
 def _compare_files(sources: Sequence[Source], readers: Sequence[_Reader], games: Mapping[str, Game]) -> None:
-    """Compare files of one match: by the digests of every version, and what was shown with what is so."""
+    """Compare the files of each match: the digests of every version, and what was shown with the whole entries."""
     for place, reader in enumerate(readers):
         match = reader.chain.opening.match
         for before, other in enumerate(readers[:place]):
@@ -397,7 +406,7 @@ def _compare_digests(one: _Reader, other: _Reader) -> None:
 
 
 def _compare_shown(whole: Source, redacted: Source, reader: _Reader, games: Mapping[str, Game]) -> None:
-    """Check that each entry of a redacted dossier is what its viewer sees of the entry in full."""
+    """Check that each entry of a redacted dossier is what its viewer may see of the whole entry."""
     game = games.get(reader.chain.game)
     viewer = reader.chain.opening.viewer
     if game is None:
@@ -410,15 +419,15 @@ def _compare_shown(whole: Source, redacted: Source, reader: _Reader, games: Mapp
             due = shown(game, entry, viewer)
             differs = {name: member for name, member in value.items() if name != "proof"} != loads(canonical(due))
         except (ValueError, KeyError, TypeError, AttributeError):
-            return  # what cannot be read has been found before
+            return  # an unreadable entry was found before
         if differs and entry.version == value.get("version"):
-            sentence = f"What {viewer} was shown of the entry is not what follows from the entry in full."
+            sentence = f"What {viewer} was shown of the entry does not follow from the whole entry."
             reader.findings.add("shown_differs", sentence, entry.version)
             return
 
 
 def _compare_origins(sources: Sequence[Source], readers: Sequence[_Reader], games: Mapping[str, Game]) -> None:
-    """Compare where matches begin that begin from a position of another one, if there is a whole file of that."""
+    """For each match that begins from a position of another match, compare the two positions, if a whole file of the other was given."""
     for reader in readers:
         chain = reader.chain
         origin = chain.origin if isinstance(chain, WholeChain) else None
@@ -436,7 +445,7 @@ def _compare_origins(sources: Sequence[Source], readers: Sequence[_Reader], game
 
 
 def _position_of(source: Source, games: Mapping[str, Game], version: int) -> Position | None:
-    """Return the position at a version of the match in a whole file, or None if it does not get so far or cannot be replayed."""
+    """Return the position at a version of the match in a whole file, or None if the file ends before it or cannot be replayed."""
     try:
         return at_version(games, _entries_of(source), version)
     except (ValueError, KeyError, TypeError, AttributeError, IndexError):
@@ -460,7 +469,7 @@ def _value(line: bytes) -> Any:
 
 
 def _parsed(raw: bytes) -> Entry | None:
-    """Return the entry in bytes, or None if there is none."""
+    """Return the entry in some bytes, or None if they are not an entry."""
     try:
         return parse(raw)
     except Unreadable:
@@ -468,7 +477,7 @@ def _parsed(raw: bytes) -> Entry | None:
 
 
 def _encoded(value: Any) -> bytes:
-    """Return the canonical JSON of a value, or nothing if it has none."""
+    """Return the canonical JSON of a value, or no bytes if it has none."""
     try:
         return canonical(value)
     except NotCanonical:

@@ -1,6 +1,16 @@
-"""Thinking: how the decision of an artificial player follows from a seed and from what it is shown, and what is kept of it.
+"""Thinking: an artificial player decides, given a seed and what it is shown. Its entry stores what is needed to decide again.
 
-Workers decide with it, and whoever checks a record decides with it again. It needs the standard library, the rules and the players only.
+Workers use this to decide, and auditors to check the decisions in a record. It needs only the standard library, the rules and the players.
+
+>>> from games import GAMES
+>>> from players import budget_of, question_of
+>>> from record.example import POSITIONS
+>>> question = question_of(GAMES["war"], POSITIONS[1].document, "blue", POSITIONS[1].memory)
+>>> thought, decision = decide(question, "greedy", budget_of(question, "greedy"), seed=7)
+>>> thought.action["type"], decision["level"]
+('place_unit', 'greedy')
+>>> decide(question, "greedy", budget_of(question, "greedy"), seed=7)[0].action == thought.action
+True
 """
 
 from __future__ import annotations
@@ -18,18 +28,22 @@ from record.thoughts import Decision
 
 
 def chance_of(seed: int) -> Chance:
-    """Return the chance of a decision: each number is the next one of Python's generator for a seed, times the bound, rounded down.
+    """Return the chance of a decision. Each number is the next `random()` of Python's generator, times the bound, rounded down.
 
-    Those of `random` are the same in every version of Python, which is not promised of `randrange`. They are never the dice of the match.
+    Python promises the same numbers in every version for `random`, but not for `randrange`. These are not the dice of the match.
+
+    >>> chance = chance_of(20)
+    >>> [chance.number(6) for _ in range(5)]
+    [5, 4, 4, 5, 1]
     """
     return Fractional(random.Random(seed).random)
 
 
 def put(question: Question) -> tuple[Question, str]:
-    """Return a question as it is put to a level, and the SHA-256 of all that the level is shown, in hex.
+    """Return the question that a level is asked, and the SHA-256 of everything that the level is shown, in hex.
 
-    What the level is shown is read back from the canonical JSON that was hashed. So it shares nothing with the position, and has its
-    members in the same order everywhere: sums of fractions, and what is drawn for one seat after the other, depend on that order.
+    The level is shown what is read back from the hashed canonical JSON. So it shares nothing with the position, and members have the same
+    order everywhere. Sums of fractions and draws for several seats depend on that order.
     """
     shown = canonical({"choices": question.choices, "memory": question.memory, "view": question.view})
     read = loads(shown)
@@ -37,7 +51,7 @@ def put(question: Question) -> tuple[Question, str]:
 
 
 def decide(question: Question, level: str, budget: Budget, seed: int) -> tuple[Thought, Decision]:
-    """Return what a level answers to a question, and what is to be kept of it. The same seed gives the same answer everywhere."""
+    """Return the answer of a level to a question, and what its entry stores. The same seed gives the same answer everywhere."""
     question, saw = put(question)
     thought = LEVELS[level](question, budget, chance_of(seed))
     return thought, {

@@ -1,7 +1,24 @@
-"""Again: run the decisions of artificial players in a record once more, and compare (docs/auditing.md).
+"""Again: run the decisions of artificial players in a record again, and compare (docs/auditing.md).
 
-`Decisions` is given to an audit, which calls it with each action of an artificial player. `run` then decides one of them again, in any
-process: it sees the question of the seat, as the level did, and nothing of the record but what is kept of the decision.
+Give `Decisions` to an audit, which calls it with each action of an artificial player. `run` then decides one of them again, in any
+process. It gets the question of the seat, as the level did, and of the record only what the entry stores about the decision.
+
+>>> from games import GAMES
+>>> from record.example import RAWS
+>>> from record.trail import audit_entries
+>>> found = Decisions()
+>>> audit_entries(GAMES, RAWS, watch=found).ok
+True
+>>> [(task.version, task.seat, task.decision["level"]) for task in found.tasks]
+[(3, 'blue', 'greedy')]
+>>> found.outcome(run(GAMES, task) for task in found.tasks)
+Outcome(run=1, findings=[], interrupted=[], otherwise=[], unchecked=[])
+
+An entry with another action is found.
+
+>>> other = found.tasks[0]._replace(action={"type": "place_unit", "tile": "b1"})
+>>> [finding.code for finding in run(GAMES, other).findings]
+['decision_differs']
 """
 
 from __future__ import annotations
@@ -21,9 +38,10 @@ from record.trail import Acted, Finding
 
 
 class Task(NamedTuple):
-    """A decision to run again: the game by its id and revision, the position, what was decided, what is kept of it, and its seed.
+    """A decision to run again.
 
-    `halvings`: how often the iterations of the level are halved for it (record/allowances.py).
+    `game`, `revision`: its rules. `document`, `memory`: the position. `action`: what the seat did. `decision`: what the entry stores about
+    the decision. `halvings`: how often the iterations of the level are halved (record/allowances.py). `seed`: of the decision.
     """
 
     version: int
@@ -39,8 +57,8 @@ class Task(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What came of a decision that was run again. `interrupted`: the level was stopped before it had done. `otherwise`: if it had not been,
-    it would have decided otherwise."""
+    """The result of a decision that was run again. `interrupted`: the level was stopped before it finished. `otherwise`: it would have
+    decided otherwise if it had finished."""
 
     version: int
     findings: list[Finding]
@@ -49,10 +67,10 @@ class Result(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What is to be said about all decisions of a record.
+    """The result for all decisions of a record.
 
-    `run`: how many were run again. `interrupted`: the versions of those that were stopped before the level had done. `otherwise`: of these,
-    the versions of those that would have been others, had they not been stopped. `unchecked`: what could not be checked, each completing
+    `run`: how many were run again. `interrupted`: the versions of decisions that were stopped before the level finished. `otherwise`: the
+    versions of those that would have been different if the level had finished. `unchecked`: what could not be checked; each text completes
     the sentence "It was not checked: …".
     """
 
@@ -64,37 +82,37 @@ class Outcome(NamedTuple):
 
 
 class Decisions:
-    """The decisions of artificial players in one record: those to run again, and of the others why not."""
+    """The decisions of artificial players in one record: the tasks to run again, and why the others cannot be run."""
 
     def __init__(self) -> None:
         self.tasks: list[Task] = []
         self.findings: list[Finding] = []
         self._kept = False
-        self._left: dict[str, list[int]] = {}  # versions, by why they are not run again
+        self._left: dict[str, list[int]] = {}  # by reason: the versions that are not run again
 
     def __call__(self, acted: Acted) -> None:
-        """Take in the next action of an artificial player."""
+        """Read the next action of an artificial player."""
         entry, before, game = acted.entry, acted.before, acted.game
         decision = decision_in(entry)
         if decision is None:
             if self._kept:
                 self.findings.append(
-                    Finding(entry.version, "decision_missing", "Nothing is kept of this decision, though of earlier ones there is.")
+                    Finding(entry.version, "decision_missing", "The entry stores nothing about this decision, although earlier entries do.")
                 )
             else:
-                self._leave("without anything that is kept of them", entry.version)
+                self._leave("about which the entries store nothing", entry.version)
             return
         self._kept = True
         if decision["level"] != acted.level:
-            return  # the audit has found it
+            return  # a finding of the audit
         if acted.seed is None:
             self._leave("whose seeds follow from the secret, which is not known until the match is over", entry.version)
         elif game is None:
             self._leave(f"under revision {entry.revision} of the rules, which is not here", entry.version)
         elif decision["players"] != REVISION:
-            self._leave(f"by revision {decision['players']} of the players, and here is revision {REVISION}", entry.version)
+            self._leave(f"by revision {decision['players']} of the players, not by revision {REVISION}, which is here", entry.version)
         elif decision["weights"] != digest_of(game.id):
-            self._leave(f"by other plans and weights than those here, with the digest {decision['weights']}", entry.version)
+            self._leave(f"by other plans and weights, with the digest {decision['weights']}", entry.version)
         elif decision["level"] not in LEVELS:
             self._leave(f"of the level {decision['level']}, which is not here", entry.version)
         else:
@@ -108,27 +126,27 @@ class Decisions:
         self._left.setdefault(why, []).append(version)
 
     def outcome(self, results: Iterable[Result]) -> Outcome:
-        """Return what is to be said when the tasks have been run."""
+        """Return the outcome, given the results of all tasks."""
         found = sorted(results, key=lambda result: result.version)
         findings = sorted([*self.findings, *(finding for result in found for finding in result.findings)], key=lambda each: each.version)
         interrupted = [result.version for result in found if result.interrupted]
         otherwise = [result.version for result in found if result.otherwise]
         unchecked = [f"{_counted(versions)} {why}" for why, versions in self._left.items()]
         if interrupted:
-            so = f"whether time was as short as the server says, which stopped {_counted(interrupted)} before the level had done"
-            unchecked.append(f"{so}: it would have decided otherwise in {len(otherwise)} of {len(interrupted)}")
+            so = f"whether time was really short: the server stopped {_counted(interrupted)} before the level finished"
+            unchecked.append(f"{so}; it would have decided otherwise in {len(otherwise)} of {len(interrupted)}")
         return Outcome(len(found), findings, interrupted, otherwise, unchecked)
 
 
 def _counted(versions: list[int]) -> str:
-    """Return how many decisions there are, and the version of the first."""
+    """Return in words how many decisions there are, and the version of the first."""
     if len(versions) == 1:
         return f"the decision of version {versions[0]}"
     return f"{len(versions)} decisions, the first of version {min(versions)},"
 
 
 def run(games: Mapping[str, Game], task: Task) -> Result:
-    """Run a decision again, and compare. Whatever a tampered record holds, an answer comes back."""
+    """Run a decision again, and compare. A tampered record gives a finding, never an exception."""
     try:
         return _run(games, task)
     except Exception as reason:  # noqa: BLE001 - a tampered record can hold a position that no match reaches
@@ -144,7 +162,7 @@ def _run(games: Mapping[str, Game], task: Task) -> Result:
     question = question_of(game, task.document, task.seat, task.memory)
     due = budget_of(question, level).halved(task.halvings).iterations
     if budget != due:
-        sentence = f"The level had a budget of {budget} iterations, and {due} are its due."
+        sentence = f"The level had a budget of {budget} iterations, but {due} were due."
         return Result(version, [Finding(version, "budget_differs", sentence)])
     thought, again = decide(question, level, Budget(budget), task.seed)
     whole, interrupted = thought, spent < thought.spent
@@ -154,8 +172,8 @@ def _run(games: Mapping[str, Game], task: Task) -> Result:
     if again["saw"] != decision["saw"]:
         findings.append(Finding(version, "saw_differs", "What the level saw is not what its seat sees."))
     if thought.spent != spent:
-        sentence = f"The level did {spent} iterations, says the record, and does {thought.spent}."
+        sentence = f"The record says that the level used {spent} iterations, but it uses {thought.spent}."
         findings.append(Finding(version, "budget_differs", sentence))
     if canonical(admit(game, thought.action)) != canonical(task.action):
-        findings.append(Finding(version, "decision_differs", f"The level {level} decides otherwise on what its seat sees."))
+        findings.append(Finding(version, "decision_differs", f"The level {level} decides otherwise, given what its seat sees."))
     return Result(version, findings, interrupted, interrupted and whole.action != thought.action)

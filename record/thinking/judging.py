@@ -1,7 +1,7 @@
-"""Judging: what a level would do in a position, and what it thinks of what was done. Workers and `./run analyse` do it alike.
+"""Judging: what a level would play in a position, and how it rates the move that was played. For workers and `./run analyse`.
 
-The seed of such a thought follows from what the seat knows. So the same knowledge gives the same answer everywhere, and nothing that the
-seat does not know is in the answer.
+The seed follows from what the seat knows. So the same knowledge gives the same answer everywhere, and an answer reveals nothing that the
+seat does not know.
 """
 
 from __future__ import annotations
@@ -23,20 +23,31 @@ from record.thinking import chance_of, put
 
 
 def compares(game: Game, seats: int, level: str) -> bool:
-    """Return True if a level tells what it thinks of each action in a game with so many seats: it searches."""
+    """Return True if a level rates each action in a game with so many seats. Levels that search do.
+
+    >>> from games import GAMES
+    >>> [level for level in ("random", "greedy", "strong") if compares(GAMES["war"], 2, level)]
+    ['strong']
+    """
     return level in LEVELS and plan_of(game.id, level, seats) is not None
 
 
 def advice(game: Game, state: State, seat: Seat, memory: Memory, level: str) -> Thought:
-    """Return what a level would do for a seat that must act, and what it thinks of its choices, by the seat's view alone."""
+    """Return what a level would play for a seat that must act, and how it rates the choices. It sees the seat's view alone.
+
+    >>> from games import GAMES
+    >>> from record.example import POSITIONS
+    >>> advice(GAMES["war"], POSITIONS[2].document, "red", POSITIONS[2].memory, "greedy").action["type"]
+    'place_unit'
+    """
     question, saw = put(question_of(game, state, seat, memory))
     return LEVELS[level](question, budget_of(question, level), chance_of(_seed(question, level, saw)))
 
 
 def judged(game: Game, decision: Decision, level: str, iterations: int | None = None) -> Judged | None:
-    """Return what a level that compares actions thinks of a decision, or None if there was nothing to decide.
+    """Return how a level that compares actions rates a decision, or None if the seat had no choice.
 
-    `iterations`: of the level's search, in place of those of its plan.
+    `iterations`: of the search, in place of those in the level's plan.
     """
     before, entry = decision
     question, saw = put(question_of(game, before.document, entry.actor, before.memory))
@@ -49,7 +60,13 @@ def judged(game: Game, decision: Decision, level: str, iterations: int | None = 
 
 
 def analysis(position: Position, level: str, found: Iterable[Judged]) -> dict[str, Any]:
-    """Return the analysis of a match that is over as JSON. `found`: its decisions as a level judges them, in their order."""
+    """Return the analysis of a finished match as JSON. `found`: the ratings of its decisions, in order.
+
+    >>> from record.example import POSITIONS
+    >>> found = analysis(POSITIONS[-1], "strong", [])
+    >>> found["outcome"]["reason"], found["decisions"], found["turning_points"]
+    ('resigned', [], [])
+    """
     outcome = position.document["outcome"]
     by = {"level": level, "players": REVISION, "weights": digest_of(position.game)}
     about = {"match": position.match, "game": position.game, "by": by, "outcome": outcome}

@@ -107,18 +107,18 @@ DETAILS = {
     "unreadable": "The bytes are not an entry: .+[^.].",
     "wrong_match": "The entry belongs to the match m[a-z2-7]{16}.",
     "wrong_version": "The entry says that it is version ([0-9]+|True).",
-    "time_backwards": "The entry is older than the one before it, or than the time since which its actor's clock runs.",
+    "time_backwards": "The entry is older than the one before it, or than the start of its actor's clock.",
     "request_twice": "The request was carried out before, as version [0-9]+.",
     "level_differs": "The decision is one of the level [a-z]+, and (no artificial player|[a-z]+) plays the seat.",
     "digest_broken": "The digest does not follow from the entry before and this one.",
     "not_canonical": "The bytes are not the canonical JSON of the entry.|"
-    "The entry holds true or false for a number, or a request or a hash of the rules of another shape.",
+    "The entry has a boolean for a number, or a request or a hash of the rules of another shape.",
     "not_legal": "The rules refuse the action: [a-z_]+.",
-    "action_differs": "The action is not stored as the rules admit it.",
-    "events_differ": "Event [0-9]+, [a-z_]+, is not what the rules and the dice of this version give.",
-    "secret_differs": "The secret is revealed where the match has not ended, not where it has, or it is another one.",
-    "rules_differ": "The entry names revision [0-9]+, and the match began with [0-9]+.|"
-    "The match begins with revision [0-9]+, and the rules are at [0-9]+.",
+    "action_differs": "The action is not stored in the form that the rules give it.",
+    "events_differ": "Event [0-9]+, [a-z_]+, does not follow from the rules and the dice of this version.",
+    "secret_differs": "The entry that ends the match must reveal its secret, and no other entry may.",
+    "rules_differ": "The entry names revision [0-9]+, but the match began with [0-9]+.|"
+    "The match begins with revision [0-9]+, but the rules here are at [0-9]+.",
     "commitment_broken": "The secret is not the one whose hash was published when the match was created.",
     "origin_differs": "The match does not begin from the position that its origin has at that version.",
     "not_replayable": "The entry cannot be replayed: [A-Za-z]+: .+.",
@@ -288,10 +288,11 @@ def test_the_reason_why_an_entry_cannot_be_replayed_is_named(platform: Platform,
 
 def test_the_first_event_that_differs_is_named(platform: Platform, match: str, tamper: Callable[..., None]) -> None:
     tamper(1, lambda entry: entry["events"][1]["document"].update(round=2))
-    assert audit(platform, match).findings[0].detail == "Event 2, match_prepared, is not what the rules and the dice of this version give."
+    detail = audit(platform, match).findings[0].detail
+    assert detail == "Event 2, match_prepared, does not follow from the rules and the dice of this version."
     tamper(2, lambda entry: entry["events"].pop())
     found = {finding.version: finding.detail for finding in audit(platform, match).findings if finding.code == "events_differ"}
-    assert found[2] == "Event 2, seats_filled, is not what the rules and the dice of this version give."
+    assert found[2] == "Event 2, seats_filled, does not follow from the rules and the dice of this version."
 
 
 def test_an_event_changed_with_every_digest_computed_anew_is_found_by_the_dice(
@@ -502,7 +503,7 @@ def test_a_match_that_changes_its_revision_is_found(platform: Platform, match: s
     games = {"tally": tally._replace(revision=3, earlier={1: tally, 2: tally._replace(revision=2)})}
     report = audit_entries(games, relinked(entries, blind_of(platform, match)))
     assert codes(report) == [(version, "rules_differ") for version in range(4, len(entries) + 1)]
-    assert report.findings[0].detail == f"The entry names revision {revision}, and the match began with 1."
+    assert report.findings[0].detail == f"The entry names revision {revision}, but the match began with 1."
 
 
 def test_a_match_is_decided_again_by_the_revision_it_began_with(platform: Platform, match: str) -> None:

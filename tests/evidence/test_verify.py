@@ -66,7 +66,7 @@ def test_the_verdict_for_people_says_what_was_not_checked(vectors: Path, capsys:
     said = capsys.readouterr().out
     assert "everything that was checked holds." in said
     assert "not checked: whether the keys in the file are those of the server" in said
-    assert "not checked: whether the rules allow the actions: the file has what red sees" in said
+    assert "not checked: whether the rules allow the actions: the file has only what red sees" in said
     assert "not checked: the dice: the secret is not known until the match is over" in said
 
 

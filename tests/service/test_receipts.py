@@ -187,4 +187,4 @@ def test_a_client_that_keeps_its_receipts_finds_a_history_that_was_rewritten(
     assert checked()[0] == 0
     assert checked(*notes) == (1, f"version 5: the server has signed another entry before; its digest was {entries[4].digest}\n")
     replace_entries(servers, platform, tally, entries[:5])
-    assert checked(*notes) == (1, "the server has signed version 6, and does not show it\n")
+    assert checked(*notes) == (1, "the server has signed version 6, but does not show it\n")

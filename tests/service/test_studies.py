@@ -110,7 +110,7 @@ def test_a_hint_tells_what_was_followed_less_far_as_no_better() -> None:
     thought = [
         Option({"type": name}, worth, tries) for name, worth, tries in (("a", 0.6, 9), ("b", 0.50001, 9), ("c", 0.97, 1), ("d", 0.1, 1))
     ]
-    assert [(option["action"]["type"], option["worth"], option["tries"]) for option in studying.told(thought)] == [
+    assert [(option["action"]["type"], option["worth"], option["tries"]) for option in studying.in_order(thought)] == [
         ("a", 0.6, 9),
         ("b", 0.5, 9),
         ("c", 0.5, 1),

@@ -57,7 +57,7 @@ def test_the_table_has_a_line_for_each_decision_and_says_how_to_read_it() -> Non
     text = as_text(found())
     lines = text.splitlines()
     assert len([line for line in lines if line[:7].strip().isdigit()]) == len(found()["decisions"]) + len(found()["turning_points"])
-    assert "that is no error of the seat" in text
+    assert "These are not errors of the seat." in text
     assert lines[-1].endswith(f"won by {found()['outcome']['winners'][0]}.")
 
 

@@ -131,7 +131,7 @@ def test_a_restore_refuses_a_folder_in_use_or_with_data_and_moves_it_aside_when_
     data = tmp_path / "data"
     with Writers(data, 0):
         ended = run("restore", str(folder), "--data", str(data), "--replace")
-        assert (ended.returncode, "in use by another command" in ended.stderr) == (2, True)
+        assert (ended.returncode, "Another command uses the store" in ended.stderr) == (2, True)
     ended = run("restore", str(folder), "--data", str(data))
     assert (ended.returncode, "has data already" in ended.stderr) == (2, True)
     ended = run("restore", str(folder), "--data", str(data), "--replace", "--sample", "2")
@@ -267,7 +267,7 @@ def test_a_repair_cuts_many_entries_only_when_told(broken, monkeypatch: pytest.M
     data, _, _ = broken
     monkeypatch.setattr(aof, "AUTOMATIC", 0)
     assert repair.main(["--data", str(data)]) == 1
-    assert "Restore a backup, or say --cut." in capsys.readouterr().out
+    assert "Restore a backup, or use --cut." in capsys.readouterr().out
     assert losses.read(data).cuts == []
     ended = run("repair", "--cut", "--data", str(data), "--sample", "0")
     assert ended.returncode == 2

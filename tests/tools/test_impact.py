@@ -142,7 +142,7 @@ def test_files_of_every_kind_are_read(tmp_path: Path, capsys: pytest.CaptureFixt
         write_archive(file, [over])
     (tmp_path / "notes.txt").write_text("not a record", encoding="utf-8")
     assert command.main([str(tmp_path)]) == 0
-    assert capsys.readouterr().out == "4 matches; 0 would go otherwise, 0 with another result; 0 could not be carried on.\n"
+    assert capsys.readouterr().out == "4 matches; 0 would go otherwise, 0 with another result; 0 could not be continued.\n"
 
     monkeypatch.setattr(outcome, "PER_TILE", outcome.PER_TILE + 1)
     match, version = next(iter(touched(lambda entry: any(event["type"] == "scores_counted" for event in entry.events)).items()))

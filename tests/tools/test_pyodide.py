@@ -39,7 +39,7 @@ def published(monkeypatch: pytest.MonkeyPatch, file: Path) -> None:
 
 def test_another_package_is_refused_and_changes_nothing(package: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert pyodide.main(["--from", str(package), "--to", str(tmp_path / "to")]) == 1
-    assert "is not pyodide@" in capsys.readouterr().err
+    assert "is not the published pyodide@" in capsys.readouterr().err
     assert not (tmp_path / "to").exists()
     assert pyodide.main(["--from", str(tmp_path / "none.tgz"), "--to", str(tmp_path / "to")]) == 1
     assert "none.tgz" in capsys.readouterr().err

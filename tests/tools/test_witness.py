@@ -200,7 +200,7 @@ def test_a_log_that_stays_older_than_it_was_is_told(tmp_path: Path) -> None:
     watch = Watch(log.at(400).server(), state, [], said.append)
     for _ in range(witness.ROUNDS - 1):
         assert watch.look() is None
-    with pytest.raises(Older, match="and 500 were seen"):
+    with pytest.raises(Older, match="but 500 were seen"):
         watch.look()
     assert len(said) == witness.ROUNDS
 

@@ -206,7 +206,7 @@ def test_replay_steps_through_the_match(place: private.Place, match: str) -> Non
     asked = [line.split() for line in lines if line.startswith("version ")]
     last = asked[0][3]
     assert [words[1] for words in asked] == ["1", "2", "40", "39", "39", last, last, "1"]
-    assert lines.count("Unknown command; no step is taken.") == 1
+    assert lines.count("Unknown command.") == 1
     assert sum("seen by spectator" in line for line in lines) == 7
 
 

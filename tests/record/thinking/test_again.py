@@ -233,9 +233,9 @@ def other_weights(served: Served, seat: str) -> tuple[Action, Decision]:
 @pytest.mark.parametrize(
     ("serve", "run", "sentence"),
     [
-        (stopped_early, True, "whether time was as short as the server says, which stopped"),
-        (other_players, False, f"by revision {REVISION + 1} of the players, and here is revision {REVISION}"),
-        (other_weights, False, "by other plans and weights than those here"),
+        (stopped_early, True, "whether time was really short: the server stopped"),
+        (other_players, False, f"by revision {REVISION + 1} of the players, not by revision {REVISION}, which is here"),
+        (other_weights, False, "by other plans and weights, with the digest"),
     ],
 )
 def test_what_cannot_be_checked_is_counted(serve: Cheat, run: bool, sentence: str) -> None:
@@ -259,7 +259,7 @@ def test_records_from_before_decisions_were_kept_hold_and_an_audit_says_how_many
     report = audit_entries(ALL_GAMES, older.raws[:30], older.secret, watch=found)
     outcome = run_again(found, 1, ALL_GAMES)
     assert (report.ok, outcome.run, outcome.findings) == (True, 0, [])
-    assert [said.endswith("without anything that is kept of them") for said in outcome.unchecked] == [True]
+    assert [said.endswith("about which the entries store nothing") for said in outcome.unchecked] == [True]
 
 
 def test_an_archive_has_decisions_as_they_are() -> None:
@@ -275,7 +275,7 @@ def test_without_the_secret_or_what_was_kept_nothing_is_run() -> None:
     served.go_on(4, lambda match, seat: (match.honest(seat)[0], None))
     _, outcome = served.audited()
     assert (outcome.run, outcome.findings) == (0, [])
-    assert outcome.unchecked == ["4 decisions, the first of version 3, without anything that is kept of them"]
+    assert outcome.unchecked == ["4 decisions, the first of version 3, about which the entries store nothing"]
     served.go_on(2)
     _, outcome = served.audited(secret=False)
     assert (outcome.run, outcome.findings) == (0, [])

@@ -59,7 +59,7 @@ def test_both_commands_say_what_has_been_run_again(honest: Path, cheated: tuple[
     said, found = capsys.readouterr().out.split("\n\n")
     assert "everything that was checked holds" in said
     assert " decisions" in next(line for line in said.splitlines() if line.startswith("checked: "))
-    assert f"version {version}: decision_differs: The level greedy decides otherwise on what its seat sees." in found
+    assert f"version {version}: decision_differs: The level greedy decides otherwise, given what its seat sees." in found
 
 
 def test_without_the_option_a_cheater_is_not_found_and_verify_says_so(
@@ -67,7 +67,7 @@ def test_without_the_option_a_cheater_is_not_found_and_verify_says_so(
 ) -> None:
     assert audit.main([str(cheated[0])]) == 0
     assert verify.main([str(cheated[0])]) == 0
-    assert "not checked: whether artificial players decide so on what they saw: --decisions runs" in capsys.readouterr().out
+    assert "not checked: whether artificial players would decide so again: --decisions runs" in capsys.readouterr().out
 
 
 def test_nothing_but_the_standard_library_is_needed(cheated: tuple[Path, int], tmp_path: Path) -> None:
