@@ -65,7 +65,7 @@ def audit(platform: Platform, match: str, suspected: Listed | None = None, watch
     for item in items:
         trail.read(item.id, item.raw)
         if item.foreign:
-            trail.find("foreign_field", "The item has fields besides an entry and a mark.")
+            trail.find("foreign_field", "The item has other fields than an entry and a mark.")
     if secret is None:
         trail.find("secret_missing", "The secret of the match is not in the store.")
     for loss in losses.read(platform.settings.data).losses:
