@@ -14,10 +14,13 @@ from flask import Response
 from events.errors import NoGame
 from games import patterns
 from games.kernel import SHARED_REFUSALS, Game
-from service.api.game_components import action_schemas, event_schemas, table_action_schemas, table_event_schemas
+from games.schema import anything, described, ids, listing, mapping, nullable, record, text, whole
+from service.api.game_shapes import action_schemas, event_schemas, table_action_schemas, table_event_schemas
 from service.api.operations import TEXT_SCHEMA, UNCHANGED, Answer, Call, Operation, in_json
+from service.api.problem_shapes import KIND, KINDS, SCOPE
+from service.api.shapes import ANY_TEXT, COUNT, GAME_ID, LEVEL, SEAT, named
 from service.context import Service
-from service.http.limits import published
+from service.http.limits import UNITS, published
 from service.http.problems import CODES, Problem
 from service.http.responses import CSS, SVG, json_response, markdown_response, public
 from service.http.schemas import LookQuery
@@ -231,24 +234,135 @@ def _reading(
     return Operation(id, "GET", path, tag, summary, cached, answers, about, query=query, headers=("If-None-Match",))
 
 
+REVISION = described(COUNT, "The revision of the game's rules. It rises when a ruling changes play.")
+SEATS = {
+    "seats": listing(SEAT, about="All seats, in the order in which a match has them unless it names another."),
+    "least_seats": described(COUNT, "The least number of seats in a match."),
+    "most_seats": described(COUNT, "The largest number of seats in a match."),
+}
+_BRIEF = {"id": GAME_ID, "title": text(about="The name of the game."), **SEATS, "revision": REVISION}
+GAMES = named(
+    "GameList",
+    record({"games": listing(named("GameInBrief", record(_BRIEF, "A game in brief.")), about="Every game.")}, "The games of this server."),
+)
+GAME = named(
+    "Game",
+    record(
+        {
+            **_BRIEF,
+            "options": anything("JSON Schema of the options of a match."),
+            "levels": listing(
+                named(
+                    "Level",
+                    record(
+                        {
+                            "id": described(LEVEL, "The level of play."),
+                            "seat": text(about="What to write for a seat when you create a match."),
+                            "about": text(about="How it plays, in a sentence."),
+                        },
+                        "An artificial player.",
+                    ),
+                ),
+                about="The artificial players.",
+            ),
+            "refusals": mapping(
+                ANY_TEXT, ANY_TEXT, "Every refusal code of the game with its sentence. The names in braces are facts of the case."
+            ),
+        },
+        "A game: its seats, options, artificial players and refusals.",
+    ),
+)
+RULE = named(
+    "Rule",
+    record(
+        {
+            "id": text(about="The id of the rule, such as `WAR-MOV-01`."),
+            "section": text(about="The heading above it in the rulebook."),
+            "source": nullable(text(about="`S`: stated in the rulebook. `P`: a public source. `R`: a ruling. Null: it names none.")),
+            "text": text(about="In Markdown."),
+        },
+        "One rule.",
+    ),
+)
+RULES = named(
+    "RuleList",
+    record(
+        {"game": GAME_ID, "revision": REVISION, "rules": listing(RULE, about="Those of the game, then those of the table.")},
+        "The rules of a game, in their order.",
+    ),
+)
+GAME_DATA = named(
+    "GameData",
+    record(
+        {
+            "game": GAME_ID,
+            "revision": REVISION,
+            **SEATS,
+            "options": anything("The value of each option that a new match leaves out."),
+            "data": anything("data.json of the game. The contract of the game describes it."),
+        },
+        "The data of a game.",
+    ),
+)
+TABLE_DATA = named(
+    "TableData", record({"data": anything("data.json of the table. The rules of the table refer to it.")}, "The data of the table.")
+)
+GAME_SCHEMA = named(
+    "GameSchema",
+    record(
+        {
+            "game": GAME_ID,
+            "document": anything("JSON Schema (2020-12) of the state document."),
+            "view": anything("JSON Schema of the state document as viewers see it."),
+            "options": anything("JSON Schema of the options of a match."),
+            "action": anything("JSON Schema of any action. It refers to `actions`."),
+            "event": anything("JSON Schema of any event. It refers to `events`."),
+            "actions": mapping(ANY_TEXT, anything(), "JSON Schema of each action, by type."),
+            "events": mapping(ANY_TEXT, anything(), "JSON Schema of each event as viewers see it, by type."),
+        },
+        "The JSON Schemas of a game.",
+    ),
+)
+_LIMIT = named(
+    "Limit",
+    record(
+        {
+            "name": text(about="In the headers `RateLimit` and `RateLimit-Policy`, and in the problem of who is refused."),
+            "scope": described(
+                SCOPE,
+                "What has a limit of its own: `player`, all keys of a player together; `address`, an IPv4 address or an IPv6 /64 "
+                "network; `process`, each process of the server; `request`, each request.",
+            ),
+            "amount": nullable(whole(0, about="How many. null: this server has no such limit.")),
+            "unit": named("LimitUnit", ids(UNITS, "What is counted.")),
+            "seconds": nullable(
+                whole(1, about="In how many seconds. What was used comes back evenly. null: at the same time, or in one request.")
+            ),
+            "about": text(about="What counts, in a sentence."),
+        },
+        "A limit.",
+    ),
+)
+LIMITS = named("LimitList", record({"limits": listing(_LIMIT, about="Every limit.")}, "The limits of this server."))
+
 _MARKDOWN = {"text/markdown": TEXT_SCHEMA}
 
 OPERATIONS = (
     _reading(
-        "list_games", "/v1/games", "List the games", list_games, in_json("The games.", "Games"),
+        "list_games", "/v1/games", "List the games", list_games, in_json("The games.", GAMES),
         "Every game in brief, with its id, its seats and the revision of its rules.",
     ),
     _reading(
         "get_game", "/v1/games/{game}", "Get a game: seats, options, artificial players, refusals", get_game,
-        in_json("The game.", "Game"), "What is needed to create a match of the game, and the sentence of every refusal.",
+        in_json("The game.", GAME), "What is needed to create a match of the game, and the sentence of every refusal.",
     ),
     _reading(
-        "get_rules", "/v1/games/{game}/rules", "Get the rules, one by one", get_rules, in_json("The rules.", "Rules"),
+        "get_rules", "/v1/games/{game}/rules", "Get the rules, one by one", get_rules, in_json("The rules.", RULES),
         "The rules of the game and of the table, each with the id that refusals name.",
     ),
     _reading(
         "get_rule", "/v1/games/{game}/rules/{rule}", "Get one rule", get_rule,
-        in_json("The rule.", "Rule"), "The rule that a refusal names, such as `WAR-MOV-01`.",
+        in_json("The rule.", RULE), "The rule that a refusal names, such as `WAR-MOV-01`.",
     ),
     _reading(
         "get_rulebook", "/v1/games/{game}/rulebook", "Get the rules as a text", get_rulebook,
@@ -261,7 +375,7 @@ OPERATIONS = (
     ),
     _reading(
         "get_data", "/v1/games/{game}/data", "Get the data of the game: map, pieces, cards, costs, limits", get_data,
-        in_json("The data.", "GameData"),
+        in_json("The data.", GAME_DATA),
         "Everything countable in the game, and the defaults of its options. The contract of the game refers to it.",
     ),
     _reading(
@@ -276,11 +390,11 @@ OPERATIONS = (
     ),
     _reading(
         "get_table_data", "/v1/table/data", "Get the data of the table: limits, levels of play", get_table_data,
-        in_json("The data.", "TableData"), "Everything countable at the table. The rules of the table refer to it.",
+        in_json("The data.", TABLE_DATA), "Everything countable at the table. The rules of the table refer to it.",
     ),
     _reading(
         "get_schema", "/v1/games/{game}/schema", "Get the JSON Schemas of the game", get_schema,
-        in_json("The schemas.", "GameSchema"),
+        in_json("The schemas.", GAME_SCHEMA),
         "The state document, its views, the options, and each action and event of the game and of the table, as JSON Schema (2020-12).",
     ),
     _reading(
@@ -299,16 +413,16 @@ OPERATIONS = (
 
 SERVER_OPERATIONS = (
     _reading(
-        "list_limits", "/v1/limits", "List the limits of this server", list_limits, in_json("Every limit.", "Limits"),
+        "list_limits", "/v1/limits", "List the limits of this server", list_limits, in_json("Every limit.", LIMITS),
         "How much of everything a player, an address or a request may have here. Whoever goes beyond gets a 429.", tag="server",
     ),
     _reading(
         "list_problems", "/v1/problems", "List the kinds of problems", list_problems,
-        in_json("Every kind of problem.", "ProblemKinds"),
+        in_json("Every kind of problem.", KINDS),
         "Every code with which a request may fail, except the codes of the games.", tag="server",
     ),
     _reading(
         "get_problem", "/v1/problems/{code}", "Get one kind of problem", get_problem,
-        in_json("The kind of problem.", "ProblemKind"), "What the `type` of a problem links to.", tag="server",
+        in_json("The kind of problem.", KIND), "What the `type` of a problem links to.", tag="server",
     ),
 )  # fmt: skip
