@@ -6,7 +6,7 @@ Answers are open and requests are strict. So what an answer refers to is written
 - A list of ids becomes `Any…`: one of them, or another text.
 - A union that may grow gets a last part for whatever it does not know: `OtherType`, `OtherKind`, `OtherGame` or `Other`.
 
-An action is the same component in both directions. It is open; the bodies that take actions say `unevaluatedProperties: false`.
+An action is the same component in both directions. It is open; a body that refers to it names the members that it may have.
 With `opened=False` everything is as exact as its shape. That is what tests hold answers against.
 """
 
@@ -47,44 +47,43 @@ class Components:
             return f"#/components/schemas/{self._name(schema, direction)}"
         if not isinstance(schema, dict):
             return schema
-        opens = self._opened and direction != "in"
         if EXTENDS in schema:
-            schema = self._extended(schema, schema[EXTENDS]) if opens else {key: part for key, part in schema.items() if key != EXTENDS}
-        if isinstance(schema.get("$ref"), Component) and schema.get("description") == schema["$ref"].schema.get("description"):
-            schema = {"$ref": schema["$ref"]}
+            whole, schema = schema[EXTENDS], {key: part for key, part in schema.items() if key != EXTENDS}
+            if self._opened and direction == "out":
+                schema = _extended(schema, whole)
+        component = schema.get("$ref")
+        if isinstance(component, Component) and schema.get("description") == component.schema.get("description"):
+            schema = {"$ref": component}
         found = {key: self._written(part, direction) for key, part in schema.items() if key != GROWS}
-        if opens and found.get("additionalProperties") is False:
-            del found["additionalProperties"]
-        if found.get("type") == "integer" and "enum" not in found and direction != "out":
-            # Some languages cannot count exactly beyond this. Such numbers are refused before the rules see them.
-            found = {"minimum": -LARGEST, "maximum": LARGEST, **found}
         if "anyOf" in found:
             found["anyOf"] = [_without_const(part) for part in found["anyOf"]]
-        if not (self._opened and direction == "out"):
+        if direction != "out" and found.get("type") == "integer" and "enum" not in found:
+            # Some languages cannot count exactly beyond this. Such numbers are refused before the rules see them.
+            found = {"minimum": -LARGEST, "maximum": LARGEST, **found}
+        if not self._opened:
             return found
-        if "enum" in found.get("propertyNames", ()):
-            del found["propertyNames"]
-        if found.get("maximum") == LARGEST:
-            del found["maximum"]
-        if "oneOf" in found:
-            # A discriminator would have to know every value.
-            del found["discriminator"]
-            found = {"anyOf": found.pop("oneOf"), **found}
-        if GROWS in schema:
-            found["anyOf"].append(self._other(schema[GROWS]))
-        if _is_list_of_ids(found):
-            return {"anyOf": [{"type": "string", "enum": found.pop("enum")}, {"type": "string"}], **_about(found)}
-        return found
+        if direction == "in":
+            if isinstance(component, Component) and component.both:
+                found["propertyNames"] = {"enum": list(component.schema["properties"])}
+            return found
+        if found.get("additionalProperties") is False:
+            del found["additionalProperties"]
+        return self._open(found, schema.get(GROWS)) if direction == "out" else found
 
-    def _extended(self, schema: Schema, whole: Component) -> Schema:
-        """Return the schema of an object as that of another one, and what it has beside."""
-        has = whole.schema["properties"]
-        own = {
-            "type": "object",
-            "properties": {name: part for name, part in schema["properties"].items() if name not in has},
-            "required": [name for name in schema["required"] if name not in has],
-        }
-        return {"allOf": [{"$ref": whole}, own], **_about(schema)}
+    def _open(self, schema: Schema, grows: str | None) -> Schema:
+        """Return the schema of an answer without what would forbid other values. `grows`: whether there may be more parts."""
+        if "enum" in schema.get("propertyNames", ()):
+            del schema["propertyNames"]
+        if schema.get("maximum") == LARGEST:
+            del schema["maximum"]
+        if "oneOf" in schema:
+            del schema["discriminator"]  # it would have to know every value
+            schema = {"anyOf": schema.pop("oneOf"), **schema}
+        if "anyOf" in schema:
+            schema["anyOf"] = [_open_text(part) for part in schema["anyOf"]]
+        if grows is not None:
+            schema["anyOf"].append(self._other(grows))
+        return _open_text(schema)
 
     def _name(self, component: Component, direction: Direction) -> str:
         if component.both:
@@ -122,6 +121,24 @@ class Components:
 
 def _is_list_of_ids(schema: Schema) -> bool:
     return schema.get("type") == "string" and "enum" in schema
+
+
+def _extended(schema: Schema, whole: Component) -> Schema:
+    """Return the schema of an object as that of another one, and what it has beside."""
+    has = whole.schema["properties"]
+    own = {
+        "type": "object",
+        "properties": {name: part for name, part in schema["properties"].items() if name not in has},
+        "required": [name for name in schema["required"] if name not in has],
+    }
+    return {"allOf": [{"$ref": whole}, own], **_about(schema)}
+
+
+def _open_text(schema: Schema) -> Schema:
+    """Return the schema of one of several texts as that of any text, which still names them."""
+    if not _is_list_of_ids(schema):
+        return schema
+    return {"anyOf": [{"type": "string", "enum": schema["enum"]}, {"type": "string"}], **_about(schema)}
 
 
 def _about(schema: Schema) -> Schema:

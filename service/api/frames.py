@@ -10,7 +10,8 @@ from events import recall
 from games.schema import Fields, always, described, either, listing, mapping, nullable, optional, record, text, unchecked
 from service import sight
 from service.api.beside import note_view
-from service.api.matches import AT_TABLE_FIELDS, OCCUPANT, STATUS
+from service.api.game_shapes import OCCUPANT
+from service.api.matches import AT_TABLE_FIELDS, STATUS
 from service.api.operations import UNCHANGED, Answer, Call, Operation
 from service.api.pictures import drawing
 from service.api.shapes import (

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from events.play import LONGEST_LIST
 from games.kernel import RESTORED, Game
 from games.lifecycle import PREPARED
-from games.schema import Fields, Schema, Shape, always, described, either, ids, listing, nullable, optional, record, unchecked
-from service.api.shapes import Component, Games, camel, growing, named, union
+from games.schema import Fields, Schema, Shape, always, described, either, ids, listing, mapping, nullable, optional, record, unchecked
+from service.api.shapes import LEVEL, PLAYER_ID, SEAT, Component, Games, camel, growing, named, union
 from table.deeds import BEGINNINGS, DEEDS
 from table.facts import FACTS as TABLE_EVENTS
 from table.rules import is_for_seats
@@ -97,12 +97,30 @@ SPECTATORS_SEE = named(
 )
 
 
+OCCUPANT = named(
+    "Occupant",
+    growing(
+        either(
+            record({"player": PLAYER_ID}, "A player."),
+            record({"ai": LEVEL}, "An artificial player, by level."),
+            record({"open": always(True, "The seat is open.")}, "Nobody yet."),
+            about="Who has a seat: a player, an artificial player, or nobody yet.",
+        )
+    ),
+)
 _REPORT = named("Report", described(REPORT, "The first report about a dispute, which the service makes by itself."))
+_AT_TABLE = {"report": nullable(_REPORT), "roster": mapping(SEAT, OCCUPANT)}
 
 
 def _with_parts(schema: Schema, clock: Shape, time_out: Shape) -> Schema:
     """Return the schema of an action or an event with references to the components that it consists of."""
-    parts = {"clock": clock, "time_out": time_out, "spectators": SPECTATORS_SEE, "report": nullable(_REPORT)}
+    parts = {
+        "clock": clock,
+        "time_out": time_out,
+        "spectators": SPECTATORS_SEE,
+        "report": nullable(_REPORT),
+        "roster": mapping(SEAT, OCCUPANT),
+    }
     properties = {
         name: described(parts[name], one["description"]).schema if name in parts else one for name, one in schema["properties"].items()
     }
@@ -117,7 +135,6 @@ CHOSEN_AT_TABLE = named(
         {kind: TABLE_ACTIONS[kind] for kind in TABLE_ACTIONS if DEEDS[kind].by != BY_SYSTEM},
         "An action of a player or a seat at the table.",
     ),
-    both=True,
 )
 
 
@@ -136,7 +153,7 @@ def _shown_at_table(kind: str) -> Shape:
 
 
 SHOWN_AT_TABLE = named(
-    "ShownTableAction", union({kind: _shown_at_table(kind) for kind in DEEDS}, "An accepted action at the table, as entries show it.")
+    "AcceptedTableAction", union({kind: _shown_at_table(kind) for kind in DEEDS}, "An accepted action at the table, as entries show it.")
 )
 TABLE_EVENTS_SHOWN = {
     kind: named(f"{camel(kind)}Event", unchecked(_with_parts(schema, CLOCK_CHOSEN, TIME_OUT_CHOSEN)))
@@ -180,7 +197,7 @@ def declared(game: Game) -> Declared:
     actions = {kind: named(f"{own}{camel(kind)}", unchecked(schemas[f"action {kind}"]), both=True) for kind in game.deeds()}
     redacted = [named(f"{own}Shown{camel(kind)}", unchecked(schemas[f"redacted {kind}"])) for kind in game.deeds() if kind in game.redacted]
     events = {kind: named(f"{own}{camel(kind)}Event", unchecked(schemas[f"event {kind}"])) for kind in game.events}
-    action = named(f"{own}Action", union(actions, f"An action of {game.title}."), both=True)
+    action = named(f"{own}Action", union(actions, f"An action of {game.title}."))
     about = f"An event of a match of {game.title}, as its viewer may see it."
     event = named(f"{own}Event", growing(either(named(f"{own}GameEvent", union(events, about)), TABLE_EVENT, about=about), "type"))
     return Declared(
@@ -216,30 +233,23 @@ def _options(own: str, schema: Schema) -> Shape:
 
 def game_action(games: Games) -> Shape:
     """Return an action of the match's game, as a body has it."""
-    return named(
-        "GameAction", either(*(declared(game).action for game in games.values()), about="An action of the match's game."), both=True
-    )
+    return named("GameAction", either(*(declared(game).action for game in games.values()), about="An action of the match's game."))
 
 
 def game_actions(games: Games) -> Shape:
     """Return one action of the match's game, or a list of them, as a body has it."""
     about = "One action of the match's game, or a list of them."
-    return named("GameActions", _strict(either(game_action(games), _list(games), about=about)))
+    return named("GameActions", either(game_action(games), _list(games), about=about))
 
 
 def actions(games: Games) -> Shape:
     """Return one action, or a list of them, as a body has it."""
     about = "One action, or a list of the game's actions. A list is carried out whole or not at all. Each action becomes an entry."
-    return named("Actions", _strict(either(game_action(games), CHOSEN_AT_TABLE, _list(games), about=about)))
+    return named("Actions", either(game_action(games), CHOSEN_AT_TABLE, _list(games), about=about))
 
 
 def _list(games: Games) -> Shape:
-    return listing(_strict(game_action(games)), 1, LONGEST_LIST)
-
-
-def _strict(shape: Shape) -> Shape:
-    """Return a shape of a body that refuses unknown members of actions, which are open as components of answers."""
-    return unchecked({**shape.schema, "unevaluatedProperties": False})
+    return listing(game_action(games), 1, LONGEST_LIST)
 
 
 def _with_names(own: str, taken: set[str], found: dict[str, Schema], seats: Sequence[str]) -> tuple[dict[str, Schema], Shape]:

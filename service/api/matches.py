@@ -31,7 +31,7 @@ from games.schema import (
 from record.positions import Position
 from service import sight
 from service.api.beside import note_view
-from service.api.game_shapes import CLOCK_CHOSEN, CLOCK_REQUEST, SPECTATORS_SEE, TIME_OUT_CHOSEN, TIME_OUT_REQUEST, declared
+from service.api.game_shapes import CLOCK_CHOSEN, CLOCK_REQUEST, OCCUPANT, SPECTATORS_SEE, TIME_OUT_CHOSEN, TIME_OUT_REQUEST, declared
 from service.api.operations import UNCHANGED, Body, Call, Operation, in_json
 from service.api.receipts import receipt_at, receipt_of
 from service.api.shapes import (
@@ -57,7 +57,6 @@ from service.api.shapes import (
     Games,
     by_game,
     extending,
-    growing,
     named,
     reference,
 )
@@ -175,17 +174,6 @@ def _me(caller: Caller) -> str:
     return caller.player()
 
 
-OCCUPANT = named(
-    "Occupant",
-    growing(
-        either(
-            record({"player": PLAYER_ID}, "A player."),
-            record({"ai": LEVEL}, "An artificial player, by level."),
-            record({"open": always(True, "The seat is open.")}, "Nobody yet."),
-            about="Who has a seat: a player, an artificial player, or nobody yet.",
-        )
-    ),
-)
 RULING = named("Ruling", described(RULING_MADE, "A ruling on a dispute."))
 DISPUTED: Fields = {
     **{name: unchecked(schema) for name, schema in DISPUTE.schema["properties"].items()},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -13,6 +14,8 @@ from pathlib import Path
 import pytest
 import requests
 
+from service.supervisor.serve import what_is_missing
+from tests.conftest import within
 from tools import private
 
 EXAMPLES = private.ROOT / "examples"
@@ -35,6 +38,25 @@ def run(*command: str | Path, folder: Path, **environment: str) -> str:
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with private.service(tmp_path_factory.mktemp("examples"), *private.SMALL) as place:
         yield place.url
+
+
+@pytest.fixture(scope="module")
+def grown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a service whose answers have grown (`tests/docs/grown.py`): a second web server beside that of a service."""
+    data = tmp_path_factory.mktemp("grown")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with private.service(data, *private.SMALL):
+        environment = {**private.python_environment(), "WARLEDGER_DATA": str(data), "WARLEDGER_LOG_REQUESTS": "0"}
+        command = [sys.executable, "-m", "service.supervisor.web", "--port", str(port), "--application", "tests.docs.grown:create"]
+        web = subprocess.Popen(command, env=environment, cwd=private.ROOT)
+        try:
+            within(30, lambda: not what_is_missing(f"http://127.0.0.1:{port}"))
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            web.terminate()
+            web.wait(20)
 
 
 @pytest.fixture(scope="module")
@@ -120,6 +142,59 @@ def test_the_typescript_bot_has_no_cast() -> None:
 @pytest.mark.parametrize("game", [GAMES[0], *(pytest.param(game, marks=pytest.mark.soak) for game in GAMES[1:])])
 def test_the_typescript_bot_plays_to_the_end(typescript_bot: Path, url: str, game: str) -> None:
     check(url, run("node", "built/bot.js", url, "--game", game, folder=typescript_bot))
+
+
+GROWN = """
+import sys
+from ledger_client import AuthenticatedClient, Client, models
+from ledger_client.api.games import get_game
+from ledger_client.api.history import get_entries
+from ledger_client.api.matches import create_match
+from ledger_client.api.play import act, get_state
+from ledger_client.api.players import create_player
+
+url = sys.argv[1]
+key = create_player.sync(client=Client(url), body=models.PlayerRequest(name="Ada")).key
+client = AuthenticatedClient(url, token=key)
+seats = models.WarNewMatchSeats(red=models.SeatRequest.ME, blue=models.SeatRequest.AIGREEDY)
+match = create_match.sync(client=client, body=models.WarNewMatch("war", seats))
+print("status", match.status)
+print("occupant", match.seats["blue"].ai, match.seats["blue"]["weather"])
+print("levels", [level.id for level in get_game.sync("war", client=client).levels][-1])
+while (page := get_entries.sync(match.id, client=client, after=1, wait=9)).version < 2:
+    pass
+events = [event for entry in page.entries for event in entry.events]
+print("event", *{(event.type_, event["to"]) for event in events if isinstance(event, models.OtherType)})
+assert len({type(event) for event in events}) > 3 and all(event["weather"] == "rain" for event in events if "weather" in event)
+assert page.entries[0]["weather"] == "rain"
+state = get_state.sync(match.id, client=client)
+print("state", type(state).__name__, state["weather"], type(state.view).__name__, state.view.phase, state.view["weather"])
+refused = [act.sync(match.id, client=client, body=models.WarEndMoves("end_moves")) for _ in range(5)]
+print("code", *(one.code for one in refused if isinstance(one, models.Problem) and one.code == "too_wet"))
+"""
+
+
+def test_a_client_of_today_reads_answers_that_have_grown(python_bot: Path, grown: str) -> None:
+    (python_bot / "grown.py").write_text(GROWN)
+    printed = run(sys.executable, "grown.py", grown, folder=python_bot, PYTHONSAFEPATH="").splitlines()
+    assert printed == [
+        "status adjourned",
+        "occupant grandmaster rain",
+        "levels grandmaster",
+        "event ('weather_changed', 'rain')",
+        "state WarState rain WarView monsoon rain",
+        "code too_wet",
+    ]
+
+
+@pytest.mark.parametrize("game", GAMES[:1])
+def test_the_python_bot_goes_on_with_answers_that_have_grown(python_bot: Path, grown: str, game: str) -> None:
+    check(grown, run(sys.executable, "bot.py", grown, "--game", game, folder=python_bot, PYTHONSAFEPATH=""))
+
+
+@pytest.mark.parametrize("game", GAMES[:1])
+def test_the_typescript_bot_goes_on_with_answers_that_have_grown(typescript_bot: Path, grown: str, game: str) -> None:
+    check(grown, run("node", "built/bot.js", grown, "--game", game, folder=typescript_bot))
 
 
 def check(url: str, printed: str) -> None:
