@@ -16,13 +16,13 @@ from games import patterns
 from games.kernel import SHARED_REFUSALS, Game
 from games.schema import anything, described, ids, listing, mapping, nullable, record, text, whole
 from service.api.game_shapes import action_schemas, event_schemas, table_action_schemas, table_event_schemas
-from service.api.operations import TEXT_SCHEMA, UNCHANGED, Answer, Call, Operation, in_json
+from service.api.operations import TEXT_SCHEMA, UNCHANGED, Answer, Call, Operation, as_text, in_json
 from service.api.problem_shapes import KIND, KINDS, SCOPE
 from service.api.shapes import ANY_TEXT, COUNT, GAME_ID, LEVEL, SEAT, named
 from service.context import Service
 from service.http.limits import UNITS, published
 from service.http.problems import CODES, Problem
-from service.http.responses import CSS, SVG, json_response, markdown_response, public
+from service.http.responses import CSS, SVG, XML, also_as, json_response, markdown_response, public
 from service.http.schemas import LookQuery
 from table.data import FOLDER
 from table.refusals import REFUSALS
@@ -112,7 +112,8 @@ def get_definitions(service: Service, call: Call, game: str) -> Response:
     """Return the definitions that the fragments of a game refer to."""
     found = _drawn(service, call, game)
     defined = all_definitions(look(found), found.seats.ids)
-    return Response(f'<svg xmlns="http://www.w3.org/2000/svg" width="0" height="0">{defined}</svg>', mimetype=SVG)
+    svg = f'<svg xmlns="http://www.w3.org/2000/svg" width="0" height="0">{defined}</svg>'
+    return also_as(XML, Response(svg, mimetype=SVG), call.header("Accept"))
 
 
 def _drawn(service: Service, call: Call, game: str) -> Game:
@@ -405,7 +406,7 @@ OPERATIONS = (
     ),
     _reading(
         "get_definitions", "/v1/games/{game}/look.svg", "Get the definitions of a game's pictures, for pages that show frames",
-        get_definitions, Answer("One SVG element that shows nothing.", preferred=(SVG,)),
+        get_definitions, Answer("One SVG element that shows nothing.", as_text(SVG, XML)),
         "Every glyph, outline and badge that a fragment may refer to. A page puts the element into its document once.",
         query=LookQuery(),
     ),

@@ -40,9 +40,8 @@ TEXT_SCHEMA: Schema = {"type": "string"}
 class Answer(NamedTuple):
     """An answer of an operation that succeeds: what each media type looks like, and headers by the names of their components.
 
-    `preferred` names media types in text that a caller gets only by preferring them in `Accept`, and pictures. They are documented beside
-    the content: the types of generated clients, which ask for JSON, would else be those of JSON or a string, and some generators know no
-    pictures (docs/decisions/0052).
+    `preferred` names media types in text that a caller gets only by preferring them in `Accept`. They are documented beside the content:
+    the types of generated clients, which ask for JSON, would else be those of JSON or a string (docs/decisions/0052).
     """
 
     about: str
@@ -166,6 +165,11 @@ _OF_DEEDS: Mapping[str, frozenset[str]] = {
 
 
 UNCHANGED = Answer("Nothing has changed since the answer whose ETag is in `If-None-Match`.", headers=("ETag",))
+
+
+def as_text(*media_types: str) -> Mapping[str, Described]:
+    """Return the content of an answer in text that can have several media types: the usual one first, then one that generators know."""
+    return dict.fromkeys(media_types, TEXT_SCHEMA)
 
 
 def in_json(about: str, shape: Described, headers: tuple[str, ...] = ()) -> Answer:

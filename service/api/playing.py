@@ -24,7 +24,7 @@ from service.api.beside import note_view
 from service.api.entries import entry
 from service.api.game_shapes import actions, declared
 from service.api.matches import AT_TABLE, MATCH, match_response
-from service.api.operations import UNCHANGED, Answer, Body, Call, Operation, in_json
+from service.api.operations import UNCHANGED, Answer, Body, Call, Operation, as_text, in_json
 from service.api.pictures import picture_response
 from service.api.receipts import receipt_at, receipt_of
 from service.api.shapes import (
@@ -53,7 +53,7 @@ from service.http.keys import Caller
 from service.http.parsing import RECEIVED
 from service.http.problems import CHOSEN, Problem, refusal_problem
 from service.http.quotas import is_searched, subjects
-from service.http.responses import JSON, SVG, TEXT, empty_response, json_response, names_tag, prefers, tagged, text_response
+from service.http.responses import JSON, SVG, TEXT, XML, also_as, empty_response, json_response, names_tag, prefers, tagged, text_response
 from service.http.schemas import PictureQuery, SeatQuery, StateQuery
 from table.deeds import BEGINNINGS
 from table.rematch import rematch
@@ -94,7 +94,8 @@ def get_state(service: Service, call: Call, match: str) -> Response:
 def get_picture(service: Service, call: Call, match: str) -> Response:
     """Return the match at a version as a picture, as the caller may see it."""
     position, viewer = _seen(service, call, match)
-    return picture_response(service, call, position, viewer, "Authorization", call.query["shape"], call.query["theme"])
+    response = picture_response(service, call, position, viewer, "Authorization", call.query["shape"], call.query["theme"])
+    return also_as(XML, response, call.header("Accept"))
 
 
 def _seen(service: Service, call: Call, match: str) -> tuple[Position, str]:
@@ -467,7 +468,7 @@ OPERATIONS = (
     Operation(
         "get_picture", "GET", "/v1/matches/{match}/state.svg", "play", "See the match as a picture", get_picture,
         {
-            200: Answer("The match at a version, as its viewer may see it: one SVG document.", headers=("ETag",), preferred=(SVG,)),
+            200: Answer("The match at a version, as its viewer may see it: one SVG document.", as_text(SVG, XML), ("ETag",)),
             304: UNCHANGED,
         },
         "The board, the panels of the seats, whose turn it is, and what the last entry did, as one SVG document that refers to nothing "
