@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -14,11 +14,11 @@ from flask import Response
 from events.errors import NoGame
 from games import patterns
 from games.kernel import SHARED_REFUSALS, Game
-from games.schema import anything, described, ids, listing, mapping, nullable, record, text, whole
+from games.schema import Shape, always, anything, described, ids, listing, mapping, nullable, optional, record, text, unchecked, whole
 from service.api.game_shapes import action_schemas, event_schemas, table_action_schemas, table_event_schemas
 from service.api.operations import TEXT_SCHEMA, UNCHANGED, Answer, Call, Operation, as_text, in_json
 from service.api.problem_shapes import KIND, KINDS, SCOPE
-from service.api.shapes import ANY_TEXT, COUNT, GAME_ID, LEVEL, SEAT, named
+from service.api.shapes import ANY_TEXT, COUNT, GAME_ID, LEVEL, SEAT, by_game, extending, named
 from service.context import Service
 from service.http.limits import UNITS, published
 from service.http.problems import CODES, Problem
@@ -241,16 +241,16 @@ SEATS = {
     "least_seats": described(COUNT, "The least number of seats in a match."),
     "most_seats": described(COUNT, "The largest number of seats in a match."),
 }
-_BRIEF = {"id": GAME_ID, "title": text(about="The name of the game."), **SEATS, "revision": REVISION}
-GAMES = named(
-    "GameList",
-    record({"games": listing(named("GameInBrief", record(_BRIEF, "A game in brief.")), about="Every game.")}, "The games of this server."),
+_BRIEF = named(
+    "GameInBrief",
+    record({"id": GAME_ID, "title": text(about="The name of the game."), **SEATS, "revision": REVISION}, "A game in brief."),
 )
+GAMES = named("GameList", record({"games": listing(_BRIEF, about="Every game.")}, "The games of this server."))
 GAME = named(
     "Game",
-    record(
+    extending(
+        _BRIEF,
         {
-            **_BRIEF,
             "options": anything("JSON Schema of the options of a match."),
             "levels": listing(
                 named(
@@ -292,19 +292,55 @@ RULES = named(
         "The rules of a game, in their order.",
     ),
 )
-GAME_DATA = named(
-    "GameData",
+
+
+_DATA = named(
+    "GameDataBase",
     record(
-        {
-            "game": GAME_ID,
-            "revision": REVISION,
-            **SEATS,
-            "options": anything("The value of each option that a new match leaves out."),
-            "data": anything("data.json of the game. The contract of the game describes it."),
-        },
-        "The data of a game.",
+        {"revision": REVISION, **SEATS, "options": anything("The value of each option that a new match leaves out.")},
+        "What the data of all games have.",
     ),
 )
+
+
+def _kind(value: Any) -> Shape:
+    """Return the shape of a value in data.json, down to what a list or an object has in it."""
+    if isinstance(value, dict):
+        return unchecked({"type": "object", "additionalProperties": _common(value.values())})
+    if isinstance(value, list):
+        return unchecked({"type": "array", "items": _common(value)})
+    return unchecked({"type": _json_type(value)})
+
+
+def _common(values: Iterable[Any]) -> dict[str, Any]:
+    """Return the schema of several values: of one type, or of any."""
+    types = {_json_type(value) for value in values}
+    if types == {"integer", "number"}:
+        types = {"number"}
+    if types == {"array"}:
+        return {"type": "array", "items": {}}
+    return {"type": types.pop()} if len(types) == 1 else {}
+
+
+def _json_type(value: Any) -> str:
+    kinds = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object", type(None): "null"}
+    return kinds[type(value)]
+
+
+def _data(game: Game) -> Shape:
+    """Return the shape of data.json of a game, which follows from the file."""
+    members = {
+        name: optional(described(_kind(value), f"{name.replace('_', ' ').capitalize()}."))
+        for name, value in orjson.loads((game.folder / "data.json").read_bytes()).items()
+    }
+    return extending(
+        _DATA,
+        {"game": always(game.id), "data": described(record(members), "data.json of the game. The contract of the game describes it.")},
+        f"The data of {game.title}.",
+    )
+
+
+GAME_DATA = by_game("GameData", "The data of a game.", _data)
 TABLE_DATA = named(
     "TableData", record({"data": anything("data.json of the table. The rules of the table refer to it.")}, "The data of the table.")
 )

@@ -62,6 +62,10 @@ class Components:
             found = {"minimum": -LARGEST, "maximum": LARGEST, **found}
         if not self._opened:
             return found
+        if found.get("required") == []:
+            del found["required"]
+        if "const" in found:
+            found.pop("type", None)
         if direction == "in":
             if isinstance(component, Component) and component.both:
                 found["propertyNames"] = {"enum": list(component.schema["properties"])}
@@ -95,7 +99,7 @@ class Components:
         if _is_list_of_ids(component.schema):
             name = self._added(component.name, component.schema)
             if self._opened and direction == "out":
-                about = {"description": f"{component.schema['description']} There may be more."}
+                about = {"description": f"{component.schema['description']} Or another."}
                 name = self._added(f"Any{name}", {"anyOf": [{"$ref": f"#/components/schemas/{name}"}, {"type": "string"}], **about})
         else:
             name = self._added(component.name, self._written(component.schema, direction))
@@ -126,11 +130,8 @@ def _is_list_of_ids(schema: Schema) -> bool:
 def _extended(schema: Schema, whole: Component) -> Schema:
     """Return the schema of an object as that of another one, and what it has beside."""
     has = whole.schema["properties"]
-    own = {
-        "type": "object",
-        "properties": {name: part for name, part in schema["properties"].items() if name not in has},
-        "required": [name for name in schema["required"] if name not in has],
-    }
+    properties = {name: part for name, part in schema["properties"].items() if name not in has}
+    own = {"type": "object", "properties": properties, "required": [name for name in schema["required"] if name not in has]}
     return {"allOf": [{"$ref": whole}, own], **_about(schema)}
 
 

@@ -17,7 +17,7 @@ from record.shown import shown
 from service import sight
 from service.api.beside import note_view
 from service.api.game_shapes import TABLE_EVENTS_SHOWN
-from service.api.matches import DISPUTED
+from service.api.matches import DISPUTE_STANDING
 from service.api.operations import Answer, Body, Call, Operation, in_json
 from service.api.playing import carry_out
 from service.api.receipts import receipt_of
@@ -32,6 +32,7 @@ from service.api.shapes import (
     TIME,
     UPDATED,
     VERSION,
+    extending,
     growing,
     named,
     union,
@@ -153,7 +154,7 @@ def _number(text: str) -> int:
     return int(text)
 
 
-_NUMBERED = {"number": described(COUNT, "Its number in the match, from 1."), **DISPUTED}
+_NUMBERED = {"number": described(COUNT, "Its number in the match, from 1.")}
 _STEP = named(
     "DisputeStep",
     record(
@@ -180,7 +181,10 @@ DISPUTES = named(
             "version": described(VERSION, "How far the match is, as far as the caller may see it."),
             "disputes": listing(
                 named(
-                    "DisputeInFull", record({**_NUMBERED, "steps": listing(_STEP, about="What happened, the oldest first.")}, "A dispute.")
+                    "DisputeInFull",
+                    extending(
+                        DISPUTE_STANDING, {**_NUMBERED, "steps": listing(_STEP, about="What happened, the oldest first.")}, "A dispute."
+                    ),
                 ),
                 about="The disputes, in the order of their numbers.",
             ),
@@ -195,7 +199,10 @@ DESK = named(
     record(
         {
             "disputes": listing(
-                named("DeskDispute", record({"match": MATCH_ID, "game": GAME_ID, "updated": UPDATED, **_NUMBERED}, "A dispute.")),
+                named(
+                    "DeskDispute",
+                    extending(DISPUTE_STANDING, {"match": MATCH_ID, "game": GAME_ID, "updated": UPDATED, **_NUMBERED}, "A dispute."),
+                ),
                 about="The disputes of this page.",
             ),
             "players": PLAYERS,

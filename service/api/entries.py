@@ -24,6 +24,7 @@ from service.api.shapes import (
     VIEWER,
     by_game,
     camel,
+    extending,
     growing,
     named,
     of_match,
@@ -118,22 +119,33 @@ _PROOF = named(
 )
 
 
+_ENTRY = named(
+    "EntryBase",
+    record(
+        {
+            "version": versions("The version of the match after this entry."),
+            "actor": text(about="A seat or `system`. For actions of the table: the id of a player."),
+            "revision": described(COUNT, "The revision of the rules that decided it."),
+            "at": TIME,
+            "digest": described(DIGEST, "Covers this entry and all before it (docs/auditing.md)."),
+            "secret": optional(described(DIGEST, "The secret of the match, in hex. Only the entry that ended the match has it.")),
+            "proof": optional(described(_PROOF, "Only if it was asked for with `proof=true`.")),
+        },
+        "What the entries of all games have.",
+    ),
+)
+
+
 def entry(game: Game) -> Shape:
     """Return the shape of an entry, as its viewer may see it."""
     own = declared(game)
     return named(
         f"{camel(game.id)}Entry",
-        record(
+        extending(
+            _ENTRY,
             {
-                "version": versions("The version of the match after this entry."),
-                "actor": text(about="A seat or `system`. For actions of the table: the id of a player."),
                 "action": described(own.accepted, "The accepted action. Only its `type` if the viewer may not know the rest."),
                 "events": listing(own.event, about="What followed from the action, in order."),
-                "revision": described(COUNT, "The revision of the rules that decided it."),
-                "at": TIME,
-                "digest": described(DIGEST, "Covers this entry and all before it (docs/auditing.md)."),
-                "secret": optional(described(DIGEST, "The secret of the match, in hex. Only the entry that ended the match has it.")),
-                "proof": optional(described(_PROOF, "Only if it was asked for with `proof=true`.")),
             },
             f"One accepted action of a match of {game.title} with the events that followed, as its viewer may see it.",
         ),

@@ -28,6 +28,7 @@ from service.api.shapes import (
     TO_ACT,
     VERSION,
     VIEWER,
+    extending,
     named,
     versions,
 )
@@ -112,7 +113,8 @@ _SHEET = named(
         "A part of a picture, with units of its own. What is missing is as in the version before.",
     ),
 )
-CHANGED: Fields = {
+_CHANGED: Fields = {
+    **TOLD,
     "now": optional(
         described(
             named(
@@ -137,7 +139,7 @@ CHANGED: Fields = {
     ),
     "gone": optional(listing(ANY_TEXT, about="The names of the fragments that there are no more.")),
 }
-TRIED_FRAME = named("TriedFrame", record({**TOLD, **CHANGED}, "What actions would change in a picture, told like a frame."))
+FRAME_CHANGE = named("FrameChange", record(_CHANGED, "What changes in a picture, and in sentences what happened."))
 FRAMES = named(
     "FrameList",
     record(
@@ -150,13 +152,13 @@ FRAMES = named(
             "frames": listing(
                 named(
                     "Frame",
-                    record(
+                    extending(
+                        FRAME_CHANGE,
                         {
                             "version": versions("The version of the match that the picture shows."),
                             "at": TIME,
                             "actor": text(about="Who acted: a seat, `system`, or the id of a player."),
                             "action": text(about="The type of the action."),
-                            **TOLD,
                             "key": optional(always(True, "This is a keyframe. Then everything below is there, and of the whole picture.")),
                             "match": optional(MATCH_ID),
                             "game": optional(GAME_ID),
@@ -165,7 +167,6 @@ FRAMES = named(
                             "look": optional(
                                 text(about="The mark of the looks with which it was drawn (`get_stylesheet`, `get_definitions`).")
                             ),
-                            **CHANGED,
                         },
                         "A version of a match as a picture. What is missing is as in the version before: a sheet, a fragment, a member of "
                         "`now`.",

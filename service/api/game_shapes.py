@@ -35,12 +35,12 @@ def summary(function: Callable[..., Any]) -> str:
 
 def action_schema(kind: str, fields: Fields, about: str) -> Schema:
     """Return the schema of one action."""
-    return record({"type": always(kind, "The type of the action."), **fields}, about).schema
+    return record({"type": always(kind), **fields}, about).schema
 
 
 def event_shape(kind: str, fields: Fields, about: str) -> Shape:
     """Return the shape of one event."""
-    return record({"type": always(kind, "The type of the event."), **fields}, about)
+    return record({"type": always(kind), **fields}, about)
 
 
 def table_action_schemas() -> dict[str, Schema]:
@@ -146,7 +146,7 @@ def _shown_at_table(kind: str) -> Shape:
         return named(camel(kind), unchecked(_with_parts(schema, CLOCK_REQUEST, TIME_OUT_REQUEST)))
     if not is_for_seats({"type": kind}):
         return TABLE_ACTIONS[kind]
-    about = f"{summary(deed.act)} Spectators may see its `type` alone until the match is over."
+    about = f"`{kind}`, as entries show it: spectators may see its `type` alone until the match is over."
     fields = {name: optional(shape) for name, shape in deed.fields.items()}
     schema = _with_parts(action_schema(kind, fields, about), CLOCK_REQUEST, TIME_OUT_REQUEST)
     return named(f"Shown{camel(kind)}", unchecked(schema))
@@ -214,7 +214,7 @@ def declared(game: Game) -> Declared:
 def _redacted(game: Game, kind: str) -> Schema:
     """Return the schema of an action of which other viewers may see the type alone."""
     fields = {name: optional(shape) for name, shape in game.deeds()[kind].fields.items()}
-    return action_schema(kind, fields, f"{_meaning(game, kind)} Other viewers than its seat may see its `type` alone.")
+    return action_schema(kind, fields, f"`{kind}`, as entries show it: other viewers than its seat may see its `type` alone.")
 
 
 def _options(own: str, schema: Schema) -> Shape:

@@ -175,10 +175,11 @@ def _me(caller: Caller) -> str:
 
 
 RULING = named("Ruling", described(RULING_MADE, "A ruling on a dispute."))
-DISPUTED: Fields = {
+_DISPUTED: Fields = {
     **{name: unchecked(schema) for name, schema in DISPUTE.schema["properties"].items()},
     "rulings": listing(RULING, high=2, about="The ruling, and the one on appeal."),
 }
+DISPUTE_STANDING = named("DisputeStanding", record(_DISPUTED, "A dispute, without its texts."))
 _CLOCK = named(
     "SeatClock",
     record(
@@ -209,7 +210,7 @@ AT_TABLE_FIELDS: Fields = {
     "handovers": mapping(ANY_TEXT, PLAYER_ID, "The seats that are offered to a player, each with that player."),
     "paused_until": nullable(described(TIME, "When the pause ends at the latest; null if the match is not paused.")),
     "disputes": listing(
-        named("DisputeStanding", record(DISPUTED, "A dispute, without its texts.")),
+        DISPUTE_STANDING,
         about="The disputes, in the order of their numbers from 1, without texts.",
     ),
     "disputed_since": nullable(described(TIME, "Since when the match is frozen by a dispute; null if it is not.")),
@@ -369,7 +370,7 @@ def _new_match(game: Game) -> Shape:
     order = listing(own.seat, game.seats.least, game.seats.most, "Each seat of the match once, in the order round the table.")
     return record(
         {
-            "game": always(game.id, "The game of the match."),
+            "game": always(game.id),
             "seats": unchecked({**seats.schema, "minProperties": game.seats.least, "maxProperties": game.seats.most}),
             "options": optional(described(own.options, "The options. Those that are left out have their defaults.")),
             "order": optional(order),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
+import orjson
 import yaml
 from apispec import APISpec
 from apispec.ext.marshmallow import MarshmallowPlugin
@@ -15,12 +17,16 @@ from games import GAMES, patterns
 from games.kernel import Game
 from games.schema import Schema, ids, text, whole
 from service.api.components import Components
-from service.api.operations import UNCHANGED, UNGUESSABLE, Answer, Operation
+from service.api.operations import UNCHANGED, UNGUESSABLE, Operation
 from service.api.problem_shapes import problem
 from service.api.routes import OPERATIONS
-from service.api.shapes import KEY_ID, MATCH_ID, PLAYER_ID, SEAT, camel, reference, schema_of, versions
+from service.api.shapes import KEY_ID, MATCH_ID, PLAYER_ID, SEAT, Component, camel, reference, schema_of, versions
 from service.http.problems import CODES, MEDIA_TYPE, RETRY_AFTER
+from service.http.responses import JSON
 from service.http.schemas import KeyBody, NameBody, PlayerBody, RoleBody, SeatBody
+
+EXAMPLES = Path(__file__).parent / "examples.json"
+"""Answers of a real run, by the names of examples. `./run openapi --play` writes them (tools/examples.py)."""
 
 TITLE = "Warledger"
 VERSION = "0.1.0"
@@ -182,9 +188,11 @@ def described(games: Mapping[str, Game] = GAMES, *, opened: bool = True) -> dict
         if operation.body is not None
     }
     components.answer(problem(games).schema)
+    for name, value in orjson.loads(EXAMPLES.read_bytes()).items():
+        spec.components.example(name, {"value": value})
     paths: dict[str, dict[str, Any]] = {}
     for operation in OPERATIONS:
-        answers = {str(status): _answer(answer, components, games) for status, answer in operation.answers.items()}
+        answers = {str(status): _answer(operation, status, components, games) for status in operation.answers}
         row = _operation(operation, converter, games, bodies.get(operation.id), answers)
         paths.setdefault(operation.path, {})[operation.method.lower()] = row
     for name in sorted(components.found):
@@ -245,7 +253,9 @@ def _operation(
         "tags": [operation.tag],
     }
     if operation.key == "needed":
-        row["security"] = [{"key": [operation.scope] if operation.scope else []}]
+        row["security"] = [{"key": []}]
+        if operation.scope is not None:
+            row["x-scope"] = operation.scope  # linters allow scopes beside a security scheme of OAuth alone
     elif operation.key == "none":
         row["security"] = []
     if parameters:
@@ -278,6 +288,18 @@ def _path_parameter(name: str, games: Mapping[str, Game]) -> dict[str, Any]:
     return {"name": name, "in": "path", "required": True, "description": ID_DESCRIPTIONS[name], "schema": schema}
 
 
+def example_name(operation: Operation, status: int) -> str | None:
+    """Return the name of the example of an answer: that of its component, or the operation's. None without content.
+
+    Answers of one component share an example.
+    """
+    content = operation.answers[status].content
+    if not content:
+        return None
+    component = schema_of(content[JSON], GAMES).get("$ref") if JSON in content else None
+    return component.name if isinstance(component, Component) else operation.id
+
+
 def _header_parameter(operation: Operation, name: str) -> dict[str, Any]:
     found = {"name": name, "in": "header", "required": False, **REQUEST_HEADERS[name]}
     if name == "Idempotency-Key" and operation.key != "needed":
@@ -286,14 +308,19 @@ def _header_parameter(operation: Operation, name: str) -> dict[str, Any]:
     return found
 
 
-def _answer(answer: Answer, components: Components, games: Mapping[str, Game]) -> dict[str, Any]:
+def _answer(operation: Operation, status: int, components: Components, games: Mapping[str, Game]) -> dict[str, Any]:
+    answer = operation.answers[status]
     response: dict[str, Any] = {"description": answer.about}
     if answer.preferred:
         response["x-preferred-media-types"] = list(answer.preferred)
     if answer.headers:
         response["headers"] = dict(_header(name) for name in answer.headers)
     if answer.content:
-        response["content"] = {kind: {"schema": components.answer(schema_of(shape, games))} for kind, shape in answer.content.items()}
+        name = example_name(operation, status)
+        examples = {"examples": {name: {"$ref": f"#/components/examples/{name}"}}}
+        response["content"] = {
+            kind: {"schema": components.answer(schema_of(shape, games)), **examples} for kind, shape in answer.content.items()
+        }
     return response
 
 

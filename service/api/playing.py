@@ -30,6 +30,7 @@ from service.api.receipts import receipt_at, receipt_of
 from service.api.shapes import (
     ACTIVE,
     ANY_TEXT,
+    MATCH_ID,
     OUTCOME,
     PHASE,
     PLAYERS,
@@ -400,27 +401,20 @@ def _choices(game: Game) -> Shape:
     )
 
 
-def _state(game: Game) -> Shape:
-    """Return the shape of what `get_state` answers."""
-    return extending(
+_STATE = named(
+    "StateBase",
+    extending(
+        AT_TABLE,
+        {"match": MATCH_ID, "version": VERSION, "viewer": VIEWER, "players": PLAYERS},
+        "What the states of all games have.",
+    ),
+)
+_PLAYED = named(
+    "PlayedBase",
+    extending(
         AT_TABLE,
         {
-            **of_match(game),
-            "version": VERSION,
-            "viewer": VIEWER,
-            "view": described(declared(game).view, "The state document as the viewer may see it."),
-            "players": PLAYERS,
-        },
-        f"A match of {game.title} at a version, as its viewer may see it.",
-    )
-
-
-def _played(game: Game) -> Shape:
-    """Return the shape of what `act` answers."""
-    return extending(
-        AT_TABLE,
-        {
-            **of_match(game),
+            "match": MATCH_ID,
             "seat": nullable(described(SEAT, "The seat that acted. For an action of the table: a seat that you now have, or null.")),
             "first": versions("The version of the first action's entry."),
             "version": versions("The version of the last action's entry, which is the version of the match after your actions."),
@@ -429,9 +423,30 @@ def _played(game: Game) -> Shape:
             "active": ACTIVE,
             "to_act": TO_ACT,
             "outcome": OUTCOME,
+            "receipt": RECEIPT,
+        },
+        "What follows from actions in all games.",
+    ),
+)
+
+
+def _state(game: Game) -> Shape:
+    """Return the shape of what `get_state` answers."""
+    return extending(
+        _STATE,
+        {**of_match(game), "view": described(declared(game).view, "The state document as the viewer may see it.")},
+        f"A match of {game.title} at a version, as its viewer may see it.",
+    )
+
+
+def _played(game: Game) -> Shape:
+    """Return the shape of what `act` answers."""
+    return extending(
+        _PLAYED,
+        {
+            **of_match(game),
             "entries": listing(entry(game), about="One entry for each action, as your seat may see it."),
             "choices": listing(choice(game), about="What you may do next."),
-            "receipt": RECEIPT,
         },
         f"What followed from your actions in a match of {game.title}.",
     )

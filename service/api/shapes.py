@@ -111,7 +111,7 @@ def by_game(name: str, about: str, make: Callable[[Game], Shape]) -> Callable[[G
 
 def of_match(game: Game) -> dict[str, Shape]:
     """Return the first fields of an answer about a match of a game."""
-    return {"match": MATCH_ID, "game": always(game.id, "The game of the match.")}
+    return {"match": MATCH_ID, "game": always(game.id)}
 
 
 def versions(about: str) -> Shape:

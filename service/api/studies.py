@@ -26,6 +26,7 @@ from service.api.shapes import (
     SHARE,
     VERSION,
     by_game,
+    extending,
     growing,
     named,
     of_match,
@@ -174,11 +175,10 @@ def _action(game: Game, about: str) -> Shape:
     return described(growing(either(declared(game).action), "type"), about)
 
 
-def _hint(game: Game) -> Shape:
-    """Return the shape of a hint."""
-    option = record(
+_OPTION = named(
+    "HintOptionBase",
+    record(
         {
-            "action": _action(game, "The action."),
             "worth": described(
                 SHARE,
                 "What the level expects after it: about the share of a victory if `tries` is above 0, otherwise a value that only orders "
@@ -187,16 +187,32 @@ def _hint(game: Game) -> Shape:
             ),
             "tries": described(COUNT, "How often it was tried."),
         },
-        "An action that the level has compared with others.",
-    )
-    return record(
+        "What a level thinks of an action.",
+    ),
+)
+_HINT = named(
+    "HintBase",
+    record(
         {
-            **of_match(game),
+            "match": MATCH_ID,
             "version": described(VERSION, "The version at which it is given."),
             "seat": described(SEAT, "Your seat."),
             "level": described(ANY_TEXT, "The level of play that gives it."),
-            "action": _action(game, "What the level would do."),
             "iterations": described(COUNT, "How often it has tried something; 0 for a level that does not search."),
+        },
+        "What the hints of all games have.",
+    ),
+)
+
+
+def _hint(game: Game) -> Shape:
+    """Return the shape of a hint."""
+    option = extending(_OPTION, {"action": _action(game, "The action.")}, "An action that the level has compared with others.")
+    return extending(
+        _HINT,
+        {
+            **of_match(game),
+            "action": _action(game, "What the level would do."),
             "options": listing(option, about="The actions that it has compared, the best first; empty for a level that does not search."),
         },
         f"What a level of play would do in a practice match of {game.title}.",
@@ -244,31 +260,49 @@ _TURNING_POINT = named(
 )
 
 
-def _analysis_of(game: Game) -> Shape:
-    """Return the shape of an analysis."""
-    decision = record(
+_DECISION = named(
+    "DecisionBase",
+    record(
         {
             "version": versions("The version of the entry."),
             "seat": described(SEAT, "The seat that decided."),
-            "action": _action(game, "What it did."),
-            "best": _action(game, "What the level would have done. The same where it found nothing better."),
             "before": described(SHARE, "What the level expects with its own choice."),
             "chosen": described(SHARE, "What it expects after what the seat did, before any dice of it fall."),
             "loss": described(SHARE, "The difference: an error of the seat."),
             "after": described(SHARE, "What it expects when the seat decides next, or the result. Dice and other seats count here."),
             "expected": mapping(ANY_TEXT, SHARE, "What each seat could expect at this decision."),
         },
-        "A decision, and what the level thinks of it by what the seat knew then. Worths are shares of a victory, from 0 to 1.",
-    )
-    return record(
+        "What a level thinks of a decision by what the seat knew then. Worths are shares of a victory, from 0 to 1.",
+    ),
+)
+_ANALYSIS = named(
+    "AnalysisBase",
+    record(
         {
-            **of_match(game),
+            "match": MATCH_ID,
             "by": described(_ANALYST, "What has judged."),
             "outcome": described(OUTCOME_REACHED, "Who won, and why."),
             "seats": mapping(ANY_TEXT, _SEAT_ANALYSIS, "Each seat in figures."),
-            "decisions": listing(decision, about="Every decision between several actions, in the order of the match."),
             "turning_points": listing(_TURNING_POINT, about="Where the match turned, in its order."),
         },
+        "What the analyses of all games have.",
+    ),
+)
+
+
+def _analysis_of(game: Game) -> Shape:
+    """Return the shape of an analysis."""
+    decision = extending(
+        _DECISION,
+        {
+            "action": _action(game, "What it did."),
+            "best": _action(game, "What the level would have done. The same where it found nothing better."),
+        },
+        "A decision, and what the level thinks of it.",
+    )
+    return extending(
+        _ANALYSIS,
+        {**of_match(game), "decisions": listing(decision, about="Every decision between several actions, in the order of the match.")},
         f"The analysis of a match of {game.title} that is over.",
     )
 

@@ -10,12 +10,12 @@ from events.errors import BadList
 from games.kernel import Game, Refused, legal
 from games.schema import Shape, described, flag, listing, record
 from service import sight
-from service.api.frames import TRIED_FRAME
+from service.api.frames import FRAME_CHANGE
 from service.api.game_shapes import declared, game_actions
 from service.api.operations import Body, Call, Operation, in_json
 from service.api.pictures import drawing
 from service.api.playing import ALONE, actions_in, choice, expected_version
-from service.api.shapes import COUNT, SEAT, VERSION, by_game, of_match
+from service.api.shapes import COUNT, MATCH_ID, SEAT, VERSION, by_game, extending, named, of_match
 from service.context import Service
 from service.http.problems import refusal_problem
 from service.http.responses import json_response, private
@@ -57,20 +57,32 @@ def try_actions(service: Service, call: Call, match: str) -> Response:
     return private(json_response(body))
 
 
-def _tried(game: Game) -> Shape:
-    """Return the shape of what `try_actions` answers."""
-    return record(
+_TRIED = named(
+    "TriedBase",
+    record(
         {
-            **of_match(game),
+            "match": MATCH_ID,
             "seat": described(SEAT, "Your seat."),
             "version": described(VERSION, "The version from which it was tried."),
             "tried": described(COUNT, "How many of the actions were carried out."),
             "reveals": flag(
                 "Whether the last action was left out, because it draws chance or reveals something. It can be sent as the last of a list."
             ),
+            "frame": described(FRAME_CHANGE, "What would change in the picture of `version`, and the actions in sentences."),
+        },
+        "What tries have in all games.",
+    ),
+)
+
+
+def _tried(game: Game) -> Shape:
+    """Return the shape of what `try_actions` answers."""
+    return extending(
+        _TRIED,
+        {
+            **of_match(game),
             "view": described(declared(game).view, "The state document after the actions, as your seat would see it."),
             "choices": listing(choice(game), about="What you could do next in the game."),
-            "frame": described(TRIED_FRAME, "What would change in the picture of `version`, and the actions in sentences."),
         },
         f"What actions of yours would lead to in a match of {game.title}. Nothing was written.",
     )
