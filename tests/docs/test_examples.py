@@ -78,30 +78,56 @@ def python_bot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def typescript_bot(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The TypeScript bot, built. Skip without Node and npm, or without the packages."""
-    node, npm = shutil.which("node"), shutil.which("npm")
-    if node is None or npm is None:
+def npm() -> str:
+    """Return the npm command. Skip the test without Node and npm."""
+    node, found = shutil.which("node"), shutil.which("npm")
+    if node is None or found is None:
         pytest.skip("node and npm are not installed")
     if int(run(node, "--version", folder=EXAMPLES).removeprefix("v").split(".")[0]) < 20:
         pytest.skip("node is older than version 20")
+    return found
+
+
+def install(folder: Path, *command: str) -> None:
+    """Let npm install packages into a folder. Skip the test if they cannot be had."""
+    options = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"]
+    installed = subprocess.run([npm(), *command, *options], cwd=folder, capture_output=True, text=True, timeout=240, check=False)
+    if any(reason in installed.stderr for reason in OFFLINE):
+        pytest.skip("the npm packages cannot be fetched")
+    assert installed.returncode == 0, installed.stderr
+
+
+@pytest.fixture(scope="module")
+def typescript_bot(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The TypeScript bot, built. Skip without Node and npm, or without the packages."""
     folder = tmp_path_factory.mktemp("typescript")
     bot = folder / "examples" / "typescript_bot"
     shutil.copytree(EXAMPLES / "typescript_bot", bot, ignore=shutil.ignore_patterns("node_modules", "generated", "built"))
     shutil.copy(DESCRIPTION, folder)
-    command = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"]
-    installed = subprocess.run(command, cwd=bot, capture_output=True, text=True, timeout=240, check=False)
-    if any(reason in installed.stderr for reason in OFFLINE):
-        pytest.skip("the npm packages cannot be fetched")
-    assert installed.returncode == 0, installed.stderr
-    run(npm, "run", "build", folder=bot)
+    install(bot, "ci")
+    run(npm(), "run", "build", folder=bot)
     return bot
 
 
 def test_the_python_bot_has_strict_types_without_a_cast(python_bot: Path) -> None:
     run(BIN / "mypy", "--strict", "--follow-imports=silent", "bot.py", folder=python_bot, MYPYPATH=str(python_bot))
     assert not re.search(r"\bcast\b|\bAny\b|type: ignore", (python_bot / "bot.py").read_text())
+
+
+@pytest.mark.soak
+def test_the_generated_client_in_python_has_strict_types(python_bot: Path) -> None:
+    """A model whose list had the model's own name would be an error."""
+    assert "no issues found" in run(BIN / "mypy", "--strict", "ledger_client", folder=python_bot)
+
+
+@pytest.mark.soak
+def test_linters_find_nothing_in_the_description(tmp_path: Path) -> None:
+    install(tmp_path, "install", "@stoplight/spectral-cli@6.16.3", "@redocly/cli@2.77.0")
+    (tmp_path / ".spectral.yaml").write_text('extends: ["spectral:oas"]\n')
+    commands, quiet = tmp_path / "node_modules" / ".bin", {"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true"}
+    assert "No results" in run(commands / "spectral", "lint", "--fail-severity", "hint", DESCRIPTION, folder=tmp_path)
+    found = run(commands / "redocly", "lint", "--extends", "recommended", "--format", "json", DESCRIPTION, folder=tmp_path, **quiet)
+    assert re.sub(r"\s", "", found[found.index("{") :]).startswith('{"totals":{"errors":0,"warnings":0,"ignored":0}')
 
 
 def test_strict_types_notice_a_wrong_seat(python_bot: Path) -> None:
