@@ -1,4 +1,4 @@
-"""Write openapi.yaml from the code: `./run openapi`. `--play` first plays a match and writes its answers as examples (tools/examples.py)."""
+"""Write openapi.yaml from the code: `./run openapi`. `--play` first plays a match for its examples (tools/examples.py)."""
 
 from __future__ import annotations
 
