@@ -1,6 +1,6 @@
-"""Checkpoints of a Merkle log (c2sp.org/tlog-checkpoint), and proofs that a leaf is in one (c2sp.org/tlog-proof@v1).
+"""Read and write checkpoints of a Merkle log (c2sp.org/tlog-checkpoint) and proofs of inclusion (c2sp.org/tlog-proof@v1).
 
-A checkpoint is the text of a signed note: the origin of the log, the size of its tree and the root in base64, a line each.
+A checkpoint is the text of a signed note. It has three lines: the origin of the log, the size of its tree, and the root in base64.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SIZE = re.compile("0|[1-9][0-9]{0,15}")
 
 
 class Checkpoint(NamedTuple):
-    """The head of a log: its origin, the number of its leaves, and the root (32 bytes)."""
+    """The head of a log: its origin, its number of leaves, and its root (32 bytes)."""
 
     origin: str
     size: int
@@ -38,7 +38,10 @@ class Checkpoint(NamedTuple):
 
 
 class Proof(NamedTuple):
-    """A proof that a log has the leaf with the index `leaf`: the hashes from that beside it to that below the root, and the checkpoint."""
+    """A proof that a log has the leaf with the index `leaf`.
+
+    `path`: the hashes from the leaf's sibling up to the node below the root. `note`: the signed checkpoint.
+    """
 
     leaf: int
     path: tuple[bytes, ...]
@@ -46,23 +49,23 @@ class Proof(NamedTuple):
 
 
 def parse(text: str) -> Checkpoint:
-    """Return the checkpoint that the text of a note says. Lines that extend it are ignored. Raises Malformed.
+    """Return the checkpoint in the text of a note. Extension lines are ignored. Raises Malformed.
 
     >>> parse(Checkpoint("warledger.example", 300, bytes(32)).text).size
     300
     >>> parse("no checkpoint")
     Traceback (most recent call last):
         ...
-    evidence.notes.Malformed: a checkpoint has an origin, a size and a root, a line each
+    evidence.notes.Malformed: a checkpoint has an origin, a size and a root, each on its own line
     """
     lines = text.split("\n")
     if len(lines) < 4 or lines[-1] or not all(lines[:-1]):
-        raise Malformed("a checkpoint has an origin, a size and a root, a line each")
+        raise Malformed("a checkpoint has an origin, a size and a root, each on its own line")
     return Checkpoint(lines[0], size(lines[1]), hash_of(lines[2]))
 
 
 def of_note(note: str | bytes) -> tuple[Checkpoint, Note]:
-    """Return the checkpoint in a signed note, and the note, whose signatures are not checked yet. Raises Malformed.
+    """Return the checkpoint in a signed note, and the note. The signatures are not checked. Raises Malformed.
 
     >>> from evidence.notes import SigningKey
     >>> note = SigningKey("warledger.example", bytes(32)).sign(Checkpoint("warledger.example", 300, bytes(32)).text)
@@ -84,7 +87,7 @@ def proof_text(proof: Proof) -> str:
 
 
 def parse_proof(text: str) -> Proof:
-    """Return the proof that a text says. Raises Malformed.
+    """Return the proof in a text. Raises Malformed.
 
     >>> parse_proof(proof_text(Proof(2, (bytes(32),), "(the signed checkpoint)"))).leaf
     2
@@ -99,7 +102,7 @@ def parse_proof(text: str) -> Proof:
 
 
 def includes(checkpoint: Checkpoint, proof: Proof, leaf: bytes) -> bool:
-    """Return True if a proof shows that the leaf, as bytes, is in the log as the checkpoint has it.
+    """Return True if a proof shows that a leaf (its bytes) is in the log of a checkpoint.
 
     >>> checkpoint = Checkpoint("warledger.example", 1, tree.leaf_hash(b"a"))
     >>> includes(checkpoint, Proof(0, (), ""), b"a"), includes(checkpoint, Proof(0, (), ""), b"b")
@@ -109,7 +112,7 @@ def includes(checkpoint: Checkpoint, proof: Proof, leaf: bytes) -> bool:
 
 
 def hash_line(found: bytes) -> str:
-    r"""Return the line of a hash in a proof.
+    r"""Return a hash as a line of a proof.
 
     >>> hash_line(bytes(32))
     'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n'
@@ -137,7 +140,7 @@ def hash_of(line: str) -> bytes:
 
 
 def hashes_of(lines: Sequence[str]) -> tuple[bytes, ...]:
-    """Return the hashes of a proof, one a line. Raises Malformed."""
+    """Return the hashes in the lines of a proof. Raises Malformed."""
     if len(lines) > tree.LONGEST:
         raise Malformed(f"a proof has at most {tree.LONGEST} hashes")
     return tuple(map(hash_of, lines))

@@ -1,4 +1,4 @@
-"""Cosignatures of witnesses (c2sp.org/tlog-cosignature, Ed25519), and the request for one (c2sp.org/tlog-witness)."""
+"""Make and check the cosignatures of witnesses (c2sp.org/tlog-cosignature, Ed25519), and the requests for them (c2sp.org/tlog-witness)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LENGTH = _TIMESTAMP + 64
 
 
 class Request(NamedTuple):
-    """A request for a cosignature: the size that the witness has seen, a proof of consistency from there, and the signed checkpoint."""
+    """A request for a cosignature: the size that the witness saw last, a proof of consistency from that size, and the signed checkpoint."""
 
     old: int
     path: tuple[bytes, ...]
@@ -25,7 +25,7 @@ class Request(NamedTuple):
 
 
 def cosign(key: SigningKey, text: str, seconds: int) -> Signature:
-    """Return the cosignature of a checkpoint's text at a moment, in seconds since 1970. The key is of the kind COSIGNATURE.
+    """Return the cosignature of a checkpoint's text. `seconds`: the time, since 1970. The key is of the kind COSIGNATURE.
 
     >>> witness = SigningKey("witness.example", bytes(32), COSIGNATURE)
     >>> text = checkpoints.Checkpoint("warledger.example", 300, bytes(32)).text
@@ -37,7 +37,7 @@ def cosign(key: SigningKey, text: str, seconds: int) -> Signature:
 
 
 def cosigned_at(key: VerifierKey, text: str, signature: Signature) -> int | None:
-    r"""Return when a witness has cosigned a checkpoint's text, in seconds since 1970; None if this is no cosignature of this key.
+    r"""Return when a witness cosigned a checkpoint's text, in seconds since 1970, or None if the key did not make this cosignature.
 
     >>> witness = SigningKey("witness.example", bytes(32), COSIGNATURE)
     >>> text = checkpoints.Checkpoint("warledger.example", 300, bytes(32)).text
@@ -52,7 +52,7 @@ def cosigned_at(key: VerifierKey, text: str, signature: Signature) -> int | None
 
 
 def cosignatures(note: Note, keys: Iterable[VerifierKey]) -> tuple[Signature, ...]:
-    """Return the cosignatures of a checkpoint that are good and by one of these keys, at most one of each.
+    """Return the valid cosignatures of a checkpoint by these keys, at most one for each key.
 
     >>> witness = SigningKey("witness.example", bytes(32), COSIGNATURE)
     >>> text = checkpoints.Checkpoint("warledger.example", 300, bytes(32)).text
@@ -69,7 +69,7 @@ def cosignatures(note: Note, keys: Iterable[VerifierKey]) -> tuple[Signature, ..
 
 
 def with_cosignatures(note: str, added: Iterable[Signature]) -> str:
-    """Return a signed checkpoint with cosignatures under it. Raises Malformed.
+    """Return a signed checkpoint with cosignatures added. Raises Malformed.
 
     >>> witness = SigningKey("witness.example", bytes(32), COSIGNATURE)
     >>> text = checkpoints.Checkpoint("warledger.example", 300, bytes(32)).text
@@ -82,7 +82,7 @@ def with_cosignatures(note: str, added: Iterable[Signature]) -> str:
 
 
 def lines_of(signatures: Iterable[Signature]) -> str:
-    r"""Return signatures as a witness answers with them, a line each.
+    r"""Return signatures as lines, as in the answer of a witness.
 
     >>> witness = SigningKey("witness.example", bytes(32), COSIGNATURE)
     >>> lines_of([cosign(witness, "text\n", 1790000000)])[:18]
@@ -92,7 +92,7 @@ def lines_of(signatures: Iterable[Signature]) -> str:
 
 
 def signatures_in(text: str, lines: str) -> tuple[Signature, ...]:
-    r"""Return the signatures that a witness has answered with for a checkpoint's text. Raises Malformed.
+    r"""Return the signatures in a witness's answer for a checkpoint's text. Raises Malformed.
 
     >>> witness = SigningKey("witness.example", bytes(32), COSIGNATURE)
     >>> signature = cosign(witness, "text\n", 1790000000)
@@ -112,19 +112,19 @@ def request_text(request: Request) -> str:
 
 
 def parse_request(body: str) -> Request:
-    """Return the request in a body. Raises Malformed.
+    """Return the request in a request body. Raises Malformed.
 
     >>> parse_request(request_text(Request(200, (), "(the signed checkpoint)")))
     Request(old=200, path=(), note='(the signed checkpoint)')
     >>> parse_request("new")
     Traceback (most recent call last):
         ...
-    evidence.notes.Malformed: a request begins with the size that was seen, and has an empty line before the checkpoint
+    evidence.notes.Malformed: a request begins with the line `old <size>`, and has an empty line before the checkpoint
     """
     head, gap, note = body.partition("\n\n")
     first, *lines = head.split("\n")
     if not gap or not first.startswith("old "):
-        raise Malformed("a request begins with the size that was seen, and has an empty line before the checkpoint")
+        raise Malformed("a request begins with the line `old <size>`, and has an empty line before the checkpoint")
     return Request(checkpoints.size(first.removeprefix("old ")), checkpoints.hashes_of(lines), note)
 
 

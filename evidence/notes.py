@@ -1,6 +1,6 @@
-"""Signed notes: texts with signatures under them, as c2sp.org/signed-note describes them, and the Ed25519 keys that sign them.
+"""Sign texts and check signatures: signed notes (c2sp.org/signed-note) and their Ed25519 keys.
 
-A note is a text that ends with a line end, an empty line, and a line for each signature:
+A note is a text that ends with a newline, then an empty line, then one line for each signature:
 
     — <name of the key> <base64 of the id of the key, 4 bytes, and the signature>
 """
@@ -19,7 +19,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 ED25519 = 1  # signs the text of a note
-COSIGNATURE = 4  # signs a checkpoint and a moment (c2sp.org/tlog-cosignature)
+COSIGNATURE = 4  # signs a checkpoint and a time (c2sp.org/tlog-cosignature)
 
 _MARK = "— "
 _BIGGEST = 1_000_000  # bytes of a note
@@ -30,15 +30,15 @@ _VKEY = re.compile(r"([^+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/=]{44,60})")
 
 
 class Malformed(ValueError):
-    """A text is not a signed note, or not a verifier key."""
+    """A text is not a valid signed note, or not a valid verifier key."""
 
 
 class Unverified(ValueError):
-    """No signature of a note is by a known key, or one that says that it is is not."""
+    """No known key signed the note, or a signature under the name of a known key is wrong."""
 
 
 class Signature(NamedTuple):
-    """A signature as it stands under a note: the name and the id (4 bytes) of the key, and the bytes of the signature."""
+    """A signature line of a note: the name and the id (4 bytes) of the key, and the bytes of the signature."""
 
     name: str
     key_id: bytes
@@ -46,7 +46,7 @@ class Signature(NamedTuple):
 
 
 class Note(NamedTuple):
-    """A text, with its last line end, and the signatures under it. Nothing says yet that they are good."""
+    """A text, with its final newline, and its signatures. They are not checked yet."""
 
     text: str
     signatures: tuple[Signature, ...]
@@ -71,7 +71,7 @@ class VerifierKey(NamedTuple):
 
     @property
     def vkey(self) -> str:
-        """The key in one line, as people note it and programs are given it.
+        """The key in one line, the form for configuration and documents.
 
         >>> key = SigningKey("warledger.example/1", bytes(32))
         >>> key.verifier.vkey
@@ -80,7 +80,7 @@ class VerifierKey(NamedTuple):
         return f"{self.name}+{self.id.hex()}+{base64.b64encode(bytes([self.kind]) + self.public).decode()}"
 
     def signed(self, message: bytes, signature: bytes) -> bool:
-        """Return True if the signature, 64 bytes, is by this key and over this message.
+        """Return True if this key made the signature (64 bytes) of this message.
 
         >>> key = SigningKey("warledger.example/1", bytes(32))
         >>> signed = key.signature(b"a text")
@@ -95,7 +95,7 @@ class VerifierKey(NamedTuple):
 
 
 class SigningKey:
-    """The private half of a key, from 32 secret bytes. Raises Malformed if a key cannot have this name."""
+    """The private half of a key, made from 32 secret bytes. Raises Malformed if a key cannot have this name."""
 
     __slots__ = ("verifier", "_id", "_private")
 
@@ -107,7 +107,7 @@ class SigningKey:
         self._id = self.verifier.id
 
     def signature(self, message: bytes) -> Signature:
-        """Return the signature over a message: for ED25519 the bytes of a note's text.
+        """Return the signature of a message. For ED25519, the message is the text of a note.
 
         >>> key = SigningKey("warledger.example/1", bytes(32))
         >>> signed = key.signature(b"a text")
@@ -117,11 +117,11 @@ class SigningKey:
         return Signature(self.verifier.name, self._id, self._private.sign(message))
 
     def derived(self, about: bytes) -> bytes:
-        """Return 32 bytes that follow from the secret and from `about`, and tell nothing of the secret (HMAC-SHA-256)."""
+        """Return 32 bytes derived from the secret and `about` (HMAC-SHA-256). They reveal nothing about the secret."""
         return hmac.digest(self._private.private_bytes_raw(), b"derived\n" + about, "sha256")
 
     def sign(self, text: str) -> str:
-        r"""Return the note of a text that ends with a line end. Raises Malformed if no note can have the text.
+        r"""Return the signed note of a text that ends with a newline. Raises Malformed if no note can have the text.
 
         >>> key = SigningKey("warledger.example/1", bytes(32))
         >>> print(key.sign("a text\n"), end="")
@@ -142,25 +142,25 @@ def valid_name(name: str) -> bool:
 
 
 def write(note: Note) -> str:
-    r"""Return a note as text. Raises Malformed if it has no signature, or its text has no line end at its end or a control character.
+    r"""Return a note as text. Raises Malformed if it has no signature, no newline at the end of its text, or a control character.
 
     >>> write(Note("a text\n", (Signature("me", bytes(4), bytes(64)),)))[:20]
     'a text\n\n— me AAAAAAA'
     >>> write(Note("a text", (Signature("me", bytes(4), bytes(64)),)))
     Traceback (most recent call last):
         ...
-    evidence.notes.Malformed: the text of a note ends with a line end and has no other control character
+    evidence.notes.Malformed: the text of a note ends with a newline and has no control characters except newlines
     """
     if not note.signatures:
         raise Malformed("a note has at least one signature")
     if not note.text.endswith("\n") or _CONTROL.search(note.text):
-        raise Malformed("the text of a note ends with a line end and has no other control character")
+        raise Malformed("the text of a note ends with a newline and has no control characters except newlines")
     lines = (f"{_MARK}{name} {base64.b64encode(key + signature).decode()}\n" for name, key, signature in note.signatures)
     return f"{note.text}\n{''.join(lines)}"
 
 
 def parse(note: str | bytes) -> Note:
-    r"""Return the text and the signatures of a note, without checking any. Raises Malformed.
+    r"""Return the text and the signatures of a note. The signatures are not checked. Raises Malformed.
 
     >>> key = SigningKey("warledger.example/1", bytes(32))
     >>> note = parse(key.sign("a text\n"))
@@ -171,12 +171,12 @@ def parse(note: str | bytes) -> Note:
         raw = note.encode() if isinstance(note, str) else note
         whole = raw.decode()
     except UnicodeError:
-        raise Malformed("a note is UTF-8") from None
+        raise Malformed("a note is encoded in UTF-8") from None
     if len(raw) > _BIGGEST:
         raise Malformed(f"a note has at most {_BIGGEST} bytes")
     text, gap, under = whole.rpartition("\n\n")
     if not gap or not under.endswith("\n") or _CONTROL.search(whole):
-        raise Malformed("a note is a text, an empty line and lines of signatures, without other control characters")
+        raise Malformed("a note is a text, an empty line and signature lines, without control characters except newlines")
     lines = under[:-1].split("\n")
     if len(lines) > _MOST:
         raise Malformed(f"a note has at most {_MOST} signatures")
@@ -184,9 +184,9 @@ def parse(note: str | bytes) -> Note:
 
 
 def opened(note: str | bytes | Note, keys: Iterable[VerifierKey]) -> Note:
-    r"""Return the note with the signatures that are by one of the keys; ignore those of unknown keys.
+    r"""Check a note. Return it with the signatures by these keys; signatures by other keys are ignored.
 
-    Raises Malformed, and Unverified if a known key did not sign this text, or no known key signed it.
+    Raises Malformed, and Unverified if the signature of a known key is wrong or no known key signed the note.
 
     >>> key = SigningKey("warledger.example/1", bytes(32))
     >>> opened(key.sign("a text\n"), [key.verifier]).text
@@ -194,7 +194,7 @@ def opened(note: str | bytes | Note, keys: Iterable[VerifierKey]) -> Note:
     >>> opened(key.sign("a text\n"), [SigningKey("somebody", bytes(31) + b"x").verifier])
     Traceback (most recent call last):
         ...
-    evidence.notes.Unverified: no signature is by a key that is known
+    evidence.notes.Unverified: no known key signed the note
     """
     found = note if isinstance(note, Note) else parse(note)
     known = {(key.name, key.id): key for key in keys if key.kind == ED25519}
@@ -204,15 +204,15 @@ def opened(note: str | bytes | Note, keys: Iterable[VerifierKey]) -> Note:
         if key is None:
             continue
         if not key.signed(found.text.encode(), signature.signature):
-            raise Unverified(f"the signature of {key.name} with the key {key.id.hex()} does not fit the text")
+            raise Unverified(f"the signature by {key.name} with the key {key.id.hex()} does not match the text")
         good.append(signature)
     if not good:
-        raise Unverified("no signature is by a key that is known")
+        raise Unverified("no known key signed the note")
     return Note(found.text, tuple(good))
 
 
 def parse_vkey(vkey: str) -> VerifierKey:
-    """Return the verifier key that is written in one line. Raises Malformed.
+    """Return the verifier key in a line of text. Raises Malformed.
 
     >>> key = SigningKey("warledger.example/1", bytes(32))
     >>> parse_vkey(key.verifier.vkey) == key.verifier
@@ -220,15 +220,15 @@ def parse_vkey(vkey: str) -> VerifierKey:
     >>> parse_vkey("warledger.example/1+00000000+AQ==")
     Traceback (most recent call last):
         ...
-    evidence.notes.Malformed: 'warledger.example/1+00000000+AQ==' is not the verifier key of an Ed25519 key
+    evidence.notes.Malformed: 'warledger.example/1+00000000+AQ==' is not an Ed25519 verifier key
     """
     found = _VKEY.fullmatch(vkey)
     key = _decoded(found[3]) if found is not None else b""
     if found is None or not valid_name(found[1]) or len(key) != 33 or key[0] not in (ED25519, COSIGNATURE):
-        raise Malformed(f"{vkey!r} is not the verifier key of an Ed25519 key")
+        raise Malformed(f"{vkey!r} is not an Ed25519 verifier key")
     parsed = VerifierKey(found[1], key[0], key[1:])
     if parsed.id.hex() != found[2]:
-        raise Malformed(f"{vkey!r} has an id that is not that of its key")
+        raise Malformed(f"the id in {vkey!r} does not match its key")
     return parsed
 
 
@@ -236,12 +236,12 @@ def _signature(line: str) -> Signature:
     mark, name, encoded = line[: len(_MARK)], *line[len(_MARK) :].partition(" ")[::2]
     decoded = _decoded(encoded)
     if mark != _MARK or not valid_name(name) or len(decoded) < 5:
-        raise Malformed(f"{line!r} is not the line of a signature")
+        raise Malformed(f"{line!r} is not a signature line")
     return Signature(name, decoded[:4], decoded[4:])
 
 
 def _decoded(text: str) -> bytes:
-    """Return the bytes of a base64 text; none if it is not the one base64 text of any."""
+    """Return the bytes of a base64 text, or no bytes if it is not canonical base64."""
     try:
         decoded = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):

@@ -1,4 +1,4 @@
-"""Tiles: the hashes of a Merkle tree as C2SP tlog-tiles serves them, 256 of a level at a time, and how a tree grows by them.
+"""Store and serve a Merkle tree as tiles of 256 hashes (C2SP tlog-tiles), and let it grow.
 
 A tile of level L has the hashes of whole subtrees of 256 ** L leaves. Level 0 has the hashes of leaves. Only the last tile of a level may
 have fewer than 256 hashes.
@@ -13,7 +13,7 @@ from typing import NamedTuple
 from evidence.tree import SIZE, Node, Span, hash_of, hash_of_span, leaf_hash, subtrees
 
 WIDTH = 256
-HEIGHT = 8  # levels of the tree that a tile has
+HEIGHT = 8  # levels of the tree in a tile
 LEVELS = 7  # levels of tiles for every tree that can be numbered
 
 LONGEST_LEAF = 65_535  # bytes
@@ -33,7 +33,7 @@ class Tile(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """The right edge of a tree, from which it grows: its size, and the hashes of the last tile of each level unless that is whole."""
+    """The right edge of a tree, where it grows: its size, and for each level the hashes of the last tile if that is not whole."""
 
     size: int = 0
     rows: tuple[tuple[bytes, ...], ...] = ()
@@ -50,11 +50,11 @@ class Edge(NamedTuple):
 
 
 class BadTile(ValueError):
-    """A path names no tile, or bytes are not those of a bundle. The text says which."""
+    """A path names no tile, or bytes are not a valid tile or bundle. The text says which."""
 
 
 def path(number: int) -> str:
-    """Return the number of a tile as it is in addresses: `x001/x234/067` for 1234067.
+    """Return the number of a tile as a path: `x001/x234/067` for 1234067.
 
     >>> path(7), path(1234067)
     ('007', 'x001/x234/067')
@@ -66,14 +66,14 @@ def path(number: int) -> str:
 
 
 def number_and_width(text: str) -> tuple[int, int]:
-    """Return the number and the width of a tile from `<N>` or `<N>.p/<W>` in an address. Raise BadTile.
+    """Return the number and the width of a tile from `<N>` or `<N>.p/<W>` in a URL. Raises BadTile.
 
     >>> number_and_width("x001/x234/067"), number_and_width("067.p/12")
     ((1234067, 256), (67, 12))
     >>> number_and_width("67")
     Traceback (most recent call last):
         ...
-    evidence.tiles.BadTile: A tile is named like x001/x234/067.
+    evidence.tiles.BadTile: a tile is named like x001/x234/067
     """
     number, partial, width = text.partition(".p/")
     if len(number) > 24 or _NUMBER.fullmatch(number) is None:
@@ -89,7 +89,7 @@ def number_and_width(text: str) -> tuple[int, int]:
 
 
 def width_of(level: int, number: int, size: int) -> int:
-    """Return how many hashes a tile has in a tree of `size` leaves: 0 to 256.
+    """Return the number of hashes that a tile has in a tree of `size` leaves: 0 to 256.
 
     >>> width_of(0, 0, 300), width_of(0, 1, 300), width_of(1, 0, 300)
     (256, 44, 1)
@@ -98,7 +98,7 @@ def width_of(level: int, number: int, size: int) -> int:
 
 
 def edge_tiles(size: int) -> list[Tile]:
-    """Return the tiles at the right edge of a tree that are not whole, one of each level below the root. Some are empty.
+    """Return the partial tiles at the right edge of a tree, one for each level below the root. Some are empty.
 
     >>> edge_tiles(300)
     [Tile(level=0, number=1, width=44), Tile(level=1, number=0, width=1)]
@@ -113,7 +113,7 @@ def edge_tiles(size: int) -> list[Tile]:
 
 
 def grow(edge: Edge, leaves: Iterable[bytes]) -> tuple[Edge, list[list[bytes]]]:
-    """Return the edge after more leaves, given by their hashes, and the hashes that are new on each level.
+    """Add leaves, given by their hashes. Return the new edge, and the new hashes of each level.
 
     >>> edge, added = grow(Edge(), leaf_hashes(str(number).encode() for number in range(300)))
     >>> edge.size, [len(row) for row in edge.rows], [len(row) for row in added]
@@ -139,7 +139,7 @@ def grow(edge: Edge, leaves: Iterable[bytes]) -> tuple[Edge, list[list[bytes]]]:
 
 
 def tiles_of(spans: Iterable[Span], size: int) -> list[Tile]:
-    """Return the tiles that have the hashes of spans of a tree of `size` leaves, each once.
+    """Return the tiles needed for the hashes of these spans in a tree of `size` leaves, each tile once.
 
     >>> tiles_of([Span(0, 256), Span(256, 300)], 300)
     [Tile(level=0, number=1, width=44), Tile(level=1, number=0, width=1)]
@@ -149,7 +149,7 @@ def tiles_of(spans: Iterable[Span], size: int) -> list[Tile]:
 
 
 def node_of(fetch: Fetch) -> Node:
-    """Return the function that finds the hash of a whole subtree in tiles.
+    """Return a function that finds the hash of a whole subtree in tiles.
 
     >>> found = leaf_hashes([b"a", b"b", b"c"])
     >>> node = node_of(lambda level, number, width: found[:width])
@@ -167,14 +167,14 @@ def node_of(fetch: Fetch) -> Node:
 
 
 def hashes(tile: bytes) -> list[bytes]:
-    """Return the hashes in the bytes of a tile. Raise BadTile.
+    """Return the hashes in the bytes of a tile. Raises BadTile.
 
     >>> [len(each) for each in hashes(bytes(64))]
     [32, 32]
     >>> hashes(bytes(65))
     Traceback (most recent call last):
         ...
-    evidence.tiles.BadTile: A tile is made of hashes of 32 bytes.
+    evidence.tiles.BadTile: a tile is made of hashes of 32 bytes
     """
     if len(tile) % SIZE:
         raise BadTile("a tile is made of hashes of 32 bytes")
@@ -182,7 +182,7 @@ def hashes(tile: bytes) -> list[bytes]:
 
 
 def bundle(leaves: Iterable[bytes]) -> bytes:
-    r"""Return leaves as a bundle of entries: each with its length in two bytes before it.
+    r"""Return leaves as a bundle of entries. Two bytes before each leaf hold its length.
 
     >>> bundle([b"one", b"two"])
     b'\x00\x03one\x00\x03two'
@@ -191,14 +191,14 @@ def bundle(leaves: Iterable[bytes]) -> bytes:
 
 
 def unbundled(data: bytes) -> list[bytes]:
-    """Return the leaves in a bundle. Raise BadTile.
+    """Return the leaves in a bundle. Raises BadTile.
 
     >>> unbundled(bundle([b"one", b"two"]))
     [b'one', b'two']
     >>> unbundled(bundle([b"one"])[:-1])
     Traceback (most recent call last):
         ...
-    evidence.tiles.BadTile: A bundle ends within an entry.
+    evidence.tiles.BadTile: a bundle ends within an entry
     """
     found, place = [], 0
     while place < len(data):

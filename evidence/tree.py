@@ -1,8 +1,8 @@
-"""The Merkle tree of RFC 6962 over SHA-256: roots, and proofs of inclusion and of consistency.
+"""Compute roots, inclusion proofs and consistency proofs of a Merkle tree (RFC 6962, SHA-256), and check them.
 
-The tree of `size` leaves is never held as a whole. A proof is first a list of spans: ranges of leaves whose hashes it needs. A span is made
-of whole subtrees, each named by its level (the number of its leaves is 2 to the power of it) and its number on that level. `Node` finds the
-hash of a whole subtree; evidence/tiles.py has one that reads tiles.
+The whole tree is never in memory. A proof is first a list of spans: the ranges of leaves whose hashes it needs. A span consists of whole
+subtrees. A subtree of level L has 2 ** L leaves; its number is its place on that level. A `Node` finds the hash of a whole subtree;
+evidence/tiles.py has one that reads tiles.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ EMPTY = sha256(b"").digest()
 
 SIZE = 32  # bytes of a hash
 LARGEST = (1 << 53) - 1
-LONGEST = 63  # hashes of a proof, for trees that can be numbered
+LONGEST = 63  # hashes of a proof
 
 Node = Callable[[int, int], bytes]
 
 
 class Span(NamedTuple):
-    """The leaves from `begin` to before `end`, whose hash is that of a tree of its own."""
+    """The leaves from `begin` up to `end` (excluded). The hash of a span is the root of a tree of these leaves."""
 
     begin: int
     end: int
@@ -38,7 +38,7 @@ def leaf_hash(leaf: bytes) -> bytes:
 
 
 def node_hash(left: bytes, right: bytes) -> bytes:
-    """Return the hash of a node from those of its children.
+    """Return the hash of a node from the hashes of its children.
 
     >>> node_hash(leaf_hash(b"a"), leaf_hash(b"b")) == hash_of([leaf_hash(b"a"), leaf_hash(b"b")])
     True
@@ -47,7 +47,7 @@ def node_hash(left: bytes, right: bytes) -> bytes:
 
 
 def hash_of(hashes: Sequence[bytes]) -> bytes:
-    """Return the hash of the tree over these hashes, which are those of leaves, or of whole subtrees of one level.
+    """Return the root over these hashes. They belong to leaves, or to whole subtrees of one level.
 
     >>> one, two, three = map(leaf_hash, (b"a", b"b", b"c"))
     >>> hash_of([one, two, three]) == node_hash(node_hash(one, two), three)
@@ -65,7 +65,7 @@ def hash_of(hashes: Sequence[bytes]) -> bytes:
 
 
 def subtrees(span: Span) -> Iterator[tuple[int, int]]:
-    """Yield the whole subtrees of a span from left to right, as level and number.
+    """Yield the level and the number of each whole subtree of a span, from left to right.
 
     >>> list(subtrees(Span(0, 7)))
     [(2, 0), (1, 2), (0, 6)]
@@ -78,7 +78,7 @@ def subtrees(span: Span) -> Iterator[tuple[int, int]]:
 
 
 def hash_of_span(span: Span, node: Node) -> bytes:
-    """Return the hash of a span from those of its whole subtrees.
+    """Return the hash of a span from the hashes of its whole subtrees.
 
     >>> leaves = [leaf_hash(name) for name in (b"a", b"b", b"c", b"d", b"e")]
     >>> node = lambda level, number: hash_of(leaves[number << level : (number + 1) << level])
@@ -101,7 +101,7 @@ def root_span(size: int) -> list[Span]:
 
 
 def inclusion_spans(index: int, size: int) -> list[Span]:
-    """Return the spans of the proof that a leaf is in a tree, from that beside the leaf to that below the root. Raise ValueError.
+    """Return the spans of an inclusion proof, from the leaf's sibling up to the node below the root. Raises ValueError.
 
     >>> inclusion_spans(2, 5)
     [Span(begin=3, end=4), Span(begin=0, end=2), Span(begin=4, end=5)]
@@ -126,9 +126,9 @@ def inclusion_spans(index: int, size: int) -> list[Span]:
 
 
 def consistency_spans(first: int, second: int) -> list[Span]:
-    """Return the spans of the proof that the tree of `first` leaves is the beginning of that of `second`. Raise ValueError.
+    """Return the spans of the proof that a tree of `second` leaves begins with the tree of its `first` leaves. Raises ValueError.
 
-    It is empty if both are the same tree, or if the first is empty.
+    The proof is empty if both trees are equal, or if the first is empty.
 
     >>> consistency_spans(3, 5), consistency_spans(5, 5)
     ([Span(begin=2, end=3), Span(begin=3, end=4), Span(begin=0, end=2), Span(begin=4, end=5)], [])
@@ -164,7 +164,7 @@ def proof(spans: Sequence[Span], node: Node) -> list[bytes]:
 
 
 def is_included(leaf: bytes, index: int, size: int, path: Sequence[bytes], root: bytes) -> bool:
-    """Return True if a path proves that the leaf with the hash `leaf` is in the tree with this size and root (RFC 9162, 2.1.3.2).
+    """Return True if a path proves that a tree has the leaf with the hash `leaf` at `index` (RFC 9162, 2.1.3.2).
 
     >>> leaves = [leaf_hash(name) for name in (b"a", b"b", b"c", b"d", b"e")]
     >>> node = lambda level, number: hash_of(leaves[number << level : (number + 1) << level])

@@ -1,6 +1,6 @@
-"""What a witness does: it keeps the newest checkpoint of each log that it has seen, and cosigns only what continues it.
+"""Decide whether a witness cosigns a checkpoint: only if it continues the newest checkpoint of that log that the witness has cosigned.
 
-The rules are those of c2sp.org/tlog-witness. What is kept, and how it stays atomic, is for the caller to see to.
+The rules are those of c2sp.org/tlog-witness. The caller stores the newest checkpoint of each log, and makes check and store atomic.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from evidence.notes import Malformed, Note, SigningKey, Unverified, VerifierKey,
 
 
 class Answer(NamedTuple):
-    """The answer to a request: its status, its body, and the checkpoint to keep from now on, if it is cosigned.
+    """The answer to a request: its HTTP status and body, and the checkpoint to keep from now on, if it is cosigned.
 
-    `fork`: the two checkpoints show that the log has two histories.
+    `fork`: this checkpoint and the kept one show that the log has two histories.
     """
 
     status: int
@@ -26,9 +26,9 @@ class Answer(NamedTuple):
 
 
 def answer(body: str, logs: Mapping[str, Sequence[VerifierKey]], seen: Mapping[str, Checkpoint], key: SigningKey, seconds: int) -> Answer:
-    """Return the answer of a witness to a request, at a moment in seconds since 1970.
+    """Return the answer of a witness to a request. `seconds`: the time, since 1970.
 
-    `logs`: the keys of each log that it knows, by origin. `seen`: the newest checkpoint of each that it has cosigned.
+    `logs`: the keys of each log that the witness knows, by origin. `seen`: the newest checkpoint that it cosigned, by origin.
     """
     try:
         request = cosigning.parse_request(body)
@@ -54,7 +54,7 @@ def answer(body: str, logs: Mapping[str, Sequence[VerifierKey]], seen: Mapping[s
 
 
 def is_signed(note: Note, keys: Sequence[VerifierKey]) -> bool:
-    """Return True if a note is signed by one of these keys, and none of them is said to have signed it that has not."""
+    """Return True if one of these keys signed the note, and no signature under the name of one of them is wrong."""
     try:
         opened(note, keys)
     except (Unverified, Malformed):

@@ -717,7 +717,7 @@ def salt_a_part_otherwise(case: Case) -> int | None:
 
 @tampering("shown_differs", (PYTHON,))
 def lie_about_what_is_hidden(case: Case) -> int | None:
-    """A viewer was shown something false in place of what is hidden, with its true leaf; afterwards there is the whole dossier."""
+    """A viewer was shown something false in place of what is hidden, with its true part hash; afterwards there is the whole dossier."""
     entry = None if case.draft.whole else next((entry for entry in case.draft.entries if _hidden(entry) is not None), None)
     if entry is None:
         return NOT_HERE
