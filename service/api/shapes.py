@@ -1,7 +1,7 @@
 """The shapes of answers: how a view describes what it builds, and what many views share (docs/decisions/0003).
 
 A shape is exact: `record` names every member, `ids` every value. That is what tests hold answers against. openapi.yaml is written from the
-same shapes and says less, since answers may grow (docs/decisions/0088): see `service/api/components.py`.
+same shapes and says less, since answers may grow (docs/decisions/0085): see `service/api/components.py`.
 
 `named` gives a shape a name in the description. Whoever refers to it has its schema at hand, so only what is used is described:
 

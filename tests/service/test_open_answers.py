@@ -1,4 +1,4 @@
-"""Answers are open and requests are strict (docs/decisions/0088): what the description says of both."""
+"""Answers are open and requests are strict (docs/decisions/0085): what the description says of both."""
 
 from __future__ import annotations
 
