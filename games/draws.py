@@ -2,11 +2,11 @@
 
 data.json of a game has it as `draws`, by type of event:
 
-    {"dice": ["/attack/die", "/defence/die"], "sides": 6}    dice of 6 sides, in the order rolled: where the event has their faces
-    {"numbers": 1}                                           so many other numbers
-    {"shuffled": "/deck"}                                    a shuffle: where the event has the cards, or their number
+    {"dice": ["/attack/die", "/defence/die"]}    dice, in the order rolled: where the event has their faces
+    {"numbers": 1}                               so many other numbers
+    {"shuffled": "/deck"}                        a shuffle: where the event has the cards, or their number
 
-`dice`, `numbers` and `shuffled` may stand together; the numbers were drawn in this order (docs/auditing.md).
+`dice`, `numbers` and `shuffled` may stand together; the numbers were drawn in this order. docs/auditing.md has the table of all games.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ class Draw(NamedTuple):
 Draws = Mapping[str, Draw]
 
 
-def read(rows: Mapping[str, Mapping[str, Any]]) -> Draws:
-    """Return what a game tells of its draws, from its data.json.
+def read(rows: Mapping[str, Mapping[str, Any]], sides: int = 0) -> Draws:
+    """Return what a game tells of its draws, from its data.json. `sides`: of its dice.
 
-    >>> read({"dice_rolled": {"dice": ["/dice/0"], "sides": 8}})
+    >>> read({"dice_rolled": {"dice": ["/dice/0"]}}, 8)
     {'dice_rolled': Draw(dice=('/dice/0',), sides=8, numbers=0, shuffled='')}
     """
-    return {kind: Draw(**{**row, "dice": tuple(row.get("dice", ()))}) for kind, row in rows.items()}
+    return {kind: Draw(**{**row, "dice": tuple(row["dice"]), "sides": sides} if "dice" in row else row) for kind, row in rows.items()}
 
 
 def _at(value: Any, pointer: str) -> Any:

@@ -69,7 +69,7 @@ class Noticed(Drawn):
             drawn[0] = True
             return number(below)
 
-        super().__init__(noticed)
+        self.number = noticed
 
     @property
     def drawn(self) -> bool:

@@ -21,6 +21,9 @@ from ledger_client.api.players import create_player
 
 Choice = models.WarChoice | models.WarOfTheWorldsChoice | models.WarOfCivilizationsChoice
 Entry = models.WarEntry | models.WarOfTheWorldsEntry | models.WarOfCivilizationsEntry
+Entries = models.WarEntries | models.WarOfTheWorldsEntries | models.WarOfCivilizationsEntries
+Choices = models.WarChoices | models.WarOfTheWorldsChoices | models.WarOfCivilizationsChoices
+Played = models.WarPlayed | models.WarOfTheWorldsPlayed | models.WarOfCivilizationsPlayed
 Ended = models.WarMatchEndedEvent | models.WarOfTheWorldsMatchEndedEvent | models.WarOfCivilizationsMatchEndedEvent
 NewMatch = models.WarNewMatch | models.WarOfTheWorldsNewMatch | models.WarOfCivilizationsNewMatch
 
@@ -102,32 +105,33 @@ class Bot:
     def entries(self, after: int) -> list[Entry]:
         """Return the entries after a version. Wait for one if there is none."""
         page = get_entries.sync(self.match, client=self.client, after=after, wait=WAIT)
-        if isinstance(page, models.Problem) or page is None:
+        if not isinstance(page, Entries):
             raise Failed(page)
         return [*page.entries]
 
     def act(self) -> bool:
         """Carry out one action, or take a seat. Return False if others must act, and True if the choices must be read again."""
         found = get_choices.sync(self.match, client=self.client)
-        if not isinstance(found, models.WarChoices | models.WarOfTheWorldsChoices | models.WarOfCivilizationsChoices):
+        if not isinstance(found, Choices):
             raise Failed(found)
-        # Choices of the table, such as resigning, are left out, except taking a seat.
+        # Choices of the table, such as resigning, are left out, except taking a seat. So are choices that this client does not know.
         seatless = found.seat is None
         mine = [choice for choice in found.choices if not choice.at_table or (seatless and isinstance(choice.action, models.TakeSeat))]
-        if not mine:
+        actions = [action for choice in mine if not isinstance(action := decided(choice).action, models.OtherType)]
+        if not actions:
             return False
         acted = act.sync_detailed(
             self.match,
             client=self.client,
-            body=decided(random.choice(mine)).action,
+            body=random.choice(actions),
             if_match=f'"{found.version}"',
             idempotency_key=str(uuid.uuid4()),
         )
-        if acted.status_code == 200 and not isinstance(acted.parsed, models.Problem) and acted.parsed is not None:
-            if self.receipts is not None and isinstance(acted.parsed.receipt, str):
+        if isinstance(acted.parsed, Played):
+            if self.receipts is not None:
                 with self.receipts.open("a") as file:
                     file.write(json.dumps(acted.parsed.receipt) + "\n")
-            return not isinstance(acted.parsed, models.Match) and any(not choice.at_table for choice in acted.parsed.choices)
+            return any(not choice.at_table for choice in acted.parsed.choices)
         # 412: something has happened since. 409: somebody took the seat before us. The rules never refuse a listed choice.
         if acted.status_code not in (409, 412):
             raise Failed(acted.parsed)

@@ -9,9 +9,11 @@ import createClient, { type Client } from "openapi-fetch";
 import type { components, paths } from "./generated/api.js";
 
 type Schemas = components["schemas"];
-type Entry = Schemas["Entries"]["entries"][number];
-type Choice = Schemas["Choices"]["choices"][number];
-type Ended = Extract<Entry["events"][number], { type: "match_ended" }>;
+type Entry = Extract<Schemas["Entries"], { entries: unknown }>["entries"][number];
+type Event = Entry["events"][number];
+type Choice = Extract<Schemas["Choices"], { choices: unknown }>["choices"][number];
+type Action = Schemas["GameAction"] | Schemas["TableAction"];
+type Ended = Extract<Event, { type: "match_ended" }>;
 
 const WAIT = 25; // how many seconds the server may hold a request until there is news
 const TRIES = 60; // how often to send a request while the server is busy or away
@@ -20,9 +22,13 @@ const NEW_MATCHES = {
   war: { game: "war", seats: { red: "me", blue: "ai:greedy" } },
   war_of_the_worlds: { game: "war_of_the_worlds", seats: { aliens: "me", humans: "ai:greedy" } },
   war_of_civilizations: { game: "war_of_civilizations", seats: { lion: "me", fox: "ai:greedy" } },
-} satisfies { [game in Schemas["Match"]["game"]]: Schemas["NewMatch"] & { game: game } };
+} satisfies { [game in Schemas["NewMatch"]["game"]]: Schemas["NewMatch"] & { game: game } };
 
 const isGame = (name: string): name is keyof typeof NEW_MATCHES => name in NEW_MATCHES;
+
+// Answers may have types that came later than this client. This client passes over events of such a type. What is listed can be sent as it is.
+const isEnd = (event: Event): event is Ended => event.type === "match_ended";
+const isListed = (action: Choice["action"]): action is Action => action.type !== "";
 
 /** A request failed for good. The text is the problem of the server, in a sentence. */
 class Failed extends Error {
@@ -69,7 +75,8 @@ class Bot {
       const entries = await this.entries(seen);
       for (const entry of entries) {
         console.log(`${entry.version} ${entry.actor}: ${entry.action.type}`);
-        const ended = entry.events.find((event) => event.type === "match_ended");
+        const events: Event[] = entry.events;
+        const ended = events.find(isEnd);
         if (ended) return ended;
         seen = entry.version;
       }
@@ -82,6 +89,7 @@ class Bot {
     const params = { path: { match: this.match }, query: { after, wait: WAIT } };
     const { data, error } = await this.client.GET("/v1/matches/{match}/entries", { params });
     if (error) throw new Failed(error);
+    if (!("entries" in data)) throw new Error(`This client does not know the game ${data.game}.`);
     return data.entries;
   }
 
@@ -90,12 +98,15 @@ class Bot {
     const path = { match: this.match };
     const { data, error } = await this.client.GET("/v1/matches/{match}/choices", { params: { path } });
     if (error) throw new Failed(error);
+    if (!("choices" in data)) throw new Error(`This client does not know the game ${data.game}.`);
     // Choices of the table, such as resigning, are left out, except taking a seat.
     const mine = data.choices.filter(({ action, at_table }) => !at_table || (action.type === "take_seat" && !data.seat));
     const choice = mine[Math.floor(Math.random() * mine.length)];
     if (choice === undefined) return false;
+    const body = decide(choice);
+    if (!isListed(body)) return false;
     const header = { "If-Match": `"${data.version}"`, "Idempotency-Key": randomUUID() };
-    const acted = await this.client.POST("/v1/matches/{match}/actions", { params: { path, header }, body: decide(choice) });
+    const acted = await this.client.POST("/v1/matches/{match}/actions", { params: { path, header }, body });
     if (acted.data) return "choices" in acted.data && acted.data.choices.some(({ at_table }) => !at_table);
     // 412: something has happened since. 409: somebody took the seat before us. The rules never refuse a listed choice.
     if (acted.error.status !== 412 && acted.error.status !== 409) throw new Failed(acted.error);
@@ -106,7 +117,7 @@ class Bot {
 /** Return an action to send. A choice can be sent as it is; `choose` of an open one says what else it may contain: here, a bid. */
 function decide({ action, choose }: Choice): Choice["action"] {
   const range = choose?.["ammo"];
-  if (action.type !== "bid" || !Array.isArray(range)) return action;
+  if (action.type !== "bid" || !("ammo" in action) || !Array.isArray(range)) return action;
   const [low = action.ammo, high = low] = range;
   return { ...action, ammo: low + Math.floor(Math.random() * (high - low + 1)) };
 }

@@ -10,7 +10,6 @@ from games import draws
 
 FOLDER = Path(__file__).parent
 _DATA: dict[str, Any] = json.loads((FOLDER / "data.json").read_text(encoding="utf-8"))
-DRAWS = draws.read(_DATA["draws"])
 
 
 class Card(NamedTuple):
@@ -86,6 +85,7 @@ COMBAT_CARDS: int = _DATA["turn"]["combat_cards"]
 FIRST_CARD_ROUND: int = _DATA["turn"]["first_card_round"]
 MOVES: int = _DATA["turn"]["moves"]
 SIDES: int = _DATA["dice"]["sides"]
+DRAWS = draws.read(_DATA["draws"], SIDES)
 PER_TILE: int = _DATA["scoring"]["per_tile"]
 SYMBOL_STEP: int = _DATA["scoring"]["symbol_step"]
 SET_SIZE: int = _DATA["scoring"]["set_size"]

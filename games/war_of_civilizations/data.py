@@ -15,7 +15,6 @@ from games import draws
 
 FOLDER = Path(__file__).parent
 _DATA: dict[str, Any] = json.loads((FOLDER / "data.json").read_text(encoding="utf-8"))
-DRAWS = draws.read(_DATA["draws"])
 _PLACES: dict[str, dict[str, Any]] = _DATA["map"]["locations"]
 
 ISLE: str = next(location for location, row in _PLACES.items() if row["capacity"] is None)
@@ -185,6 +184,7 @@ POWDER: str = next(name for name in RESOURCES if name not in MATERIALS)
 PIRATE_STRENGTH: int = _DATA["pirate"]["strength"]
 PIRATE_DICE: int = _DATA["pirate"]["dice"]
 PIRATE_FACES: int = _DATA["pirate"]["faces"]
+DRAWS = draws.read(_DATA["draws"], PIRATE_FACES)
 PRIVATEER_STRENGTH: int = _DATA["privateer"]["strength"]
 PRIVATEER_PRICE: Counts = _DATA["privateer"]["cost"]
 

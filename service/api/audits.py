@@ -9,11 +9,12 @@ from flask import Response
 from events import recall
 from events.audit import audit, record_header
 from events.lists import standing_of
-from record.trail import as_json
+from games.schema import anything, described, either, flag, ids, listing, nullable, optional, record, text
+from record.trail import BROKEN, KEPT, PARTLY, TRUSTED, UNDISCLOSED, VERIFIED, as_json
 from service import sight
 from service.api.beside import note_whole
-from service.api.game_components import reference
 from service.api.operations import Answer, Call, Operation, in_json
+from service.api.shapes import CONTENT_HASH, COUNT, DIGEST, MATCH_ID, TIME, VERSION, growing, named, versions
 from service.context import Service
 from service.http.addresses import address_of
 from service.http.keys import ADMIN
@@ -77,10 +78,112 @@ def check_may_audit(service: Service, call: Call, match: str) -> None:
         raise Problem("audit_closed")
 
 
+_ASKED_BY = named(
+    "AskedBy",
+    record(
+        {"id": text(about="Its Idempotency-Key."), "fingerprint": text(about="A SHA-256 of what it asked for, in hex.")},
+        "The request that caused an entry.",
+    ),
+)
+_AI_DECISION = named(
+    "AiDecision",
+    record(
+        {
+            "level": text(about="The level that decided."),
+            "players": described(COUNT, "The revision of the artificial players that decided."),
+            "weights": described(DIGEST, "A SHA-256 of their plans and weights for the game."),
+            "saw": described(DIGEST, "A SHA-256 of all that the level was shown (docs/auditing.md)."),
+            "budget": described(COUNT, "The iterations that the level had for the decision."),
+            "spent": described(COUNT, "The iterations that it did."),
+        },
+        "The decision of an artificial player. With the secret of the match anybody can run it again.",
+    ),
+)
+_ENTRY = named(
+    "RecordEntry",
+    record(
+        {
+            "match": MATCH_ID,
+            "version": versions("The version of the match after this entry."),
+            "actor": text(about="A seat or `system`. For actions of the table: the id of a player."),
+            "action": anything("The accepted action."),
+            "events": listing(anything(), about="What followed from the action, in order."),
+            "format": described(COUNT, "The format of the entry, 2."),
+            "revision": described(COUNT, "The revision of the rules that decided it."),
+            "rules": described(CONTENT_HASH, "The content hash of the rules that decided it."),
+            "at": TIME,
+            "request": optional(
+                growing(either(_ASKED_BY, _AI_DECISION, about="What asked for it: a request that had a key, or an artificial player."))
+            ),
+            "digest": described(DIGEST, "Covers this entry and all before it."),
+            "secret": optional(described(DIGEST, "The secret of the match. Only the entry that ended the match has it.")),
+        },
+        "An entry in full (docs/auditing.md).",
+    ),
+)
+RECORD = named(
+    "Record",
+    record(
+        {
+            "match": MATCH_ID,
+            "blind": described(nullable(DIGEST), "The key of the salts of all entries; null while a seat is open."),
+            "entries": listing(_ENTRY, about="Canonical JSON, byte for byte as it is stored."),
+        },
+        "The full record of a match.",
+    ),
+)
+_FINDING = named(
+    "Finding",
+    record(
+        {
+            "version": described(VERSION, "The version of the entry that it is about."),
+            "code": text(about="What is wrong, as a stable code (docs/auditing.md)."),
+            "detail": text(about="What is wrong, in a sentence."),
+        },
+        "Something that is wrong.",
+    ),
+)
+AUDIT = named(
+    "Audit",
+    record(
+        {
+            "ok": flag("Whether nothing is wrong."),
+            "match": MATCH_ID,
+            "game": text(about="The id of the game."),
+            "versions": described(VERSION, "How many entries were audited."),
+            "digest": described(DIGEST, "The digest of the last entry, which covers all entries."),
+            "chain": named("ChainState", ids([VERIFIED, UNDISCLOSED], "Whether the digests were checked, or could not be yet.")),
+            "commitment": named(
+                "CommitmentState", ids([KEPT, BROKEN, UNDISCLOSED], "Whether the secret has the published hash, or is not told yet.")
+            ),
+            "published": text(about="The hash of the secret in the first entry. Compare it with the one that you noted."),
+            "dice": named(
+                "DiceState",
+                ids([VERIFIED, PARTLY, UNDISCLOSED], "Whether all draws were checked, some, or none because the secret is not told yet."),
+            ),
+            "revisions": listing(COUNT, about="The revisions of the rules that the entries name."),
+            "rules": listing(CONTENT_HASH, about="The content hashes of the rules that the entries name."),
+            "rules_here": described(CONTENT_HASH, "The content hash of the rules of this server."),
+            "replayed_only": described(
+                COUNT, "How many entries were replayed but not decided again, because of other rules or an unpublished secret."
+            ),
+            "origin": nullable(
+                described(
+                    named("OriginState", ids([VERIFIED, TRUSTED], "Whether the origin of a practice match was compared.")),
+                    "Whether the position from which a practice match began was compared with that of its origin, or was taken on "
+                    "trust because that match was not at hand. null for any other match.",
+                )
+            ),
+            "findings": listing(_FINDING, about="Everything that is wrong. Empty if all is well."),
+        },
+        "The report of an audit.",
+    ),
+)
+
 OPERATIONS = (
     Operation(
         "get_audit", "GET", "/v1/matches/{match}/audit", "history", "Audit a match", get_audit,
-        {200: in_json("The report.", "Audit")},
+        {200: in_json("The report.", AUDIT)},
         "Replays the match from its stream, decides every action again with the recorded dice, and compares. The report names the version "
         "of each difference. Everybody may audit a match that is over, without a key. Referees who do not play in it may audit it at "
         "any time. A process of the server does one audit at a time.",
@@ -92,7 +195,7 @@ OPERATIONS = (
             200: Answer(
                 "The entries in full, and the key of the salts. With `Accept: application/x-ndjson`, first a line with that key, then one "
                 "entry a line.",
-                {JSON: reference("Record")}, preferred=(NDJSON,),
+                {JSON: RECORD}, preferred=(NDJSON,),
             )
         },
         "Everything that `audit` reads, for an independent audit (docs/auditing.md). Only for callers who may audit.",

@@ -6,10 +6,13 @@ from flask import Response
 
 from events import recall
 from events.lists import standing_of
+from games import patterns
 from games.kernel import AUDITOR
+from games.schema import anything, described, listing, nullable, optional, record, text, whole
 from record.positions import Position
 from service import sight
 from service.api.operations import Call, Operation, in_json
+from service.api.shapes import DIGEST, MATCH_ID, PLAYER_ID, SEAT, TIME, named, versions
 from service.context import Service
 from service.http.keys import Caller
 from service.http.problems import Problem
@@ -74,10 +77,69 @@ def _reader(caller: Caller) -> str:
     return caller.id or "admin"
 
 
+READS = named(
+    "ReadList",
+    record(
+        {
+            "match": MATCH_ID,
+            "reads": listing(
+                named(
+                    "Read",
+                    record(
+                        {
+                            "reader": text(
+                                patterns.anchored(f"{patterns.PLAYER}|admin"), "The id of the player who was shown it, or `admin`."
+                            ),
+                            "what": text(
+                                about="`dossier`, `record`, `audit`, or `view:` and a seat, `auditor`, or for a hidden match `spectator`."
+                            ),
+                            "count": whole(1, about="How many such reads there were."),
+                            "first": text(about="The signed note of the first one (docs/auditing.md)."),
+                            "newest": text(about="The signed note of the newest one."),
+                        },
+                        "Reads of one kind by one reader.",
+                    ),
+                ),
+                about="By reader and kind.",
+            ),
+        },
+        "What staff was shown of a match.",
+    ),
+)
+REFUSALS = named(
+    "Refusals",
+    record(
+        {
+            "match": MATCH_ID,
+            "refused": listing(
+                named(
+                    "RefusedAction",
+                    record(
+                        {
+                            "seat": SEAT,
+                            "player": described(PLAYER_ID, "The player who had the seat."),
+                            "version": versions("The version of the match when the action was refused."),
+                            "at": described(TIME, "When it was received, in milliseconds since 1970-01-01T00:00Z."),
+                            "action": optional(anything("The action as it was sent. Left out if it is larger than 1,000 bytes.")),
+                            "sha256": optional(described(DIGEST, "A SHA-256 of the canonical JSON of an action that is left out.")),
+                            "code": text(about="Why it was refused."),
+                            "rule": nullable(text(about="The rule that forbids it, or null.")),
+                        },
+                        "An action of a seat that was refused.",
+                    ),
+                ),
+                about="Those that are kept, the oldest first.",
+            ),
+            "dropped": whole(0, about="How many are not kept any more. 0 if you may see those of your own seats only."),
+        },
+        "Refused actions of a match.",
+    ),
+)
+
 OPERATIONS = (
     Operation(
         "get_reads", "GET", "/v1/matches/{match}/reads", "history", "List what staff was shown of a match", get_reads,
-        {200: in_json("The reads, by reader and kind.", "Reads")},
+        {200: in_json("The reads, by reader and kind.", READS)},
         "Referees who do not play in a match may see what is hidden in it while it runs. Each such read is signed and kept in the side log "
         "of the match before it is answered: of each reader and kind the first and the newest, and how many there were. Everybody may see "
         "them. Of a match that is hidden from spectators they come when it is over, since they tell how far it is.",
@@ -85,7 +147,7 @@ OPERATIONS = (
     ),
     Operation(
         "get_refusals", "GET", "/v1/matches/{match}/refusals", "history", "List refused actions of seats", get_refusals,
-        {200: in_json("The refused actions, the oldest first.", "Refusals")},
+        {200: in_json("The refused actions, the oldest first.", REFUSALS)},
         "The newest refused actions of the seats: at most 50 of a seat and 200 of a match. You see those of your own seats. Referees who "
         "do not play in the match, and everybody when it is over, see all. A refusal is here a second after its answer, and is lost if "
         "the server is killed before.",

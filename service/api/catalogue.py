@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -14,12 +14,15 @@ from flask import Response
 from events.errors import NoGame
 from games import patterns
 from games.kernel import SHARED_REFUSALS, Game
-from service.api.game_components import action_schemas, event_schemas, table_action_schemas, table_event_schemas
-from service.api.operations import TEXT_SCHEMA, UNCHANGED, Answer, Call, Operation, in_json
+from games.schema import Shape, always, anything, described, ids, listing, mapping, nullable, optional, record, text, unchecked, whole
+from service.api.game_shapes import action_schemas, event_schemas, table_action_schemas, table_event_schemas
+from service.api.operations import TEXT_SCHEMA, UNCHANGED, Answer, Call, Operation, as_text, in_json
+from service.api.problem_shapes import KIND, KINDS, SCOPE
+from service.api.shapes import ANY_TEXT, COUNT, GAME_ID, LEVEL, SEAT, by_game, extending, named
 from service.context import Service
-from service.http.limits import published
+from service.http.limits import UNITS, published
 from service.http.problems import CODES, Problem
-from service.http.responses import CSS, SVG, json_response, markdown_response, public
+from service.http.responses import CSS, SVG, XML, also_as, json_response, markdown_response, public
 from service.http.schemas import LookQuery
 from table.data import FOLDER
 from table.refusals import REFUSALS
@@ -109,7 +112,8 @@ def get_definitions(service: Service, call: Call, game: str) -> Response:
     """Return the definitions that the fragments of a game refer to."""
     found = _drawn(service, call, game)
     defined = all_definitions(look(found), found.seats.ids)
-    return Response(f'<svg xmlns="http://www.w3.org/2000/svg" width="0" height="0">{defined}</svg>', mimetype=SVG)
+    svg = f'<svg xmlns="http://www.w3.org/2000/svg" width="0" height="0">{defined}</svg>'
+    return also_as(XML, Response(svg, mimetype=SVG), call.header("Accept"))
 
 
 def _drawn(service: Service, call: Call, game: str) -> Game:
@@ -231,24 +235,171 @@ def _reading(
     return Operation(id, "GET", path, tag, summary, cached, answers, about, query=query, headers=("If-None-Match",))
 
 
+REVISION = described(COUNT, "The revision of the game's rules. It rises when a ruling changes play.")
+SEATS = {
+    "seats": listing(SEAT, about="All seats, in the order in which a match has them unless it names another."),
+    "least_seats": described(COUNT, "The least number of seats in a match."),
+    "most_seats": described(COUNT, "The largest number of seats in a match."),
+}
+_BRIEF = named(
+    "GameInBrief",
+    record({"id": GAME_ID, "title": text(about="The name of the game."), **SEATS, "revision": REVISION}, "A game in brief."),
+)
+GAMES = named("GameList", record({"games": listing(_BRIEF, about="Every game.")}, "The games of this server."))
+GAME = named(
+    "Game",
+    extending(
+        _BRIEF,
+        {
+            "options": anything("JSON Schema of the options of a match."),
+            "levels": listing(
+                named(
+                    "Level",
+                    record(
+                        {
+                            "id": described(LEVEL, "The level of play."),
+                            "seat": text(about="What to write for a seat when you create a match."),
+                            "about": text(about="How it plays, in a sentence."),
+                        },
+                        "An artificial player.",
+                    ),
+                ),
+                about="The artificial players.",
+            ),
+            "refusals": mapping(
+                ANY_TEXT, ANY_TEXT, "Every refusal code of the game with its sentence. The names in braces are facts of the case."
+            ),
+        },
+        "A game: its seats, options, artificial players and refusals.",
+    ),
+)
+RULE = named(
+    "Rule",
+    record(
+        {
+            "id": text(about="The id of the rule, such as `WAR-MOV-01`."),
+            "section": text(about="The heading above it in the rulebook."),
+            "source": nullable(text(about="`S`: stated in the rulebook. `P`: a public source. `R`: a ruling. Null: it names none.")),
+            "text": text(about="In Markdown."),
+        },
+        "One rule.",
+    ),
+)
+RULES = named(
+    "RuleList",
+    record(
+        {"game": GAME_ID, "revision": REVISION, "rules": listing(RULE, about="Those of the game, then those of the table.")},
+        "The rules of a game, in their order.",
+    ),
+)
+
+
+_DATA = named(
+    "GameDataBase",
+    record(
+        {"revision": REVISION, **SEATS, "options": anything("The value of each option that a new match leaves out.")},
+        "What the data of all games have.",
+    ),
+)
+
+
+def _kind(value: Any) -> Shape:
+    """Return the shape of a value in data.json, down to what a list or an object has in it."""
+    if isinstance(value, dict):
+        return unchecked({"type": "object", "additionalProperties": _common(value.values())})
+    if isinstance(value, list):
+        return unchecked({"type": "array", "items": _common(value)})
+    return unchecked({"type": _json_type(value)})
+
+
+def _common(values: Iterable[Any]) -> dict[str, Any]:
+    """Return the schema of several values: of one type, or of any."""
+    types = {_json_type(value) for value in values}
+    if types == {"integer", "number"}:
+        types = {"number"}
+    if types == {"array"}:
+        return {"type": "array", "items": {}}
+    return {"type": types.pop()} if len(types) == 1 else {}
+
+
+def _json_type(value: Any) -> str:
+    kinds = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object", type(None): "null"}
+    return kinds[type(value)]
+
+
+def _data(game: Game) -> Shape:
+    """Return the shape of data.json of a game, which follows from the file."""
+    members = {
+        name: optional(described(_kind(value), f"{name.replace('_', ' ').capitalize()}."))
+        for name, value in orjson.loads((game.folder / "data.json").read_bytes()).items()
+    }
+    return extending(
+        _DATA,
+        {"game": always(game.id), "data": described(record(members), "data.json of the game. The contract of the game describes it.")},
+        f"The data of {game.title}.",
+    )
+
+
+GAME_DATA = by_game("GameData", "The data of a game.", _data)
+TABLE_DATA = named(
+    "TableData", record({"data": anything("data.json of the table. The rules of the table refer to it.")}, "The data of the table.")
+)
+GAME_SCHEMA = named(
+    "GameSchema",
+    record(
+        {
+            "game": GAME_ID,
+            "document": anything("JSON Schema (2020-12) of the state document."),
+            "view": anything("JSON Schema of the state document as viewers see it."),
+            "options": anything("JSON Schema of the options of a match."),
+            "action": anything("JSON Schema of any action. It refers to `actions`."),
+            "event": anything("JSON Schema of any event. It refers to `events`."),
+            "actions": mapping(ANY_TEXT, anything(), "JSON Schema of each action, by type."),
+            "events": mapping(ANY_TEXT, anything(), "JSON Schema of each event as viewers see it, by type."),
+        },
+        "The JSON Schemas of a game.",
+    ),
+)
+_LIMIT = named(
+    "Limit",
+    record(
+        {
+            "name": text(about="In the headers `RateLimit` and `RateLimit-Policy`, and in the problem of who is refused."),
+            "scope": described(
+                SCOPE,
+                "What has a limit of its own: `player`, all keys of a player together; `address`, an IPv4 address or an IPv6 /64 "
+                "network; `process`, each process of the server; `request`, each request.",
+            ),
+            "amount": nullable(whole(0, about="How many. null: this server has no such limit.")),
+            "unit": named("LimitUnit", ids(UNITS, "What is counted.")),
+            "seconds": nullable(
+                whole(1, about="In how many seconds. What was used comes back evenly. null: at the same time, or in one request.")
+            ),
+            "about": text(about="What counts, in a sentence."),
+        },
+        "A limit.",
+    ),
+)
+LIMITS = named("LimitList", record({"limits": listing(_LIMIT, about="Every limit.")}, "The limits of this server."))
+
 _MARKDOWN = {"text/markdown": TEXT_SCHEMA}
 
 OPERATIONS = (
     _reading(
-        "list_games", "/v1/games", "List the games", list_games, in_json("The games.", "Games"),
+        "list_games", "/v1/games", "List the games", list_games, in_json("The games.", GAMES),
         "Every game in brief, with its id, its seats and the revision of its rules.",
     ),
     _reading(
         "get_game", "/v1/games/{game}", "Get a game: seats, options, artificial players, refusals", get_game,
-        in_json("The game.", "Game"), "What is needed to create a match of the game, and the sentence of every refusal.",
+        in_json("The game.", GAME), "What is needed to create a match of the game, and the sentence of every refusal.",
     ),
     _reading(
-        "get_rules", "/v1/games/{game}/rules", "Get the rules, one by one", get_rules, in_json("The rules.", "Rules"),
+        "get_rules", "/v1/games/{game}/rules", "Get the rules, one by one", get_rules, in_json("The rules.", RULES),
         "The rules of the game and of the table, each with the id that refusals name.",
     ),
     _reading(
         "get_rule", "/v1/games/{game}/rules/{rule}", "Get one rule", get_rule,
-        in_json("The rule.", "Rule"), "The rule that a refusal names, such as `WAR-MOV-01`.",
+        in_json("The rule.", RULE), "The rule that a refusal names, such as `WAR-MOV-01`.",
     ),
     _reading(
         "get_rulebook", "/v1/games/{game}/rulebook", "Get the rules as a text", get_rulebook,
@@ -261,7 +412,7 @@ OPERATIONS = (
     ),
     _reading(
         "get_data", "/v1/games/{game}/data", "Get the data of the game: map, pieces, cards, costs, limits", get_data,
-        in_json("The data.", "GameData"),
+        in_json("The data.", GAME_DATA),
         "Everything countable in the game, and the defaults of its options. The contract of the game refers to it.",
     ),
     _reading(
@@ -276,11 +427,11 @@ OPERATIONS = (
     ),
     _reading(
         "get_table_data", "/v1/table/data", "Get the data of the table: limits, levels of play", get_table_data,
-        in_json("The data.", "TableData"), "Everything countable at the table. The rules of the table refer to it.",
+        in_json("The data.", TABLE_DATA), "Everything countable at the table. The rules of the table refer to it.",
     ),
     _reading(
         "get_schema", "/v1/games/{game}/schema", "Get the JSON Schemas of the game", get_schema,
-        in_json("The schemas.", "GameSchema"),
+        in_json("The schemas.", GAME_SCHEMA),
         "The state document, its views, the options, and each action and event of the game and of the table, as JSON Schema (2020-12).",
     ),
     _reading(
@@ -291,7 +442,7 @@ OPERATIONS = (
     ),
     _reading(
         "get_definitions", "/v1/games/{game}/look.svg", "Get the definitions of a game's pictures, for pages that show frames",
-        get_definitions, Answer("One SVG element that shows nothing.", preferred=(SVG,)),
+        get_definitions, Answer("One SVG element that shows nothing.", as_text(SVG, XML)),
         "Every glyph, outline and badge that a fragment may refer to. A page puts the element into its document once.",
         query=LookQuery(),
     ),
@@ -299,16 +450,16 @@ OPERATIONS = (
 
 SERVER_OPERATIONS = (
     _reading(
-        "list_limits", "/v1/limits", "List the limits of this server", list_limits, in_json("Every limit.", "Limits"),
+        "list_limits", "/v1/limits", "List the limits of this server", list_limits, in_json("Every limit.", LIMITS),
         "How much of everything a player, an address or a request may have here. Whoever goes beyond gets a 429.", tag="server",
     ),
     _reading(
         "list_problems", "/v1/problems", "List the kinds of problems", list_problems,
-        in_json("Every kind of problem.", "ProblemKinds"),
+        in_json("Every kind of problem.", KINDS),
         "Every code with which a request may fail, except the codes of the games.", tag="server",
     ),
     _reading(
         "get_problem", "/v1/problems/{code}", "Get one kind of problem", get_problem,
-        in_json("The kind of problem.", "ProblemKind"), "What the `type` of a problem links to.", tag="server",
+        in_json("The kind of problem.", KIND), "What the `type` of a problem links to.", tag="server",
     ),
 )  # fmt: skip

@@ -10,19 +10,40 @@ from flask import Response
 from events import lists, recall
 from events.platform import Platform
 from games.kernel import AUDITOR, SPECTATOR
+from games.schema import described, ids, listing, optional, record, text, whole
 from record.entries import parse
 from record.positions import Position
 from record.shown import shown
 from service import sight
 from service.api.beside import note_view
-from service.api.game_components import reference
+from service.api.game_shapes import TABLE_EVENTS_SHOWN
+from service.api.matches import DISPUTE_STANDING
 from service.api.operations import Answer, Body, Call, Operation, in_json
 from service.api.playing import carry_out
 from service.api.receipts import receipt_of
+from service.api.shapes import (
+    COUNT,
+    GAME_ID,
+    MATCH_ID,
+    NEXT,
+    PLAYERS,
+    RECEIPT,
+    SEAT,
+    TIME,
+    UPDATED,
+    VERSION,
+    extending,
+    growing,
+    named,
+    union,
+    versions,
+)
 from service.context import Service
 from service.http.problems import Problem
 from service.http.responses import JSON, json_response, private
-from service.http.schemas import DeskQuery, DisputeBody, RulingBody, SeatQuery, TextBody
+from service.http.schemas import LARGEST, DeskQuery, DisputeBody, RulingBody, SeatQuery, TextBody
+from table.facts import FACTS
+from table.state import DISPUTE_TEXT, REMEDIES, VERDICTS
 
 LONGEST = 100
 """Entries that are read for a dispute. While it is not settled nothing else happens at the table, and its steps are bounded."""
@@ -133,22 +154,97 @@ def _number(text: str) -> int:
     return int(text)
 
 
-_AFTERWARDS = in_json("The disputes of the match afterwards.", "Disputes")
+_NUMBERED = {"number": described(COUNT, "Its number in the match, from 1.")}
+_STEP = named(
+    "DisputeStep",
+    record(
+        {
+            "version": versions("The version of its entry."),
+            "at": TIME,
+            "actor": text(about="A seat, `system`, or the id of a referee."),
+            "event": growing(
+                union(
+                    {kind: TABLE_EVENTS_SHOWN[kind] for kind, (_, fields) in FACTS.items() if "dispute" in fields},
+                    "What happened, as the caller may see it.",
+                ),
+                "type",
+            ),
+        },
+        "A step of a dispute.",
+    ),
+)
+DISPUTES = named(
+    "DisputeList",
+    record(
+        {
+            "match": MATCH_ID,
+            "version": described(VERSION, "How far the match is, as far as the caller may see it."),
+            "disputes": listing(
+                named(
+                    "DisputeInFull",
+                    extending(
+                        DISPUTE_STANDING, {**_NUMBERED, "steps": listing(_STEP, about="What happened, the oldest first.")}, "A dispute."
+                    ),
+                ),
+                about="The disputes, in the order of their numbers.",
+            ),
+            "players": PLAYERS,
+            "receipt": optional(described(RECEIPT, "The receipt of your step. Only in the answer to one.")),
+        },
+        "The disputes of a match.",
+    ),
+)
+DESK = named(
+    "Desk",
+    record(
+        {
+            "disputes": listing(
+                named(
+                    "DeskDispute",
+                    extending(DISPUTE_STANDING, {"match": MATCH_ID, "game": GAME_ID, "updated": UPDATED, **_NUMBERED}, "A dispute."),
+                ),
+                about="The disputes of this page.",
+            ),
+            "players": PLAYERS,
+            "next": NEXT,
+        },
+        "Disputes of all matches.",
+    ),
+)
+_DISPUTE_TEXT = named("DisputeText", record({"text": DISPUTE_TEXT}, "A text about a dispute."))
+_DISPUTE_REQUEST = named(
+    "DisputeRequest",
+    record({"version": whole(1, LARGEST, "The version of the match that the dispute is about."), "text": DISPUTE_TEXT}, "A dispute."),
+)
+_RULING_REQUEST = named(
+    "RulingRequest",
+    record(
+        {
+            "verdict": ids(VERDICTS, "What the ruling says."),
+            "remedy": optional(ids(REMEDIES, "What follows from it. Left out: nothing.")),
+            "seat": optional(described(SEAT, "The seat that forfeits.")),
+            "version": optional(whole(1, LARGEST, "The version from which another match goes on.")),
+            "text": DISPUTE_TEXT,
+        },
+        "A ruling.",
+    ),
+)
+_AFTERWARDS = in_json("The disputes of the match afterwards.", DISPUTES)
 
 OPERATIONS = (
     Operation(
         "get_disputes", "GET", "/v1/matches/{match}/disputes", "disputes", "See the disputes of a match", get_disputes,
-        {200: in_json("The disputes, in the order of their numbers, with their steps.", "Disputes")},
+        {200: in_json("The disputes, in the order of their numbers, with their steps.", DISPUTES)},
         "Seats and referees see all texts, and seats of the refused actions in a report their own. Everybody else sees that there is a "
         "dispute and what was ruled, and the texts when the match is over.",
         key="optional",
     ),
     Operation(
         "raise_dispute", "POST", "/v1/matches/{match}/disputes", "disputes", "Dispute what happened", raise_dispute,
-        {201: Answer("The disputes of the match afterwards.", {JSON: reference("Disputes")}, ("Location",))},
+        {201: Answer("The disputes of the match afterwards.", {JSON: DISPUTES}, ("Location",))},
         "The match is frozen, clocks included, until the dispute is settled (TBL-DIS-02). The action `dispute` does the same.",
         key="needed", scope="play", query=SeatQuery(), headers=("If-Match", "Idempotency-Key"),
-        body=Body(reference("DisputeRequest"), DisputeBody(), examples={"a die": {"version": 41, "text": "Six sixes in a row."}}),
+        body=Body(_DISPUTE_REQUEST, DisputeBody(), examples={"a die": {"version": 41, "text": "Six sixes in a row."}}),
         deeds=("dispute",),
     ),
     Operation(
@@ -156,7 +252,7 @@ OPERATIONS = (
         {200: _AFTERWARDS},
         "Each other seat does so once. The action `state_side` does the same.",
         key="needed", scope="play", query=SeatQuery(), headers=("If-Match", "Idempotency-Key"),
-        body=Body(reference("DisputeText"), TextBody(), examples={"a side": {"text": "I saw the die. It was fair."}}),
+        body=Body(_DISPUTE_TEXT, TextBody(), examples={"a side": {"text": "I saw the die. It was fair."}}),
         deeds=("state_side",),
     ),
     Operation(
@@ -166,7 +262,7 @@ OPERATIONS = (
         "all seats whom it concerns accept it. On appeal another referee rules, and that takes effect at once.",
         key="needed", by="referee", scope="referee", headers=("If-Match", "Idempotency-Key"),
         body=Body(
-            reference("RulingRequest"), RulingBody(),
+            _RULING_REQUEST, RulingBody(),
             examples={
                 "rejected": {"verdict": "rejected", "text": "The record holds."},
                 "play on": {"verdict": "upheld", "remedy": "play_on", "version": 40, "text": "Go on from before the roll."},
@@ -180,12 +276,12 @@ OPERATIONS = (
         {200: _AFTERWARDS},
         "Any seat, once, within seven days. Another referee rules, and that is final. The action `appeal` does the same.",
         key="needed", scope="play", query=SeatQuery(), headers=("If-Match", "Idempotency-Key"),
-        body=Body(reference("DisputeText"), TextBody(), examples={"an appeal": {"text": "Look at version 40, too."}}),
+        body=Body(_DISPUTE_TEXT, TextBody(), examples={"an appeal": {"text": "Look at version 40, too."}}),
         deeds=("appeal",),
     ),
     Operation(
         "get_desk", "GET", "/v1/disputes", "disputes", "See the referees' desk: the disputes of all matches", get_desk,
-        {200: in_json("Disputes, those whose time runs out first before others. Continue with `next`.", "Desk")},
+        {200: in_json("Disputes, those whose time runs out first before others. Continue with `next`.", DESK)},
         "With `open=true`, the default, those that wait for a ruling; with `open=false` those of all matches that ever had one.",
         key="needed", by="referee", scope="referee", query=DeskQuery(),
     ),

@@ -16,13 +16,13 @@ from record.positions import Position
 from service import sight
 from service.api.audits import count_audit
 from service.api.beside import note_dossier
-from service.api.operations import Answer, Call, Operation
+from service.api.operations import Answer, Call, Operation, as_text
 from service.context import Service
 from service.http.addresses import address_of
 from service.http.keys import Caller
 from service.http.places import HeldBody
 from service.http.problems import Problem
-from service.http.responses import NDJSON, private
+from service.http.responses import NDJSON, TEXT, also_as, private
 from service.http.schemas import DossierQuery
 
 log = structlog.get_logger("service")
@@ -32,7 +32,7 @@ def get_dossier(service: Service, call: Call, match: str) -> Response:
     """Return the dossier of a match: whole for callers who may audit it, else as the caller may see the match."""
     newest = recall.position(service.platform, match)
     viewer = _viewer_of(newest, call.caller, call.query.get("viewer"))
-    response = private(Response(mimetype=NDJSON))
+    response = also_as(TEXT, private(Response(mimetype=NDJSON)), call.header("Accept"))
     response.headers["Content-Disposition"] = f'attachment; filename="{match}.ndjson"'
     count_audit(service, call)
     if call.environ["REQUEST_METHOD"] == "HEAD":
@@ -100,7 +100,7 @@ OPERATIONS = (
     Operation(
         "get_dossier", "GET", "/v1/matches/{match}/dossier", "history", "Get all that there is to know about a match, signed", get_dossier,
         {
-            200: Answer("The dossier, one JSON object a line. Without its last line it is not complete.", preferred=(NDJSON,)),
+            200: Answer("The dossier, one JSON object a line. Without its last line it is not complete.", as_text(NDJSON, TEXT)),
         },
         "One file that anybody can check offline with `./run verify` or `verify/verify.mjs` (docs/auditing.md): the entries with their "
         "digests, who had each seat, refused actions, what staff was shown, the receipt, the leaves of the server's log, and a signature "

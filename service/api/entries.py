@@ -7,11 +7,29 @@ from collections.abc import Generator
 from flask import Response
 
 from events import recall
+from games.kernel import Game
+from games.schema import Shape, described, either, listing, optional, record, text
 from service import sight
 from service.api import longpoll
 from service.api.beside import note_entries
-from service.api.game_components import reference
+from service.api.game_shapes import declared
 from service.api.operations import Answer, Call, Operation
+from service.api.shapes import (
+    CONTENT_HASH,
+    COUNT,
+    DIGEST,
+    PLAYERS,
+    TIME,
+    VERSION,
+    VIEWER,
+    by_game,
+    camel,
+    extending,
+    growing,
+    named,
+    of_match,
+    versions,
+)
 from service.context import Service
 from service.http.addresses import address_of
 from service.http.keys import Caller
@@ -73,11 +91,89 @@ def get_entries(service: Service, call: Call, match: str) -> Response:
     return private(response, "Authorization, Accept")
 
 
+_PART = named(
+    "ProofPart",
+    growing(
+        either(
+            record(
+                {"salt": described(DIGEST, "The salt, in hex.")},
+                "The part is shown whole. Its leaf is the SHA-256 of the salt and the part.",
+            ),
+            record({"leaf": described(DIGEST, "The leaf, in hex.")}, "Something of the part is hidden. This is its leaf."),
+            about="What is needed for one part of an entry: its salt or its leaf.",
+        )
+    ),
+)
+_PROOF = named(
+    "Proof",
+    record(
+        {
+            "format": described(COUNT, "The format of the entry, 2."),
+            "rules": described(CONTENT_HASH, "The content hash of the rules that decided the entry."),
+            "action": described(_PART, "The proof of the action."),
+            "request": described(_PART, "The proof of the request, which no viewer sees."),
+            "events": listing(_PART, about="One for each event."),
+        },
+        "What is needed to compute the digest of an entry from what its viewer sees (docs/auditing.md).",
+    ),
+)
+
+
+_ENTRY = named(
+    "EntryBase",
+    record(
+        {
+            "version": versions("The version of the match after this entry."),
+            "actor": text(about="A seat or `system`. For actions of the table: the id of a player."),
+            "revision": described(COUNT, "The revision of the rules that decided it."),
+            "at": TIME,
+            "digest": described(DIGEST, "Covers this entry and all before it (docs/auditing.md)."),
+            "secret": optional(described(DIGEST, "The secret of the match, in hex. Only the entry that ended the match has it.")),
+            "proof": optional(described(_PROOF, "Only if it was asked for with `proof=true`.")),
+        },
+        "What the entries of all games have.",
+    ),
+)
+
+
+def entry(game: Game) -> Shape:
+    """Return the shape of an entry, as its viewer may see it."""
+    own = declared(game)
+    return named(
+        f"{camel(game.id)}Entry",
+        extending(
+            _ENTRY,
+            {
+                "action": described(own.accepted, "The accepted action. Only its `type` if the viewer may not know the rest."),
+                "events": listing(own.event, about="What followed from the action, in order."),
+            },
+            f"One accepted action of a match of {game.title} with the events that followed, as its viewer may see it.",
+        ),
+    )
+
+
+def _entries(game: Game) -> Shape:
+    """Return the shape of a page of entries."""
+    return record(
+        {
+            **of_match(game),
+            "viewer": VIEWER,
+            "after": described(VERSION, "The version after which the entries come."),
+            "version": described(VERSION, "The version of the last entry here, or `after` if there is none. Continue after it."),
+            "entries": listing(entry(game), about="The entries, oldest first."),
+            "players": PLAYERS,
+        },
+        f"Entries of a match of {game.title}, oldest first.",
+    )
+
+
+ENTRIES = by_game("Entries", "Entries of a match, oldest first.", _entries)
+
 OPERATIONS = (
     Operation(
         "get_entries", "GET", "/v1/matches/{match}/entries", "history", "Get entries: actions with the events that followed",
         get_entries,
-        {200: Answer("The entries.", {JSON: reference("Entries")}, preferred=(NDJSON,))},
+        {200: Answer("The entries.", {JSON: ENTRIES}, preferred=(NDJSON,))},
         "With `Accept: application/x-ndjson` the answer has one entry a line. With `wait` the answer comes as soon as there is an entry "
         "after `after`. It is empty if the time is up before. An `after` that the match has not reached is 404.",
         key="optional", query=EntriesQuery(),

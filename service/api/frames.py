@@ -7,11 +7,31 @@ from typing import Any
 from flask import Response
 
 from events import recall
+from games.schema import Fields, always, described, either, listing, mapping, nullable, optional, record, text, unchecked
 from service import sight
 from service.api.beside import note_view
-from service.api.game_components import reference
+from service.api.game_shapes import OCCUPANT
+from service.api.matches import AT_TABLE_FIELDS, STATUS
 from service.api.operations import UNCHANGED, Answer, Call, Operation
 from service.api.pictures import drawing
+from service.api.shapes import (
+    ACTIVE,
+    ANY_TEXT,
+    GAME_ID,
+    MATCH_ID,
+    OUTCOME,
+    PHASE,
+    ROUND,
+    RULE_ID,
+    SEAT,
+    TIME,
+    TO_ACT,
+    VERSION,
+    VIEWER,
+    extending,
+    named,
+    versions,
+)
 from service.context import Service
 from service.http.responses import JSON, NDJSON, empty_response, kept, names_tag, prefers, sorted_json, tagged
 from service.http.schemas import FramesQuery
@@ -49,10 +69,120 @@ def _page(found: list[bytes], in_lines: bool, about: dict[str, Any], after: int)
     return Response(b'{"after":%d,"frames":[%b],%b' % (after, b",".join(found), sorted_json(about)[1:]), mimetype=JSON)
 
 
+SENTENCE = (
+    "A player stands in it as an id in braces, such as `{p234567abcdefghij}`; there are no other braces. The name is in the `players` of "
+    "`get_match`."
+)
+_NOW: Fields = {
+    "status": STATUS,
+    "round": ROUND,
+    "phase": PHASE,
+    "active": ACTIVE,
+    "to_act": TO_ACT,
+    "outcome": OUTCOME,
+    "seats": mapping(ANY_TEXT, OCCUPANT, "Who has each seat."),
+}
+TOLD: Fields = {
+    "text": listing(ANY_TEXT, about=f"What happened, in sentences. {SENTENCE}"),
+    "rules": listing(RULE_ID, about="The ids of the rules by which it happened (`get_rule`)."),
+}
+_EDITS = named(
+    "Edits",
+    unchecked(
+        {"type": "array", "items": {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string"}]}, "minItems": 3},
+        "A fragment as it differs from that of the version before: how many words stay, how many go, the text that comes in their "
+        'place, and again, as often as needed. The rest stays. A word ends before the next `<`, `"` or blank.',
+    ),
+)
+_SHEET = named(
+    "FrameSheet",
+    record(
+        {
+            "id": text(about="`heading`, `board`, or `panel-` and a seat or a word of the game."),
+            "seat": optional(nullable(described(SEAT, "The seat whose panel it is, or null."))),
+            "box": optional(
+                listing(
+                    unchecked({"type": "number"}),
+                    4,
+                    4,
+                    "Left, top, width and height of the sheet in the units of its fragments, as for a `viewBox`.",
+                )
+            ),
+            "fragments": optional(listing(ANY_TEXT, about="The names of its fragments, in the order of drawing.")),
+        },
+        "A part of a picture, with units of its own. What is missing is as in the version before.",
+    ),
+)
+_CHANGED: Fields = {
+    **TOLD,
+    "now": optional(
+        described(
+            named(
+                "FrameNow",
+                record(
+                    {name: optional(shape) for name, shape in {**_NOW, **AT_TABLE_FIELDS}.items()},
+                    "What holds at a version beside the picture. In a keyframe everything, else what differs from the version before.",
+                ),
+            ),
+            "What holds at this version, as far as it differs from the version before.",
+        )
+    ),
+    "title": optional(text(about="The picture in a few words: the game, the round and the phase.")),
+    "order": optional(listing(ANY_TEXT, about="The ids of all sheets, in the order of reading. Other sheets are gone.")),
+    "sheets": optional(listing(_SHEET, about="The parts of the picture that have another `box` or other `fragments` than before.")),
+    "fragments": optional(
+        mapping(
+            ANY_TEXT,
+            either(text(about="The whole fragment: an SVG element `g` whose `id` is its name."), _EDITS),
+            "The fragments that differ from the version before, by name.",
+        )
+    ),
+    "gone": optional(listing(ANY_TEXT, about="The names of the fragments that there are no more.")),
+}
+FRAME_CHANGE = named("FrameChange", record(_CHANGED, "What changes in a picture, and in sentences what happened."))
+FRAMES = named(
+    "FrameList",
+    record(
+        {
+            "match": MATCH_ID,
+            "game": GAME_ID,
+            "viewer": VIEWER,
+            "after": described(VERSION, "The version after which the frames come."),
+            "version": described(VERSION, "The version of the last frame here, or `after` if there is none. Continue after it."),
+            "frames": listing(
+                named(
+                    "Frame",
+                    extending(
+                        FRAME_CHANGE,
+                        {
+                            "version": versions("The version of the match that the picture shows."),
+                            "at": TIME,
+                            "actor": text(about="Who acted: a seat, `system`, or the id of a player."),
+                            "action": text(about="The type of the action."),
+                            "key": optional(always(True, "This is a keyframe. Then everything below is there, and of the whole picture.")),
+                            "match": optional(MATCH_ID),
+                            "game": optional(GAME_ID),
+                            "viewer": optional(VIEWER),
+                            "shape": optional(text(about="`wide` or `tall`: how wide the panels are.")),
+                            "look": optional(
+                                text(about="The mark of the looks with which it was drawn (`get_stylesheet`, `get_definitions`).")
+                            ),
+                        },
+                        "A version of a match as a picture. What is missing is as in the version before: a sheet, a fragment, a member of "
+                        "`now`.",
+                    ),
+                ),
+                about="The frames, oldest first.",
+            ),
+        },
+        "Frames of a match, oldest first.",
+    ),
+)
+
 OPERATIONS = (
     Operation(
         "get_frames", "GET", "/v1/matches/{match}/frames", "history", "Watch a match again, picture by picture", get_frames,
-        {200: Answer("The frames, oldest first.", {JSON: reference("Frames")}, ("ETag",), (NDJSON,)), 304: UNCHANGED},
+        {200: Answer("The frames, oldest first.", {JSON: FRAMES}, ("ETag",), (NDJSON,)), 304: UNCHANGED},
         "Each frame is the picture of a version as it differs from that of the version before, with the entry in sentences. The first one "
         "is a keyframe, which has the whole picture; with `key=false` it continues from a picture that you have. With `Accept: "
         "application/x-ndjson` the answer has one frame a line. What a viewer may see is as for `get_state`. A full page of a match that "

@@ -18,7 +18,9 @@ from events.notary import highwater
 from events.platform import Platform
 from events.store import WrongStore
 from events.telemetry import exposition, metrics
+from games.schema import ids, listing, optional, record, text, whole
 from service.api.operations import TEXT_SCHEMA, Answer, Call, Operation, in_json
+from service.api.shapes import named
 from service.context import Service
 from service.http.keys import ADMIN
 from service.http.problems import CODES, Problem
@@ -114,8 +116,55 @@ def _measure_queues(platform: Platform) -> None:
         metrics.workers.labels(kind).set(-1 if workers is None else workers)
 
 
-_OK = {200: in_json("All is well.", "Health")}
-_READY = {200: in_json("The store can read and write.", "Readiness")}
+_STATUS = named("HealthStatus", ids(["ok"], "`ok`: all is well."))
+HEALTH = named("Health", record({"status": _STATUS}, "All is well."))
+READINESS = named(
+    "Readiness",
+    record(
+        {
+            "status": _STATUS,
+            "lost": optional(
+                record(
+                    {
+                        "entries": whole(0, about="How many entries are lost."),
+                        "matches": whole(0, about="Of how many matches."),
+                        "players": whole(0, about="How many players are lost, as far as it is known."),
+                        "bytes_cut": whole(0, about="How many bytes were cut off the damaged end of the store's file."),
+                        "since": whole(0, about="When the first of these losses was found, in milliseconds since 1970."),
+                    },
+                    "What the store has lost, until an operator has accepted that.",
+                )
+            ),
+            "log_stopped": optional(
+                record(
+                    {
+                        "why": named("LogStopped", ids(["older", "forked", "unreadable"], "What is wrong.")),
+                        "signed": whole(0, about="How many leaves of the log were signed."),
+                        "stored": whole(0, about="How many the store has."),
+                    },
+                    "The log of the server stands: the store does not continue what was signed, as after a backup was restored.",
+                )
+            ),
+            "rules_missing": optional(
+                listing(
+                    record(
+                        {
+                            "game": text(about="The game."),
+                            "revision": whole(1, about="The revision of its rules."),
+                            "matches": whole(1, about="How many running matches began with it. They wait for it."),
+                        },
+                        "A revision of rules that this server does not have.",
+                    ),
+                    about="Rules that running matches need and this server does not have.",
+                )
+            ),
+        },
+        "The store can read and write.",
+    ),
+)
+
+_OK = {200: in_json("All is well.", HEALTH)}
+_READY = {200: in_json("The store can read and write.", READINESS)}
 
 OPERATIONS = (
     Operation(

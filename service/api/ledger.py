@@ -12,9 +12,10 @@ from events.errors import NotInLog
 from events.notary import ledger
 from evidence import tiles
 from evidence.tiles import BadTile
-from games.schema import Schema
+from games.schema import Schema, described, ids, listing, nullable, optional, record, text, whole
 from service import sight
 from service.api.operations import TEXT_SCHEMA, Answer, Call, Operation, in_json
+from service.api.shapes import DIGEST, MATCH_ID, NEXT, TIME, named, versions
 from service.context import Service
 from service.http.responses import BYTES, TEXT, json_response, private
 from service.http.schemas import ConsistencyQuery, LeavesQuery
@@ -80,6 +81,59 @@ def _bytes(content: bytes, width: int) -> Response:
     return response
 
 
+_LEAF = named(
+    "Leaf",
+    record(
+        {
+            "kind": named("LeafKind", ids(["begin", "hour", "end", "sealed"], "Why there is a leaf. A sealed one has only a `seal`.")),
+            "match": optional(MATCH_ID),
+            "version": optional(versions("The version of the match.")),
+            "digest": optional(described(DIGEST, "The digest of the entry of that version.")),
+            "at": optional(described(TIME, "When the entry of that version was received.")),
+            "commitment": optional(described(DIGEST, "The SHA-256 of the match's secret, in a leaf of the kind `begin`.")),
+            "hour": optional(described(TIME, "Inside a sealed leaf: the hour for which it was made.")),
+            "seal": optional(described(DIGEST, "The salted SHA-256 of the leaf inside.")),
+        },
+        "A leaf of the server's log. Its bytes are the canonical JSON of this object.",
+    ),
+)
+LEAVES = named(
+    "LeafList",
+    record(
+        {
+            "match": MATCH_ID,
+            "leaves": listing(
+                named(
+                    "ProvenLeaf",
+                    record(
+                        {
+                            "index": whole(0, about="The place of the leaf in the log."),
+                            "leaf": described(_LEAF, "The leaf as the log has it."),
+                            "opened": optional(described(nullable(_LEAF), "What is inside a sealed leaf; null if you may not know it.")),
+                            "proof": text(about="A proof (c2sp.org/tlog-proof) that the log has the leaf, with a signed checkpoint."),
+                        },
+                        "A leaf, and the proof that the log has it. Only a sealed one has `opened`.",
+                    ),
+                ),
+                about="The leaves, by index.",
+            ),
+            "next": NEXT,
+        },
+        "What the server's log says of a match.",
+    ),
+)
+CONSISTENCY = named(
+    "Consistency",
+    record(
+        {
+            "from": whole(0, about="The size of the smaller tree."),
+            "to": whole(0, about="The size of the larger tree."),
+            "hashes": listing(text(about="32 bytes in base64."), about="The proof of RFC 6962, 2.1.2."),
+        },
+        "A proof that one tree is the beginning of another.",
+    ),
+)
+
 _OF_LOG = ("not_in_log", "store_away", "store_refused")
 _TILES = {200: Answer("The hashes, 32 bytes each.", {BYTES: _BYTES_SCHEMA})}
 _ENTRIES = {200: Answer("The leaves, each after its length in two bytes.", {BYTES: _BYTES_SCHEMA})}
@@ -87,7 +141,7 @@ _ENTRIES = {200: Answer("The leaves, each after its length in two bytes.", {BYTE
 MATCH_OPERATIONS = (
     Operation(
         "get_leaves", "GET", "/v1/matches/{match}/leaves", "history", "Get what the server's log says of a match, with proofs", get_leaves,
-        {200: in_json("The leaves, by index.", "Leaves")},
+        {200: in_json("The leaves, by index.", LEAVES)},
         "A leaf comes when a match begins and ends, and at the latest an hour after an entry. Each proof leads to a signed checkpoint and "
         "can be checked without this server (docs/auditing.md). While a match is hidden from spectators, the leaves between are sealed.",
         key="optional", query=LeavesQuery(), problems=("not_in_log",),
@@ -114,7 +168,7 @@ OPERATIONS = (
     ),
     Operation(
         "get_consistency", "GET", "/log/consistency", "log", "Get the proof that the log has only grown", get_consistency,
-        {200: in_json("The proof.", "Consistency")},
+        {200: in_json("The proof.", CONSISTENCY)},
         "The proof of consistency (RFC 6962, 2.1.2) between two sizes. Anybody can compute it from the tiles as well.",
         query=ConsistencyQuery(), problems=_OF_LOG,
     ),

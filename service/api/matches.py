@@ -8,23 +8,69 @@ from typing import Any
 from flask import Response
 
 from events import lists, play, recall
+from games import patterns
 from games.kernel import SPECTATOR, Game, Refused
+from games.schema import (
+    Fields,
+    Shape,
+    always,
+    anything,
+    described,
+    either,
+    flag,
+    ids,
+    listing,
+    mapping,
+    nullable,
+    optional,
+    record,
+    text,
+    unchecked,
+    whole,
+)
 from record.positions import Position
 from service import sight
 from service.api.beside import note_view
-from service.api.game_components import reference
+from service.api.game_shapes import CLOCK_CHOSEN, CLOCK_REQUEST, OCCUPANT, SPECTATORS_SEE, TIME_OUT_CHOSEN, TIME_OUT_REQUEST, declared
 from service.api.operations import UNCHANGED, Body, Call, Operation, in_json
 from service.api.receipts import receipt_at, receipt_of
+from service.api.shapes import (
+    ACTIVE,
+    ANY_TEXT,
+    CONTENT_HASH,
+    COUNT,
+    DIGEST,
+    GAME_ID,
+    LEVEL,
+    MATCH_ID,
+    NEXT,
+    OUTCOME,
+    PHASE,
+    PLAYER_ID,
+    PLAYERS,
+    RECEIPT,
+    ROUND,
+    SEAT,
+    TIME,
+    UPDATED,
+    VERSION,
+    Games,
+    by_game,
+    extending,
+    named,
+    reference,
+)
 from service.context import Service
 from service.http.addresses import address_of
 from service.http.keys import Caller
 from service.http.problems import Problem, refusal_problem
 from service.http.quotas import is_searched, subjects
 from service.http.responses import empty_response, json_response, names_tag, private, tagged
-from service.http.schemas import MatchBody, MatchesQuery, SeatBody
+from service.http.schemas import LARGEST, MatchBody, MatchesQuery, SeatBody
 from table.creating import CREATE
+from table.data import LEVELS
 from table.forks import FORK
-from table.state import ME
+from table.state import CONTINUED, DISPUTE, ME, OFFER, ORIGIN, RULING_MADE, VOTE
 
 SETTINGS = ("clock", "time_out", "spectators")
 
@@ -128,6 +174,217 @@ def _me(caller: Caller) -> str:
     return caller.player()
 
 
+RULING = named("Ruling", described(RULING_MADE, "A ruling on a dispute."))
+_DISPUTED: Fields = {
+    **{name: unchecked(schema) for name, schema in DISPUTE.schema["properties"].items()},
+    "rulings": listing(RULING, high=2, about="The ruling, and the one on appeal."),
+}
+DISPUTE_STANDING = named("DisputeStanding", record(_DISPUTED, "A dispute, without its texts."))
+_CLOCK = named(
+    "SeatClock",
+    record(
+        {
+            "left": whole(0, about="Milliseconds that the seat had when its clock began to run, or has while it does not."),
+            "deadline": nullable(described(TIME, "When its time runs out; null while the clock does not run.")),
+            "late": whole(0, about="How often in a row its time has run out."),
+        },
+        "The clock of a seat. Nothing of it changes while time passes: what is left at a moment is `deadline` less that moment.",
+    ),
+)
+AT_TABLE_FIELDS: Fields = {
+    "clocks": mapping(ANY_TEXT, _CLOCK, "The clock of each seat; empty in a match without clocks."),
+    "offers": mapping(
+        ANY_TEXT,
+        named("OpenOffer", described(OFFER, "An open offer.")),
+        "The open offers, by what is offered: draw, void, pause, resume or takeback.",
+    ),
+    "offers_made": mapping(ANY_TEXT, whole(1), "How many offers each seat has made; seats that made none are left out."),
+    "votes": mapping(
+        ANY_TEXT,
+        named("OpenVote", described(VOTE, "A vote about a seat whose time has run out.")),
+        "The open votes, by the seat whose time has run out.",
+    ),
+    "substitutes": mapping(
+        ANY_TEXT, text(about="The level of play."), "The seats that an artificial player plays until their owners return."
+    ),
+    "handovers": mapping(ANY_TEXT, PLAYER_ID, "The seats that are offered to a player, each with that player."),
+    "paused_until": nullable(described(TIME, "When the pause ends at the latest; null if the match is not paused.")),
+    "disputes": listing(
+        DISPUTE_STANDING,
+        about="The disputes, in the order of their numbers from 1, without texts.",
+    ),
+    "disputed_since": nullable(described(TIME, "Since when the match is frozen by a dispute; null if it is not.")),
+    "continued": nullable(
+        described(
+            named(
+                "Continued",
+                described(CONTINUED, "The match that goes on by a ruling from an earlier position of one that has ended."),
+            ),
+            "By a ruling, how the match goes on in another one; null otherwise.",
+        )
+    ),
+}
+AT_TABLE = named("AtTable", record(AT_TABLE_FIELDS, "What happens at the table of a match beside play."))
+STATUS = named(
+    "MatchStatus",
+    ids(
+        ["open", "playing", "over", "closed"],
+        "`open` while a seat is open, then `playing`, then `over`; or `closed`: its creator has closed it before it began.",
+    ),
+)
+_STANDING: Fields = {
+    "id": MATCH_ID,
+    "game": GAME_ID,
+    "status": STATUS,
+    "created": described(TIME, "When it was created, in milliseconds since 1970-01-01T00:00Z."),
+    "creator": described(PLAYER_ID, "The player who created it."),
+    "rematch_of": nullable(described(MATCH_ID, "The match of which it is the rematch; null if it is none.")),
+    "practice": flag("Whether it is for practice: it began from a position of another match, and counts for nobody's results."),
+    "origin": nullable(
+        described(
+            named("Origin", described(ORIGIN, "The position of another match from which a match began.")),
+            "From where it began; null if it began with the first document of its game.",
+        )
+    ),
+    "clock": described(CLOCK_CHOSEN, "The clock of each seat."),
+    "time_out": nullable(described(TIME_OUT_CHOSEN, "What a time-out does; null without a clock.")),
+    "spectators": described(SPECTATORS_SEE, "What spectators see of play before the match is over."),
+    "revision": described(COUNT, "The revision of the game's rules that the match began with."),
+    "options": anything("The options of the match, defaults filled in."),
+    "order": listing(SEAT, about="The seats in turn order."),
+    "seats": mapping(ANY_TEXT, OCCUPANT, "Who has each seat."),
+    "invited": mapping(ANY_TEXT, PLAYER_ID, "For whom an open seat is kept; other seats are left out."),
+    "expires": nullable(
+        described(
+            TIME,
+            "When the match is removed, unless it starts before, in milliseconds since 1970-01-01T00:00Z; null once it has started.",
+        )
+    ),
+    "code_needed": flag("Whether a code is needed to take an open seat that is kept for nobody."),
+    "round": ROUND,
+    "phase": PHASE,
+    "active": ACTIVE,
+    "to_act": listing(
+        ANY_TEXT,
+        about="The actors who must decide now: seats or `system`. Empty while a seat is open and when the match has ended.",
+    ),
+    "outcome": OUTCOME,
+    "commitment": described(DIGEST, "SHA-256 of the match's secret, in hex. It was published before anybody joined."),
+    "secret": nullable(described(DIGEST, "The secret in hex; null until the match has ended.")),
+    "version": VERSION,
+    "updated": UPDATED,
+}
+STANDING = named("Standing", extending(AT_TABLE, _STANDING, "The standing of a match, as lists show it."))
+_THINKING = named(
+    "Thinking",
+    record(
+        {
+            "seat": described(SEAT, "The seat whose decision is due."),
+            "level": described(LEVEL, "The level of play that decides for it."),
+            "since": described(TIME, "Since when its decision is due, in milliseconds since 1970-01-01T00:00Z: that of the version."),
+        },
+        "An artificial player that is thinking.",
+    ),
+)
+MATCH = named(
+    "Match",
+    extending(
+        STANDING,
+        {
+            "thinking": nullable(
+                described(
+                    _THINKING,
+                    "The artificial player whose decision is awaited, one at a time; null if none is. A level that searches may take "
+                    "some seconds.",
+                )
+            ),
+            "code": optional(
+                text(
+                    patterns.anchored(patterns.JOIN_CODE),
+                    "The code to give to those who may join. Only the creator sees it, while a seat is open.",
+                )
+            ),
+            "rules": described(CONTENT_HASH, "The content hash of the rules that decided the last entry."),
+            "players": PLAYERS,
+            "receipt": optional(
+                described(RECEIPT, "The receipt of the version that your request led to. Only in the answer to such a request.")
+            ),
+        },
+        "The standing of a match, with its version.",
+    ),
+)
+MATCHES = named(
+    "MatchList",
+    record(
+        {
+            "matches": listing(STANDING, about="The matches of this page."),
+            "players": PLAYERS,
+            "next": NEXT,
+        },
+        "Matches, newest first or as `sort` says.",
+    ),
+)
+
+_WHO = either(
+    named(
+        "SeatRequest",
+        ids(
+            ["me", "open", *(f"ai:{level}" for level in LEVELS)],
+            "`me`: the caller. `open`: the first player who takes the seat. `ai:<level>`: an artificial player.",
+        ),
+    ),
+    named("Invitation", text(patterns.anchored(f"player:{patterns.PLAYER}"), "`player:<id>`: the seat is kept for this player.")),
+)
+_HOW: Fields = {
+    "code": optional(flag("Whether open seats can be taken only with a code. The answer has the code.")),
+    "clock": optional(described(CLOCK_REQUEST, "The clock of each seat. Left out: none.")),
+    "time_out": optional(described(TIME_OUT_REQUEST, "What a time-out does. Only with a clock.")),
+    "spectators": optional(described(SPECTATORS_SEE, "What spectators see before the match is over. Left out: all.")),
+}
+_FORK = named(
+    "Fork",
+    record(
+        {
+            "fork_of": described(MATCH_ID, "The match that is over from which this one begins."),
+            "at": whole(1, LARGEST, "The version of it."),
+            "seats": optional(
+                mapping(
+                    ANY_TEXT,
+                    described(_WHO, "Who takes the seat."),
+                    "Who takes which seat: each seat of that match once. Left out: you take all.",
+                )
+            ),
+            **_HOW,
+        },
+        "A practice match that begins from a position of a match that is over. It has the game and the options of that match.",
+    ),
+)
+
+
+def _new_match(game: Game) -> Shape:
+    """Return the shape of a new match of a game."""
+    own = declared(game)
+    seats = record(
+        {seat: optional(described(_WHO, f"Who takes {seat}.")) for seat in game.seats.ids}, "Who takes which seat, in any order."
+    )
+    order = listing(own.seat, game.seats.least, game.seats.most, "Each seat of the match once, in the order round the table.")
+    return record(
+        {
+            "game": always(game.id),
+            "seats": unchecked({**seats.schema, "minProperties": game.seats.least, "maxProperties": game.seats.most}),
+            "options": optional(described(own.options, "The options. Those that are left out have their defaults.")),
+            "order": optional(order),
+            **_HOW,
+        },
+        f"A new match of {game.title}.",
+    )
+
+
+def new_match(games: Games) -> Shape:
+    """Return the shape of a new match of any game, or of one that begins from a position of another."""
+    return either(by_game("NewMatch", "A new match.", _new_match)(games), _FORK)
+
+
 _EXAMPLES: dict[str, Any] = {
     "against the machine": {"game": "war", "seats": {"red": "me", "blue": "ai:greedy"}},
     "in an order": {"game": "war", "seats": {"red": "me", "blue": "ai:greedy"}, "order": ["blue", "red"]},
@@ -164,30 +421,30 @@ _LINKS: dict[str, Any] = {
 OPERATIONS = (
     Operation(
         "create_match", "POST", "/v1/matches", "matches", "Create a match", create_match,
-        {201: in_json("The match. It starts as soon as every seat is taken.", "Match", ("ETag", "Location"))},
+        {201: in_json("The match. It starts as soon as every seat is taken.", MATCH, ("ETag", "Location"))},
         "You decide who takes which seat: yourself, an artificial player, or whoever comes first. With `fork_of` and `at` it is a practice "
         "match that begins from a version of a match that is over (TBL-FRK-01). With an `Idempotency-Key` a repeated request creates no "
         "second match.",
         key="needed", scope="play", headers=("Idempotency-Key",),
         deeds=(CREATE, FORK),
-        body=Body({"anyOf": [reference("NewMatch"), reference("Fork")]}, MatchBody(), examples=_EXAMPLES), links=_LINKS,
+        body=Body(new_match, MatchBody(), examples=_EXAMPLES), links=_LINKS,
     ),
     Operation(
         "list_matches", "GET", "/v1/matches", "matches", "Find matches", list_matches,
-        {200: in_json("Matches, newest first or as `sort` says. A page may have fewer than `limit`. Continue with `next`.", "Matches")},
+        {200: in_json("Matches, newest first or as `sort` says. A page may have fewer than `limit`. Continue with `next`.", MATCHES)},
         "All matches, or those that the query asks for. Asking for `me` needs a key. A match that is hidden from spectators is listed for "
         "those who do not play in it as it was at its start, until it is over.",
         key="optional", query=MatchesQuery(), problems=("no_key", "no_player"),
     ),
     Operation(
         "get_match", "GET", "/v1/matches/{match}", "matches", "Get the standing of a match", get_match,
-        {200: in_json("The standing.", "Match", ("ETag",)), 304: UNCHANGED},
+        {200: in_json("The standing.", MATCH, ("ETag",)), 304: UNCHANGED},
         "Who has each seat, whose turn it is, and the outcome. Everybody may see it.",
         key="optional", headers=("If-None-Match",),
     ),
     Operation(
         "join_match", "POST", "/v1/matches/{match}/seats/{seat}", "matches", "Take an open seat", join_match,
-        {200: in_json("The match, with you in the seat.", "Match", ("ETag",))},
+        {200: in_json("The match, with you in the seat.", MATCH, ("ETag",))},
         "The match starts when no seat is open. The action `take_seat` does the same.",
         key="needed", scope="play", headers=("Idempotency-Key",),
         deeds=("take_seat",),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
+import orjson
 import yaml
 from apispec import APISpec
 from apispec.ext.marshmallow import MarshmallowPlugin
@@ -14,13 +16,17 @@ from apispec.ext.marshmallow.openapi import OpenAPIConverter
 from games import GAMES, patterns
 from games.kernel import Game
 from games.schema import Schema, ids, text, whole
-from service.api import game_components, picture_components, shared_components
-from service.api.game_components import KEY_ID, MATCH_ID, PLAYER_ID, SEAT, camel, reference, versions
-from service.api.operations import UNCHANGED, UNGUESSABLE, Answer, Operation
+from service.api.components import Components
+from service.api.operations import UNCHANGED, UNGUESSABLE, Operation
+from service.api.problem_shapes import problem
 from service.api.routes import OPERATIONS
+from service.api.shapes import KEY_ID, MATCH_ID, PLAYER_ID, SEAT, Component, camel, reference, schema_of, versions
 from service.http.problems import CODES, MEDIA_TYPE, RETRY_AFTER
+from service.http.responses import JSON
 from service.http.schemas import KeyBody, NameBody, PlayerBody, RoleBody, SeatBody
-from table.data import LEVELS
+
+EXAMPLES = Path(__file__).parent / "examples.json"
+"""Answers of a real run, by the names of examples. `./run openapi --play` writes them (tools/examples.py)."""
 
 TITLE = "Warledger"
 VERSION = "0.1.0"
@@ -146,8 +152,8 @@ TAGS = {
 }
 
 
-def described(games: Mapping[str, Game] = GAMES) -> dict[str, Any]:
-    """Return the whole description of the API, in OpenAPI 3.1."""
+def described(games: Mapping[str, Game] = GAMES, *, opened: bool = True) -> dict[str, Any]:
+    """Return the whole description of the API, in OpenAPI 3.1. `opened`: whether answers may grow, as the world is told."""
     plugin = MarshmallowPlugin()
     spec = APISpec(
         TITLE,
@@ -162,10 +168,7 @@ def described(games: Mapping[str, Game] = GAMES) -> dict[str, Any]:
     )
     converter = plugin.converter
     assert converter is not None
-    components = shared_components.components(games, LEVELS)
-    components |= {name: shape.schema for name, shape in picture_components.components().items()}
-    for game in games.values():
-        components |= game_components.components(game)
+    components = Components(opened=opened)
     for name, body in (
         ("PlayerRequest", PlayerBody),
         ("NameRequest", NameBody),
@@ -174,16 +177,26 @@ def described(games: Mapping[str, Game] = GAMES) -> dict[str, Any]:
         ("SeatRequestBody", SeatBody),
     ):
         spec.components.schema(name, {"description": body.__doc__}, schema=body)
-    for name in sorted(components):
-        spec.components.schema(name, component=components[name])
     spec.components.security_scheme("key", {"type": "http", "scheme": "bearer", "description": "The key of a player, or the admin key."})
     for name, (_, about) in RESPONSE_HEADERS.items():
         spec.components.header(name, {"description": about, "schema": text().schema, "required": not name.startswith("RateLimit")})
     for code in CODES:
         spec.components.example(code, {"value": _example(code)})
+    bodies = {
+        operation.id: components.request(schema_of(operation.body.documented, games))
+        for operation in OPERATIONS
+        if operation.body is not None
+    }
+    components.answer(problem(games).schema)
+    for name, value in orjson.loads(EXAMPLES.read_bytes()).items():
+        spec.components.example(name, {"value": value})
     paths: dict[str, dict[str, Any]] = {}
     for operation in OPERATIONS:
-        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, converter, games)
+        answers = {str(status): _answer(operation, status, components, games) for status in operation.answers}
+        row = _operation(operation, converter, games, bodies.get(operation.id), answers)
+        paths.setdefault(operation.path, {})[operation.method.lower()] = row
+    for name in sorted(components.found):
+        spec.components.schema(name, component=components.found[name])
     operations = [row for methods in paths.values() for row in methods.values()]
     for name, parameter in _shared("parameters", operations, _name_of_parameter).items():
         spec.components.parameter(name, parameter["in"], parameter)
@@ -226,7 +239,9 @@ def _length(node: Any) -> int:
     return len(node.value) + 2 if isinstance(node, yaml.ScalarNode) else node.length
 
 
-def _operation(operation: Operation, converter: OpenAPIConverter, games: Mapping[str, Game]) -> dict[str, Any]:
+def _operation(
+    operation: Operation, converter: OpenAPIConverter, games: Mapping[str, Game], body: Schema | None, answers: Mapping[str, Any]
+) -> dict[str, Any]:
     parameters = [_path_parameter(part[1:-1], games) for part in operation.path.split("/") if part.startswith("{")]
     if operation.query is not None:
         parameters += _query_parameters(operation, converter)
@@ -238,18 +253,20 @@ def _operation(operation: Operation, converter: OpenAPIConverter, games: Mapping
         "tags": [operation.tag],
     }
     if operation.key == "needed":
-        row["security"] = [{"key": [operation.scope] if operation.scope else []}]
+        row["security"] = [{"key": []}]
+        if operation.scope is not None:
+            row["x-scope"] = operation.scope  # linters allow scopes beside a security scheme of OAuth alone
     elif operation.key == "none":
         row["security"] = []
     if parameters:
         row["parameters"] = parameters
     if operation.body is not None:
-        content: dict[str, Any] = {"schema": operation.body.documented}
+        content: dict[str, Any] = {"schema": body}
         if operation.body.examples:
             content["examples"] = {name: {"value": value} for name, value in operation.body.examples.items()}
         row["requestBody"] = {"required": operation.body.required, "content": {"application/json": content}}
     row["responses"] = {
-        **{str(status): _answer(answer) for status, answer in operation.answers.items()},
+        **answers,
         **{str(status): _failure(codes) for status, codes in _groups(operation).items()},
     }
     for status, links in operation.links.items():
@@ -271,6 +288,18 @@ def _path_parameter(name: str, games: Mapping[str, Game]) -> dict[str, Any]:
     return {"name": name, "in": "path", "required": True, "description": ID_DESCRIPTIONS[name], "schema": schema}
 
 
+def example_name(operation: Operation, status: int) -> str | None:
+    """Return the name of the example of an answer: that of its component, or the operation's. None without content.
+
+    Answers of one component share an example.
+    """
+    content = operation.answers[status].content
+    if not content:
+        return None
+    component = schema_of(content[JSON], GAMES).get("$ref") if JSON in content else None
+    return component.name if isinstance(component, Component) else operation.id
+
+
 def _header_parameter(operation: Operation, name: str) -> dict[str, Any]:
     found = {"name": name, "in": "header", "required": False, **REQUEST_HEADERS[name]}
     if name == "Idempotency-Key" and operation.key != "needed":
@@ -279,14 +308,19 @@ def _header_parameter(operation: Operation, name: str) -> dict[str, Any]:
     return found
 
 
-def _answer(answer: Answer) -> dict[str, Any]:
+def _answer(operation: Operation, status: int, components: Components, games: Mapping[str, Game]) -> dict[str, Any]:
+    answer = operation.answers[status]
     response: dict[str, Any] = {"description": answer.about}
     if answer.preferred:
         response["x-preferred-media-types"] = list(answer.preferred)
     if answer.headers:
         response["headers"] = dict(_header(name) for name in answer.headers)
     if answer.content:
-        response["content"] = {kind: {"schema": schema} for kind, schema in answer.content.items()}
+        name = example_name(operation, status)
+        examples = {"examples": {name: {"$ref": f"#/components/examples/{name}"}}}
+        response["content"] = {
+            kind: {"schema": components.answer(schema_of(shape, games)), **examples} for kind, shape in answer.content.items()
+        }
     return response
 
 

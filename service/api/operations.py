@@ -17,7 +17,7 @@ from flask import Flask, Response, request
 from events.errors import PlatformError, StoreRefused, StoreUnavailable
 from games import patterns
 from games.schema import Schema
-from service.api.game_components import reference
+from service.api.shapes import Described
 from service.context import Service
 from service.http.addresses import address_of
 from service.http.keys import NOBODY, Caller
@@ -38,15 +38,14 @@ TEXT_SCHEMA: Schema = {"type": "string"}
 
 
 class Answer(NamedTuple):
-    """An answer of an operation that succeeds: the schema of each media type, and headers by the names of their components.
+    """An answer of an operation that succeeds: what each media type looks like, and headers by the names of their components.
 
-    `preferred` names media types in text that a caller gets only by preferring them in `Accept`, and pictures. They are documented beside
-    the content: the types of generated clients, which ask for JSON, would else be those of JSON or a string, and some generators know no
-    pictures (docs/decisions/0052).
+    `preferred` names media types in text that a caller gets only by preferring them in `Accept`. They are documented beside the content:
+    the types of generated clients, which ask for JSON, would else be those of JSON or a string (docs/decisions/0052).
     """
 
     about: str
-    content: Mapping[str, Schema] = NONE
+    content: Mapping[str, Described] = NONE
     headers: tuple[str, ...] = ()
     preferred: tuple[str, ...] = ()
 
@@ -54,7 +53,7 @@ class Answer(NamedTuple):
 class Body(NamedTuple):
     """The body that an operation takes. `documented` goes into openapi.yaml, `schema` checks it; without it any JSON value may come."""
 
-    documented: Schema
+    documented: Described
     schema: marshmallow.Schema | None = None
     required: bool = True
     examples: Mapping[str, Any] = NONE
@@ -168,9 +167,14 @@ _OF_DEEDS: Mapping[str, frozenset[str]] = {
 UNCHANGED = Answer("Nothing has changed since the answer whose ETag is in `If-None-Match`.", headers=("ETag",))
 
 
-def in_json(about: str, component: str, headers: tuple[str, ...] = ()) -> Answer:
-    """Return an answer in JSON that a component describes."""
-    return Answer(about, {JSON: reference(component)}, headers)
+def as_text(*media_types: str) -> Mapping[str, Described]:
+    """Return the content of an answer in text that can have several media types: the usual one first, then one that generators know."""
+    return dict.fromkeys(media_types, TEXT_SCHEMA)
+
+
+def in_json(about: str, shape: Described, headers: tuple[str, ...] = ()) -> Answer:
+    """Return an answer in JSON of a shape."""
+    return Answer(about, {JSON: shape}, headers)
 
 
 class Call(NamedTuple):

@@ -8,9 +8,11 @@ from typing import Any
 from flask import Response
 
 from events import accounts
-from events.accounts import Key
-from service.api.game_components import reference
+from events.accounts import MOST_KEYS, Key
+from games.schema import described, listing, nullable, record, text, unchecked
 from service.api.operations import Answer, Body, Call, Operation, in_json
+from service.api.players import SCOPE
+from service.api.shapes import KEY_ID, TIME, named, reference
 from service.context import Service
 from service.http.responses import empty_response, json_response, made, private, unstored
 from service.http.schemas import KeyBody
@@ -95,6 +97,23 @@ def _shown(key: Key) -> dict[str, Any]:
     return {"id": key.id, "name": key.name, "scopes": key.scopes, "created": key.created, "used": used}
 
 
+_KEY = {
+    "id": described(KEY_ID, "The id of the key, which is part of its text."),
+    "name": text(about="What the key is for."),
+    "scopes": listing(SCOPE, about="What the key may do."),
+    "created": TIME,
+    "used": nullable(unchecked({"type": "string", "format": "date"}, "The day (UTC) on which the key was last used; null if never.")),
+}
+KEY = named("Key", record(_KEY, "A key of a player, without its text."))
+KEYS = named("KeyList", record({"keys": listing(KEY, high=MOST_KEYS, about="The keys.")}, "The keys of a player, the oldest first."))
+NEW_KEY = named(
+    "NewKey",
+    record(
+        {**_KEY, "key": text(about="The bearer key. This is the only answer that contains it. The server stores only its hash.")},
+        "A key with its text.",
+    ),
+)
+
 _BODY = Body(
     reference("KeyRequest"),
     KeyBody(),
@@ -106,20 +125,20 @@ _ADMIN = "Only for the owner of the admin key."
 OPERATIONS = (
     Operation(
         "list_my_keys", "GET", "/v1/players/me/keys", "players", "List your keys", list_my_keys,
-        {200: in_json("Your keys, the oldest first, without their texts.", "Keys")},
+        {200: in_json("Your keys, the oldest first, without their texts.", KEYS)},
         "What each key is for, what it may do, and on which day it was last used.",
         key="needed", by="player", scope="account",
     ),
     Operation(
         "create_my_key", "POST", "/v1/players/me/keys", "players", "Make another key", create_my_key,
-        {201: in_json(_NEW, "NewKey", ("Location",))},
+        {201: in_json(_NEW, NEW_KEY, ("Location",))},
         "A key can only make keys with scopes that it has. A player has at most 20 keys. With an `Idempotency-Key` the same request of the "
         "same key gets the same answer for an hour.",
         key="needed", by="player", scope="account", headers=("Idempotency-Key",), body=_BODY, problems=("too_many_keys",),
     ),
     Operation(
         "get_my_key", "GET", "/v1/players/me/keys/{key}", "players", "Get one of your keys", get_my_key,
-        {200: in_json("The key, without its text.", "Key")},
+        {200: in_json("The key, without its text.", KEY)},
         "What the key is for, what it may do, and on which day it was last used.",
         key="needed", by="player", scope="account",
     ),
@@ -131,25 +150,25 @@ OPERATIONS = (
     ),
     Operation(
         "rotate_my_key", "POST", "/v1/players/me/keys/{key}/rotate", "players", "Give one of your keys a new text", rotate_my_key,
-        {200: in_json(_NEW, "NewKey")},
+        {200: in_json(_NEW, NEW_KEY)},
         "The old text is valid no longer, at once. If the key rotates itself and the answer is lost, so is the key: make another one and "
         "revoke this one if that matters. A key can only rotate keys with scopes that it has.",
         key="needed", by="player", scope="account",
     ),
     Operation(
         "list_keys", "GET", "/v1/players/{player}/keys", "players", "List the keys of a player", list_keys,
-        {200: in_json("The keys, the oldest first, without their texts.", "Keys")},
+        {200: in_json("The keys, the oldest first, without their texts.", KEYS)},
         _ADMIN, key="needed", by="admin", scope=None,
     ),
     Operation(
         "create_key", "POST", "/v1/players/{player}/keys", "players", "Replace a lost key of a player", create_key,
-        {201: in_json(_NEW, "NewKey", ("Location",))},
+        {201: in_json(_NEW, NEW_KEY, ("Location",))},
         f"{_ADMIN} The lost key stays valid until it is revoked.",
         key="needed", by="admin", scope=None, headers=("Idempotency-Key",), body=_BODY, problems=("too_many_keys",),
     ),
     Operation(
         "get_key", "GET", "/v1/players/{player}/keys/{key}", "players", "Get a key of a player", get_key,
-        {200: in_json("The key, without its text.", "Key")},
+        {200: in_json("The key, without its text.", KEY)},
         _ADMIN, key="needed", by="admin", scope=None,
     ),
     Operation(

@@ -5,10 +5,11 @@ from __future__ import annotations
 from flask import Response
 
 from events import accounts
-from events.accounts import Asked
+from events.accounts import ROLES, SCOPES, Asked
 from events.errors import NoSuchPlayer
-from service.api.game_components import reference
+from games.schema import described, ids, listing, mapping, nullable, record, text
 from service.api.operations import UNGUESSABLE, Answer, Body, Call, Operation, in_json
+from service.api.shapes import ANY_TEXT, COUNT, KEY_ID, PLAYER_ID, TIME, named, reference
 from service.context import Service
 from service.http.addresses import address_of
 from service.http.keys import ADMIN
@@ -74,12 +75,65 @@ def change_role(service: Service, call: Call, player: str) -> Response:
     return private(json_response({"id": player, "role": call.body["role"]}))
 
 
+NAME = text(about="The player's name. Several players may have the same.")
+ROLE = named("Role", ids(ROLES, "What the player may do. A referee may audit any match in which it does not play."))
+SCOPE = named(
+    "Scope",
+    ids(
+        SCOPES,
+        "`read`: see what the player may see. `play`: create and join matches, and act. `referee`: use the player's role as a "
+        "referee or an admin, if it has one. `account`: manage keys, change the name, delete the player.",
+    ),
+)
+PLAYER = named(
+    "Player",
+    record(
+        {
+            "id": nullable(PLAYER_ID),
+            "name": NAME,
+            "role": ROLE,
+            "key_id": nullable(described(KEY_ID, "The id of the key that was sent; null for the admin key.")),
+            "scopes": listing(SCOPE, about="What that key may do."),
+        },
+        "A player. The owner of the admin key has no id.",
+    ),
+)
+NEW_PLAYER = named(
+    "NewPlayer",
+    record(
+        {
+            "id": PLAYER_ID,
+            "name": NAME,
+            "role": ROLE,
+            "key": text(about="The bearer key. This is the only answer that contains it. The server stores only its hash."),
+        },
+        "A new player, with the key.",
+    ),
+)
+PROFILE = named(
+    "Profile",
+    record(
+        {
+            "id": PLAYER_ID,
+            "name": nullable(text(about="The name. It is null if the player is deleted.")),
+            "created": nullable(described(TIME, "When the player was created, in milliseconds since 1970-01-01T00:00Z.")),
+            "finished": mapping(
+                ANY_TEXT,
+                record({"matches": described(COUNT, "How many are over."), "won": described(COUNT, "How many of them were won.")}),
+                "The matches that the player has finished, by game. Games without any are left out.",
+            ),
+        },
+        "What everybody may know of a player. A deleted player has neither a name nor the moment of creation.",
+    ),
+)
+GIVEN_ROLE = named("GivenRole", record({"id": PLAYER_ID, "role": ROLE}, "The role of a player."))
+
 _NAME = {"another name": {"name": "Ada Lovelace"}}
 
 OPERATIONS = (
     Operation(
         "create_player", "POST", "/v1/players", "players", "Become a player and get a key", create_player,
-        {201: in_json("The player, with the key. This is the only answer that contains the key.", "NewPlayer", ("Location",))},
+        {201: in_json("The player, with the key. This is the only answer that contains the key.", NEW_PLAYER, ("Location",))},
         "Anybody may become a player. Creating a referee or an admin needs the admin key. The first key has every scope. With an "
         "`Idempotency-Key` the same request gets the same answer for an hour, so keep it as secret as the key.",
         key="optional", scope=None, headers=("Idempotency-Key",),
@@ -88,12 +142,12 @@ OPERATIONS = (
     ),
     Operation(
         "get_me", "GET", "/v1/players/me", "players", "Ask whose key this is, and what it may do", get_me,
-        {200: in_json("The player.", "Player")},
+        {200: in_json("The player.", PLAYER)},
         "The player or admin to whom the key of the request belongs, and the scopes of the key.", key="needed", scope=None,
     ),
     Operation(
         "rename_me", "PATCH", "/v1/players/me", "players", "Change your name", rename_me,
-        {200: in_json("You, with the new name.", "Player")},
+        {200: in_json("You, with the new name.", PLAYER)},
         "Matches, lists and boards show the new name at once, also those of the past.",
         key="needed", by="player", scope="account", body=Body(reference("NameRequest"), NameBody(), examples=_NAME),
     ),
@@ -108,13 +162,13 @@ OPERATIONS = (
     ),
     Operation(
         "get_player", "GET", "/v1/players/{player}", "players", "Get the profile of a player", get_player,
-        {200: in_json("The profile.", "Profile")},
+        {200: in_json("The profile.", PROFILE)},
         "Everybody may see it. A deleted player has the name null.",
         key="optional",
     ),
     Operation(
         "change_role", "PATCH", "/v1/players/{player}", "players", "Give a player a role, or take it away", change_role,
-        {200: in_json("The player's role.", "GivenRole")},
+        {200: in_json("The player's role.", GIVEN_ROLE)},
         "Only for the owner of the admin key. It takes effect at once, in open streams too.",
         key="needed", by="admin", scope=None,
         body=Body(reference("RoleRequest"), RoleBody(), examples={"no referee": {"role": "player"}}),

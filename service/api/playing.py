@@ -16,22 +16,45 @@ from events.play import Played
 from events.standings import at_table
 from events.timing.flight import Received
 from games import patterns
-from games.kernel import SPECTATOR, Refused
+from games.kernel import SPECTATOR, Game, Refused
+from games.schema import Shape, always, described, either, listing, mapping, nullable, optional, record, whole
 from record.positions import Position
 from service import sight
 from service.api.beside import note_view
-from service.api.game_components import reference
-from service.api.matches import match_response
-from service.api.operations import UNCHANGED, Answer, Body, Call, Operation, in_json
+from service.api.entries import entry
+from service.api.game_shapes import actions, declared
+from service.api.matches import AT_TABLE, MATCH, match_response
+from service.api.operations import UNCHANGED, Answer, Body, Call, Operation, as_text, in_json
 from service.api.pictures import picture_response
 from service.api.receipts import receipt_at, receipt_of
+from service.api.shapes import (
+    ACTIVE,
+    ANY_TEXT,
+    MATCH_ID,
+    OUTCOME,
+    PHASE,
+    PLAYERS,
+    RECEIPT,
+    ROUND,
+    SEAT,
+    TO_ACT,
+    VERSION,
+    VIEWER,
+    by_game,
+    camel,
+    extending,
+    growing,
+    named,
+    of_match,
+    versions,
+)
 from service.context import Service
 from service.http.addresses import address_of
 from service.http.keys import Caller
 from service.http.parsing import RECEIVED
 from service.http.problems import CHOSEN, Problem, refusal_problem
 from service.http.quotas import is_searched, subjects
-from service.http.responses import JSON, SVG, TEXT, empty_response, json_response, names_tag, prefers, tagged, text_response
+from service.http.responses import JSON, SVG, TEXT, XML, also_as, empty_response, json_response, names_tag, prefers, tagged, text_response
 from service.http.schemas import PictureQuery, SeatQuery, StateQuery
 from table.deeds import BEGINNINGS
 from table.rematch import rematch
@@ -72,7 +95,8 @@ def get_state(service: Service, call: Call, match: str) -> Response:
 def get_picture(service: Service, call: Call, match: str) -> Response:
     """Return the match at a version as a picture, as the caller may see it."""
     position, viewer = _seen(service, call, match)
-    return picture_response(service, call, position, viewer, "Authorization", call.query["shape"], call.query["theme"])
+    response = picture_response(service, call, position, viewer, "Authorization", call.query["shape"], call.query["theme"])
+    return also_as(XML, response, call.header("Accept"))
 
 
 def _seen(service: Service, call: Call, match: str) -> tuple[Position, str]:
@@ -328,6 +352,110 @@ def expected_version(call: Call) -> int | None:
     return int(tag[1] or tag[2])
 
 
+_RANGE = named("Range", listing(whole(), 2, 2, "The lowest and the highest number that you may choose."))
+_COUNTS = named(
+    "Counts",
+    record(
+        {"each": mapping(ANY_TEXT, _RANGE, "The range of each key."), "total": described(_RANGE, "The range of the sum.")},
+        "Counts by key. Each count is within its range of `each`. Their sum is within `total`.",
+    ),
+)
+
+
+def choice(game: Game) -> Shape:
+    """Return the shape of a legal choice."""
+    return named(
+        f"{camel(game.id)}Choice",
+        record(
+            {
+                "action": described(
+                    declared(game).choice, "A complete legal action. Submit it as it is. If there is `choose`, it has the least counts."
+                ),
+                "choose": optional(
+                    mapping(
+                        ANY_TEXT,
+                        growing(either(_RANGE, _COUNTS)),
+                        "By field of `action`: the values that you may choose instead. Every combination is legal.",
+                    )
+                ),
+                "at_table": optional(
+                    always(True, "The action is one of the table, such as `resign`. Actions of the game do not have this.")
+                ),
+            },
+            f"A legal choice in a match of {game.title}.",
+        ),
+    )
+
+
+def _choices(game: Game) -> Shape:
+    """Return the shape of what `get_choices` answers."""
+    return record(
+        {
+            **of_match(game),
+            "version": VERSION,
+            "seat": nullable(described(SEAT, "Your seat; null if you have none and the match has open ones.")),
+            "to_act": TO_ACT,
+            "choices": listing(choice(game), about="Every legal choice: of your seat in the game, and yours at the table."),
+        },
+        f"What you may do now in a match of {game.title}: as a seat in the game, and at the table.",
+    )
+
+
+_STATE = named(
+    "StateBase",
+    extending(
+        AT_TABLE,
+        {"match": MATCH_ID, "version": VERSION, "viewer": VIEWER, "players": PLAYERS},
+        "What the states of all games have.",
+    ),
+)
+_PLAYED = named(
+    "PlayedBase",
+    extending(
+        AT_TABLE,
+        {
+            "match": MATCH_ID,
+            "seat": nullable(described(SEAT, "The seat that acted. For an action of the table: a seat that you now have, or null.")),
+            "first": versions("The version of the first action's entry."),
+            "version": versions("The version of the last action's entry, which is the version of the match after your actions."),
+            "round": ROUND,
+            "phase": PHASE,
+            "active": ACTIVE,
+            "to_act": TO_ACT,
+            "outcome": OUTCOME,
+            "receipt": RECEIPT,
+        },
+        "What follows from actions in all games.",
+    ),
+)
+
+
+def _state(game: Game) -> Shape:
+    """Return the shape of what `get_state` answers."""
+    return extending(
+        _STATE,
+        {**of_match(game), "view": described(declared(game).view, "The state document as the viewer may see it.")},
+        f"A match of {game.title} at a version, as its viewer may see it.",
+    )
+
+
+def _played(game: Game) -> Shape:
+    """Return the shape of what `act` answers."""
+    return extending(
+        _PLAYED,
+        {
+            **of_match(game),
+            "entries": listing(entry(game), about="One entry for each action, as your seat may see it."),
+            "choices": listing(choice(game), about="What you may do next."),
+        },
+        f"What followed from your actions in a match of {game.title}.",
+    )
+
+
+CHOICES = by_game("Choices", "What you may do now: as a seat in the game, and at the table.", _choices)
+STATE = by_game("State", "A match at a version, as its viewer may see it.", _state)
+PLAYED = by_game("Played", "What followed from your actions.", _played)
+
 _EXAMPLES = {
     "one action": {"type": "end_moves"},
     "giving up": {"type": "resign"},
@@ -342,7 +470,7 @@ OPERATIONS = (
             200: Answer(
                 "The match at a version, as its viewer may see it. With `Accept: text/plain` a board for people, with "
                 "`Accept: image/svg+xml` a picture.",
-                {JSON: reference("State")}, ("ETag",), (TEXT, SVG),
+                {JSON: STATE}, ("ETag",), (TEXT, SVG),
             ),
             304: UNCHANGED,
         },
@@ -355,7 +483,7 @@ OPERATIONS = (
     Operation(
         "get_picture", "GET", "/v1/matches/{match}/state.svg", "play", "See the match as a picture", get_picture,
         {
-            200: Answer("The match at a version, as its viewer may see it: one SVG document.", headers=("ETag",), preferred=(SVG,)),
+            200: Answer("The match at a version, as its viewer may see it: one SVG document.", as_text(SVG, XML), ("ETag",)),
             304: UNCHANGED,
         },
         "The board, the panels of the seats, whose turn it is, and what the last entry did, as one SVG document that refers to nothing "
@@ -364,7 +492,7 @@ OPERATIONS = (
     ),
     Operation(
         "get_choices", "GET", "/v1/matches/{match}/choices", "play", "Ask what you may do", get_choices,
-        {200: in_json("Every legal choice: of your seat in the game, and yours at the table.", "Choices", ("ETag",)), 304: UNCHANGED},
+        {200: in_json("Every legal choice: of your seat in the game, and yours at the table.", CHOICES, ("ETag",)), 304: UNCHANGED},
         "The action of each choice can be sent as it is. An open choice has the least counts in its action, and the ranges of the others "
         "in `choose`.",
         key="needed", by="player", query=SeatQuery(), headers=("If-None-Match",),
@@ -372,14 +500,14 @@ OPERATIONS = (
     Operation(
         "act", "POST", "/v1/matches/{match}/actions", "play", "Act", act,
         {
-            200: in_json("What followed.", "Played", ("ETag",)),
-            201: in_json("The rematch that was asked for.", "Match", ("ETag", "Location")),
+            200: in_json("What followed.", PLAYED, ("ETag",)),
+            201: in_json("The rematch that was asked for.", MATCH, ("ETag", "Location")),
         },
         "One action, or a list of actions that is carried out as a whole or not at all. In a list, an action that draws chance or reveals "
         "something must be the last. Actions of the table, such as `resign`, are sent alone, not in a list. The moment at which the "
         "request was received counts for clocks. `rematch` creates a match of its own, the same for all who ask, and answers with it.",
         key="needed", scope="play", query=SeatQuery(), headers=("If-Match", "Idempotency-Key"),
-        body=Body(reference("Actions"), examples=_EXAMPLES),
+        body=Body(actions, examples=_EXAMPLES),
         deeds=tuple(kind for kind in CHOSEN if kind not in BEGINNINGS), plays="acts",
         problems=("already_created",),
     ),

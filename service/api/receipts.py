@@ -9,12 +9,13 @@ from events.errors import NoVersion
 from events.platform import Platform
 from games import patterns
 from games.kernel import SPECTATOR
+from games.schema import described, listing, nullable, record, text
 from record.entries import Entry, parse
 from record.positions import Position
 from service import sight
 from service.api.beside import note_view
-from service.api.game_components import reference
 from service.api.operations import UNCHANGED, Answer, Call, Operation, in_json
+from service.api.shapes import MATCH_ID, RECEIPT, TIME, named, versions
 from service.context import Service
 from service.http.responses import JSON, TEXT, empty_response, json_response, names_tag, prefers, public, tagged
 
@@ -68,12 +69,43 @@ def _entry(platform: Platform, match: str, version: int) -> Entry:
     return found[0]
 
 
+RECEIPT_GIVEN = named(
+    "Receipt",
+    record(
+        {"match": MATCH_ID, "version": versions("The version."), "receipt": RECEIPT}, "What the server signs about a version of a match."
+    ),
+)
+SERVER_KEYS = named(
+    "ServerKeys",
+    record(
+        {
+            "name": text(about="The name of the server. All that it signs has this name."),
+            "keys": listing(
+                named(
+                    "ServerKey",
+                    record(
+                        {
+                            "id": text("^[0-9a-f]{8}$", "The id of the key, as in the signatures by it."),
+                            "vkey": text(about="The key as C2SP signed-note has it: the name, the id, and the public key."),
+                            "from": described(TIME, "Since when it signs, in milliseconds since 1970-01-01T00:00Z."),
+                            "until": nullable(described(TIME, "Until when it was the newest key; null for the newest one.")),
+                        },
+                        "A key with which the server signs, or has signed.",
+                    ),
+                ),
+                about="Every key, the oldest first.",
+            ),
+        },
+        "The keys of the server.",
+    ),
+)
+
 OPERATIONS = (
     Operation(
         "get_receipt", "GET", "/v1/matches/{match}/receipts/{version}", "history", "Get the receipt of a version", get_receipt,
         {
             200: Answer(
-                "The receipt. With `Accept: text/plain` the signed note alone.", {JSON: reference("Receipt")}, ("ETag",), (TEXT,),
+                "The receipt. With `Accept: text/plain` the signed note alone.", {JSON: RECEIPT_GIVEN}, ("ETag",), (TEXT,),
             ),
             304: UNCHANGED,
         },
@@ -86,7 +118,7 @@ OPERATIONS = (
 SERVER_OPERATIONS = (
     Operation(
         "get_server_keys", "GET", "/.well-known/warledger-keys", "server", "Get the keys with which the server signs", get_server_keys,
-        {200: in_json("The name of the server and its keys.", "ServerKeys", ("ETag",)), 304: UNCHANGED},
+        {200: in_json("The name of the server and its keys.", SERVER_KEYS, ("ETag",)), 304: UNCHANGED},
         "Every public key that the server has ever signed with, the oldest first. Note them, and compare: who changes history must sign it "
         "by a key that you know.",
         headers=("If-None-Match",),

@@ -10,9 +10,28 @@ from events.deciding import check_started
 from events.due import Owed
 from events.store.queue.studies import BOUNDS, Study, analysis_of, hint_for
 from games.kernel import Game
+from games.schema import Shape, described, either, ids, listing, mapping, optional, record, text, unchecked
 from record.positions import Position
 from service import sight
+from service.api.game_shapes import declared
 from service.api.operations import Call, Operation, in_json
+from service.api.shapes import (
+    ANY_TEXT,
+    COUNT,
+    DIGEST,
+    GAME_ID,
+    MATCH_ID,
+    OUTCOME_REACHED,
+    SEAT,
+    SHARE,
+    VERSION,
+    by_game,
+    extending,
+    growing,
+    named,
+    of_match,
+    versions,
+)
 from service.context import Service
 from service.http.problems import Problem, refusal_problem
 from service.http.responses import JSON, json_response, private, sorted_json
@@ -124,12 +143,179 @@ def _waiting(work: Owed, about: dict[str, object]) -> Response:
     return response
 
 
+HINT_WAITING = named(
+    "HintWaiting",
+    record(
+        {
+            "match": MATCH_ID,
+            "game": GAME_ID,
+            "version": described(VERSION, "The version at which it was asked for."),
+            "seat": described(SEAT, "Your seat."),
+            "level": text(about="The level of play that thinks."),
+        },
+        "A hint that a worker thinks about.",
+    ),
+)
+ANALYSIS_WAITING = named(
+    "AnalysisWaiting",
+    record(
+        {
+            "match": MATCH_ID,
+            "game": GAME_ID,
+            "level": text(about="The level of play that judges."),
+            "version": described(VERSION, "The version up to which its decisions are judged."),
+            "versions": described(VERSION, "How many versions the match has."),
+        },
+        "An analysis that is being made.",
+    ),
+)
+
+
+def _action(game: Game, about: str) -> Shape:
+    return described(growing(either(declared(game).action), "type"), about)
+
+
+_OPTION = named(
+    "HintOptionBase",
+    record(
+        {
+            "worth": described(
+                SHARE,
+                "What the level expects after it: about the share of a victory if `tries` is above 0, otherwise a value that only orders "
+                "the actions. The best is first, and worths never rise: an action that was followed less far than a better one is told as "
+                "no better.",
+            ),
+            "tries": described(COUNT, "How often it was tried."),
+        },
+        "What a level thinks of an action.",
+    ),
+)
+_HINT = named(
+    "HintBase",
+    record(
+        {
+            "match": MATCH_ID,
+            "version": described(VERSION, "The version at which it is given."),
+            "seat": described(SEAT, "Your seat."),
+            "level": described(ANY_TEXT, "The level of play that gives it."),
+            "iterations": described(COUNT, "How often it has tried something; 0 for a level that does not search."),
+        },
+        "What the hints of all games have.",
+    ),
+)
+
+
+def _hint(game: Game) -> Shape:
+    """Return the shape of a hint."""
+    option = extending(_OPTION, {"action": _action(game, "The action.")}, "An action that the level has compared with others.")
+    return extending(
+        _HINT,
+        {
+            **of_match(game),
+            "action": _action(game, "What the level would do."),
+            "options": listing(option, about="The actions that it has compared, the best first; empty for a level that does not search."),
+        },
+        f"What a level of play would do in a practice match of {game.title}.",
+    )
+
+
+_ANALYST = named(
+    "Analyst",
+    record(
+        {
+            "level": text(about="The level of play that has judged."),
+            "players": described(COUNT, "The revision of the artificial players. It rises when a level answers otherwise."),
+            "weights": described(DIGEST, "The digest of their plans and weights for the game."),
+        },
+        "What has judged the decisions of a match.",
+    ),
+)
+_SEAT_ANALYSIS = named(
+    "SeatAnalysis",
+    record(
+        {
+            "decisions": described(COUNT, "Its decisions between several actions."),
+            "agreed": described(COUNT, "Those in which it did what the level would have done, or something as good."),
+            "lost": unchecked({"type": "number", "minimum": 0}, "The sum of its losses."),
+            "greatest": described(SHARE, "The greatest of them."),
+        },
+        "The decisions of a seat in figures.",
+    ),
+)
+_TURNING_POINT = named(
+    "TurningPoint",
+    record(
+        {
+            "version": described(VERSION, "The version of the decision."),
+            "kind": named(
+                "TurningPointKind",
+                ids(["error", "lead"], "`error`: one of the greatest losses. `lead`: another seat became the expected winner."),
+            ),
+            "seat": described(SEAT, "The seat that lost so much, or that became the expected winner."),
+            "loss": optional(described(SHARE, "The loss, of an error.")),
+            "from": optional(described(SEAT, "The expected winner before.")),
+        },
+        "A place where the match turned.",
+    ),
+)
+
+
+_DECISION = named(
+    "DecisionBase",
+    record(
+        {
+            "version": versions("The version of the entry."),
+            "seat": described(SEAT, "The seat that decided."),
+            "before": described(SHARE, "What the level expects with its own choice."),
+            "chosen": described(SHARE, "What it expects after what the seat did, before any dice of it fall."),
+            "loss": described(SHARE, "The difference: an error of the seat."),
+            "after": described(SHARE, "What it expects when the seat decides next, or the result. Dice and other seats count here."),
+            "expected": mapping(ANY_TEXT, SHARE, "What each seat could expect at this decision."),
+        },
+        "What a level thinks of a decision by what the seat knew then. Worths are shares of a victory, from 0 to 1.",
+    ),
+)
+_ANALYSIS = named(
+    "AnalysisBase",
+    record(
+        {
+            "match": MATCH_ID,
+            "by": described(_ANALYST, "What has judged."),
+            "outcome": described(OUTCOME_REACHED, "Who won, and why."),
+            "seats": mapping(ANY_TEXT, _SEAT_ANALYSIS, "Each seat in figures."),
+            "turning_points": listing(_TURNING_POINT, about="Where the match turned, in its order."),
+        },
+        "What the analyses of all games have.",
+    ),
+)
+
+
+def _analysis_of(game: Game) -> Shape:
+    """Return the shape of an analysis."""
+    decision = extending(
+        _DECISION,
+        {
+            "action": _action(game, "What it did."),
+            "best": _action(game, "What the level would have done. The same where it found nothing better."),
+        },
+        "A decision, and what the level thinks of it.",
+    )
+    return extending(
+        _ANALYSIS,
+        {**of_match(game), "decisions": listing(decision, about="Every decision between several actions, in the order of the match.")},
+        f"The analysis of a match of {game.title} that is over.",
+    )
+
+
+HINT = by_game("Hint", "What a level of play would do for your seat.", _hint)
+ANALYSIS = by_game("Analysis", "The analysis of a match that is over.", _analysis_of)
+
 OPERATIONS = (
     Operation(
         "get_hint", "GET", "/v1/matches/{match}/hint", "play", "Ask what to do, in a practice match", get_hint,
         {
-            200: in_json("The hint.", "Hint"),
-            202: in_json("A worker thinks about it. Ask again.", "HintWaiting", ("RetryAfter",)),
+            200: in_json("The hint.", HINT),
+            202: in_json("A worker thinks about it. Ask again.", HINT_WAITING, ("RetryAfter",)),
         },
         "What a level of play would do for your seat, and what it thinks of the choices, by your seat's view alone: it knows nothing that "
         "you do not know. In practice matches only. The answer is kept for some minutes, and for you alone.",
@@ -139,8 +325,8 @@ OPERATIONS = (
     Operation(
         "begin_analysis", "POST", "/v1/matches/{match}/analysis", "history", "Ask for the analysis of a match that is over", begin_analysis,
         {
-            200: in_json("The analysis, which is there already.", "Analysis"),
-            202: in_json("It has begun. Ask with GET until it is there.", "AnalysisWaiting", ("RetryAfter", "Location")),
+            200: in_json("The analysis, which is there already.", ANALYSIS),
+            202: in_json("It has begun. Ask with GET until it is there.", ANALYSIS_WAITING, ("RetryAfter", "Location")),
         },
         "A worker judges every decision of the match (docs/ai.md): what it was worth to its seat before and after, by what the seat knew, "
         "and what would have been better. Everybody with a key may ask for it, and everybody may read it. It is made once for each level, "
@@ -151,8 +337,8 @@ OPERATIONS = (
     Operation(
         "get_analysis", "GET", "/v1/matches/{match}/analysis", "history", "Get the analysis of a match that is over", get_analysis,
         {
-            200: in_json("The analysis.", "Analysis"),
-            202: in_json("It is being made. Ask again.", "AnalysisWaiting", ("RetryAfter",)),
+            200: in_json("The analysis.", ANALYSIS),
+            202: in_json("It is being made. Ask again.", ANALYSIS_WAITING, ("RetryAfter",)),
         },
         "The analysis that somebody has asked for with `POST`.",
         key="optional", query=AnalysisQuery(),

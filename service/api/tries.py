@@ -7,12 +7,15 @@ from flask import Response
 from events import recall
 from events.attempts import attempt
 from events.errors import BadList
-from games.kernel import Refused, legal
+from games.kernel import Game, Refused, legal
+from games.schema import Shape, described, flag, listing, record
 from service import sight
-from service.api.game_components import reference
+from service.api.frames import FRAME_CHANGE
+from service.api.game_shapes import declared, game_actions
 from service.api.operations import Body, Call, Operation, in_json
 from service.api.pictures import drawing
-from service.api.playing import ALONE, actions_in, expected_version
+from service.api.playing import ALONE, actions_in, choice, expected_version
+from service.api.shapes import COUNT, MATCH_ID, SEAT, VERSION, by_game, extending, named, of_match
 from service.context import Service
 from service.http.problems import refusal_problem
 from service.http.responses import json_response, private
@@ -48,11 +51,44 @@ def try_actions(service: Service, call: Call, match: str) -> Response:
         "tried": len(tried.entries),
         "reveals": tried.reveals,
         "view": sight.view(game, after, seat),
-        "choices": [sight.with_counts(choice) for choice in legal(game, after.document, seat)] if seat in after.to_act else [],
+        "choices": [sight.with_counts(open_one) for open_one in legal(game, after.document, seat)] if seat in after.to_act else [],
         "frame": frame,
     }
     return private(json_response(body))
 
+
+_TRIED = named(
+    "TriedBase",
+    record(
+        {
+            "match": MATCH_ID,
+            "seat": described(SEAT, "Your seat."),
+            "version": described(VERSION, "The version from which it was tried."),
+            "tried": described(COUNT, "How many of the actions were carried out."),
+            "reveals": flag(
+                "Whether the last action was left out, because it draws chance or reveals something. It can be sent as the last of a list."
+            ),
+            "frame": described(FRAME_CHANGE, "What would change in the picture of `version`, and the actions in sentences."),
+        },
+        "What tries have in all games.",
+    ),
+)
+
+
+def _tried(game: Game) -> Shape:
+    """Return the shape of what `try_actions` answers."""
+    return extending(
+        _TRIED,
+        {
+            **of_match(game),
+            "view": described(declared(game).view, "The state document after the actions, as your seat would see it."),
+            "choices": listing(choice(game), about="What you could do next in the game."),
+        },
+        f"What actions of yours would lead to in a match of {game.title}. Nothing was written.",
+    )
+
+
+TRIED = by_game("Tried", "What actions of yours would lead to.", _tried)
 
 _EXAMPLES = {
     "one action": {"type": "end_moves"},
@@ -62,13 +98,13 @@ _EXAMPLES = {
 OPERATIONS = (
     Operation(
         "try_actions", "POST", "/v1/matches/{match}/tries", "play", "Try actions without carrying them out", try_actions,
-        {200: in_json("What they would lead to.", "Tried")},
+        {200: in_json("What they would lead to.", TRIED)},
         "One action of the game, or a list of them, is carried out for your seat on the newest version of the match, or on the one in "
         "`If-Match`, and nothing is written. An action that draws chance or reveals something is not carried out: as the last of the list "
         "it is left out (`reveals`), else the answer is `must_be_last`, as for `act`. So nothing is shown that you could not know. Clocks "
         "stand still.",
         key="needed", by="player", query=TriesQuery(), headers=("If-Match",),
-        body=Body(reference("GameActions"), examples=_EXAMPLES),
+        body=Body(game_actions, examples=_EXAMPLES),
         plays="acts", problems=("no_such_version",),
     ),
 )  # fmt: skip

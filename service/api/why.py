@@ -10,10 +10,13 @@ from jsonpointer import JsonPointer
 from events import recall
 from events.why import NOTHING, Change, search, value
 from games.kernel import Game
+from games.schema import anything, described, listing, nullable, optional, record, text, unchecked, whole
 from service import sight
 from service.api.beside import note_view
+from service.api.frames import TOLD
 from service.api.operations import Call, Operation, in_json
 from service.api.pictures import drawing
+from service.api.shapes import GAME_ID, MATCH_ID, RULE_ID, TIME, VERSION, VIEWER, named, versions
 from service.context import Service
 from service.http.problems import Problem
 from service.http.responses import json_response, private, sorted_json
@@ -87,10 +90,56 @@ def _field(name: str, found: Any) -> dict[str, Any]:
     return {} if found is NOTHING or len(sorted_json(found)) > LARGE else {name: found}
 
 
+_LEFT_OUT = "It is missing if there is no such field, and if it takes more than 1,000 bytes."
+_EVENT = named(
+    "ChangingEvent",
+    record(
+        {
+            "place": whole(0, about="The place of the event among those of the entry, from 0."),
+            "type": text(about="The type of the event."),
+            "text": nullable(text(about="The event in a sentence; null if it has none.")),
+            "rules": listing(RULE_ID, about="The ids of the rules by which it happened."),
+        },
+        "An event that changed a field.",
+    ),
+)
+_CHANGE = named(
+    "Change",
+    record(
+        {
+            "version": versions("The version of the match after the entry."),
+            "at": TIME,
+            "actor": text(about="Who acted: a seat, `system`, or the id of a player."),
+            "action": anything("The action. Only its `type` if the viewer may not know the rest."),
+            **TOLD,
+            "events": listing(_EVENT, about="The events of the entry that changed the field."),
+            "before": optional(unchecked({}, f"The field before. {_LEFT_OUT}")),
+            "after": optional(unchecked({}, f"The field after it. {_LEFT_OUT}")),
+        },
+        "An entry that changed a field.",
+    ),
+)
+WHY = named(
+    "Why",
+    record(
+        {
+            "match": MATCH_ID,
+            "game": GAME_ID,
+            "viewer": VIEWER,
+            "pointer": text(about="The field, as a JSON Pointer into the view."),
+            "at": described(VERSION, "The version up to which changes were searched for."),
+            "value": optional(unchecked({}, f"The field at that version. {_LEFT_OUT}")),
+            "changes": listing(_CHANGE, about="The entries that changed it, the newest first."),
+            "next": nullable(text(about="The `cursor` of the next page; null if the search has come to the first version.")),
+        },
+        "Why a field has its value.",
+    ),
+)
+
 OPERATIONS = (
     Operation(
         "get_why", "GET", "/v1/matches/{match}/why", "history", "Ask why a field has its value", get_why,
-        {200: in_json("The entries that changed the field.", "Why")},
+        {200: in_json("The entries that changed the field.", WHY)},
         "The entries that changed a field of the `view` of `get_state`, the newest first, in sentences, with the rules and the events that "
         "did it. `pointer` is a JSON Pointer (RFC 6901), such as `/regions/london/civilians`. What a viewer may see is as for `get_state`. "
         "A page searches at most 1,000 versions. Continue with `next` until it is null.",

@@ -17,6 +17,7 @@ NDJSON = "application/x-ndjson"
 TEXT = "text/plain"
 BYTES = "application/octet-stream"
 SVG = "image/svg+xml"
+XML = "text/xml"
 CSS = "text/css"
 EVENT_STREAM = "text/event-stream"
 
@@ -51,6 +52,14 @@ def markdown_response(text: str) -> Response:
     return Response(text, mimetype="text/markdown")
 
 
+def also_as(media_type: str, response: Response, accept: str | None) -> Response:
+    """Return the response with another media type if an Accept header prefers that: a text, which every generated client can return."""
+    if response.mimetype and prefers(accept, media_type, response.mimetype):
+        response.mimetype = media_type
+    response.vary.add("Accept")
+    return response
+
+
 def text_response(lines: Iterable[str]) -> Response:
     """Return a response of lines of plain text."""
     return Response("".join(f"{line}\n" for line in lines), mimetype=TEXT)
@@ -63,12 +72,12 @@ def empty_response(status: int) -> Response:
     return response
 
 
-def prefers(accept: str | None, media_type: str) -> bool:
-    """Return True if an Accept header prefers a media type to JSON."""
+def prefers(accept: str | None, media_type: str, to: str = JSON) -> bool:
+    """Return True if an Accept header prefers a media type to another one."""
     if accept is None:
         return False
     weights = _weights(accept)
-    return _weight(weights, media_type) > _weight(weights, JSON)
+    return _weight(weights, media_type) > _weight(weights, to)
 
 
 def _weights(accept: str) -> dict[str, float]:

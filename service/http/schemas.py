@@ -1,7 +1,7 @@
 """The marshmallow schemas of what comes in: queries and small bodies.
 
-Answers are only documented (service/api/game_components.py, service/api/shared_components.py). An answer is written from the platform's
-own documents and never passes through a schema.
+What goes out is described by shapes, beside the views (`service/api/shapes.py`). An answer is written from the platform's own documents and
+never passes through a schema.
 """
 
 from __future__ import annotations

@@ -220,6 +220,4 @@ def _rename(title: str) -> None:
         fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
         begin, end = int(fields[45]), int(fields[46])
         if 0 < begin < end:
-            ctypes.memset(begin, 0, end - begin)
-            text = os.fsencode(title)[: end - begin - 1]
-            ctypes.memmove(begin, text, len(text))
+            ctypes.memmove(begin, os.fsencode(title)[: end - begin - 1].ljust(end - begin, b"\0"), end - begin)

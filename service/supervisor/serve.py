@@ -46,9 +46,10 @@ from service.supervisor.web import BACKLOG
 
 GRACE = 2.0  # seconds for the web and the workers to end
 LAST_GRACE = 0.9  # seconds for the store and the queue, after them
-TICK = 0.1  # seconds between two looks, unless a child ends before
+TICKS = (0.1, 1.0)  # seconds between two looks, the least and the most, unless a child ends before
 POLL = 0.05
 RESERVE = 16_000_000  # bytes of the store's disk that stay free
+FASTEST = 1e9  # bytes a second that a disk takes at most
 WEB, WORKER, SEAL = "service.supervisor.web", "workers.run", "workers.seal"
 
 
@@ -66,6 +67,7 @@ class Disk:
 
     data: Path
     link: Path | None = None
+    room: int = 0
     writable: bool = True
     failed: bool = False
     applied: bool = True
@@ -78,7 +80,8 @@ class Disk:
 
     def look(self) -> None:
         """Let the store accept writes, or refuse them, by the room on its disk. A store that does not answer is asked again later."""
-        writable = has_room(self.data / embedded.STORE) and not self.failed
+        self.room = room_of(self.data / embedded.STORE)
+        writable = self.room > 0 and not self.failed
         if writable != self.writable:
             self.writable, self.applied = writable, False
             say(
@@ -92,6 +95,11 @@ class Disk:
             with contextlib.suppress(OSError):  # a store that has never started has no keeper
                 self.applied = embedded.permit_writes(self.data, embedded.STORE, writable)
             self.due = time.monotonic() + 0.5
+
+    @property
+    def pause(self) -> float:
+        """Seconds until the next look: until then nobody can fill the disk."""
+        return self.room / FASTEST if self.applied else 0.0
 
     def look_closely(self) -> None:
         """Notice each second what takes longer to find out: a disk that has failed, that can be written again, or that is another one."""
@@ -247,7 +255,7 @@ def run(
     if not platform.store_url:
         embedded.binary()
         (options.data / embedded.STORE).mkdir(mode=0o700, exist_ok=True)
-        disk = Disk(options.data, link_of(options.data), has_room(options.data / embedded.STORE))
+        disk = Disk(options.data, link_of(options.data), writable=room_of(options.data / embedded.STORE) > 0)
         closed.callback(disk.close)
         servers.append(Child("The store", partial(disk.begin, environment.get("WARLEDGER_FSYNC", "always"), environment)))
         servers.append(Child("The queue", partial(begin_queue, options.data)))
@@ -279,18 +287,19 @@ def run(
         announce(options.data, url, bool(os.environ.get("WARLEDGER_ADMIN_KEY")))
     while not stop.is_set():
         guard.look()
-        bell.wait(TICK)
+        least, most = TICKS
+        bell.wait(max(least, min(most, guard.pause(), disk.pause if disk is not None else most)))
     with contextlib.suppress(OSError):
         (options.data / "serve.json").unlink(missing_ok=True)
 
 
-def has_room(folder: Path) -> bool:
-    """Return True if the store may still write to the disk of a folder. Some room is kept, because the store ends if a write fails."""
+def room_of(folder: Path) -> int:
+    """Return how many bytes the store may still write to the disk of a folder. Some stay free, because the store ends if a write fails."""
     try:
         disk = os.statvfs(folder)
     except OSError:
-        return False
-    return disk.f_bavail * disk.f_frsize >= RESERVE and not disk.f_flag & os.ST_RDONLY
+        return 0
+    return 0 if disk.f_flag & os.ST_RDONLY else max(0, disk.f_bavail * disk.f_frsize - RESERVE)
 
 
 def link_of(data: Path) -> Path | None:

@@ -65,6 +65,10 @@ class Look:
         self._due = 0.0
         self._failure = ""
 
+    def left(self, now: float) -> float:
+        """Return the seconds until it is due, if it is not always."""
+        return self._due - now if self._due > now else float("inf")
+
     def take(self) -> None:
         """Check it if that is due. After a failure it is due in a second. Raises nothing."""
         now, failure = time.monotonic(), ""
@@ -115,6 +119,12 @@ class Guard:
         """Look at everything once. Raises nothing."""
         for look in self._looks:
             look.take()
+
+    def pause(self) -> float:
+        """Return the seconds until something is to be looked at, or a child to be started."""
+        now = time.monotonic()
+        starts = [child.due - now for child in self._children if child.process is None]
+        return min([*starts, *[look.left(now) for look in self._looks]])
 
     def _kill_stopped(self) -> None:
         """Kill what was stopped a second ago and still is. It would keep its port, its places or its files, and do nothing."""

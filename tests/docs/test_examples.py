@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -13,6 +14,8 @@ from pathlib import Path
 import pytest
 import requests
 
+from service.supervisor.serve import what_is_missing
+from tests.conftest import within
 from tools import private
 
 EXAMPLES = private.ROOT / "examples"
@@ -38,6 +41,25 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
+def grown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a service whose answers have grown (`tests/docs/grown.py`): a second web server beside that of a service."""
+    data = tmp_path_factory.mktemp("grown")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with private.service(data, *private.SMALL):
+        environment = {**private.python_environment(), "WARLEDGER_DATA": str(data), "WARLEDGER_LOG_REQUESTS": "0"}
+        command = [sys.executable, "-m", "service.supervisor.web", "--port", str(port), "--application", "tests.docs.grown:create"]
+        web = subprocess.Popen(command, env=environment, cwd=private.ROOT)
+        try:
+            within(30, lambda: not what_is_missing(f"http://127.0.0.1:{port}"))
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            web.terminate()
+            web.wait(20)
+
+
+@pytest.fixture(scope="module")
 def python_bot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The Python bot with a client that was made from openapi.yaml."""
     folder = tmp_path_factory.mktemp("python")
@@ -56,30 +78,56 @@ def python_bot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def typescript_bot(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The TypeScript bot, built. Skip without Node and npm, or without the packages."""
-    node, npm = shutil.which("node"), shutil.which("npm")
-    if node is None or npm is None:
+def npm() -> str:
+    """Return the npm command. Skip the test without Node and npm."""
+    node, found = shutil.which("node"), shutil.which("npm")
+    if node is None or found is None:
         pytest.skip("node and npm are not installed")
     if int(run(node, "--version", folder=EXAMPLES).removeprefix("v").split(".")[0]) < 20:
         pytest.skip("node is older than version 20")
+    return found
+
+
+def install(folder: Path, *command: str) -> None:
+    """Let npm install packages into a folder. Skip the test if they cannot be had."""
+    options = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"]
+    installed = subprocess.run([npm(), *command, *options], cwd=folder, capture_output=True, text=True, timeout=240, check=False)
+    if any(reason in installed.stderr for reason in OFFLINE):
+        pytest.skip("the npm packages cannot be fetched")
+    assert installed.returncode == 0, installed.stderr
+
+
+@pytest.fixture(scope="module")
+def typescript_bot(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The TypeScript bot, built. Skip without Node and npm, or without the packages."""
     folder = tmp_path_factory.mktemp("typescript")
     bot = folder / "examples" / "typescript_bot"
     shutil.copytree(EXAMPLES / "typescript_bot", bot, ignore=shutil.ignore_patterns("node_modules", "generated", "built"))
     shutil.copy(DESCRIPTION, folder)
-    command = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"]
-    installed = subprocess.run(command, cwd=bot, capture_output=True, text=True, timeout=240, check=False)
-    if any(reason in installed.stderr for reason in OFFLINE):
-        pytest.skip("the npm packages cannot be fetched")
-    assert installed.returncode == 0, installed.stderr
-    run(npm, "run", "build", folder=bot)
+    install(bot, "ci")
+    run(npm(), "run", "build", folder=bot)
     return bot
 
 
 def test_the_python_bot_has_strict_types_without_a_cast(python_bot: Path) -> None:
     run(BIN / "mypy", "--strict", "--follow-imports=silent", "bot.py", folder=python_bot, MYPYPATH=str(python_bot))
     assert not re.search(r"\bcast\b|\bAny\b|type: ignore", (python_bot / "bot.py").read_text())
+
+
+@pytest.mark.soak
+def test_the_generated_client_in_python_has_strict_types(python_bot: Path) -> None:
+    """A model whose list had the model's own name would be an error."""
+    assert "no issues found" in run(BIN / "mypy", "--strict", "ledger_client", folder=python_bot)
+
+
+@pytest.mark.soak
+def test_linters_find_nothing_in_the_description(tmp_path: Path) -> None:
+    install(tmp_path, "install", "@stoplight/spectral-cli@6.16.3", "@redocly/cli@2.77.0")
+    (tmp_path / ".spectral.yaml").write_text('extends: ["spectral:oas"]\n')
+    commands, quiet = tmp_path / "node_modules" / ".bin", {"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true"}
+    assert "No results" in run(commands / "spectral", "lint", "--fail-severity", "hint", DESCRIPTION, folder=tmp_path)
+    found = run(commands / "redocly", "lint", "--extends", "recommended", "--format", "json", DESCRIPTION, folder=tmp_path, **quiet)
+    assert re.sub(r"\s", "", found[found.index("{") :]).startswith('{"totals":{"errors":0,"warnings":0,"ignored":0}')
 
 
 def test_strict_types_notice_a_wrong_seat(python_bot: Path) -> None:
@@ -120,6 +168,59 @@ def test_the_typescript_bot_has_no_cast() -> None:
 @pytest.mark.parametrize("game", [GAMES[0], *(pytest.param(game, marks=pytest.mark.soak) for game in GAMES[1:])])
 def test_the_typescript_bot_plays_to_the_end(typescript_bot: Path, url: str, game: str) -> None:
     check(url, run("node", "built/bot.js", url, "--game", game, folder=typescript_bot))
+
+
+GROWN = """
+import sys
+from ledger_client import AuthenticatedClient, Client, models
+from ledger_client.api.games import get_game
+from ledger_client.api.history import get_entries
+from ledger_client.api.matches import create_match
+from ledger_client.api.play import act, get_state
+from ledger_client.api.players import create_player
+
+url = sys.argv[1]
+key = create_player.sync(client=Client(url), body=models.PlayerRequest(name="Ada")).key
+client = AuthenticatedClient(url, token=key)
+seats = models.WarNewMatchSeats(red=models.SeatRequest.ME, blue=models.SeatRequest.AIGREEDY)
+match = create_match.sync(client=client, body=models.WarNewMatch("war", seats))
+print("status", match.status)
+print("occupant", match.seats["blue"].ai, match.seats["blue"]["weather"])
+print("levels", [level.id for level in get_game.sync("war", client=client).levels][-1])
+while (page := get_entries.sync(match.id, client=client, after=1, wait=9)).version < 2:
+    pass
+events = [event for entry in page.entries for event in entry.events]
+print("event", *{(event.type_, event["to"]) for event in events if isinstance(event, models.OtherType)})
+assert len({type(event) for event in events}) > 3 and all(event["weather"] == "rain" for event in events if "weather" in event)
+assert page.entries[0]["weather"] == "rain"
+state = get_state.sync(match.id, client=client)
+print("state", type(state).__name__, state["weather"], type(state.view).__name__, state.view.phase, state.view["weather"])
+refused = [act.sync(match.id, client=client, body=models.WarEndMoves("end_moves")) for _ in range(5)]
+print("code", *(one.code for one in refused if isinstance(one, models.Problem) and one.code == "too_wet"))
+"""
+
+
+def test_a_client_of_today_reads_answers_that_have_grown(python_bot: Path, grown: str) -> None:
+    (python_bot / "grown.py").write_text(GROWN)
+    printed = run(sys.executable, "grown.py", grown, folder=python_bot, PYTHONSAFEPATH="").splitlines()
+    assert printed == [
+        "status adjourned",
+        "occupant grandmaster rain",
+        "levels grandmaster",
+        "event ('weather_changed', 'rain')",
+        "state WarState rain WarView monsoon rain",
+        "code too_wet",
+    ]
+
+
+@pytest.mark.parametrize("game", GAMES[:1])
+def test_the_python_bot_goes_on_with_answers_that_have_grown(python_bot: Path, grown: str, game: str) -> None:
+    check(grown, run(sys.executable, "bot.py", grown, "--game", game, folder=python_bot, PYTHONSAFEPATH=""))
+
+
+@pytest.mark.parametrize("game", GAMES[:1])
+def test_the_typescript_bot_goes_on_with_answers_that_have_grown(typescript_bot: Path, grown: str, game: str) -> None:
+    check(grown, run("node", "built/bot.js", grown, "--game", game, folder=typescript_bot))
 
 
 def check(url: str, printed: str) -> None:

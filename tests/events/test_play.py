@@ -262,8 +262,8 @@ def test_only_the_player_who_has_a_seat_plays_it(platform: Platform, begin: Begi
     match = begin()
     for actor, error, sentence in [
         ("one", NotSeated, "The seat one is not yours."),
-        ("nine", NoSeat, "This match has no seat 'nine'. Its seats are one, two."),
-        ("system", NoSeat, "This match has no seat 'system'. Its seats are one, two."),
+        ("nine", NoSeat, "The match has no seat 'nine'. Its seats are one, two."),
+        ("system", NoSeat, "The match has no seat 'system'. Its seats are one, two."),
     ]:
         with pytest.raises(error) as refused:
             play.play(platform, match, actor, [add(1)], player=bob)
@@ -273,7 +273,7 @@ def test_only_the_player_who_has_a_seat_plays_it(platform: Platform, begin: Begi
 def test_nobody_plays_before_every_seat_is_taken(platform: Platform, ann: str) -> None:
     match = play.create(platform, ann, "tally", {"one": "me", "two": "open"}, {}).match
     for actor, player in (("one", ann), ("system", None)):
-        with pytest.raises(NotStarted, match=r"^A seat of this match is still free.$"):
+        with pytest.raises(NotStarted, match=r"^A seat of this match is still open.$"):
             play.play(platform, match, actor, [add(1)], player=player)
     play.act_at_table(platform, match, ann, {"type": "close_match"})
     with pytest.raises(MatchClosed, match=r"^The match was closed before it began.$"):
@@ -322,7 +322,7 @@ def test_a_cached_position_may_be_behind(platform: Platform, begin: Begin, anoth
 def test_a_writer_who_never_gets_a_turn_is_told_so(platform: Platform, begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
     match = begin()
     monkeypatch.setattr(platform.store.log, "append", lambda *_: Conflict(2, []))
-    with pytest.raises(Busy, match=r"^Too many others are writing to this match. Try again.$"):
+    with pytest.raises(Busy, match=r"^Too many requests of this kind are being answered now. Try again.$"):
         play.play(platform, match, "one", [add(1)])
 
 

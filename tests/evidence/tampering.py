@@ -396,7 +396,7 @@ def exchange_a_salt(case: Case) -> int | None:
 
 @tampering("line_unknown")
 def add_a_line(case: Case) -> int | None:
-    """The file has a line of no known kind, and is signed anew."""
+    """The file has a line of no known kind, and is signed again."""
     case.draft.lines.insert(-1, {"line": "remark", "text": "Trust me."})
     case.owner.sign(case.draft)
     return None
@@ -404,7 +404,7 @@ def add_a_line(case: Case) -> int | None:
 
 @tampering("line_unknown")
 def add_a_member(case: Case) -> int | None:
-    """The line of the receipt has a member more, and the file is signed anew."""
+    """The line of the receipt has a member more, and the file is signed again."""
     case.draft.of("receipt")[0]["more"] = 1
     case.owner.sign(case.draft)
     return None
@@ -487,7 +487,7 @@ def rewrite_the_tail_of_a_leaf(case: Case) -> int | None:
 
 @tampering("truncated")
 def finish_a_cut_tail(case: Case) -> int | None:
-    """The last entries are gone and the file is finished anew; the reader has kept a receipt of one of them."""
+    """The last entries are gone and the file is completed again; the reader has kept a receipt of one of them."""
     case.keep_receipt(case.draft.last)
     kept = case.draft.last - 3
     receipt = case.draft.of("receipt")[0]
@@ -502,7 +502,7 @@ def finish_a_cut_tail(case: Case) -> int | None:
 
 @tampering("receipt_differs")
 def drop_the_receipt(case: Case) -> int | None:
-    """The file has no receipt, and is signed anew."""
+    """The file has no receipt, and is signed again."""
     case.draft.lines = [line for line in case.draft.lines if line["line"] != "receipt"]
     case.owner.finish(case.draft)
     return case.draft.last
@@ -510,7 +510,7 @@ def drop_the_receipt(case: Case) -> int | None:
 
 @tampering("receipt_differs")
 def take_an_older_receipt(case: Case) -> int | None:
-    """The receipt in the file is of another digest, and the file is signed anew."""
+    """The receipt in the file is of another digest, and the file is signed again."""
     other = case.draft.copy()
     other.entries[-1]["digest"] = other.entries[-2]["digest"]
     case.draft.of("receipt")[0]["note"] = case.owner.receipt(other, other.last)
@@ -676,7 +676,7 @@ def take_another_secret(case: Case) -> int | None:
 
 @tampering("secret_differs")
 def reveal_the_secret_early(case: Case) -> int | None:
-    """The secret is told in the middle of the match, with good digests, salts and signatures."""
+    """The secret is revealed in the middle of the match, with good digests, salts and signatures."""
     entry = case.middle()
     assert entry is not None
     entry["secret"] = case.owner.secret
@@ -686,7 +686,7 @@ def reveal_the_secret_early(case: Case) -> int | None:
 
 @tampering("secret_differs")
 def keep_the_secret(case: Case) -> int | None:
-    """The first line does not tell the secret that the last entry reveals."""
+    """The first line lacks the secret that the last entry reveals."""
     if not case.base.over:
         return NOT_HERE
     case.draft.first["secret"] = None
@@ -696,7 +696,7 @@ def keep_the_secret(case: Case) -> int | None:
 
 @tampering("salt_differs")
 def take_another_blind_key(case: Case) -> int | None:
-    """The key of the salts in the first line is another one, and the file is signed anew."""
+    """The key of the salts in the first line is another one, and the file is signed again."""
     if not case.base.over:
         return NOT_HERE
     case.draft.first["blind"] = "ab" * 32
@@ -734,7 +734,7 @@ def lie_about_what_is_hidden(case: Case) -> int | None:
 
 @tampering("seat_differs")
 def seat_somebody_else(case: Case) -> int | None:
-    """Another player had a seat, says the file, which is signed anew."""
+    """Another player had a seat, says the file, which is signed again."""
     seat = next((line for line in case.draft.of("seat") if line["player"] is not None), None)
     if seat is None:
         return NOT_HERE
@@ -745,7 +745,7 @@ def seat_somebody_else(case: Case) -> int | None:
 
 @tampering("seat_differs")
 def drop_a_seat(case: Case) -> int | None:
-    """The file does not say who had a seat, and is signed anew."""
+    """The file does not say who had a seat, and is signed again."""
     seat = case.draft.of("seat")[-1]
     case.draft.lines = [line for line in case.draft.lines if line is not seat]
     case.owner.finish(case.draft)
@@ -754,7 +754,7 @@ def drop_a_seat(case: Case) -> int | None:
 
 @tampering("rules_unknown")
 def drop_the_rules(case: Case) -> int | None:
-    """The file does not name the rules, and is signed anew."""
+    """The file does not name the rules, and is signed again."""
     case.draft.lines = [line for line in case.draft.lines if line["line"] != "rules"]
     case.owner.finish(case.draft)
     return 1
@@ -762,7 +762,7 @@ def drop_the_rules(case: Case) -> int | None:
 
 @tampering("wrong_match")
 def give_it_to_another_match(case: Case) -> int | None:
-    """The first line names another match, and the file is signed anew."""
+    """The first line names another match, and the file is signed again."""
     if not case.draft.whole:
         return NOT_HERE
     case.draft.first["match"] = case.base.stranger.match
@@ -772,7 +772,7 @@ def give_it_to_another_match(case: Case) -> int | None:
 
 @tampering("digest_broken")
 def give_what_was_shown_to_another_match(case: Case) -> int | None:
-    """The first line names another match, and the file is signed anew."""
+    """The first line names another match, and the file is signed again."""
     if case.draft.whole:
         return NOT_HERE
     case.draft.first["match"] = case.base.stranger.match
@@ -782,7 +782,7 @@ def give_what_was_shown_to_another_match(case: Case) -> int | None:
 
 @tampering("read_broken")
 def take_a_read_of_another_match(case: Case) -> int | None:
-    """A read that is recorded in the file is one of another match; the file is signed anew."""
+    """A read that is recorded in the file is one of another match; the file is signed again."""
     read = Read(case.base.stranger.match, 2, "p" + "a" * 16, "dossier", 1_700_000_000_000)
     case.draft.lines.insert(-2, {"line": "read", "note": case.owner.key.sign(read_text(read)), "count": 1})
     case.owner.finish(case.draft)
@@ -791,7 +791,7 @@ def take_a_read_of_another_match(case: Case) -> int | None:
 
 @tampering("signature_broken")
 def change_a_read(case: Case) -> int | None:
-    """The version of a recorded read is changed, and the file is signed anew."""
+    """The version of a recorded read is changed, and the file is signed again."""
     read = Read(case.draft.match, 2, "p" + "a" * 16, "dossier", 1_700_000_000_000)
     note = case.owner.key.sign(read_text(read)).replace("\n2\n", "\n3\n")
     case.draft.lines.insert(-2, {"line": "read", "note": note, "count": 1})
@@ -801,7 +801,7 @@ def change_a_read(case: Case) -> int | None:
 
 @tampering("dispute_differs")
 def invent_a_dispute(case: Case) -> int | None:
-    """The file has a dispute that the entries do not know, and is signed anew."""
+    """The file has a dispute that the entries do not know, and is signed again."""
     version = case.draft.last // 2
     steps = [{"version": version, "type": "dispute"}]
     line = {"line": "dispute", "number": 1, "seat": "red", "version": version - 1, "steps": steps, "verdict": None}
@@ -812,7 +812,7 @@ def invent_a_dispute(case: Case) -> int | None:
 
 @tampering("dispute_differs")
 def drop_a_dispute(case: Case) -> int | None:
-    """The file does not tell of a dispute, and is signed anew."""
+    """The file does not mention a dispute, and is signed again."""
     dispute = next(iter(case.draft.of("dispute")), None)
     if dispute is None:
         return NOT_HERE
@@ -823,7 +823,7 @@ def drop_a_dispute(case: Case) -> int | None:
 
 @tampering("dispute_differs")
 def change_a_verdict(case: Case) -> int | None:
-    """The file tells of another verdict on a dispute, and is signed anew."""
+    """The file has another verdict on a dispute, and is signed again."""
     dispute = next(iter(case.draft.of("dispute")), None)
     if dispute is None:
         return NOT_HERE
@@ -849,7 +849,7 @@ def drop_the_leaves_but_one(case: Case) -> int | None:
 
 @tampering("leaf_differs")
 def change_a_leaf(case: Case) -> int | None:
-    """A leaf has another digest than the log, and the file is signed anew."""
+    """A leaf has another digest than the log, and the file is signed again."""
     if not case.draft.of("leaf"):
         return NOT_HERE
     leaf = case.draft.of("leaf")[0]["leaf"]
@@ -860,7 +860,7 @@ def change_a_leaf(case: Case) -> int | None:
 
 @tampering("leaf_differs")
 def open_a_seal_otherwise(case: Case) -> int | None:
-    """What is said to be in a sealed leaf is of another hour, and the file is signed anew."""
+    """The stated content of a sealed leaf is of another hour, and the file is signed again."""
     line = next((line for line in case.draft.of("leaf") if "opened" in line), None)
     if line is None or (not case.base.over and not case.draft.whole):
         return NOT_HERE
@@ -871,7 +871,7 @@ def open_a_seal_otherwise(case: Case) -> int | None:
 
 @tampering("leaf_differs")
 def keep_a_seal_closed(case: Case) -> int | None:
-    """A leaf of the log stays sealed for somebody who may know what is in it, and the file is signed anew."""
+    """A leaf of the log stays sealed for somebody who may know what is in it, and the file is signed again."""
     leaf = next((line for line in case.draft.of("leaf") if "opened" in line), None)
     if leaf is None:
         return NOT_HERE
@@ -882,7 +882,7 @@ def keep_a_seal_closed(case: Case) -> int | None:
 
 @tampering("inclusion_broken")
 def take_another_place_in_the_log(case: Case) -> int | None:
-    """A leaf says that it stands elsewhere in the log, and the file is signed anew."""
+    """A leaf says that it stands elsewhere in the log, and the file is signed again."""
     if not case.draft.of("leaf"):
         return NOT_HERE
     line = case.draft.of("leaf")[0]
@@ -950,7 +950,7 @@ def show_an_old_log(case: Case) -> int | None:
 
 @tampering("wrong_key")
 def sign_the_log_by_another_key(case: Case) -> int | None:
-    """The checkpoint under the leaves is signed by another key, and the file is signed anew."""
+    """The checkpoint under the leaves is signed by another key, and the file is signed again."""
     lines = case.draft.of("leaf")
     if not lines:
         return NOT_HERE

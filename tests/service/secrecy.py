@@ -166,7 +166,7 @@ WRITES = ("try_actions", "act", "raise_dispute", "state_side", "get_desk", "rule
 
 NOTHING_HIDDEN: Mapping[str, Iterable[str]] = {
     "An account has nothing of a match but how many are over.": (
-        *("create_player", "get_me", "rename_me", "delete_me", "get_player", "change_role"),
+        *("create_player", "get_me", "rename_me", "delete_me", "get_player", "change_role", "get_key"),
         *("list_my_keys", "create_my_key", "get_my_key", "revoke_my_key", "rotate_my_key", "list_keys", "create_key", "revoke_key"),
     ),
     "Rules and pictures of games are the same for every match.": (

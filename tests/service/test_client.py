@@ -95,3 +95,13 @@ def test_entries_of_each_game_have_types_of_their_own(made: Callable[[str], Any]
     for entry in entries.entries:
         for event in entry.events:
             assert type(event).__name__.startswith(("WarOfTheWorlds", "MatchCreated", "SeatsFilled"))
+
+
+def test_pictures_and_dossiers_come_as_texts(made: Callable[[str], Any], app: Flask, platform: Platform) -> None:
+    models = made("models")
+    ada = player(made, app, "Ada")
+    body = models.WarNewMatch.from_dict({"game": "war", "seats": {"red": "me", "blue": "me"}})
+    match = made("api.matches.create_match").sync(client=ada, body=body)
+    assert made("api.play.get_picture").sync(match.id, client=ada).startswith("<svg ")
+    assert made("api.games.get_definitions").sync("war", client=ada).startswith("<svg ")
+    assert made("api.history.get_dossier").sync(match.id, client=ada).count("\n") > 3

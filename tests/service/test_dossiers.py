@@ -52,6 +52,13 @@ def file_of(caller: Caller, match: str, viewer: str = "") -> bytes:
     return answer.data
 
 
+def test_a_dossier_comes_as_plain_text_if_the_caller_prefers_that(platform: Platform, anybody: Caller, tally: str) -> None:
+    answer = anybody.get(path_of(tally), Accept="text/plain")
+    assert (answer.status_code, answer.mimetype) == (200, "text/plain")
+    told, usual = (json.loads(data.splitlines()[0]) for data in (answer.data, file_of(anybody, tally)))
+    assert {**told, "at": 0} == {**usual, "at": 0}
+
+
 def verdicts(platform: Platform, *files: bytes) -> list[Verdict]:
     keys = tuple(map(parse_vkey, platform.signer.vkeys()))
     sources = [Source(f"file {place}", lambda file=file: file.splitlines(keepends=True)) for place, file in enumerate(files)]  # type: ignore[misc]
@@ -132,7 +139,7 @@ def test_head_shows_nothing_and_is_no_read(platform: Platform, referee: Caller, 
     answer = referee.ask("HEAD", path_of(tally))
     assert (answer.status_code, answer.data, answer.mimetype) == (200, b"", "application/x-ndjson")
     assert answer.headers["Content-Disposition"] == f'attachment; filename="{tally}.ndjson"'
-    assert (answer.headers["Cache-Control"], answer.headers["Vary"]) == ("private, no-cache", "Authorization")
+    assert (answer.headers["Cache-Control"], answer.headers["Vary"]) == ("private, no-cache", "Authorization, Accept")
     assert not platform.sidelog.reads(tally)
 
 

@@ -233,9 +233,11 @@ def test_a_store_of_another_format_that_comes_later_is_not_used_and_readyz_says_
     again = embedded.start(tmp_path, embedded.STORE, "always")
     with redis.Redis.from_url(embedded.keeper_url(tmp_path)) as keeper:
         keeper.execute_command(embedded.renamed(tmp_path)["SET"], "{store}:begun", "2 16")
-    for refused in (client.get("/readyz"), client.get("/v1/matches"), client.post("/v1/players", {"name": "Ada"})):
+    for refused in (client.get("/v1/matches"), client.post("/v1/players", {"name": "Ada"})):
         assert (refused.status_code, refused.json["code"]) == (503, "store_away")
-    assert client.get("/readyz").json["detail"] == f"{library.other_format('The store')}."
+    ready = client.get("/readyz")
+    assert (ready.status_code, ready.json["code"]) == (503, "not_ready")
+    assert ready.json["detail"] == f"Waiting for an operator. {library.other_format('The store')}."
     platform.close()
     again.stop()
 

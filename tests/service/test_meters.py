@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+import structlog
 
 from events.store.queue.counters import Addition, Counters
 from events.telemetry import logs
@@ -156,6 +157,7 @@ def test_settlement_goes_on_after_an_error_that_nobody_expected(
     counters: Counters, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     monkeypatch.setattr(meters, "SETTLE_SECONDS", 0.02)
+    monkeypatch.setattr(meters, "log", structlog.get_logger("service"))  # an earlier test may have bound the module's to another stream
     logs.configure("stdout")
     settlement = meters.Settlement()
     here, there = (Meter(LIMIT, 40, counters, settlement.notify) for _ in range(2))

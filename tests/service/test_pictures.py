@@ -35,6 +35,25 @@ def test_the_state_comes_as_a_picture_if_the_caller_prefers_one(anybody: Caller,
     assert anybody.get(f"/v1/matches/{match}/state", Accept="*/*").mimetype == "application/json"
 
 
+@pytest.mark.parametrize("path", ["/v1/matches/{match}/state.svg", "/v1/games/war/look.svg"])
+@pytest.mark.parametrize(
+    ("accept", "comes"),
+    [
+        ("text/xml", "text/xml"),
+        ("*/*", SVG),
+        (f"{SVG},text/xml", SVG),
+        ("text/html,application/xml;q=0.9,*/*;q=0.8", SVG),
+        ("text/*", "text/xml"),
+    ],
+)
+def test_a_picture_comes_as_xml_if_the_caller_prefers_that(anybody: Caller, match: str, path: str, accept: str, comes: str) -> None:
+    usual, answer = anybody.get(path.format(match=match)), anybody.get(path.format(match=match), Accept=accept)
+    assert (answer.mimetype, answer.data) == (comes, usual.data)
+    assert "Accept" in answer.headers["Vary"]
+    again = anybody.get(path.format(match=match), Accept=accept, If_None_Match=answer.headers["ETag"])
+    assert (again.status_code, again.data) == (304, b"")
+
+
 def test_a_hand_is_drawn_for_its_player_alone(anybody: Caller, ada: Caller, ben: Caller, match: str) -> None:
     view = ada.get(f"/v1/matches/{match}/state").json["view"]
     held = view["sides"]["aliens"]["hand"]

@@ -55,6 +55,14 @@ def test_there_is_one_version() -> None:
     assert headings[0] == PROJECT["project"]["version"] == VERSION
 
 
+def test_prose_of_the_docs_is_wrapped_at_100_columns() -> None:
+    """Tables, code and headings may be longer, and a line without a blank where it could be broken."""
+    for page in (ROOT / "docs").rglob("*.md"):
+        prose = re.sub(r"^ *```.*?^ *```$", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+        long = [line for line in prose.splitlines() if len(line) > 100 and not line.lstrip().startswith(("|", "#")) and " " in line.strip()]
+        assert long == [], page.name
+
+
 def missing(wanted: list[str], listed: str) -> list[str]:
     """Return the declared packages that a list does not pin to the declared version."""
     pinned = set(re.findall(r"^([a-z0-9-]+==[^ \\]+)", (ROOT / listed).read_text(), re.MULTILINE))

@@ -40,6 +40,18 @@ def metric(place: private.Place, name: str) -> float:
     return next(float(line.split()[1]) for line in lines if line.startswith(f"{name} "))
 
 
+def hear(capfd: pytest.CaptureFixture[str], *sentences: str) -> None:
+    """Wait until `serve` has printed some sentences. It looks at the losses once a second."""
+    said = ""
+
+    def heard() -> bool:
+        nonlocal said
+        said += capfd.readouterr().err
+        return all(sentence in said for sentence in sentences)
+
+    until(heard, 60)
+
+
 def test_a_lost_entry_is_said_on_stderr_by_readyz_metrics_and_audit_until_it_is_accepted(
     tmp_path: Path, match: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -52,16 +64,14 @@ def test_a_lost_entry_is_said_on_stderr_by_readyz_metrics_and_audit_until_it_is_
         lost = until(lambda: requests.get(f"{place.url}/readyz", timeout=10).json().get("lost"), 60)
         assert (lost["entries"], lost["matches"]) == (1, 1)
         until(lambda: losses.read(data).losses[0].what in (losses.GONE, losses.REPLACED), 60)  # a worker may have done the step again
-        said = capfd.readouterr().err
-        assert f"The store has lost 1 entry: {match} {version}." in said
-        assert "were cut off the damaged end of" in said
+        hear(capfd, f"The store has lost 1 entry: {match} {version}.", "were cut off the damaged end of")
         assert metric(place, "warledger_entries_lost") == 1
         audited = run("audit", match, "--data", str(data))
         assert audited.returncode == 1
         assert f"version {version}: entries_lost: The entry {version} was in the journal and is gone." in audited.stdout
     with private.service(data, *private.SMALL) as place:
         assert requests.get(f"{place.url}/readyz", timeout=10).json()["lost"] == lost
-        assert f"The store has lost 1 entry: {match} {version}." in capfd.readouterr().err
+        hear(capfd, f"The store has lost 1 entry: {match} {version}.")
         losses.accept(data)
         assert requests.get(f"{place.url}/readyz", timeout=10).json() == {"status": "ok"}
         assert metric(place, "warledger_entries_lost") == 0
@@ -75,7 +85,7 @@ def test_zero_bytes_at_the_end_lose_nothing(tmp_path: Path, match: str, capfd: p
     with private.service(tmp_path / "data", *private.SMALL) as place:
         assert requests.get(f"{place.url}/readyz", timeout=10).json()["lost"]["bytes_cut"] == 512
         assert metric(place, "warledger_entries_lost") == 0
-    assert "512 bytes were cut off the damaged end of" in capfd.readouterr().err
+        hear(capfd, "512 bytes were cut off the damaged end of")
 
 
 def test_a_store_that_must_not_be_cut_by_itself_waits_for_an_operator(
@@ -88,17 +98,13 @@ def test_a_store_that_must_not_be_cut_by_itself_waits_for_an_operator(
     command = [sys.executable, "-m", "service.supervisor.serve", "--port", "0", "--data", str(tmp_path / "data")]
     capfd.readouterr()
     process = subprocess.Popen(command, env=private.python_environment(), start_new_session=True)
-    said = ""
-
-    def waits() -> bool:
-        nonlocal said
-        said += capfd.readouterr().err
-        return "Waiting for an operator. The append-only file" in said
-
     try:
-        until(waits, 60)
+        hear(
+            capfd,
+            "Waiting for an operator. The append-only file",
+            "Stop the service and restore a backup, or cut the file there by `./run repair --cut`.",
+        )
     finally:
         process.terminate()
     assert process.wait(30) == 0
-    assert "Stop the service and restore a backup, or cut the file there by `./run repair --cut`." in said
     assert file.read_bytes() == content[:-3] + more

@@ -23,6 +23,8 @@ from tests.workers.toy import TOYS
 from tools.private import Running
 
 ROOT = Path(__file__).parents[2]
+PATIENCE = 60.0
+"""Seconds for what must happen, on a machine as busy as may be. No claim of a test is about it."""
 TEN_SECONDS = 10.0
 ANN = "p" + "a" * 16
 LOGGED = {"match", "version", "kind", "target", "actor", "first", "last", "ms", "event", "level", "at", "code", "waited_ms", "steps"}

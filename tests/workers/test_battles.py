@@ -22,7 +22,7 @@ from tests.events.keyspace import projections
 from tests.prepared import begun, position
 from tests.service.conftest import Caller
 from tests.service.test_negotiating import KEPT, NOTES, offer
-from tests.workers.conftest import ANN, LOGGED, TEN_SECONDS, Hire, check
+from tests.workers.conftest import ANN, LOGGED, PATIENCE, Hire, check
 from tools.client import in_the_game
 
 REAL = "workers.run"
@@ -109,7 +109,7 @@ def test_a_seat_beaten_at_home_is_skipped_from_then_on(
     assert (refused.status_code, refused.json["code"]) == (422, "not_your_turn")
     assert [listed(people[seat], "to_act=me") for seat in (other, loser)] == [[match], []]
     assert acted(people[other], match, END_TURN)["to_act"] == [SYSTEM]
-    within(3 * TEN_SECONDS, lambda: recall.position(lonely, match).to_act == ["fox"])
+    within(PATIENCE, lambda: recall.position(lonely, match).to_act == ["fox"])
     standing = out.get(f"/v1/matches/{match}").json
     assert [standing[name] for name in ("round", "phase", "active", "to_act", "outcome")] == [2, "turn", "fox", ["fox"], None]
     in_lists = listings(lonely)
@@ -143,9 +143,9 @@ def test_a_step_of_a_seat_that_has_been_eliminated_since_does_nothing(
     assert beaten.position.document["players"]["rhino"]["eliminated"]
     assert lonely.jobs.depth() == 1
     hire(REAL)
-    within(3 * TEN_SECONDS, lambda: lonely.jobs.depth() == 0)
+    within(PATIENCE, lambda: lonely.jobs.depth() == 0)
     acted(people["fox"], match, END_TURN)
-    within(3 * TEN_SECONDS, lambda: listed(people["fox"], "to_act=me") == [match])
+    within(PATIENCE, lambda: listed(people["fox"], "to_act=me") == [match])
     assert people["fox"].get(f"/v1/matches/{match}").json["round"] == 2
     since = [parse(raw).actor for raw in lonely.store.log.read_all(match, beaten.last)]
     assert (since[0], since[-1], set(since)) == ("fox", SYSTEM, {"fox", "tiger", SYSTEM})
@@ -162,7 +162,7 @@ def test_a_worker_logs_nothing_of_sealed_bids(lonely: Platform, hire: Hire, tmp_
     for match in made:
         play.play(lonely, match, "fox", attack("rhino"))
     hire(REAL)
-    within(3 * TEN_SECONDS, lambda: all(recall.position(lonely, match).to_act == ["fox"] for match in made))
+    within(PATIENCE, lambda: all(recall.position(lonely, match).to_act == ["fox"] for match in made))
     sealed = [recall.position(lonely, match).document["battle"]["bids"]["rhino"] for match in made]
     assert any(bid != sealed[0] for bid in sealed)
     assert_alike(tmp_path, made)
@@ -173,13 +173,13 @@ def test_a_worker_logs_nothing_of_a_note(lonely: Platform, hire: Hire, tmp_path:
     made = [begun(lonely, KEPT, ANN, rhino="ai:random")[1] for _ in NOTES]
     for match, note in zip(made, NOTES.values(), strict=True):
         play.play(lonely, match, "fox", [offer(note)])
-    within(3 * TEN_SECONDS, lambda: all(recall.position(lonely, match).to_act == ["fox"] for match in made))
+    within(PATIENCE, lambda: all(recall.position(lonely, match).to_act == ["fox"] for match in made))
     assert_alike(tmp_path, made)
 
 
 def assert_alike(folder: Path, made: list[str]) -> None:
     """Check that the same is logged of each match, but for its id and the times."""
-    lines = within(3 * TEN_SECONDS, lambda: (found := [done(folder, match) for match in made]) and all(found) and found)
+    lines = within(PATIENCE, lambda: (found := [done(folder, match) for match in made]) and all(found) and found)
     assert lines == lines[:1] * len(made)
 
 

@@ -16,7 +16,7 @@ from service.app import create_app
 from service.http.settings import Settings
 from tests.conftest import within
 from tests.service.conftest import ADMIN, Caller
-from tests.workers.conftest import TEN_SECONDS, Hire
+from tests.workers.conftest import PATIENCE, Hire
 
 SYSTEM = "system"
 
@@ -64,12 +64,12 @@ def test_a_worker_that_is_killed_over_a_report_leaves_one(lonely: Platform, benc
     match = bench.begun()
     doomed = hire("tests.workers.halting", moment)
     assert bench.ben.post(f"/v1/matches/{match}/disputes", {"version": 4, "text": "The die."}).status_code == 201
-    within(3 * TEN_SECONDS, lambda: list(tmp_path.glob(f"{moment}-*")))
+    within(PATIENCE, lambda: list(tmp_path.glob(f"{moment}-*")))
     assert reports(lonely, match) == (moment == "after")
     doomed.send_signal(signal.SIGKILL)
     doomed.wait()
     hire()
-    within(3 * TEN_SECONDS, lambda: bench.disputes(match, bench.ben)[0]["reported"])
+    within(PATIENCE, lambda: bench.disputes(match, bench.ben)[0]["reported"])
     assert reports(lonely, match) == 1
     assert audit(lonely, match).findings == []
 
@@ -83,12 +83,12 @@ def test_a_dispute_is_taken_through_ruling_and_appeal_and_play_goes_on(lonely: P
     assert (raised.status_code, raised.json["disputes"][0]["state"]) == (201, "open")
     assert "receipt" in raised.json
     assert ada.act(match, {"type": "add", "by": 1, "stay": True}).json["code"] == "match_disputed"
-    within(3 * TEN_SECONDS, lambda: list(tmp_path.glob("before-*")))
+    within(PATIENCE, lambda: list(tmp_path.glob("before-*")))
     doomed.kill()
     doomed.wait()
     assert ada.post(f"/v1/matches/{match}/disputes/1/statements", {"text": "You added three."}).status_code == 200
     hire()
-    within(3 * TEN_SECONDS, lambda: bench.disputes(match, rex)[0]["reported"])
+    within(PATIENCE, lambda: bench.disputes(match, rex)[0]["reported"])
     (waiting,) = [each for each in rex.get("/v1/disputes").json["disputes"] if each["match"] == match]
     assert (waiting["number"], waiting["state"], waiting["seat"]) == (1, "open", "two")
     ruled = rex.post(f"/v1/matches/{match}/disputes/1/ruling", {"verdict": "rejected", "text": "It stands."})
@@ -103,7 +103,7 @@ def test_a_dispute_is_taken_through_ruling_and_appeal_and_play_goes_on(lonely: P
     over = ada.get(f"/v1/matches/{match}").json
     assert (over["status"], over["outcome"]["reason"], over["secret"]) == ("over", "ruling", None)
     successor = over["continued"]["match"]
-    within(3 * TEN_SECONDS, lambda: ada.get(f"/v1/matches/{match}").json["continued"]["begun"])
+    within(PATIENCE, lambda: ada.get(f"/v1/matches/{match}").json["continued"]["begun"])
     found = ben.get(f"/v1/matches/{successor}").json
     assert (found["origin"], found["practice"]) == ({"match": match, "version": disputed - 1, "digest": before.digest, "dispute": 1}, False)
     assert found["seats"] == over["seats"]
@@ -113,8 +113,8 @@ def test_a_dispute_is_taken_through_ruling_and_appeal_and_play_goes_on(lonely: P
     assert bench.join("Fay").get(f"/v1/matches/{match}/record").json["code"] == "audit_closed"
     assert ben.post("/v1/matches", {"fork_of": match, "at": 3}).json["code"] == "origin_not_over"
     assert ben.act(successor, {"type": "resign"}).status_code == 200
-    within(3 * TEN_SECONDS, lambda: ada.get(f"/v1/matches/{match}").json["secret"] is not None)
-    within(3 * TEN_SECONDS, lambda: ada.get(f"/v1/matches/{successor}").json["origin"].get("opened"))
+    within(PATIENCE, lambda: ada.get(f"/v1/matches/{match}").json["secret"] is not None)
+    within(PATIENCE, lambda: ada.get(f"/v1/matches/{successor}").json["origin"].get("opened"))
     assert bench.join("Gus").get(f"/v1/matches/{match}/state?viewer=auditor").status_code == 200
     for each in (match, successor):
         report = audit(lonely, each)

@@ -18,7 +18,7 @@ from events.errors import StoreUnavailable
 from events.keeping import embedded
 from events.platform import Platform, open_platform
 from tests.conftest import within
-from tests.workers.conftest import ANN, LOGGED, TEN_SECONDS, Hire, check, version
+from tests.workers.conftest import ANN, LOGGED, PATIENCE, Hire, check, version
 from tests.workers.toy import TOYS
 
 
@@ -38,21 +38,21 @@ def test_a_match_of_ai_seats_plays_itself_to_the_end(lonely: Platform, hire: Hir
     hire()
     made = [alone(lonely) for _ in range(5)]
     for match in made:  # they share the workers, and end at about the same time
-        within(3 * TEN_SECONDS, lambda match=match: is_over(lonely, match))
+        within(PATIENCE, lambda match=match: is_over(lonely, match))
         check(lonely, match)
 
 
 def test_after_a_worker_is_killed_in_a_turn_another_plays_it(lonely: Platform, hire: Hire, tmp_path: Path) -> None:
     doomed = hire()
     match = alone(lonely, "slow")
-    within(TEN_SECONDS, (tmp_path / "thinking").exists)
+    within(PATIENCE, (tmp_path / "thinking").exists)
     stuck = version(lonely, match)
     doomed.send_signal(signal.SIGKILL)
     doomed.wait()
     (tmp_path / "go").touch()
     hire()
-    within(TEN_SECONDS, lambda: version(lonely, match) > stuck)
-    within(TEN_SECONDS, lambda: is_over(lonely, match))
+    within(PATIENCE, lambda: version(lonely, match) > stuck)
+    within(PATIENCE, lambda: is_over(lonely, match))
     check(lonely, match)
 
 
@@ -61,7 +61,7 @@ def test_a_worker_killed_again_and_again_loses_no_turn(lonely: Platform, hire: H
     seen = 0
     for _ in range(3):
         worker = hire()
-        seen = within(TEN_SECONDS, lambda seen=seen: version(lonely, match) > seen + 50 and version(lonely, match))
+        seen = within(PATIENCE, lambda seen=seen: version(lonely, match) > seen + 50 and version(lonely, match))
         worker.kill()
         worker.wait()
     report = audit(lonely, match)
@@ -75,9 +75,9 @@ def test_workers_killed_for_minutes_lose_no_turn(lonely: Platform, hire: Hire) -
     for number in range(40):
         before = [version(lonely, match) for match in made]
         worker = hire()
-        within(TEN_SECONDS, lambda before=before: any(version(lonely, match) > seen for match, seen in zip(made, before, strict=True)))
+        within(PATIENCE, lambda before=before: any(version(lonely, match) > seen for match, seen in zip(made, before, strict=True)))
         enough = sum(before) + chance.randrange(100)
-        within(TEN_SECONDS, lambda enough=enough: sum(version(lonely, match) for match in made) > enough)
+        within(PATIENCE, lambda enough=enough: sum(version(lonely, match) for match in made) > enough)
         worker.kill()
         worker.wait()
         if number % 10 == 0:
@@ -100,10 +100,10 @@ def test_work_that_never_came_to_the_queue_is_found(
     lonely: Platform, hire: Hire, place: tuple[Platform, dict[str, embedded.Server]]
 ) -> None:
     hire()
-    within(TEN_SECONDS, lambda: redis.Redis.from_url(lonely.settings.queue_url).scard("rq:workers"))
+    within(PATIENCE, lambda: redis.Redis.from_url(lonely.settings.queue_url).scard("rq:workers"))
     nowhere = open_platform(lonely.settings._replace(queue_url="unix:///nowhere"), TOYS)
     match = alone(nowhere)
-    within(TEN_SECONDS, lambda: is_over(lonely, match))
+    within(PATIENCE, lambda: is_over(lonely, match))
     check(lonely, match)
     nowhere.close()
 
@@ -112,10 +112,10 @@ def test_a_queue_that_is_flushed_is_filled_again(lonely: Platform, hire: Hire) -
     made = [alone(lonely, target=300) for _ in range(3)]
     redis.Redis.from_url(lonely.settings.queue_url).flushall()
     hire()
-    within(TEN_SECONDS, lambda: version(lonely, made[0]) > 1)
+    within(PATIENCE, lambda: version(lonely, made[0]) > 1)
     redis.Redis.from_url(lonely.settings.queue_url).flushall()
     for match in made:
-        within(TEN_SECONDS, lambda match=match: is_over(lonely, match))
+        within(PATIENCE, lambda match=match: is_over(lonely, match))
         check(lonely, match)
 
 
@@ -126,34 +126,34 @@ def test_a_worker_finds_a_server_that_was_killed_and_started_again(
     _, servers = place
     hire()
     match = alone(lonely, target=100_000)
-    within(TEN_SECONDS, lambda: version(lonely, match) > 20)
+    within(PATIENCE, lambda: version(lonely, match) > 20)
     process = servers[name].process
     assert process is not None
     process.kill()
     process.wait()
     servers[name] = embedded.start(tmp_path, name, "no" if name == embedded.STORE else "off")
-    within(TEN_SECONDS, lambda: version(lonely, match))
+    within(PATIENCE, lambda: version(lonely, match))
     after = version(lonely, match)
-    within(TEN_SECONDS, lambda: version(lonely, match) > after)
-    within(3 * TEN_SECONDS, lambda: version(lonely, match) > after + 200)  # more than a worker does without a queue
+    within(PATIENCE, lambda: version(lonely, match) > after)
+    within(PATIENCE, lambda: version(lonely, match) > after + 200)  # more than a worker does without a queue
     assert audit(lonely, match).ok
 
 
 def test_a_worker_ends_on_sigterm(lonely: Platform, hire: Hire) -> None:
     worker = hire()
     queue = redis.Redis.from_url(lonely.settings.queue_url)
-    within(TEN_SECONDS, lambda: [queue.hget(name, "state") for name in queue.smembers("rq:workers")] == [b"idle"])
+    within(PATIENCE, lambda: [queue.hget(name, "state") for name in queue.smembers("rq:workers")] == [b"idle"])
     worker.terminate()
-    assert worker.wait(TEN_SECONDS) == 0
+    assert worker.wait(PATIENCE) == 0
 
 
 def test_a_worker_that_is_asked_to_end_hands_in_its_step_and_leaves_a_ticket(lonely: Platform, hire: Hire) -> None:
     """So nobody waits for the patience of the sweep when workers are replaced."""
     made = [alone(lonely, target=1_000_000) for _ in range(10)]
     worker = hire("tests.workers.toy", "--queues", "advance,think")
-    within(TEN_SECONDS, lambda: version(lonely, made[0]) > 20)
+    within(PATIENCE, lambda: version(lonely, made[0]) > 20)
     worker.terminate()
-    assert worker.wait(TEN_SECONDS) == 0
+    assert worker.wait(PATIENCE) == 0
     queue = redis.Redis.from_url(lonely.settings.queue_url)
     assert list(queue.scan_iter("fair:*:taken:*")) == []
     assert lonely.jobs.depth() == len(made)
@@ -163,19 +163,19 @@ def test_a_worker_that_is_asked_to_end_hands_in_its_step_and_leaves_a_ticket(lon
 def test_after_a_worker_is_killed_with_a_backlog_every_match_goes_on(lonely: Platform, hire: Hire) -> None:
     made = [alone(lonely, target=1_000_000) for _ in range(40)]
     doomed = hire()
-    within(TEN_SECONDS, lambda: all(version(lonely, match) > 2 for match in made))
+    within(PATIENCE, lambda: all(version(lonely, match) > 2 for match in made))
     doomed.kill()
     doomed.wait()
     before = {match: version(lonely, match) for match in made}
     hire()
-    within(TEN_SECONDS, lambda: all(version(lonely, match) > before[match] for match in made))
+    within(PATIENCE, lambda: all(version(lonely, match) > before[match] for match in made))
     assert all(audit(lonely, match).ok for match in made[:5])
 
 
 def test_a_worker_logs_ids_versions_and_times_only(lonely: Platform, hire: Hire, tmp_path: Path) -> None:
     hire()
     match = alone(lonely)
-    within(TEN_SECONDS, lambda: is_over(lonely, match))
+    within(PATIENCE, lambda: is_over(lonely, match))
     lines = [json.loads(line) for line in (tmp_path / "worker.log").read_text().splitlines()]
     assert any(line["event"] == "step_done" for line in lines)
     assert all(set(line) <= LOGGED for line in lines)

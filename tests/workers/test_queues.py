@@ -14,7 +14,7 @@ from events.due import ADVANCE, HINT, KINDS, SEARCH, SLOW, THINK, Owed, queue_li
 from events.platform import DAY_MS, Platform
 from games.kernel import SYSTEM
 from tests.conftest import Servers, within
-from tests.workers.conftest import ANN, TEN_SECONDS, Hire, check, version
+from tests.workers.conftest import ANN, PATIENCE, Hire, check, version
 from workers import jobs
 from workers.queues import worker
 
@@ -35,7 +35,7 @@ def test_a_worker_takes_advance_first_while_think_waits_in_front(lonely: Platfor
     advancing = [play.create(lonely, ANN, "tally", {"one": "me", "two": "me"}, {}).match for _ in range(3)]
     assert (lonely.jobs.depth(THINK), lonely.jobs.depth(ADVANCE)) == (10, 13)
     hire(TOY, "--queues", "advance,think")
-    within(3 * TEN_SECONDS, lambda: len([line for line in logged(tmp_path, "step_done") if line["kind"] == THINK]) >= 10)
+    within(PATIENCE, lambda: len([line for line in logged(tmp_path, "step_done") if line["kind"] == THINK]) >= 10)
     done = [line["kind"] for line in logged(tmp_path, "step_done")]
     assert done[:3] == [ADVANCE] * 3
     assert {line["match"] for line in logged(tmp_path, "step_done")[:3]} == set(advancing)
@@ -51,14 +51,14 @@ def test_a_worker_for_advance_alone_never_thinks(lonely: Platform, hire: Hire, t
     """It does not go on to think after a step of its own, and lets that wait. A worker for think goes on where it stopped."""
     hire(TOY, "--queues", "advance")
     match = play.create(lonely, ANN, "tally", {"one": "ai:random", "two": "ai:greedy"}, {"target": 60}).match
-    within(3 * TEN_SECONDS, lambda: version(lonely, match) == 2)
-    within(3 * TEN_SECONDS, lambda: lonely.jobs.depth(THINK))
+    within(PATIENCE, lambda: version(lonely, match) == 2)
+    within(PATIENCE, lambda: lonely.jobs.depth(THINK))
     assert version(lonely, match) == 2
     time.sleep(3)  # until its sweep has looked at what waits
     assert logged(tmp_path, "swept") == []
     assert [line["kind"] for line in logged(tmp_path, "step_done")] == [ADVANCE]
     hire(TOY, "--queues", "think")
-    within(3 * TEN_SECONDS, lambda: recall.position(lonely, match).status == "over")
+    within(PATIENCE, lambda: recall.position(lonely, match).status == "over")
     check(lonely, match)
 
 
@@ -125,7 +125,7 @@ def test_a_worker_removes_a_match_that_has_not_started_in_time(lonely: Platform,
         begun = play.create(lonely, ANN, "tally", {"one": "me", "two": "me"}, {}).match
     young = play.create(lonely, ANN, "tally", {"one": "me", "two": "open"}, {}).match
     hire(TOY)
-    within(3 * TEN_SECONDS, lambda: not any(map(lonely.store.log.head, old)))
-    within(3 * TEN_SECONDS, lambda: version(lonely, begun) == 2)
+    within(PATIENCE, lambda: not any(map(lonely.store.log.head, old)))
+    within(PATIENCE, lambda: version(lonely, begun) == 2)
     assert version(lonely, young) == 1
     assert set(lonely.store.log.secrets()) == {begun, young}

@@ -18,7 +18,7 @@ from record.entries import parse
 from tests.conftest import within
 from tests.games.matches import same
 from tests.prepared import begun, position
-from tests.workers.conftest import ANN, TEN_SECONDS, Hire, check, version
+from tests.workers.conftest import ANN, PATIENCE, Hire, check, version
 
 REAL = "workers.run"
 END_TURN = [{"type": "end_turn"}]
@@ -77,14 +77,14 @@ def test_a_round_ends_once_and_completely_if_a_worker_is_killed_while_ending_it(
     doomed = [hire("tests.workers.halting", where) for _ in laid]
     for _, match in laid.values():
         play.play(lonely, match, "rhino", END_TURN)
-    within(3 * TEN_SECONDS, lambda: len(list(tmp_path.glob(f"{where}-*"))) == len(laid))
+    within(PATIENCE, lambda: len(list(tmp_path.glob(f"{where}-*"))) == len(laid))
     for worker in doomed:
         worker.kill()
         worker.wait()
     assert {version(lonely, match) for _, match in laid.values()} == {ENDED - 1 if where == "before" else ENDED}
     hire(REAL)
     for name, (_, match) in laid.items():
-        within(3 * TEN_SECONDS, lambda match=match: version(lonely, match) >= ENDED)
+        within(PATIENCE, lambda match=match: version(lonely, match) >= ENDED)
         ended = parse(lonely.store.log.read(match, ENDED - 1)[0])
         assert (ended.actor, ended.action) == (SYSTEM, END_ROUND)
         assert same(ended.events) == same(decided(lonely, match, ENDED))
@@ -93,7 +93,7 @@ def test_a_round_ends_once_and_completely_if_a_worker_is_killed_while_ending_it(
         if name in ENDS:
             assert [event["type"] for event in ended.events] == ENDS[name][1]
         else:
-            within(3 * TEN_SECONDS, lambda match=match: recall.position(lonely, match).to_act == ["rhino"])
+            within(PATIENCE, lambda match=match: recall.position(lonely, match).to_act == ["rhino"])
     delivered_again(lonely, [match for _, match in laid.values()])
     for name, (prepared, match) in laid.items():
         assert name not in ENDS or version(lonely, match) == ENDED
@@ -110,10 +110,10 @@ def delivered_again(platform: Platform, matches: list[str]) -> None:
     """Let what has been done wait twice more, and wait until a worker has taken all of it."""
     for _ in range(2):
         platform.jobs.push(Owed(ADVANCE, match, ENDED - 1, "", 0, ANN) for match in matches)
-        within(3 * TEN_SECONDS, lambda: platform.jobs.depth(ADVANCE) == 0)
+        within(PATIENCE, lambda: platform.jobs.depth(ADVANCE) == 0)
     _, last = begun(platform, ENDS["the countdown goes on"][0], ANN)
     play.play(platform, last, "rhino", END_TURN)
-    within(3 * TEN_SECONDS, lambda: version(platform, last) == ENDED)
+    within(PATIENCE, lambda: version(platform, last) == ENDED)
 
 
 def test_the_countdown_runs_down_by_one_a_round_until_the_match_is_over(lonely: Platform, hire: Hire) -> None:
@@ -121,7 +121,7 @@ def test_the_countdown_runs_down_by_one_a_round_until_the_match_is_over(lonely: 
     prepared, match = begun(lonely, ENDS["the countdown goes on"][0], ANN)
     while (position := recall.position(lonely, match)).status == "playing":
         if position.to_act == [SYSTEM]:
-            within(3 * TEN_SECONDS, lambda at=position.version: version(lonely, match) > at)
+            within(PATIENCE, lambda at=position.version: version(lonely, match) > at)
         else:
             play.play(lonely, match, position.to_act[0], END_TURN, expected=position.version)
     ends = [entry for entry in map(parse, lonely.store.log.read_all(match)) if entry.actor == SYSTEM]

@@ -25,7 +25,7 @@ from record.thinking import decide
 from record.thoughts import decision_in
 from tests.conftest import Servers, waits, within
 from tests.tally import TALLY
-from tests.workers.conftest import ANN, LOGGED, TEN_SECONDS, Hire, check, members, version
+from tests.workers.conftest import ANN, LOGGED, PATIENCE, Hire, check, members, version
 from workers import brake, jobs
 from workers.sweep import overdue, sweep
 
@@ -83,7 +83,7 @@ def test_what_is_quick_never_waits_for_a_search(lonely: Platform, hire: Hire, tm
     def play_others() -> None:
         others = [play.create(lonely, ANN, "tally", {"one": "ai:greedy", "two": "ai:random"}, {"target": 30}).match for _ in range(3)]
         for other in others:
-            within(3 * TEN_SECONDS, lambda other=other: recall.position(lonely, other).status == "over")
+            within(PATIENCE, lambda other=other: recall.position(lonely, other).status == "over")
             check(lonely, other)
 
     match = begun(lonely)
@@ -92,17 +92,17 @@ def test_what_is_quick_never_waits_for_a_search(lonely: Platform, hire: Hire, tm
     assert (version(lonely, match), lonely.jobs.depth(SEARCH), (tmp_path / "thinking").exists()) == (2, 1, False)
     assert (lonely.jobs.workers(THINK), lonely.jobs.workers(SEARCH)) == (1, 0)
     hire(TOY, "--queues", "search")
-    within(3 * TEN_SECONDS, (tmp_path / "thinking").exists)
+    within(PATIENCE, (tmp_path / "thinking").exists)
     assert (lonely.jobs.workers(THINK), lonely.jobs.workers(SEARCH)) == (1, 1)
     play_others()
     assert version(lonely, match) == 2
     (tmp_path / "go").touch()
-    within(3 * TEN_SECONDS, lambda: recall.position(lonely, match).status == "over")
+    within(PATIENCE, lambda: recall.position(lonely, match).status == "over")
 
     def done() -> list[dict[str, Any]]:
         return [line for line in logged(tmp_path, "step_done") if line["match"] == match]
 
-    within(3 * TEN_SECONDS, lambda: len(done()) >= version(lonely, match) - 2)  # a step is logged after it is written
+    within(PATIENCE, lambda: len(done()) >= version(lonely, match) - 2)  # a step is logged after it is written
     assert {line["kind"] for line in done()} == {SEARCH}
     assert [(line["first"], line["last"]) for line in done()] == [(number, number) for number in range(3, version(lonely, match) + 1)]
     # How many iterations a search did, and how long it took, may depend on what its seat has.
@@ -117,20 +117,20 @@ def test_a_worker_killed_in_mid_thought_has_written_nothing_and_the_next_comes_t
     allow(1, 2, 2500)
     match = begun(lonely)
     first = hire(TOY, "--queues", "search")
-    within(3 * TEN_SECONDS, (tmp_path / f"thinking-{first.pid}").exists)
+    within(PATIENCE, (tmp_path / f"thinking-{first.pid}").exists)
     first.send_signal(signal.SIGKILL)
     first.wait()
     (tmp_path / "go").touch()
     assert (version(lonely, match), list(members(lonely, match))) == (2, [f"search|{match}|one"])
     second = hire(TOY, "--queues", "search")
-    within(3 * TEN_SECONDS, (tmp_path / f"thinking-{second.pid}").exists)
-    within(3 * TEN_SECONDS, lambda: version(lonely, match) > 2)
+    within(PATIENCE, (tmp_path / f"thinking-{second.pid}").exists)
+    within(PATIENCE, lambda: version(lonely, match) > 2)
     (swept,) = logged(tmp_path, "swept")
     assert swept["waited_ms"] >= 2500, "nobody else takes it before its lease is over"
     action, decision = expected(lonely, match, 3)
     assert (entry(lonely, match, 3).action, decision_in(entry(lonely, match, 3))) == (action, decision)
     assert decision["spent"] == decision["budget"] == WHOLE
-    within(3 * TEN_SECONDS, lambda: recall.position(lonely, match).status == "over")
+    within(PATIENCE, lambda: recall.position(lonely, match).status == "over")
     check(lonely, match)
 
 
@@ -146,7 +146,7 @@ def test_a_decision_slower_than_the_sweep_is_made_once(lonely: Platform, hire: H
     def done() -> list[dict[str, Any]]:
         return [line for line in logged(tmp_path, "step_done") if line["kind"] == SEARCH]
 
-    searched = within(3 * TEN_SECONDS, lambda: done()[1:] and done())
+    searched = within(PATIENCE, lambda: done()[1:] and done())
     assert [line["last"] for line in searched] == sorted({line["last"] for line in searched})
     assert all(line["first"] == line["last"] for line in searched)
     assert logged(tmp_path, "swept") == logged(tmp_path, "step_past") == logged(tmp_path, "step_failed") == []
@@ -160,9 +160,9 @@ def test_a_worker_that_is_asked_to_end_writes_its_best_so_far(
     match = begun(lonely)
     other = begun(lonely)
     worker = hire(TOY, "--queues", "search")
-    within(3 * TEN_SECONDS, (tmp_path / "thinking").exists)
+    within(PATIENCE, (tmp_path / "thinking").exists)
     worker.terminate()
-    assert worker.wait(TEN_SECONDS) == 0
+    assert worker.wait(PATIENCE) == 0
     written = entry(lonely, match, 3)
     decision = decision_in(written)
     assert decision is not None
@@ -192,7 +192,7 @@ def test_workers_that_are_killed_again_and_again_come_to_the_decisions_of_one_th
             redis.Redis.from_url(lonely.settings.queue_url).flushall()
     hire(TOY, "--queues", "search")
     for match in made:
-        within(12 * TEN_SECONDS, lambda match=match: recall.position(lonely, match).status == "over")
+        within(2 * PATIENCE, lambda match=match: recall.position(lonely, match).status == "over")
         check(lonely, match)
         found = [parse(raw) for raw in lonely.store.log.read_all(match)]
         searched = [one for one in found if (decision := decision_in(one)) is not None and decision["level"] == "strong"]

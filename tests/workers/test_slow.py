@@ -22,7 +22,7 @@ from players.level import Thought
 from record.entries import parse
 from tests.conftest import Servers, within
 from tests.events.sealing import SEALING
-from tests.workers.conftest import ANN, TEN_SECONDS, Hire, check, members, version
+from tests.workers.conftest import ANN, PATIENCE, Hire, check, members, version
 from workers import jobs
 from workers.sweep import sweep
 
@@ -52,18 +52,18 @@ def test_a_decision_slower_than_the_patience_of_the_sweep_is_written_once(lonely
     hire()
     hire()
     match = play.create(lonely, ANN, "slow", {"one": "ai:greedy", "two": "me"}, {"target": 60}).match
-    within(3 * TEN_SECONDS, lambda: logged(tmp_path, "swept"))
-    within(3 * TEN_SECONDS, lambda: len(list(tmp_path.glob("thinking-*"))) == 2)
+    within(PATIENCE, lambda: logged(tmp_path, "swept"))
+    within(PATIENCE, lambda: len(list(tmp_path.glob("thinking-*"))) == 2)
     assert version(lonely, match) == 2
     (tmp_path / "go").touch()
-    within(3 * TEN_SECONDS, lambda: recall.position(lonely, match).to_act == ["two"])
-    past = within(3 * TEN_SECONDS, lambda: [line for line in logged(tmp_path, "step_past") if line["kind"] == THINK])[0]
+    within(PATIENCE, lambda: recall.position(lonely, match).to_act == ["two"])
+    past = within(PATIENCE, lambda: [line for line in logged(tmp_path, "step_past") if line["kind"] == THINK])[0]
     assert (past["match"], past["version"], past["code"]) == (match, 2, "stale")
 
     def done() -> list[int]:
         return [number for line in logged(tmp_path, "step_done") for number in range(line["first"], line["last"] + 1)]
 
-    within(3 * TEN_SECONDS, lambda: len(done()) >= version(lonely, match) - 1)  # a line comes after its append
+    within(PATIENCE, lambda: len(done()) >= version(lonely, match) - 1)  # a line comes after its append
     assert done() == list(range(2, version(lonely, match) + 1))
     check(lonely, match)
 
@@ -73,13 +73,13 @@ def test_a_decision_that_exceeds_the_time_of_its_step_is_made_again(lonely: Plat
     (tmp_path / "seconds").write_text("1")
     play.play(lonely, match, SYSTEM, BEGIN)
     hire()
-    (failed,) = within(3 * TEN_SECONDS, lambda: logged(tmp_path, "step_failed"))
+    (failed,) = within(PATIENCE, lambda: logged(tmp_path, "step_failed"))
     assert (failed["match"], failed["kind"], failed["version"], failed["error"]) == (match, THINK, 2, "JobTimeoutException")
     assert logged(tmp_path, "job_failed") == [], "the worker goes on with other work"
     assert (version(lonely, match), list(members(lonely, match))) == (2, [f"think|{match}|one"])
     (tmp_path / "go").touch()
-    within(3 * TEN_SECONDS, lambda: recall.position(lonely, match).to_act == ["two"])
-    assert within(3 * TEN_SECONDS, lambda: logged(tmp_path, "step_done"))[0]["first"] == 3
+    within(PATIENCE, lambda: recall.position(lonely, match).to_act == ["two"])
+    assert within(PATIENCE, lambda: logged(tmp_path, "step_done"))[0]["first"] == 3
     check(lonely, match)
 
 
@@ -205,9 +205,9 @@ def test_a_match_that_moves_on_between_two_actions_of_a_run_takes_none_of_them(s
     thinking(decide)
     work, _ = owed(recall.position(sealing, match))
     with pytest.raises(Stale) as stale:
-        jobs.do_step(sealing, work, time.monotonic() + TEN_SECONDS)
+        jobs.do_step(sealing, work, time.monotonic() + PATIENCE)
     assert (len(decided), stale.value.version) == (3, 3)
     assert [parse(raw).actor for raw in sealing.store.log.read_all(match, 2)] == ["two"]
-    jobs.do_step(sealing, owed(recall.position(sealing, match))[0], time.monotonic() + TEN_SECONDS)
+    jobs.do_step(sealing, owed(recall.position(sealing, match))[0], time.monotonic() + PATIENCE)
     assert [parse(raw).actor for raw in sealing.store.log.read_all(match, 2)] == ["two", "one"]
     assert audit(sealing, match).ok

@@ -1,0 +1,314 @@
+"""What a game declares, as components of the description: its actions, events, view, options and seats.
+
+Within a game, `type` is the discriminator of actions and events. Between games, `game` is the discriminator of answers. Two games may share
+a `type` such as `end_turn`. So the union of all actions is an `anyOf` over the games (docs/decisions/0032).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from events.play import LONGEST_LIST
+from games.kernel import RESTORED, Game
+from games.lifecycle import PREPARED
+from games.schema import Fields, Schema, Shape, always, described, either, ids, listing, mapping, nullable, optional, record, unchecked
+from service.api.shapes import LEVEL, PLAYER_ID, SEAT, Component, Games, camel, growing, named, union
+from table.deeds import BEGINNINGS, DEEDS
+from table.facts import FACTS as TABLE_EVENTS
+from table.rules import is_for_seats
+from table.session import BY_SYSTEM
+from table.settings import CLOCK, CLOCK_GIVEN, SPECTATORS, TIME_OUT, TIME_OUT_GIVEN
+from table.state import REPORT
+
+WHOLE_DOCUMENTS = {
+    PREPARED: "The first document of the match, as its viewer may see it.",
+    RESTORED: "The document of the earlier version, as its viewer may see it.",
+}
+
+
+def summary(function: Callable[..., Any]) -> str:
+    """Return the docstring of a deed or a fact as one line. It describes the action or the event in the API."""
+    return " ".join((function.__doc__ or "").split())
+
+
+def action_schema(kind: str, fields: Fields, about: str) -> Schema:
+    """Return the schema of one action."""
+    return record({"type": always(kind), **fields}, about).schema
+
+
+def event_shape(kind: str, fields: Fields, about: str) -> Shape:
+    """Return the shape of one event."""
+    return record({"type": always(kind), **fields}, about)
+
+
+def table_action_schemas() -> dict[str, Schema]:
+    """Return the schema of each action at the table of a match, by type. Creating a match is another request."""
+    return {kind: action_schema(kind, deed.fields, summary(deed.act)) for kind, deed in DEEDS.items() if kind not in BEGINNINGS}
+
+
+def table_event_schemas() -> dict[str, Schema]:
+    """Return the schema of each event of the table, by type."""
+    return {kind: event_shape(kind, fields, summary(fact)).seen for kind, (fact, fields) in TABLE_EVENTS.items()}
+
+
+def action_schemas(game: Game) -> dict[str, Schema]:
+    """Return the schema of each action of a game, by type."""
+    return {kind: action_schema(kind, deed.fields, _meaning(game, kind)) for kind, deed in game.deeds().items()}
+
+
+def event_schemas(game: Game) -> dict[str, Schema]:
+    """Return the schema of each event of a game as a viewer may see it, by type."""
+    return {kind: event_shape(kind, fields, summary(game.facts[kind])).seen for kind, fields in game.events.items()}
+
+
+def _meaning(game: Game, kind: str) -> str:
+    """Return what an action does. Deeds of one type may differ from phase to phase, as `advance` does."""
+    meanings: dict[str, list[str]] = {}
+    for phase, deeds in game.phases.items():
+        if kind in deeds:
+            meanings.setdefault(summary(deeds[kind].act), []).append(f"`{phase}`")
+    if len(meanings) == 1:
+        return next(iter(meanings))
+    return " ".join(f"In the phase {' or '.join(phases)}: {meaning}" for meaning, phases in meanings.items())
+
+
+# ---------------------------------------------------------------- the table
+
+
+def _settings(clock: Shape, suffix: str) -> Shape:
+    """Return the shape of the clock of a match. `kind` says which fields it has."""
+    parts = {part["properties"]["kind"]["const"]: part for part in clock.schema["anyOf"]}
+    kinds = {kind: named(f"{camel(kind)}Clock{suffix}", unchecked(part)) for kind, part in parts.items()}
+    about = "The clock of each seat. `kind` says which other fields it has."
+    return named(f"Clock{suffix}", growing(union(kinds, about, "kind"), "kind"))
+
+
+CLOCK_CHOSEN = _settings(CLOCK, "")
+CLOCK_REQUEST = _settings(CLOCK_GIVEN, "Request")
+TIME_OUT_CHOSEN = named("TimeOutSettings", unchecked(TIME_OUT.schema["anyOf"][-1], "What a time-out does."))
+TIME_OUT_REQUEST = named("TimeOutRequest", described(TIME_OUT_GIVEN, "What a time-out does. Only with a clock."))
+SPECTATORS_SEE = named(
+    "Spectators",
+    described(
+        SPECTATORS, "What spectators see of play before the match is over: all, none, or all but the newest versions, `delay` of them."
+    ),
+)
+
+
+OCCUPANT = named(
+    "Occupant",
+    growing(
+        either(
+            record({"player": PLAYER_ID}, "A player."),
+            record({"ai": LEVEL}, "An artificial player, by level."),
+            record({"open": always(True, "The seat is open.")}, "Nobody yet."),
+            about="Who has a seat: a player, an artificial player, or nobody yet.",
+        )
+    ),
+)
+_REPORT = named("Report", described(REPORT, "The first report about a dispute, which the service makes by itself."))
+_AT_TABLE = {"report": nullable(_REPORT), "roster": mapping(SEAT, OCCUPANT)}
+
+
+def _with_parts(schema: Schema, clock: Shape, time_out: Shape) -> Schema:
+    """Return the schema of an action or an event with references to the components that it consists of."""
+    parts = {
+        "clock": clock,
+        "time_out": time_out,
+        "spectators": SPECTATORS_SEE,
+        "report": nullable(_REPORT),
+        "roster": mapping(SEAT, OCCUPANT),
+    }
+    properties = {
+        name: described(parts[name], one["description"]).schema if name in parts else one for name, one in schema["properties"].items()
+    }
+    return {**schema, "properties": properties}
+
+
+TABLE_ACTIONS = {kind: named(camel(kind), unchecked(schema), both=True) for kind, schema in table_action_schemas().items()}
+
+CHOSEN_AT_TABLE = named(
+    "TableAction",
+    union(
+        {kind: TABLE_ACTIONS[kind] for kind in TABLE_ACTIONS if DEEDS[kind].by != BY_SYSTEM},
+        "An action of a player or a seat at the table.",
+    ),
+)
+
+
+def _shown_at_table(kind: str) -> Shape:
+    """Return an action at the table as entries show it. Of some, spectators may see the type alone."""
+    deed = DEEDS[kind]
+    if kind in BEGINNINGS:
+        schema = action_schema(kind, deed.fields, summary(deed.act))
+        return named(camel(kind), unchecked(_with_parts(schema, CLOCK_REQUEST, TIME_OUT_REQUEST)))
+    if not is_for_seats({"type": kind}):
+        return TABLE_ACTIONS[kind]
+    about = f"`{kind}`, as entries show it: spectators may see its `type` alone until the match is over."
+    fields = {name: optional(shape) for name, shape in deed.fields.items()}
+    schema = _with_parts(action_schema(kind, fields, about), CLOCK_REQUEST, TIME_OUT_REQUEST)
+    return named(f"Shown{camel(kind)}", unchecked(schema))
+
+
+SHOWN_AT_TABLE = named(
+    "AcceptedTableAction", union({kind: _shown_at_table(kind) for kind in DEEDS}, "An accepted action at the table, as entries show it.")
+)
+TABLE_EVENTS_SHOWN = {
+    kind: named(f"{camel(kind)}Event", unchecked(_with_parts(schema, CLOCK_CHOSEN, TIME_OUT_CHOSEN)))
+    for kind, schema in table_event_schemas().items()
+}
+TABLE_EVENT = named("TableEvent", union(TABLE_EVENTS_SHOWN, "An event of the table, as its viewer may see it."))
+
+
+# ---------------------------------------------------------------- a game
+
+
+class Declared(NamedTuple):
+    """The components of one game. `action`: what a seat may decide, `choice`: and at the table, `accepted`: as entries show it."""
+
+    action: Shape
+    choice: Shape
+    accepted: Shape
+    event: Shape
+    view: Shape
+    options: Shape
+    seat: Shape
+
+
+def declared(game: Game) -> Declared:
+    """Return the components of a game, with a name for every list of ids that occurs more than once."""
+    own = camel(game.id)
+    schemas: dict[str, Schema] = {
+        **{f"action {kind}": schema for kind, schema in action_schemas(game).items()},
+        **{f"event {kind}": schema for kind, schema in event_schemas(game).items()},
+        **{f"redacted {kind}": _redacted(game, kind) for kind in game.deeds() if kind in game.redacted},
+        "options": game.options.schema,
+        "view": game.document.seen,
+    }
+    taken = {f"{own}{camel(kind)}" for kind in game.deeds()} | {f"{own}{name}" for name in ("View", "Options", "Action", "Event")}
+    schemas, seat = _with_names(own, taken, schemas, game.seats.ids)
+    view = named(f"{own}View", unchecked(schemas["view"]))
+    for kind, about in WHOLE_DOCUMENTS.items():
+        whole = schemas[f"event {kind}"]
+        properties = {**whole["properties"], "document": described(view, about).schema}
+        schemas[f"event {kind}"] = {**whole, "properties": properties}
+    actions = {kind: named(f"{own}{camel(kind)}", unchecked(schemas[f"action {kind}"]), both=True) for kind in game.deeds()}
+    redacted = [named(f"{own}Shown{camel(kind)}", unchecked(schemas[f"redacted {kind}"])) for kind in game.deeds() if kind in game.redacted]
+    events = {kind: named(f"{own}{camel(kind)}Event", unchecked(schemas[f"event {kind}"])) for kind in game.events}
+    action = named(f"{own}Action", union(actions, f"An action of {game.title}."))
+    about = f"An event of a match of {game.title}, as its viewer may see it."
+    event = named(f"{own}Event", growing(either(named(f"{own}GameEvent", union(events, about)), TABLE_EVENT, about=about), "type"))
+    return Declared(
+        action=action,
+        choice=growing(either(action, CHOSEN_AT_TABLE), "type"),
+        accepted=growing(either(action, *redacted, SHOWN_AT_TABLE), "type"),
+        event=event,
+        view=view,
+        options=_options(own, schemas["options"]),
+        seat=seat,
+    )
+
+
+def _redacted(game: Game, kind: str) -> Schema:
+    """Return the schema of an action of which other viewers may see the type alone."""
+    fields = {name: optional(shape) for name, shape in game.deeds()[kind].fields.items()}
+    return action_schema(kind, fields, f"`{kind}`, as entries show it: other viewers than its seat may see its `type` alone.")
+
+
+def _options(own: str, schema: Schema) -> Shape:
+    """Return the shape of the options, with a component of its own for each that has a default.
+
+    Client generators take a property that has a `default` itself for a required one, in requests too.
+    """
+    properties = {
+        name: described(named(f"{own}Option{camel(name)}", unchecked(option)), option["description"]).schema
+        if "default" in option
+        else option
+        for name, option in schema["properties"].items()
+    }
+    return named(f"{own}Options", unchecked({**schema, "properties": properties}))
+
+
+def game_action(games: Games) -> Shape:
+    """Return an action of the match's game, as a body has it."""
+    return named("GameAction", either(*(declared(game).action for game in games.values()), about="An action of the match's game."))
+
+
+def game_actions(games: Games) -> Shape:
+    """Return one action of the match's game, or a list of them, as a body has it."""
+    about = "One action of the match's game, or a list of them."
+    return named("GameActions", either(game_action(games), _list(games), about=about))
+
+
+def actions(games: Games) -> Shape:
+    """Return one action, or a list of them, as a body has it."""
+    about = "One action, or a list of the game's actions. A list is carried out whole or not at all. Each action becomes an entry."
+    return named("Actions", either(game_action(games), CHOSEN_AT_TABLE, _list(games), about=about))
+
+
+def _list(games: Games) -> Shape:
+    return listing(game_action(games), 1, LONGEST_LIST)
+
+
+def _with_names(own: str, taken: set[str], found: dict[str, Schema], seats: Sequence[str]) -> tuple[dict[str, Schema], Shape]:
+    """Return the same schemas, with a component of its own for every list of ids that occurs more than once, and that of the seats.
+
+    Its name is the most frequent name of the fields in which the list occurs, its description the most frequent one. A field keeps its own
+    description beside the reference.
+    """
+    places: dict[tuple[str, ...], Counter[str]] = {}
+    meanings: dict[tuple[str, ...], Counter[str]] = {tuple(seats): Counter({"A seat.": 1})}
+    for schema in found.values():
+        for key, enum in _enums(schema, ""):
+            values = tuple(enum["enum"])
+            places.setdefault(values, Counter())[key] += 1
+            meanings.setdefault(values, Counter())[enum.get("description", f"One of the {key}.")] += 1
+    names = {tuple(seats): f"{own}Seat"}
+    taken |= {*names.values()}
+    for values, keys in places.items():
+        if values in names or sum(keys.values()) < 2:
+            continue
+        key = min(keys, key=lambda key: (-keys[key], key))
+        name = next(name for name in (f"{own}{camel(key)}", *(f"{own}{camel(key)}Id{n or ''}" for n in range(99))) if name not in taken)
+        names[values] = name
+        taken.add(name)
+    abouts = {values: max(counted, key=lambda about: (counted[about], about)) for values, counted in meanings.items()}
+    parts = {values: Component(name, ids(values, abouts[values]).schema) for values, name in names.items()}
+    return {name: _referred(schema, parts) for name, schema in found.items()}, unchecked({"$ref": parts[tuple(seats)]})
+
+
+def _enums(schema: Any, key: str) -> Iterator[tuple[str, Schema]]:
+    """Yield the schema of every list of ids within a schema, with the name of the field in which it occurs."""
+    if isinstance(schema, list):
+        for item in schema:
+            yield from _enums(item, key)
+        return
+    if not isinstance(schema, dict):
+        return
+    if _is_enum(schema) and key:
+        yield key, schema
+        return
+    for name, inner in schema.get("properties", {}).items():
+        yield from _enums(inner, name)
+    for part in ("anyOf", "oneOf"):
+        yield from _enums(schema.get(part), key)
+    yield from _enums(schema.get("items"), key.removesuffix("s"))
+    yield from _enums(schema.get("additionalProperties"), key.removesuffix("s"))
+
+
+def _is_enum(schema: Mapping[str, Any]) -> bool:
+    return schema.get("type") == "string" and len(schema.get("enum", ())) > 1
+
+
+def _referred(schema: Any, parts: Mapping[tuple[str, ...], Component]) -> Any:
+    """Return the schema with references for its lists of ids."""
+    if isinstance(schema, list):
+        return [_referred(item, parts) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if _is_enum(schema) and tuple(schema["enum"]) in parts:
+        about = {"description": schema["description"]} if "description" in schema else {}
+        return {"$ref": parts[tuple(schema["enum"])], **about}
+    return {key: inner if key == "propertyNames" else _referred(inner, parts) for key, inner in schema.items()}
