@@ -207,7 +207,7 @@ def again(platform: Platform, partitions: int = 16) -> Platform:
 
 
 def test_the_number_of_partitions_is_kept_for_good(platform: Platform) -> None:
-    with pytest.raises(WrongStore, match="begun with 16 partitions, not 32"):
+    with pytest.raises(WrongStore, match="created with 16 partitions, not 32"):
         again(platform, 32)
 
 
@@ -218,7 +218,7 @@ def test_a_store_of_another_format_is_refused_and_not_marked(
     begin()
     servers.keeper.delete("{store}:begun") if mark is None else servers.keeper.set("{store}:begun", mark)
     for refused in (lambda: again(platform), lambda: check_store(platform.settings)):
-        with pytest.raises(WrongStore, match="data of another format than 1"):
+        with pytest.raises(WrongStore, match="reads only format 1"):
             refused()
     assert servers.keeper.get("{store}:begun") == (None if mark is None else mark.encode())
 

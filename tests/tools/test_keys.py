@@ -62,5 +62,5 @@ def test_serve_does_not_start_with_keys_of_another_name_and_says_why(tmp_path: P
     environment = {**private.python_environment(), "WARLEDGER_NAME": "another"}
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
     assert ended.returncode == 1
-    assert "are those of games.example.org, not of another" in ended.stderr
+    assert "belong to games.example.org, not to another" in ended.stderr
     assert not (tmp_path / "store").exists()
