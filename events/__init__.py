@@ -1,1 +1,1 @@
-"""MEMORY: the streams of matches, the one writer, and what follows from an entry."""
+"""The live side of matches: the only writer of their logs, what the service derives from each entry, and the store that holds both."""

@@ -1,4 +1,4 @@
-"""Accounts: players and their keys. A key is shown once and stored as its SHA-256 only."""
+"""Create, change and delete accounts: players and their keys. A key is shown once. Only its SHA-256 is stored."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _KEY = re.compile(f"wl_({patterns.PLAYER})_({patterns.KEY})_[A-Za-z0-9_-]{{43}}"
 
 
 class Player(NamedTuple):
-    """Somebody who plays or referees; `created` in milliseconds since 1970. A deleted player has neither a name nor that moment."""
+    """A player, referee or admin. `created`: ms since 1970. A deleted player has no `name` and no `created`."""
 
     id: str
     name: str | None
@@ -42,9 +42,9 @@ class Player(NamedTuple):
 
 
 class Key(NamedTuple):
-    """A key of a player: what may be shown, and the hash of the secret.
+    """A key of a player: the public part, and the hash of the secret.
 
-    `created` in milliseconds since 1970, `used`: the day of the last use, in days since 1970.
+    `created`: ms since 1970. `used`: the day of the last use, in days since 1970.
     """
 
     id: str
@@ -56,13 +56,13 @@ class Key(NamedTuple):
 
 
 class Account(NamedTuple):
-    """A player with all keys, by id."""
+    """A player with all keys. `keys`: by id."""
 
     player: Player
     keys: Mapping[str, Key]
 
 
-# ---------------------------------------------------------------- who has a key
+# ---------------------------------------------------------------- looking up a key
 
 
 def new_secret() -> str:
@@ -71,12 +71,12 @@ def new_secret() -> str:
 
 
 def new_admin_key() -> str:
-    """Return a new admin key. It begins with a letter, so that no command takes it for an option."""
+    """Return a new admin key. It begins with a letter, so no command takes it for an option."""
     return f"wl_{new_secret()}"
 
 
 def holder(key: str, account_of: Callable[[str], Account | None]) -> tuple[Account, Key] | None:
-    """Return the player who has a key, and the key; None if nobody has it. A key names its player and itself."""
+    """Return the player who has a key, and the key, or None if nobody has it. The text of a key has the ids of both."""
     named = _KEY.fullmatch(key)
     account = account_of(named[1]) if named else None
     found = account.keys.get(named[2]) if account and named else None
@@ -84,7 +84,7 @@ def holder(key: str, account_of: Callable[[str], Account | None]) -> tuple[Accou
 
 
 def get(platform: Platform, id: str) -> Account | None:
-    """Return the player with this id, also if deleted; None if there never was one. Raises StoreUnavailable."""
+    """Return the player with this id, even a deleted one, or None if there never was one. Raises StoreUnavailable."""
     fields = platform.store.accounts.fields_of(id) if patterns.matches(patterns.PLAYER, id) else {}
     if not fields:
         return None
@@ -101,7 +101,7 @@ def first_key(player: str) -> str:
 
 
 def note_use(platform: Platform, player: str, key: Key, day: int) -> None:
-    """Keep the day on which a key was last used. Raises StoreUnavailable."""
+    """Record the day on which a key was last used. Raises StoreUnavailable."""
     platform.store.accounts.note_use(player, Signer(key.id, key.hash), day)
 
 
@@ -109,26 +109,26 @@ def note_use(platform: Platform, player: str, key: Key, day: int) -> None:
 
 
 class Asked(NamedTuple):
-    """Who asks for a player or a key, and the id of the request. The same request again gets the same answer, and makes nothing.
+    """An idempotent request for a player or a key: who sends it, and its id. A repeated request gets the same answer and creates nothing.
 
-    So that no key need be kept for it, its secret follows from the request and from the secret of the server (Signer.derived). For RETRY_MS
-    the answer can be asked for again; after that the request is refused.
+    The secret of the key is derived from the request and the server's secret (Signer.derived), so no key is stored for the answer. The
+    answer can be repeated for RETRY_MS. After that the request is refused.
     """
 
     owner: str
     request: str
 
     def id(self, platform: Platform, kind: str) -> str:
-        """Return the id of the player (`p`) or the key (`k`) that the request makes."""
+        """Return the id of the player (`p`) or the key (`k`) that the request creates."""
         return kind + _letters(platform.signer.derived(kind, *self)[:10])
 
     def secret(self, platform: Platform, *what: str) -> str:
-        """Return the secret of the key that the request makes. It is another one if the request asks for something else."""
+        """Return the secret of the key that the request creates. It depends on `what` the request asks for."""
         return base64.urlsafe_b64encode(platform.signer.derived("secret", *self, *what)).decode().rstrip("=")
 
 
 def register(platform: Platform, name: str, role: str = "player", asked: Asked | None = None) -> tuple[Player, str]:
-    """Return a new player and the first key, which cannot be shown again. It has every scope. Raises Reused, StoreUnavailable."""
+    """Create a player. Return it and its first key, which cannot be shown again. It has every scope. Raises Reused, StoreUnavailable."""
     assert role in ROLES
     now = _now()
     id = _new_id("p") if asked is None else asked.id(platform, "p")
@@ -139,7 +139,7 @@ def register(platform: Platform, name: str, role: str = "player", asked: Asked |
 
 
 def registered(platform: Platform, name: str, role: str, asked: Asked) -> tuple[Player, str] | None:
-    """Return the player and the first key that a request has made, or None if it has not come yet. Raises Reused, StoreUnavailable."""
+    """Return the player and the first key that a request created, or None if the request is new. Raises Reused, StoreUnavailable."""
     id = asked.id(platform, "p")
     account = get(platform, id)
     if account is None:
@@ -161,9 +161,9 @@ def set_role(platform: Platform, id: str, role: str) -> None:
 
 
 def delete(platform: Platform, id: str, signer: Signer) -> None:
-    """Delete a player: leave the seats of matches that have not started, decline invitations, then remove the name and all keys.
+    """Delete a player: leave seats in matches that have not started, decline invitations, then remove the name and all keys.
 
-    Logs and other seats stay. The files of the embedded store lose the name within a day (events/keeping/erasing.py).
+    Logs and other seats stay. The name leaves the files of the embedded store within a day (events/keeping/erasing.py).
 
     Raises StillSeated, NoSuchPlayer, KeyRevoked, StoreUnavailable.
     """
@@ -176,7 +176,7 @@ def delete(platform: Platform, id: str, signer: Signer) -> None:
 
 
 def finished(platform: Platform, id: str) -> dict[str, dict[str, int]]:
-    """Return how many matches of each game a player has finished, and how many of them were won. Games without any are left out.
+    """Return how many matches of each game a player has finished and won. Games without any are left out.
 
     Raises StoreUnavailable.
     """
@@ -189,7 +189,7 @@ def finished(platform: Platform, id: str) -> dict[str, dict[str, int]]:
 def _leave_open_seats(platform: Platform, id: str) -> None:
     matches = [match for _, match in platform.store.lists.newest([f"waiting:{id}"], None, MOST_LEFT + 1)]
     for match in matches[:MOST_LEFT]:
-        with contextlib.suppress(NoMatch, Refused):  # the match has just expired or started
+        with contextlib.suppress(NoMatch, Refused):  # the match expired or started just now
             for seat in recall.position(platform, match).seats_of(id):
                 play.act_at_table(platform, match, id, {"type": "leave_seat", "seat": seat})
     if len(matches) > MOST_LEFT:
@@ -197,7 +197,7 @@ def _leave_open_seats(platform: Platform, id: str) -> None:
 
 
 def _decline_invitations(platform: Platform, id: str) -> None:
-    """Decline the newest invitations. Any others end with their matches: strangers can send any number, and must not prevent a deletion."""
+    """Decline the newest invitations. Strangers can send any number, which must not prevent a deletion. The rest end with their matches."""
     for _, match in platform.store.lists.newest([f"invited:{id}"], None, MOST_LEFT):
         with contextlib.suppress(NoMatch, Refused):
             for seat, player in kept_seats(recall.position(platform, match).table).items():
@@ -211,10 +211,10 @@ def _decline_invitations(platform: Platform, id: str) -> None:
 def add_key(
     platform: Platform, id: str, signer: Signer, name: str, scopes: Iterable[str], granted: Iterable[str], request: str | None = None
 ) -> tuple[Key, str]:
-    """Return a new key and its text, which cannot be shown again. The key that asks has the scopes `granted`.
+    """Create a key. Return it and its text, which cannot be shown again. `granted`: the scopes of the key that signs the request.
 
-    The same `request` of the same key again gets the same key (Asked). Raises ScopeNeeded, TooManyKeys, NoSuchPlayer, KeyRevoked, Reused,
-    StoreUnavailable.
+    The same `request` of the same key gets the same new key again (Asked). Raises ScopeNeeded, TooManyKeys, NoSuchPlayer, KeyRevoked,
+    Reused, StoreUnavailable.
     """
     wanted = with_reading(scopes)
     _check_scopes(wanted, granted)
@@ -229,9 +229,9 @@ def add_key(
 
 
 def rotate_key(platform: Platform, id: str, signer: Signer, key: str, granted: Iterable[str]) -> tuple[Key, str]:
-    """Give a key another secret, and return it with its new text. The old text is valid no longer.
+    """Give a key another secret. Return the key and its new text. The old text is no longer valid.
 
-    The key that asks has the scopes `granted`. Raises ScopeNeeded, NoSuchKey, NoSuchPlayer, KeyRevoked, StoreUnavailable.
+    `granted`: the scopes of the key that signs the request. Raises ScopeNeeded, NoSuchKey, NoSuchPlayer, KeyRevoked, StoreUnavailable.
     """
     old = key_of(platform, id, key)
     _check_scopes(old.scopes, granted)
@@ -259,14 +259,14 @@ def key_of(platform: Platform, id: str, key: str) -> Key:
 
 
 def with_reading(scopes: Iterable[str]) -> tuple[str, ...]:
-    """Return scopes in their order. Who plays or referees also reads."""
+    """Return scopes in order. `play` and `referee` include `read`."""
     wanted = set(scopes)
     assert wanted <= set(SCOPES)
     return tuple(sorted(wanted | {"read"} if wanted & {"play", "referee"} else wanted))
 
 
 def _known(platform: Platform, id: str) -> Account:
-    """Return a player who is not deleted. Raise NoSuchPlayer."""
+    """Return a player who is not deleted. Raises NoSuchPlayer."""
     found = get(platform, id)
     if found is None or found.player.name is None:
         raise NoSuchPlayer(player=id)
@@ -280,7 +280,7 @@ def _check_scopes(wanted: Iterable[str], granted: Iterable[str]) -> None:
 
 
 def _check(result: Result, missing: NoSuchKey | NoSuchPlayer) -> None:
-    """Raise the error for a result of the store other than DONE: `missing` for MISSING."""
+    """Raise the error for a result of the store, unless it is DONE. `missing`: the error for MISSING."""
     if result is Result.MISSING:
         raise missing
     if result is Result.REVOKED:
@@ -293,13 +293,13 @@ def _check(result: Result, missing: NoSuchKey | NoSuchPlayer) -> None:
 
 
 def _same(made: Key | None, text: str) -> None:
-    """Raise Reused unless a key that a request has made still has this text, and the request came a short while ago."""
+    """Raise Reused unless a request created this key with this text within RETRY_MS, and the key still has it."""
     if made is None or made.hash != _hashed(text) or _now() > made.created + RETRY_MS:
         raise Reused
 
 
 def _with_secret(player: str, id: str, name: str, scopes: tuple[str, ...], created: int, secret: str | None = None) -> tuple[Key, str]:
-    """Return a key with this secret, or with a new one, and its text."""
+    """Return a key and its text. Without a `secret` it gets a new one."""
     text = _text(player, id, secret or new_secret())
     return Key(id, name, scopes, created, None, _hashed(text)), text
 

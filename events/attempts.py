@@ -1,4 +1,4 @@
-"""Attempts: what a list of actions would lead to, without writing it and without any dice."""
+"""Try a list of actions without writing anything and without rolling dice."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from table import rules as table_rules
 
 
 class Attempt(NamedTuple):
-    """The position before a list of actions, an entry for each that was carried out, and the position after them.
+    """The position before a list of actions, an entry for each carried-out action, and the position after them.
 
-    `reveals`: the last action was not carried out, because it draws chance or reveals something. It can be sent as the last of the list.
-    Entries and position after are nobody's: they have no digest and no dice, and of the position only what a seat is shown is meant.
+    `reveals`: the last action was not carried out, because it draws chance or reveals something. It can be played as the last of a list.
+    The entries have no digest and no dice. Use the position after them only for the view of a seat.
     """
 
     before: Position
@@ -37,10 +37,10 @@ class _Draws(Exception):
 
 
 def attempt(platform: Platform, before: Position, seat: str, actions: Sequence[Any]) -> Attempt:
-    """Carry out the game's actions of a seat on a position of its match, and write nothing. The clock stands still meanwhile.
+    """Carry out game actions of a seat on a position, and write nothing. No time passes for the clock.
 
-    Nothing that the seat cannot know comes out: an action that draws chance or reveals something is not carried out, and nothing can follow
-    it, as in a list that is played. Raises Refused by the rules, NotStarted, MatchClosed, BadList, MustBeLast, RulesMissing.
+    The seat learns nothing hidden: an action that draws chance or reveals something is not carried out. As in a played list, nothing can
+    follow it. Raises Refused by the rules, NotStarted, MatchClosed, BadList, MustBeLast, RulesMissing.
     """
     if not 1 <= len(actions) <= LONGEST_LIST:
         raise BadList(reason=f"it holds 1 to {LONGEST_LIST} actions")
@@ -64,12 +64,12 @@ def attempt(platform: Platform, before: Position, seat: str, actions: Sequence[A
 
 
 def _step(game: Game, before: Position, seat: str, action: Any) -> tuple[Entry, Position] | None:
-    """Return the entry of an action and the position after it, or None if it reveals something. Raises Refused, and _Draws."""
+    """Return the entry of an action and the position after it, or None if it reveals something. Raises Refused, _Draws."""
     match, table = table_rules.play(game, before.table, before.document, seat, action, Drawn(_no_number), before.at, owner=True)
     if any(event["type"] in game.reveals for event in match.events):
         return None
     try:
-        events = orjson.loads(canonical(match.events))  # in the order in which an entry has them
+        events = orjson.loads(canonical(match.events))  # with members in the order of an entry
     except NotCanonical as reason:
         raise Refused(no("bad_action", reason=str(reason))) from None
     entry = Entry(before.match, before.version + 1, seat, match.action, events, game.revision, before.rules, before.at, None, "")

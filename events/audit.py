@@ -1,4 +1,4 @@
-"""Audit: check a match in the store with everything that is stored beside its log. Never rewrites.
+"""Audit a match in the store: compare its log with everything that is derived from it. An audit changes nothing.
 
 record/trail.py checks the log itself.
 """
@@ -28,7 +28,7 @@ from table.state import OPEN
 
 
 class _StoredTrail(Trail):
-    """A match in the store while it is read, with its snapshots by version."""
+    """Checks a match in the store entry by entry, and its snapshots by version."""
 
     def __init__(
         self, games: Mapping[str, Game], secret: str | None, match: str, snapshots: Mapping[str, bytes], watch: Watch | None
@@ -45,14 +45,14 @@ class _StoredTrail(Trail):
         if snapshot is None:
             self.find("snapshot_unsigned", "The snapshot of this version has no valid signature, so it is not used. Rebuild it.")
         elif snapshot != pack(position):
-            self.find("snapshot_differs", "The snapshot of this version is not what the log gives. Rebuild it.")
+            self.find("snapshot_differs", "The snapshot of this version differs from the log. Rebuild it.")
 
 
 def audit(platform: Platform, match: str, suspected: Listed | None = None, watch: Watch | None = None) -> Report:
-    """Audit a match in the store, with everything that is stored beside its log. Raises NoMatch, StoreUnavailable.
+    """Audit a match in the store, with everything that is derived from its log. Raises NoMatch, StoreUnavailable.
 
-    The places where a match can be listed are looked at one by one. `suspected` adds others: only a listing of the whole store finds
-    the match in places that it has never had a reason to be in. `watch`: what looks at artificial players.
+    Every place where the match has a reason to be listed is checked. `suspected`: further places to check; only a listing of the whole
+    store finds them. `watch`: checks the decisions of artificial players.
     """
     recall.check_id(match)
     log = platform.store.log
@@ -72,14 +72,14 @@ def audit(platform: Platform, match: str, suspected: Listed | None = None, watch
         if loss.match == match:
             trail.find("entries_lost", losses.about(loss), loss.first)
     for key in log.misplaced(match):
-        trail.find("wrong_partition", f"The partition of {key} is not that of the match. Nobody reads this log.")
+        trail.find("wrong_partition", f"{key} is in another partition than the match. Nobody reads this log.")
     if trail.first is not None and (begun := trail.first.table["origin"]) is not None:
-        with suppress(PlatformError):  # it is not in this store, or cannot be read: then it is taken on trust
+        with suppress(PlatformError):  # the origin is not in this store, or is unreadable: it is not checked
             trail.compare_origin(recall.state_at(platform, begun["match"], begun["version"]))
     if trail.position is not None and not trail.lost:
         places = _places(platform, trail, suspected or Listed(set(), set()))
         stored = platform.store.projections.stored(match, places)
-        if log.head(match) == trail.count:  # else the match has moved on, and what is stored follows from later entries
+        if log.head(match) == trail.count:  # otherwise the match has moved on, and the projections belong to later entries
             _compare(trail, trail.position, stored)
             for version, code, detail in ledger_audit.of_match(platform, items, trail.position, secret, stored.leaf):
                 trail.find(code, detail, version)
@@ -87,8 +87,8 @@ def audit(platform: Platform, match: str, suspected: Listed | None = None, watch
 
 
 def _places(platform: Platform, trail: Trail, suspected: Listed) -> Listed:
-    """Return every place where a match can be listed, rightly or not: by the games, the statuses, its seats, and all who ever had to do
-    with it."""
+    """Return every place where a match could be listed, rightly or not: by game, by status, by seat, and by every player it ever
+    concerned."""
     position = trail.position
     assert position is not None
     players = trail.players | {position.table["creator"]}
@@ -105,17 +105,17 @@ def _places(platform: Platform, trail: Trail, suspected: Listed) -> Listed:
 
 
 def _compare(trail: Trail, position: Position, stored: Stored) -> None:
-    """Compare what is stored beside a log with what the log gives."""
+    """Compare the stored projections of a log with what the log gives."""
     if stored.standing != canonical(stored_standing(position)):
-        trail.find("standing_differs", "The standing stored for lists is not what the log gives. Rebuild it.")
+        trail.find("standing_differs", "The standing stored for lists differs from the log. Rebuild it.")
     if stored.indexes != indexes(position):
-        trail.find("index_differs", "The match is not listed where the log says, or also elsewhere, or at another time. Rebuild it.")
+        trail.find("index_differs", "The match is in the wrong lists, or has the wrong time in them. Rebuild it.")
     if stored.due != {work.member: work.due for work in owed(position)}:
-        trail.find("due_differs", "The index of what is due is not what the log gives for this match. Rebuild it.")
+        trail.find("due_differs", "The due index differs from the log for this match. Rebuild it.")
     for name in sorted(stored.requests.keys() | trail.answers.keys()):
         if stored.requests.get(name) != trail.answers.get(name):
             version = trail.answers[name].partition(":")[0] if name in trail.answers else position.version
-            trail.find("request_differs", "The answer stored for a request id is not what the log gives. Rebuild it.", int(version))
+            trail.find("request_differs", "The answer stored for a request id differs from the log. Rebuild it.", int(version))
     if any(not version.isdecimal() or int(version) > position.version for version in stored.snapshots):
         trail.find("snapshot_differs", "There is a snapshot of a version that the match does not have. Rebuild it.")
 
@@ -123,8 +123,8 @@ def _compare(trail: Trail, position: Position, stored: Stored) -> None:
 def record_header(platform: Platform, match: str) -> bytes:
     """Return the first line of a record: the match and the key of its salts, in canonical JSON. Raises NoMatch, StoreUnavailable.
 
-    The key is null while a seat is open: a reader who took the seat could test guesses of what is hidden against the leaves. It is also
-    null if the secret is missing and was not revealed.
+    The key is null while a seat is open. Otherwise a reader who takes the seat later could test guesses of hidden parts against their
+    hashes. It is also null if the secret is missing and not revealed.
     """
     loaded = platform.store.log.load(match, 1)
     if not loaded.head:

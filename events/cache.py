@@ -1,4 +1,4 @@
-"""The positions that a process keeps in memory: the most recently used matches, each at the newest version it has seen."""
+"""Cache positions in the memory of a process: the most recently used matches, each at the newest version that the process has seen."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PACKED = 8
 
 
 class Cached(NamedTuple):
-    """A position to go on from, with what nobody outside events/ may see: the secret, the key of the dice, and the key of the salts."""
+    """A position to continue from, with secrets that must not leave events/: the match's secret, the dice key and the salt key."""
 
     position: Position
     secret: bytes
@@ -23,7 +23,7 @@ class Cached(NamedTuple):
 
 
 class _Spilling(LRUCache[str, Cached]):
-    """An LRU cache that hands over what it drops."""
+    """An LRU cache that keeps the items that it drops in `dropped`."""
 
     def __init__(self, size: int) -> None:
         super().__init__(size)
@@ -36,10 +36,10 @@ class _Spilling(LRUCache[str, Cached]):
 
 
 class Cache:
-    """A bounded number of matches; the least recently used are dropped first. A position that is behind costs a second look, nothing more.
+    """A bounded number of matches. The least recently used is dropped first. An outdated position costs one more read of the store.
 
-    Dropped positions are kept as bytes, a quarter of the size and read again in microseconds: `PACKED` times as many. So thousands of
-    matches that take turns cost little more than a few.
+    Dropped positions are kept as bytes, `PACKED` times as many. They take a quarter of the memory and are unpacked in microseconds, so
+    thousands of matches that take turns cost little more than a few.
     """
 
     def __init__(self, size: int) -> None:
@@ -48,7 +48,7 @@ class Cache:
         self._lock = Lock()
 
     def get(self, match: str) -> Cached | None:
-        """Return what is cached of a match."""
+        """Return the cached position of a match, or None."""
         with self._lock:
             cached = self._cached.get(match)
             if cached is not None:
@@ -63,7 +63,7 @@ class Cache:
         return cached
 
     def put(self, cached: Cached) -> None:
-        """Cache a position, unless a newer one of the match is cached already."""
+        """Cache a position, unless a newer one of the match is cached."""
         match = cached.position.match
         with self._lock:
             older = self._cached.get(match)

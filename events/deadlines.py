@@ -1,7 +1,7 @@
-"""Deadlines: what the system does at the table of a match once a moment has passed, such as a time-out.
+"""Carry out deadlines: what the system does at the table of a match when a time has passed, such as a time-out.
 
-It is done in one append with the expected version, so that of two workers one does it. No deadline overtakes a request that was received
-before it, or an outage: the time that the outage took is given back first, and then the deadline is another one.
+Each is one append with the expected version, so only one of two workers succeeds. A request that was received before a deadline comes
+first. So does an outage: clocks first get back the time that it took, which moves the deadline.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def meet(platform: Platform, match: str) -> play.Played:
 
 
 def _prepare(platform: Platform, position: Position, action: Action) -> None:
-    """Do in another match what an action of the system needs there first. It can be done again, if this process ends before it is noted.
+    """Change the other match that an action of the system involves, before the action is appended. It is safe to do this twice.
 
     Raises StoreUnavailable.
     """
@@ -43,9 +43,9 @@ def _prepare(platform: Platform, position: Position, action: Action) -> None:
 
 
 def has_passed(platform: Platform, moment: int) -> bool:
-    """Return True if a moment has passed, no request that was received until then is still being carried out, and no outage goes on.
+    """Return True if a moment has passed, every request received before it is done, and no outage lasts.
 
-    All outages until then are known afterwards. Raises StoreUnavailable.
+    After a True, this process knows all outages until that moment. Raises StoreUnavailable.
     """
     now = platform.clock.now()
     if now <= moment:
@@ -55,7 +55,7 @@ def has_passed(platform: Platform, moment: int) -> bool:
 
 
 def settled(platform: Platform, now: int) -> int:
-    """Return the moment until which deadlines count, as far as this process knows: `now` at the latest, and 0 while an outage goes on."""
+    """Return the moment until which deadlines count, as far as this process knows: at most `now`, and 0 during an outage."""
     floor = None if platform.pulse.is_disturbed else platform.pulse.floor(now)
     return 0 if floor is None else floor
 

@@ -1,4 +1,4 @@
-"""Deciding: what submitted actions lead to, as entries that are not written yet, and who may act at all."""
+"""Decide submitted actions: check who may act, apply the rules, and return entries that are not written yet."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from table.document import Occupant, Table
 
 
 class Given(TypedDict, total=False):
-    """What a caller may say with actions.
+    """The optional arguments of actions.
 
-    `expected`: the version that the match must be at. `request`: an id of the caller's own, so that the same request is carried out once.
-    `player`: who must have the seat that acts; without it the caller is trusted. `received`: when the request was received, in milliseconds
-    since 1970; without it, now. `role`: `referee` or `admin` if the actor is one.
+    `expected`: the version that the match must have. `request`: an id from the caller; the same request is carried out only once.
+    `player`: the player who must have the acting seat; without it the caller is trusted. `received`: when the request arrived, in ms since
+    1970; default: now. `role`: `referee` or `admin` if the actor is one.
     """
 
     expected: int | None
@@ -40,9 +40,9 @@ class Given(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Submission:
-    """Actions of one actor that are submitted to a match, to be carried out all or none. The rest is as in `Given`.
+    """Actions that one actor submits to a match. All are carried out, or none. The other members are as in `Given`.
 
-    `actor`: a seat or `system`; for actions of the table also a player. `at_table`: whether they are actions of the table, not of the game.
+    `actor`: a seat or `system`; for actions of the table also a player. `at_table`: they are actions of the table, not of the game.
     """
 
     match: str
@@ -57,11 +57,11 @@ class Submission:
 
     @cached_property
     def asked(self) -> Request | None:
-        """The request as entries have it, or None without an id."""
+        """The request in the form of entries, or None without an id."""
         return request_of(self.request, self.actor, list(self.actions))
 
     def claim(self, before: Position) -> Claim | None:
-        """Return the request as the store knows it, in the name of the player who has the seat, or else of the actor."""
+        """Return the request in the form of the store, or None. It belongs to the player in the seat, or else to the actor."""
         if self.asked is None:
             return None
         owner = self.player or before.roster.get(self.actor, {}).get("player", self.actor)
@@ -69,9 +69,9 @@ class Submission:
 
 
 class Decided(NamedTuple):
-    """An entry that is decided but not written, its bytes, and the position that it leads to.
+    """A decided but unwritten entry, its bytes, and the position after it.
 
-    `revealing`: it drew chance or revealed something, so that nothing more may be decided in the same request.
+    `revealing`: it drew chance or revealed something, so the request may decide nothing after it.
     """
 
     entry: Entry
@@ -81,10 +81,10 @@ class Decided(NamedTuple):
 
 
 def decide(platform: Platform, cached: Cached, submission: Submission, received: int) -> tuple[list[Decided], list[Decided]]:
-    """Decide what actions lead to in a match as it is in memory. Return the entries that come before theirs, and theirs.
+    """Decide actions on a position in memory. Return the entries that must come first, and the entries of the actions.
 
-    Before them, clocks get back what outages took until the request was `received` (TBL-CLK-07). Raises Refused by the rules, NoSeat,
-    NotSeated, NotStarted, MatchClosed, NoSuchPlayer, Stale, MustBeLast, StoreUnavailable.
+    The first ones give clocks back the time that outages took until the request was `received` (TBL-CLK-07). Raises Refused by the rules,
+    NoSeat, NotSeated, NotStarted, MatchClosed, NoSuchPlayer, Stale, MustBeLast, StoreUnavailable.
     """
     later, returned = give_back(platform, cached, received)
     decide_them = _decide_at_table if submission.at_table else _decide_in_game
@@ -92,7 +92,7 @@ def decide(platform: Platform, cached: Cached, submission: Submission, received:
 
 
 def _decide_in_game(platform: Platform, cached: Cached, before: Position, submission: Submission, received: int) -> list[Decided]:
-    """Decide actions of the game one after the other. `before`: the position without the time that is given back."""
+    """Decide actions of the game one after the other. `before`: the position before time is given back."""
     actor, player, expected = submission.actor, submission.player, submission.expected
     check_player(before, actor, player)
     check_started(before)
@@ -112,7 +112,7 @@ def _decide_in_game(platform: Platform, cached: Cached, before: Position, submis
 
 
 def _decide_at_table(platform: Platform, cached: Cached, before: Position, submission: Submission, received: int) -> list[Decided]:
-    """Decide the one action of the table. `before`: the position without the time that is given back."""
+    """Decide one action of the table. `before`: the position before time is given back."""
     (action,), actor, player, expected = submission.actions, submission.actor, submission.player, submission.expected
     check_player(before, actor, player)
     known = before.version if player is not None or before.seats_of(actor) else before.public_version
@@ -129,9 +129,9 @@ def _decide_at_table(platform: Platform, cached: Cached, before: Position, submi
 def decide_in_game(
     platform: Platform, cached: Cached, actor: str, action: Any, asked: dict[str, Any] | None, received: int | None, owner: bool
 ) -> Decided:
-    """Carry out one action of the game with the dice of its version. `owner`: whether a player acts on a seat. Raises Refused.
+    """Decide one action of the game, with the dice of its version. Raises Refused.
 
-    `asked`: the request of a caller, or the decision of an artificial player.
+    `asked`: the request of a caller, or the decision of an artificial player. `owner`: a player acts for a seat.
     """
     before = cached.position
     game = recall.rules_of(platform, before)
@@ -147,7 +147,7 @@ def decide_in_game(
 def decide_at_table(
     platform: Platform, cached: Cached, actor: str, action: Any, asked: Request | None, received: int | None, role: str | None = None
 ) -> Decided:
-    """Carry out one action of the table, with the dice of its version for what the game draws. Raises Refused."""
+    """Decide one action of the table, with the dice of its version for what the game draws. Raises Refused."""
     before = cached.position
     game = recall.rules_of(platform, before)
     at = max(platform.clock.now() if received is None else received, before.at)
@@ -162,10 +162,9 @@ def decide_at_table(
 
 
 def give_back(platform: Platform, cached: Cached, received: int | None) -> tuple[Cached, list[Decided]]:
-    """Decide the entries that give back what outages took from the running clocks of a match, up to a moment (TBL-CLK-07).
+    """Decide the entries that give running clocks back the time that outages took (TBL-CLK-07). Usually there are none.
 
-    `received`: the moment, in milliseconds since 1970; without it, now. Return the match after them, too. Most often there are none. Raises
-    StoreUnavailable.
+    `received`: up to when, in ms since 1970; default: now. Return the match after these entries, and the entries. Raises StoreUnavailable.
     """
     table = cached.position.table
     running = [clock["since"] for clock in table["clocks"]["seats"].values() if clock["since"] is not None]
@@ -189,7 +188,7 @@ def _earlier(platform: Platform, before: Position, version: int) -> tuple[State,
 
 
 def _link(cached: Cached, game: Game, entry: Entry, table: Table, document: State, revealing: bool) -> Decided:
-    """Return the entry with its digest, and the position that it leads to. Raises Refused for an action that has no canonical JSON."""
+    """Return the entry with its digest, and the position after it. Raises Refused for an action without canonical JSON."""
     before = cached.position
     try:
         linked, raw = link(before.digest, entry, cached.blind)
@@ -211,10 +210,10 @@ def named_rules(game: Game) -> tuple[int, str]:
 
 
 def unseen(platform: Platform, now: Position, expected: int, actor: str) -> bool:
-    """Return True if all that came after `expected` was decided by others who act together with the actor, and is hidden from it.
+    """Return True if everything after `expected` was decided by others who act at the same time as the actor, and is hidden from it.
 
-    Sealed bids are such actions, and time that is given back changes nothing that anybody decides on. Nothing that the actor could have
-    seen is then stale, so neither of two such requests need be sent again.
+    Sealed bids are such actions. Time that is given back does not count either. The actor has then seen everything that it may see, so its
+    request is not stale.
     """
     if not 1 <= expected < now.version <= expected + 2 * len(now.roster) or actor not in now.to_act:
         return False

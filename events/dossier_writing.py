@@ -1,4 +1,4 @@
-"""Write the dossier of a match, page by page (docs/auditing.md). Nothing of it is held in memory but a page."""
+"""Write the dossier of a match page by page (docs/auditing.md). Only one page is in memory at a time."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from record.positions import Position
 from record.shown import Prover, shown
 from table.state import OPEN, delay
 
-PAGE = 200  # entries that are read at a time
+PAGE = 200  # entries to read at a time
 
 
 def write(platform: Platform, position: Position, viewer: str) -> Generator[bytes, None, None]:
     """Yield the dossier of a match up to a position, as bytes of whole lines. `viewer`: `all`, a seat or `spectator`.
 
-    A dossier that breaks off has no last line, so that nobody takes it for a whole one. Raises NoMatch, StoreUnavailable, before the first
-    bytes or later.
+    A truncated dossier has no last line, so nobody takes it for a complete one. Raises NoMatch, StoreUnavailable, before the first bytes or
+    later.
     """
     hashed, count = sha256(), 0
     for page in _pages(platform, position, viewer):
@@ -39,7 +39,7 @@ def write(platform: Platform, position: Position, viewer: str) -> Generator[byte
 
 
 def _pages(platform: Platform, position: Position, viewer: str) -> Iterator[list[bytes]]:
-    """Yield every line but the last, a page at a time."""
+    """Yield all lines except the last, a page at a time."""
     cached = recall.cached(platform, position.match)
     game = recall.rules_of(platform, position)
     ended = position.ended
@@ -83,7 +83,7 @@ def _pages(platform: Platform, position: Position, viewer: str) -> Iterator[list
 
 
 def _of_entry(game: Game, entry: Entry, raw: bytes, viewer: str, prover: Prover | None, named: set[tuple[int, str]]) -> Iterator[bytes]:
-    """Yield the lines of an entry: the rules that it is the first to name, the entry, and who has seats from it on."""
+    """Yield the lines of an entry: its rules if no earlier entry named them, the entry, and who has seats from then on."""
     pair = (entry.revision, entry.rules)
     if pair not in named:
         named.add(pair)
@@ -97,7 +97,7 @@ def _of_entry(game: Game, entry: Entry, raw: bytes, viewer: str, prover: Prover 
 
 
 def _sidelog(platform: Platform, position: Position, viewer: str) -> Iterator[bytes]:
-    """Yield the refused actions that the viewer may know, and what staff was shown up to the last version. Both are bounded."""
+    """Yield the refused actions that the viewer may see, and the reads by staff up to the last version. Both are bounded."""
     found = platform.sidelog.refusals(position.match)
     for refused in (found if viewer == WHOLE else found.of([viewer])).refused:
         if refused.version <= position.version:
@@ -105,7 +105,7 @@ def _sidelog(platform: Platform, position: Position, viewer: str) -> Iterator[by
     if viewer == WHOLE and found.dropped:
         yield line("refusals_dropped", count=found.dropped)
     if viewer == SPECTATOR and delay(position.table) != 0 and position.table["phase"] != OPEN and not position.ended:
-        return  # reads, and how many there were, tell how far a match is
+        return  # reads, and their number, would reveal how far the match is
     for read in platform.sidelog.reads(position.match):
         note = _until(read, position.version)
         if note is not None:
@@ -113,7 +113,7 @@ def _sidelog(platform: Platform, position: Position, viewer: str) -> Iterator[by
 
 
 def _until(read: Read, version: int) -> str | None:
-    """Return the newest note of a read that is not of a later version, or None."""
+    """Return the newest note of a read up to a version, or None."""
     return next((note for note in (read.newest, read.first) if _version_of(note) <= version), None)
 
 
@@ -122,9 +122,9 @@ def _version_of(note: str) -> int:
 
 
 def _leaves(platform: Platform, position: Position, viewer: str, origin: str) -> Iterator[list[bytes]]:
-    """Yield the leaves of the match in a log of the server up to the last version, a page at a time.
+    """Yield the leaves of the match in a server's log up to the last version, a page at a time.
 
-    Who takes another name begins another log, and has not done with the one before.
+    A server with another name has another log; the log under its old name still counts.
     """
     first = 0
     while True:
@@ -139,6 +139,6 @@ def _leaves(platform: Platform, position: Position, viewer: str, origin: str) ->
 
 
 def _is_known(leaf: dict[str, Any], version: int) -> bool:
-    """Return True if a leaf is sealed, or of a version that the dossier has."""
+    """Return True if a leaf is sealed, or belongs to a version in the dossier."""
     content = leaf.get("opened") or leaf["leaf"]
     return "version" not in content or content["version"] <= version

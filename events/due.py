@@ -1,4 +1,4 @@
-"""The work that entries make due. The index of what is due is part of the store, and certain; the queue is only the quick way."""
+"""Derive due work from entries. The due index in the store is reliable. The queue is only faster."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from table.state import UNDECIDED, removal
 class Kind(NamedTuple):
     """A kind of due work.
 
-    A step of it may take `seconds`. After `patience_ms` without a result a worker counts as lost, and the sweep lets the work wait again.
-    `at_once`: the work is due as soon as it is known; its moment in the index is that of its entry, and if that lies in the future, a
-    clock is wrong. The moment of other work is a deadline, which may well lie in the future. `slow`: a step may take so long that workers
-    do it who do nothing else.
+    `seconds`: the time limit of a step. `patience_ms`: after this time without a result, the worker counts as lost and the sweep enqueues
+    the work again. `at_once`: the work is due as soon as it is known. Its moment in the index is that of its entry; if it lies in the
+    future, a clock is wrong. The moment of other work is a deadline, which may lie in the future. `slow`: a step may take long, so it needs
+    workers of its own.
     """
 
     seconds: int
@@ -46,9 +46,9 @@ KINDS: Mapping[str, Kind] = {
     HINT: Kind(25, 28_000, slow=True),
     ANALYSIS: Kind(25, 28_000, slow=True),
 }
-"""Every kind of due work, in order of priority. Each waits by itself in the queue (events/queue); workers/jobs.py knows who does it.
+"""Every kind of due work, in order of priority. Each has a queue of its own (events/store/queue). workers/jobs.py carries the work out.
 
-The last two are in no index: they are studies (events/store/queue/studies.py), and whoever wants the answer asks until it is there.
+The last two are studies (events/store/queue/studies.py). They are not in the due index; their askers ask until the answer is there.
 """
 
 QUICK = tuple(name for name, kind in KINDS.items() if not kind.slow)
@@ -56,11 +56,10 @@ SLOW = tuple(name for name, kind in KINDS.items() if kind.slow)
 
 
 class Owed(NamedTuple):
-    """Work that is due for a match at `version`: its kind, its target (a seat, the number of a dispute, or ""), and from when on it
-    is due (ms since 1970).
+    """Work that is due for a match at `version`.
 
-    `creator` made the match, and the work waits in that player's name. `lease_ms`: how long a worker who has taken it has it alone; 0 for
-    the patience of the kind.
+    `target`: a seat, the number of a dispute, or "". `due`: from when on it is due (ms since 1970). `creator`: the player who created the
+    match; the queue is fair among creators. `lease_ms`: how long only the worker that took it may do it; 0: the patience of the kind.
     """
 
     kind: str
@@ -73,20 +72,20 @@ class Owed(NamedTuple):
 
     @property
     def member(self) -> str:
-        """The name of this work in the index of what is due: `kind|match|target`."""
+        """The name of this work in the due index: `kind|match|target`."""
         return f"{self.kind}|{self.match}|{self.target}"
 
 
 class NotDue(Exception):
-    """What was asked for is not due: the queue has old or foreign content, or a moment has not passed for sure."""
+    """The requested work is not due: the queue has old or foreign content, or it is not certain that a moment has passed."""
 
     code = "not_due"
 
 
 def queue_list(text: str) -> tuple[str, ...]:
-    """Return the queues that a comma-separated list names.
+    """Return the queues in a comma-separated list.
 
-    Raise ValueError for a queue that does not exist, and for a slow one beside another: what is quick never waits for what is slow.
+    Raises ValueError for an unknown queue, and for a mix of slow and quick queues: quick work never waits for slow work.
     """
     kinds = tuple(text.split(","))
     if not set(kinds) <= KINDS.keys():
@@ -97,14 +96,17 @@ def queue_list(text: str) -> tuple[str, ...]:
 
 
 def split(member: str) -> tuple[str, str, str]:
-    """Return the kind, the match and the target that a member of the index names."""
+    """Return the kind, the match and the target of a member of the index."""
     kind, match, target = member.split("|", 2)
     return kind, match, target
 
 
 def owed(position: Position) -> tuple[Owed, ...]:
-    """Return the work that is due for a match: its removal before it has started; then the step of the system before that of an AI seat,
-    one at a time, the first reports on disputes, and what the system has to do at the table when the earliest deadline has passed."""
+    """Return the work that is due for a match.
+
+    Before it starts, that is its removal. Then it is one step of the system or of an AI seat (the system first), the first reports on
+    disputes, and the action of the system at the earliest deadline of the table.
+    """
     match, version, table, creator = position.match, position.version, position.table, position.table["creator"]
     until = removal(table, position.created, position.at)
     if until is not None:
@@ -129,14 +131,14 @@ def owed(position: Position) -> tuple[Owed, ...]:
 
 
 def _decision(position: Position, thinking: Thinking) -> Owed:
-    """Return the decision of an AI seat as work: quick, or a search."""
+    """Return the work for a decision of an AI seat: quick, or a search."""
     allowance = ALLOWANCES.get(thinking.level)
     kind, lease = (THINK, 0) if allowance is None else (SEARCH, allowance.lease_ms)
     return Owed(kind, position.match, position.version, thinking.seat, position.at, position.table["creator"], lease)
 
 
 class Thinking(NamedTuple):
-    """An artificial player at work: its seat, its level of play, and since when its decision is due (ms since 1970)."""
+    """An artificial player who must decide: the seat, the level of play, and since when the decision is due (ms since 1970)."""
 
     seat: str
     level: str
@@ -144,7 +146,7 @@ class Thinking(NamedTuple):
 
 
 def thinking_of(position: Position) -> Thinking | None:
-    """Return which AI seat is to decide, one at a time, after the system; None if none is. It follows from the position alone."""
+    """Return the AI seat that must decide next, or None. The system acts first. The result depends on the position only."""
     to_act = position.to_act
     if SYSTEM in to_act:
         return None

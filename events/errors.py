@@ -1,4 +1,4 @@
-"""The errors of the platform, apart from refusals by rules. Each has a stable code with a sentence. After an error nothing has changed."""
+"""The errors of the platform, except refusals by rules. Each has a stable code and a sentence. An error changes nothing."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ ERRORS: Mapping[str, Kind] = {
 
 
 class PlatformError(Exception):
-    """The platform does not do what was asked. `code` is a key of ERRORS or REFUSALS, whose sentence `facts` fill."""
+    """The platform did not carry out a request. `code`: a key of ERRORS or REFUSALS. `facts`: the values for its sentence."""
 
     code = "broken"
 
@@ -53,7 +53,7 @@ class PlatformError(Exception):
 
 
 class StoreUnavailable(PlatformError):
-    """The store does not answer, or cannot write. Whether the last append was carried out is unknown; the same request again tells."""
+    """The store does not answer, or cannot write. It is unknown whether the last append was carried out. Repeat the request to find out."""
 
     code = "store_away"
 
@@ -63,7 +63,7 @@ class StoreUnavailable(PlatformError):
 
 
 class StoreRefused(PlatformError):
-    """The store answered a command with an error: it has rights, a type or a version that this program does not expect."""
+    """The store answered a command with an error. Its rights, a type or its version are not what this program expects."""
 
     code = "store_refused"
 
@@ -79,7 +79,7 @@ class NoMatch(PlatformError):
 
 
 class NotInLog(PlatformError):
-    """The server's log does not have what was asked for, or not yet. `reason` is the tail of a sentence."""
+    """The server's log does not have this, or not yet. `reason`: the end of a sentence."""
 
     code = "not_in_log"
 
@@ -97,49 +97,49 @@ class NoSuchKey(PlatformError):
 
 
 class KeyRevoked(PlatformError):
-    """The key that asks is not valid any more."""
+    """The key of the request is no longer valid."""
 
     code = "bad_key"
 
 
 class ScopeNeeded(PlatformError):
-    """The key that asks does not have a scope that is needed."""
+    """The key of the request lacks a required scope."""
 
     code = "scope_needed"
 
 
 class TooManyKeys(PlatformError):
-    """The player has as many keys as a player may have."""
+    """The player has the maximum number of keys."""
 
     code = "too_many_keys"
 
 
 class StillSeated(PlatformError):
-    """The player has seats in too many matches that have not started to leave them all at once."""
+    """The player has too many seats in matches that have not started to leave all of them in one request."""
 
     code = "still_seated"
 
 
 class SecretLost(PlatformError):
-    """The secret of a match that goes on is not in the store, or is not the one that the match is committed to."""
+    """The secret of an unfinished match is missing from the store, or does not match the commitment of the match."""
 
     code = "secret_lost"
 
 
 class RulesMissing(PlatformError):
-    """The rules that a match began with are not in this program. No other rules decide it, or show it."""
+    """This program does not have the rules that a match began with. No other rules may decide or show it."""
 
     code = "rules_missing"
 
 
 class NoVersion(PlatformError):
-    """The match has no such version yet. It has those from 1 to `last`."""
+    """The match has no such version yet. It has the versions 1 to `last`."""
 
     code = "no_such_version"
 
 
 class NoGame(PlatformError):
-    """There is no game with that id. `games` are those that there are."""
+    """There is no game with that id. `games`: the ids that exist."""
 
     code = "no_such_game"
 
@@ -148,7 +148,7 @@ class NoGame(PlatformError):
 
 
 class NoSeat(PlatformError):
-    """The match has no seat with that name. `seats` are those that it has."""
+    """The match has no seat with that name. `seats`: its seats."""
 
     code = "no_such_seat"
 
@@ -175,15 +175,15 @@ class MatchClosed(PlatformError):
 
 
 class BadList(PlatformError):
-    """A list of actions is empty, too long, or holds an action of the table beside others. `reason` is the tail of a sentence."""
+    """A list of actions is empty, too long, or has an action of the table among others. `reason`: the end of a sentence."""
 
     code = "bad_list"
 
 
 class MustBeLast(PlatformError):
-    """An action that draws chance or reveals something can only be the last of a list: lists that fail would be a way to peek.
+    """An action that draws chance or reveals something must be the last of its list. Otherwise a failing list would be a way to peek.
 
-    `place`: its place in the list, from 0. `version`: that of the match for which this was confirmed.
+    `place`: its place in the list, from 0. `version`: the version of the match for which this was confirmed.
     """
 
     code = "must_be_last"
@@ -195,7 +195,7 @@ class MustBeLast(PlatformError):
 
 
 class Stale(PlatformError):
-    """The match is not at the version that was expected; `version` is where it is."""
+    """The match is not at the expected version. `version`: its version."""
 
     code = "stale"
 
@@ -211,7 +211,7 @@ class Reused(PlatformError):
 
 
 class BadCursor(PlatformError):
-    """A cursor was not given by any page of the list."""
+    """A cursor does not come from a page of this list."""
 
     code = "bad_query"
 
@@ -220,6 +220,6 @@ class BadCursor(PlatformError):
 
 
 class Busy(PlatformError):
-    """So many others write to the match that this request did not get its turn."""
+    """Too many others write to the match, so this request did not get its turn."""
 
     code = "busy"

@@ -1,4 +1,4 @@
-"""Expiry: the end of matches that have not started in time (TBL-EXP-01, TBL-EXP-02)."""
+"""Remove matches that have not started in time (TBL-EXP-01, TBL-EXP-02)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from table.data import CLOSED_MS, OPEN_MS
 def remove(platform: Platform, match: str) -> bool:
     """Remove a match that has not started in time, with everything that belongs to it. Return False if it stays.
 
-    The store decides by the entries of the match and by its own clock. Raises NoMatch, StoreUnavailable, StoreRefused.
+    The store decides, by the entries of the match and its own clock. Raises NoMatch, StoreUnavailable, StoreRefused.
     """
     now = position(platform, match)
     places = [work.member for work in owed(now)]

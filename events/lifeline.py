@@ -1,6 +1,6 @@
-"""The lifeline: a process that is killed as soon as its parent dies. So no process of the service outlives the one that supervises it.
+"""Tie the life of a process to its parent, and ask whether a process runs.
 
-Here is also how to ask whether a process runs.
+Linux kills a tied process as soon as its parent dies. So no process of the service outlives its supervisor.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def is_alive(number: int) -> bool:
-    """Return True if the process with this number runs, whoever owns it."""
+    """Return True if the process with this pid runs, whoever owns it."""
     try:
         os.kill(number, 0)
     except ProcessLookupError:
@@ -26,12 +26,12 @@ def is_alive(number: int) -> bool:
 
 
 def start_of(number: int) -> str:
-    """Return when a process began, as the kernel tells it; "0" without /proc. Numbers are used again, but not with the same begin."""
+    """Return the start time of a process by the kernel; "0" without /proc. A reused pid has another start time."""
     return _state_and_start(number)[1]
 
 
 def is_running(number: int, start: str) -> bool:
-    """Return True if the process with this number that began at `start` has not ended. One that is stopped has not."""
+    """Return True if the process with this pid and start time has not ended. A stopped process has not ended."""
     state, found = _state_and_start(number)
     return is_alive(number) and found == start and state not in ("Z", "X")
 
@@ -45,12 +45,12 @@ def _state_and_start(number: int) -> tuple[str, str]:
 
 
 def end_with(parent: int) -> None:
-    """Let Linux kill this process when `parent`, which started it, dies in any way. SIGKILL also ends a process that is stopped.
+    """Let Linux kill this process when its parent dies in any way. SIGKILL also ends a stopped process. `parent`: the pid of the parent.
 
-    The kernel watches the thread that started this process, so that thread must live as long as `parent` does.
+    The kernel watches the thread that started this process, so that thread must live as long as the parent.
     """
     if sys.platform != "linux":
         return
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it died before the kernel watched it
+    if os.getppid() != parent:  # the parent died before the kernel watched it
         os.kill(os.getpid(), signal.SIGKILL)

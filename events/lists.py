@@ -1,7 +1,7 @@
-"""Lists of matches: the lobby, "my turns", results. Newest first, page by page.
+"""List matches page by page, newest first: the lobby, "my turns", results.
 
-A match whose play is hidden from spectators is listed for them as it was when play began. What they find, and in which order, depends on
-nothing that has happened since.
+A match that is hidden from spectators is listed for them as it was when play began. Nothing that happened since changes what they find, or
+its order.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _EXAMINED = 2000
 
 
 class Asker(NamedTuple):
-    """Who asks for a list: the id of a player, or None, and whether as a referee, who may follow every match."""
+    """Who asks for a list. `player`: the id of a player, or None. `referees`: the asker is a referee, who may follow every match."""
 
     player: str | None = None
     referees: bool = False
 
     def follows(self, standing: Standing) -> bool:
-        """Return True if the asker may follow a match whose play is hidden from spectators."""
+        """Return True if the asker may follow a match that is hidden from spectators."""
         return self.referees or (self.player is not None and any(one.get("player") == self.player for one in standing["seats"].values()))
 
 
@@ -37,21 +37,21 @@ ANYBODY = Asker()
 
 
 class Page(NamedTuple):
-    """Some standings, each with the version of its match and the time of its last change, and the cursor of the next page, if any."""
+    """Some standings, each with the version and the last change of its match, and the cursor of the next page, or None."""
 
     standings: list[dict[str, Any]]
     cursor: str | None
 
 
 def standing_of(platform: Platform, match: str) -> Standing | None:
-    """Return the standing of one match as it is stored: as those see it who may follow it. Raises StoreUnavailable."""
+    """Return the stored standing of a match, for askers who may follow it. Raises StoreUnavailable."""
     return platform.store.lists.standings([match])[0]
 
 
 def standings_of(platform: Platform, matches: Sequence[str], asker: Asker) -> list[dict[str, Any]]:
-    """Return the standing of each match with its version and the time of its last change, in two round trips. Raises StoreUnavailable.
+    """Return the standing of each match with its version and the time of its last change. Raises StoreUnavailable.
 
-    A match that does not exist any more is left out.
+    It takes two round trips. A match that no longer exists is left out.
     """
     return _with_news(platform, [_shown(standing, asker) for standing in platform.store.lists.standings(matches) if standing is not None])
 
@@ -66,13 +66,13 @@ def matches(
     by_deadline: bool = False,
     desk: str | None = None,
 ) -> Page:
-    """Return the matches that pass every filter: `status`, `game`, `player` (who has a seat), `invited` (a player for
-    whom an open seat is kept), `to_act` (a player who must act now), `practice`
-    (`true` or `false`: whether they begin from a position of another match).
+    """Return a page of the matches that pass every filter, newest first. Raises BadCursor, StoreUnavailable.
 
-    They come newest first, or `by_deadline`: only those in which the asker must act, the earliest deadline first, those without any last.
-    The referees' `desk` has those with disputes: `waiting` for a ruling, what is due first at the front, or `all`. A page may be short,
-    even empty, and still have a cursor: one request examines a bounded part of a long list. Raises BadCursor, StoreUnavailable.
+    The filters are `status`, `game`, `player` (who has a seat), `invited` (a player for whom an open seat is kept), `to_act` (a player who
+    must act now) and `practice` (`true` or `false`: they begin from a position of another match). `by_deadline`: only matches in which the
+    asker must act, by the earliest deadline; matches without a deadline come last. `desk`: the matches with disputes, for referees:
+    `waiting` for a ruling, by the time when it is due, or `all`. One request examines a bounded part of a long list. So a page may be
+    short, even empty, and still have a cursor.
     """
     limit = min(limit, LONGEST_PAGE)
     choices = [indexes for name, value in filters.items() if (indexes := _indexes(name, value, asker))] or [["all"]]
@@ -104,9 +104,8 @@ def matches(
 def _with_news(platform: Platform, standings: list[Standing]) -> list[dict[str, Any]]:
     """Return standings with the version and the time of the last change of their matches.
 
-    Both are in the last entry of a match. Standings are stored without, so that they need not be written so often. A match without a
-    readable last entry is left out, so that a damaged log does not make the list fail. A standing for spectators who may not follow the
-    match has both, and does not depend on the last entry.
+    Both come from the last entry of a match, so a standing need not be stored again at each version. A match without a readable last entry
+    is left out: a damaged log must not break the list. A standing for spectators who may not follow the match already has both.
     """
     wanted = [standing["id"] for standing in standings if "version" not in standing]
     last = dict(zip(wanted, platform.store.log.last(wanted), strict=True)) if wanted else {}
@@ -122,7 +121,7 @@ def _with_news(platform: Platform, standings: list[Standing]) -> list[dict[str, 
 
 
 def _shown(standing: Standing, asker: Asker) -> Standing:
-    """Return a stored standing as the asker may see it. Of a match that is hidden, whoever is offered a seat is shown the offer."""
+    """Return a stored standing as the asker may see it. In a hidden match, a player who is offered a seat sees the offer."""
     public: Standing | None = standing.pop("public", None)
     if public is None or asker.follows(standing):
         return standing
@@ -131,18 +130,18 @@ def _shown(standing: Standing, asker: Asker) -> Standing:
 
 
 def _smallest(lists: Lists, choices: list[list[str]]) -> list[str]:
-    """Return the indexes that have the fewest matches together."""
+    """Return the choice of indexes with the fewest matches in total."""
     sizes = iter(lists.sizes([index for indexes in choices for index in indexes]))
     return min((sum(next(sizes) for _ in indexes), indexes) for indexes in choices)[1]
 
 
 def _indexes(name: str, value: str, asker: Asker) -> list[str]:
-    """Return the indexes that hold every match that passes a filter; none if only the list of all matches does.
+    """Return the indexes that hold every match that passes a filter, or [] if only the list of all matches does.
 
-    Players find their own matches, and referees all, also in indexes that others may not know.
+    The indexes of hidden matches are for their own players, and for referees.
     """
     if (name, value) == ("practice", "false"):
-        return []  # most matches are none, so an index would be the list of all over again
+        return []  # most matches are no practice, so an index of them would repeat the list of all matches
     index = f"{'acts' if name == 'to_act' else name}:{value}"
     own = name in ("player", "to_act") and (asker.referees or asker.player == value)
     return [index, f"{OWN}:{index}"] if own else [index]

@@ -1,4 +1,4 @@
-"""The platform: the store, the queues and the games, opened from settings."""
+"""Open the platform from settings: the store, the queues and the games."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DAY_MS = 86_400_000
 
 
 class Witness(NamedTuple):
-    """A witness of the log: the address below which it takes checkpoints, and the key of its cosignatures."""
+    """A witness of the server's log. `url`: the base address for checkpoints. `key`: the verifier key of its cosignatures."""
 
     url: str
     key: VerifierKey
@@ -39,10 +39,9 @@ class Witness(NamedTuple):
 class Settings(NamedTuple):
     """The settings of the platform. Each has an environment variable (docs/operating.md).
 
-    Without `store_url` the embedded servers run in the folder `data`. `fsync` is theirs: `always`, `everysec` or `no`. A match that has not
-    started is removed after `unstarted_days`. A dispute that no referee answers goes to an admin after `escalation_days`. The keys of the
-    server are in the folder `keys`, by default that name in `data`, and are made under `name`. The `witnesses` are asked to cosign the
-    server's log.
+    Without `store_url`, the embedded servers run in the folder `data`, with `fsync`: `always`, `everysec` or `no`. A match that has not
+    started is removed after `unstarted_days`. A dispute without an answer by a referee goes to an admin after `escalation_days`. The folder
+    `keys` has the server's keys; the default is `keys` in `data`. New keys get the name `name`. The `witnesses` cosign the server's log.
     """
 
     store_url: str = ""
@@ -60,12 +59,12 @@ class Settings(NamedTuple):
 
     @property
     def keys_folder(self) -> Path:
-        """The folder of the keys with which the server signs."""
+        """The folder of the server's signing keys."""
         return self.keys or self.data / "keys"
 
 
 def settings_from_environment() -> Settings:
-    """Return the settings in the environment, and the defaults for the rest. Raise environs.EnvError for a value of the wrong kind."""
+    """Return the settings in the environment, with defaults for the rest. Raises environs.EnvError for an invalid value."""
     env, default = Env(), Settings()
     return Settings(
         store_url=env.str("WARLEDGER_REDIS_URL", default.store_url),
@@ -84,7 +83,7 @@ def settings_from_environment() -> Settings:
 
 
 def _witnesses(env: Env) -> tuple[Witness, ...]:
-    """Return the witnesses of a list such as `https://w.example name+hash+key, https://…`. Raise environs.EnvError."""
+    """Return the witnesses in a list such as `https://w.example name+hash+key, https://…`. Raises environs.EnvError."""
     items: list[str] = env.list("WARLEDGER_WITNESSES", [])
     found = []
     for item in filter(None, map(str.strip, items)):
@@ -101,7 +100,7 @@ def _witnesses(env: Env) -> tuple[Witness, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Platform:
-    """All that is needed to play: the first argument of most functions in events/. Shared by the threads of a process."""
+    """Everything needed to play: the first argument of most functions in events/. The threads of a process share it."""
 
     settings: Settings
     store: Store
@@ -116,7 +115,7 @@ class Platform:
     sidelog: SideLog
 
     def close(self) -> None:
-        """Write what waits, close every connection, and give no more pulses."""
+        """Write waiting notes, close all connections, and stop the pulse."""
         self.sidelog.flush()
         self.pulse.stop()
         self.store.close()
@@ -126,7 +125,7 @@ class Platform:
 
 
 def check_store(settings: Settings) -> None:
-    """Raise WrongStore if the server at `store_url` has data that cannot be used. Whether one that is away has, is found later."""
+    """Raise WrongStore if the server at `store_url` has unusable data. An unreachable server is checked later."""
     store = Store(RedisClient(settings.store_url, settings.cluster), settings.partitions)
     try:
         store.check()
@@ -141,10 +140,10 @@ def check_store(settings: Settings) -> None:
 def open_platform(
     settings: Settings | None = None, games: Mapping[str, Game] | None = None, patient: bool = False, clock: Clock | None = None
 ) -> Platform:
-    """Return the platform that the settings describe. Start the embedded servers, or attach to those that run.
+    """Return the platform for these settings. Start the embedded servers, or connect to running ones. Raises WrongStore, StoreUnavailable.
 
-    A `patient` caller gets the platform of a store that does not answer yet, and calls `check` before each use. The platform
-    gives no pulse until its `pulse` is started. `clock` is for tests. Raises WrongStore, StoreUnavailable.
+    A `patient` caller also gets a platform whose store does not answer yet, and calls `store.check` before each use. The platform gives no
+    pulse until `pulse.start`. `clock`: for tests.
     """
     settings = settings or settings_from_environment()
     if games is None:

@@ -1,7 +1,7 @@
-"""The only writer: every match is created here, and every action of it, at the table or in the game, passes through here.
+"""Write matches: the only code that creates a match or appends to one. Every action of the table or the game passes through here.
 
-Each request ends in one append, made in one step with all that follows from it. Before the append nothing has happened; after it nothing
-can undo it, and the same request id gets the same answer again.
+Each request ends in one atomic append, which also writes everything derived from the entries. Before the append, nothing has happened.
+After it, nothing can undo it, and a request with the same id gets the same answer.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _ATTEMPTS = 200
 class Played(NamedTuple):
     """The result of a request: the entries of the versions `first` to `last`, and the position after them.
 
-    `repeated`: the request was carried out before, and this is what it led to then.
+    `repeated`: the request was carried out before, and this is its result.
     """
 
     first: int
@@ -56,7 +56,7 @@ class Played(NamedTuple):
 
 
 class RefusedAt(Refused):
-    """A refusal that is confirmed for the match at a version."""
+    """A refusal that was confirmed for the match at a version."""
 
     def __init__(self, refused: Refused, version: int) -> None:
         super().__init__(refused.refusal, refused.place)
@@ -64,10 +64,10 @@ class RefusedAt(Refused):
 
 
 def play(platform: Platform, match: str, actor: str, actions: Sequence[Any], **given: Unpack[Given]) -> Played:
-    """Carry out the game's actions of one actor, all or none, one entry for each.
+    """Carry out game actions of one actor: all of them or none. Each becomes an entry.
 
-    The match must be at the version `expected`; what others have since decided in secret and at the same time does not count. The same
-    `request` again gives the same `Played`, with `repeated`. What was answered is in the store.
+    The match must be at the version `expected`. Later entries do not count if others decided them in secret at the same time. The same
+    `request` gets the same `Played` again, with `repeated`. Everything that is answered is in the store.
 
     Raises Refused by the rules, and NoMatch, NoSeat, NotSeated, NotStarted, MatchClosed, BadList, MustBeLast, Stale, Reused, Busy,
     StoreUnavailable.
@@ -78,9 +78,9 @@ def play(platform: Platform, match: str, actor: str, actions: Sequence[Any], **g
 
 
 def act_at_table(platform: Platform, match: str, actor: str, action: Any, **given: Unpack[Given]) -> Played:
-    """Carry out an action of the table, such as taking or leaving a seat. The match starts with the last seat taken.
+    """Carry out an action of the table, such as taking or leaving a seat. The match starts when the last seat is taken.
 
-    `actor`: a player, a seat or the system, as the action needs it (table.rules.by_seat).
+    `actor`: a player, a seat or the system, depending on the action (table.rules.by_seat).
 
     Raises NoMatch, NoSeat, NotSeated, NoSuchPlayer, Stale, Reused, Busy, StoreUnavailable, and Refused by the table.
     """
@@ -88,9 +88,9 @@ def act_at_table(platform: Platform, match: str, actor: str, action: Any, **give
 
 
 def submit(platform: Platform, submission: Submission) -> Played:
-    """Decide on the position in memory, and append. If the match has moved on, learn what is new and decide again.
+    """Decide on the position in memory, and append. If the match has moved on, read the new entries and decide again.
 
-    A refusal is confirmed at the head of the match before it is raised. Raises what `play` and `act_at_table` do.
+    A refusal is confirmed at the head of the match before it is raised. Raises the errors of `play` and `act_at_table`.
     """
     match = submission.match
     platform.pulse.take_part()
@@ -104,11 +104,11 @@ def submit(platform: Platform, submission: Submission) -> Played:
         try:
             returned, decided = decide(platform, cached, submission, received)
         except (Refused, PlatformError) as refusal:
-            if refusal.code == "time_is_up" and not refreshed:  # unless an outage is to blame of which this process has not heard yet
+            if refusal.code == "time_is_up" and not refreshed:  # an outage may be the cause, and this process may not know it yet
                 platform.pulse.refresh(received)
                 refreshed = True
                 continue
-            # Memory may be behind, and this may be a request that was carried out and whose answer was lost.
+            # Memory may be behind. Or the request was carried out before, and its answer was lost.
             since = platform.store.log.since(match, before.version, claim.name if claim else "", before.digest)
             if since.known is not None:
                 return _repeat(platform, match, claim, since.known)
@@ -134,14 +134,14 @@ def submit(platform: Platform, submission: Submission) -> Played:
 
 
 def write_once(platform: Platform, cached: Cached, decided: list[Decided]) -> Played:
-    """Append what was decided after a position, once, for an actor without a player. Raises Stale if the match has moved on, and
+    """Append decided entries after a position, for an actor without a player. Try once. Raises Stale if the match has moved on, and
     StoreUnavailable."""
     before = cached.position
     answer = _append(platform, cached, decided, None)
     if isinstance(answer, Appended):
         return _written(platform, cached, decided, enqueue=False)
     metrics.conflicts.inc()
-    assert isinstance(answer, Conflict), "what is written once carries no request that could be known"
+    assert isinstance(answer, Conflict), "without a request, the answer cannot be Known"
     newer = recall.extend(platform, cached, answer.head, answer.tail)
     raise Stale(before.version, newer.position.version)
 
@@ -153,7 +153,7 @@ def _append(platform: Platform, cached: Cached, decided: list[Decided], claim: C
 
 
 def _written(platform: Platform, cached: Cached, decided: list[Decided], enqueue: bool, returned: int = 0) -> Played:
-    """Cache the new position, count, and enqueue what is now due. `returned`: how many entries of the append came before."""
+    """Cache the new position, count, and enqueue work that is now due. `returned`: how many entries of the append come before `decided`."""
     after = decided[-1].position
     platform.cache.put(recall.step_to(cached, after))
     announce(platform, after, returned + len(decided), enqueue)
@@ -161,7 +161,7 @@ def _written(platform: Platform, cached: Cached, decided: list[Decided], enqueue
 
 
 def _changes(before: Position, decided: list[Decided]) -> Changes:
-    """Return all that an append changes beside the log, with the snapshot that may be due."""
+    """Return everything that an append changes in addition to the log, including a snapshot if one is due."""
     after = decided[-1].position
     changed = changes(before, after)._replace(leaf=wanted_at(decided[0].position, after))
     version = due(before.version, after.version)
@@ -171,14 +171,14 @@ def _changes(before: Position, decided: list[Decided]) -> Changes:
 
 
 def announce(platform: Platform, after: Position, number: int, enqueue: bool = True) -> None:
-    """Count what was appended, and let what is now due wait in the queue."""
+    """Count appended entries, and enqueue work that is now due."""
     metrics.appends.labels(after.game).inc(number)
     if enqueue:
         platform.jobs.push(owed(after))
 
 
 def _repeat(platform: Platform, match: str, claim: Claim | None, known: Known) -> Played:
-    """Return what a request led to that was carried out before. Raises Reused if it was another one."""
+    """Return the result of a request that was carried out before. Raises Reused if the id belonged to another request."""
     if claim is None or known.fingerprint != claim.fingerprint:
         raise Reused
     metrics.repeats.inc()
@@ -187,15 +187,14 @@ def _repeat(platform: Platform, match: str, claim: Claim | None, known: Known) -
 
 
 class Draft:
-    """A run of actions of one actor, decided one after the other in memory, and then written in one append.
+    """A series of actions of one actor without a player, decided in memory one by one and then written in one append.
 
-    For actors without a player. They may think as long as they like between the actions: nothing is locked or retried meanwhile, and
-    if the match moves on, nothing is written. The run is written with any result of its dice, so an AI seat never learns a die without
-    playing it.
+    The actor may think for any time between actions: nothing is locked or retried. If the match moves on, nothing is written. The series
+    is written whatever its dice show, so an AI seat never sees a die without playing on.
     """
 
     def __init__(self, platform: Platform, match: str, actor: str, expected: int) -> None:
-        """Begin a run at version `expected`. Raises Stale if the match is not there; NoMatch, NotStarted, MatchClosed, StoreUnavailable."""
+        """Begin at version `expected`. Raises Stale if the match is at another; NoMatch, NotStarted, MatchClosed, StoreUnavailable."""
         cached = recall.cached(platform, match)
         if cached.position.version < expected:
             cached = recall.catch_up(platform, cached)
@@ -215,13 +214,13 @@ class Draft:
 
     @property
     def seed(self) -> int:
-        """The seed by which an artificial player decides the next action of the actor (record/thoughts.py)."""
+        """The seed for an artificial player's decision about the next action (record/thoughts.py)."""
         position = self.position
         key = thought_key(self._cached.secret, position.match, position.table["contributions"])
         return seed_of(key, position.version + 1, self._actor)
 
     def turn(self) -> Turn:
-        """Return what the actor has done of its turn before the next action (record/allowances.py). Raises StoreUnavailable."""
+        """Return the turn of the actor up to the next action (record/allowances.py). Raises StoreUnavailable."""
         before = self._before.position
         length = min(WINDOW, before.version)
         raws = self._platform.store.log.read(before.match, before.version - length, length)
@@ -229,7 +228,7 @@ class Draft:
 
     @property
     def goes_on(self) -> bool:
-        """True if the actor must act again and another action can be added."""
+        """True if the actor must act again, and the series can take another action."""
         return self._actor in self.position.to_act and len(self._decided) - self._returned < LONGEST_LIST
 
     def play(self, action: Action, decision: Decision | None = None) -> None:
@@ -239,7 +238,7 @@ class Draft:
         self._cached = self._cached._replace(position=step.position)
 
     def write(self) -> Played:
-        """Append the whole run, once. Raises Stale if the match has moved on, and StoreUnavailable."""
+        """Append the whole series. Try once. Raises Stale if the match has moved on, and StoreUnavailable."""
         return write_once(self._platform, self._before, self._decided)
 
 
@@ -261,8 +260,8 @@ def create(
     """Create a match and return its first position.
 
     `seats`: "me", "open", "ai:" and a level, or "player:" and an id (TBL-CRE-03). `order`: the seats around the board (TBL-CRE-07).
-    `code`: whether it asks for a code (TBL-INV-04). `settings`: `clock`, `time_out` and `spectators`, those that are chosen (TBL-CLK-01,
-    TBL-TIM-01, TBL-PRV-01). The same player's same request gives the same match. Raises NoGame, NoSuchPlayer, Reused, StoreUnavailable, and
+    `code`: the match requires a code (TBL-INV-04). `settings`: any of `clock`, `time_out` and `spectators` (TBL-CLK-01, TBL-TIM-01,
+    TBL-PRV-01). The same `request` of the same player gets the same match. Raises NoGame, NoSuchPlayer, Reused, StoreUnavailable, and
     Refused by the table or the game.
     """
     recall.game_of(platform, game)
@@ -287,9 +286,9 @@ def fork(
     settings: Mapping[str, Any] | None = None,
     request: str | None = None,
 ) -> Position:
-    """Create a practice match that begins from a version of a match that is over, and return its first position (TBL-FRK-01).
+    """Create a practice match from a version of a finished match. Return its first position (TBL-FRK-01).
 
-    All but `match` and `version` is as for `create`. Raises NoMatch, NoVersion, NoSuchPlayer, Reused, StoreUnavailable, and Refused by the
+    The arguments after `version` are as for `create`. Raises NoMatch, NoVersion, NoSuchPlayer, Reused, StoreUnavailable, and Refused by the
     table.
     """
     action = {"type": "fork_match", "fork_of": match, "at": version, "seats": dict(seats)}
@@ -301,10 +300,10 @@ def fork(
 
 
 def rematch(platform: Platform, match: str, seat: str, player: str, action: Any) -> Position:
-    """Create the rematch of a match that is over, or take the seats of it that are kept for the player, who has a seat of that match.
+    """Create the rematch of a finished match, or take the player's seats in it. Return its newest position.
 
-    It is the same match for everybody who asks (TBL-REM-01, TBL-REM-02). Return its newest position. Raises NoMatch, NoSuchPlayer,
-    NotSeated, Busy, StoreUnavailable, and Refused by the table.
+    `seat`: the player's seat in the finished match. Everybody who asks gets the same rematch (TBL-REM-01, TBL-REM-02). Raises NoMatch,
+    NoSuchPlayer, NotSeated, Busy, StoreUnavailable, and Refused by the table.
     """
     over = recall.position(platform, match)
     check_player(over, seat, player)
@@ -314,7 +313,7 @@ def rematch(platform: Platform, match: str, seat: str, player: str, action: Any)
         raise Refused(refusal)
     id = rematch_id(match)
     if not platform.store.log.head(id):
-        with suppress(Reused):  # somebody else has asked at the same moment
+        with suppress(Reused):  # somebody else asked at the same time
             return _create(platform, id, player, new_rematch(over.table, over.document, player, match), None)
     found = recall.position(platform, id)
     for kept, invited in kept_seats(found.table).items():
@@ -324,32 +323,32 @@ def rematch(platform: Platform, match: str, seat: str, player: str, action: Any)
 
 
 def begin_continuation(platform: Platform, before: Position) -> None:
-    """Create the match that goes on from an earlier position of one that has ended by a ruling, if it is not there yet (TBL-DIS-13).
+    """Create the match that continues an earlier position of a match that a ruling ended, unless it exists (TBL-DIS-13).
 
-    It has the same id whenever it is asked for. Raises StoreUnavailable.
+    Its id is always the same. Raises StoreUnavailable.
     """
     continued = before.table["continued"]
-    assert continued is not None, "a ruling says that another match goes on"
+    assert continued is not None, "a ruling named the match that continues"
     if not platform.store.log.head(continued["match"]):
         origin = recall.origin(platform, before.match, continued["version"])._replace(table=before.table)
         named = {"continues": before.match, "at": continued["version"], "dispute": continued["dispute"]}
-        with suppress(Reused):  # another process has done it at the same moment
+        with suppress(Reused):  # another process did it at the same time
             _create(platform, continued["match"], SYSTEM, {"type": "continue_match", **named}, None, origin)
 
 
 def open_record(platform: Platform, match: str) -> None:
-    """Open a match to everybody: the one that went on from it is over (TBL-DIS-13). Do nothing if it is open. Raises StoreUnavailable."""
+    """Open a match to everybody, since its continuation is over (TBL-DIS-13). Do nothing if it is open. Raises StoreUnavailable."""
     with suppress(Refused, NoMatch):
         act_at_table(platform, match, SYSTEM, {"type": "open_record"})
 
 
 def rematch_id(match: str) -> str:
-    """Return the id that the rematch of a match has, once somebody has asked for it."""
+    """Return the id of the rematch of a match, whether it exists or not."""
     return id_for("rematch", match)
 
 
 def _create(platform: Platform, match: str, player: str, action: Action, asked: Request | None, origin: Origin | None = None) -> Position:
-    """Create a match by an action of the table, and return its first position. `origin`: from where it begins, if it is a fork."""
+    """Create a match by an action of the table. Return its first position. `origin`: where a fork begins."""
     rules = recall.game_of(platform, action["game"]) if origin is None else recall.game_of_match(platform, origin.match)
     secret = new_secret()
     published = commitment(secret)
@@ -387,5 +386,5 @@ def _create(platform: Platform, match: str, player: str, action: Action, asked: 
 
 
 def was_created(platform: Platform, player: str, request: str) -> bool:
-    """Return True if a request of a player has created a match. Raises StoreUnavailable."""
+    """Return True if this request of a player created a match. Raises StoreUnavailable."""
     return platform.store.log.head(id_for(player, request)) > 0

@@ -1,6 +1,6 @@
-"""Rebuild: throw away everything that is derived from the logs and derive it anew, to the same content byte for byte.
+"""Rebuild projections: replace everything that is derived from the logs by a new derivation. The result is the same byte for byte.
 
-It may run while matches are played. Each match is corrected in one step, and nothing is missing in between.
+A rebuild may run while matches are played. It corrects each match in one atomic step.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ log = structlog.get_logger(__name__)
 
 
 class Rebuilt(NamedTuple):
-    """The result of a rebuild: how many matches and entries it read, how many keys and index entries of no match it removed, and what it
-    could not put right.
+    """The result of a rebuild.
 
-    `unreadable`: matches that it left alone because their logs cannot be replayed (the audit says why). `misplaced`: keys of logs that are
-    in another partition than their match. `secretless`: matches that go on and have no secret.
+    `matches`, `entries`: how many it read. `strays`: how many keys and index entries without a match it removed. It could not repair the
+    rest. `unreadable`: matches whose logs cannot be replayed (the audit says why). `misplaced`: keys of logs in another partition than
+    their match. `secretless`: unfinished matches without a secret.
     """
 
     matches: int
@@ -56,9 +56,9 @@ def rebuild(platform: Platform) -> Rebuilt:
             raise
         except Exception as reason:  # noqa: BLE001 - it is logged
             if not platform.store.log.head(match):
-                continue  # it has been removed meanwhile, because it had not started
-            # A log that was tampered with can fail in any way. The other matches still need to be corrected. Only the type of the error is
-            # logged: its text may hold secrets.
+                continue  # it was removed in the meantime, because it had not started
+            # A log that was tampered with can fail in any way, and the other matches must still be corrected. Only the type of the error is
+            # logged: its text may contain secrets.
             log.error("match_unreadable", match=match, error=type(reason).__name__)
             unreadable.append(match)
     strays = platform.store.projections.remove_strays(listing)
@@ -67,7 +67,7 @@ def rebuild(platform: Platform) -> Rebuilt:
 
 
 def derive(platform: Platform, match: str) -> tuple[Derived, Position]:
-    """Return what follows from the log of a match, and its newest position. Raises StoreUnavailable."""
+    """Return the projections that follow from the log of a match, and its newest position. Raises StoreUnavailable."""
     position: Position | None = None
     requests: dict[str, str] = {}
     snapshots: dict[int, bytes] = {}
@@ -85,7 +85,7 @@ def derive(platform: Platform, match: str) -> tuple[Derived, Position]:
         latest = max(latest, entry.at)
         if uncovered is None and entry.version > seen:
             uncovered = latest
-        if any(event["type"] == "seat_handed_over" for event in entry.events):  # requests before it belong to the player before
+        if any(event["type"] == "seat_handed_over" for event in entry.events):  # earlier requests belong to the earlier player
             position, stretch = _fold(platform, position, stretch, requests), []
         stretch.append(entry)
         while entry.version == stop:
@@ -116,12 +116,12 @@ def _fold(platform: Platform, position: Position | None, stretch: list[Entry], r
 
 
 def _replace(platform: Platform, match: str, listed: Listed) -> Position:
-    """Replace the projections of one match; return its newest position."""
+    """Replace the projections of one match. Return its newest position."""
     for _ in range(_ATTEMPTS):
         derived, position = derive(platform, match)
         if platform.store.projections.replace(match, derived, listed):
             return position
-    raise StoreUnavailable(f"{match} moves on faster than it can be derived")
+    raise StoreUnavailable(f"{match} changes faster than it can be derived")
 
 
 _ATTEMPTS = 1000

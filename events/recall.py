@@ -1,4 +1,4 @@
-"""Recall: a match at its newest version, or at any version before."""
+"""Load a match: at its newest version, or at any earlier one."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from table.session import Origin
 
 
 def position(platform: Platform, match: str) -> Position:
-    """Return the match as it is now, never older than any append that was acknowledged. Raises NoMatch, StoreUnavailable."""
+    """Return the current position of a match. It is never older than an acknowledged append. Raises NoMatch, StoreUnavailable."""
     return newest(platform, match).position
 
 
 def check_version(position: Position, version: int) -> None:
-    """Raise NoVersion if the match, at its newest position, has not reached the version."""
+    """Raise NoVersion if the match has not reached the version. `position`: its newest one."""
     if version > position.version:
         raise NoVersion(version=version, last=position.version)
 
 
 def newest(platform: Platform, match: str) -> Cached:
-    """Return the match as it is now, with its keys. Raises NoMatch, StoreUnavailable."""
+    """Return the current position of a match, with its keys. Raises NoMatch, StoreUnavailable."""
     found = platform.cache.get(match)
     return load(platform, match) if found is None else catch_up(platform, found)
 
 
 def state_at(platform: Platform, match: str, version: int) -> Position:
-    """Return the match as it was after the entry of `version`, 1 or later. Raises NoMatch, NoVersion, StoreUnavailable."""
+    """Return the position after the entry of `version`, 1 or later. Raises NoMatch, NoVersion, StoreUnavailable."""
     found = platform.cache.get(match)
     if found is not None and found.position.version == version:
         return found.position
@@ -53,14 +53,14 @@ def state_at(platform: Platform, match: str, version: int) -> Position:
 
 
 def origin(platform: Platform, match: str, version: int) -> Origin:
-    """Return a version of a match for another one that begins from it. Raises NoMatch, NoVersion, StoreUnavailable."""
+    """Return a version of a match as the origin of another match. Raises NoMatch, NoVersion, StoreUnavailable."""
     now = position(platform, match)
     found = state_at(platform, match, version)
     return Origin(match, version, found.digest, found.document, found.memory, now.ended, now.table)
 
 
 def game_of(platform: Platform, id: str) -> Game:
-    """Return a game of the platform by its newest rules, those of new matches. Raises NoGame."""
+    """Return a game with its newest rules, which new matches use. Raises NoGame."""
     game = platform.games.get(id)
     if game is None:
         raise NoGame(id, platform.games)
@@ -68,7 +68,7 @@ def game_of(platform: Platform, id: str) -> Game:
 
 
 def rules_of(platform: Platform, position: Position) -> Game:
-    """Return the game of a match by the rules that the match began with: they alone decide, show and draw it.
+    """Return the game of a match with the rules that the match began with. No other rules may decide, show or draw it.
 
     Raises NoGame, RulesMissing.
     """
@@ -79,7 +79,7 @@ def rules_of(platform: Platform, position: Position) -> Game:
 
 
 def folding(platform: Platform, id: str, revision: int) -> Game:
-    """Return the game that folds the entries of a revision: facts are known for ever, also if the rules of that revision are not here.
+    """Return a game that folds the entries of a revision. Events stay readable, even if this program lacks the rules of that revision.
 
     Raises NoGame.
     """
@@ -88,17 +88,17 @@ def folding(platform: Platform, id: str, revision: int) -> Game:
 
 
 def game_of_match(platform: Platform, match: str) -> Game:
-    """Return the game of a match by its rules. Raises NoMatch, RulesMissing, StoreUnavailable."""
+    """Return the game of a match with its rules. Raises NoMatch, RulesMissing, StoreUnavailable."""
     return rules_of(platform, cached(platform, match).position)
 
 
 def cached(platform: Platform, match: str) -> Cached:
-    """Return what to decide on: the position in memory, which may be behind, or the one in the store. Raises NoMatch, StoreUnavailable."""
+    """Return the position in memory, which may be outdated, or else the one in the store. Raises NoMatch, StoreUnavailable."""
     return platform.cache.get(match) or load(platform, match)
 
 
 def code_of(platform: Platform, position: Position) -> str | None:
-    """Return the code that a match asks for at a position, or None if it asks for none. It is for the creator alone.
+    """Return the code that a match requires at a position, or None. Only the creator may see it.
 
     Raises NoMatch, SecretLost, StoreUnavailable.
     """
@@ -108,7 +108,7 @@ def code_of(platform: Platform, position: Position) -> str | None:
 
 
 def prover(platform: Platform, match: str) -> Callable[[Entry, dict[str, Any]], Proof]:
-    """Return the function that proves entries of a match to viewers (entries.prove). It keeps the key of the salts to itself.
+    """Return a function that proves entries of a match to viewers (entries.prove). It does not reveal the salt key.
 
     Raises NoMatch, StoreUnavailable.
     """
@@ -117,13 +117,13 @@ def prover(platform: Platform, match: str) -> Callable[[Entry, dict[str, Any]], 
 
 
 def load(platform: Platform, match: str) -> Cached:
-    """Return the match from the store, by a snapshot if there is one. Raises NoMatch, SecretLost, StoreUnavailable."""
+    """Load a match from the store, from a snapshot if there is one. Raises NoMatch, SecretLost, StoreUnavailable."""
     check_id(match)
     loaded = platform.store.log.load(match)
     if not loaded.head:
         raise NoMatch(match=match)
     position = _build(platform, match, loaded.snapshot, loaded.tail, loaded.head)
-    # The secret of a match that is over can be deleted from the store without harm: the last entry reveals it.
+    # A finished match does not need its secret in the store: the last entry reveals it.
     known = [text for text in (loaded.secret, position.secret) if text is not None and keeps(text, position.table["commitment"])]
     if not known:
         raise SecretLost(match=match)
@@ -134,20 +134,20 @@ def load(platform: Platform, match: str) -> Cached:
 
 
 def catch_up(platform: Platform, found: Cached) -> Cached:
-    """Return the same match at the head. Raises StoreUnavailable."""
+    """Return the match at its head. Raises StoreUnavailable."""
     match, version = found.position.match, found.position.version
     since = platform.store.log.since(match, version, digest=found.position.digest)
     return extend(platform, found, since.head, since.tail)
 
 
 def extend(platform: Platform, found: Cached, head: int, tail: list[bytes]) -> Cached:
-    """Return the same match at `head`, by the first entries after the cached one; more are fetched if needed. Raises StoreUnavailable."""
+    """Return the match at `head`. `tail`: the first entries after the cached one. More are fetched if needed. Raises StoreUnavailable."""
     before = found.position
     if head == before.version:
         return found
     if head < before.version:
-        # The store has lost what it had acknowledged (a power cut without fsync, a restored backup), and may have other entries since.
-        # The log decides, not the memory of this process.
+        # The store has lost acknowledged entries (a power cut without fsync, a restored backup), and may have accepted others since. The
+        # log counts, not the memory of this process.
         platform.cache.drop(before.match)
         return load(platform, before.match)
     newer = step_to(found, _build_on(platform, before, tail, head))
@@ -156,7 +156,7 @@ def extend(platform: Platform, found: Cached, head: int, tail: list[bytes]) -> C
 
 
 def step_to(found: Cached, after: Position) -> Cached:
-    """Return the same match at a later position; the key of the dice is new if somebody has contributed to it."""
+    """Return the match at a later position. The dice key is new if somebody contributed to it."""
     contributions = after.table["contributions"]
     if contributions is found.position.table["contributions"] or contributions == found.position.table["contributions"]:
         return found._replace(position=after)
@@ -179,8 +179,8 @@ def _build(platform: Platform, match: str, snapshot: bytes | None, tail: list[by
 
 
 def _build_on(platform: Platform, position: Position | None, tail: list[bytes], version: int) -> Position:
-    """Return the position at `version`, which is at or after the end of `tail`."""
-    while position is None or position.version < version:  # each pass reads at least one entry
+    """Return the position at `version`, which is not before the end of `tail`."""
+    while position is None or position.version < version:  # each round reads at least one entry
         if position is None:
             first = parse(tail[0])
             game, match = folding(platform, first.events[0]["game"], first.revision), first.match

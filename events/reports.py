@@ -1,6 +1,6 @@
-"""The first report on a dispute: the facts from which a referee and the seats start (TBL-DIS-06).
+"""Write the first report on a dispute: the facts for the referee and the seats (TBL-DIS-06).
 
-It holds nothing that a seat may not see but refused actions, of which each seat is shown its own (table/rules.py).
+The refused actions are the only part that not every seat may see. Each seat is shown its own (table/rules.py).
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from table import rules as table_rules
 from table.clocks import remaining
 
 AROUND = 4  # versions before the disputed one, and after it
-LONGEST_AUDIT = 20_000  # versions; a longer match is for a referee to audit, who has more time than a worker
+LONGEST_AUDIT = 20_000  # versions; a referee audits a longer match, because it takes too long for a worker
 MOST_ROLLS = 12  # of an entry
 MOST_FINDINGS = 20
-MOST_REFUSED = 10  # of a seat: what is kept of one seat must not depend on another
+MOST_REFUSED = 10  # of a seat, so that the actions of one seat do not depend on another
 
 
 def attach(platform: Platform, match: str, number: int) -> play.Played:
-    """Make the report on a dispute and append it. Raises NotDue if it has one, NoMatch, StoreUnavailable."""
+    """Make the report on a dispute and append it. Raises NotDue if there is one, NoMatch, StoreUnavailable."""
     position = recall.position(platform, match)
     action = {"type": "attach_report", "dispute": number, "report": report(platform, position, number)}
     try:
@@ -35,7 +35,7 @@ def attach(platform: Platform, match: str, number: int) -> play.Played:
 
 
 def report(platform: Platform, position: Position, number: int) -> dict[str, Any]:
-    """Return the report on a dispute of a match at its newest position. Raises NotDue if there is no such dispute, StoreUnavailable."""
+    """Return the report on a dispute. `position`: the newest one. Raises NotDue if there is no such dispute, StoreUnavailable."""
     disputes = position.table["disputes"]
     if not 0 < number <= len(disputes):
         raise NotDue(position.match)
@@ -53,7 +53,7 @@ def report(platform: Platform, position: Position, number: int) -> dict[str, Any
 
 
 def _refused(platform: Platform, match: str, version: int) -> list[dict[str, Any]]:
-    """Return the refused actions around a version, of each seat the newest, in their order."""
+    """Return the newest refused actions of each seat around a version, in order."""
     by_seat: dict[str, list[int]] = {}
     refused = [each for each in platform.sidelog.refusals(match).refused if abs(each.version - version) <= AROUND]
     for place, each in enumerate(refused):
@@ -63,7 +63,7 @@ def _refused(platform: Platform, match: str, version: int) -> list[dict[str, Any
 
 
 def _audited(platform: Platform, position: Position) -> dict[str, Any]:
-    """Return what an audit of the match has found, unless the match is too long for a worker."""
+    """Return the findings of an audit of the match, unless the match is too long for a worker."""
     if position.version > LONGEST_AUDIT:
         return {"state": "too_long", "findings": [], "found": 0}
     found = audit(platform, position.match).findings
@@ -72,7 +72,7 @@ def _audited(platform: Platform, position: Position) -> dict[str, Any]:
 
 
 def _recorded(game: Game, entry: Entry) -> dict[str, Any]:
-    """Return an entry in brief, with its rolls as everybody sees them."""
+    """Return an entry in short form, with its public rolls."""
     rolls = [table_rules.shown(game, event, SPECTATOR) for event in entry.events if event["type"] in game.rolls]
     return {
         "version": entry.version,

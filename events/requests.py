@@ -1,4 +1,4 @@
-"""Requests: how the same request is known when it comes again, and the id of the match that it creates."""
+"""Recognize repeated requests, and derive the id of a match from the request that creates it."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ import orjson
 from record.positions import match_id
 
 Request = dict[str, str]
-"""The id of a request, and the fingerprint of what it asked for."""
+"""The id and the fingerprint of a request."""
 
 
 def request_of(id: str | None, who: str, what: Any) -> Request | None:
-    """Return the request of a caller who gave it an id, or None without an id. `who` asked for `what`, which can be any JSON."""
+    """Return a request with its fingerprint, or None without an id. `who` asks for `what`, which can be any JSON."""
     return None if id is None else {"id": id, "fingerprint": _fingerprint(who, what)}
 
 
 def _fingerprint(who: str, what: Any) -> str:
-    """Return 128 bits in hex that tell two requests apart. `what` can be any JSON, legal or not."""
+    """Return 128 bits in hex that identify a request. `what` can be any JSON, legal or not."""
     try:
         encoded = orjson.dumps([who, what], option=orjson.OPT_SORT_KEYS)
-    except TypeError:  # a number beyond 64 bits, or half a character
+    except TypeError:  # a number beyond 64 bits, or a lone surrogate
         encoded = json.dumps([who, what], sort_keys=True).encode()
     return sha256(encoded).hexdigest()[:32]
 
 
 def with_integers(value: Any) -> Any:
-    """Return JSON with 2 for 2.0: the same number, in the form that is kept."""
+    """Return JSON with whole floats as integers: 2 for 2.0. Records store numbers in this form."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, dict):
@@ -39,6 +39,6 @@ def with_integers(value: Any) -> Any:
 
 
 def id_for(player: str, request: str | None) -> str:
-    """Return a new id; for a request of a player always the same."""
+    """Return a new id. The same request of the same player always gets the same id."""
     bits = secrets.token_bytes(10) if request is None else sha256(f"{player}/{request}".encode()).digest()[:10]
     return match_id(bits)

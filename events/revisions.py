@@ -1,4 +1,4 @@
-"""Which revisions of the rules the matches of the store need, and whether this program has them."""
+"""Find the revisions of the rules that the matches in the store need, and those that this program lacks."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from events.platform import Platform
 from record.entries import Unreadable, parse
 
 _AT_ONCE = 500
-_AGAIN = 10.0  # seconds after which a store that was away is asked again
+_AGAIN = 10.0  # seconds until the next try, if the store was away
 
 log = structlog.get_logger(__name__)
 
 
 class Need(NamedTuple):
-    """A revision of a game, how many matches need it, and where its rules are: `newest`, `pinned` or `missing`."""
+    """A revision of a game. `where`: its rules are `newest`, `pinned` or `missing`. `running`, `over`: how many matches need it."""
 
     game: str
     revision: int
@@ -32,27 +32,27 @@ class Need(NamedTuple):
 
     @property
     def matches(self) -> int:
-        """How many matches need the revision."""
+        """The number of matches that need the revision."""
         return self.running + self.over
 
 
 def needs(platform: Platform) -> list[Need]:
     """Return every revision that the program has or a match needs, by game and number. Raises StoreUnavailable.
 
-    A match that is over is shown by its rules, too. Logs that cannot be read are left out; the audit finds those.
+    A finished match needs its rules to be shown. Unreadable logs are left out; the audit finds them.
     """
     known = {(id, number) for id, game in platform.games.items() for number in (*game.earlier, game.revision)}
     return _needs(platform, platform.store.log.matches(), known)
 
 
 def missing(platform: Platform) -> list[Need]:
-    """Return the revisions that running matches need and the program does not have. Raises StoreUnavailable."""
+    """Return the revisions that running matches need and the program lacks. Raises StoreUnavailable."""
     running = platform.store.lists.since(("status:open", "status:playing"), 0)
     return [need for need in _needs(platform, running, ()) if need.where == "missing"]
 
 
 class Missing:
-    """What `missing` gives, found once in the background: neither the rules of a process nor the revision of a match ever change."""
+    """The result of `missing`, found once in the background. It stays valid: rules of a process and revisions of matches never change."""
 
     def __init__(self, platform: Platform) -> None:
         self._platform = platform
@@ -61,7 +61,7 @@ class Missing:
         self._found: list[Need] = []
 
     def known(self) -> list[Need]:
-        """Return the revisions that are known to be missing; none before they have been looked for."""
+        """Return the revisions known to be missing; none before the search has ended."""
         with self._lock:
             if self._thread is None:
                 self._thread = Thread(target=self._look, name="revisions", daemon=True)
@@ -75,7 +75,7 @@ class Missing:
                 break
             except StoreUnavailable:
                 pass
-            except Exception as error:  # noqa: BLE001 - it is logged; without this thread missing revisions would never be known
+            except Exception as error:  # noqa: BLE001 - it is logged; if this thread ended, missing revisions would stay unknown
                 log.error("revisions_not_looked_for", error=type(error).__name__)
             time.sleep(_AGAIN)
         for need in self._found:

@@ -1,6 +1,6 @@
-"""Snapshots: positions at some versions, so that loading a match need not fold its whole log. They can be lost and rebuilt.
+"""Take snapshots: positions at some versions, so that loading a match need not fold its whole log. Lost snapshots can be rebuilt.
 
-The head alone decides which versions have one: the last multiple of 64, and every multiple of 512.
+The last multiple of 64 up to the head has a snapshot, and so has every multiple of 512.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ KEPT = 512
 
 
 def due(before: int, after: int) -> int | None:
-    """Return the version to take a snapshot of when a match goes from version `before` to version `after`, or None."""
+    """Return the version to take a snapshot of when a match goes from version `before` to `after`, or None."""
     version = after - after % EVERY
     return version if version > before else None
 
 
 def replaced(version: int) -> int | None:
-    """Return the version whose snapshot is replaced by the one of `version`, or None."""
+    """Return the version whose snapshot the snapshot of `version` replaces, or None."""
     older = version - EVERY
     return older if older > 0 and older % KEPT else None
 
 
 def kept(head: int) -> list[int]:
-    """Return the versions of which a match at `head` has snapshots."""
+    """Return the versions with snapshots when a match is at `head`."""
     last = head - head % EVERY
     return sorted({*range(KEPT, head + 1, KEPT), *([last] if last else [])})
 

@@ -1,4 +1,4 @@
-"""Standings: what the lobby, "my turns" and lists of results say of a match, and to which indexes it belongs."""
+"""Derive standings and indexes: what lists such as the lobby show of a match, and which lists have it."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from table.state import OPEN as OPEN_DISPUTE
 
 Standing = dict[str, Any]
 
-# The first parts of the names of indexes that count what a player has created, for quotas.
+# First parts of the names of indexes that count the matches created by a player, for quotas.
 OPEN = "open"
 AI_ONLY = "ai"
 SEARCHING = "searching"
 UNFINISHED = "unfinished"
 
 DEADLINE = "deadline"
-NEVER = 253_402_300_799_999  # the last millisecond of the year 9999: the place of what has no deadline
+NEVER = 253_402_300_799_999  # the last millisecond of the year 9999: the place of matches without a deadline
 
-# The first part of the names of indexes in which a match is found only by those who may follow it.
+# First part of the names of indexes of matches for those who may follow them.
 OWN = "own"
 
-# The first parts of the names of indexes of matches in which there are offers or votes, and in which a player is offered a seat.
+# First parts of the names of indexes of matches with offers or votes, and of matches in which a player is offered a seat.
 ASKED = "asked"
 OFFERED = "offered"
 
-# The first part of the names of the indexes of matches with disputes, which are for referees.
+# First part of the names of the indexes of matches with disputes, for referees.
 DESK = "desk"
 
-# The first parts of the names of all indexes of one player, and of those of one player and one game.
+# First parts of the names of all indexes of one player, and of those of one player and one game.
 OF_PLAYER = (
     *("player", "waiting", "invited", "acts", "news", DEADLINE, ASKED, OFFERED, OPEN, AI_ONLY, SEARCHING, UNFINISHED),
     *(f"{OWN}:{kind}" for kind in ("player", "acts", ASKED, OFFERED)),
@@ -46,7 +46,7 @@ OF_RESULTS = ("over", "won")
 
 
 def standing(position: Position) -> Standing:
-    """Return a match as lists show it: public things only, and nothing that changes with every version."""
+    """Return a match as lists show it: only public information, and nothing that changes with every version."""
     document, table = position.document, position.table
     return {
         "id": position.match,
@@ -79,7 +79,7 @@ def standing(position: Position) -> Standing:
 
 
 def at_table(table: Table) -> dict[str, Any]:
-    """Return what happens at the table of a match beside play: clocks, offers, votes, substitutes, seats that are handed over, a pause."""
+    """Return the state of the table apart from play: clocks, offers, votes, substitutes, handovers, a pause."""
     return {
         "clocks": clocks(table),
         "offers": table["offers"],
@@ -95,7 +95,7 @@ def at_table(table: Table) -> dict[str, Any]:
 
 
 def stored(position: Position) -> Standing:
-    """Return the standing as it is stored. If play is hidden from spectators, `public` has what they see instead (docs/decisions/0056)."""
+    """Return the standing in stored form. If play is hidden from spectators, `public` has what they see instead (docs/decisions/0056)."""
     listed = position.listed
     if listed is position:
         return standing(position)
@@ -103,10 +103,10 @@ def stored(position: Position) -> Standing:
 
 
 def clocks(table: Table) -> dict[str, dict[str, int | None]]:
-    """Return the clock of each seat that has one, in moments, so that nothing needs to tick.
+    """Return the clock of each seat that has one. Times are moments, so nothing needs to tick.
 
-    `left`: the milliseconds that the seat has for the stretch that runs, counted from its beginning, or for its next one. `deadline`: when
-    they are over, in milliseconds since 1970, or None while the clock stands. `late`: how often in a row its time has run out.
+    `left`: the milliseconds of the seat from the start of its current stretch, or for its next one. `deadline`: when they are over, in ms
+    since 1970, or None while the clock stands. `late`: how often in a row the seat has run out of time.
     """
     return {
         seat: {
@@ -119,7 +119,7 @@ def clocks(table: Table) -> dict[str, dict[str, int | None]]:
 
 
 def deadlines(position: Position) -> dict[str, int]:
-    """Return the indexes that order the matches in which players must act by their deadlines; those without a deadline come last."""
+    """Return the indexes that order matches by the deadlines of players who must act. Matches without a deadline come last."""
     found: dict[str, int] = {}
     running = clocks_that_run(position.table)
     for seat, player in awaited(position):
@@ -129,17 +129,17 @@ def deadlines(position: Position) -> dict[str, int]:
 
 
 def awaited(position: Position) -> Iterator[tuple[str, str]]:
-    """Yield the seats whose players must act now, each with its player. A seat that an artificial player has taken over is none of them."""
+    """Yield the seats whose players must act now, each with its player. Seats with a substitute do not count."""
     for seat in position.to_act:
         if "player" in position.roster.get(seat, {}) and seat not in position.table["substitutes"]:
             yield seat, position.roster[seat]["player"]
 
 
 def indexes(position: Position) -> dict[str, int]:
-    """Return the indexes to which a match belongs, each with the moment that orders it there.
+    """Return the indexes that a match belongs to, each with the moment that orders the match there.
 
-    If play is hidden from spectators, the names say what they may know; in all others they begin with `own:`. The deadlines of a player are
-    for that player alone to see.
+    If play is hidden from spectators, the indexes depend only on what spectators may know, except those that begin with `own:`. Only the
+    player may see the player's deadlines.
     """
     listed = position.listed
     names = _names(listed)
@@ -152,7 +152,7 @@ def indexes(position: Position) -> dict[str, int]:
 
 
 def _desk(position: Position) -> dict[str, int]:
-    """Return the indexes of the referees' desk: matches with disputes, and those that wait for a ruling, ordered by when it is due."""
+    """Return the indexes of the referees' desk: matches with disputes, and matches that wait for a ruling, ordered by when it is due."""
     disputes = position.table["disputes"]
     if not disputes:
         return {}
@@ -161,7 +161,7 @@ def _desk(position: Position) -> dict[str, int]:
 
 
 def _names(position: Position) -> set[str]:
-    """Return the names of the indexes to which a match belongs, but for those of news."""
+    """Return the names of the indexes that a match belongs to, except those of news."""
     roster = position.roster
     return {
         *_counted(position),
@@ -189,7 +189,7 @@ def _asked(position: Position) -> Iterator[str]:
 
 
 def concerned(position: Position) -> list[str]:
-    """Return the players who have to do with a match: its creator, those who have a seat, those for whom one is kept or offered, and the
+    """Return the players whom a match concerns: its creator, players with a seat, players for whom a seat is kept or offered, and the
     referees of its disputes."""
     seated = {occupant["player"] for occupant in position.roster.values() if "player" in occupant}
     table = position.table
@@ -197,12 +197,12 @@ def concerned(position: Position) -> list[str]:
 
 
 def _referees(table: Table) -> set[str]:
-    """Return the players who have ruled on disputes of a match."""
+    """Return the players who ruled on disputes of a match."""
     return {ruling["referee"] for dispute in table["disputes"] for ruling in dispute["rulings"]}
 
 
 def _counted(position: Position) -> Iterator[str]:
-    """Yield the indexes that count the match of its creator until it has ended."""
+    """Yield the indexes that count a match for its creator until it ends."""
     creator = position.table["creator"]
     if position.ended:
         return
@@ -217,7 +217,7 @@ def _counted(position: Position) -> Iterator[str]:
 
 
 def _results(position: Position) -> Iterator[str]:
-    """Yield the indexes from which the profiles of players count: matches that are over, and those that were won, by player and game.
+    """Yield the indexes that player profiles count: finished and won matches, by player and game.
 
     Practice does not count (TBL-FRK-03).
     """
@@ -232,7 +232,7 @@ def _results(position: Position) -> Iterator[str]:
 
 
 def changes(before: Position | None, after: Position) -> Changes:
-    """Return what changes in lists and in what is due, when a match moves from one position to another."""
+    """Return the changes in lists and in the due index when a match moves from one position to another."""
     if before is None:
         return _all_of(None, after, {})
     old, new = before.document, after.document
@@ -266,13 +266,13 @@ def _all_of(before: Position | None, after: Position, left: dict[str, int]) -> C
 
 
 def _followers(position: Position) -> list[str]:
-    """Return the players who may follow a match that is hidden from spectators, or to whom a seat of it is offered. Referees may."""
+    """Return the players who may follow a match that is hidden from spectators, or who are offered a seat in it. Referees may, too."""
     table = position.table
     others = {*table["handovers"].values(), *_referees(table)}
     return [player for player in concerned(position) if position.seats_of(player) or player in others]
 
 
 def _newly_to_act(before: Position, after: Position) -> list[str]:
-    """Return the players whose seats must act now and did not have to before."""
+    """Return the players whose seats must act now, and did not have to before."""
     seats = [after.roster.get(actor, {}) for actor in after.to_act if actor not in before.to_act]
     return sorted({occupant["player"] for occupant in seats if "player" in occupant})

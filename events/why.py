@@ -1,4 +1,4 @@
-"""Why a field has its value: the entries that changed it, as one viewer sees it."""
+"""Explain why a field has its value: find the entries that changed it, as one viewer sees it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from record.positions import Position, follow
 from table.session import evolve
 from table.state import BLANK
 
-SEARCHED = 1000  # versions of a search; the next one goes on before them
+SEARCHED = 1000  # versions in one search; the next search continues before them
 
 
 class Nothing:
@@ -27,7 +27,7 @@ NOTHING = Nothing()
 
 
 class Change(NamedTuple):
-    """An entry that changed a field: the position after it, the field before and after it, and the places of the events that did it."""
+    """An entry that changed a field: the position after it, the field before and after it, and the places of the responsible events."""
 
     entry: Entry
     position: Position
@@ -37,16 +37,16 @@ class Change(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The changes of a search, the newest first, and the version at which the next search goes on; None after the first version."""
+    """The changes that a search found, newest first. `further`: the version at which the next search continues, or None at the end."""
 
     changes: list[Change]
     further: int | None
 
 
 def search(platform: Platform, game: Game, match: str, pointer: JsonPointer, viewer: str, at: int, limit: int) -> Found:
-    """Return the entries up to version `at` that changed a field of what a viewer sees, at most `limit` of them.
+    """Return the entries up to version `at` that changed a field as a viewer sees it, at most `limit`.
 
-    So many versions are searched that it never takes long. Raises NoMatch, StoreUnavailable.
+    The number of searched versions is bounded (SEARCHED). Raises NoMatch, StoreUnavailable.
     """
     start = max(0, at - SEARCHED)
     before = recall.state_at(platform, match, start) if start else None
@@ -58,7 +58,7 @@ def search(platform: Platform, game: Game, match: str, pointer: JsonPointer, vie
 
 
 def changes(game: Game, position: Position | None, entries: Sequence[Entry], pointer: JsonPointer, viewer: str) -> Iterator[Change]:
-    """Yield the entries after a position that changed a field of what a viewer sees, in their order."""
+    """Yield the entries after a position that changed a field as a viewer sees it, in order."""
     old = NOTHING if position is None else value(game, position.document, pointer, viewer)
     for entry in entries:
         before, position = position, follow(game, position, entry)
@@ -81,7 +81,7 @@ def _places(game: Game, before: Position | None, entry: Entry, pointer: JsonPoin
 
 
 def value(game: Game, document: Any, pointer: JsonPointer, viewer: str) -> Any:
-    """Return a field of what a viewer sees of a document, or NOTHING."""
+    """Return a field of a document as a viewer sees it, or NOTHING."""
     found = pointer.resolve(game.view(document, viewer), NOTHING) if document else NOTHING
     return NOTHING if isinstance(found, EndOfList) else found
 

@@ -1,6 +1,6 @@
-"""Statements: the texts that a server signs besides checkpoints, and whose first line says which one it is.
+"""Write and read statements: the texts that a server signs besides checkpoints.
 
-Each value stands on a line of its own, and nothing else does. docs/auditing.md describes them for other languages.
+The first line of a statement names its kind. Each further line has one value. docs/auditing.md describes statements for other languages.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ _HASH = re.compile("[0-9a-f]{64}")
 
 
 class NotAStatement(ValueError):
-    """A text is not a statement of the kind that was expected."""
+    """A text is not a statement of the expected kind."""
 
 
 class Receipt(NamedTuple):
-    """That a version of a match has this digest (64 hex digits). `at` is the time of its entry, in ms since 1970."""
+    """States that a version of a match has this digest (64 hex digits). `at`: the time of its entry, in ms since 1970."""
 
     match: str
     version: int
@@ -32,7 +32,7 @@ class Receipt(NamedTuple):
 
 
 class Dossier(NamedTuple):
-    """That a dossier up to this version, as `viewer` sees the match, has lines with this SHA-256 in hex before its last line."""
+    """States the SHA-256 (hex) of all lines but the last of a dossier: the match as `viewer` sees it, up to a version."""
 
     match: str
     version: int
@@ -41,9 +41,9 @@ class Dossier(NamedTuple):
 
 
 class Read(NamedTuple):
-    """That staff was shown what is hidden from others, when the match had this version.
+    """States that staff was shown hidden information of a match at this version.
 
-    `reader` is the id of a player or `admin`; `what` is dossier, record, audit, or view: and whose view it was. `at` is in ms since 1970.
+    `reader`: the id of a player, or `admin`. `what`: `dossier`, `record`, `audit`, or `view:` and whose view it was. `at`: ms since 1970.
     """
 
     match: str
@@ -54,7 +54,7 @@ class Read(NamedTuple):
 
 
 def receipt_text(receipt: Receipt) -> str:
-    """Return the text of a receipt, for a note. Raises NotAStatement if a value cannot stand in it.
+    """Return a receipt as text, to be signed as a note. Raises NotAStatement for a value that it cannot hold.
 
     >>> receipt = Receipt("m" + 16 * "a", 12, 64 * "0", 1790000000000)
     >>> print(receipt_text(receipt), end="")
@@ -72,7 +72,7 @@ def receipt_text(receipt: Receipt) -> str:
 
 
 def dossier_text(dossier: Dossier) -> str:
-    r"""Return the text that signs a dossier. Raises NotAStatement if a value cannot stand in it.
+    r"""Return the statement about a dossier as text, to be signed as a note. Raises NotAStatement for a value that it cannot hold.
 
     >>> dossier_text(Dossier("m" + 16 * "a", 12, "spectator", 64 * "0")).split("\n")[:4]
     ['warledger.org/dossier/v1', 'maaaaaaaaaaaaaaaa', '12', 'spectator']
@@ -81,7 +81,7 @@ def dossier_text(dossier: Dossier) -> str:
 
 
 def read_text(read: Read) -> str:
-    r"""Return the text that records a read. Raises NotAStatement if a value cannot stand in it.
+    r"""Return a read as text, to be signed as a note. Raises NotAStatement for a value that it cannot hold.
 
     >>> read_text(Read("m" + 16 * "a", 12, "admin", "view:red", 1790000000000)).split("\n")[2:5]
     ['12', 'admin', 'view:red']
@@ -90,7 +90,7 @@ def read_text(read: Read) -> str:
 
 
 def parse_receipt(text: str) -> Receipt:
-    """Return the receipt that a text says. Raises NotAStatement.
+    """Return the receipt in a text. Raises NotAStatement.
 
     >>> receipt = Receipt("m" + 16 * "a", 12, 64 * "0", 1790000000000)
     >>> parse_receipt(receipt_text(receipt)) == receipt
@@ -101,7 +101,7 @@ def parse_receipt(text: str) -> Receipt:
 
 
 def parse_dossier(text: str) -> Dossier:
-    """Return what the text that signs a dossier says. Raises NotAStatement.
+    """Return the statement about a dossier in a text. Raises NotAStatement.
 
     >>> dossier = Dossier("m" + 16 * "a", 12, "spectator", 64 * "0")
     >>> parse_dossier(dossier_text(dossier)).viewer
@@ -112,7 +112,7 @@ def parse_dossier(text: str) -> Dossier:
 
 
 def parse_read(text: str) -> Read:
-    r"""Return the read that a text records. Raises NotAStatement.
+    r"""Return the read in a text. Raises NotAStatement.
 
     >>> read = Read("m" + 16 * "a", 12, "admin", "view:red", 1790000000000)
     >>> parse_read(read_text(read)).what

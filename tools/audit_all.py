@@ -141,7 +141,7 @@ def _read(file: Path) -> dict[str, Audited]:
 
 def _strays(platform: Platform) -> Iterator[str]:
     """Yield a sentence for each key that belongs to no match or lies in the wrong partition, and for each fault in the server's log."""
-    yield from ledger_audit.of_ledger(platform)
+    yield from ledger_audit.of_log(platform)
     log, projections = platform.store.log, platform.store.projections
     for match in sorted(set(log.secrets())):
         if not log.head(match):

@@ -42,13 +42,13 @@ def work(platform: Platform, kinds: Sequence[str] = QUICK) -> None:
     platform.pulse.start(WORKER)
     platform.pulse.take_part()
     sweep(platform)
-    beside = Sweep(platform)
-    beside.start()
+    sweeper = Sweep(platform)
+    sweeper.start()
     growing = sequencer.begin(platform)
     worker(platform.jobs.url, kinds).work(logging_level="WARNING")
-    for thread in (beside, *growing):
+    for thread in (sweeper, *growing):
         thread.stop()
-    beside.join(5)
+    sweeper.join(5)
     for thread in growing:
         thread.join(0.2)  # it can be ended at any point (events/notary/sequencing.py)
 

@@ -1,1 +1,1 @@
-"""The embedded store and its files: start, seal, losses, backup, erasing."""
+"""The embedded store and its files: start, journal, losses, backup, erasing."""

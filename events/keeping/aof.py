@@ -1,7 +1,7 @@
-"""The append-only file of the embedded store: where it stops being whole, and how its end is cut off.
+"""Find damage in the append-only file of the embedded store, and cut it off.
 
-The server writes each script that changed something as one transaction. A damaged file is cut at the end of the last whole transaction
-before the damage. What is cut off is kept.
+The server writes the changes of each script as one transaction. A damaged file is cut at the end of the last whole transaction before the
+damage. The part that is cut off is kept.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from games.patterns import MATCH, PLAYER
 
 FOLDER = "appendonlydir"
 MANIFEST = "appendonly.aof.manifest"
-KEPT = "cut"  # the folder of what was cut off, in the data folder
-AUTOMATIC = 100  # entries that a cut may take along without an operator
+KEPT = "cut"  # the folder of the parts that were cut off, in the data folder
+AUTOMATIC = 100  # entries that may be lost by a cut without an operator
 
 _HEADER = re.compile(rb"\*([1-9][0-9]{0,6})\r\n")
 _WORD = re.compile(rb"\$(0|[1-9][0-9]{0,9})\r\n")
@@ -34,9 +34,9 @@ _LOG_END = 16_384
 
 
 class Damage(NamedTuple):
-    """The first damage: the file, the end of the last whole transaction in it, and how many bytes come after that, in all files.
+    """The first damage. `at`: the end of the last whole transaction in `file`. `size`: the bytes after that, in all files.
 
-    `entries`: matches with their versions, and `players`: ids, as far as they can be read in these bytes.
+    `entries`: the matches and versions that are readable in these bytes. `players`: the readable ids of players.
     """
 
     file: Path
@@ -47,22 +47,22 @@ class Damage(NamedTuple):
 
 
 class NotWhole(Exception):
-    """The files cannot be mended by cutting. The text says why."""
+    """A cut cannot repair the files. The text says why."""
 
 
 def files(store: Path) -> list[Path]:
-    """Return the incremental files of a store's folder, in their order; none if there is no manifest. Raises NotWhole."""
+    """Return the incremental files of a store's folder, in order; none without a manifest. Raises NotWhole."""
     return [file for kind, file in _listed(store) if kind == "i"]
 
 
 def all_files(store: Path) -> list[Path]:
-    """Return every file of which the append-only file consists, the manifest first; none if there is no manifest. Raises NotWhole."""
+    """Return the files that make up the append-only file, the manifest first; none without a manifest. Raises NotWhole."""
     listed = [file for _, file in _listed(store)]
     return [store / FOLDER / MANIFEST, *listed] if listed else []
 
 
 def _listed(store: Path) -> Iterator[tuple[str, Path]]:
-    """Yield the kind (`b` base, `i` incremental) and the path of every file in the manifest that is still in use. Raises NotWhole."""
+    """Yield the kind (`b` base, `i` incremental) and the path of each file in the manifest that is in use. Raises NotWhole."""
     manifest = store / FOLDER / MANIFEST
     try:
         lines = manifest.read_text().splitlines()
@@ -81,7 +81,7 @@ def _listed(store: Path) -> Iterator[tuple[str, Path]]:
 def inspect(store: Path, unknown: bytes = b"") -> Damage | None:
     """Return the first damage of the incremental files, or None if they are whole. Raises NotWhole, OSError.
 
-    `unknown` is the name of a command that the server did not know.
+    `unknown`: the name of a command that the server did not know.
     """
     parts = files(store)
     for number, file in enumerate(parts):
@@ -98,7 +98,7 @@ def inspect(store: Path, unknown: bytes = b"") -> Damage | None:
 
 
 def find_damage(store: Path) -> Damage | None:
-    """Return the first damage of the incremental files, also a command that the server did not know. Raises NotWhole, OSError."""
+    """Return the first damage of the incremental files, or None. It may be an unknown command. Raises NotWhole, OSError."""
     unknown = unknown_command(store)
     word = b"\r\n$%d\r\n%b\r\n" % (len(unknown), unknown)
     times = 0
@@ -108,13 +108,13 @@ def find_damage(store: Path) -> Damage | None:
             while times < 2 and (place := data.find(word, place + 1)) >= 0:
                 times += 1
     if times > 1:
-        # No damage makes the same name twice. The names of commands are in a file beside the append-only files.
+        # Damage does not produce the same name twice, so the file with the names of the commands is missing.
         raise NotWhole(f"the server of {store} does not know commands of its files: the file with their names is missing; restore a backup")
     return inspect(store, unknown)
 
 
 def whole(data: bytes | mmap.mmap, unknown: bytes = b"") -> int:
-    """Return where the last whole transaction ends before the first damage. A command outside of one is a transaction by itself."""
+    """Return the end of the last whole transaction before the first damage. A command outside a transaction counts as one."""
     place = end = 0
     inside = False
     while place < len(data):
@@ -134,7 +134,7 @@ def whole(data: bytes | mmap.mmap, unknown: bytes = b"") -> int:
 
 
 def _command(data: bytes | mmap.mmap, place: int) -> tuple[bytes, int]:
-    """Return the name of the command at a place, and where it ends: beyond the end of the data if it is not whole."""
+    """Return the name and the end of the command at a place. The end of a torn command lies beyond the data."""
     nowhere = b"", len(data) + 1
     header = _HEADER.match(data, place)
     if header is None:
@@ -153,7 +153,7 @@ def _command(data: bytes | mmap.mmap, place: int) -> tuple[bytes, int]:
 
 
 def keep(store: Path, damage: Damage) -> Path:
-    """Copy what comes after the last whole transaction to a file of its own, and return that file. Raises OSError."""
+    """Copy everything after the last whole transaction to a file. Return the file. Raises OSError."""
     kept = store.parent / KEPT / f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{damage.file.name}-{damage.at}"
     kept.parent.mkdir(mode=0o700, exist_ok=True)
     draft = kept.with_name(f"{kept.name}.new")
@@ -168,24 +168,24 @@ def keep(store: Path, damage: Damage) -> Path:
 
 
 def cut(store: Path, damage: Damage) -> None:
-    """Cut off what comes after the last whole transaction. Raises OSError."""
-    for file, at in reversed(_cut_files(store, damage)):  # the damage itself last, so that an interrupted cut is found again
+    """Cut off everything after the last whole transaction. Raises OSError."""
+    for file, at in reversed(_cut_files(store, damage)):  # the damaged file last, so that an interrupted cut is found again
         with file.open("r+b") as opened:
             opened.truncate(at)
             os.fsync(opened.fileno())
 
 
 def _cut_files(store: Path, damage: Damage) -> list[tuple[Path, int]]:
-    """Return the damaged file and those after it, and where each of them is cut."""
+    """Return the damaged file and the files after it, each with the place to cut."""
     parts = files(store)
     return [(damage.file, damage.at), *[(file, 0) for file in parts[parts.index(damage.file) + 1 :] if file.exists()]]
 
 
 def mend(store: Path, by_hand: bool = False) -> bool:
-    """Cut off a damaged end, and record that. Return True if there was one and it is gone. Raises NotWhole, OSError.
+    """Cut off a damaged end, and record the loss. Return True if there was one and it is gone. Raises NotWhole, OSError.
 
-    A cut that takes more than a few readable entries along is refused unless it is done `by_hand`, and the refusal is recorded. No server
-    may use the files meanwhile.
+    A cut of more than AUTOMATIC readable entries is refused unless `by_hand`, and the refusal is recorded. No server may use the files
+    during the cut.
     """
     data = store.parent
     refused = read(data).refused
@@ -209,7 +209,7 @@ def mend(store: Path, by_hand: bool = False) -> bool:
 
 
 def unknown_command(store: Path) -> bytes:
-    """Return the name of a command that the server did not know when it last read its files; empty if there was none."""
+    """Return the name of the command that the server did not know when it last read its files, or b""."""
     try:
         with (store / "server.log").open("rb") as log:
             log.seek(max(0, log.seek(0, os.SEEK_END) - _LOG_END))
@@ -220,7 +220,7 @@ def unknown_command(store: Path) -> bytes:
 
 
 def _same(store: Path, refused: Cut) -> bool:
-    """Return True if the files still have the sizes that they had when a cut was refused."""
+    """Return True if the files have the same sizes as when a cut was refused."""
     try:
         parts = files(store)
         first = [file.name for file in parts].index(refused.file)
@@ -230,18 +230,18 @@ def _same(store: Path, refused: Cut) -> bool:
 
 
 def _entries(data: bytes) -> set[tuple[str, int]]:
-    """Return the matches and versions of the entries that can be read in some bytes."""
+    """Return the matches and versions of the entries that are readable in some bytes."""
     return {(match.decode(), int(version)) for match, version in _ENTRY.findall(data)}
 
 
 def _players(data: bytes) -> set[str]:
-    """Return the ids of the players whose fields can be read in some bytes."""
+    """Return the ids of the players whose fields are readable in some bytes."""
     return {player.decode() for player in _PLAYER.findall(data)}
 
 
 @contextmanager
 def _mapped(file: Path) -> Iterator[bytes | mmap.mmap]:
-    """Open the bytes of a file for a block, without reading them all into memory. A missing file is empty."""
+    """Map the bytes of a file into memory for a block. A missing file is empty."""
     try:
         opened = file.open("rb")
     except FileNotFoundError:

@@ -1,7 +1,7 @@
-"""Backups: a copy of the store that comes along, taken while it runs or not, with the sums of all its files.
+"""Back up and restore the embedded store, while it runs or not. A backup has the SHA-256 of each file.
 
-All files of the append-only file are opened before the first byte is copied. An open file keeps its bytes when the server replaces it, and
-what is added to it meanwhile is left out. So a copy is the store as it was at one moment, and nothing has to be switched off for it.
+All parts of the append-only file are opened before the first byte is copied. An open file keeps its bytes when the server replaces it.
+Bytes that are added later are left out. So a backup is the store at one moment, and the service need not stop for it.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ ADMIN_KEY = "admin.key"
 
 _BLOCK = 1 << 20
 _TRIES = 20
-# Files of the store's folder that belong to a running server, and the append-only file itself, which the manifest names.
+# Files of a running server in the store's folder, and the append-only file itself, which is copied by its manifest.
 _PASSING = ("*.sock", "*.log", "*.new", ".*", "temp-*", "*.pid", "appendonly.aof.*")
-_JOURNAL = ("newest", "older", "heads", "losses.json", "accepted.ndjson")  # in this order no line is missed when a new file is begun
+_JOURNAL = ("newest", "older", "heads", "losses.json", "accepted.ndjson")  # in this order no line is missed if a new file is begun
 
 Progress = Callable[[int], object]
 
@@ -39,11 +39,11 @@ class BadBackup(Exception):
 
 
 class Unfit(Exception):
-    """There is nothing to back up, or no place for it. The text says which."""
+    """There is nothing to back up or restore, or no place for it. The text says which."""
 
 
 class Source(NamedTuple):
-    """A file to copy: its path in the backup, its bytes, and how many of them are wanted."""
+    """A file to copy: its path in the backup, the open file, and how many bytes to copy."""
 
     path: str
     opened: IO[bytes]
@@ -51,7 +51,7 @@ class Source(NamedTuple):
 
 
 class Made(NamedTuple):
-    """The list of a backup: when it was begun (ms since 1970), and the size and the SHA-256 of each of its files."""
+    """The list of a backup: when it was begun (ms since 1970), and the size and the SHA-256 of each file."""
 
     begun: int
     files: dict[str, tuple[int, str]]
@@ -63,9 +63,9 @@ class Made(NamedTuple):
 
 
 def sources(data: Path, opened: ExitStack) -> list[Source]:
-    """Open every file that belongs to a backup of a data folder. Raises Unfit, OSError.
+    """Open every file for a backup of a data folder. Raises Unfit, OSError.
 
-    The journal is opened first, so that it never knows more than the copied store.
+    The journal is opened first, so it never knows more than the copied store.
     """
     store, found = data / STORE, []
     for name in _JOURNAL:
@@ -86,11 +86,11 @@ def sources(data: Path, opened: ExitStack) -> list[Source]:
             except FileNotFoundError:
                 pass  # the server has just replaced a file
         time.sleep(0.05)
-    raise Unfit(f"There is no store in {data} whose files could be copied.")
+    raise Unfit(f"There is no store in {data} to copy.")
 
 
 def _open(opened: ExitStack, data: Path, file: Path, missing_ok: bool = True) -> list[Source]:
-    """Open a file until `opened` ends. Its size of this moment is what is wanted of it."""
+    """Open a file until `opened` ends. Its current size is copied."""
     try:
         handle = opened.enter_context(file.open("rb"))
     except FileNotFoundError:
@@ -101,12 +101,12 @@ def _open(opened: ExitStack, data: Path, file: Path, missing_ok: bool = True) ->
 
 
 def make(data: Path, target: Path, progress: Progress = lambda size: None) -> Made:
-    """Copy the store of a data folder to a new folder. Return the list of what was copied. Raises Unfit, aof.NotWhole, OSError.
+    """Copy the store of a data folder to a new folder. Return the list of files. Raises Unfit, aof.NotWhole, OSError.
 
-    The folder gets its name when everything in it is complete and on the disk.
+    The folder gets its final name once everything in it is complete and on disk.
     """
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise Unfit(f"{target} exists. A backup is made in a new folder.")
+        raise Unfit(f"{target} exists. A backup needs a new folder.")
     begun = int(time.time() * 1000)
     draft = target.with_name(f".{target.name}.unfinished")
     shutil.rmtree(draft, ignore_errors=True)
@@ -119,7 +119,7 @@ def make(data: Path, target: Path, progress: Progress = lambda size: None) -> Ma
     if damage is not None:
         if damage.entries and not _is_last(draft / STORE, damage):
             raise Unfit(f"The append-only file {damage.file.name} of the store is damaged at byte {damage.at}. `./run repair` says more.")
-        aof.cut(draft / STORE, damage)  # a transaction that was being written when the size was taken
+        aof.cut(draft / STORE, damage)  # this transaction was being written when the size was read
     listed = {str(file.relative_to(draft)): _sum(file) for file in sorted(draft.rglob("*")) if file.is_file()}
     made = Made(begun, listed)
     durable.write(draft / LIST, json.dumps({"format": FORMAT, **made._asdict()}, indent=1).encode() + b"\n")
@@ -131,12 +131,12 @@ def make(data: Path, target: Path, progress: Progress = lambda size: None) -> Ma
 
 
 def _is_last(store: Path, damage: aof.Damage) -> bool:
-    """Return True if a damage is no more than a last transaction that is not complete."""
+    """Return True if the only damage is an incomplete last transaction."""
     return len({match for match, _ in damage.entries}) <= 1 and damage.file == aof.files(store)[-1]
 
 
 def clone(folder: Path, target: Path) -> None:
-    """Make a data folder from a backup, for a server that must not change the backup. Files that a server never changes are linked."""
+    """Make a data folder from a backup for a server, without changing the backup. Files that a server never changes are linked."""
     changing = {aof.files(folder / STORE)[-1], folder / STORE / aof.FOLDER / aof.MANIFEST}
     for name in listed(folder).files:
         source, copy = folder / name, target / name
@@ -150,7 +150,7 @@ def clone(folder: Path, target: Path) -> None:
 
 
 def check(folder: Path, progress: Progress = lambda size: None) -> Made:
-    """Return the list of a backup after comparing every file with its sum. Raises BadBackup."""
+    """Compare every file of a backup with its SHA-256. Return the list of the backup. Raises BadBackup."""
     made = listed(folder)
     present = {str(file.relative_to(folder)) for file in folder.rglob("*") if not file.is_dir()} - {LIST}
     for name in sorted(present ^ made.files.keys()):
@@ -159,7 +159,7 @@ def check(folder: Path, progress: Progress = lambda size: None) -> Made:
         file = folder / name
         try:
             if not stat.S_ISREG(file.lstat().st_mode) or _sum(file, progress) != (size, digest):
-                raise BadBackup(f"{file} is not as it was when the backup was made.")
+                raise BadBackup(f"{file} has changed since the backup was made.")
         except OSError as reason:
             raise BadBackup(f"{file} cannot be read ({reason.strerror}).") from None
     try:
@@ -170,30 +170,30 @@ def check(folder: Path, progress: Progress = lambda size: None) -> Made:
 
 
 def listed(folder: Path) -> Made:
-    """Return the list of a backup as it is. Raises BadBackup."""
+    """Return the list of a backup without checking its files. Raises BadBackup."""
     try:
         stored: Any = json.loads((folder / LIST).read_bytes())
         if stored["format"] != FORMAT:
-            raise BadBackup(f"{folder} has the format {stored['format']}; this release reads {FORMAT}.")
+            raise BadBackup(f"{folder} has format {stored['format']}. This version of Warledger reads format {FORMAT}.")
         made = Made(int(stored["begun"]), {str(name): (int(size), str(digest)) for name, (size, digest) in stored["files"].items()})
     except FileNotFoundError:
         raise BadBackup(f"There is no complete backup in {folder}.") from None
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise BadBackup(f"{folder / LIST} cannot be read.") from None
     if any(Path(name).is_absolute() or ".." in Path(name).parts for name in made.files):
-        raise BadBackup(f"{folder / LIST} names files outside of the backup.")
+        raise BadBackup(f"{folder / LIST} names files outside the backup.")
     return made
 
 
 def place(folder: Path, data: Path, replace: bool, progress: Progress = lambda size: None) -> Path | None:
-    """Put the files of a checked backup into a data folder that nobody uses. Return where its old files are now, if it had any.
+    """Put the files of a checked backup into an unused data folder. Return where its old files are now, or None if it had none.
 
-    Raises Unfit, OSError. Each file is copied before the first one is put in its place.
+    Raises Unfit, OSError. All files are copied before the first one is put in place.
     """
     old = [data / name for name in (STORE, losses.FOLDER, ADMIN_KEY) if (data / name).exists()]
     used = [one for one in old if one.is_file() or any(file.name[0] != "." for file in one.iterdir())]
     if used and not replace:
-        raise Unfit(f"{data} has data already. Choose another folder, or say --replace to move it aside.")
+        raise Unfit(f"{data} has data already. Choose another folder, or use --replace to move the data aside.")
     draft = data / ".restoring"
     shutil.rmtree(draft, ignore_errors=True)
     for name in listed(folder).files:
@@ -214,7 +214,7 @@ def place(folder: Path, data: Path, replace: bool, progress: Progress = lambda s
 
 
 def _copy(source: IO[bytes], size: int, target: Path, progress: Progress) -> None:
-    """Copy the first `size` bytes to a private file, and wait until they are on the disk."""
+    """Copy the first `size` bytes to a private file, and wait until they are on disk."""
     for folder in reversed([parent for parent in target.parents if not parent.exists()]):
         folder.mkdir(mode=0o700)
     with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as copy:
@@ -225,7 +225,7 @@ def _copy(source: IO[bytes], size: int, target: Path, progress: Progress) -> Non
         copy.flush()
         os.fsync(copy.fileno())
     if size:
-        raise Unfit(f"{target.name} became shorter while it was copied.")
+        raise Unfit(f"{target.name} shrank while it was copied.")
 
 
 def _sum(file: Path, progress: Progress = lambda size: None) -> tuple[int, str]:

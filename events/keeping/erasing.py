@@ -1,7 +1,7 @@
-"""Erasing: what was deleted from the store also leaves its append-only file, within a day.
+"""Erase deleted values from the append-only file within a day.
 
-The server keeps deleted values in the file until it rewrites it. A deletion leaves a mark in the data folder. `serve` lets the server
-rewrite the file when the mark is a day old, so players who come and go make it do that once a day at most.
+The file keeps deleted values until the server rewrites it. A deletion leaves a mark in the data folder. `serve` lets the server rewrite the
+file when the mark is a day old. So deletions cause at most one rewrite a day.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ log = structlog.get_logger("events")
 
 
 def note(data: Path) -> None:
-    """Note that something was deleted that must not stay in the files of the embedded store. A disk that is full has no room for it."""
+    """Mark that something was deleted that must leave the files of the embedded store. On a full disk this does nothing."""
     if (data / STORE / FILES).is_dir():
         with contextlib.suppress(OSError):
             (data / MARK).touch(mode=0o600, exist_ok=False)
@@ -39,10 +39,10 @@ def is_due(data: Path) -> bool:
 
 
 def erase(data: Path) -> bool:
-    """Let the server rewrite its files, and remove the mark. Return False if that fails; it is due again after `AGAIN` seconds."""
+    """Let the server rewrite its files, and remove the mark. Return False if that fails; the next try is due after `AGAIN` seconds."""
     mark, done = data / MARK, False
     with contextlib.suppress(StoreUnavailable, StoreRefused, OSError):
-        mark.unlink(missing_ok=True)  # first: what is deleted from now on may come too late for this rewrite
+        mark.unlink(missing_ok=True)  # first: this rewrite may miss what is deleted from now on
         done = rewrite_files(keeper_url(data))
     if not done:
         log.warning("files_not_rewritten")

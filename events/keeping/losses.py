@@ -1,4 +1,4 @@
-"""Losses: what the embedded store has lost, in a file of the data folder. They are told until an operator accepts them."""
+"""Record what the embedded store has lost, in a file of the data folder. The service reports losses until an operator accepts them."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from events.keeping import durable
 
 FOLDER = "journal"
 
-GONE = "gone"  # an entry of the journal is missing
+GONE = "gone"  # an entry in the journal is missing
 REPLACED = "replaced"  # another entry has its version
-DAMAGED = "damaged"  # its digest is stored, but other bytes changed
-CUT = "cut"  # it was in the damaged end of the append-only file, and was not in the journal yet
+DAMAGED = "damaged"  # its digest is the same, but other bytes changed
+CUT = "cut"  # it was in the damaged end of the append-only file, and not in the journal yet
 
 _FILE = "losses.json"
 _ACCEPTED = "accepted.ndjson"
@@ -28,7 +28,7 @@ _NAMED = 5
 
 
 class Loss(NamedTuple):
-    """Lost entries of a match, from version `first` to `last`. `digest` is that of the last one, if it is known. `found`: ms since 1970."""
+    """Lost entries of a match, from version `first` to `last`. `digest`: of the last one, if known. `found`: ms since 1970."""
 
     match: str
     first: int
@@ -39,9 +39,9 @@ class Loss(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """An end of the append-only file that was cut off, or would have to be: the file, where, how many bytes, and where they are kept.
+    """An end of the append-only file that was cut off, or must be. `at`: the byte. `size`: how many bytes. `kept`: where they are kept.
 
-    `entries`: how many entries could be read in it. `players`: the ids of players whose fields were in it.
+    `entries`: the number of readable entries in it. `players`: the ids of players with fields in it.
     """
 
     file: str
@@ -54,7 +54,7 @@ class Cut(NamedTuple):
 
 
 class Losses(NamedTuple):
-    """All that is lost and was not accepted yet. `refused`: a cut that an operator must decide on; the store cannot start before."""
+    """All losses that are not accepted yet. `refused`: a cut that an operator must decide on before the store can start."""
 
     losses: list[Loss] = []
     cuts: list[Cut] = []
@@ -86,7 +86,7 @@ class Losses(NamedTuple):
 
 
 def read(data: Path) -> Losses:
-    """Return the losses of a data folder. A file that cannot be read counts as empty."""
+    """Return the losses of a data folder. An unreadable file counts as empty."""
     file = data / FOLDER / _FILE
     try:
         found = file.stat()
@@ -97,7 +97,7 @@ def read(data: Path) -> Losses:
 
 @lru_cache(maxsize=8)
 def _read(file: Path, *state: int) -> Losses:
-    """Return the losses in a file. It is replaced by another one whenever they change, so the `state` of the file names its content."""
+    """Return the losses in a file. Each change replaces the file, so its `state` identifies its content."""
     try:
         stored = json.loads(file.read_bytes())
         return Losses(
@@ -110,9 +110,9 @@ def _read(file: Path, *state: int) -> Losses:
 
 
 def note_removal(data: Path, match: str) -> None:
-    """Note that a match is about to be removed on purpose, so that the journal does not take it for lost, also if it does not run now.
+    """Note that a match will be removed on purpose, so the journal does not take it for lost, even if it does not run now.
 
-    Without a journal in the data folder nothing is noted. Raises OSError.
+    Without a journal in the data folder this does nothing. Raises OSError.
     """
     if (data / FOLDER).is_dir():
         with _locked(data / FOLDER), (data / FOLDER / _REMOVED).open("ab") as file:
@@ -120,7 +120,7 @@ def note_removal(data: Path, match: str) -> None:
 
 
 def removals(data: Path) -> set[str]:
-    """Return the matches whose removal is noted."""
+    """Return the matches with noted removals."""
     try:
         return set((data / FOLDER / _REMOVED).read_text().split())
     except OSError:
@@ -128,7 +128,7 @@ def removals(data: Path) -> set[str]:
 
 
 def forget_removals(data: Path, done: Set[str]) -> None:
-    """Drop the notes of removals that are done. Raises OSError."""
+    """Drop the notes of finished removals. Raises OSError."""
     if done:
         with _locked(data / FOLDER):
             left = removals(data) - done
@@ -136,7 +136,7 @@ def forget_removals(data: Path, done: Set[str]) -> None:
 
 
 def update(data: Path, change: Callable[[Losses], Losses]) -> Losses:
-    """Change the losses of a data folder in one step, and return them. Several processes may do so. Raises OSError."""
+    """Change the losses of a data folder atomically, and return them. Several processes may do so. Raises OSError."""
     folder = data / FOLDER
     folder.mkdir(mode=0o700, exist_ok=True)
     with _locked(folder):
@@ -149,17 +149,14 @@ def update(data: Path, change: Callable[[Losses], Losses]) -> Losses:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Keep other processes from changing what is lost or removed until the end of the block. Raises OSError."""
+    """Lock the losses and removals against changes by other processes until the end of the block. Raises OSError."""
     with (folder / ".losses.lock").open("ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
 def add(data: Path, found: Iterable[Loss]) -> None:
-    """Add losses to those of a data folder. Entries that were cut off and turn out to be in the journal are not named twice.
-
-    Raises OSError.
-    """
+    """Add losses to those of a data folder. Entries that were cut off and are also in the journal are recorded once. Raises OSError."""
     new = list(found)
     if not new:
         return
@@ -181,7 +178,7 @@ def _is_known(loss: Loss, known: Iterable[Loss]) -> bool:
 
 
 def accept(data: Path) -> Losses:
-    """Move the losses of a data folder to the file of accepted ones, and return them. Raises OSError."""
+    """Move the losses of a data folder to the file of accepted losses, and return them. Raises OSError."""
     accepted = read(data)
     if accepted:
         with (data / FOLDER / _ACCEPTED).open("ab") as file:
@@ -205,7 +202,7 @@ def ranges(entries: Iterable[tuple[str, int]]) -> list[tuple[str, int, int]]:
 
 
 def sentence(data: Path, losses: Losses) -> str:
-    """Return what is lost, and what to do about it, in sentences for people; empty if nothing is."""
+    """Return what is lost and what to do about it, in sentences for people; "" if nothing is lost."""
     said = []
     if losses.refused is not None:
         said.append(refusal(losses.refused))
@@ -221,12 +218,12 @@ def sentence(data: Path, losses: Losses) -> str:
         players = f", with the players {', '.join(done.players)}," if done.players else ""
         said.append(f"{done.size} bytes{players} were cut off the damaged end of {done.file}; they are kept in {done.kept}.")
     if losses:
-        said.append(f"{data / FOLDER / _FILE} has the whole list; `./run repair --accept` ends this message.")
+        said.append(f"{data / FOLDER / _FILE} has the full list. `./run repair --accept` ends this message.")
     return " ".join(said)
 
 
 def about(loss: Loss) -> str:
-    """Return what is lost of a match, in a sentence for people."""
+    """Return a loss of a match, in a sentence for people."""
     entries = f"The entry {loss.first}" if loss.first == loss.last else f"The entries {loss.first} to {loss.last}"
     was, were = ("was", "is") if loss.first == loss.last else ("were", "are")
     if loss.what == CUT:
@@ -240,7 +237,7 @@ def about(loss: Loss) -> str:
 
 
 def refusal(cut: Cut) -> str:
-    """Return why the store does not start, and what to do about it, in sentences for people."""
+    """Return why the store does not start and what to do about it, in sentences for people."""
     entries = _number(cut.entries, "entry", "entries")
     return (
         f"The append-only file {cut.file} of the store is damaged at byte {cut.at}, and {entries} after that would be lost. "

@@ -1,8 +1,8 @@
-"""The journal: which entries the store has had, written outside the store. So a loss in the store is found and named.
+"""Keep the journal: a list, outside the store, of all entries that the store has had. So losses of the store are found and named.
 
-Each line has a match, a version, the digest of that entry, a hash of its bytes, and a checksum of the line. Lines are written soon after
-each append, by a process of their own (workers/seal.py). The files `newest` and `older` have the newest lines, `heads` the last one of each
-match. A line for a version that is not above the last one replaces the lines from that version on; version 0 says that there is no match.
+Each line has a match, a version, the digest of that entry, a hash of its bytes, and a checksum of the line. A separate process writes lines
+soon after each append (workers/seal.py). The files `newest` and `older` have the newest lines. `heads` has the last line of each match. A
+line whose version is not above the last one replaces the lines from that version on. Version 0 means that there is no match.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from events.store import Store
 from events.store.log import PAGE
 from games.patterns import MATCH, matches
 
-GENERATION = 4_000_000  # bytes of the newest file before another one is begun
+GENERATION = 4_000_000  # bytes of the newest file before the next one begins
 _CHUNK = 200
 _NONE = "-"
 _LINE = re.compile(rb"(%b) (0|[1-9][0-9]{0,14}) ([0-9a-f]{64}|-) ([0-9a-f]{16}) ([0-9a-f]{8})" % MATCH.encode())
@@ -35,21 +35,21 @@ T = TypeVar("T")
 
 
 class Mark(NamedTuple):
-    """What the journal has of one entry: its digest, and the first 64 bits of the SHA-256 of its bytes in hex."""
+    """An entry in the journal: its digest, and the first 64 bits of the SHA-256 of its bytes, in hex."""
 
     digest: str
     check: str
 
 
 class Known(NamedTuple):
-    """What the journal has of one match: the last version, and the marks of the versions that it still has."""
+    """A match in the journal: its last version, and the marks of the versions that the journal still has."""
 
     version: int
     marks: dict[int, Mark]
 
 
 class Found(NamedTuple):
-    """The result of a comparison: how many matches and entries the journal has, and what the store has lost of them."""
+    """The result of a comparison: how many matches and entries the journal has, and which of them the store has lost."""
 
     matches: int
     entries: int
@@ -83,7 +83,7 @@ class Journal:
         self._versions = {match: known.version for match, known in read(self._folder).items()}
 
     def close(self) -> None:
-        """Write everything to the disk and let another process keep the journal."""
+        """Sync everything to disk, and let another process keep the journal."""
         self.sync()
         if self._newest is not None:
             self._newest.close()
@@ -96,11 +96,11 @@ class Journal:
             del self._versions[match]
 
     def version(self, match: str) -> int:
-        """Return the last version of a match in the journal; 0 if there is none."""
+        """Return the last version of a match in the journal, or 0."""
         return self._versions.get(match, 0)
 
     def add(self, store: Store, wanted: Iterable[str]) -> int:
-        """Write what the journal does not have yet of some matches. Return how many entries that is. Raises StoreUnavailable, OSError."""
+        """Write the new entries of some matches to the journal. Return how many. Raises StoreUnavailable, OSError."""
         written = 0
         for chunk in _batched(wanted, _CHUNK):
             spans = store.log.spans([(match, self.version(match) + 1, _LAST) for match in chunk])
@@ -112,9 +112,9 @@ class Journal:
         return written
 
     def compare(self, store: Store) -> Found:
-        """Compare the journal with the store, record what is lost, and write what is new.
+        """Compare the journal with the store, record losses, and write new entries.
 
-        Afterwards the journal says what the store has. Raises StoreUnavailable, OSError.
+        Afterwards the journal agrees with the store. Raises StoreUnavailable, OSError.
         """
         had = read(self._folder)
         removed = losses.removals(self._data)
@@ -147,7 +147,7 @@ class Journal:
         return Found(len(self._versions), sum(self._versions.values()), lost)
 
     def _write_anew(self, store: Store, match: str, first: int, head: int) -> None:
-        """Replace the lines of a match from version `first` on by what the store has, so that its losses are found only once."""
+        """Replace the lines of a match from version `first` on by those of the store, so that a loss is found only once."""
         self._versions.pop(match, None)
         place, lines = first, []
         while place <= head and (entries := store.log.spans([(match, place, head)])[0]):
@@ -158,7 +158,7 @@ class Journal:
         self._write(lines or [_nothing(match)])
 
     def _write(self, lines: Iterable[tuple[str, int, Mark]]) -> None:
-        """Append lines, so that they survive the end of this process; `sync` makes them survive a power cut."""
+        """Append lines. They survive the end of this process. After `sync` they also survive a power cut."""
         lines = list(lines)
         if not lines:
             return
@@ -167,7 +167,7 @@ class Journal:
             self._newest = self._opened()
         try:
             self._newest.write(text)
-        except OSError:  # half a line may be there; the next one begins with an end of line
+        except OSError:  # half a line may be there, so the next write begins with a newline
             self._newest.close()
             self._newest = None
             raise
@@ -177,7 +177,7 @@ class Journal:
             self._turn_over()
 
     def sync(self) -> None:
-        """Wait until everything is on the disk. Raises OSError."""
+        """Wait until everything is on disk. Raises OSError."""
         if self._newest is not None:
             os.fsync(self._newest.fileno())
 
@@ -188,7 +188,7 @@ class Journal:
         return file
 
     def _turn_over(self) -> None:
-        """Keep the last line of each match of the older file, drop the rest of it, and begin a new file."""
+        """Keep the last line of each match in the older file, drop its other lines, and begin a new file."""
         assert self._newest is not None
         heads = read(self._folder, ("heads", "older"))
         lines = [_line(match, known.version, known.marks[known.version]) for match, known in sorted(heads.items())]
@@ -200,12 +200,12 @@ class Journal:
 
 
 def _nothing(match: str) -> tuple[str, int, Mark]:
-    """Return the line that says that there is no match."""
+    """Return the line for a match that does not exist."""
     return match, 0, Mark(_NONE, "0" * 16)
 
 
 def read(folder: Path, files: Iterable[str] = ("heads", "older", "newest")) -> dict[str, Known]:
-    """Return what the journal has, by match. Lines that are torn or damaged are skipped. Raises OSError."""
+    """Return the content of the journal by match. Torn or damaged lines are skipped. Raises OSError."""
     found: dict[str, Known] = {}
     for name in files:
         for match, version, mark in _lines(folder / name):
@@ -242,7 +242,7 @@ def _line(match: str, version: int, mark: Mark) -> bytes:
 
 
 def _stored(store: Store, had: dict[str, Known]) -> dict[str, tuple[int, dict[int, bytes]]]:
-    """Return the head of each match, and the bytes of its entries whose versions have marks."""
+    """Return the head of each match in the store, and the bytes of its entries that have marks."""
     found: dict[str, tuple[int, dict[int, bytes]]] = {}
     for match, (head, raw) in zip(had, store.log.newest(list(had)), strict=True):
         found[match] = head, {head: raw} if head else {}
@@ -254,9 +254,9 @@ def _stored(store: Store, had: dict[str, Known]) -> dict[str, tuple[int, dict[in
 
 
 def _lost(match: str, known: Known, head: int, stored: dict[int, bytes], now: int) -> tuple[int, list[Loss]]:
-    """Return what the store has lost of a match, and from which version on.
+    """Return the first version that the store has lost of a match, and the losses.
 
-    Each digest covers all entries before. So an entry before an intact one has not been replaced, and all after a replaced one have been.
+    Each digest covers all entries before. So no entry before an intact one was replaced, and every entry after a replaced one was.
     """
     now_stored = {version: mark_of(stored[version]) for version in known.marks if version in stored}
     intact = max((version for version, mark in now_stored.items() if mark == known.marks[version]), default=0)

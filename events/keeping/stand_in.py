@@ -1,6 +1,6 @@
-"""A stand-in for the embedded store while its disk cannot be written: a server in memory over a copy of the newest file.
+"""Run a stand-in for the embedded store while its disk cannot be written: a server in memory, over a copy of the newest file.
 
-It answers reads and refuses every write. The store itself ends when it cannot write, and cannot start again on such a disk.
+It answers reads and refuses all writes. The store itself ends when it cannot write, and cannot start on such a disk.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from events.lifeline import end_with
 
 
 def private_folder() -> Path | None:
-    """Return a folder that only this user can enter, in memory if possible, else in the temporary directory; None if there is none."""
+    """Return a folder that only this user can enter, in memory if possible, else in the temporary directory, or None."""
     for place in (Path("/dev/shm"), Path(tempfile.gettempdir())):
         folder = place / f"warledger-{os.geteuid()}"
         with contextlib.suppress(OSError, embedded.NoServer):
@@ -30,7 +30,7 @@ def private_folder() -> Path | None:
 
 
 def can_write(folder: Path) -> bool:
-    """Return False if nothing can be written to the disk of a folder, for any other reason than that it is full."""
+    """Return False if the disk of a folder cannot be written, for another reason than a full disk."""
     try:
         with (folder / ".probe").open("wb", buffering=0) as probe:
             probe.write(b".")
@@ -41,7 +41,7 @@ def can_write(folder: Path) -> bool:
 
 
 def has_failed(folder: Path) -> bool:
-    """Return True if the disk of a folder has failed, as the system says, so that it can only be read."""
+    """Return True if the system reports that the disk of a folder is read-only after a failure."""
     with contextlib.suppress(OSError):
         device = folder.stat().st_dev
         number = f"{os.major(device)}:{os.minor(device)}"
@@ -53,7 +53,7 @@ def has_failed(folder: Path) -> bool:
 
 
 def start(data: Path, place: Path) -> subprocess.Popen[bytes]:
-    """Start a stand-in for the store of a folder, with its files and its socket, `redis.sock`, in another folder. Raises OSError."""
+    """Start a stand-in for the store of `data`. Its files and its socket, `redis.sock`, are in `place`. Raises OSError."""
     store = (data / embedded.STORE).resolve()
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(mode=0o700)
@@ -66,7 +66,7 @@ def start(data: Path, place: Path) -> subprocess.Popen[bytes]:
 
 
 def _copy(files: Path, place: Path) -> None:
-    """Copy the newest of some append-only files, whose torn end a server cuts off, and link to the rest, which it only reads."""
+    """Copy the newest append-only file, since a server cuts off its torn end. Link the others, which a server only reads."""
     place.mkdir(mode=0o700)
     manifest = next(files.glob("*.manifest"), files / "manifest")
     shutil.copyfile(manifest, place / manifest.name)

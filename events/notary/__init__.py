@@ -1,1 +1,1 @@
-"""What the server signs: keys, the log of the server and its witnesses, notes beside matches."""
+"""What the server signs: its keys, the server's log with its witnesses, and the side logs of matches."""

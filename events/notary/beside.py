@@ -1,7 +1,7 @@
-"""The side log of a match: refused actions of its seats, and what staff was shown that others do not see. None of it is a version.
+"""Keep the side log of a match: refused actions of its seats, and reads of hidden information by staff. It is not part of the match's log.
 
-Neither ever disturbs play. Refused actions are written in the background, so a process that ends takes those of its last second with it.
-A read is written before its answer is sent.
+It never disturbs play. Refused actions are written in the background, so a process that dies loses those of its last second. A read is
+written before its answer is sent.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from evidence.statements import read_text
 from record.entries import NotCanonical, canonical
 
 PAUSE = 0.5  # seconds between two writes of refused actions
-WAITING = 4096  # refused actions that a process holds until they are written
-WHOLE = 1000  # bytes of the canonical JSON of an action that is kept whole
-AGAIN = 60.0  # seconds in which the same read of the same version by the same reader is one read
+WAITING = 4096  # refused actions that wait in a process at most
+WHOLE = 1000  # bytes: a longer action in canonical JSON is kept as a hash
+AGAIN = 60.0  # seconds within which the same read of the same version by the same reader counts once
 
 log = structlog.get_logger("events")
 
 
 class RefusedAction(NamedTuple):
-    """An action of a seat that was refused. `player` had the seat, and `version` was that of the match.
+    """A refused action of a seat. `player` had the seat. `version`: the version of the match. `at`: when it was received (ms since 1970).
 
-    `at` is when it was received, in ms since 1970. A large action, or one without canonical JSON, is None; then `sha256` is a hash of it.
+    A large action, or one without canonical JSON, is not kept. Its `action` is None, and `sha256` is its hash.
     """
 
     seat: str
@@ -50,24 +50,24 @@ class RefusedAction(NamedTuple):
     rule: str | None
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as answers and dossiers have it: with `action` or `sha256`."""
+        """Return it in the form of answers and dossiers: with `action` or `sha256`."""
         left_out = "sha256" if self.sha256 is None else "action"
         return {name: value for name, value in self._asdict().items() if name != left_out}
 
 
 class RefusedActions(NamedTuple):
-    """The refused actions that are kept of a match, the oldest first, and how many are not kept any more."""
+    """The kept refused actions of a match, oldest first. `dropped`: how many are no longer kept."""
 
     refused: list[RefusedAction]
     dropped: int
 
     def of(self, seats: Collection[str]) -> RefusedActions:
-        """Return those of some seats, for a viewer who may not know how often others were refused."""
+        """Return the refused actions of some seats, for a viewer who may not know how often other seats were refused."""
         return RefusedActions([refused for refused in self.refused if refused.seat in seats], 0)
 
 
 class Read(NamedTuple):
-    """The reads of one kind by one reader, the id of a player or `admin`: how many, and the signed notes of the first and the newest."""
+    """The reads of one kind by one reader (a player's id, or `admin`): how many, and the signed notes of the first and the newest."""
 
     reader: str
     what: str
@@ -76,12 +76,12 @@ class Read(NamedTuple):
     newest: str
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as answers have it."""
+        """Return it in the form of answers."""
         return {"reader": self.reader, "what": self.what, "count": self.number, "first": self.first, "newest": self.newest}
 
 
 class SideLog:
-    """Writes and reads the side logs of matches. Shared by the threads of a process."""
+    """Writes and reads the side logs of matches. The threads of a process share it."""
 
     def __init__(self, store: Store, signer: Signer, clock: Clock) -> None:
         self._stored = store.sidelog
@@ -95,17 +95,17 @@ class SideLog:
         self._known: TTLCache[tuple[str, str, str, int], bool] = TTLCache(WAITING, AGAIN)
 
     def refusals(self, match: str) -> RefusedActions:
-        """Return the refused actions of a match that have been written. Raises StoreUnavailable."""
+        """Return the written refused actions of a match. Raises StoreUnavailable."""
         found = self._stored.refusals(match)
         refused = [RefusedAction(**{"action": None, "sha256": None, **orjson.loads(raw)}) for raw in found.refused]
         return RefusedActions(refused, found.dropped)
 
     def reads(self, match: str) -> list[Read]:
-        """Return what staff was shown of a match, by reader and kind. Raises StoreUnavailable."""
+        """Return the reads of a match by staff, by reader and kind. Raises StoreUnavailable."""
         return [Read(*found) for found in self._stored.reads(match)]
 
     def note_refusal(self, match: str, seat: str, player: str, version: int, at: int, action: Any, code: str, rule: str | None) -> None:
-        """Keep a refused action soon. It costs the caller no round trip, and never fails."""
+        """Queue a refused action to be written soon. This costs no round trip and never fails."""
         whole, hashed = _encoded(action)
         refused = RefusedAction(seat, player, version, at, action if whole else None, hashed, code, rule)
         text = orjson.dumps(refused.as_json(), option=orjson.OPT_SORT_KEYS)
@@ -119,7 +119,7 @@ class SideLog:
                 self._thread.start()
 
     def note_read(self, match: str, version: int, reader: str, what: str) -> None:
-        """Keep that staff is about to be shown what is hidden at this version. Raises StoreUnavailable: then it must not be shown."""
+        """Record a read before staff is shown hidden information. Raises StoreUnavailable; then the information must not be shown."""
         place = match, reader, what, version
         with self._lock:
             if place in self._known:
@@ -130,7 +130,7 @@ class SideLog:
             self._known[place] = True
 
     def flush(self) -> None:
-        """Write the refused actions that wait. What the store does not take now waits on."""
+        """Write the waiting refused actions. If the store does not take them, they wait on."""
         with self._lock:
             waiting, self._waiting, self._count = self._waiting, {}, 0
             lost, self._lost = self._lost, 0
@@ -143,7 +143,7 @@ class SideLog:
                     self._stored.add_refusals(match, refused.kept, refused.dropped)
             except StoreUnavailable:
                 away = True
-            except Exception as error:  # noqa: BLE001 - the others are still to be written; only the type is logged, since a text may hold secrets
+            except Exception as error:  # noqa: BLE001 - the others must still be written; the text of an error may contain secrets
                 log.error("refusals_lost", match=match, number=len(refused.kept), error=type(error).__name__)
             if away:
                 self._put_back(match, refused)
@@ -158,7 +158,7 @@ class SideLog:
             self._count = sum(len(one.kept) for one in self._waiting.values())
 
     def _run(self) -> None:
-        """Write what waits until nothing does."""
+        """Write waiting actions until none is left."""
         while True:
             time.sleep(PAUSE)
             self.flush()
@@ -169,7 +169,7 @@ class SideLog:
 
 
 class _Waiting:
-    """Refused actions of a match that wait to be written: no more than will be kept of them."""
+    """Refused actions of a match that wait to be written, at most as many as will be kept."""
 
     __slots__ = ("dropped", "kept")
 
@@ -178,7 +178,7 @@ class _Waiting:
         self.dropped = 0
 
     def add(self, seat: str, text: bytes) -> int:
-        """Add one. Return how many more wait than before."""
+        """Add one. Return by how much the number of waiting actions grew."""
         of_seat = [place for place, (other, _) in enumerate(self.kept) if other == seat]
         full = len(of_seat) == MOST_OF_SEAT or len(self.kept) == MOST
         if full:
@@ -189,7 +189,7 @@ class _Waiting:
 
 
 def _encoded(action: Any) -> tuple[bool, str | None]:
-    """Return True for an action that is kept whole, else False and a SHA-256 of it in hex."""
+    """Return (True, None) for an action that is kept whole, else (False, its SHA-256 in hex)."""
     try:
         text = canonical(action)
     except NotCanonical:

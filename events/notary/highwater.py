@@ -1,6 +1,6 @@
-"""The mark: how far the server's log has been signed, in a file beside the keys that sign it. It is written before anything is signed.
+"""Keep the high-water mark of the server's log: how far it is signed. It is in a file next to the keys, written before each signature.
 
-It is neither in the store nor in a backup. So a store that comes back older, as from a backup, does not lead to a second history: whoever
+The mark is neither in the store nor in a backup. So an older store, such as a restored backup, does not lead to a second history: whoever
 has the key also has the mark, and signs nothing that does not continue it.
 """
 
@@ -27,11 +27,11 @@ FORKED = "forked"  # the store has other leaves than were signed
 
 
 class Unreadable(Exception):
-    """The file of marks is damaged, so that nothing may be signed. The text says which file."""
+    """The file of marks is damaged, so nothing may be signed. The text says which file."""
 
 
 class Mark(NamedTuple):
-    """How far a log of the server has been signed: a checkpoint. `stopped` is OLDER or FORKED if it cannot go on, `found` the size in the
+    """How far a server's log is signed: a checkpoint. `stopped`: OLDER or FORKED if the log cannot go on; then `found` is its size in the
     store."""
 
     checkpoint: Checkpoint
@@ -40,7 +40,7 @@ class Mark(NamedTuple):
 
 
 def read(folder: Path, origin: str) -> Mark:
-    """Return the mark of a log of the server; the empty tree if there is none. Raises Unreadable, OSError."""
+    """Return the mark of a server's log, or the empty tree if there is none. Raises Unreadable, OSError."""
     stored = _read(folder).get(origin)
     if stored is None:
         return Mark(Checkpoint(origin, 0, EMPTY))
@@ -52,7 +52,7 @@ def read(folder: Path, origin: str) -> Mark:
 
 
 def keep(folder: Path, mark: Mark) -> None:
-    """Write the mark of a log of the server, so that it survives a power cut. Call it within `alone`. Raises Unreadable, OSError."""
+    """Write the mark of a server's log durably. Call this within `alone`. Raises Unreadable, OSError."""
     marks = _read(folder)
     size, root = mark.checkpoint.size, base64.b64encode(mark.checkpoint.root).decode()
     new = {"size": size, "root": root, "stopped": mark.stopped, "found": mark.found}
@@ -63,7 +63,7 @@ def keep(folder: Path, mark: Mark) -> None:
 
 @contextmanager
 def alone(folder: Path, what: str) -> Iterator[bool]:
-    """Keep other processes that share the folder from doing something until the end of the block. Yield False if another one does it now.
+    """Lock something for this process until the end of the block. Yield False if another process with the same folder has the lock.
 
     Raises OSError.
     """
@@ -78,7 +78,7 @@ def alone(folder: Path, what: str) -> Iterator[bool]:
 
 
 def as_json(folder: Path, origin: str) -> dict[str, Any]:
-    """Return why a log of the server does not go on, in words and numbers, for /readyz; nothing if it does."""
+    """Return why a server's log cannot go on, as JSON for /readyz; {} if it can."""
     try:
         mark = read(folder, origin)
     except (Unreadable, OSError):
@@ -87,7 +87,7 @@ def as_json(folder: Path, origin: str) -> dict[str, Any]:
 
 
 def sentence(folder: Path, origin: str) -> str:
-    """Return why a log of the server does not go on, and what to do about it, in sentences for people; empty if it does."""
+    """Return why a server's log cannot go on and what to do about it, in sentences for people; "" if it can."""
     try:
         mark = read(folder, origin)
     except (Unreadable, OSError) as reason:
@@ -96,11 +96,11 @@ def sentence(folder: Path, origin: str) -> str:
     if not mark.stopped:
         return ""
     what = {
-        OLDER: f"The store has {mark.found} leaves of the log {origin}, and {size} were signed: it is older, as from a backup.",
+        OLDER: f"The store has {mark.found} leaves of the log {origin}, but {size} were signed. It is older, like a restored backup.",
         FORKED: f"The store has other leaves of the log {origin} than the {size} that were signed.",
     }[mark.stopped]
     return (
-        f"{what} The log stands, because to go on would give it a second history. "
+        f"{what} The log has stopped, because going on would give it a second history. "
         "Bring back the newer store, or begin a new log: `./run keys rotate --name` with another name."
     )
 
@@ -119,4 +119,4 @@ def _read(folder: Path) -> dict[str, Any]:
 
 
 def _damaged(folder: Path) -> Unreadable:
-    return Unreadable(f"{folder / FILE} is damaged. Bring it back from a copy: without it nobody knows what was signed.")
+    return Unreadable(f"{folder / FILE} is damaged. Restore it from a copy. Without it, nobody knows what was signed.")

@@ -1,8 +1,8 @@
-"""Leaves: what the server's log says of a match, and when it says it.
+"""Make the leaves of a match for the server's log, and decide when they are due.
 
-A leaf names an entry by its digest: when the match begins, when it ends, and at the latest an hour after an entry that no leaf covers.
-While a match is hidden from spectators, the leaves between are sealed, and come each hour after its creation whether it has moved or not.
-So neither their content nor their times tell anything. docs/auditing.md describes them for other languages.
+A leaf names an entry by its digest. A match gets one when it begins, one when it ends, and one at most an hour after an entry that no leaf
+covers. While a match is hidden from spectators, the leaves in between are sealed. They come every hour after its creation, even if nothing
+happened. So neither their content nor their times reveal anything. docs/auditing.md describes leaves for other languages.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _DIGEST = re.compile("[0-9a-f]{64}")
 
 
 class Facts(NamedTuple):
-    """What a leaf needs of a match: id, commitment, when it was created, and whether it is hidden from spectators."""
+    """The facts of a match for its leaves. `digest`: of the first entry. `hidden`: the match is hidden from spectators."""
 
     match: str
     commitment: str
@@ -37,14 +37,14 @@ class Facts(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """The leaves of a match that are due now, and when the next one is due, if any."""
+    """The leaves of a match that are due now. `later`: when the next one is due, or None."""
 
     leaves: list[NewLeaf]
     later: int | None
 
 
 def wanted_at(first: Position, last: Position) -> int | None:
-    """Return when the next leaf of a match is due after an append, whose entries lead to the positions `first` to `last`."""
+    """Return when the next leaf of a match is due after an append, or None. The append led to the positions `first` to `last`."""
     if last.ended:
         return last.at
     if first.version == 1:
@@ -55,7 +55,7 @@ def wanted_at(first: Position, last: Position) -> int | None:
 def still_wanted_at(position: Position, uncovered: int | None, logged: Sequence[Logged]) -> int | None:
     """Return when the next leaf of a match is due, or None. `logged` are the leaves that exist.
 
-    `uncovered` is the time of the first entry that no leaf covers, if there is one.
+    `uncovered` is the time of the first entry that no leaf covers, or None.
     """
     names = {leaf.name for leaf in logged}
     if f"{BEGIN}:1" not in names:
@@ -74,7 +74,7 @@ def covered(logged: Sequence[Logged]) -> int:
 
 
 def facts_of(first: Entry) -> Facts:
-    """Return what the first entry of a match says. Raises Unreadable for one that cannot be the first."""
+    """Return the facts in the first entry of a match. Raises Unreadable if it cannot be the first."""
     try:
         made = first.events[0]
         table: Any = {"spectators": made.get("spectators", BLANK["spectators"])}
@@ -87,10 +87,10 @@ def facts_of(first: Entry) -> Facts:
 
 
 def plan(facts: Facts, last: Entry, ended: bool, logged: Sequence[Logged], since: int, now: int, secret: str | None) -> Plan:
-    """Return the leaves of a match that are due now, and when the next one is due. `last` is the last entry of the match.
+    """Return the leaves of a match that are due now, and when the next one is due. Raises Unreadable.
 
-    `ended`: the match is over or closed; an entry that comes after its end is in a leaf at once, too. `since` is the moment at which a leaf
-    was wanted. `secret` is that of the match, which is needed for sealed leaves only. Raises Unreadable.
+    `last`: the last entry of the match. `ended`: the match is over or closed; a later entry then gets a leaf at once. `since`: when a leaf
+    became due. `secret`: the secret of the match, needed only for sealed leaves.
     """
     if not _is_hash(last.digest) or last.version < 1:
         raise Unreadable("it has no digest")
@@ -118,12 +118,12 @@ def plan(facts: Facts, last: Entry, ended: bool, logged: Sequence[Logged], since
 
 
 def opened(match: str, leaf: Logged) -> dict[str, Any]:
-    """Return what is inside a sealed leaf."""
+    """Return the content of a sealed leaf."""
     return _inside(match, leaf.version, leaf.digest, leaf.at, int(leaf.name.partition(":")[2]))
 
 
 def seal(secret: str, inside: dict[str, Any]) -> str:
-    """Return the seal over what is inside a leaf, in hex."""
+    """Return the seal of the content of a leaf, in hex."""
     salt = hmac.digest(blind_key(bytes.fromhex(secret)), b"log:%d" % inside["version"], "sha256")
     return sha256(salt + canonical(inside)).hexdigest()
 
@@ -154,7 +154,7 @@ def _sealed(facts: Facts, last: Entry, hour: int, now: int, secret: str | None) 
 
 
 def _inside(match: str, version: int, digest: str, at: int, hour: int) -> dict[str, Any]:
-    # Without the hour, the seals of a match that has not moved would be equal.
+    # Without the hour, equal seals would reveal that nothing happened in between.
     return {"at": at, "digest": digest, "hour": hour, "kind": HOUR, "match": match, "version": version}
 
 

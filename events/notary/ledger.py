@@ -1,6 +1,6 @@
-"""The server's log: one Merkle log for the whole server, which says of each match what its digests were, and can prove it.
+"""Read the server's log: one Merkle log for the whole server, which records digests of every match and proves them.
 
-It is read here. It grows in events/notary/sequencing.py. Only what a published checkpoint covers is shown.
+The log grows in events/notary/sequencing.py. Readers see only leaves that a published checkpoint covers.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PAGE = 100  # leaves
 
 
 class Shown(NamedTuple):
-    """The server's log as it is shown: its origin, how many leaves it has, and the signed checkpoint of these."""
+    """The published part of a server's log: its origin, its number of leaves, and the signed checkpoint."""
 
     origin: str
     size: int
@@ -31,9 +31,9 @@ class Shown(NamedTuple):
 
 
 def shown(platform: Platform, origin: str = "") -> Shown:
-    """Return the server's log of an origin as it is shown; without one, of the server by its present name.
+    """Return the published part of the log with this origin. The default is the current name of the server.
 
-    Raises NotInLog before its first checkpoint, StoreUnavailable.
+    Raises NotInLog before the first checkpoint, StoreUnavailable.
     """
     origin = origin or platform.signer.name
     state = platform.store.server_logs.state(origin)
@@ -43,7 +43,7 @@ def shown(platform: Platform, origin: str = "") -> Shown:
 
 
 def tile(platform: Platform, level: int, number: int, width: int) -> bytes:
-    """Return the bytes of the first hashes of a tile. Raises NotInLog if the server's log has fewer, StoreUnavailable."""
+    """Return the bytes of the first `width` hashes of a tile. Raises NotInLog if the log has fewer, StoreUnavailable."""
     log = shown(platform)
     if not 0 < width <= tiles.width_of(level, number, log.size):
         raise NotInLog(reason="it has no such tile yet")
@@ -51,7 +51,7 @@ def tile(platform: Platform, level: int, number: int, width: int) -> bytes:
 
 
 def bundle(platform: Platform, number: int, width: int) -> bytes:
-    """Return the first leaves of a bundle of 256. Raises NotInLog if the server's log has fewer, StoreUnavailable."""
+    """Return the first `width` leaves of a bundle of 256. Raises NotInLog if the log has fewer, StoreUnavailable."""
     log = shown(platform)
     if not 0 < width <= tiles.width_of(0, number, log.size):
         raise NotInLog(reason="it has no such entries yet")
@@ -59,9 +59,9 @@ def bundle(platform: Platform, number: int, width: int) -> bytes:
 
 
 def consistency(platform: Platform, first: int, second: int) -> list[bytes]:
-    """Return the proof that the server's log with `first` leaves is the beginning of that with `second`.
+    """Return the proof that the server's log with `second` leaves continues the log with `first` leaves.
 
-    Raises NotInLog if these are no sizes of it, StoreUnavailable.
+    Raises NotInLog if the log does not have these sizes, StoreUnavailable.
     """
     log = shown(platform)
     if not 0 <= first <= second <= log.size:
@@ -74,9 +74,9 @@ def leaves(
 ) -> list[dict[str, Any]]:
     """Return the leaves of a match by index, each as `{"index", "leaf", "proof"}`, with the proof as text (evidence/checkpoints.py).
 
-    A sealed leaf also has `opened`: what is inside if the viewer knows everything that is (`opens`: it has a seat) or the match has ended,
-    else None. `first` is an index, `limit` a number of leaves, `origin` that of an earlier log. Raises NotInLog before the first
-    checkpoint, StoreUnavailable.
+    A sealed leaf also has `opened`: its content if the viewer has a seat (`opens`) or the match has ended, else None. `first`: the first
+    index. `limit`: a number of leaves. `origin`: the origin of an earlier log. Raises NotInLog before the first checkpoint,
+    StoreUnavailable.
     """
     log = shown(platform, origin)
     logged = platform.store.server_logs.logged(log.origin, [match])[0]
@@ -92,12 +92,12 @@ def leaves(
 
 
 def proof(platform: Platform, origin: str, spans: Sequence[Span], size: int) -> list[bytes]:
-    """Return the hashes of spans of a log of the server of which the store has at least `size` leaves. Raises StoreUnavailable."""
+    """Return the hashes of spans of a server's log with at least `size` leaves. Raises StoreUnavailable."""
     return tree.proof(spans, node_of(platform, origin, spans, size))
 
 
 def node_of(platform: Platform, origin: str, spans: Iterable[Span], size: int) -> Node:
-    """Return the function that finds the hashes of the subtrees of these spans. It has read them. Raises StoreUnavailable."""
+    """Read the hashes of the subtrees of these spans. Return a function that finds them. Raises StoreUnavailable."""
     wanted = tiles.tiles_of(spans, size)
     rows = _read(platform, origin, wanted)
     known = {(level, number): row for (level, number, _), row in zip(wanted, rows, strict=True)}
@@ -113,18 +113,18 @@ def node_of(platform: Platform, origin: str, spans: Iterable[Span], size: int) -
 
 
 def edge(platform: Platform, origin: str, size: int) -> Edge:
-    """Return the right edge of a log of the server, from which it grows. Raises StoreUnavailable."""
+    """Return the right edge of a server's log, where it grows. Raises StoreUnavailable."""
     return Edge(size, tuple(map(tuple, _read(platform, origin, tiles.edge_tiles(size)))))
 
 
 def root(platform: Platform, origin: str, size: int, stored: int) -> bytes:
-    """Return the root of a log of the server with `size` leaves, of which the store has `stored`. Raises StoreUnavailable."""
+    """Return the root of the first `size` leaves of a server's log. `stored`: how many the store has. Raises StoreUnavailable."""
     (found,) = proof(platform, origin, tree.root_span(size), stored) if size else [tree.EMPTY]
     return found
 
 
 def checkpoint_of(platform: Platform, state: State, origin: str) -> Checkpoint:
-    """Return the checkpoint of all leaves that the store has of a log of the server, which nobody has signed. Raises StoreUnavailable."""
+    """Return the unsigned checkpoint of all stored leaves of a server's log. Raises StoreUnavailable."""
     return Checkpoint(origin, state.size, edge(platform, origin, state.size).root)
 
 

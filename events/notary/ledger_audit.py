@@ -1,4 +1,4 @@
-"""The audit of the server's log: its leaves against their entries, its hashes against its leaves, its checkpoint against both."""
+"""Audit the server's log: compare its leaves with their entries, its hashes with its leaves, and its checkpoint with both."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PAGE = 4 * tiles.WIDTH
 
 
 class Wrong(NamedTuple):
-    """Something that is wrong with the leaves of a match, at the version where it shows."""
+    """A finding about the leaves of a match, at the version where it shows."""
 
     version: int
     code: str
@@ -32,7 +32,7 @@ class Wrong(NamedTuple):
 
 
 def origin_of(platform: Platform) -> str | None:
-    """Return the name of the server's log of a platform, or None if there are no keys, or none that can be read. Makes none."""
+    """Return the origin of the server's log, or None without readable keys. Makes no keys."""
     try:
         keys = signer.read(platform.settings.keys_folder)
     except signer.KeysUnfit:
@@ -41,9 +41,9 @@ def origin_of(platform: Platform) -> str | None:
 
 
 def of_match(platform: Platform, items: Sequence[Item], position: Position, secret: str | None, wanted: float | None) -> Iterator[Wrong]:
-    """Yield what is wrong with the leaves of a match, whose log leads to a position.
+    """Yield the findings about the leaves of a match. `position`: the newest position of its log.
 
-    `wanted`: when the next leaf is due by the store. Raises StoreUnavailable.
+    `wanted`: when the next leaf is due, according to the store. Raises StoreUnavailable.
     """
     origin = origin_of(platform)
     if origin is None:
@@ -53,17 +53,18 @@ def of_match(platform: Platform, items: Sequence[Item], position: Position, secr
     for leaf, raw in zip(logged, raws, strict=True):
         entry = _entry(items, leaf.version)
         if entry is None or not raw or raw[0] != _expected(position, leaf, entry, secret, raw[0]):
-            yield Wrong(leaf.version, DIFFERS, f"The leaf {leaf.number} of the server's log is not that of the entry of this version.")
+            yield Wrong(leaf.version, DIFFERS, f"The leaf {leaf.number} of the server's log does not match the entry of this version.")
     after = covered(logged)
     due = still_wanted_at(position, position.at if position.version > after else None, logged)  # at the latest
     if due is not None and (wanted is None or wanted > due):
-        yield Wrong(after + 1, MISSING, "The server's log lacks a leaf of this match, and the store does not know that. Rebuild it.")
+        yield Wrong(after + 1, MISSING, "The server's log lacks a leaf of this match, and none is scheduled. Rebuild it.")
 
 
-def of_ledger(platform: Platform) -> Iterator[str]:
-    """Yield what is wrong with the server's log as a whole, in sentences. Without keys there is none.
+def of_log(platform: Platform) -> Iterator[str]:
+    """Yield the findings about the server's log as a whole, as sentences. A server without keys has no log.
 
-    Raises StoreUnavailable, KeysUnfit."""
+    Raises StoreUnavailable, KeysUnfit.
+    """
     origin = origin_of(platform)
     if origin is None:
         return
@@ -80,12 +81,12 @@ def of_ledger(platform: Platform) -> Iterator[str]:
         spans = [(level, before >> tiles.HEIGHT * level, len(row)) for level, row in enumerate(added)]
         stored = platform.store.server_logs.hashes(origin, spans)
         if len(leaves) != count or [list(row) for row in added] != stored:
-            yield f"The hashes of the server's log are not those of its leaves, from leaf {before} on."
+            yield f"The hashes of the server's log do not match its leaves, from leaf {before} on."
             return
         roots[edge.size] = edge.root
     roots[0] = tree.EMPTY
     if signed in roots and roots[signed] != highwater.read(platform.settings.keys_folder, origin).checkpoint.root:
-        yield f"The server's log with {signed} leaves is not the one that was signed."
+        yield f"The first {signed} leaves of the server's log are not those that were signed."
     if state.served >= 0:
         yield from _checkpoint(platform, state.note, roots.get(state.served))
 
@@ -99,7 +100,7 @@ def _checkpoint(platform: Platform, note: str, root: bytes | None) -> Iterator[s
     except (Malformed, Unverified):
         good = False
     if not good:
-        yield "The checkpoint of the server's log is not one of its leaves, or not signed by a key of the server."
+        yield "The checkpoint of the server's log does not match its leaves, or is not signed by a key of the server."
 
 
 def _signed_size(platform: Platform, origin: str) -> int:
@@ -119,7 +120,7 @@ def _entry(items: Sequence[Item], version: int) -> Entry | None:
 
 
 def _expected(position: Position, leaf: Logged, entry: Entry, secret: str | None, raw: bytes) -> bytes:
-    """Return the bytes that a leaf of an entry has. Without a secret, those of a sealed one are returned as they are."""
+    """Return the bytes that the leaf of an entry must have. For a sealed leaf without a secret, return its own: it cannot be checked."""
     if (leaf.digest, leaf.at) != (entry.digest, entry.at) or not (position.ended if leaf.kind == END else entry.secret is None):
         return b""
     if leaf.kind == SEAL:

@@ -1,13 +1,13 @@
-"""Sequencing: how leaves come into the server's log, in one order that is never changed, and how its checkpoints are signed.
+"""Sequence the server's log: append leaves in one order that never changes, and sign checkpoints.
 
-Each step is done only after the one before it is durable:
+Each step begins only after the one before it is durable:
 
-1. the leaves that matches want are appended to the store, in one function that does nothing if somebody else was quicker;
-2. the new size and root are written beside the keys (events/notary/highwater.py);
-3. the checkpoint is signed, and served from then on.
+1. Append the due leaves of matches to the store, in one function that does nothing if another process was faster.
+2. Write the new size and root next to the keys (events/notary/highwater.py).
+3. Sign the checkpoint and publish it.
 
-So nothing is signed that the store does not have, or that does not continue what was signed before. A process that dies between two steps
-leaves work for the next one, which begins by finishing it. That a leaf was added is noted with the leaf, so none is added twice.
+So nothing is signed that the store does not have, or that does not continue the signed log. If a process dies between two steps, the next
+process finishes the work. A leaf and the note that it was added are one write, so no leaf is added twice.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from evidence import tiles
 from evidence.checkpoints import Checkpoint
 from record.entries import Entry, Unreadable, parse
 
-AT_ONCE = 16  # matches of a partition, so that no call keeps the store from appends for long
+AT_ONCE = 16  # matches of a partition, so that no call delays appends for long
 
 log = structlog.get_logger(__name__)
 
 
 class Sequenced(NamedTuple):
-    """The result of a round: how many leaves were added, and whether there are more to add at once. `stopped`: why the log stands."""
+    """The result of a round: how many leaves were added. `more`: others are due at once. `stopped`: why the log cannot go on."""
 
     added: int
     more: bool = False
@@ -40,7 +40,7 @@ class Sequenced(NamedTuple):
 
 
 class Looked(NamedTuple):
-    """A match that wants a leaf: its last version, and the plan for it, or None if its log cannot be read."""
+    """A match with a due leaf: its last version, and its plan, or None if its log is unreadable."""
 
     match: str
     version: int
@@ -48,7 +48,7 @@ class Looked(NamedTuple):
 
 
 def sequence(platform: Platform) -> Sequenced:
-    """Add the leaves that are wanted, and sign a checkpoint of them. Do nothing while another process of this machine does so.
+    """Append the due leaves, and sign a checkpoint. Do nothing while another process of this machine does so.
 
     Raises StoreUnavailable, KeysUnfit, highwater.Unreadable, OSError.
     """
@@ -56,7 +56,7 @@ def sequence(platform: Platform) -> Sequenced:
     with highwater.alone(folder, "log") as alone:
         if not alone:
             return Sequenced(0)
-        mark = highwater.read(folder, origin)  # before the state, which may grow meanwhile, but not shrink
+        mark = highwater.read(folder, origin)  # before the state, which may grow in the meantime but not shrink
         state = platform.store.server_logs.state(origin)
         found = _continues(platform, mark, state)
         if found != mark:
@@ -76,13 +76,13 @@ def sequence(platform: Platform) -> Sequenced:
 
 
 def look(platform: Platform, origin: str) -> list[Looked]:
-    """Return what the matches want that want a leaf now, those first that have wanted it for the longest time. Raises StoreUnavailable."""
+    """Return the matches with due leaves and their plans, the longest overdue first. Raises StoreUnavailable."""
     now = platform.clock.now()
     pending = sorted(platform.store.server_logs.pending(now, AT_ONCE).items(), key=lambda each: each[1])
     matches = [match for match, _ in pending]
     known = platform.store.server_logs.logged(origin, matches)
     firsts = platform.store.log.spans([(match, 1, 1) for match in matches])
-    # Before the entries: a match that was over then has ended with the entry that is read now, or with one before it.
+    # Read this before the entries: a match that is over here ended with the entry that is read next, or earlier.
     told = [standing is not None and standing["secret"] is not None for standing in platform.store.lists.standings(matches)]
     lasts = platform.store.log.newest(matches)
     found = []
@@ -97,7 +97,7 @@ def look(platform: Platform, origin: str) -> list[Looked]:
 
 
 def append(platform: Platform, origin: str, state: State, wanted: list[Looked]) -> tuple[State, int]:
-    """Append the leaves of plans to the server's log. Return its new state, and how many there were; none if somebody else was quicker.
+    """Append the leaves of plans to the server's log. Return its new state, and the number of leaves: 0 if another process was faster.
 
     Raises StoreUnavailable.
     """
@@ -113,16 +113,16 @@ def append(platform: Platform, origin: str, state: State, wanted: list[Looked]) 
 
 
 def publish(platform: Platform, state: State, origin: str) -> None:
-    """Sign and serve the checkpoint of all leaves that the store has. What is signed is on the disk before. Raises OSError and the rest."""
+    """Sign and publish the checkpoint of all stored leaves. The mark is on disk first. Raises the errors of `sequence`."""
     checkpoint = ledger.checkpoint_of(platform, state, origin)
-    if platform.signer.name != origin:  # it has been changed just now: the next round goes on with another log
+    if platform.signer.name != origin:  # the server was renamed just now: the next round uses another log
         return
     highwater.keep(platform.settings.keys_folder, Mark(checkpoint))
     platform.store.server_logs.publish(origin, state.size, platform.signer.sign(checkpoint.text))
 
 
 def settle(platform: Platform, origin: str, wanted: list[Looked]) -> None:
-    """Set when each match that was looked at wants its next leaf, if what it wanted is in the server's log. Raises StoreUnavailable."""
+    """Set when the next leaf of each match is due, once its planned leaves are in the server's log. Raises StoreUnavailable."""
     logged = platform.store.server_logs.logged(origin, [looked.match for looked in wanted])
     for looked, known in zip(wanted, logged, strict=True):
         names = {leaf.name for leaf in known}
@@ -133,7 +133,7 @@ def settle(platform: Platform, origin: str, wanted: list[Looked]) -> None:
 
 
 def _continues(platform: Platform, mark: Mark, state: State) -> Mark:
-    """Return the mark, with why the store does not continue what was signed, if it does not."""
+    """Check that the store continues the signed log. Return the mark; `stopped` says why if it does not."""
     origin, size, root = mark.checkpoint
     if state.size < size:
         return mark._replace(stopped=OLDER, found=state.size)

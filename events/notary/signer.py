@@ -1,7 +1,7 @@
-"""The keys with which the server signs: a folder that all its processes share, outside of the store.
+"""Keep the server's signing keys, and sign with them. They are in a folder outside the store, which all its processes share.
 
-`signing.json`, which only its owner can read, has the name of the server and the newest private key. `keys.json` has every public key that
-there ever was. A new key is in `keys.json` before it is in `signing.json`, so nothing is ever signed by a key that is not published.
+`signing.json` has the name of the server and the newest private key. Only its owner can read it. `keys.json` has every public key, past and
+present. A new key is written to `keys.json` first and to `signing.json` second, so no unpublished key ever signs anything.
 """
 
 from __future__ import annotations
@@ -23,38 +23,38 @@ from evidence.notes import SigningKey, VerifierKey, parse_vkey, valid_name
 from evidence.statements import KINDS, Receipt, receipt_text
 
 PRIVATE, PUBLIC = "signing.json", "keys.json"
-SECONDS = 1.0  # between two looks for a newer key
+SECONDS = 1.0  # between two checks for a newer key
 
 log = structlog.get_logger("events")
 
 
 class KeysUnfit(Exception):
-    """There are no keys to sign with. The text says why, and what to do, in sentences."""
+    """There are no usable keys. The text says why and what to do, in sentences."""
 
 
 class PublishedKey(NamedTuple):
-    """A public key, and between which moments (ms since 1970) it was the newest; `until` is None for the one that is."""
+    """A public key, and the times (ms since 1970) between which it was the newest. `until` is None for the current key."""
 
     key: VerifierKey
     since: int
     until: int | None
 
     def as_json(self) -> dict[str, Any]:
-        """Return the key as it is published."""
+        """Return the key in its published form."""
         return {"id": self.key.id.hex(), "vkey": self.key.vkey, "from": self.since, "until": self.until}
 
 
 class Keyring(NamedTuple):
-    """The key that signs, and every key that ever did, the oldest first."""
+    """The signing key, and every key that ever signed, oldest first."""
 
     signing: SigningKey
     keys: tuple[PublishedKey, ...]
 
 
 class Signer:
-    """Signs for the server. Shared by the threads of a process. The first use reads the keys, or makes them.
+    """Signs for the server. The threads of a process share it. The first use reads the keys, or makes them.
 
-    Another process may put a newer key in place. It is noticed within `SECONDS`.
+    If another process rotates the keys, this is noticed within `SECONDS`.
     """
 
     def __init__(self, folder: Path, name: str = "") -> None:
@@ -66,7 +66,7 @@ class Signer:
         self._looked = 0.0
 
     def load(self) -> Keyring:
-        """Return the keys, and make them if there are none. Raises KeysUnfit the first time; after that the keys that it has must do."""
+        """Return the keys. Make them if there are none. Raises KeysUnfit the first time; later failures keep the loaded keys."""
         keyring = self._keyring
         if keyring is not None and time.monotonic() < self._looked + SECONDS:
             return keyring
@@ -78,28 +78,28 @@ class Signer:
 
     @property
     def name(self) -> str:
-        """The name of the server, which is that of its newest key. Raises KeysUnfit."""
+        """The name of the server: the name of its newest key. Raises KeysUnfit."""
         return self.load().signing.verifier.name
 
     @property
     def published(self) -> tuple[PublishedKey, ...]:
-        """Every key that ever signed, the oldest first. Raises KeysUnfit."""
+        """Every key that ever signed, oldest first. Raises KeysUnfit."""
         return self.load().keys
 
     def vkeys(self) -> list[str]:
-        """Return every key that ever signed as a line of text, the oldest first. Raises KeysUnfit."""
+        """Return every key that ever signed as a line of text, oldest first. Raises KeysUnfit."""
         return [published.key.vkey for published in self.published]
 
     def sign(self, text: str) -> str:
-        """Return the signed note of a text. Raises Malformed for a text that no note can have, and KeysUnfit."""
+        """Return the signed note of a text. Raises Malformed if no note can have the text, and KeysUnfit."""
         return self.load().signing.sign(text)
 
     def derived(self, *about: str) -> bytes:
-        """Return 32 bytes that follow from these words, and that nobody can know without the newest key. Raises KeysUnfit."""
+        """Return 32 bytes derived from these words and the newest key. Nobody can know them without the key. Raises KeysUnfit."""
         return self.load().signing.derived(json.dumps(about).encode())
 
     def receipt(self, match: str, version: int, digest: str, at: int) -> str:
-        """Return the receipt of an entry: a signed note that the match had this digest at this version. Raises KeysUnfit."""
+        """Return the receipt of an entry: a signed note of the digest of a match at a version. Raises KeysUnfit."""
         return self.sign(receipt_text(Receipt(match, version, digest, at)))
 
     def _look(self) -> None:
@@ -116,9 +116,9 @@ class Signer:
 
 
 def opened(folder: Path, name: str = "") -> Keyring:
-    """Return the keys of a folder. Make them if there are none, under this name or one of 12 random digits. Raises KeysUnfit.
+    """Return the keys of a folder. Make them if there are none, with this name or one of 12 random digits. Raises KeysUnfit.
 
-    Several processes may do so at once: all get the same keys. A `name` that is not the one of the keys is refused.
+    Several processes may do so at once; all get the same keys. A `name` other than the name of the keys is refused.
     """
     try:
         found = _read(folder)
@@ -134,15 +134,15 @@ def opened(folder: Path, name: str = "") -> Keyring:
     known = found.signing.verifier.name
     if name and name != known:
         raise KeysUnfit(
-            f"The keys in {folder} are those of {known}, not of {name}. `./run keys rotate --name {name}` makes one with that name."
+            f"The keys in {folder} belong to {known}, not to {name}. `./run keys rotate --name {name}` makes a key with that name."
         )
     return found
 
 
 def rotate(folder: Path, name: str = "") -> Keyring:
-    """Put a new key in the place of the newest one, whose private half is deleted, and return the keys. Raises KeysUnfit.
+    """Make a new key, delete the private half of the old one, and return the keys. Raises KeysUnfit.
 
-    `name`: another name for the server; without it the new key has the same name.
+    `name`: another name for the server. By default the new key has the old name.
     """
     try:
         with _locked(folder):
@@ -155,7 +155,7 @@ def rotate(folder: Path, name: str = "") -> Keyring:
 
 
 def read(folder: Path) -> Keyring | None:
-    """Return the keys of a folder, or None if it has none to sign with. Change nothing. Raises KeysUnfit."""
+    """Return the keys of a folder, or None without a signing key. Changes nothing. Raises KeysUnfit."""
     try:
         return _read(folder)
     except OSError as reason:
@@ -163,8 +163,8 @@ def read(folder: Path) -> Keyring | None:
 
 
 def _read(folder: Path) -> Keyring | None:
-    """Return the keys as they are in the files. Raises KeysUnfit, OSError."""
-    private = _json(folder / PRIVATE)  # first, so that the public ones are not older
+    """Return the keys in the files as they are, or None. Raises KeysUnfit, OSError."""
+    private = _json(folder / PRIVATE)  # first, so that the public keys are not older
     if private is None:
         return None
     try:
@@ -186,12 +186,12 @@ def _published(folder: Path) -> tuple[PublishedKey, ...]:
 
 
 def _is_whole(found: Keyring) -> bool:
-    """Return True if the key that signs is published as the newest one, and as the only one that is."""
+    """Return True if the signing key is published as the newest key, and is the only one without an end."""
     return [one.key for one in found.keys if one.until is None] == [found.signing.verifier]
 
 
 def _mended(folder: Path, found: Keyring) -> Keyring:
-    """Return the keys after a rotation that was interrupted, or without the file of the public ones. The key that signs is the newest."""
+    """Repair the public keys after an interrupted rotation, or if their file is missing. Return all keys. The signing key is the newest."""
     now, signing = _now(), found.signing.verifier
     known = [one for one in found.keys if one.key == signing] or [PublishedKey(signing, now, None)]
     others = [one._replace(until=now if one.until is None else one.until) for one in found.keys if one.key != signing]
@@ -201,11 +201,11 @@ def _mended(folder: Path, found: Keyring) -> Keyring:
 
 
 def _add_key(folder: Path, name: str) -> Keyring:
-    """Make a key that signs from now on, and return all keys. Raises KeysUnfit, OSError."""
+    """Make a new signing key. Return all keys. Raises KeysUnfit, OSError."""
     before, now = _published(folder), _now()
     name = name or (before[-1].key.name if before else f"warledger-{secrets.token_hex(6)}")
     if not valid_name(name) or name in KINDS:
-        raise KeysUnfit(f"{name!r} cannot be the name of a server. Take a domain of yours, or another word without spaces and `+`.")
+        raise KeysUnfit(f"{name!r} cannot be the name of a server. Use a domain of yours, or another word without spaces and `+`.")
     secret = secrets.token_bytes(32)
     signing = SigningKey(name, secret)
     ended = tuple(one._replace(until=now if one.until is None else one.until) for one in before)
@@ -220,7 +220,7 @@ def _write_public(folder: Path, name: str, keys: tuple[PublishedKey, ...]) -> No
 
 
 def _json(file: Path) -> Any:
-    """Return what a file has, or None if there is no file. Raises KeysUnfit, OSError."""
+    """Return the content of a JSON file, or None if there is no file. Raises KeysUnfit, OSError."""
     try:
         return json.loads(file.read_bytes())
     except FileNotFoundError:
@@ -230,7 +230,7 @@ def _json(file: Path) -> Any:
 
 
 def _damaged(file: Path) -> KeysUnfit:
-    return KeysUnfit(f"{file} is damaged. Bring it back from a copy; without it the next start makes a new key, and keeps the public ones.")
+    return KeysUnfit(f"{file} is damaged. Restore it from a copy. Without it, the next start makes a new key and keeps the public ones.")
 
 
 def _write(file: Path, content: dict[str, Any], mode: int) -> None:
@@ -239,7 +239,7 @@ def _write(file: Path, content: dict[str, Any], mode: int) -> None:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Keep other processes from changing the keys until the end of the block. Raises OSError."""
+    """Lock the keys against changes by other processes until the end of the block. Raises OSError."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with (folder / ".lock").open("ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -247,7 +247,7 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _state(folder: Path) -> tuple[int, ...]:
-    """Return what tells a file of the private key from another one; nothing if there is no such file."""
+    """Return what identifies the current file of the private key; () if there is no file."""
     try:
         found = (folder / PRIVATE).stat()
     except OSError:

@@ -1,7 +1,7 @@
-"""Witnesses: they are asked to cosign each checkpoint of the server's log that is served (c2sp.org/tlog-witness).
+"""Ask witnesses to cosign each published checkpoint of the server's log (c2sp.org/tlog-witness).
 
-A cosignature says that a witness has seen the log grow without a fork. A witness that is down, slow or hostile costs nothing: leaves are
-added and checkpoints are signed whether it answers or not.
+A cosignature confirms that a witness saw the log grow without a fork. A witness that is down, slow or hostile delays nothing: leaves and
+checkpoints do not wait for its answer.
 """
 
 from __future__ import annotations
@@ -21,36 +21,36 @@ from evidence.cosigning import Request
 from evidence.notes import Malformed, Signature
 from evidence.notes import parse as parse_note
 
-SECONDS = 5.0  # that a witness may take
+SECONDS = 5.0  # for the answer of a witness
 LONGEST = 16_384  # bytes of an answer
 
 log = structlog.get_logger(__name__)
 
 
 class Asked(NamedTuple):
-    """The answer of a witness: its cosignature, or the size up to which it has seen the server's log, or neither."""
+    """The answer of a witness: its cosignature, or the size of the server's log that it saw last, or neither."""
 
     signature: Signature | None = None
     size: int | None = None
 
 
 class Witnesses:
-    """Asks the witnesses of a platform, and remembers up to which size each has seen the server's log."""
+    """Asks the witnesses of a platform. Remembers the size of the server's log that each saw last."""
 
     def __init__(self, platform: Platform) -> None:
         self._platform = platform
         self._seen: dict[str, int] = {}
         self._client = httpx.Client(timeout=SECONDS, follow_redirects=False, trust_env=False)
-        self._done = ""  # the checkpoint that all witnesses have been asked for
+        self._done = ""  # the checkpoint that all witnesses were asked to cosign
 
     def close(self) -> None:
         """Close every connection."""
         self._client.close()
 
     def visit(self) -> int:
-        """Ask every witness that has not cosigned the checkpoint that is served, and serve what they sign. Return how many did.
+        """Ask each witness to cosign the published checkpoint, and publish the new cosignatures. Return how many there are.
 
-        Each is asked once for a checkpoint. Raises NotInLog, StoreUnavailable, KeysUnfit.
+        Each witness is asked once for each checkpoint. Raises NotInLog, StoreUnavailable, KeysUnfit.
         """
         shown = ledger.shown(self._platform)
         checkpoint, note = checkpoints.of_note(shown.note)
@@ -70,7 +70,7 @@ class Witnesses:
             if (witness.key.name, witness.key.id) in names:
                 continue
             answer = self._once(shown, witness)
-            if answer.size is not None and answer.size <= shown.size:  # it has seen more or less of the server's log than was thought
+            if answer.size is not None and answer.size <= shown.size:  # it saw another size of the log than this process remembers
                 self._seen[witness.key.vkey] = answer.size
                 answer = self._once(shown, witness)
             if answer.signature is None:
@@ -81,7 +81,7 @@ class Witnesses:
             yield answer.signature
 
     def _once(self, shown: ledger.Shown, witness: Witness) -> Asked:
-        """Ask a witness once. An answer that is no cosignature is logged."""
+        """Ask a witness once. Any answer other than a cosignature is logged."""
         old = min(self._seen.get(witness.key.vkey, 0), shown.size)
         path = ledger.proof(self._platform, shown.origin, tree.consistency_spans(old, shown.size), shown.size)
         body = cosigning.request_text(Request(old, tuple(path), shown.note))
@@ -101,12 +101,12 @@ class Witnesses:
         return Asked()
 
     def _post(self, url: str, body: bytes) -> tuple[int, str]:
-        """Return the status and the text of an answer, which may not be long, nor take long in small pieces."""
+        """Return the status and the text of an answer. A long answer, or one that comes slowly in pieces, is refused."""
         deadline = time.monotonic() + SECONDS
         with self._client.stream("POST", url, content=body, headers={"Content-Type": "text/plain; charset=utf-8"}) as response:
             found = b""
             for piece in response.iter_bytes():
                 found += piece
                 if len(found) > LONGEST or time.monotonic() > deadline:
-                    raise Malformed("the answer of a witness is short and comes at once")
+                    raise Malformed("the answer of a witness is too long or too slow")
             return response.status_code, found.decode()

@@ -1,8 +1,8 @@
-"""The store: the only code that sends commands to Redis.
+"""Store everything in Redis. No other code sends commands to it.
 
-`log` is the wall around the streams. Beside it are what the append script keeps (`lists`, `due`), what is derived from the logs as a
-whole (`projections`), the players (`accounts`), the side logs of matches (`sidelog`), the end of matches that never started (`removal`),
-which processes run (`pulses`), and the Merkle log of the whole server (`server_logs`).
+`log` is the only access to the streams of matches. The append script keeps `lists` and `due`. `projections` has everything that is derived
+from the logs. `accounts` has the players, `sidelog` the side logs of matches, `pulses` the running processes, and `server_logs` the Merkle
+log of the whole server. `removal` removes matches that never started.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _BEGIN = script("begin")
 
 
 class WrongStore(StoreUnavailable):
-    """The store was begun in another format or with other settings. The text says which, and what to do."""
+    """The store was created in another format or with other settings. The text says which, and what to do."""
 
     def __str__(self) -> str:
         return self.reason
 
 
 class Store:
-    """Everything that is kept, over one server or a cluster. Shared by the threads of a process."""
+    """The store on one server or a cluster. The threads of a process share it."""
 
     def __init__(self, client: RedisClient, partitions: int = 16) -> None:
         self.client = client
@@ -53,17 +53,16 @@ class Store:
         self._checked = False
 
     def heads(self, patience: float = 1.0) -> Iterator[Head | None]:
-        """Yield every match and version as they are appended, and MISSED whenever something may have been missed (heads.py)."""
+        """Yield each match and version as it is appended, and MISSED when something may have been missed (heads.py)."""
         return heads(self.client, [f"{tag}:heads" for tag in self.keys.tags()], patience)
 
     def can_write(self) -> bool:
-        """Return False if the store answers reads, but cannot write now. Raises WrongStore, and StoreUnavailable unless it answers."""
+        """Return False if the store answers reads but cannot write now. Raises WrongStore, and StoreUnavailable if it does not answer."""
         self._is_begun()
         return self.client.may_write(_BEGIN, [_BEGUN], [FORMAT, self.keys.partitions])
 
     def check(self) -> None:
-        """Begin a store that is empty. Raise WrongStore if it was begun in another format, or with other partitions, in which no stream is
-        found.
+        """Mark an empty store with the format and the number of partitions. Raises WrongStore if it has others.
 
         Only the first call asks the store. Raises StoreUnavailable.
         """
@@ -71,7 +70,7 @@ class Store:
             self.client.run(_BEGIN, [_BEGUN], [FORMAT, self.keys.partitions])
 
     def _is_begun(self) -> bool:
-        """Return False if the store is empty. Raise WrongStore, StoreUnavailable."""
+        """Return False if the store is empty. Raises WrongStore, StoreUnavailable."""
         if self._checked:
             return True
         found = self.client.ask("GET", _BEGUN)
@@ -83,7 +82,7 @@ class Store:
         if format != str(FORMAT):
             raise WrongStore(other_format("The store"))
         if partitions != str(self.keys.partitions):
-            raise WrongStore(f"The store was begun with {partitions} partitions, not {self.keys.partitions} (WARLEDGER_PARTITIONS)")
+            raise WrongStore(f"The store was created with {partitions} partitions, not {self.keys.partitions} (WARLEDGER_PARTITIONS)")
         self._checked = True
         return True
 

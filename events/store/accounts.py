@@ -1,8 +1,8 @@
-"""Players and the hashes of their keys, as they are stored. This is source data: it is derived from nothing.
+"""Store players and the hashes of their keys. This is source data: it is not derived from anything.
 
-A player is one hash with `name`, `role`, `created`, `revision` (how often the name changed), and three fields for each key: `key:<id>` (in
-JSON), `hash:<id>` and `used:<id>` (a day). `revoked` has the ids of the newest hundred keys that were revoked. A deleted player keeps
-`deleted` and `revision` only.
+A player is one hash with `name`, `role`, `created`, `revision` (how often the name changed), and three fields for each key: `key:<id>`
+(JSON), `hash:<id>` and `used:<id>` (a day). `revoked` has the ids of the last hundred revoked keys. A deleted player keeps only `deleted`
+and `revision`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NOTE_USE = script("note_use")
 
 
 class Result(IntEnum):
-    """What a script answers."""
+    """The answer of a script."""
 
     DONE = 1
     MISSING = 0
@@ -38,7 +38,7 @@ class Result(IntEnum):
 
 
 class Signer(NamedTuple):
-    """The key that asks for a change. The script carries the change out only while this key is valid. `ADMIN` stands for the admin key."""
+    """The key that signs a change. The script carries the change out only if this key is valid. `ADMIN` stands for the admin key."""
 
     key: str
     hash: str
@@ -48,7 +48,7 @@ ADMIN = Signer("", "")
 
 
 class StoredKey(NamedTuple):
-    """A key as it is stored: its id, the rest in JSON, and the hash of its secret."""
+    """A key in stored form: its id, its other fields in JSON, and the hash of its secret."""
 
     id: str
     json: str
@@ -56,14 +56,14 @@ class StoredKey(NamedTuple):
 
 
 class Accounts:
-    """The players. Every method raises StoreUnavailable. Each change is one script, which may be sent twice. It refuses odd arguments
-    (StoreRefused)."""
+    """The players. Every method raises StoreUnavailable. Each change is one script, which is safe to send twice. It refuses invalid
+    arguments (StoreRefused)."""
 
     def __init__(self, client: RedisClient) -> None:
         self._client = client
 
     def fields_of(self, id: str) -> dict[str, str]:
-        """Return the fields of a player; empty if there never was one of this id."""
+        """Return the fields of a player, or {} if there never was one with this id."""
         return {name.decode(): value.decode() for name, value in self._client.ask("HGETALL", _player(id)).items()}
 
     def names(self, ids: Sequence[str]) -> list[tuple[str | None, int]]:
@@ -88,7 +88,7 @@ class Accounts:
         return Result(self._client.run(_DELETE, [_player(id)], [*signer, moment]))
 
     def add_key(self, id: str, signer: Signer, key: StoredKey, most: int) -> Result:
-        """Give a player another key, unless that would be more than `most`. REUSED: another key has or had its id."""
+        """Give a player another key, up to `most` keys. REUSED: another key has or had its id."""
         return Result(self._client.run(_ADD_KEY, [_player(id)], [*signer, *key, most]))
 
     def rotate_key(self, id: str, signer: Signer, key: StoredKey) -> Result:
@@ -100,14 +100,14 @@ class Accounts:
         return Result(self._client.run(_REVOKE, [_player(id)], [*signer, key]))
 
     def note_use(self, id: str, key: Signer, day: int) -> Result:
-        """Keep the day on which a key was last used, in days since 1970."""
+        """Record the day on which a key was last used, in days since 1970."""
         return Result(self._client.run(_NOTE_USE, [_player(id)], [*key, day]))
 
     def changed(self, patience: float) -> Iterator[str | Lost | None]:
-        """Yield the id of each player whose name, role or keys have changed, and None after each `patience` seconds of silence.
+        """Yield the id of each player whose name, role or keys changed, and None after each `patience` seconds of silence.
 
-        `Lost` at the start, at each break and after it: any player may have changed. It ends when the client is closed. Meant for one
-        thread in a process.
+        Yield `Lost` at the start, when the connection breaks, and when it is back: any player may have changed. The iterator ends when the
+        client is closed. It is meant for one thread of a process.
         """
         for heard in listen(self._client, [_CHANNEL], patience):
             yield heard.decode() if isinstance(heard, bytes) else heard

@@ -1,16 +1,19 @@
--- Append entries to the stream of a match, and update everything that is derived from them. Atomic; all keys are in one slot.
+-- Append entries to the stream of a match, and update everything that is derived from them. This is atomic. All keys are in one slot.
 -- KEYS  1 stream  2 requests  3 due  4 standing  5 snapshots  6 secret  7 pending  8.. indexes that the match enters or leaves
 -- ARGV  1 change, in JSON  2 mark of this attempt  3 standing ("" unchanged)  4 snapshot ("" for none)  5.. entries
--- change  expected  the version before the entries; digest is that of its entry, if it is to be checked
---         most      how many entries to return at most when the match is at another version
---         request   a request with an id that the entries answer; answer is what is kept of it
---         snapshot  the version of the snapshot; replaces is an older one whose snapshot goes
+-- change  expected  the version before the entries
+--         digest    the digest of the entry at that version, to check it
+--         most      how many entries to return at most if the match is at another version
+--         request   the name of the request that the entries answer
+--         answer    what to store for the request
+--         snapshot  the version of the snapshot
+--         replaces  the older version whose snapshot it replaces
 --         secret    in hex, when the match is created
 --         leaf      when the next leaf of the match is due in the server's log, unless one is due earlier
---         indexes   for each index the moment that orders the match there, or null to leave it
---         due       by member of what is due its moment, or null to remove it
---         tell      the players to tell, as text
---         Whatever is left out changes nothing.
+--         indexes   for each index the moment that orders the match there, or null to leave the index
+--         due       for each member of the due index its moment, or null to remove it
+--         tell      the players that the entries concern, as text
+--         A missing member changes nothing.
 -- returns {1}: appended | {0, head, tail}: the match is at another version; head -1: another entry has the expected version
 --       | {2, answer, its entries}: the request was carried out before
 local stream, none = KEYS[1], cjson.null
@@ -47,7 +50,7 @@ if request then
   end
 end
 local head = redis.call('XLEN', stream)
--- The caller may know entries that the store has lost (a power cut without fsync, a failover) and replaced by others.
+-- The store may have lost entries that the caller knows (a power cut without fsync, a failover), and accepted others.
 if digest and 0 < expected and expected <= head then
   local id = string.format('%d-0', expected)
   local stored = redis.call('XRANGE', stream, id, id)[1]

@@ -1,4 +1,4 @@
-"""The side logs in the store: refused actions of the seats of a match, and reads of staff. They are derived from nothing."""
+"""Store the side logs: refused actions of the seats of a match, and reads by staff. They are not derived from anything."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from events.store.library import script
 
 MOST_OF_SEAT = 50
 MOST = 200
-LONGEST = 2000  # bytes of a refused action with all that is kept of it
+LONGEST = 2000  # bytes of a refused action with all its fields
 
 _NOTE_REFUSALS = script("note_refusals")
 _NOTE_READ = script("note_read")
 
 
 class StoredRefusals(NamedTuple):
-    """The refused actions of a match as JSON, the oldest first, and how many are not kept any more."""
+    """The refused actions of a match as JSON, oldest first. `dropped`: how many are no longer kept."""
 
     refused: list[bytes]
     dropped: int
@@ -38,22 +38,22 @@ class SideLog(OfMatches):
     """The side logs of matches in the store. Every method raises StoreUnavailable."""
 
     def add_refusals(self, match: str, refused: Sequence[tuple[str, bytes]], dropped: int = 0) -> None:
-        """Keep refused actions, at most MOST: the seat of each, and the rest in JSON. `dropped`: how many more there were before them.
+        """Store at most MOST refused actions: the seat of each, and the rest in JSON. `dropped`: how many earlier ones were not kept.
 
-        The bounds of a seat and of the match hold after it. Nothing is kept for a match that is gone.
+        Afterwards the limits for a seat and for the match hold. A match that no longer exists gets nothing.
         """
         keys = self._keys.of(match)
         pairs = [part for pair in refused for part in pair]
         self._client.run(_NOTE_REFUSALS, [keys.refusals, keys.stream], [secrets.token_hex(8), dropped, *pairs])
 
     def refusals(self, match: str) -> StoredRefusals:
-        """Return the refused actions that are kept."""
+        """Return the kept refused actions."""
         fields: dict[bytes, bytes] = self._client.ask("HGETALL", self._keys.of(match).refusals)
         numbers = sorted(int(field) for field in fields if field.isdigit())
         return StoredRefusals([fields[b"%d" % number] for number in numbers], int(fields.get(b"gone", 0)))
 
     def add_read(self, match: str, reader: str, what: str, note: str) -> None:
-        """Keep the signed note of a read. Nothing is kept for a match that is gone."""
+        """Store the signed note of a read. A match that no longer exists gets nothing."""
         keys = self._keys.of(match)
         self._client.run(_NOTE_READ, [keys.reads, keys.stream], [reader, what, note])
 
@@ -69,9 +69,9 @@ class SideLog(OfMatches):
         return reads
 
     def keys(self) -> Iterator[tuple[str, str]]:
-        """Return every key of this kind with its match, whether there is such a match or not."""
+        """Yield every key of this kind with its match, whether the match exists or not."""
         return self._named("fw")
 
     def strays(self) -> Iterator[str]:
-        """Return the keys of matches that have no log, or that are in another partition."""
+        """Yield the keys whose matches have no log or are in another partition."""
         return self._strays("fw")

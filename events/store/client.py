@@ -1,7 +1,7 @@
-"""The Redis client: the one module that imports redis-py. Plain types go in and come out.
+"""Talk to Redis. No other module imports redis-py. Arguments and answers are plain types.
 
-A `RedisClient` is a client of the event store, which is one server or a cluster. Its scripts are safe to send twice (log.py), so a command
-that lost its connection is sent again. Only the modules of events/store use it.
+A `RedisClient` connects to the event store: one server or a cluster. All scripts are safe to send twice (log.py), so a command is sent
+again when its connection is lost. Only the modules of events/store use it.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ _TIMEOUT = 5.0
 _UNBOUNDED = 1 << 30
 _NO_FUNCTION = "Function not found"
 
-_DRIVER = DriverInfo()  # the name and version of redis-py; a connection without it looks its version up among all that is installed
+_DRIVER = DriverInfo()  # the name and version of redis-py; without it, each connection searches the installed packages for them
 
 _UNAVAILABLE = (Disconnected, TooLate, OSError, RedisClusterException)
 
 
 class _Cluster(RedisCluster):
-    """A cluster that finds the node of a function by the first key, and does not ask a server for the places of its keys."""
+    """A cluster that finds the node of a function by the first key, without asking a server for the positions of its keys."""
 
     def determine_slot(self, *args: Any) -> Any:
         """Return the slot of a command."""
@@ -58,7 +58,7 @@ class _Cluster(RedisCluster):
 
 
 class RedisClient:
-    """The connections to a store. They are few and long-lived, and the threads of a process share them."""
+    """The connections to a store: few, long-lived, and shared by the threads of a process."""
 
     def __init__(self, url: str, cluster: bool = False) -> None:
         self.url = url
@@ -70,7 +70,7 @@ class RedisClient:
             self._cluster = _Cluster.from_url(url, socket_timeout=_TIMEOUT, legacy_responses=False, driver_info=_DRIVER)
             self._client = self._cluster
         else:
-            # There are at most as many connections as threads that send commands at once, so the bound on threads bounds them too.
+            # There are never more connections than threads that send commands at once, so the limit of threads limits them, too.
             self._pool = redis.ConnectionPool.from_url(
                 url, max_connections=_UNBOUNDED, socket_timeout=_TIMEOUT, legacy_responses=False, retry=retry, driver_info=_DRIVER
             )
@@ -95,7 +95,7 @@ class RedisClient:
         raise AssertionError("unreachable")
 
     def _run_once(self, script: Script, keys: Sequence[str], args: Sequence[str | bytes | int]) -> Any:
-        # The command layer of redis-py costs more than all the rest of an append. This writes to its connection directly.
+        # The command layer of redis-py costs more than the rest of an append. So this writes to the connection directly.
         try:
             connection = self._idle.pop()
         except IndexError:
@@ -115,7 +115,7 @@ class RedisClient:
         return answer
 
     def _load_library(self, last: bool) -> None:
-        """Load the functions if this user may. If not, the keeper of the store may be about to: raise StoreUnavailable on the last try."""
+        """Load the functions if this user may. Otherwise wait for the keeper of the store, and raise StoreUnavailable on the last try."""
         try:
             _load_library(self._client, self._cluster is not None, {})
         except NoPermissionError as reason:
@@ -144,7 +144,7 @@ class RedisClient:
             return list(pipeline.execute())
 
     def items(self, key: str, first: str, last: str, count: int) -> list[Item]:
-        """Return the entries of a stream between two ids, at most `count`. Raises StoreUnavailable."""
+        """Return at most `count` entries of a stream between two ids. Raises StoreUnavailable."""
         return [(id, fields) for id, fields in self.ask("XRANGE", key, first, last, "COUNT", count)]
 
     def keys(self, pattern: str) -> Iterator[str]:
@@ -154,10 +154,10 @@ class RedisClient:
                 yield key.decode(errors="replace")
 
     def subscribe(self, channels: Sequence[str], patience: float) -> Iterator[tuple[str, bytes] | None]:
-        """Yield the messages published on `channels`: None first, and after each `patience` seconds without any. Raises StoreUnavailable.
+        """Yield the messages on `channels`. Yield None first, and after each `patience` seconds of silence. Raises StoreUnavailable.
 
-        No message is missed between the first None and a StoreUnavailable. After an error, subscribe again. It ends, at the next message
-        or silence, once the client is closed.
+        No message is missed between the first None and a StoreUnavailable. After an error, subscribe again. After the client is closed, the
+        iterator ends at the next message or silence.
         """
         with _translated(), self._subscriber() as client, client.pubsub(ignore_subscribe_messages=True) as subscription:
             subscription.subscribe(*channels)
@@ -175,11 +175,11 @@ class RedisClient:
         return redis.Redis.from_url(self.url, socket_timeout=None, legacy_responses=False, retry=retry, driver_info=_DRIVER)
 
     def may_write(self, script: Script, keys: Sequence[str], args: Sequence[str | bytes | int]) -> bool:
-        """Call a function that may write. Return False if the server answers, but cannot write now. Raises StoreUnavailable."""
+        """Call a function that may write. Return False if the server answers but cannot write now. Raises StoreUnavailable."""
         client = self._client if self._cluster is not None else _impatient(self.url)
         try:
             with _translated():
-                client.ping()  # unlike the function, refused while the data is loaded
+                client.ping()  # unlike the function, this is refused while the data is loading
             client.execute_command(script.command, script.function, len(keys), *keys, *args)
         except _UNAVAILABLE as reason:
             raise StoreUnavailable(str(reason)) from reason
@@ -196,7 +196,7 @@ class RedisClient:
         return True
 
     def close(self) -> None:
-        """Close every connection, and let what is subscribed end."""
+        """Close all connections, and end all subscriptions."""
         self.closed = True
         if self._cluster is None:
             while self._idle:
@@ -206,7 +206,7 @@ class RedisClient:
 
 
 def queue_client(url: str, patient: bool = False) -> Any:
-    """Return a client for RQ. A `patient` one is for workers and retries. Any other gives up at once, since the sweep enqueues again."""
+    """Return a client for RQ. A `patient` client retries and is for workers. Other clients give up at once: the sweep enqueues again."""
     if patient:
         return redis.Redis.from_url(url, retry=Retry(ExponentialWithJitterBackoff(cap=0.5, base=0.02), 3), driver_info=_DRIVER)
     return _impatient(url)
@@ -214,7 +214,7 @@ def queue_client(url: str, patient: bool = False) -> Any:
 
 @contextmanager
 def _translated() -> Iterator[None]:
-    """Raise errors of ours in place of those of redis-py."""
+    """Translate errors of redis-py into our errors."""
     try:
         yield
     except _UNAVAILABLE as reason:
@@ -224,7 +224,7 @@ def _translated() -> Iterator[None]:
 
 
 def _raise_ours(reason: RedisError) -> NoReturn:
-    """Raise the error of ours for an error with which the store answered."""
+    """Raise our error for an error in an answer of the store."""
     if isinstance(reason, MovedError) or _cannot_write(reason):
         raise StoreUnavailable(str(reason)) from reason
     raise StoreRefused(str(reason)) from reason
@@ -237,11 +237,11 @@ def _without_address(options: dict[str, Any]) -> dict[str, Any]:
 
 def _packed(*words: str | bytes | int) -> list[bytes]:
     """Return a command in the Redis protocol."""
-    return [pack_command(words)]  # type: ignore[arg-type]  # its stub allows for one word only
+    return [pack_command(words)]  # type: ignore[arg-type]  # its stub allows one word only
 
 
 def _cannot_write(reason: RedisError) -> bool:
-    """Return True if a server that answers cannot write now: its memory or disk is full, or it is a replica."""
+    """Return True if the error means that the server cannot write now: its memory or disk is full, or it is a replica."""
     if isinstance(reason, (OutOfMemoryError, ReadOnlyError, ClusterDownError)):
         return True
     return str(reason).startswith(("MISCONF", "NOREPLICAS", "OOM"))
@@ -262,7 +262,7 @@ def answers(url: str) -> bool:
 
 
 def configure(url: str, setting: str, value: str) -> bool:
-    """Set a setting of a running server. Return False if it does not answer. `url` is that of its keeper."""
+    """Change a setting of a running server. Return False if it does not answer. `url`: for its keeper."""
     client = _impatient(url)
     try:
         return bool(client.config_set(setting, value))
@@ -273,10 +273,10 @@ def configure(url: str, setting: str, value: str) -> bool:
 
 
 def load_library(url: str, renamed: Mapping[str, str], cluster: bool = False, alone: bool = False) -> bool:
-    """Load the functions into a server, or into every primary of a cluster. Return False if all have them already.
+    """Load the functions into a server, or into every primary of a cluster. Return False if all had them already.
 
-    `url` is that of the keeper, `renamed` has the new names of commands, and `alone` removes the functions of other versions. Raises
-    StoreUnavailable, StoreRefused.
+    `url`: for the keeper. `renamed`: the new names of commands. `alone`: remove the functions of other versions. Raises StoreUnavailable,
+    StoreRefused.
     """
     client: Any = _Cluster.from_url(url, legacy_responses=False, driver_info=_DRIVER) if cluster else _impatient(url)
     try:
@@ -306,7 +306,7 @@ def _load_library(client: Any, cluster: bool, renamed: Mapping[str, str], alone:
 
 
 def rewrite_files(url: str) -> bool:
-    """Let a server rewrite its append-only files. Return False if that fails, as on a full disk. `url` is that of its keeper.
+    """Let a server rewrite its append-only files. Return False if that fails, for example on a full disk. `url`: for its keeper.
 
     Raises StoreUnavailable, StoreRefused.
     """
@@ -322,6 +322,6 @@ def rewrite_files(url: str) -> bool:
 
 
 def _impatient(url: str) -> redis.Redis:
-    """Return a client that gives up soon and does not try again."""
+    """Return a client that gives up soon and does not retry."""
     retry = Retry(ExponentialWithJitterBackoff(), 0)
     return redis.Redis.from_url(url, socket_timeout=1.0, socket_connect_timeout=0.5, retry=retry, driver_info=_DRIVER)

@@ -1,6 +1,6 @@
--- Delete a player with all keys, and publish that the player has changed. What stays keeps the id from being used again.
--- KEYS  1 player   ARGV  1 id of the key that asks  2 its hash  3 moment (ms since 1970)
--- returns 1: done, by this or an earlier attempt | 0: no such player | -1: the key that asks is not valid any more
+-- Delete a player with all keys, and publish that the player has changed. A rest stays, so that the id is not used again.
+-- KEYS  1 player   ARGV  1 id of the signing key  2 its hash  3 moment (ms since 1970)
+-- returns 1: done, by this or an earlier attempt | 0: no such player | -1: the signing key is no longer valid
 local id = player_of(KEYS[1])
 check_key(ARGV[1], ARGV[2])
 whole(ARGV[3], 0)

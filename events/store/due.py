@@ -1,4 +1,4 @@
-"""The index of what is due: one sorted set for each partition, scored by the moment (ms since 1970), with members `kind|match|target`."""
+"""Read the due index: a sorted set in each partition with members `kind|match|target`, scored by the moment (ms since 1970)."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from events.store.keys import OfMatches
 
 
 class Counts(NamedTuple):
-    """The number of members of the index, and of those due since before a moment."""
+    """The number of all members of the index, and of those due before a moment."""
 
     all: int
     before: int
 
 
 class DueIndex(OfMatches):
-    """The index over all partitions; the append script keeps it. Every method raises StoreUnavailable."""
+    """The due index over all partitions. The append script keeps it. Every method raises StoreUnavailable."""
 
     def earliest(self, until: int, limit: int) -> dict[str, int]:
-        """Return members that are due at `until` or before, with their moments: the earliest of each partition, at most `limit` of each."""
+        """Return the earliest members that are due at `until` or before, with their moments. At most `limit` of each partition."""
         return self._members([("ZRANGE", key, "-inf", until, "BYSCORE", "LIMIT", 0, limit, "WITHSCORES") for key in self._indexes()])
 
     def between(self, first: int, last: int, limit: int) -> dict[str, int]:
-        """Return members that are due between two moments, with their moments: the earliest of each partition, at most `limit` of each."""
+        """Return the earliest members that are due between two moments, with their moments. At most `limit` of each partition."""
         return self._members([("ZRANGE", key, first, last, "BYSCORE", "LIMIT", 0, limit, "WITHSCORES") for key in self._indexes()])
 
     def sample(self, size: int) -> dict[str, int]:
-        """Return members of any moment, drawn at random, with their moments: at most `size` of each partition."""
+        """Return random members with their moments. At most `size` of each partition."""
         return self._members([("ZRANDMEMBER", key, size, "WITHSCORES") for key in self._indexes()])
 
     def counts(self, before: int) -> Counts:
-        """Count the members of the index: all, and those due before a moment."""
+        """Return the number of all members, and of those due before a moment."""
         spans: list[tuple[str | int, str | int]] = [("-inf", "+inf"), ("-inf", before)]
         found = self._client.ask_all([("ZCOUNT", key, *span) for span in spans for key in self._indexes()])
         size = len(found) // len(spans)

@@ -1,4 +1,4 @@
-"""Heads: which match has come to which version, as it happens."""
+"""Listen to heads: learn which match reaches which version, as it happens."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ log = structlog.get_logger(__name__)
 
 
 class Lost(Enum):
-    """A break in what was heard: anything may have been missed. AWAY when it begins; BACK when it ends, and at the start."""
+    """A break in the messages: any may have been missed. AWAY: it begins. BACK: it ends; also the first item."""
 
     AWAY = "away"
     BACK = "back"
 
 
 class Head(NamedTuple):
-    """A match has come to a version; 0 if it has been removed.
+    """A match has reached a version; 0 if it was removed.
 
-    `players`: to whom this is news. `anew`: to all who have to do with the match, since its table has changed or it has ended; otherwise
-    to those who must act now.
+    `players`: the players that the append concerns. `anew`: these are all players of the match, because its table changed or it ended;
+    otherwise they are those who must act now.
     """
 
     match: str
@@ -39,10 +39,10 @@ MISSED = Head("", 0)
 
 
 def heads(client: RedisClient, channels: Sequence[str], patience: float) -> Iterator[Head | None]:
-    """Yield every match and version as they are appended, until the client is closed; MISSED at the start and after each break; None in
-    silence and at a break.
+    """Yield each match and version as it is appended, until the client is closed.
 
-    After MISSED, anything may have been missed before: look again. Meant for one thread in a process, which wakes the others.
+    Yield MISSED at the start and after each break: earlier heads may have been missed, so look again. Yield None in silence and at a break.
+    The iterator is meant for one thread of a process, which wakes the others.
     """
     for heard in listen(client, channels, patience):
         if isinstance(heard, bytes):
@@ -52,8 +52,8 @@ def heads(client: RedisClient, channels: Sequence[str], patience: float) -> Iter
 
 
 def listen(client: RedisClient, channels: Sequence[str], patience: float) -> Iterator[bytes | Lost | None]:
-    """Yield every message that is published on `channels`, until the client is closed. `Lost` at the start, at each break and after it;
-    None in silence."""
+    """Yield each message on `channels`, until the client is closed. Yield `Lost` at the start, at each break and after it, and None in
+    silence."""
     pause = 0.05
     while not client.closed:
         subscribed = False

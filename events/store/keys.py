@@ -1,5 +1,5 @@
-"""The keys of the store. Matches are spread over partitions; every key of partition 3 carries the hash tag `{p3}`, so all of a match's keys
-lie in one slot of a cluster."""
+"""Name the keys of the store. Matches are spread over partitions. Every key of partition 3 has the hash tag `{p3}`, so all keys of a match
+are in one slot of a cluster."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class MatchKeys(NamedTuple):
     snapshots: str
     secret: str
     pending: str
-    indexes: str  # the prefix of its partition's indexes
+    indexes: str  # the prefix of the indexes of its partition
     refusals: str
     reads: str
 
 
 class Keys:
-    """The names of all keys, for a number of partitions."""
+    """Names the keys, for a number of partitions."""
 
     def __init__(self, partitions: int) -> None:
         self.partitions = partitions
@@ -36,7 +36,7 @@ class Keys:
         return [f"{{p{number}}}" for number in range(self.partitions)]
 
     def tag(self, match: str) -> str:
-        """Return the hash tag of a match's partition."""
+        """Return the hash tag of the partition of a match."""
         return f"{{p{crc32(match.encode(errors='surrogateescape')) % self.partitions}}}"
 
     def of(self, match: str) -> MatchKeys:
@@ -57,14 +57,14 @@ class Keys:
 
 
 class OfMatches:
-    """A part of the store that has keys of matches. Every method of a part raises StoreUnavailable."""
+    """A part of the store with keys of matches. Every method of a part raises StoreUnavailable."""
 
     def __init__(self, client: RedisClient, keys: Keys) -> None:
         self._client = client
         self._keys = keys
 
     def _named(self, kinds: str) -> Iterator[tuple[str, str]]:
-        """Yield every key of some kinds with its match, whether there is such a match or not."""
+        """Yield every key of some kinds with its match, whether the match exists or not."""
         for tag in self._keys.tags():
             for kind in kinds:
                 start = f"{tag}:{kind}:"
@@ -72,7 +72,7 @@ class OfMatches:
                     yield key, key[len(start) :]
 
     def _strays(self, kinds: str) -> Iterator[str]:
-        """Yield the keys of some kinds whose matches have no log, or that are in another partition."""
+        """Yield the keys of some kinds whose matches have no log or are in another partition."""
         for key, match in self._named(kinds):
             keys = self._keys.of(match)
             if key not in keys or not self._client.ask("XLEN", keys.stream):

@@ -1,13 +1,13 @@
-"""The server's log in the store: the leaves of one Merkle tree for the whole server, its hashes, and the checkpoint that is served.
+"""Store the server's log: the leaves of one Merkle tree for the whole server, its hashes, and the published checkpoint.
 
-All keys of a log of the server begin with `{log}:` and a hash of its origin, so that one script can change them together:
+All keys of a server's log begin with `{log}:` and a hash of its origin, so that one script can change them together:
 
-- `leaves`: a stream; the leaf with the index 41 has the id `42-0`;
-- `h:<level>`: the hashes of that level of tiles, a stream of the same kind (evidence/tiles.py);
-- `m:<match>`: the leaves of a match by name, such as `hour:57`, with their indexes and the entries that they are of;
-- `state`: the checkpoint that is served, and its size.
+- `leaves`: a stream; the leaf with index 41 has the id `42-0`;
+- `h:<level>`: the hashes of that level of tiles, a stream of the same form (evidence/tiles.py);
+- `m:<match>`: the leaves of a match by name, such as `hour:57`, with their indexes and entries;
+- `state`: the published checkpoint and its size.
 
-When the next leaf of a match is due is in a sorted set of the match's partition, `{p3}:pending`, which appends keep.
+A sorted set in each partition, `{p3}:pending`, has the moment when the next leaf of each match is due. Appends keep it.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _SETTLE = script("settle")
 
 
 class Logged(NamedTuple):
-    """A leaf of a match: its name within the match, its index in the log (`number`), and version, digest and time of its entry.
+    """A leaf of a match: its name within the match, its index in the log (`number`), and the version, digest and time of its entry.
 
-    `moment` is when it was made. The part of the name before the colon is `begin`, `hour`, `end`, or `seal` for a sealed one.
+    `moment`: when the leaf was made. The name begins with `begin:`, `hour:` or `end:`, or with `seal:` for a sealed leaf.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Logged(NamedTuple):
 
 
 class NewLeaf(NamedTuple):
-    """A leaf to append: its bytes, its match, and what is noted of it (its `number` is not used)."""
+    """A leaf to append: its bytes, its match, and its fields (`number` is not used)."""
 
     raw: bytes
     match: str
@@ -52,7 +52,7 @@ class NewLeaf(NamedTuple):
 
 
 class State(NamedTuple):
-    """A log of the server: how many leaves it has, and the checkpoint that is served with its size; -1 and "" before the first one."""
+    """The state of a server's log. `size`: its number of leaves. `note`: the published checkpoint, `served`: its size; or "" and -1."""
 
     size: int
     served: int
@@ -63,29 +63,29 @@ class ServerLogs(OfMatches):
     """The server's logs in a store, one for each origin. Every method raises StoreUnavailable."""
 
     def state(self, origin: str) -> State:
-        """Return the size of a log of the server and the checkpoint that is served."""
+        """Return the size and the published checkpoint of a server's log."""
         start = _start(origin)
         size, (served, note) = self._client.ask_all([("XLEN", start + "leaves"), ("HMGET", start + "state", "size", "note")])
         return State(int(size), -1 if served is None else int(served), "" if note is None else note.decode())
 
     def leaves(self, origin: str, spans: Sequence[tuple[int, int]]) -> list[list[bytes]]:
-        """Return the leaves of each span: from an index, and how many."""
+        """Return the leaves of each span: the first index, and how many."""
         return self._rows([(_start(origin) + "leaves", first, count) for first, count in spans])
 
     def hashes(self, origin: str, spans: Sequence[tuple[int, int, int]]) -> list[list[bytes]]:
-        """Return the hashes of each span: a level of tiles, from a number, and how many."""
+        """Return the hashes of each span: the level of tiles, the first number, and how many."""
         return self._rows([(f"{_start(origin)}h:{level}", first, count) for level, first, count in spans])
 
     def logged(self, origin: str, matches: Sequence[str]) -> list[list[Logged]]:
-        """Return the leaves that a log of the server has of each match, by index."""
+        """Return the leaves of each match in a server's log, by index."""
         start = _start(origin)
         found = self._client.ask_all([("HGETALL", f"{start}m:{match}") for match in matches])
         return [sorted((_logged(name, noted) for name, noted in fields.items()), key=lambda leaf: leaf.number) for fields in found]
 
     def sequence(self, origin: str, size: int, leaves: Sequence[NewLeaf], added: Sequence[Sequence[bytes]]) -> bool:
-        """Append leaves after the first `size`, with the hashes that they add to each level of tiles.
+        """Append leaves to a log of `size` leaves, with the hashes that they add to each level of tiles.
 
-        Return False, and change nothing, if the server's log has another size or has one of the leaves already.
+        Return False, and change nothing, if the log has another size or has one of the leaves already.
         """
         start = _start(origin)
         keys = [start + "leaves", *[f"{start}h:{level}" for level in range(len(added))], *[f"{start}m:{leaf.match}" for leaf in leaves]]
@@ -94,22 +94,22 @@ class ServerLogs(OfMatches):
         return bool(self._client.run(_SEQUENCE, keys, [size, len(leaves), len(added), *map(len, added), *told, *hashes]))
 
     def publish(self, origin: str, size: int, note: str) -> bool:
-        """Serve a checkpoint from now on. Return False if a larger one is served, or the same one with as many signatures."""
+        """Publish a checkpoint. Return False if a larger one is published, or the same one with as many signatures."""
         start = _start(origin)
         return bool(self._client.run(_PUBLISH, [start + "state", start + "leaves"], [size, note.encode()]))
 
     def pending(self, until: int, limit: int) -> dict[str, int]:
-        """Return the matches of which a leaf is wanted at `until` or before, with their moments: at most `limit` of each partition."""
+        """Return the matches with a leaf due at `until` or before, with the moments. At most `limit` of each partition."""
         keys = [f"{tag}:pending" for tag in self._keys.tags()]
         found = self._client.ask_all([("ZRANGE", key, "-inf", until, "BYSCORE", "LIMIT", 0, limit, "WITHSCORES") for key in keys])
         return {match.decode(errors="surrogateescape"): int(moment) for answer in found for match, moment in answer}
 
     def late(self, before: int) -> int:
-        """Return of how many matches a leaf was wanted before a moment."""
+        """Return the number of matches with a leaf that was due before a moment."""
         return sum(self._client.ask_all([("ZCOUNT", f"{tag}:pending", "-inf", before) for tag in self._keys.tags()]))
 
     def settle(self, match: str, version: int, moment: int | None) -> bool:
-        """Set when a leaf of a match is wanted next, if at all. Return False, and change nothing, if it is not at this version any more."""
+        """Set when the next leaf of a match is due, or None. Return False, and change nothing, if the match is at another version."""
         keys = self._keys.of(match)
         return bool(self._client.run(_SETTLE, [keys.stream, keys.pending], [match, max(version, 1), "" if moment is None else moment]))
 

@@ -1,9 +1,9 @@
-"""The library: every Lua script of this folder, as a function that a server keeps, and the rights of the service's user.
+"""Build the library of Redis functions from the Lua scripts of this folder, and the rights of the service's user.
 
-The user of the service may read, and may call these functions. A server applies a user's rights inside a function, too. So the user has the
-right to each writing command that the functions need, but does not know its name: the server has renamed it, for example `XADD` to
-`XADD.<32 hex digits>`, and only the keeper and the functions have the name. Without renamed commands the functions work as well, but then
-the user can send those commands bare.
+The service's user may read, and may call these functions. Redis checks a user's rights inside functions, too. So the user needs the right
+to each writing command of the functions, but must not know its name. The server has renamed these commands, for example `XADD` to
+`XADD.<32 hex digits>`, and only the keeper and the functions have the new names. The functions also work without renamed commands, but then
+the user can send those commands directly.
 
 The names of the library and of its functions contain a hash of the scripts. So different versions of the code can use one store.
 """
@@ -16,9 +16,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-FORMAT = 1  # of everything that is stored; data of another format is refused
+FORMAT = 1  # of everything in the store; data of another format is refused
 FAMILY = "warledger_"
-SHARED = "shared"  # not a function: what the functions have in common
+SHARED = "shared"  # not a function, but the code that the functions share
 
 _PLAYER, _BEGUN = "~{players}:p:*", "~{store}:begun"
 _PROCESSES, _OUTAGES = "~{pulse}:processes", "~{pulse}:outages"
@@ -30,9 +30,9 @@ def _of_matches(*kinds: str, sign: str = "~") -> str:
     return " ".join(f"{sign}{{{tag}}}:{kind}" for kind in kinds for tag in ("p?", "p??", "p???"))
 
 
-# The writing commands of the functions, and the keys or channels to which the service's user may apply each. They are renamed. So a command
-# may be here only if the server writes it to its append-only file by the name by which it was called. For keys that expire the server
-# writes DEL and PEXPIREAT by those names: functions call UNLINK and PEXPIRE instead, and SET without an expiry.
+# The writing commands of the functions, and the keys or channels that the service's user may apply each to. They are renamed, so the server
+# must write each command to its append-only file under the name that was called. For keys that expire, the server writes DEL and PEXPIREAT
+# under those names. So functions call UNLINK and PEXPIRE instead, and SET without an expiry.
 WRITES: Mapping[str, str] = {
     "XADD": f"{_of_matches('s:*')} {_SERVER_LOG}",
     "SET": f"{_of_matches('x:*', 'm:*')} {_BEGUN}",
@@ -44,7 +44,7 @@ WRITES: Mapping[str, str] = {
     "PUBLISH": f"{_of_matches('heads', sign='&')} &{{players}}:changed",
 }
 
-# The rights of the service. Reads are open. Nothing here disturbs another connection or shows the names of commands.
+# The rights of the service. It may read everything. No command here disturbs another connection or reveals the names of commands.
 RIGHTS = (
     "resetkeys %R~* resetchannels &* nocommands +@read -@dangerous -@blocking -lcs -pfcount "
     "+hello +auth +ping +time +client|setinfo +client|setname +subscribe +unsubscribe (~* +fcall +fcall_ro) "
@@ -64,7 +64,7 @@ class Script(NamedTuple):
 
 
 class UnknownCommand(Exception):
-    """A script calls a command in a way that the library does not know. The text says which."""
+    """A script calls a command in a way that the library cannot rename. The text says which script."""
 
 
 def _source(name: str) -> str:
@@ -85,30 +85,30 @@ NAME = FAMILY + VERSION
 
 
 def script(name: str) -> Script:
-    """Return the function of the script with that name beside this file."""
+    """Return the function of a script in this folder, by name."""
     return Script("FCALL" if _writes(_source(name)) else "FCALL_RO", f"{name}_{VERSION}")
 
 
 def code(renamed: Mapping[str, str]) -> str:
-    """Return the source of the library for a server on which commands have other names."""
+    """Return the source of the library for a server with renamed commands."""
     functions = [_function(name, _source(name), renamed) for name in _names()]
     return "\n".join([f"#!lua name={NAME}", _with_names(SHARED, _source(SHARED), renamed), *functions])
 
 
 def configuration(token: str) -> str:
-    """Return the lines of a server's configuration that rename the commands. The first line marks the format of its data."""
+    """Return the lines of a server's configuration that rename the commands. The first line states the format of the data."""
     return "\n".join([_MARK, *[f"rename-command {command} {command}.{token}" for command in WRITES], ""])
 
 
 def fits(configuration: str) -> bool:
-    """Return True if a configuration marks this format, and renames the commands of these functions."""
+    """Return True if a configuration states this format, and renames the commands of these functions."""
     return configuration.startswith(f"{_MARK}\n") and renames(configuration).keys() == WRITES.keys()
 
 
 def other_format(place: str) -> str:
-    """Return a sentence for an operator: a place has data of another format."""
+    """Return a sentence for an operator: this place has data of another format."""
     return (
-        f"{place} has data of another format than {FORMAT}, which is all that this version of Warledger reads. Nothing was changed. "
+        f"{place} has data of another format. This version of Warledger reads only format {FORMAT}. Nothing was changed. "
         "Start the version that wrote it, or name an empty folder with --data or an empty server in WARLEDGER_REDIS_URL"
     )
 
@@ -128,10 +128,10 @@ def _function(name: str, source: str, renamed: Mapping[str, str]) -> str:
 
 
 def _with_names(name: str, source: str, renamed: Mapping[str, str]) -> str:
-    """Return the source of a script with the names that a server has for the commands. Raises UnknownCommand."""
+    """Return the source of a script with the server's names of the commands. Raises UnknownCommand."""
     lines = [line.partition("--")[0] for line in source.splitlines()]
     if len(list(_called(source))) != len(_ANY_CALL.findall("\n".join(lines))):
-        raise UnknownCommand(f"{name}.lua calls a command whose name is not written out")
+        raise UnknownCommand(f"{name}.lua calls a command without writing its name out")
     return _CALL.sub(lambda call: call[0].replace(f"'{call[1]}'", f"'{renamed.get(call[1], call[1])}'"), source)
 
 

@@ -1,4 +1,4 @@
--- Return what a position is made of, at the head or at a version: a snapshot, the entries after it, and the secret.
+-- Return what is needed to build a position at the head or at a version: a snapshot, the entries after it, and the secret.
 -- KEYS  1 stream  2 snapshots  3 secret   ARGV  1 version ("" for the newest)  2 longest tail
 -- returns {head, snapshot or "", entries after it up to the version, secret or "", version of the snapshot or 0}
 local wanted = tonumber(ARGV[1])

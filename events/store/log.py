@@ -1,6 +1,6 @@
-"""The log: one Redis stream for each match, appended to in one atomic step.
+"""Read and append to the logs of matches. Each log is one Redis stream, and each append is atomic.
 
-The entry of version 42 has the stream id `42-0`, and the length of a stream is the version of its match.
+The entry of version 42 has the stream id `42-0`. The length of a stream is the version of its match.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _FIELDS = [b"e", b"m"]
 
 
 class Item(NamedTuple):
-    """An item of a stream as it is: its id, the bytes of its entry, and whether it has any other fields than an entry and a mark."""
+    """A raw item of a stream: its id and the bytes of its entry. `foreign`: it has other fields than an entry and a mark."""
 
     id: str
     raw: bytes
@@ -41,13 +41,12 @@ class Item(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """The changes of an append beside the log. Empty values change nothing.
+    """The changes of an append in addition to its entries. Empty values change nothing.
 
-    `due`: by member of the index of what is due, the moment (ms since 1970), or None for what is due no more. `indexes`: by name, the
-    moment that orders the match there, or None for an index that it leaves. `snapshot`: a version and its document, and which older one
-    it replaces, if any. `tell`: the players to whom this is news; `anew`: these are all who have to do with the match, because its table
-    has changed or it has ended. `leaf`: when the next leaf of the match is due in the server's log (events/notary/leaves.py), unless one is
-    due earlier.
+    `due`: by member of the due index, the moment (ms since 1970), or None to remove it. `indexes`: by name, the moment that orders the
+    match there, or None to leave the index. `snapshot`: a version, its bytes, and the older version that it replaces, or None. `tell`: the
+    players that the append concerns. `anew`: these are all players of the match, because its table changed or it ended. `leaf`: when the
+    next leaf of the match is due in the server's log (events/notary/leaves.py), unless one is due earlier.
     """
 
     due: Mapping[str, int | None] = {}
@@ -61,7 +60,7 @@ class Changes(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """A request as the store knows it: whose it is, a fingerprint of what was asked, and how many entries of its append come before it."""
+    """A request in the form of the store. `name`: its owner and id. `after`: how many entries of the append come before its own."""
 
     name: str
     fingerprint: str
@@ -73,7 +72,7 @@ class Appended(NamedTuple):
 
 
 class Conflict(NamedTuple):
-    """Nothing was written: the match has moved on to `head`. `tail` holds the first entries after the expected version."""
+    """Nothing was written: the match has moved on to `head`. `tail`: the first entries after the expected version."""
 
     head: int
     tail: list[bytes]
@@ -89,7 +88,7 @@ class Known(NamedTuple):
 
 
 class Since(NamedTuple):
-    """The news after a version: the head, the first entries of the tail, and the request if it was carried out before."""
+    """The news after a version: the head, the first entries after the version, and the request if it was carried out before."""
 
     head: int
     tail: list[bytes]
@@ -99,7 +98,7 @@ class Since(NamedTuple):
 class Loaded(NamedTuple):
     """The head, a snapshot, the first entries after it, and the match's secret in hex.
 
-    The snapshot is None if there is none or if its signature is not its own; the secret is None if it is missing.
+    The snapshot is None if it is missing or its signature is wrong. The secret is None if it is missing.
     """
 
     head: int
@@ -109,7 +108,7 @@ class Loaded(NamedTuple):
 
 
 class Log(Protocol):
-    """All that anybody outside the store knows of streams. Every method raises StoreUnavailable."""
+    """The interface to streams for all code outside the store. Every method raises StoreUnavailable."""
 
     def head(self, match: str) -> int:
         """Return the version of a match; 0 if it does not exist."""
@@ -121,27 +120,27 @@ class Log(Protocol):
         """Return the entries after a version, at most `limit`."""
 
     def newest(self, matches: Sequence[str]) -> list[tuple[int, bytes]]:
-        """Return the version and the bytes of the newest entry of each match, in one round trip; 0 and nothing if there is none."""
+        """Return the version and the bytes of the newest entry of each match, in one round trip; 0 and b"" if there is none."""
 
     def spans(self, wanted: Sequence[tuple[str, int, int]]) -> list[list[tuple[int, bytes]]]:
-        """Return the versions and the bytes of the entries of several matches, in one round trip.
+        """Return the versions and the bytes of entries of several matches, in one round trip.
 
-        Each span is a match, the first and the last version; at most PAGE entries of it are returned. A log that is not a stream has none.
+        A span is a match with a first and a last version. At most PAGE entries of a span are returned; none if the log is not a stream.
         """
 
     def read_all(self, match: str, after: int = 0) -> Iterator[bytes]:
         """Yield every entry after a version, fetched page by page."""
 
     def items(self, match: str) -> Iterator[Item]:
-        """Yield every item of the stream as it is: for the audit, which trusts nothing in it."""
+        """Yield every raw item of the stream, for the audit, which does not trust it."""
 
     def load(self, match: str, version: int | None = None) -> Loaded:
-        """Return what is needed to build the position at `version`, or at the head. The rest of a long tail is for `read`."""
+        """Return what is needed to build the position at `version`, or at the head. Use `read` for the rest of a long tail."""
 
     def since(self, match: str, version: int, claim: str = "", digest: str = "") -> Since:
-        """Return what is new after `version`, and what came of the request with that name.
+        """Return the news after `version`, and the result of the request with the name `claim`.
 
-        The head is -1 if another entry than that of `digest` is at the version.
+        The head is -1 if the entry at `version` has another digest than `digest`.
         """
 
     def append(
@@ -149,7 +148,7 @@ class Log(Protocol):
     ) -> Appended | Conflict | Known:
         """Append `entries` after version `expected`, with everything that follows from them, or change nothing at all.
 
-        `digest` is that of the expected version. If another entry is there by now, the conflict has the head -1.
+        `digest`: of the entry at the expected version. If another entry is there now, the conflict has the head -1.
         """
 
     def matches(self) -> Iterator[str]:
@@ -159,7 +158,7 @@ class Log(Protocol):
         """Yield the id of every match that has a secret, in no order. Some may come twice."""
 
     def misplaced(self, match: str | None = None) -> list[str]:
-        """Return the keys of logs that are in another partition than their match, of one match or of all. Nobody reads them."""
+        """Return the keys of logs in another partition than their match, for one match or for all. Nobody reads them."""
 
 
 class RedisLog:
@@ -186,7 +185,7 @@ class RedisLog:
 
     def spans(self, wanted: Sequence[tuple[str, int, int]]) -> list[list[tuple[int, bytes]]]:
         """Return the versions and the bytes of the entries of several matches, in one round trip."""
-        # An end without the second part of an id takes in `7-1`, so that a damaged id is in every span of its version, or in none.
+        # An end without the second part of an id includes `7-1`. So a damaged id is in every span of its version.
         return self._ranges(
             [("XRANGE", self._keys.of(match).stream, f"{first}-0", str(last), "COUNT", PAGE) for match, first, last in wanted]
         )
@@ -216,7 +215,7 @@ class RedisLog:
             after += len(page)
 
     def items(self, match: str) -> Iterator[Item]:
-        """Yield every item of the stream as it is, in all its fields and in their order."""
+        """Yield every raw item of the stream, with all fields in order."""
         stream, after = self._keys.of(match).stream, "0-0"
         while page := self._client.run(_ITEMS, [stream], [f"({after}", PAGE]):
             for id, fields in page:
@@ -234,11 +233,11 @@ class RedisLog:
         if at and snapshot is None:
             metrics.snapshots_refused.inc()
             logger.warning("snapshot_refused", match=match, version=at)
-            return Loaded(head, None, [], secret)  # the tail is what comes after the snapshot
+            return Loaded(head, None, [], secret)  # the tail begins after the snapshot, so it is not usable
         return Loaded(head, snapshot, _entries(tail), secret)
 
     def since(self, match: str, version: int, claim: str = "", digest: str = "") -> Since:
-        """Return what is new after `version`, and what came of the request with that name."""
+        """Return the news after `version`, and the result of the request with the name `claim`."""
         keys = self._keys.of(match)
         head, tail, answer, entries = self._client.run(_SINCE, [keys.stream, keys.requests], [version, claim, PAGE, digest])
         return Since(head, _entries(tail), _known(answer, entries) if answer else None)
@@ -248,8 +247,8 @@ class RedisLog:
     ) -> Appended | Conflict | Known:
         """Append `entries` after version `expected`, with everything that follows from them, or change nothing at all.
 
-        A lost connection sends the script again. It then neither writes twice nor takes its own entries for somebody else's: each
-        attempt carries a mark.
+        After a lost connection the script is sent again. It never writes twice, and it recognizes its own entries by the mark of the
+        attempt.
         """
         keys = self._keys.of(match)
         mark = os.urandom(8)
@@ -298,14 +297,14 @@ class RedisLog:
         yield from (match for _, match in self._named("x"))
 
     def misplaced(self, match: str | None = None) -> list[str]:
-        """Return the keys of logs that are in another partition than their match, of one match or of all."""
+        """Return the keys of logs in another partition than their match, for one match or for all."""
         if match is None:
             return sorted({f"{tag}:s:{one}" for tag, one in self._named("s") if tag != self._keys.tag(one)})
         keys = [f"{tag}:s:{match}" for tag in self._keys.tags() if tag != self._keys.tag(match)]
         return [key for key, found in zip(keys, self._client.ask_all([("EXISTS", key) for key in keys]), strict=True) if found]
 
     def _signed(self, match: str, snapshot: tuple[int, bytes, int | None] | None) -> tuple[int, bytes, int | None] | None:
-        """Return a snapshot with its signature, or None if there is none or if the match has no secret to sign it with."""
+        """Return a snapshot with its signature, or None if there is none, or no secret to sign it with."""
         key = None if snapshot is None else self._signing.of(match)
         if snapshot is None or key is None:
             return None
@@ -313,7 +312,7 @@ class RedisLog:
         return version, signed(key, version, document), replaced
 
     def _named(self, kind: str) -> Iterator[tuple[str, str]]:
-        """Yield the partition and the match of every key of a kind, by one scan of the keys."""
+        """Yield the partition and the match of every key of a kind, with one scan."""
         tags = set(self._keys.tags())
         for key in self._client.keys(f"{{p*}}:{kind}:*"):
             tag, _, match = key.partition(f":{kind}:")
@@ -327,10 +326,10 @@ def _known(answer: bytes, entries: Iterable[Fields]) -> Known:
 
 
 def _entries(items: Iterable[Fields]) -> list[bytes]:
-    """Return the bytes of entries from what scripts return: an id, and names and values in turn, `e` before `m`."""
+    """Return the bytes of entries in the answer of a script: each item is an id, and its fields as `e`, entry, `m`, mark."""
     return [fields[1] for _, fields in items]
 
 
 def _is_mine(items: Sequence[Fields], mark: bytes) -> bool:
-    """Return True if the first of these items carries the mark of this attempt."""
+    """Return True if the first of these items has the mark of this attempt."""
     return bool(items) and items[0][1][3:4] == [mark]

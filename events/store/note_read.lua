@@ -1,4 +1,5 @@
--- Keep in the side log of a match that staff was shown what is hidden from others: of each reader and kind the first note, the newest, and how many.
+-- Record in the side log of a match that staff was shown hidden information. For each reader and kind it has the first note, the newest note, and
+-- the number of reads.
 -- KEYS  1 reads  2 stream   ARGV  1 reader (a player or "admin")  2 what was shown  3 the signed note
 -- returns 1: done | 0: there is no such match
 local tag, match = partition_and_match(KEYS[1], 'w')

@@ -1,8 +1,8 @@
--- Keep refused actions of seats in the side log of a match: at most 50 of a seat and 200 of the match. The oldest go, and are counted.
+-- Keep refused actions of seats in the side log of a match: at most 50 of a seat and 200 of the match. The oldest are dropped and counted.
 -- KEYS  1 refused actions  2 stream
--- ARGV  1 mark of this call  2 number of those that went before they came here  3.. pairs of a seat and an action in JSON
--- The field `order` has the number and the seat of each that is kept, the newest first, so that no call reads the actions themselves.
--- returns 1: done | 0: there is no such match, or this call came before
+-- ARGV  1 mark of this call  2 number of actions dropped before this call  3.. pairs of a seat and an action in JSON
+-- The field `order` has the number and the seat of each kept action, newest first. So no call reads the actions themselves.
+-- returns 1: done | 0: there is no such match, or this call is a repetition
 local MOST_OF_SEAT, MOST, LONGEST = 50, 200, 2000
 local tag, match = partition_and_match(KEYS[1], 'f')
 check_keys(KEYS, 2, tag, match, {'s'})

@@ -1,6 +1,6 @@
--- Keep the day on which a key was last used.
+-- Record the day on which a key was last used.
 -- KEYS  1 player   ARGV  1 id of the key  2 its hash  3 day (since 1970)
--- returns 1: done | 0: the key is not valid any more
+-- returns 1: done | 0: the key is no longer valid
 player_of(KEYS[1])
 check_key(ARGV[1], ARGV[2])
 whole(ARGV[3], 0)

@@ -1,9 +1,9 @@
 -- Replace everything that is derived from the stream of a match. Change nothing if the match has moved on.
 -- KEYS  1 stream  2 requests  3 due  4 standing  5 snapshots  6 pending  7.. indexes
--- ARGV  1 head  2 standing  3 number of requests  4 number of snapshots  5 number of changes in what is due
+-- ARGV  1 head  2 standing  3 number of requests  4 number of snapshots  5 number of changes in the due index
 --       6 when the next leaf of the match is due in the server's log ("" for none)
---       then requests and their answers, versions and their snapshots, for each index the moment that orders its matches or "-", and members
---       of what is due with their moments ("" to remove them)
+--       then requests with their answers, versions with their snapshots, for each index the moment that orders the match or "-" to leave it,
+--       and members of the due index with their moments ("" to remove them)
 -- returns 1: done | 0: the match has moved on
 local tag, match = partition_and_match(KEYS[1], 's')
 check_keys(KEYS, 2, tag, match, {'r', 'due', 'm', 'd', 'pending'})

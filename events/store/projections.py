@@ -1,4 +1,4 @@
-"""Everything in the store that is derived from logs: read it as it is, replace it, remove what belongs to no log."""
+"""Read and replace the projections: everything in the store that is derived from logs. Remove keys that belong to no log."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ class Derived(NamedTuple):
 
 
 class Listed(NamedTuple):
-    """The places where a match is listed now, rightly or not: names of indexes, and members of the index of what is due."""
+    """The places where a match is listed now, rightly or not: names of indexes, and members of the due index."""
 
     indexes: set[str]
     due: set[str]
 
 
 class Listing(NamedTuple):
-    """The places of every match in its own partition, and, by key, the members that are in another partition than their match."""
+    """The places of each match in its own partition. `misplaced`: keys with the members that are in another partition than their match."""
 
     matches: dict[str, Listed]
     misplaced: list[tuple[str, str]]
 
 
 class Stored(NamedTuple):
-    """The projections of one match as they are: snapshots with their signatures, and the places that were asked for, with their scores."""
+    """The stored projections of a match: its snapshots have their signatures, and the requested places have their scores."""
 
     standing: bytes | None
     requests: Mapping[str, str]
@@ -60,7 +60,7 @@ class Projections(OfMatches):
         self._signing = SigningKeys(client, keys)
 
     def stored(self, match: str, places: Listed) -> Stored:
-        """Return the projections of a match as they are, and in which of these places it is listed."""
+        """Return the stored projections of a match. `places`: where to look for it."""
         keys = self._keys.of(match)
         indexes, due = sorted(places.indexes), sorted(places.due)
         standing, requests, snapshots, leaf, *scores = self._client.ask_all(
@@ -103,7 +103,7 @@ class Projections(OfMatches):
         return Listing(dict(listed), misplaced)
 
     def replace(self, match: str, derived: Derived, listed: Listed) -> bool:
-        """Replace all projections of a match. Return False if the match has moved on. Without a secret there are no snapshots."""
+        """Replace all projections of a match. Return False if the match has moved on. A match without a secret gets no snapshots."""
         keys = self._keys.of(match)
         indexes = sorted(derived.indexes.keys() | listed.indexes)
         key = self._signing.of(match)
@@ -129,7 +129,7 @@ class Projections(OfMatches):
         )
 
     def remove_strays(self, listing: Listing) -> int:
-        """Remove what belongs to no log: the places in `listing`, and keys of matches without a log. Return how many were removed."""
+        """Remove everything without a log: places in `listing`, and keys of matches. Return how many were removed."""
         strays = list(listing.misplaced)
         for match, places in listing.matches.items():
             keys = self._keys.of(match)
@@ -139,12 +139,12 @@ class Projections(OfMatches):
         return removed + sum(int(self._client.run(_REMOVE, [key], [])) for key in self.stray_keys())
 
     def stray_keys(self) -> Iterator[str]:
-        """Return the derived keys of matches that have no log, or that are in another partition."""
+        """Yield the derived keys of matches that have no log or are in another partition."""
         return self._strays("mrd")
 
 
 def _text(member: bytes) -> str:
-    """Return a member of an index as text. Any bytes have one, so that whatever is in an index can be named and removed."""
+    """Return a member of an index as text. Any bytes have a text, so any member can be named and removed."""
     return member.decode(errors="surrogateescape")
 
 

@@ -1,6 +1,6 @@
--- Let a signed checkpoint of the server's log be served, if it is larger than the one that is, or the same one with more signatures.
+-- Publish a signed checkpoint of the server's log, if it is larger than the published one, or is the same with more signatures.
 -- KEYS  1 state  2 leaves   ARGV  1 size  2 the checkpoint, a signed note
--- returns 1: it is served | 0: a larger one is, or one with as many signatures
+-- returns 1: published | 0: a larger one is published, or the same one with as many signatures
 local start = server_log_of(KEYS[1], 'state')
 if KEYS[2] ~= start .. 'leaves' then error({err = 'ERR the keys are not those of one log'}) end
 local size = whole(ARGV[1], 0)

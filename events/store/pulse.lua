@@ -1,11 +1,11 @@
--- Note that a process runs, and record outages: stretches of more than two seconds without a pulse of a process or of its role.
+-- Store the pulse of a process, and record outages: more than two seconds without a pulse of a process or of its role.
 -- KEYS  1 {pulse}:processes  2 {pulse}:outages
 -- ARGV  1 role, "web" or "worker" ("" only to look)  2 process  3 moment (ms since 1970)  4 the rest of its pulse, as text
---       5 a moment: outages that ended after it are asked for  6 number n of names that stand still
---       then n times a name and the moment of its pulse as the caller knows it, then names of processes that are gone
--- returns {names and pulses in turn, for each outage the moments of its begin and its end, number of outages that are new}
+--       5 a moment: return outages that ended after it  6 number n of names without a new pulse
+--       then n times a name and the moment of its last pulse that the caller knows, then names of processes that have ended
+-- returns {names and pulses alternately, begin and end of each outage, number of new outages}
 local STALE, KEPT, MOST, PROCESSES, DAY = 2000, 61 * 86400000, 10000, 1000, 86400000
-local RECENT = 500  -- the pulse of a role is not written again for so long: its processes need not write it each
+local RECENT = 500  -- ms in which the pulse of a role is not written again, so that not every process of the role writes it
 local processes, outages = KEYS[1], KEYS[2]
 if processes ~= '{pulse}:processes' or outages ~= '{pulse}:outages' then error({err = 'ERR not the keys of pulses'}) end
 local role, process, moment, n = ARGV[1], ARGV[2], whole(ARGV[3], 0), whole(ARGV[6], 0)

@@ -1,8 +1,7 @@
-"""The pulses of processes, and the outages that follow from them. This is source data: it is derived from nothing.
+"""Store the pulses of processes, and the outages that follow from them. This is source data: it is not derived from anything.
 
-`{pulse}:processes` has the newest pulse of each process and of each role, as text:
-service time, uptime and boot id (events/timing/clock.py).
-`{pulse}:outages` has the begin of each outage of the last 61 days, at most 10,000, scored by its end.
+`{pulse}:processes` has the newest pulse of each process and of each role, as text: service time, uptime and boot id
+(events/timing/clock.py). `{pulse}:outages` has the begin of each outage of the last 61 days, at most 10,000, scored by its end.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ _PULSE = script("pulse")
 
 
 class Heard(NamedTuple):
-    """What the store says to a pulse: the newest pulse of each process and role, outages (begin, end), and how many of them are new."""
+    """The answer to a pulse: the newest pulse of each process and role, the outages (begin, end), and how many of them are new."""
 
     pulses: Mapping[str, Beat]
     outages: Sequence[tuple[int, int]]
@@ -33,9 +32,9 @@ class Pulses:
         self._client = client
 
     def beat(self, role: str, process: str, beat: Beat, since: int, still: Mapping[str, int], gone: Sequence[str]) -> Heard:
-        """Note that a process runs, and return the pulses of all, with the outages that ended after `since`.
+        """Write the pulse of a process. Return the pulses of all, and the outages that ended after `since`.
 
-        `still`: the names whose pulse has stood still, with its moment; that is an outage. `gone`: processes that have ended.
+        `still`: names without a new pulse, with the moment of their last one; that is an outage. `gone`: processes that have ended.
         """
         names = [text for name, moment in still.items() for text in (name, moment)]
         rest = f"{beat.uptime} {beat.boot}"
@@ -43,7 +42,7 @@ class Pulses:
         return _heard(*found)
 
     def look(self, since: int) -> Heard:
-        """Return the pulses of all, with the outages that ended after `since`."""
+        """Return the pulses of all, and the outages that ended after `since`."""
         return _heard(*self._client.run(_PULSE, _KEYS, ["", "", 0, "", since, 0]))
 
 

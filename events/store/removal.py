@@ -1,4 +1,4 @@
-"""The removal of matches that have not started, with everything that belongs to them."""
+"""Remove matches that have not started, with everything that belongs to them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _REMOVE = script("remove_unstarted")
 
 
 class Removal(OfMatches):
-    """Removes matches. The store looks at their entries and at its own clock, and removes none that has started."""
+    """Removes matches. The store checks their entries and its own clock, and never removes a match that has started."""
 
     def remove(self, match: str, head: int, indexes: Iterable[str], due: Iterable[str], open_ms: int, closed_ms: int) -> bool:
-        """Remove a match at version `head` that has not started in time, from these indexes and members of what is due, and say so.
+        """Remove a match at version `head` that has not started in time, also from these indexes and members of the due index.
 
-        `open_ms`: how long a match may wait that names no end of its own, `closed_ms`: how long a closed one stays. Return False if the
-        match has moved on or its time has not come by the clock of the store. Raises StoreUnavailable.
+        `open_ms`: how long a match without an expiry of its own may wait. `closed_ms`: how long a closed match stays. Return False if the
+        match has moved on, or if it is too early by the clock of the store. Raises StoreUnavailable.
         """
         keys = self._keys.of(match)
         places = [keys.indexes + name for name in sorted(indexes)]

@@ -1,6 +1,6 @@
--- Remove a derived key, or a member of an index or of what is due. Entries and secrets cannot be removed.
+-- Remove a derived key, or a member of an index, of the due index or of pending. Entries and secrets cannot be removed.
 -- KEYS  1 standing, requests, snapshots, index, due or pending   ARGV  1 the member (no arguments: the whole key)
--- returns the number of keys or members that were removed
+-- returns the number of removed keys or members
 local kind = string.match(KEYS[1], '^{p%d%d?%d?}:([mrdi]):.') or string.match(KEYS[1], '^{p%d%d?%d?}:(due)$')
   or string.match(KEYS[1], '^{p%d%d?%d?}:(pending)$')
 local sorted = kind == 'i' or kind == 'due' or kind == 'pending'

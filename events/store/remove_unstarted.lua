@@ -1,8 +1,8 @@
--- Remove a match that has not started in time, with everything that belongs to it. Whoever calls this, a match that has started, or whose
--- time has not come by the clock of this server, stays as it is.
+-- Remove a match that has not started in time, with everything that belongs to it. A match stays if it has started, or if it is too early by the
+-- clock of this server, whoever calls this.
 -- KEYS  1 stream  2 requests  3 due  4 standing  5 snapshots  6 secret  7 pending  8 refused actions  9 reads  10.. indexes
--- ARGV  1 head  2 ms that a match may wait that names no end of its own  3 ms that a closed match stays  4.. members of what is due
--- returns 1: the match does not exist any more | 0: it has moved on, has started, or its time has not come
+-- ARGV  1 head  2 ms that a match without an expiry of its own may wait  3 ms that a closed match stays  4.. members of the due index
+-- returns 1: the match no longer exists | 0: it has moved on or has started, or it is too early
 local stream = KEYS[1]
 local tag, match = partition_and_match(stream, 's')
 check_keys(KEYS, 2, tag, match, {'r', 'due', 'm', 'd', 'x', 'pending', 'f', 'w'})

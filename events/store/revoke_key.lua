@@ -1,10 +1,10 @@
 -- Revoke a key, and publish that the player has changed.
--- KEYS  1 player   ARGV  1 id of the key that asks ("" for the admin key)  2 its hash  3 id of the key
--- returns 1: done | 0: no such player or key | -1: the key that asks is not valid any more
+-- KEYS  1 player   ARGV  1 id of the signing key ("" for the admin key)  2 its hash  3 id of the key
+-- returns 1: done | 0: no such player or key | -1: the signing key is no longer valid
 local id = player_of(KEYS[1])
 if redis.call('HEXISTS', KEYS[1], 'hash:' .. ARGV[3]) == 0 then return 0 end
 if not may_ask(KEYS[1], ARGV[1], ARGV[2]) then return -1 end
--- The newest hundred ids that were revoked are kept, so that a request that comes again does not make its key again.
+-- Keep the last hundred revoked ids, so that a repeated request does not make its key again.
 local revoked = ARGV[3] .. ' ' .. (redis.call('HGET', KEYS[1], 'revoked') or '')
 redis.call('HSET', KEYS[1], 'revoked', string.sub(revoked, 1, 100 * (#ARGV[3] + 1)))
 redis.call('HDEL', KEYS[1], 'key:' .. ARGV[3], 'hash:' .. ARGV[3], 'used:' .. ARGV[3])

@@ -1,8 +1,8 @@
--- Append leaves to the server's log, with the hashes of the Merkle tree that they add, or change nothing at all. Entries of it are never changed.
--- KEYS  1 leaves  2..1+l hashes of each level of tiles  2+l.. for each leaf, what the server's log has of its match
+-- Append leaves to the server's log, with the hashes that they add to the Merkle tree, or change nothing. Leaves never change.
+-- KEYS  1 leaves  2..1+l hashes of each level of tiles  2+l.. for each leaf, the leaves of its match
 -- ARGV  1 expected size  2 number of leaves n  3 number of levels l  4..3+l number of new hashes of each level
---       then each leaf, its name within its match, and what is noted of it, then the hashes of each level
--- returns 1: appended | 0: the server's log has another size, or has one of these leaves already
+--       then for each leaf its bytes, its name within its match and its fields, then the hashes of each level
+-- returns 1: appended | 0: the log has another size, or has one of these leaves already
 local start = server_log_of(KEYS[1], 'leaves')
 local size, n, levels = whole(ARGV[1], 0), whole(ARGV[2], 1), whole(ARGV[3], 1)
 if #KEYS ~= 1 + levels + n then error({err = 'ERR the numbers of keys and leaves do not fit'}) end

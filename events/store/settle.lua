@@ -1,6 +1,6 @@
--- Set when the next leaf of a match is due in the server's log, unless the match has moved on from the version that was looked at.
--- KEYS  1 stream  2 pending   ARGV  1 match  2 version  3 moment ("" if it wants none)
--- returns 1: set | 0: the match has moved on, and is to be looked at again
+-- Set when the next leaf of a match is due in the server's log, unless the match has moved on from a version.
+-- KEYS  1 stream  2 pending   ARGV  1 match  2 version  3 moment ("" if none is due)
+-- returns 1: set | 0: the match has moved on; look at it again
 local tag, match = partition_and_match(KEYS[1], 's')
 check_keys(KEYS, 2, tag, match, {'pending'})
 if match ~= ARGV[1] then error({err = 'ERR the keys are not those of one match'}) end

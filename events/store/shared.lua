@@ -1,6 +1,6 @@
--- What the functions share. Each function names its keys in full; these check that the keys belong together.
+-- Code that the functions share. Callers name all keys in full. The code here checks that the keys belong together.
 
--- Return the hash tag of the partition and the match of a key of the given kind, such as 's' for a stream.
+-- Return the hash tag of the partition and the match from a key of a kind, such as 's' for a stream.
 local function partition_and_match(key, kind)
   local tag, match = string.match(key, '^({p%d%d?%d?}):' .. kind .. ':(.+)$')
   if not tag then error({err = 'ERR not the key of a match'}) end
@@ -9,7 +9,7 @@ end
 
 local of_partition = {due = true, pending = true} -- one key for all matches of a partition
 
--- Raise an error unless the keys from `first` on are those of the given kinds of one match, in this order.
+-- Raise an error unless the keys from `first` on are the keys of one match, of the given kinds in this order.
 local function check_keys(keys, first, tag, match, kinds)
   local start, own = tag .. ':', ':' .. match
   for place, kind in ipairs(kinds) do
@@ -26,7 +26,7 @@ local function check_indexes(keys, first, tag)
   end
 end
 
--- Return an argument as a whole number that is at least `least`.
+-- Return an argument as a whole number. Raise an error if it is less than `least`.
 local function whole(value, least)
   local number = tonumber(value)
   if not number or number < least or number >= 9007199254740992 or number % 1 ~= 0 then
@@ -35,20 +35,20 @@ local function whole(value, least)
   return number
 end
 
--- Return a value that came in JSON. Raise an error unless it is a text.
+-- Return a value from JSON. Raise an error unless it is a string.
 local function check_text(value)
   if type(value) ~= 'string' then error({err = 'ERR an argument is not a text'}) end
   return value
 end
 
--- Return the id of a player from the key of the player.
+-- Return the id of a player from its key in the store.
 local function player_of(key)
   local id = string.match(key, '^{players}:p:(p[a-z2-7]+)$')
   if not id then error({err = 'ERR not the key of a player'}) end
   return id
 end
 
--- Raise an error unless a text is the id of a player's key and another is the hash of its text.
+-- Raise an error unless these can be the id and the hash of a player's key.
 local function check_key(id, hash)
   if not string.match(id, '^k[a-z2-7]+$') or #hash ~= 64 or not string.match(hash, '^%x+$') then
     error({err = 'ERR not the id and the hash of a key'})
@@ -65,12 +65,12 @@ local function first_key(player)
   return 'k' .. string.sub(player, 2)
 end
 
--- Return true if the key that asks for a change is valid: it has the id and the hash of a key of the player, or an empty id, for the admin key.
+-- Return true if the signing key is valid: it has the id and the hash of a key of the player, or an empty id for the admin key.
 local function may_ask(player, id, hash)
   return id == '' or (hash ~= '' and redis.call('HGET', player, 'hash:' .. id) == hash)
 end
 
--- Return the start of the names of all keys of a log of the server, from its key of the given name.
+-- Return the prefix of all keys of a server's log, from its key with the given name.
 local function server_log_of(key, name)
   local start = string.match(key, '^({log}:%x+:)' .. name .. '$')
   if not start then error({err = 'ERR not a key of the log of the server'}) end

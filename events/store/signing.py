@@ -1,7 +1,6 @@
-"""Signatures of snapshots: a keyed hash in front of each, by a key that follows from the secret of the match.
+"""Sign snapshots: put a keyed hash in front of each. The key is derived from the secret of the match.
 
-Nobody can change a snapshot, or move it to another version or match, without reading the secret. A snapshot without its signature is not
-used.
+Without the secret, nobody can change a snapshot or move it to another version or match. A snapshot without a valid signature is not used.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ _REMEMBERED = 16_384
 
 
 def signing_key(secret: str) -> bytes:
-    """Return the key of the snapshots of a match, from its secret in hex."""
+    """Return the signing key for the snapshots of a match. `secret`: in hex."""
     return hmac.digest(bytes.fromhex(secret), b"snapshot", "sha256")
 
 
@@ -29,7 +28,7 @@ def signed(key: bytes, version: int, snapshot: bytes) -> bytes:
 
 
 def verified(key: bytes, version: int, stored: bytes) -> bytes | None:
-    """Return the snapshot that is stored for a version, or None if the signature is not its own."""
+    """Return the stored snapshot of a version without its signature, or None if the signature is wrong."""
     snapshot = stored[_SIZE:]
     return snapshot if hmac.compare_digest(stored[:_SIZE], _signature(key, version, snapshot)) else None
 
@@ -39,7 +38,7 @@ def _signature(key: bytes, version: int, snapshot: bytes) -> bytes:
 
 
 class SigningKeys:
-    """The signing keys of matches. The most recent ones are in memory, so that an append with a snapshot need not ask for a secret."""
+    """The signing keys of matches. The most recent ones are in memory, so an append with a snapshot need not read the secret."""
 
     def __init__(self, client: RedisClient, keys: Keys) -> None:
         self._client = client
@@ -48,14 +47,14 @@ class SigningKeys:
         self._lock = Lock()
 
     def learn(self, match: str, secret: str) -> bytes:
-        """Remember and return the signing key of a match whose stored secret is known."""
+        """Remember and return the signing key of a match with this stored secret."""
         key = signing_key(secret)
         with self._lock:
             self._known[match] = key
         return key
 
     def of(self, match: str) -> bytes | None:
-        """Return the signing key of a match, or None if the store has no secret of it. Raises StoreUnavailable."""
+        """Return the signing key of a match, or None if the store lacks its secret. Raises StoreUnavailable."""
         with self._lock:
             known = self._known.get(match)
         if known is not None:
@@ -65,7 +64,7 @@ class SigningKeys:
 
 
 def stored_secret(stored: bytes | None) -> str | None:
-    """Return a secret in hex as it is stored, or None if it is missing or is not 32 bytes in hex."""
+    """Return a stored secret in hex, or None if it is missing or not 32 bytes in hex."""
     try:
         secret = (stored or b"").decode("ascii")
         return secret if len(bytes.fromhex(secret)) == 32 and len(secret) == 64 else None

@@ -1,4 +1,4 @@
--- Return the entries after a version, and the answer of a request if it was carried out.
+-- Return the entries after a version, and the answer to a request if it was carried out.
 -- KEYS  1 stream  2 requests   ARGV  1 version  2 request ("" for none)  3 longest tail  4 digest of the version ("" not to check)
 -- returns {head, tail, answer or "", its entries}; the head is -1 if another entry has the version
 local known, entries = '', {}
@@ -10,7 +10,7 @@ if ARGV[2] ~= '' then
   end
 end
 local version = tonumber(ARGV[1])
--- The caller may know entries that the store has lost and replaced by others.
+-- The store may have lost entries that the caller knows, and accepted others.
 if ARGV[4] ~= '' and 0 < version and redis.call('XLEN', KEYS[1]) >= version then
   local stored = redis.call('XRANGE', KEYS[1], string.format('%d-0', version), string.format('%d-0', version))[1]
   if not (stored and string.find(stored[2][2], '"digest":"' .. ARGV[4] .. '"', 1, true)) then return {-1, {}, known, entries} end

@@ -1,7 +1,6 @@
-"""The metrics of all processes of a machine. Each process counts in memory and publishes a copy every second, if it has changed.
+"""Expose the metrics of all processes of a machine. Each process counts in memory, and publishes a copy every second if it has changed.
 
-So no full disk can stop a process that counts. A file in a shared folder is the copy of one process. What cannot be written waits for the
-next copy.
+A copy is a file in a shared folder. A full disk cannot stop a process that counts: what cannot be written waits for the next copy.
 """
 
 from __future__ import annotations
@@ -27,18 +26,18 @@ EVERY = 1.0
 
 _token = secrets.token_hex(4)
 
-for _not_ours in (GC_COLLECTOR, PLATFORM_COLLECTOR, PROCESS_COLLECTOR):  # to collect them takes as long as all of ours
+for _not_ours in (GC_COLLECTOR, PLATFORM_COLLECTOR, PROCESS_COLLECTOR):  # collecting them takes as long as all of ours
     REGISTRY.unregister(_not_ours)
 
 
 def shared_folder() -> Path | None:
-    """Return the folder in which the processes of a service publish their metrics, or None if the environment names none."""
+    """Return the folder where the processes of a service publish their metrics, or None if the environment names none."""
     named = os.environ.get(SETTING)
     return Path(named) if named else None
 
 
 def publish_always() -> None:
-    """Publish the metrics of this process every second, and once more when it ends, if there is a folder for them."""
+    """If there is a folder for metrics, publish those of this process every second, and once more when it ends."""
     folder = shared_folder()
     if folder is None:
         return
@@ -54,9 +53,9 @@ def _publish_on_and_on(folder: Path) -> None:
 
 
 def publish(folder: Path, published: bytes = b"") -> bytes:
-    """Publish the metrics of this process now, unless they are what it has `published`. Return what is published then.
+    """Publish the metrics of this process now, unless they equal the `published` ones. Return what is published afterwards.
 
-    If the folder cannot be written, nothing is.
+    If the folder cannot be written, nothing changes.
     """
     text = orjson.dumps([_as_json(metric) for metric in _ours() if metric.name not in OF_THE_MOMENT])
     if text == published:
@@ -72,7 +71,7 @@ def publish(folder: Path, published: bytes = b"") -> bytes:
 
 
 class Gathered(Collector):
-    """The metrics of this process and of all that have published theirs: the sums. Gauges of processes that have ended do not count."""
+    """The sums of the metrics of this process and of all published ones. Gauges of ended processes do not count."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -89,7 +88,7 @@ class Gathered(Collector):
 
 
 def _ours() -> Iterator[Metric]:
-    """Yield the metrics of this process, without the moments at which they began."""
+    """Yield the metrics of this process, without the times when they began."""
     for metric in REGISTRY.collect():
         if metric.name.startswith("warledger_"):
             metric.samples = [sample for sample in metric.samples if not sample.name.endswith("_created")]
@@ -102,7 +101,7 @@ def _as_json(metric: Metric) -> dict[str, Any]:
 
 
 def _add(found: dict[str, Metric], published: Iterable[dict[str, Any]], alive: bool) -> None:
-    """Add the metrics that another process has published."""
+    """Add the metrics that another process published."""
     for other in published:
         if other["type"] == "gauge" and not alive:
             continue
@@ -119,7 +118,7 @@ def _add(found: dict[str, Metric], published: Iterable[dict[str, Any]], alive: b
 
 
 def _sign() -> str:
-    """Return the name of this process among those that have ever published. Process ids are used again."""
+    """Return a name of this process that no other one ever has. Pids are reused."""
     return f"{os.getpid()}-{_token}"
 
 

@@ -1,4 +1,4 @@
-"""The log of a process: one JSON object a line. Nothing of what is inside a match is in it."""
+"""Write the log of a process: one JSON object per line. It never has the content of a match."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import structlog
 
 
 def configure(stream: Literal["stdout", "stderr"]) -> None:
-    """Write everything that this process logs to a standard stream, and the warnings of libraries with it."""
+    """Write everything that this process logs to a standard stream, including warnings of libraries."""
 
     def logger(*_: Any) -> structlog.BytesLogger:
         return structlog.BytesLogger(cast(BinaryIO, _Lossy(getattr(sys, stream).buffer)))
@@ -32,7 +32,7 @@ def configure(stream: Literal["stdout", "stderr"]) -> None:
 
 
 class _Lossy:
-    """A binary stream that drops what it cannot write. What is carried out is answered, even if its line cannot be logged."""
+    """A binary stream that drops what it cannot write. So a request is answered even if its line cannot be logged."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -43,13 +43,13 @@ class _Lossy:
             self._stream.write(line)
 
     def flush(self) -> None:
-        """Flush the stream if it can be."""
+        """Flush the stream, if possible."""
         with suppress(OSError, ValueError):
             self._stream.flush()
 
 
 class _Libraries(logging.Handler):
-    """Passes on what libraries log: their message, and the kind of an error without its text."""
+    """Logs the records of libraries: their message, and the type of an error without its text."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Log a record."""

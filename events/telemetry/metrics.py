@@ -1,4 +1,4 @@
-"""The metrics of the platform, for Prometheus. They hold numbers and codes, never the content of a match."""
+"""Define the metrics of the platform, for Prometheus. They have numbers and codes, never the content of a match."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from prometheus_client import Counter, Gauge, Histogram
 appends = Counter("warledger_appends", "Entries appended, by game.", ["game"])
 conflicts = Counter("warledger_conflicts", "Appends refused because the match was at another version.")
 refusals = Counter("warledger_refusals", "Actions refused, by game and code.", ["game", "code"])
-repeats = Counter("warledger_repeats", "Requests that had been carried out before.")
+repeats = Counter("warledger_repeats", "Repeated requests, which had been carried out before.")
 snapshots_refused = Counter("warledger_snapshots_refused", "Snapshots without a valid signature. The log was read instead.")
 journaled = Counter("warledger_journaled", "Entries written to the journal outside the store.")
-leaves = Counter("warledger_log_leaves", "Leaves that were added to the log of the server.")
-log_size = Gauge("warledger_log_size", "Leaves in the checkpoint of the log that is served; -1 if there is none.")
-log_late = Gauge("warledger_log_late", "Matches of which the log has wanted a leaf for more than a minute.")
-log_stopped = Gauge("warledger_log_stopped", "1 while the log stands because the store does not continue what was signed.")
+leaves = Counter("warledger_log_leaves", "Leaves appended to the server's log.")
+log_size = Gauge("warledger_log_size", "Leaves in the published checkpoint of the server's log; -1 if there is none.")
+log_late = Gauge("warledger_log_late", "Matches with a leaf that has been due for more than a minute.")
+log_stopped = Gauge("warledger_log_stopped", "1 while the server's log has stopped, because the store does not continue the signed log.")
 cosigned = Counter("warledger_log_cosigned", "Cosignatures of witnesses, by witness.", ["witness"])
 witness_failures = Counter("warledger_log_witness_failures", "Times that a witness did not cosign, by witness.", ["witness"])
-entries_lost = Gauge("warledger_entries_lost", "Entries that the store has lost, until an operator accepts that.")
-queue_failures = Counter("warledger_queue_failures", "Times that the queue did not answer. The sweep finds what was lost.")
-swept = Counter("warledger_swept", "Steps that were lost and that the sweep let wait again.")
-tickets = Counter("warledger_tickets", "RQ jobs that called for a worker, by kind of work.", ["kind"])
-steps_failed = Counter("warledger_steps_failed", "Steps that ended in an error, by kind. They are tried again, ever more rarely.", ["kind"])
+entries_lost = Gauge("warledger_entries_lost", "Entries that the store has lost and no operator has accepted as lost.")
+queue_failures = Counter("warledger_queue_failures", "Times that the queue did not answer. The sweep finds lost work.")
+swept = Counter("warledger_swept", "Lost steps that the sweep enqueued again.")
+tickets = Counter("warledger_tickets", "RQ jobs that called a worker, by kind of work.", ["kind"])
+steps_failed = Counter("warledger_steps_failed", "Steps that failed, by kind. They are retried, less and less often.", ["kind"])
 clock_jumps = Counter("warledger_clock_jumps", "Times that the wall clock was set, or that service time followed another process.")
-pulses_failed = Counter("warledger_pulses_failed", "Times that a process could not tell the store that it runs.")
-outages = Counter("warledger_outages", "Outages that were recorded. Running clocks get their time back.")
+pulses_failed = Counter("warledger_pulses_failed", "Times that a process could not give its pulse to the store.")
+outages = Counter("warledger_outages", "Recorded outages. Running clocks get their time back.")
 searches_stopped = Counter(
-    "warledger_search_stopped", "Searches that a brake in seconds ended before their iterations were done, by level.", ["level"]
+    "warledger_search_stopped", "Searches that the time limit ended before their iterations were done, by level.", ["level"]
 )
-search_memory = Gauge("warledger_search_memory_bytes", "The most memory that each process which searches has used, added up.")
-queue_depth = Gauge("warledger_queue_depth", "Steps that wait for a worker, by kind; -1 if the queue does not answer.", ["kind"])
-workers = Gauge("warledger_workers", "Workers that do work of a kind; -1 if the queue does not answer.", ["kind"])
-oldest_due = Gauge("warledger_oldest_due_seconds", "Seconds for which the oldest due step has been due.")
-due = Gauge("warledger_due", "Steps that are due for the system or AI seats.")
+search_memory = Gauge("warledger_search_memory_bytes", "The peak memory of all processes that search, in total.")
+queue_depth = Gauge("warledger_queue_depth", "Steps waiting for a worker, by kind; -1 if the queue does not answer.", ["kind"])
+workers = Gauge("warledger_workers", "Workers for a kind of work; -1 if the queue does not answer.", ["kind"])
+oldest_due = Gauge("warledger_oldest_due_seconds", "Seconds since the oldest due step became due.")
+due = Gauge("warledger_due", "Due steps of the system and of AI seats.")
 overdue = Gauge("warledger_overdue", "Steps that have been due for more than two seconds.")
 OF_THE_MOMENT = (
     "warledger_queue_depth",
@@ -44,10 +44,10 @@ OF_THE_MOMENT = (
     "warledger_log_late",
     "warledger_log_stopped",
 )
-"""Gauges that are measured when somebody asks, by the process that answers."""
+"""Gauges that the answering process measures on request."""
 owed_seconds = Histogram(
     "warledger_owed_seconds",
-    "Seconds from the moment that a step is due to its append, by kind.",
+    "Seconds from when a step became due until its append, by kind.",
     ["kind"],
     buckets=(0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 100),
 )
@@ -65,9 +65,9 @@ search_iterations = Histogram(
 )
 search_nodes = Histogram(
     "warledger_search_nodes",
-    "The most nodes of a tree that a search for a decision held in memory, by level.",
+    "The largest number of tree nodes in memory during a search for a decision, by level.",
     ["level"],
     buckets=(0, 10, 100, 300, 1000, 3000, 10_000, 30_000, 100_000),
 )
 SEARCHES = "warledger_search_"
-"""How the names of the metrics of searches begin. They are for operators: what a search used may depend on what its seat has."""
+"""The prefix of the metrics of searches. They are for operators only: the cost of a search may depend on hidden cards of its seat."""

@@ -1,1 +1,1 @@
-"""Service time: the clock, pulses of processes, outages, and what is in flight."""
+"""Service time: the clock, the pulses of processes, outages, and requests in flight."""

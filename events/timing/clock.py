@@ -1,7 +1,7 @@
-"""Service time: the time that entries carry and by which deadlines come, in milliseconds since 1970.
+"""Keep service time: the time of entries and deadlines, in milliseconds since 1970.
 
-A process takes it from the wall clock when it begins, or from the processes that run already. Then it carries it on by the clock of the
-machine's uptime, which nobody sets. So a wall clock that jumps changes nothing. Small differences from the wall are evened out slowly.
+A process takes service time from the wall clock when it starts, or from processes that already run. Then it follows the uptime of the
+machine, which nobody sets. So a jump of the wall clock changes nothing. Small differences from the wall clock are corrected slowly.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ import structlog
 
 from events.telemetry import metrics
 
-JUMP_MS = 1000  # a wall clock that is suddenly further away than this has been set
-ALIVE_MS = 2000  # a process whose last pulse is older does not run
-CARRIED_MS = 60_000  # for so long service time goes on by the uptime alone, even if no process runs
-BELIEVED_MS = 86_400_000  # a pulse that is further in the future than this is an error
-SLOPE = 100  # service time catches up with the wall by one part in so many
+JUMP_MS = 1000  # a larger sudden difference means that the wall clock was set
+ALIVE_MS = 2000  # a process with an older last pulse does not run
+CARRIED_MS = 60_000  # how long service time follows the uptime alone when no process runs
+BELIEVED_MS = 86_400_000  # a pulse further in the future is an error
+SLOPE = 100  # service time approaches the wall clock by at most 1 ms in this many ms
 
-_READ_MS = 50  # longest time in which both clocks are read
+_READ_MS = 50  # the longest time for reading both clocks
 
 log = structlog.get_logger(__name__)
 
 
 class Beat(NamedTuple):
-    """A pulse as a process gave it: service time, the uptime of its machine (both in ms), and the machine's id until its next restart."""
+    """A pulse of a process: service time, the uptime of its machine (both in ms), and the machine's id until its next restart."""
 
     moment: int
     uptime: int
@@ -37,7 +37,7 @@ class Beat(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """Service time from `uptime` on: `moment`, and what passes, and up to `correction` ms that come in little by little."""
+    """Service time as a line: it is `moment` at `uptime`, and follows the uptime. `correction`: the ms that are added gradually."""
 
     uptime: int
     moment: int
@@ -50,12 +50,12 @@ def wall_time() -> int:
 
 
 def uptime() -> int:
-    """Return for how long the machine is up, in ms: the same for all processes of a machine. On Linux, with the time that it slept."""
+    """Return the uptime of the machine in ms, the same for all its processes. On Linux this includes suspended time."""
     return time.clock_gettime_ns(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)) // 1_000_000
 
 
 def boot_id() -> str:
-    """Return the id of the machine until its next restart. Where there is none, each process is a machine of its own."""
+    """Return the id of the machine until its next restart. Without such an id, each process counts as a machine."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text()[:13]
     except OSError:
@@ -63,9 +63,9 @@ def boot_id() -> str:
 
 
 class Clock:
-    """The service time of a process, which never runs backwards. Shared by its threads; one of them calls `compare` and `begin`.
+    """The service time of a process. It never runs backwards. Threads share it; one of them calls `compare` and `begin`.
 
-    `wall` and `uptime` return ms. Tests bring their own.
+    `wall` and `uptime` return ms. Tests pass their own.
     """
 
     def __init__(self, wall: Callable[[], int] = wall_time, uptime: Callable[[], int] = uptime, boot: str | None = None) -> None:
@@ -73,24 +73,24 @@ class Clock:
         self.uptime = uptime
         self.boot = boot_id() if boot is None else boot
         self._line = _Line(uptime(), wall(), 0)
-        self._apart = 0  # ms by which the wall clock is ahead, since somebody set it
+        self._apart = 0  # ms by which the wall clock is ahead after somebody set it
 
     def now(self) -> int:
         """Return the service time, in ms since 1970."""
         return self._at(self.uptime())
 
     def beat(self) -> Beat:
-        """Return what a pulse says now."""
+        """Return a pulse of now."""
         up = self.uptime()
         return Beat(self._at(up), up, self.boot)
 
     def compare(self) -> None:
-        """Compare with the wall clock: even out a small difference little by little, and note a jump. Call it each second."""
+        """Compare with the wall clock. Correct a small difference gradually, and log a jump. Call this every second."""
         before = self.uptime()
         wall = self._wall()
         up = self.uptime()
         if up - before > _READ_MS:
-            return  # this process was stopped between the two
+            return  # this process was stopped between the two readings
         moment = self._at(up)
         difference = wall - self._apart - moment
         if abs(difference) >= JUMP_MS:
@@ -101,9 +101,9 @@ class Clock:
         self._line = _Line(up, moment, difference)
 
     def begin(self, newest: Beat, again: Callable[[], Beat]) -> None:
-        """Take over the service time of the processes that run or ran a moment ago; it is never earlier than the `newest` pulse.
+        """Adopt the service time of processes that run or ran a moment ago. It is never earlier than the `newest` pulse.
 
-        `again` returns the newest pulse a pulse later. It is asked only if nothing else tells whether others run.
+        `again` waits and returns the newest pulse then. It is called only if nothing else shows whether other processes run.
         """
         own = self.now()
         here = self._carried(newest, CARRIED_MS)
@@ -120,7 +120,7 @@ class Clock:
         self._set(moment)
 
     def keep_up(self, newest: Beat) -> None:
-        """Go on to the newest pulse of another process if that is well ahead: of all processes, the latest service time counts."""
+        """Jump ahead to the newest pulse of another process if it is well ahead. The latest service time of all processes counts."""
         own = self.now()
         moment = self._carried(newest, ALIVE_MS) or newest.moment
         if JUMP_MS < moment - own < BELIEVED_MS:
@@ -135,7 +135,7 @@ class Clock:
         return moment + passed + max(-most, min(most, correction))
 
     def _carried(self, newest: Beat, oldest: int) -> int | None:
-        """Return what service time is now by a pulse of this machine, carried on exactly; None if it is of another one or too old."""
+        """Return the exact service time of now by a pulse, or None if the pulse is too old or comes from another machine."""
         age = self.uptime() - newest.uptime
         return newest.moment + age if newest.boot == self.boot and 0 <= age <= oldest else None
 

@@ -1,4 +1,4 @@
-"""Requests in flight: which requests to act a process has received and not carried out yet, so that no deadline overtakes them."""
+"""Track requests in flight: the actions that a process has received but not carried out. No deadline overtakes them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from threading import Lock
 from events.timing.clock import Clock
 
 TICK_MS = 250  # between two reports
-LATE_MS = 500  # a report that comes later than this shows that the process was frozen
-GRACE_MS = 1000  # how long it may take a busy process to read what came in meanwhile
+LATE_MS = 500  # a report that is later than this shows that the process was frozen
+GRACE_MS = 1000  # how long a busy process may need to read what arrived while it was frozen
 FOR_EVER = 1 << 50
-MOST_MS = 2000  # a longer freeze is an outage, which gives the time back
+MOST_MS = 2000  # a longer freeze is an outage, and its time is given back
 
 
 class Received:
-    """A request in flight, and the moment at which it counts as received, in ms since 1970."""
+    """A request in flight. `moment`: when it counts as received, in ms since 1970."""
 
     __slots__ = ("moment", "_flight", "_number")
 
@@ -28,8 +28,8 @@ class Received:
 
     @contextmanager
     def incomplete(self) -> Iterator[None]:
-        """Wait in a block for the rest of the request. The time that its client takes for that is its own: the request counts as that much
-        later, and no deadline waits for it meanwhile."""
+        """Wait for the rest of the request inside the block. The client pays for this time: the request counts as received that much later,
+        and deadlines do not wait for it."""
         began = self._flight.leave(self._number)
         try:
             yield
@@ -38,9 +38,9 @@ class Received:
 
 
 class Flight:
-    """The requests in flight of a process. Shared by its threads; one of them calls `tick`.
+    """The requests in flight of a process. Threads share it; one of them calls `tick`.
 
-    A request that the process reads right after it was frozen came in while it was: it counts as received when the process was last awake.
+    A request that the process reads right after a freeze arrived during the freeze. It counts as received when the process was last awake.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -49,12 +49,12 @@ class Flight:
         self._numbers = count()
         self._lock = Lock()
         self._ticked: int | None = None
-        self._awake = 0  # when this process was last awake before it was frozen,
-        self._until = 0  # which counts for what it reads up to this moment
+        self._awake = 0  # when this process was last awake before a freeze
+        self._until = 0  # requests that are read up to this moment count as received at `_awake`
 
     @contextmanager
     def receive(self) -> Iterator[Received]:
-        """Yield a request that has just come. It is in flight until the end of the block."""
+        """Yield a request that has just arrived. It is in flight until the end of the block."""
         with self._lock:
             number, moment = next(self._numbers), self._moment()
             self._received[number] = moment
@@ -64,21 +64,21 @@ class Flight:
             del self._received[number]
 
     def leave(self, number: int) -> int:
-        """Leave a request out of the floor, and return the moment."""
+        """Exclude a request from the floor. Return the moment."""
         with self._lock:
             began = self._moment()
             self._received[number] = began + FOR_EVER
             return began
 
     def enter(self, number: int, moment: int, began: int) -> int:
-        """Have a request in the floor again that counted as received at `moment`. Return the milliseconds since it was left out."""
+        """Include a request in the floor again. It counted as received at `moment`. Return the ms since it was excluded."""
         with self._lock:
             late = max(0, self._moment() - began)
             self._received[number] = moment + late
             return late
 
     def tick(self) -> int:
-        """Return the floor: the moment before which everything received has been carried out. Call it every quarter of a second."""
+        """Return the floor: all requests received before this moment are done. Call this every quarter of a second."""
         with self._lock:
             received = self._moment()
             self._ticked = self._clock.now()

@@ -1,4 +1,4 @@
-"""Outages: the stretches of time in which the service was down or frozen, as a process remembers them."""
+"""Remember outages: the times in which the service was down or frozen."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from threading import Lock
 from typing import NamedTuple
 
 KEPT_MS = 61 * 86_400_000  # longer than any clock runs
-MARGIN_MS = 10_000  # an outage that is told late may have ended this long before the newest
+MARGIN_MS = 10_000  # an outage that is reported late may have ended this long before the newest one
 
 
 class Outage(NamedTuple):
@@ -18,7 +18,7 @@ class Outage(NamedTuple):
 
 
 class Outages:
-    """The outages of the last 61 days, merged where they overlap, in their order. Shared by the threads of a process."""
+    """The outages of the last 61 days, in order, merged where they overlap. The threads of a process share it."""
 
     def __init__(self) -> None:
         self._ends: dict[int, int] = {}
@@ -27,18 +27,18 @@ class Outages:
 
     @property
     def since(self) -> int:
-        """The moment from which on this process may not know all outages yet."""
+        """The moment after which this process may not know all outages yet."""
         merged = self._merged
         return max(0, merged[-1].end - MARGIN_MS) if merged else 0
 
     @property
     def last(self) -> int:
-        """The end of the last outage; 0 if there was none."""
+        """The end of the last outage, or 0."""
         merged = self._merged
         return merged[-1].end if merged else 0
 
     def add(self, outages: Iterable[tuple[int, int]]) -> None:
-        """Add outages that were recorded, or that have become longer."""
+        """Add recorded outages. An outage that became longer replaces the shorter one."""
         with self._lock:
             longer = {begin: end for begin, end in outages if self._ends.get(begin, 0) < end}
             if not longer:
@@ -49,7 +49,7 @@ class Outages:
             self._merged = tuple(_merged(self._ends))
 
     def between(self, begin: int, end: int) -> list[Outage]:
-        """Return the parts of outages that lie in a stretch of time, in their order."""
+        """Return the parts of outages between two moments, in order."""
         if end <= begin or self.last <= begin:
             return []
         return [Outage(max(one.begin, begin), min(one.end, end)) for one in self._merged if one.begin < end and begin < one.end]

@@ -1,8 +1,8 @@
-"""The pulse: every web process and worker tells the store each second that it runs, and learns of outages.
+"""Give a pulse: every web process and worker reports to the store each second that it runs, and learns of outages.
 
-A process whose pulse stands still for two seconds is frozen, unless it has ended. That is an outage, and so is a stretch of two seconds
-without any pulse of a role: the store was away, or everything was down. Other processes record an outage while it lasts, and the first
-pulse after it does.
+A process without a pulse for two seconds is frozen, unless it has ended. That is an outage. Two seconds without any pulse of a role are an
+outage, too: the store was away, or everything was down. Other processes record an outage while it lasts. The first pulse after it records
+it as well.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ WEB = "web"
 WORKER = "worker"
 
 EVERY_MS = 1000
-GONE_MS = 10_000  # after which a frozen process counts as ended, if nobody can ask the kernel
+GONE_MS = 10_000  # after this time a frozen process counts as ended, if this process cannot ask the kernel about it
 
 log = structlog.get_logger(__name__)
 
 
 class _Seen(NamedTuple):
-    """The newest pulse of a name, and the uptime since which it stands still."""
+    """The newest pulse of a name, and the uptime of this machine when it last changed."""
 
     moment: int
     since: int
 
 
 class Pulse:
-    """The pulse of a process, and what it knows of the others. Shared by the threads of the process.
+    """The pulse of a process, and what it knows of other processes. The threads of the process share it.
 
-    Until it is started, the process gives no pulse of its own and only looks at those of others.
+    Before `start`, the process gives no pulse and only reads those of others.
     """
 
     def __init__(self, pulses: Pulses, floors: Floors, clock: Clock) -> None:
@@ -56,21 +56,21 @@ class Pulse:
         self._role = ""
         self._name = ""
         self._here = _place()
-        self._last: Beat | None = None  # what this process has told or asked last, with success
+        self._last: Beat | None = None  # the last successful pulse or look of this process
         self._seen: dict[str, _Seen] = {}
         self._still: dict[str, int] = {}
         self._lock = Lock()
         self._stop = Event()
 
     def start(self, role: str) -> None:
-        """Give a pulse of this role every second from now on, and if it is WEB, report the requests in flight."""
+        """Give a pulse of this role every second from now on. A WEB process also reports its requests in flight."""
         self.join(role, os.getpid())
         Thread(target=self._run, args=(self._beat_or_warn, EVERY_MS), name="pulse", daemon=True).start()
         if role == WEB:
             Thread(target=self._run, args=(self._report, TICK_MS), name="flight", daemon=True).start()
 
     def join(self, role: str, number: int) -> None:
-        """Be the process with this number, in a role. Each `beat` is then a pulse."""
+        """Take a role, as the process with this pid. From then on each `beat` is a pulse."""
         self._role, self._name = role, f"{role}:{self._here}:{number}:{start_of(number)}"
 
     def stop(self) -> None:
@@ -78,14 +78,14 @@ class Pulse:
         self._stop.set()
 
     def beat(self) -> None:
-        """Tell the store that this process runs, and learn what it knows. Raises StoreUnavailable, StoreRefused."""
+        """Report to the store that this process runs, and read pulses and outages. Raises StoreUnavailable, StoreRefused."""
         with self._lock:
             if self._last is None:
                 self._begin()
             self._clock.compare()
             beat = self._clock.beat()
             if self._last is not None and beat.uptime - self._last.uptime > ALIVE_MS:
-                # This process was frozen or the store away, so that it cannot say of others for how long they have stood still.
+                # This process was frozen, or the store was away. So it does not know for how long others have given no pulse.
                 self._seen = {name: seen._replace(since=beat.uptime) for name, seen in self._seen.items()}
             gone = [name for name, seen in self._seen.items() if self._has_ended(name, beat.uptime - seen.since)]
             still = {
@@ -102,7 +102,7 @@ class Pulse:
             self._still, self._last = still, beat
 
     def take_part(self) -> None:
-        """Take over the service time of the others before this process writes anything, if it gives pulses and has not given one yet.
+        """Adopt the service time of other processes before the first write. Does nothing without a role or after the first pulse.
 
         Raises StoreUnavailable, StoreRefused.
         """
@@ -110,7 +110,7 @@ class Pulse:
             self.beat()
 
     def refresh(self, moment: int) -> None:
-        """Learn of every outage that is known up to a moment, in one round trip unless the last pulse is from after it.
+        """Learn all outages that are recorded up to a moment. It takes one round trip, unless the last pulse was after the moment.
 
         Raises StoreUnavailable, StoreRefused.
         """
@@ -119,25 +119,25 @@ class Pulse:
 
     @property
     def is_fresh(self) -> bool:
-        """True if this process has heard of the others in the last two seconds."""
+        """True if this process read the pulses of others in the last two seconds."""
         last = self._last
         return last is not None and self._clock.uptime() - last.uptime <= ALIVE_MS
 
     @property
     def is_disturbed(self) -> bool:
-        """True if an outage went on at the last pulse, so that its end is not known."""
+        """True if an outage still lasted at the last pulse, so its end is unknown."""
         return bool(self._still)
 
     def floor(self, now: int) -> int | None:
-        """Return the moment before which everything is carried out that web processes have received until `now`, in one round trip.
+        """Return the moment before which web processes have carried out all received requests, at most `now`. It takes one round trip.
 
-        None if one of them has not reported: nobody knows what it has received.
+        Return None if a web process has not reported: nobody knows what it has received.
         """
         floors = self._floors.read([name for name in list(self._seen) if name.startswith(f"{WEB}:")])
         return None if floors is None or None in floors else min([now, *[floor for floor in floors if floor is not None]])
 
     def _begin(self) -> None:
-        """Take over the service time of the processes that run."""
+        """Adopt the service time of the running processes."""
         newest = _newest(self._pulses.look(0).pulses)
         if newest is not None:
             self._clock.begin(newest, self._newest_later)
@@ -145,11 +145,11 @@ class Pulse:
     def _newest_later(self) -> Beat:
         time.sleep(EVERY_MS / 800)
         newest = _newest(self._pulses.look(0).pulses)
-        assert newest is not None, "a pulse was heard before, and roles are never forgotten"
+        assert newest is not None, "there was a pulse before, and roles are never removed"
         return newest
 
     def _learn(self, heard: Heard, beat: Beat, gone: list[str]) -> None:
-        """Remember the pulses and outages of an answer."""
+        """Remember the pulses and outages in an answer."""
         self.outages.add(heard.outages)
         metrics.outages.inc(heard.new)
         self._seen = {name: self._seen_now(name, pulse, beat) for name, pulse in heard.pulses.items() if name not in gone}
@@ -159,12 +159,12 @@ class Pulse:
 
     def _seen_now(self, name: str, pulse: Beat, beat: Beat) -> _Seen:
         known = self._seen.get(name)
-        if known is None:  # as far as its own time tells, it has stood still since then
+        if known is None:  # by its own time, it has not changed since then
             return _Seen(pulse.moment, beat.uptime - max(0, beat.moment - pulse.moment))
         return known if known.moment == pulse.moment else _Seen(pulse.moment, beat.uptime)
 
     def _has_ended(self, name: str, still_ms: int) -> bool:
-        """Return True if a process has ended. Of one elsewhere only time tells. A role does not end."""
+        """Return True if a process has ended. For a process elsewhere, only the time counts. A role never ends."""
         if name == self._name or ":" not in name or still_ms < EVERY_MS:
             return False
         _, place, number, start = name.split(":")
@@ -183,7 +183,7 @@ class Pulse:
             metrics.pulses_failed.inc()
             log.warning("pulse_failed", error=type(reason).__name__)
         except Exception as reason:  # noqa: BLE001 - it is logged
-            # A thread that ended for good would be taken for an outage that lasts for ever.
+            # If this thread ended, it would look like an endless outage.
             log.error("pulse_failed", error=type(reason).__name__)
 
     def _report(self) -> None:
@@ -195,7 +195,7 @@ def _newest(pulses: Mapping[str, Beat]) -> Beat | None:
 
 
 def _place() -> str:
-    """Return a name for the set of processes whose numbers this one can ask the kernel about."""
+    """Return a name for the set of processes whose pids are valid here (the pid namespace)."""
     try:
         return Path("/proc/self/ns/pid").readlink().name.strip("pid:[]")
     except OSError:

@@ -199,7 +199,7 @@ def test_a_missing_file_of_the_names_of_commands_is_not_taken_for_damage(copy) -
     data, file = copy
     content = file.read_bytes()
     (file.parent / "commands.conf").unlink()
-    with pytest.raises(embedded.NoServer, match="is missing, without which the files beside it cannot be read; restore a backup"):
+    with pytest.raises(embedded.NoServer, match="is missing; without it, the other files in its folder cannot be read; restore a backup"):
         embedded.start(data, embedded.STORE)
     assert file.read_bytes() == content
 

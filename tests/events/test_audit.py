@@ -125,16 +125,16 @@ DETAILS = {
     "secret_missing": "The secret of the match is not in the store.",
     "entries_lost": "The entry [0-9]+ was .+.|The entries [0-9]+ to [0-9]+ were .+.",
     "foreign_field": "The item has other fields than an entry and a mark.",
-    "wrong_partition": "The partition of {p[0-9]+}:s:m[a-z2-7]{16} is not that of the match. Nobody reads this log.",
+    "wrong_partition": "{p[0-9]+}:s:m[a-z2-7]{16} is in another partition than the match. Nobody reads this log.",
     "snapshot_unsigned": "The snapshot of this version has no valid signature, so it is not used. Rebuild it.",
-    "snapshot_differs": "The snapshot of this version is not what the log gives. Rebuild it.|"
+    "snapshot_differs": "The snapshot of this version differs from the log. Rebuild it.|"
     "There is a snapshot of a version that the match does not have. Rebuild it.",
-    "standing_differs": "The standing stored for lists is not what the log gives. Rebuild it.",
-    "index_differs": "The match is not listed where the log says, or also elsewhere, or at another time. Rebuild it.",
-    "due_differs": "The index of what is due is not what the log gives for this match. Rebuild it.",
-    "request_differs": "The answer stored for a request id is not what the log gives. Rebuild it.",
-    "leaf_differs": "The leaf [0-9]+ of the server's log is not that of the entry of this version.",
-    "leaf_missing": "The server's log lacks a leaf of this match, and the store does not know that. Rebuild it.",
+    "standing_differs": "The standing stored for lists differs from the log. Rebuild it.",
+    "index_differs": "The match is in the wrong lists, or has the wrong time in them. Rebuild it.",
+    "due_differs": "The due index differs from the log for this match. Rebuild it.",
+    "request_differs": "The answer stored for a request id differs from the log. Rebuild it.",
+    "leaf_differs": "The leaf [0-9]+ of the server's log does not match the entry of this version.",
+    "leaf_missing": "The server's log lacks a leaf of this match, and none is scheduled. Rebuild it.",
 }
 
 

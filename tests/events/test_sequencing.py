@@ -468,7 +468,7 @@ def test_a_store_that_came_back_from_a_backup_stops_the_log_until_it_has_another
     assert checkpoints.of_note(ledger.shown(server.platform).note)[0].size < checkpoints.of_note(newest)[0].size
     folder = server.settings.keys_folder
     assert highwater.read(folder, "log.example").checkpoint == checkpoints.of_note(newest)[0]
-    assert "1 leaves of the log log.example, and 2 were signed" in highwater.sentence(folder, "log.example")
+    assert "1 leaves of the log log.example, but 2 were signed" in highwater.sentence(folder, "log.example")
     signer.rotate(folder, "log.example.2")
     server.platform.signer._looked = 0.0
     rebuild(server.platform)
@@ -563,27 +563,27 @@ def test_an_audit_compares_the_leaves_with_the_entries(server: Server) -> None:
 
 
 def test_an_audit_of_everything_checks_the_log_as_a_whole(server: Server) -> None:
-    assert list(ledger_audit.of_ledger(server.platform)) == []
+    assert list(ledger_audit.of_log(server.platform)) == []
     for _ in range(300):
         play.create(server.platform, server.ann, "tally", {"one": "me", "two": "open"}, {})
     while sequencing.sequence(server.platform).added:
         pass
-    assert list(ledger_audit.of_ledger(server.platform)) == []
+    assert list(ledger_audit.of_log(server.platform)) == []
     keeper = server.servers.keeper
     (leaves_key,) = keeper.scan_iter("{log}:*:leaves")
     (state,) = keeper.scan_iter("{log}:*:state")
     note = keeper.hget(state, "note")
     keeper.hset(state, "note", server.platform.signer.sign(checkpoints.of_note(note)[0]._replace(root=b"x" * 32).text))
-    assert "checkpoint" in "".join(ledger_audit.of_ledger(server.platform))
+    assert "checkpoint" in "".join(ledger_audit.of_log(server.platform))
     keeper.hset(state, "note", note.replace(b"log.example", b"Log.example"))
-    assert "checkpoint" in "".join(ledger_audit.of_ledger(server.platform))
+    assert "checkpoint" in "".join(ledger_audit.of_log(server.platform))
     keeper.hset(state, "note", note)
     (level,) = keeper.scan_iter("{log}:*:h:1")
     keeper.delete(level)
     keeper.xadd(level, {"h": b"x" * 32}, id="1-0")
-    assert "hashes" in "".join(ledger_audit.of_ledger(server.platform))
+    assert "hashes" in "".join(ledger_audit.of_log(server.platform))
     keeper.xdel(leaves_key, "17-0")
-    assert "from leaf 0 on" in "".join(ledger_audit.of_ledger(server.platform))
+    assert "from leaf 0 on" in "".join(ledger_audit.of_log(server.platform))
     folder = server.settings.keys_folder
     highwater.keep(folder, highwater.read(folder, "log.example")._replace(stopped=highwater.FORKED))
-    assert "other leaves" in "".join(ledger_audit.of_ledger(server.platform))
+    assert "other leaves" in "".join(ledger_audit.of_log(server.platform))

@@ -102,7 +102,7 @@ def test_a_running_process_notices_a_rotation(tmp_path: Path, monkeypatch: pytes
 def test_the_name_is_that_of_the_keys(tmp_path: Path) -> None:
     for name in ("", "games.example.org", "games.example.org"):
         assert opened(tmp_path / "a", name or "games.example.org").signing.verifier.name == "games.example.org"
-    with pytest.raises(KeysUnfit, match=r"are those of games\.example\.org, not of another"):
+    with pytest.raises(KeysUnfit, match=r"belong to games\.example\.org, not to another"):
         opened(tmp_path / "a", "another")
     for name in ("two words", "a+b", RECEIPT):
         with pytest.raises(KeysUnfit, match="cannot be the name"):

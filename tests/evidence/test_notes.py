@@ -53,10 +53,10 @@ def test_signatures_of_unknown_keys_are_ignored_and_a_wrong_one_of_a_known_key_i
     other, impostor = SigningKey("example.org/games", bytes(32)), SigningKey("someone", bytes(range(32)))
     both = write(Note(TEXT, (impostor.signature(TEXT.encode()), KEY.signature(TEXT.encode()))))
     assert [signature.name for signature in opened(both, [KEY.verifier]).signatures] == ["example.org/games"]
-    with pytest.raises(Unverified, match="no known key signed the note"):
+    with pytest.raises(Unverified, match="no known key signed"):
         opened(both, [other.verifier])
     wrong = Signature(KEY.verifier.name, KEY.verifier.id, bytes(64))
-    with pytest.raises(Unverified, match="does not fit"):
+    with pytest.raises(Unverified, match="does not match"):
         opened(write(Note(TEXT, (KEY.signature(TEXT.encode()), wrong))), [KEY.verifier])
 
 

@@ -1,8 +1,8 @@
-"""The queue: what is due waits here for a worker, on a server that may be emptied at any time.
+"""Queue due work for workers, on a server that may lose everything at any time.
 
-It is the quick way to a worker and nothing more: the index of what is due, in the store, is certain. Work waits in a structure that is fair
-among the creators of matches (exchange.lua). An RQ job is only a *ticket*: work for a while on whatever waits. So a backlog of any length
-needs a ticket for each worker, and work that waits is never enqueued twice.
+The queue only makes things fast; the due index in the store is reliable. Waiting work is shared fairly among the creators of matches
+(exchange.lua). An RQ job is only a *ticket*: it lets a worker do waiting work for a while. So a backlog of any length needs one ticket for
+each worker, and waiting work is never enqueued twice.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from events.telemetry import metrics
 from events.timing.clock import Clock
 
 TICKET = "workers.jobs.work"
-"""The function that a ticket calls, with its kind: the only one that RQ may call."""
+"""The function that a ticket calls, with its kind. RQ may call no other function."""
 
 LARGEST = 1 << 53  # integers from here on are not exact in Lua
 LONGEST = max(kind.seconds for kind in KINDS.values())
@@ -33,9 +33,9 @@ log = structlog.get_logger(__name__)
 
 
 class Done(NamedTuple):
-    """A step that a worker hands in: the work, the milliseconds that it took, and whether it failed.
+    """A finished step: the work, the milliseconds that it took, and whether it failed.
 
-    Work that has failed rests: the sweep lets it wait again when its lease is over, and after twice as long with each attempt.
+    Failed work rests until its lease ends. Then the sweep enqueues it again. Each further attempt doubles the rest.
     """
 
     work: Owed
@@ -44,7 +44,7 @@ class Done(NamedTuple):
 
 
 class Jobs:
-    """The queue of each kind of work. A lost queue delays work, and the sweep finds it in the index again."""
+    """The queue of each kind of work. If a queue is lost, the sweep finds its work in the due index, with a delay."""
 
     def __init__(self, url: str, clock: Clock) -> None:
         self.url = url
@@ -56,7 +56,7 @@ class Jobs:
         self._lost_script = self._script("lost")
 
     def push(self, works: Iterable[Owed]) -> None:
-        """Let what is due at once wait for a worker. Never raises because of the queue: the sweep finds what is lost."""
+        """Enqueue the work that is due at once. Never raises because of the queue: the sweep finds lost work."""
         at_once = [work for work in works if KINDS[work.kind].at_once]
         if at_once:
             try:
@@ -65,9 +65,9 @@ class Jobs:
                 _note_failure(reason)
 
     def push_again(self, works: Iterable[Owed], now: int | None = None) -> int:
-        """Let overdue work wait again unless it waits or a worker has it. Return how much is new. Never raises because of the queue.
+        """Enqueue overdue work again, unless it waits or a worker has it. Return how much is new. Never raises because of the queue.
 
-        Also call for a worker if something waits and nobody was called, so call this even without any work.
+        This also calls a worker if work waits and no worker was called, so it is useful even without any work.
         """
         try:
             return self._exchange(push=works, again=True, now=now)[0]
@@ -76,9 +76,9 @@ class Jobs:
             return 0
 
     def lost(self, moments: Mapping[str, int], now: int | None = None) -> list[str]:
-        """Return which of these members of the index neither wait nor are in the hands of a worker; all if the queue is away.
+        """Return the members of the index that neither wait nor are with a worker; all of them if the queue is away.
 
-        `moments`: of each member, since when it is due (ms since 1970). What a worker has taken before that was other work, which is past.
+        `moments`: since when each member is due (ms since 1970). Work that a worker took before this moment was earlier work.
         """
         if not moments:
             return []
@@ -90,7 +90,7 @@ class Jobs:
             return list(moments)
 
     def take(self, kinds: Sequence[str], ticket: str | None = None, now: int | None = None) -> Owed | None:
-        """Return the next work of these kinds, the first kind first, or None if none waits. `ticket`: the kind of a ticket that begins now.
+        """Return the next work of these kinds, the first kind first, or None. `ticket`: the kind of a ticket that begins now.
 
         Never raises because of the queue.
         """
@@ -99,9 +99,9 @@ class Jobs:
     def exchange(
         self, done: Done | None, following: Sequence[Owed], kinds: Sequence[str], ticket: str | None = None, now: int | None = None
     ) -> Owed | None:
-        """Hand in a step and what follows from it, and return the next work of these kinds: one round trip for each step.
+        """Hand in a step and the work that follows from it. Return the next work of these kinds. It takes one round trip.
 
-        If the queue is away, what follows is the next work, so that a match goes on without the queue. Never raises because of the queue.
+        If the queue is away, the work that follows is next, so a match goes on without the queue. Never raises because of the queue.
         """
         following = [work for work in following if KINDS[work.kind].at_once]
         try:
@@ -111,14 +111,14 @@ class Jobs:
             return next((work for work in following if work.kind in kinds), None)
 
     def depth(self, kind: str | None = None) -> int | None:
-        """Return how much work waits, of one kind or of all; None if the queue does not answer."""
+        """Return the amount of waiting work, of one kind or of all, or None if the queue does not answer."""
         try:
             return sum(int(self._connection.hlen(f"fair:{name}:versions")) for name in KINDS if kind in (None, name))
         except queue_errors:
             return None
 
     def workers(self, kind: str) -> int | None:
-        """Return how many workers do work of a kind; None if the queue does not answer. One that was killed counts for 17 seconds more."""
+        """Return the number of workers for a kind, or None if the queue does not answer. A killed worker counts for 17 more seconds."""
         try:
             names = self._connection.smembers(f"rq:workers:{kind}")
             return int(self._connection.exists(*names)) if names else 0
@@ -154,7 +154,7 @@ class Jobs:
         return pushed, _work(*found) if found else None
 
     def _call(self, kind: str) -> None:
-        """Enqueue a ticket. Never raises because of the queue: if no ticket comes, the next sweep calls for one."""
+        """Enqueue a ticket. Never raises because of the queue: the next sweep replaces a lost ticket."""
         name = f"{kind}-{secrets.token_hex(8)}"
         try:
             with self._connection.pipeline() as pipeline:  # one round trip; without it, RQ makes two
@@ -183,8 +183,8 @@ def _named(work: Owed) -> dict[str, Any]:
 
 
 def _work(kind: bytes, creator: bytes, member: bytes, version: bytes, lease: bytes) -> Owed | None:
-    """Return work as the queue has it, with its lease, so that work which is put back keeps it. Others may write there too, so a worker
-    checks it against the store before it does anything."""
+    """Return work from its fields in the queue, or None. It keeps its lease, also if it is put back. Others may write to the queue, too, so
+    a worker checks the work against the store first."""
     try:
         _, match, target = split(member.decode())
         number = int(version)

@@ -1,4 +1,4 @@
-"""Counters that processes share: how much somebody has used lately. They are on the queue's server and may be lost at any time."""
+"""Count how much somebody has used lately. All processes share the counters. They are on the queue's server, which may lose them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 from events.store.client import queue_client, queue_errors
 
 BATCH = 250
-PAUSE = 2.0  # seconds in which a server that did not answer is not asked again
+PAUSE = 2.0  # seconds until the next request to a server that did not answer
 
 _DAY = 86_400
 
 
 class Addition(NamedTuple):
-    """What to add to a counter: its name, the seconds to add, and the most seconds that it may hold then; None for any number."""
+    """An addition to a counter: its name, the seconds to add, and the most seconds that it may then hold, or None."""
 
     counter: str
     seconds: float
@@ -24,14 +24,14 @@ class Addition(NamedTuple):
 
 
 class Met(NamedTuple):
-    """Names of keys that were right, and the moment of the server's clock up to which they are complete."""
+    """Names of valid keys. `moment`: they are complete up to this time of the server's clock."""
 
     moment: str
     keys: list[str]
 
 
 class Counters:
-    """The counters. A counter holds seconds that run out by themselves."""
+    """The counters. A counter holds seconds, which run down by themselves."""
 
     def __init__(self, url: str) -> None:
         self._connection: Any = queue_client(url)
@@ -40,7 +40,7 @@ class Counters:
         self._again = 0.0
 
     def add(self, additions: Sequence[Addition]) -> list[tuple[bool, float]] | None:
-        """Add to counters. Return for each whether it was added, and the seconds that it holds; None if the server does not answer."""
+        """Add to counters. Return for each if it was added, and the seconds that it holds, or None if the server does not answer."""
         found: list[tuple[bool, float]] = []
         if time.monotonic() < self._again:
             return None
@@ -56,9 +56,9 @@ class Counters:
         return found
 
     def meet(self, keys: Sequence[str], moment: str, most: int) -> Met | None:
-        """Add names of keys that were right to those that all processes know. Return those added since a moment of the server's clock.
+        """Add names of valid keys to those that all processes know. Return the names added since a `moment` of the server's clock.
 
-        At most so many are kept, for a day. None if the server does not answer.
+        At most `most` names are kept, for a day. Return None if the server does not answer.
         """
         if time.monotonic() < self._again:
             return None

@@ -1,23 +1,23 @@
--- Hand in a step that is done, let work wait, and take the next step, in one go. Atomic; every part may be missing.
+-- Hand in a finished step, enqueue work, and take the next step. This is atomic. Each part is optional.
 --
--- The work of a kind waits under the creator of its match, the earliest due first. Who has had the least time of workers comes next. Time
--- is counted as in start-time fair queueing: a creator without waiting work saves up nothing, and pays for what it has had only while
--- others wait. The keys follow from kinds and creators, so that the server cannot be a cluster. RQ does not support one either.
+-- The work of a kind waits under the creator of its match, the earliest due first. The creator with the least worker time is next. Time is
+-- counted as in start-time fair queueing: a creator without waiting work saves up nothing, and pays for used time only while others wait.
+-- The keys are derived from kinds and creators, so the server cannot be a cluster. RQ does not support clusters either.
 --
--- fair:<kind>:spent            sorted set of creators, scored by the milliseconds that they count as having had
--- fair:<kind>:clock            the score of the creator that was served last: newcomers begin there
--- fair:<kind>:of:<creator>     sorted set of members of the index of what is due, scored by their moments
--- fair:<kind>:versions         hash of "version lease" of all that waits, by member; the lease in ms, 0 for the patience of the kind
--- fair:<kind>:taken:<member>   "version attempts since until": a worker has it since a moment, and counts as lost from `until` on
--- fair:<kind>:called           a ticket was asked for and has not begun
+-- fair:<kind>:spent            sorted set of creators, scored by the milliseconds of worker time that count for them
+-- fair:<kind>:clock            the score of the creator who was served last; new creators begin there
+-- fair:<kind>:of:<creator>     sorted set of members of the due index, scored by their moments
+-- fair:<kind>:versions         hash of "version lease" of all waiting work, by member; the lease in ms, 0 for the patience of the kind
+-- fair:<kind>:taken:<member>   "version attempts since until": a worker has it `since` a moment, and counts as lost from `until` on
+-- fair:<kind>:called           a ticket was requested and has not begun
 --
 -- ARGV  JSON {now, kinds: {kind: the key of its tickets}, begun: kind, done: {kind, creator, member, version, ms, failed},
 --       push: [{kind, creator, member, version, due, lease, again}], take: [[kind, patience in ms]]}; times in ms since 1970.
---       `again`: only if it neither waits nor is in the hands of a worker that may live
--- returns {number of pushed works that did not wait, {kind, creator, member, version, lease} or {}, kinds that need a ticket}
-local STEP = 1         -- ms that a step costs beside its time: two workers take from two creators
-local DOUBLINGS = 10   -- of the time until a step that keeps failing is tried again
-local REST = 3600000   -- ms: the longest time until then
+--       `again`: push only if it neither waits nor is with a worker that may be alive
+-- returns {number of pushed items that did not wait before, {kind, creator, member, version, lease} or {}, kinds that need a ticket}
+local STEP = 1         -- ms that a step costs in addition to its time, so that two workers take from two creators
+local DOUBLINGS = 10   -- how often the rest of a failing step doubles
+local REST = 3600000   -- ms: the longest rest
 
 local ask = cjson.decode(ARGV[1])
 
@@ -66,7 +66,7 @@ local function take(kind, patience)
       redis.call('HDEL', key(kind, 'versions'), member)
       redis.call('SET', key(kind, 'clock'), spent)
       spend(kind, creator, STEP)
-      if version then  -- without one it is found in the index again
+      if version then  -- otherwise the sweep finds the work in the due index
         local before, attempts = taken(kind, member)
         attempts = before == tonumber(version) and math.min(attempts + 1, DOUBLINGS) or 1
         lease = tonumber(lease) or 0

@@ -1,4 +1,4 @@
-"""Floors: up to which moment each web process has carried out everything that it received. They are on the queue's server."""
+"""Share floors: the moment up to which each web process has carried out all received requests. They are on the queue's server."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from events.store.client import queue_client, queue_errors
 from events.telemetry import metrics
 
 KEPT_MS = 5000
-PAUSE = 2.0  # seconds in which a server that did not answer is not told
+PAUSE = 2.0  # seconds until the next report to a server that did not answer
 
 
 class Floors:
-    """The floors of web processes, in ms since 1970. They may be lost at any time: each process tells its own four times a second."""
+    """The floors of web processes, in ms since 1970. They may be lost at any time: each process reports its own four times a second."""
 
     def __init__(self, url: str) -> None:
         self._connection: Any = queue_client(url)
         self._again = 0.0
 
     def report(self, process: str, floor: int) -> None:
-        """Tell the floor of a process. Never raises because of the queue's server."""
+        """Report the floor of a process. Never raises because of the queue's server."""
         if time.monotonic() < self._again:
             return
         try:
@@ -31,7 +31,7 @@ class Floors:
             self._again = time.monotonic() + PAUSE
 
     def read(self, processes: Sequence[str]) -> list[int | None] | None:
-        """Return the floor of each process, None for one that has not told it lately; None if the server does not answer."""
+        """Return the floor of each process, or None for a process without a recent report. Return None if the server does not answer."""
         if not processes:
             return []
         try:

@@ -1,6 +1,6 @@
--- Return the members of the index of what is due that neither wait nor are in the hands of a worker that may live.
--- A lease from before the moment of a member was for an earlier version, which is past (a queue that has come back older).
--- ARGV  now (ms since 1970), then members, each with the moment since which it is due
+-- Return the members of the due index that neither wait nor are with a worker that may be alive.
+-- A lease from before the moment of a member belongs to an earlier version and does not count (the queue may be an older copy).
+-- ARGV  now (ms since 1970), then members, each with the moment when it became due
 -- returns members
 local lost = {}
 for place = 2, #ARGV, 2 do

@@ -1,4 +1,4 @@
--- Add keys that were right to those that all processes know, and return those that were added since a moment. The oldest are dropped.
+-- Add valid keys to those that all processes know. Return those that were added since a moment. The oldest are dropped.
 -- KEYS  1 the known keys   ARGV  1 moment (ms since 1970, of this server)  2 the most to keep  3 seconds to keep them  4.. keys to add
 -- returns {the moment now, the keys added at or after the moment}
 local time = redis.call('TIME')

@@ -1,8 +1,7 @@
--- Add to counters and return what they hold. A counter holds milliseconds that run out by themselves (a leaky bucket, GCRA). Its key
--- expires when they have. All keys are in one slot.
--- KEYS  1.. counters   ARGV for each of them: the milliseconds to add, and the most that it may hold then ("" for any)
--- returns for each of them the milliseconds that it holds, or if that is more than it may hold: the number of those that it holds now,
---         negative and less by one. Nothing was added to such a counter
+-- Add to counters and return what they hold. A counter holds milliseconds, which run down by themselves (a leaky bucket, GCRA). At 0 its key
+-- expires. All keys are in one slot.
+-- KEYS  1.. counters   ARGV for each: the milliseconds to add, and the most that it may then hold ("" for no limit)
+-- returns for each counter the milliseconds h that it holds, or -h - 1 if the addition would exceed the limit; then nothing was added
 local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000
 local answers = {}

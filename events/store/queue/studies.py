@@ -1,7 +1,7 @@
-"""Studies: hints and analyses, which somebody asks for and a worker thinks about. They are on the queue's server, and end by themselves.
+"""Keep studies: hints and analyses that somebody asks for and a worker computes. They are on the queue's server, and expire.
 
-A study is no due work: no index names it, and what is lost is lost. It goes on as long as somebody asks for its answer. A study can be
-asked for again, and leads to the same answer.
+A study is not due work: it is in no index, and may be lost. It continues as long as somebody asks for its answer. Asking again leads to the
+same answer.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ FAILED_MS = _MINUTE
 
 
 ANALYSTS = tuple(ALLOWANCES)
-"""The levels that tell what they think of each action: those that search."""
+"""The levels that rate each action: those that search."""
 
 
 class Bounds(NamedTuple):
     """The bounds of a kind of study.
 
-    `at_once`: how many an asker may wait for. `wait_ms`: for so long it waits for a worker to do the next part of it. `keep_ms`, `keep`:
-    for how long, and of how many, the answers are kept.
+    `at_once`: how many an asker may wait for. `wait_ms`: how long a study waits for a worker to do its next part. `keep_ms`: how long
+    answers are kept. `keep`: how many are kept.
     """
 
     at_once: int
@@ -44,7 +44,7 @@ BOUNDS: Mapping[str, Bounds] = {HINT: Bounds(4, 10 * _MINUTE, 10 * _MINUTE, 2000
 
 
 class Study(NamedTuple):
-    """A study: the answer in JSON if it is done, empty if it has failed; who asked for it, how many parts of it are done, and the last."""
+    """A study. `answer`: in JSON, empty if it failed, None if it is not done. `parts`: how many are done. `last`: the last part."""
 
     answer: bytes | None
     asker: str
@@ -53,23 +53,23 @@ class Study(NamedTuple):
 
 
 def hint_for(match: str, version: int, seat: str, level: str, asker: str, now: int) -> Owed:
-    """Return the work of a hint: what a level would do for a seat at a version."""
+    """Return the work of a hint: what a level would play for a seat at a version."""
     return Owed(HINT, match, version, f"{seat}:{level}", now, asker)
 
 
 def hinted(target: str) -> tuple[str, str]:
-    """Return the seat and the level of the target of a hint."""
+    """Return the seat and the level in the target of a hint."""
     seat, _, level = target.partition(":")
     return seat, level
 
 
 def analysis_of(match: str, level: str, asker: str, now: int) -> Owed:
-    """Return the work of the analysis of a match that is over. It has one for each level, so it names the first version."""
+    """Return the work of an analysis of a finished match. There is one for each level, so it names the first version."""
     return Owed(ANALYSIS, match, 1, level, now, asker)
 
 
 class Studies:
-    """The studies. Shared by the threads of a process. Every method raises StoreUnavailable if the queue's server does not answer."""
+    """The studies. The threads of a process share it. Every method raises StoreUnavailable if the queue's server does not answer."""
 
     def __init__(self, url: str) -> None:
         self._connection: Any = queue_client(url)
@@ -82,26 +82,26 @@ class Studies:
         return self._found(self._run(self._study, [_name(work), work.kind, "", 0, 0]))
 
     def begin(self, work: Owed) -> Study | None:
-        """Return a study, and begin it in the name of `work.creator` if nobody has asked for it. Return None if that one has too many."""
+        """Return a study. Begin it for `work.creator` if nobody has asked for it. Return None if that player has too many."""
         bounds = BOUNDS[work.kind]
         return self._found(self._run(self._study, [_name(work), work.kind, work.creator, bounds.at_once, bounds.wait_ms]))
 
     def parts(self, work: Owed) -> Sequence[bytes]:
-        """Return the parts of a study, in their order."""
+        """Return the parts of a study, in order."""
         with _translated():
             return [_unpacked(part) for part in self._connection.lrange(f"study:{_name(work)}:parts", 0, -1)]
 
     def add(self, work: Owed, parts: int, part: bytes) -> bool:
-        """Add a part to a study that has so many. Return False if somebody else was quicker, or nobody wants it any more."""
+        """Add a part to a study that has `parts` parts. Return False if another worker was faster, or nobody wants the study any more."""
         return bool(self._run(self._add, [_name(work), parts, _packed(part), BOUNDS[work.kind].wait_ms]))
 
     def answer(self, work: Owed, answer: bytes) -> bool:
-        """Keep the answer of a study. Return False if it is answered already, or nobody wants it any more."""
+        """Store the answer of a study. Return False if it has one, or nobody wants it any more."""
         bounds = BOUNDS[work.kind]
         return bool(self._run(self._answer, [_name(work), work.kind, _packed(answer), bounds.keep_ms, bounds.keep]))
 
     def fail(self, work: Owed) -> None:
-        """Say for a while that a study has failed, so that nobody waits for it. Then it can be asked for again."""
+        """Mark a study as failed for a while, so that nobody waits for it. After that it can be asked for again."""
         self._run(self._answer, [_name(work), work.kind, b"", FAILED_MS, BOUNDS[work.kind].keep])
 
     def close(self) -> None:

@@ -1,11 +1,11 @@
--- Look at a study, and begin it if there is none and somebody asks for it. Atomic.
+-- Look up a study. Begin it if it does not exist and somebody asks for it. This is atomic.
 --
--- study:<name>            hash: `asker`, and once it is done `answer`; it expires
--- study:<name>:parts      list of what is done of it so far; it expires with it
--- study:of:<kind>:<asker> set of the studies that somebody has asked for and that may not be done yet
--- study:done:<kind>       sorted set of those that are done, scored by when (ms)
+-- study:<name>            hash: `asker`, and `answer` once it is done; it expires
+-- study:<name>:parts      list of the finished parts; it expires with the study
+-- study:of:<kind>:<asker> set of the studies of an asker that may not be done yet
+-- study:done:<kind>       sorted set of finished studies, scored by the time when they were finished (ms)
 --
--- ARGV  1 name  2 kind  3 asker, or "" to look only  4 how many an asker may have at a time  5 ms for which it waits to be begun
+-- ARGV  1 name  2 kind  3 asker, or "" only to look  4 how many an asker may have at a time  5 ms that it waits to be begun
 -- returns {answer or false, asker, number of parts, the last part or false}; {} if there is none; {-1} if the asker has too many
 local name, kind, asker = ARGV[1], ARGV[2], ARGV[3]
 local key = 'study:' .. name

@@ -1,6 +1,6 @@
--- Add a part to a study, unless somebody else has added one since.
--- ARGV  1 name  2 how many parts it has  3 the part  4 ms for which the study now waits for the next
--- returns 1, or 0 if there is no such study any more, or it is done or further
+-- Add a part to a study, unless another worker has added it.
+-- ARGV  1 name  2 number of parts so far  3 the part  4 ms that the study waits for the next part
+-- returns 1, or 0 if the study no longer exists, is done, or has another number of parts
 local key = 'study:' .. ARGV[1]
 local parts = key .. ':parts'
 if redis.call('HEXISTS', key, 'asker') == 0 or redis.call('HEXISTS', key, 'answer') == 1 then return 0 end

@@ -1,6 +1,6 @@
--- Keep the answer of a study for a while. Of those that are done, the oldest of its kind go when there are too many.
--- ARGV  1 name  2 kind  3 the answer  4 ms for which it is kept  5 how many of the kind are kept
--- returns 1, or 0 if there is no such study any more, or it is done
+-- Store the answer of a study for a while. If its kind has too many finished studies, drop the oldest.
+-- ARGV  1 name  2 kind  3 the answer  4 ms to keep it  5 how many of the kind to keep
+-- returns 1, or 0 if the study no longer exists or is done
 local name, done = ARGV[1], 'study:done:' .. ARGV[2]
 local key = 'study:' .. name
 if redis.call('HEXISTS', key, 'asker') == 0 or redis.call('HSETNX', key, 'answer', ARGV[3]) == 0 then return 0 end
