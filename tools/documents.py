@@ -1,4 +1,4 @@
-"""Generate texts from the code: the documents of the games and the table as types, the limits, and the draws. `./run documents`.
+"""Generate texts from the code: documents as types, tables of limits and draws, a page of operations. `./run documents`.
 
 The `document.py` of each folder has a TypedDict for every object in the document, so that mypy can check the rules. A test compares the
 files with the output of this module. The output has the format of `ruff format`.
@@ -21,6 +21,7 @@ from games import GAMES
 from games.drawing import counted
 from games.kernel import Game, Outcome, Shared
 from games.schema import Schema
+from service.api.openapi import described
 from service.http import limits
 from table.data import FOLDER
 
@@ -29,6 +30,7 @@ PLACE = Path(__file__).resolve().parent.parent
 OPERATING = PLACE / "docs/operating.md"
 AUDITING = PLACE / "docs/auditing.md"
 VERIFIER = PLACE / "verify/verify.mjs"
+EXAMPLES = PLACE / "docs/operations.md"
 INDENT = " " * 4
 ROOT = "State"
 SHARED = Shared.__name__
@@ -39,6 +41,15 @@ from __future__ import annotations
 
 from typing import {names}
 '''
+EXAMPLES_HEAD = """\
+# Every operation, with a request and its answer
+
+Look up here what an operation is sent and what it answers. [api.md](api.md) says how they work
+together, and `openapi.yaml` says exactly what each one takes. The answers are of a real run; long
+texts, lists and maps are cut short. `./run openapi --play` plays it, and `./run documents` writes
+this page. A request with a body has `Content-Type: application/json`, and one that needs a key
+`Authorization: Bearer wl_…`.
+"""
 KERNEL = "\nimport games.kernel\n"
 MATCH = f"\n\nMatch = games.kernel.Match[{ROOT}]\n"
 PLAIN = {"string": "str", "integer": "int", "boolean": "bool", "null": "None"}
@@ -162,6 +173,7 @@ def files() -> Iterator[tuple[Path, str]]:
     yield OPERATING, _between(OPERATING, "limits", limits.documented())
     yield AUDITING, _between(AUDITING, "draws", draws_documented())
     yield VERIFIER, _between(VERIFIER, "draws", draws_in_javascript())
+    yield EXAMPLES, operations_documented(described())
 
 
 def _between(path: Path, name: str, lines: Iterable[str]) -> str:
@@ -199,8 +211,51 @@ def draws_in_javascript() -> Iterator[str]:
     yield "};"
 
 
+def operations_documented(description: Mapping[str, Any]) -> str:
+    """Return docs/operations.md: a request and an answer of each operation in a description in OpenAPI."""
+    lines = EXAMPLES_HEAD.splitlines()
+    for tag in description["tags"]:
+        lines += ["", f"## {tag['name'].capitalize()}", *wrap(tag["description"], 100)]
+        for path, operations in description["paths"].items():
+            for method, operation in operations.items():
+                if operation["tags"] == [tag["name"]]:
+                    lines += ["", f"### {operation['summary']}", *_exchange(description, f"{method.upper()} {path}", operation)]
+    return "\n".join(lines) + "\n"
+
+
+def _exchange(description: Mapping[str, Any], request: str, operation: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a request with the first example of its body, and the first example of its first success."""
+    yield from ("```", request)
+    for content in operation.get("requestBody", {"content": {}})["content"].values():
+        yield from _lines(_example(description, content))
+    status = min(status for status in operation["responses"] if status.startswith("2"))
+    contents = operation["responses"][status].get("content", {})
+    kind = next(iter(contents), None)
+    yield f"→ {status}{f' {kind}' if kind else ''}"
+    if kind is not None:
+        yield from _lines(_example(description, contents[kind]))
+    yield "```"
+
+
+def _example(description: Mapping[str, Any], content: Mapping[str, Any]) -> Any:
+    """Return the first example of a body."""
+    example = next(iter(content["examples"].values()))
+    while "$ref" in example:
+        example = description["components"]["examples"][example["$ref"].rpartition("/")[2]]
+    return example["value"]
+
+
+def _lines(value: Any) -> Iterator[str]:
+    """Yield a text as it is, and JSON with a line for each member of an object that is long."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, dict) and len(text) > 100:
+        members = [f"  {json.dumps(name)}: {json.dumps(member, ensure_ascii=False)}" for name, member in value.items()]
+        text = "{\n" + ",\n".join(members) + "\n}"
+    yield from text.rstrip("\n").splitlines()
+
+
 def main() -> int:
-    """Write the document.py of every game and of the table, the table of limits, and the tables of draws."""
+    """Write every file whose text, or a part of it, follows from the code."""
     for path, text in files():
         path.write_text(text, encoding="utf-8")
         print(path)

@@ -128,7 +128,7 @@ PROFILE = named(
 )
 GIVEN_ROLE = named("GivenRole", record({"id": PLAYER_ID, "role": ROLE}, "The role of a player."))
 
-_NAME = {"another name": {"name": "Ada Lovelace"}}
+_NAME = {"another name": {"name": "Ada"}}
 
 OPERATIONS = (
     Operation(

@@ -8,6 +8,7 @@ from pathlib import Path
 from service.api.openapi import REQUEST_HEADERS
 from service.api.routes import OPERATIONS
 from service.http.problems import documented
+from tools import documents
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "api.md").read_text("utf-8")
 
@@ -19,6 +20,13 @@ def test_every_code_is_documented_with_its_status_and_its_sentence() -> None:
 def test_every_address_is_documented() -> None:
     for operation in OPERATIONS:
         assert f"{operation.path}`" in GUIDE
+
+
+def test_every_operation_has_a_request_with_its_answer() -> None:
+    page = documents.EXAMPLES.read_text("utf-8")
+    assert page == dict(documents.files())[documents.EXAMPLES], "run `./run documents`"
+    for operation in OPERATIONS:
+        assert f"\n### {operation.summary}\n```\n{operation.method} {operation.path}\n" in page
 
 
 def test_every_header_is_documented() -> None:
