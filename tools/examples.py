@@ -132,7 +132,7 @@ class _Kept:
         self._moment = moment
         self._answers = {operation.id: operation for operation in OPERATIONS}
 
-    def ask(self, id: str, who: _Person = NOBODY, body: Any = None, query: str = "", *, keep: bool = True, **ids: Any) -> Any:
+    def send(self, id: str, who: _Person = NOBODY, body: Any = None, query: str = "", *, keep: bool = True, **ids: Any) -> Any:
         """Ask, keep the answer if it is the first of its kind, and return its content."""
         self._moment.ms += STEP
         operation = self._answers[id]
@@ -191,53 +191,53 @@ def _play(platform: Platform, kept: _Kept) -> None:
     _catalogue(kept)
     _players(kept, admin, ada)
     new = {"game": "war", "seats": {"red": "me", "blue": "open"}, "options": {"first_seat": "red"}}
-    match = kept.ask("create_match", ada, new)["id"]
-    kept.ask("join_match", ben, {"contribution": "c0ffee"}, match=match, seat="blue")
+    match = kept.send("create_match", ada, new)["id"]
+    kept.send("join_match", ben, {"contribution": "c0ffee"}, match=match, seat="blue")
     _work(platform)
     for _ in range(24):
         _turn(platform, kept, match, {"red": ada, "blue": ben})
-    kept.ask("try_actions", ada, _choice(kept, platform, match, ada, "red"), match=match) if _acts(platform, match, "red") else None
-    version = kept.ask("get_match", ada, match=match)["version"]
-    kept.ask("list_matches", ada, query="player=me")
-    kept.ask("get_state", ada, match=match)
-    kept.ask("get_picture", ada, match=match)
-    kept.ask("get_entries", ada, query=f"after={version - 2}&proof=true", match=match)
-    kept.ask("get_frames", ada, query=f"after={version - 2}&key=false", match=match)
-    kept.ask("get_why", ada, query="pointer=/phase&limit=1", match=match)
-    kept.ask("get_stream", ada, query=f"after={version - 1}&seconds=0", match=match)
-    kept.ask("get_my_stream", ada, query="seconds=0")
-    kept.ask("get_receipt", ada, match=match, version=version)
+    kept.send("try_actions", ada, _choice(kept, platform, match, ada, "red"), match=match) if _acts(platform, match, "red") else None
+    version = kept.send("get_match", ada, match=match)["version"]
+    kept.send("list_matches", ada, query="player=me")
+    kept.send("get_state", ada, match=match)
+    kept.send("get_picture", ada, match=match)
+    kept.send("get_entries", ada, query=f"after={version - 2}&proof=true", match=match)
+    kept.send("get_frames", ada, query=f"after={version - 2}&key=false", match=match)
+    kept.send("get_why", ada, query="pointer=/phase&limit=1", match=match)
+    kept.send("get_stream", ada, query=f"after={version - 1}&seconds=0", match=match)
+    kept.send("get_my_stream", ada, query="seconds=0")
+    kept.send("get_receipt", ada, match=match, version=version)
     _disputed(platform, kept, match, version, (ada, ben, rex))
-    kept.ask("act", ben, {"type": "resign"}, "seat=blue", keep=False, match=match)
+    kept.send("act", ben, {"type": "resign"}, "seat=blue", keep=False, match=match)
     sequencing.sequence(platform)
     _over(platform, kept, match, ada)
 
 
 def _joined(kept: _Kept, admin: _Person, name: str, role: str) -> _Person:
-    made = kept.ask("create_player", admin, {"name": name, "role": role})
+    made = kept.send("create_player", admin, {"name": name, "role": role})
     return _Person(made["key"], made["id"])
 
 
 def _players(kept: _Kept, admin: _Person, ada: _Person) -> None:
     for id in ("get_me", "list_my_keys"):
-        kept.ask(id, ada)
-    kept.ask("rename_me", ada, {"name": "Ada"})
-    kept.ask("get_player", player=ada.id)
-    kept.ask("change_role", admin, {"role": "player"}, player=ada.id)
-    key = kept.ask("create_my_key", ada, {"name": "my bot", "scopes": ["play"]})["id"]
-    kept.ask("get_my_key", ada, key=key)
-    kept.ask("rotate_my_key", ada, key=key)
+        kept.send(id, ada)
+    kept.send("rename_me", ada, {"name": "Ada"})
+    kept.send("get_player", player=ada.id)
+    kept.send("change_role", admin, {"role": "player"}, player=ada.id)
+    key = kept.send("create_my_key", ada, {"name": "my bot", "scopes": ["play"]})["id"]
+    kept.send("get_my_key", ada, key=key)
+    kept.send("rotate_my_key", ada, key=key)
 
 
 def _catalogue(kept: _Kept) -> None:
     for id in ("get_health", "get_readiness", "list_games", "list_limits", "list_problems", "get_server_keys", "get_metrics"):
-        kept.ask(id)
+        kept.send(id)
     for id in ("get_game", "get_rules", "get_rulebook", "get_contract", "get_data", "get_schema", "get_stylesheet", "get_definitions"):
-        kept.ask(id, game="war")
+        kept.send(id, game="war")
     for id in ("get_table_rulebook", "get_table_contract", "get_table_data"):
-        kept.ask(id)
-    kept.ask("get_rule", game="war", rule="WAR-MOV-01")
-    kept.ask("get_problem", code="stale")
+        kept.send(id)
+    kept.send("get_rule", game="war", rule="WAR-MOV-01")
+    kept.send("get_problem", code="stale")
 
 
 def _acts(platform: Platform, match: str, seat: str) -> bool:
@@ -245,7 +245,7 @@ def _acts(platform: Platform, match: str, seat: str) -> bool:
 
 
 def _choice(kept: _Kept, platform: Platform, match: str, who: _Person, seat: str) -> Any:
-    found = kept.ask("get_choices", who, query=f"seat={seat}", match=match)
+    found = kept.send("get_choices", who, query=f"seat={seat}", match=match)
     return next(choice["action"] for choice in found["choices"] if "at_table" not in choice)
 
 
@@ -255,37 +255,37 @@ def _turn(platform: Platform, kept: _Kept, match: str, people: dict[str, _Person
     if seat == SYSTEM:
         _work(platform)
     else:
-        kept.ask("act", people[seat], _choice(kept, platform, match, people[seat], seat), match=match)
+        kept.send("act", people[seat], _choice(kept, platform, match, people[seat], seat), match=match)
 
 
 def _disputed(platform: Platform, kept: _Kept, match: str, version: int, people: tuple[_Person, _Person, _Person]) -> None:
     ada, ben, rex = people
-    kept.ask("raise_dispute", ada, {"version": version, "text": "Six sixes in a row."}, match=match)
+    kept.send("raise_dispute", ada, {"version": version, "text": "Six sixes in a row."}, match=match)
     _work(platform)
-    kept.ask("state_side", ben, {"text": "I saw the die. It was fair."}, match=match, dispute=1)
-    kept.ask("get_desk", rex, query="open=true")
-    kept.ask("rule_dispute", rex, {"verdict": "rejected", "text": "The record holds."}, match=match, dispute=1)
+    kept.send("state_side", ben, {"text": "I saw the die. It was fair."}, match=match, dispute=1)
+    kept.send("get_desk", rex, query="open=true")
+    kept.send("rule_dispute", rex, {"verdict": "rejected", "text": "The record holds."}, match=match, dispute=1)
     for who, seat in ((ada, "red"), (ben, "blue")):
-        kept.ask("act", who, {"type": "accept_ruling", "dispute": 1}, f"seat={seat}", keep=False, match=match)
+        kept.send("act", who, {"type": "accept_ruling", "dispute": 1}, f"seat={seat}", keep=False, match=match)
 
 
 def _over(platform: Platform, kept: _Kept, match: str, ada: _Person) -> None:
     for id in ("get_audit", "get_record", "get_dossier", "get_leaves", "get_reads", "get_refusals", "get_disputes"):
-        kept.ask(id, match=match)
-    kept.ask("act", ada, {"type": "rematch"}, match=match)
+        kept.send(id, match=match)
+    kept.send("act", ada, {"type": "rematch"}, match=match)
     for _ in range(2):
-        kept.ask("begin_analysis", ada, query="level=strong", match=match)
+        kept.send("begin_analysis", ada, query="level=strong", match=match)
         while platform.jobs.depth(ANALYSIS):
             jobs.work(ANALYSIS)
-    kept.ask("get_analysis", query="level=strong", match=match)
-    fork = kept.ask("create_match", ada, {"fork_of": match, "at": 12})["id"]
+    kept.send("get_analysis", query="level=strong", match=match)
+    fork = kept.send("create_match", ada, {"fork_of": match, "at": 12})["id"]
     _work(platform)
     for _ in range(2):
-        kept.ask("get_hint", ada, query="level=greedy", match=fork)
+        kept.send("get_hint", ada, query="level=greedy", match=fork)
         _work(platform, HINT)
     sequencing.sequence(platform)
-    size = kept.ask("get_checkpoint").split()[1].decode()
-    kept.ask("get_consistency", query=f"from=1&to={size}")
-    kept.ask("get_log_tile", level=0, tile=f"000.p/{size}")
-    kept.ask("get_log_entries", tile=f"000.p/{size}")
-    kept.ask("get_log_tile_entries", tile=f"000.p/{size}")
+    size = kept.send("get_checkpoint").split()[1].decode()
+    kept.send("get_consistency", query=f"from=1&to={size}")
+    kept.send("get_log_tile", level=0, tile=f"000.p/{size}")
+    kept.send("get_log_entries", tile=f"000.p/{size}")
+    kept.send("get_log_tile_entries", tile=f"000.p/{size}")
