@@ -12,7 +12,7 @@ from events import recall
 from events.due import KINDS, owed
 from events.errors import NoMatch, PlatformError
 from events.keeping import losses
-from events.notary import ledger_audit
+from events.notary import server_log_audit
 from events.platform import Platform
 from events.snapshots import pack
 from events.standings import OF_PLAYER, OF_RESULTS, indexes
@@ -81,7 +81,7 @@ def audit(platform: Platform, match: str, suspected: Listed | None = None, watch
         stored = platform.store.projections.stored(match, places)
         if log.head(match) == trail.count:  # otherwise the match has moved on, and the projections belong to later entries
             _compare(trail, trail.position, stored)
-            for version, code, detail in ledger_audit.of_match(platform, items, trail.position, secret, stored.leaf):
+            for version, code, detail in server_log_audit.of_match(platform, items, trail.position, secret, stored.leaf):
                 trail.find(code, detail, version)
     return trail.report()
 

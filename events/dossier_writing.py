@@ -8,8 +8,8 @@ from typing import Any
 
 from events import recall
 from events.errors import NoMatch, NotInLog
-from events.notary import ledger
-from events.notary.beside import Read
+from events.notary import server_log
+from events.notary.sidelog import Read
 from events.platform import Platform
 from evidence import notes, statements
 from games.kernel import SPECTATOR, Game
@@ -129,11 +129,11 @@ def _leaves(platform: Platform, position: Position, viewer: str, origin: str) ->
     first = 0
     while True:
         try:
-            found = ledger.leaves(platform, position.match, viewer != SPECTATOR or position.ended, first, ledger.PAGE, origin)
+            found = server_log.leaves(platform, position.match, viewer != SPECTATOR or position.ended, first, server_log.PAGE, origin)
         except NotInLog:
             return
         yield [line("leaf", **leaf) for leaf in found if _is_known(leaf, position.version)]
-        if len(found) < ledger.PAGE:
+        if len(found) < server_log.PAGE:
             return
         first = found[-1]["index"] + 1
 

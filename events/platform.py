@@ -12,7 +12,7 @@ from environs import Env, EnvError, validate
 from events.cache import Cache
 from events.errors import StoreRefused, StoreUnavailable
 from events.keeping import embedded
-from events.notary.beside import SideLog
+from events.notary.sidelog import SideLog
 from events.notary.signer import Signer
 from events.store import Store, WrongStore
 from events.store.client import RedisClient

@@ -24,7 +24,7 @@ from tools.private import Running
 
 ROOT = Path(__file__).parents[1]
 MODULES = (
-    *("service.supervisor.serve", "service.supervisor.web", "workers.run", "workers.seal"),
+    *("service.supervisor.serve", "service.supervisor.web", "workers.run", "workers.journal"),
     *("tests.service.serving", "tests.workers.toy", "tests.workers.skewed", "tests.workers.halting"),
 )
 LONGEST = 1 << 20  # bytes of a request

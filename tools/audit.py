@@ -12,7 +12,7 @@ from pathlib import Path
 from events.audit import audit
 from events.errors import NoMatch
 from events.keeping import losses
-from events.keeping.seal import Busy, Journal
+from events.keeping.journal import Busy, Journal
 from events.platform import Platform
 from games import GAMES
 from games.drawing import legible

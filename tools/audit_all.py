@@ -17,7 +17,7 @@ from tqdm import tqdm
 
 from events.audit import audit
 from events.errors import NoMatch, StoreUnavailable
-from events.notary import ledger_audit
+from events.notary import server_log_audit
 from events.platform import Platform, Settings, open_platform
 from events.store.projections import Listed
 from games.drawing import legible
@@ -141,7 +141,7 @@ def _read(file: Path) -> dict[str, Audited]:
 
 def _strays(platform: Platform) -> Iterator[str]:
     """Yield a sentence for each key that belongs to no match or lies in the wrong partition, and for each fault in the server's log."""
-    yield from ledger_audit.of_log(platform)
+    yield from server_log_audit.of_log(platform)
     log, projections = platform.store.log, platform.store.projections
     for match in sorted(set(log.secrets())):
         if not log.head(match):

@@ -18,7 +18,7 @@ from tqdm import tqdm
 
 from events.audit import audit
 from events.errors import PlatformError
-from events.keeping import embedded, losses, seal
+from events.keeping import embedded, journal, losses
 from events.keeping.embedded import STORE, NoServer
 from events.keeping.losses import Loss, about
 from events.platform import Platform, open_platform, settings_from_environment
@@ -102,8 +102,8 @@ def started(data: Path) -> Iterator[Platform]:
 def check(platform: Platform, sample: int) -> Checkup:
     """Compare a store with the journal of its data folder, and audit a sample of its matches. Raises Unable, StoreUnavailable, OSError."""
     try:
-        keeper = seal.Journal(platform.settings.data)
-    except seal.Busy:
+        keeper = journal.Journal(platform.settings.data)
+    except journal.Busy:
         raise Unable(f"Another process keeps the journal of {platform.settings.data}. Wait until it ends.") from None
     lost = keeper.compare(platform.store).lost
     keeper.close()

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from events.store.ledgers import Logged, NewLeaf
+from events.store.server_logs import Logged, NewLeaf
 from games.patterns import MATCH, matches
 from record.entries import Entry, Unreadable, blind_key, canonical
 from record.positions import Position

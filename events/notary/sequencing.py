@@ -16,11 +16,11 @@ from typing import NamedTuple
 
 import structlog
 
-from events.notary import highwater, leaves, ledger
+from events.notary import highwater, leaves, server_log
 from events.notary.highwater import FORKED, OLDER, Mark
 from events.notary.leaves import HOUR_MS, Facts, Plan
 from events.platform import Platform
-from events.store.ledgers import Logged, NewLeaf, State
+from events.store.server_logs import Logged, NewLeaf, State
 from events.telemetry import metrics
 from evidence import tiles
 from evidence.checkpoints import Checkpoint
@@ -104,7 +104,7 @@ def append(platform: Platform, origin: str, state: State, wanted: list[Looked]) 
     new: list[NewLeaf] = [leaf for looked in wanted if looked.plan is not None for leaf in looked.plan.leaves]
     if not new:
         return state, 0
-    edge, added = tiles.grow(ledger.edge(platform, origin, state.size), tiles.leaf_hashes(leaf.raw for leaf in new))
+    edge, added = tiles.grow(server_log.edge(platform, origin, state.size), tiles.leaf_hashes(leaf.raw for leaf in new))
     if not platform.store.server_logs.sequence(origin, state.size, new, added):
         log.info("log_moved_on", size=state.size)
         return state, 0
@@ -114,7 +114,7 @@ def append(platform: Platform, origin: str, state: State, wanted: list[Looked]) 
 
 def publish(platform: Platform, state: State, origin: str) -> None:
     """Sign and publish the checkpoint of all stored leaves. The mark is on disk first. Raises the errors of `sequence`."""
-    checkpoint = ledger.checkpoint_of(platform, state, origin)
+    checkpoint = server_log.checkpoint_of(platform, state, origin)
     if platform.signer.name != origin:  # the server was renamed just now: the next round uses another log
         return
     highwater.keep(platform.settings.keys_folder, Mark(checkpoint))
@@ -137,7 +137,7 @@ def _continues(platform: Platform, mark: Mark, state: State) -> Mark:
     origin, size, root = mark.checkpoint
     if state.size < size:
         return mark._replace(stopped=OLDER, found=state.size)
-    if ledger.root(platform, origin, size, state.size) != root:
+    if server_log.root(platform, origin, size, state.size) != root:
         return mark._replace(stopped=FORKED, found=state.size)
     return Mark(Checkpoint(origin, size, root))
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import httpx
 import structlog
 
-from events.notary import ledger
+from events.notary import server_log
 from events.platform import Platform, Witness
 from events.telemetry import metrics
 from evidence import checkpoints, cosigning, tree
@@ -52,7 +52,7 @@ class Witnesses:
 
         Each witness is asked once for each checkpoint. Raises NotInLog, StoreUnavailable, KeysUnfit.
         """
-        shown = ledger.shown(self._platform)
+        shown = server_log.shown(self._platform)
         checkpoint, note = checkpoints.of_note(shown.note)
         if checkpoint.text == self._done:
             return 0
@@ -65,7 +65,7 @@ class Witnesses:
             self._platform.store.server_logs.publish(shown.origin, shown.size, cosigning.with_cosignatures(shown.note, new))
         return len(new)
 
-    def _asked(self, shown: ledger.Shown, witnesses: Iterable[Witness], names: set[tuple[str, bytes]]) -> Iterable[Signature | None]:
+    def _asked(self, shown: server_log.Shown, witnesses: Iterable[Witness], names: set[tuple[str, bytes]]) -> Iterable[Signature | None]:
         for witness in witnesses:
             if (witness.key.name, witness.key.id) in names:
                 continue
@@ -80,10 +80,10 @@ class Witnesses:
                 metrics.cosigned.labels(witness.key.name).inc()
             yield answer.signature
 
-    def _once(self, shown: ledger.Shown, witness: Witness) -> Asked:
+    def _once(self, shown: server_log.Shown, witness: Witness) -> Asked:
         """Ask a witness once. Any answer other than a cosignature is logged."""
         old = min(self._seen.get(witness.key.vkey, 0), shown.size)
-        path = ledger.proof(self._platform, shown.origin, tree.consistency_spans(old, shown.size), shown.size)
+        path = server_log.proof(self._platform, shown.origin, tree.consistency_spans(old, shown.size), shown.size)
         body = cosigning.request_text(Request(old, tuple(path), shown.note))
         try:
             status, text = self._post(f"{witness.url.rstrip('/')}/add-checkpoint", body.encode())

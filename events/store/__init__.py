@@ -11,18 +11,18 @@ from collections.abc import Iterator
 
 from events.errors import StoreUnavailable
 from events.store.accounts import Accounts
-from events.store.beside import SideLog
 from events.store.client import RedisClient
 from events.store.due import DueIndex
 from events.store.heads import Head, heads
 from events.store.keys import Keys
-from events.store.ledgers import ServerLogs
 from events.store.library import FORMAT, other_format, script
 from events.store.lists import Lists
 from events.store.log import Log, RedisLog
 from events.store.projections import Projections
 from events.store.pulses import Pulses
 from events.store.removal import Removal
+from events.store.server_logs import ServerLogs
+from events.store.sidelog import SideLog
 
 _BEGUN = "{store}:begun"
 _BEGIN = script("begin")

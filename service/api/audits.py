@@ -12,9 +12,9 @@ from events.lists import standing_of
 from games.schema import anything, described, either, flag, ids, listing, nullable, optional, record, text
 from record.trail import BROKEN, KEPT, PARTLY, TRUSTED, UNDISCLOSED, VERIFIED, as_json
 from service import sight
-from service.api.beside import note_whole
 from service.api.operations import Answer, Call, Operation, in_json
 from service.api.shapes import CONTENT_HASH, COUNT, DIGEST, MATCH_ID, TIME, VERSION, growing, named, versions
+from service.api.sidelog import note_whole
 from service.context import Service
 from service.http.addresses import address_of
 from service.http.keys import ADMIN

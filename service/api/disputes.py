@@ -15,7 +15,6 @@ from record.entries import parse
 from record.positions import Position
 from record.shown import shown
 from service import sight
-from service.api.beside import note_view
 from service.api.game_shapes import TABLE_EVENTS_SHOWN
 from service.api.matches import DISPUTE_STANDING
 from service.api.operations import Answer, Body, Call, Operation, in_json
@@ -38,6 +37,7 @@ from service.api.shapes import (
     union,
     versions,
 )
+from service.api.sidelog import note_view
 from service.context import Service
 from service.http.problems import Problem
 from service.http.responses import JSON, json_response, private

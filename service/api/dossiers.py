@@ -15,8 +15,8 @@ from record.dossiers.lines import WHOLE
 from record.positions import Position
 from service import sight
 from service.api.audits import count_audit
-from service.api.beside import note_dossier
 from service.api.operations import Answer, Call, Operation, as_text
+from service.api.sidelog import note_dossier
 from service.context import Service
 from service.http.addresses import address_of
 from service.http.keys import Caller

@@ -11,7 +11,6 @@ from games.kernel import Game
 from games.schema import Shape, described, either, listing, optional, record, text
 from service import sight
 from service.api import longpoll
-from service.api.beside import note_entries
 from service.api.game_shapes import declared
 from service.api.operations import Answer, Call, Operation
 from service.api.shapes import (
@@ -30,6 +29,7 @@ from service.api.shapes import (
     of_match,
     versions,
 )
+from service.api.sidelog import note_entries
 from service.context import Service
 from service.http.addresses import address_of
 from service.http.keys import Caller

@@ -9,7 +9,6 @@ from flask import Response
 from events import recall
 from games.schema import Fields, always, described, either, listing, mapping, nullable, optional, record, text, unchecked
 from service import sight
-from service.api.beside import note_view
 from service.api.game_shapes import OCCUPANT
 from service.api.matches import AT_TABLE_FIELDS, STATUS
 from service.api.operations import UNCHANGED, Answer, Call, Operation
@@ -32,6 +31,7 @@ from service.api.shapes import (
     named,
     versions,
 )
+from service.api.sidelog import note_view
 from service.context import Service
 from service.http.responses import JSON, NDJSON, empty_response, kept, names_tag, prefers, sorted_json, tagged
 from service.http.schemas import FramesQuery

@@ -30,7 +30,6 @@ from games.schema import (
 )
 from record.positions import Position
 from service import sight
-from service.api.beside import note_view
 from service.api.game_shapes import CLOCK_CHOSEN, CLOCK_REQUEST, OCCUPANT, SPECTATORS_SEE, TIME_OUT_CHOSEN, TIME_OUT_REQUEST, declared
 from service.api.operations import UNCHANGED, Body, Call, Operation, in_json
 from service.api.receipts import receipt_at, receipt_of
@@ -60,6 +59,7 @@ from service.api.shapes import (
     named,
     reference,
 )
+from service.api.sidelog import note_view
 from service.context import Service
 from service.http.addresses import address_of
 from service.http.keys import Caller

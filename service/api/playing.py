@@ -20,7 +20,6 @@ from games.kernel import SPECTATOR, Game, Refused
 from games.schema import Shape, always, described, either, listing, mapping, nullable, optional, record, whole
 from record.positions import Position
 from service import sight
-from service.api.beside import note_view
 from service.api.entries import entry
 from service.api.game_shapes import actions, declared
 from service.api.matches import AT_TABLE, MATCH, match_response
@@ -48,6 +47,7 @@ from service.api.shapes import (
     of_match,
     versions,
 )
+from service.api.sidelog import note_view
 from service.context import Service
 from service.http.addresses import address_of
 from service.http.keys import Caller

@@ -13,9 +13,9 @@ from games.schema import described, listing, nullable, record, text
 from record.entries import Entry, parse
 from record.positions import Position
 from service import sight
-from service.api.beside import note_view
 from service.api.operations import UNCHANGED, Answer, Call, Operation, in_json
 from service.api.shapes import MATCH_ID, RECEIPT, TIME, named, versions
+from service.api.sidelog import note_view
 from service.context import Service
 from service.http.responses import JSON, TEXT, empty_response, json_response, names_tag, prefers, public, tagged
 

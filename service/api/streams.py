@@ -15,8 +15,8 @@ from games.kernel import Game
 from games.schema import Schema, unchecked
 from record.positions import Position
 from service import sight
-from service.api.beside import note_entries
 from service.api.operations import TEXT_SCHEMA, Answer, Call, Operation
+from service.api.sidelog import note_entries
 from service.context import Service
 from service.http.addresses import address_of
 from service.http.keys import Caller

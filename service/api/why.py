@@ -12,11 +12,11 @@ from events.why import NOTHING, Change, search, value
 from games.kernel import Game
 from games.schema import anything, described, listing, nullable, optional, record, text, unchecked, whole
 from service import sight
-from service.api.beside import note_view
 from service.api.frames import TOLD
 from service.api.operations import Call, Operation, in_json
 from service.api.pictures import drawing
 from service.api.shapes import GAME_ID, MATCH_ID, RULE_ID, TIME, VERSION, VIEWER, named, versions
+from service.api.sidelog import note_view
 from service.context import Service
 from service.http.problems import Problem
 from service.http.responses import json_response, private, sorted_json

@@ -13,7 +13,7 @@ from marshmallow import RAISE, Schema, ValidationError, fields, validate, valida
 
 from events.accounts import ROLES, SCOPES
 from events.lists import LONGEST_PAGE
-from events.notary.ledger import PAGE as LEAVES
+from events.notary.server_log import PAGE as LEAVES
 from events.store.queue.studies import ANALYSTS
 from games import patterns
 from games.picture import THEMES

@@ -17,8 +17,8 @@ from games.kernel import SPECTATOR, Game
 from games.picture import picture
 from record.positions import Position
 from service import sight
-from service.api.beside import note_view
 from service.api.pictures import last_events
+from service.api.sidelog import note_view
 from service.http.keys import Caller
 from service.http.parsing import parse_query
 from service.http.problems import Problem

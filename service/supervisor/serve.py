@@ -50,7 +50,7 @@ TICKS = (0.1, 1.0)  # seconds between two looks, the least and the most, unless 
 POLL = 0.05
 RESERVE = 16_000_000  # bytes of the store's disk that stay free
 FASTEST = 1e9  # bytes a second that a disk takes at most
-WEB, WORKER, SEAL = "service.supervisor.web", "workers.run", "workers.seal"
+WEB, WORKER, SEAL = "service.supervisor.web", "workers.run", "workers.journal"
 
 
 class Unable(Exception):

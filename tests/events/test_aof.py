@@ -11,7 +11,7 @@ import pytest
 
 from events import play
 from events.keeping import aof, embedded, losses
-from events.keeping.seal import Journal
+from events.keeping.journal import Journal
 from events.platform import Platform, Settings, open_platform
 from tests.conftest import ALL_GAMES
 

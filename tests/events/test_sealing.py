@@ -12,7 +12,7 @@ from events import play, recall
 from events.audit import audit
 from events.errors import Stale
 from events.platform import Platform, open_platform
-from tests.events.sealing import SEALING
+from tests.events.journaling import SEALING
 
 
 @pytest.fixture

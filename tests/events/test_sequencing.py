@@ -21,7 +21,7 @@ from pymerkle import InmemoryTree
 
 from events import accounts, play, recall
 from events.audit import audit
-from events.notary import highwater, leaves, ledger, ledger_audit, sequencing, signer
+from events.notary import highwater, leaves, sequencing, server_log, server_log_audit, signer
 from events.notary.leaves import HOUR_MS
 from events.platform import Platform, Settings, open_platform
 from events.rebuild import rebuild
@@ -76,20 +76,23 @@ class Server:
 
     def everything(self) -> list[bytes]:
         """Return every leaf, as anybody can read them."""
-        size = ledger.shown(self.platform).size
+        size = server_log.shown(self.platform).size
         widths = [tiles.width_of(0, number, size) for number in range(size // 256 + 1)]
         return [
-            leaf for number, width in enumerate(widths) if width for leaf in tiles.unbundled(ledger.bundle(self.platform, number, width))
+            leaf
+            for number, width in enumerate(widths)
+            if width
+            for leaf in tiles.unbundled(server_log.bundle(self.platform, number, width))
         ]
 
     def said(self, match: str) -> list[tuple[str, int]]:
         """Return the kinds and versions of the leaves of a match; the version of a sealed one is 0."""
-        found = [leaf["leaf"] for leaf in ledger.leaves(self.platform, match)]
+        found = [leaf["leaf"] for leaf in server_log.leaves(self.platform, match)]
         return [(leaf["kind"], leaf.get("version", 0)) for leaf in found]
 
     def check(self) -> None:
         """Check everything that is served, with an independent library: the signature, the root, the tiles, every proof."""
-        shown = ledger.shown(self.platform)
+        shown = server_log.shown(self.platform)
         keys = [parse_vkey(vkey) for vkey in self.platform.signer.vkeys()]
         checkpoint = checkpoints.parse(opened(shown.note, keys).text)
         everything = self.everything()
@@ -98,10 +101,10 @@ class Server:
         assert len(set(everything)) == len(everything)
         for number in range(len(everything) // 256 + 1):
             if width := tiles.width_of(0, number, len(everything)):
-                row = tiles.hashes(ledger.tile(self.platform, 0, number, width))
+                row = tiles.hashes(server_log.tile(self.platform, 0, number, width))
                 assert row == tiles.leaf_hashes(everything[number * 256 : number * 256 + width])
         for match in self.platform.store.log.matches():
-            for leaf in ledger.leaves(self.platform, match):
+            for leaf in server_log.leaves(self.platform, match):
                 proof = checkpoints.parse_proof(leaf["proof"])
                 assert proof.note == shown.note
                 assert proof.leaf == leaf["index"]
@@ -123,7 +126,7 @@ def server(quiet_servers: Servers, tmp_path: Path) -> Iterator[Server]:
 def test_a_match_is_in_the_log_when_it_begins_each_hour_in_which_it_moves_and_when_it_ends(server: Server) -> None:
     match = server.begin(target=3)
     assert server.sequence() == 1
-    begin = ledger.leaves(server.platform, match)[0]["leaf"]
+    begin = server_log.leaves(server.platform, match)[0]["leaf"]
     first = parse(server.platform.store.log.read(match, 0, 1)[0])
     assert begin == {
         "at": first.at, "commitment": first.events[0]["commitment"], "digest": first.digest, "kind": "begin", "match": match, "version": 1,
@@ -148,7 +151,7 @@ def test_a_match_is_in_the_log_when_it_begins_each_hour_in_which_it_moves_and_wh
     server.pass_hours(100)
     assert server.sequence() == 0
     assert server.said(match) == [("begin", 1), ("hour", 2), ("hour", 4), ("end", 5)]
-    for leaf in ledger.leaves(server.platform, match):
+    for leaf in server_log.leaves(server.platform, match):
         entry = parse(server.platform.store.log.read(match, leaf["leaf"]["version"] - 1, 1)[0])
         assert (leaf["leaf"]["digest"], leaf["leaf"]["at"]) == (entry.digest, entry.at)
         assert "opened" not in leaf
@@ -202,13 +205,13 @@ def test_leaves_of_a_hidden_match_are_sealed_and_come_by_the_clock_alone(server:
         server.pass_hours(0.3 if hour == 1 else 0)
         assert server.sequence() == 2
     assert server.said(quiet) == server.said(busy) == [("begin", 1), *[("sealed", 0)] * 4]
-    shown = {match: ledger.leaves(server.platform, match) for match in (quiet, busy)}
+    shown = {match: server_log.leaves(server.platform, match) for match in (quiet, busy)}
     for found in shown.values():
         assert all(leaf["opened"] is None and leaf["leaf"].keys() == {"kind", "seal"} for leaf in found[1:])
         assert len({leaf["leaf"]["seal"] for leaf in found[1:]}) == 4, "also if the match has not moved"
     secret = server.platform.store.log.load(busy).secret
     assert secret is not None
-    for leaf in ledger.leaves(server.platform, busy, opens=True)[1:]:
+    for leaf in server_log.leaves(server.platform, busy, opens=True)[1:]:
         inside = leaf["opened"]
         entry = parse(server.platform.store.log.read(busy, inside["version"] - 1, 1)[0])
         assert (inside["digest"], inside["at"]) == (entry.digest, entry.at)
@@ -218,7 +221,7 @@ def test_leaves_of_a_hidden_match_are_sealed_and_come_by_the_clock_alone(server:
     while not recall.position(server.platform, busy).ended:
         server.act(busy)
     assert server.sequence() == 1
-    assert all(leaf["opened"] for leaf in ledger.leaves(server.platform, busy)[1:-1])
+    assert all(leaf["opened"] for leaf in server_log.leaves(server.platform, busy)[1:-1])
     assert server.said(busy)[-1][0] == "end"
     server.pass_hours(5)
     assert server.sequence() == 1, "that of the match that goes on"
@@ -233,7 +236,7 @@ def test_what_comes_after_the_end_of_a_match_is_in_the_log_at_once(server: Serve
         entry, raw = link(end.digest, end._replace(version=4, secret=None), blind_key(bytes.fromhex(end.secret or "")))
         server.platform.store.log.append(match, 3, [raw], Changes(leaf=server.ms))
         assert server.sequence() == 1
-        assert ledger.leaves(server.platform, match)[-1]["leaf"] == {
+        assert server_log.leaves(server.platform, match)[-1]["leaf"] == {
             "at": entry.at, "digest": entry.digest, "kind": "end", "match": match, "version": 4,
         }  # fmt: skip
 
@@ -326,7 +329,7 @@ def test_a_worker_that_ends_at_any_step_leaves_a_log_that_goes_on(
         server.act(made[0])
         made.append(server.begin(target=1))
         server.act(made[-1])
-        seen = ledger.shown(server.platform).note if number else ""
+        seen = server_log.shown(server.platform).note if number else ""
         with monkeypatch.context() as patch:
             patch.setattr(place, name, dying)
             try:
@@ -334,7 +337,7 @@ def test_a_worker_that_ends_at_any_step_leaves_a_log_that_goes_on(
             except Killed:
                 reached += 1
         if seen:
-            assert ledger.shown(server.platform).size >= checkpoints.of_note(seen)[0].size
+            assert server_log.shown(server.platform).size >= checkpoints.of_note(seen)[0].size
         sequencing.sequence(server.platform)
         if calls <= number:
             break
@@ -454,7 +457,7 @@ def test_a_store_that_came_back_from_a_backup_stops_the_log_until_it_has_another
     server.pass_hours(1)
     server.act(match)
     server.sequence()
-    newest = ledger.shown(server.platform).note
+    newest = server_log.shown(server.platform).note
     restore(server, copy)
     server.begin()
     before = dump(server)
@@ -465,7 +468,7 @@ def test_a_store_that_came_back_from_a_backup_stops_the_log_until_it_has_another
     assert {key: value for key, value in after.items() if b"{log}" in key} == {
         key: value for key, value in before.items() if b"{log}" in key
     }
-    assert checkpoints.of_note(ledger.shown(server.platform).note)[0].size < checkpoints.of_note(newest)[0].size
+    assert checkpoints.of_note(server_log.shown(server.platform).note)[0].size < checkpoints.of_note(newest)[0].size
     folder = server.settings.keys_folder
     assert highwater.read(folder, "log.example").checkpoint == checkpoints.of_note(newest)[0]
     assert "1 leaves of the log log.example, but 2 were signed" in highwater.sentence(folder, "log.example")
@@ -473,7 +476,7 @@ def test_a_store_that_came_back_from_a_backup_stops_the_log_until_it_has_another
     server.platform.signer._looked = 0.0
     rebuild(server.platform)
     assert sequencing.sequence(server.platform).added == 4, "both matches, and what they have done in the hours since"
-    shown = ledger.shown(server.platform)
+    shown = server_log.shown(server.platform)
     assert (shown.origin, checkpoints.of_note(shown.note)[0].size) == ("log.example.2", 4)
     names = [parse_vkey(vkey).name for vkey in server.platform.signer.vkeys()]
     assert names == ["log.example", "log.example.2"]
@@ -563,27 +566,27 @@ def test_an_audit_compares_the_leaves_with_the_entries(server: Server) -> None:
 
 
 def test_an_audit_of_everything_checks_the_log_as_a_whole(server: Server) -> None:
-    assert list(ledger_audit.of_log(server.platform)) == []
+    assert list(server_log_audit.of_log(server.platform)) == []
     for _ in range(300):
         play.create(server.platform, server.ann, "tally", {"one": "me", "two": "open"}, {})
     while sequencing.sequence(server.platform).added:
         pass
-    assert list(ledger_audit.of_log(server.platform)) == []
+    assert list(server_log_audit.of_log(server.platform)) == []
     keeper = server.servers.keeper
     (leaves_key,) = keeper.scan_iter("{log}:*:leaves")
     (state,) = keeper.scan_iter("{log}:*:state")
     note = keeper.hget(state, "note")
     keeper.hset(state, "note", server.platform.signer.sign(checkpoints.of_note(note)[0]._replace(root=b"x" * 32).text))
-    assert "checkpoint" in "".join(ledger_audit.of_log(server.platform))
+    assert "checkpoint" in "".join(server_log_audit.of_log(server.platform))
     keeper.hset(state, "note", note.replace(b"log.example", b"Log.example"))
-    assert "checkpoint" in "".join(ledger_audit.of_log(server.platform))
+    assert "checkpoint" in "".join(server_log_audit.of_log(server.platform))
     keeper.hset(state, "note", note)
     (level,) = keeper.scan_iter("{log}:*:h:1")
     keeper.delete(level)
     keeper.xadd(level, {"h": b"x" * 32}, id="1-0")
-    assert "hashes" in "".join(ledger_audit.of_log(server.platform))
+    assert "hashes" in "".join(server_log_audit.of_log(server.platform))
     keeper.xdel(leaves_key, "17-0")
-    assert "from leaf 0 on" in "".join(ledger_audit.of_log(server.platform))
+    assert "from leaf 0 on" in "".join(server_log_audit.of_log(server.platform))
     folder = server.settings.keys_folder
     highwater.keep(folder, highwater.read(folder, "log.example")._replace(stopped=highwater.FORKED))
-    assert "other leaves" in "".join(ledger_audit.of_log(server.platform))
+    assert "other leaves" in "".join(server_log_audit.of_log(server.platform))

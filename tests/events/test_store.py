@@ -12,7 +12,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from events.errors import StoreRefused
-from events.keeping.seal import Journal
+from events.keeping.journal import Journal
 from events.store import Store
 from events.store.due import Counts
 from events.store.heads import MISSED

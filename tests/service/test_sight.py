@@ -9,7 +9,7 @@ import pytest
 from games.kernel import AUDITOR, SPECTATOR, Action, Event
 from record.entries import FORMAT, Entry, prove
 from service import sight
-from tests.events.sealing import SEALING
+from tests.events.journaling import SEALING
 
 SEAL: Action = {"type": "seal", "by": 2}
 SEALED: Event = {"type": "sealed", "seat": "two", "by": 2}

@@ -19,8 +19,8 @@ import pytest
 import redis
 
 from events import accounts, play
-from events.keeping import aof, backup, embedded, losses, seal
-from events.notary import highwater, ledger, sequencing
+from events.keeping import aof, backup, embedded, journal, losses
+from events.notary import highwater, sequencing, server_log
 from events.platform import Settings, open_platform
 from games import GAMES
 from tests.conftest import within
@@ -74,9 +74,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Writers, dict[
         writers.platform.sidelog.note_refusal(next(iter(writers.acknowledged)), "red", ANN, 1, 5, {"type": "attack"}, "not_your_turn", None)
         writers.platform.sidelog.flush()
         writers.platform.sidelog.note_read(next(iter(writers.acknowledged)), 1, "admin", "audit")
-        journal = seal.Journal(folder / "data")
-        journal.compare(writers.platform.store)
-        journal.close()
+        kept = journal.Journal(folder / "data")
+        kept.compare(writers.platform.store)
+        kept.close()
         with rewriting(folder / "data"):
             within(20, lambda: aof.files(folder / "data" / embedded.STORE)[-1].name > "appendonly.aof.3")
             acknowledged, registered = dict(writers.acknowledged), list(writers.registered)
@@ -220,7 +220,7 @@ def broken(made, tmp_path: Path) -> tuple[Path, str, int]:  # type: ignore[no-un
     platform = open_platform(Settings(store_url=server.url, queue_url="unix:///nowhere", data=data), GAMES)
     match = play.create(platform, "p" + "a" * 16, "war", {"red": "me", "blue": "me"}, {}).match
     play.play(platform, match, "system", [{"type": "advance"}])
-    keeper = seal.Journal(data)
+    keeper = journal.Journal(data)
     keeper.compare(platform.store)
     keeper.close()
     platform.close()
@@ -307,15 +307,15 @@ def test_a_backup_has_the_log_and_not_how_far_it_was_signed_so_that_a_restored_o
     with Writers(data, threads=1) as writers:
         within(20, lambda: len(writers.acknowledged) > 2)
         sequencing.sequence(writers.platform)
-        origin, size = writers.platform.signer.name, ledger.shown(writers.platform).size
+        origin, size = writers.platform.signer.name, server_log.shown(writers.platform).size
         assert backup_command.main([str(tmp_path / "backup"), "--data", str(data), "--sample", "1"]) == 0
         within(20, lambda: sequencing.sequence(writers.platform).added)
     assert not list((tmp_path / "backup").rglob("log.json"))
     assert restore.main([str(tmp_path / "backup"), "--data", str(data), "--replace", "--sample", "1"]) == 0
     server = embedded.start(data, embedded.STORE)
     platform = open_platform(Settings(store_url=server.url, queue_url="unix:///nowhere", data=data), GAMES)
-    assert ledger.shown(platform)[:2] == (origin, size)
+    assert server_log.shown(platform)[:2] == (origin, size)
     assert sequencing.sequence(platform).stopped == highwater.OLDER
-    assert ledger.shown(platform)[:2] == (origin, size)
+    assert server_log.shown(platform)[:2] == (origin, size)
     platform.close()
     server.stop()

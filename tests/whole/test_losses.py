@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from events.keeping import aof, embedded, losses, seal
+from events.keeping import aof, embedded, journal, losses
 from tests.events.test_aof import longer
 from tests.whole.conftest import Client, kill, until
 from tests.whole.test_commands import run
@@ -27,7 +27,7 @@ def match(tmp_path: Path) -> str:
         made: str = client.insist("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "me"}})["id"]
         until(lambda: in_the_game(client.insist("GET", f"/v1/matches/{made}/choices")["choices"]))
         version = client.insist("GET", f"/v1/matches/{made}")["version"]
-        until(lambda: seal.read(place.data / losses.FOLDER)[made].version == version, 60)
+        until(lambda: journal.read(place.data / losses.FOLDER)[made].version == version, 60)
     finally:
         kill([*(process.number for process in family(place.process.pid)), place.process.pid])
         place.process.wait()
@@ -57,7 +57,7 @@ def test_a_lost_entry_is_said_on_stderr_by_readyz_metrics_and_audit_until_it_is_
 ) -> None:
     data = tmp_path / "data"
     (file,) = aof.files(data / embedded.STORE)
-    version = seal.read(data / losses.FOLDER)[match].version
+    version = journal.read(data / losses.FOLDER)[match].version
     file.write_bytes(longer(file.read_bytes()))
     capfd.readouterr()
     with private.service(data, *private.SMALL) as place:

@@ -11,7 +11,7 @@ import pytest
 from werkzeug.serving import make_server
 
 from events import accounts, play
-from events.notary import highwater, ledger, sequencing
+from events.notary import highwater, sequencing, server_log
 from events.notary.witnessing import Witnesses
 from events.platform import Platform, Settings, Witness, open_platform, settings_from_environment
 from events.telemetry import metrics
@@ -72,7 +72,7 @@ def witnessed(quiet_servers: Servers, tmp_path: Path) -> Iterator[Witnessed]:
 
 def names(platform: Platform) -> list[str]:
     """Return whose cosignatures are under the checkpoint that is served, after checking them."""
-    note = parse(ledger.shown(platform).note)
+    note = parse(server_log.shown(platform).note)
     return [signature.name for signature in cosigning.cosignatures(note, [witness.key for witness in platform.settings.witnesses])]
 
 
@@ -83,7 +83,7 @@ def test_each_checkpoint_is_cosigned_by_every_witness_that_answers(witnessed: Wi
     asking = Witnesses(platform)
     for size in range(3):
         sequencing.sequence(platform)
-        assert ledger.shown(platform).size == size
+        assert server_log.shown(platform).size == size
         assert names(platform) == []
         assert asking.visit() == 2
         assert names(platform) == ["one.example", "two.example"]
@@ -91,8 +91,8 @@ def test_each_checkpoint_is_cosigned_by_every_witness_that_answers(witnessed: Wi
         match = witnessed.begin(platform)
     sequencing.sequence(platform)
     assert Witnesses(platform).visit() == 2, "another process learns from the witness what it has seen"
-    proof = checkpoints.parse_proof(ledger.leaves(platform, match)[0]["proof"])
-    assert proof.note == ledger.shown(platform).note
+    proof = checkpoints.parse_proof(server_log.leaves(platform, match)[0]["proof"])
+    assert proof.note == server_log.shown(platform).note
     assert names(platform) == ["one.example", "two.example"]
 
 
@@ -100,9 +100,9 @@ def test_answers_that_are_no_cosignatures_are_not_served(witnessed: Witnessed) -
     real = witnessed.witness("one")
     platform = witnessed.with_witnesses(real._replace(key=AWAY.verifier))
     sequencing.sequence(platform)
-    before = ledger.shown(platform).note
+    before = server_log.shown(platform).note
     assert Witnesses(platform).visit() == 0
-    assert ledger.shown(platform).note == before
+    assert server_log.shown(platform).note == before
     assert metrics.witness_failures.labels("away.example")._value.get() >= 1
 
 
@@ -116,10 +116,10 @@ def test_the_log_grows_beside_a_worker_while_a_witness_is_silent(witnessed: Witn
     (platform.settings.keys_folder / highwater.FILE).write_text("torn")
     witnessed.begin(platform)
     threading.Event().wait(0.3)
-    assert ledger.shown(platform).size == 3
+    assert server_log.shown(platform).size == 3
     (platform.settings.keys_folder / highwater.FILE).unlink()
-    within(20, lambda: ledger.shown(platform).size == 4)
-    assert all(ledger.leaves(platform, match) for match in made)
+    within(20, lambda: server_log.shown(platform).size == 4)
+    assert all(server_log.leaves(platform, match) for match in made)
     for thread in threads:
         thread.stop()
 

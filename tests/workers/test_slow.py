@@ -21,7 +21,7 @@ from players import LEVELS
 from players.level import Thought
 from record.entries import parse
 from tests.conftest import Servers, within
-from tests.events.sealing import SEALING
+from tests.events.journaling import SEALING
 from tests.workers.conftest import ANN, PATIENCE, Hire, check, members, version
 from workers import jobs
 from workers.sweep import sweep

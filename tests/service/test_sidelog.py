@@ -11,7 +11,7 @@ import requests
 
 from events import play, recall
 from events.errors import StoreUnavailable
-from events.notary import beside
+from events.notary import sidelog
 from events.platform import Platform
 from evidence.notes import opened, parse_vkey
 from evidence.statements import Read, parse_read
@@ -256,5 +256,5 @@ def test_a_store_that_is_away_for_refused_actions_fails_no_answer(
         raise StoreUnavailable("away")
 
     monkeypatch.setattr(platform.store.sidelog, "add_refusals", away)
-    monkeypatch.setattr(beside, "PAUSE", 0.01)
+    monkeypatch.setattr(sidelog, "PAUSE", 0.01)
     assert ben.act(tally, ADD).json["code"] == "not_your_turn"

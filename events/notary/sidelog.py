@@ -20,7 +20,7 @@ from cachetools import TTLCache
 from events.errors import StoreUnavailable
 from events.notary.signer import Signer
 from events.store import Store
-from events.store.beside import MOST, MOST_OF_SEAT
+from events.store.sidelog import MOST, MOST_OF_SEAT
 from events.timing.clock import Clock
 from evidence.statements import Read as ReadStatement
 from evidence.statements import read_text

@@ -12,12 +12,12 @@ import pytest
 
 from events import expiry, play
 from events.audit import audit
-from events.keeping import losses, seal
-from events.keeping.seal import Busy, Journal, Known, mark_of
+from events.keeping import journal, losses
+from events.keeping.journal import Busy, Journal, Known, mark_of
 from events.platform import DAY_MS, Platform
 from tests import forks
 from tests.conftest import Servers, within
-from workers.seal import keep
+from workers.journal import keep
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def played(platform: Platform, begin: Callable[..., str], times: int = 5) -> str
 
 
 def journaled(data: Path) -> dict[str, Known]:
-    return seal.read(data / losses.FOLDER)
+    return journal.read(data / losses.FOLDER)
 
 
 def compared(platform: Platform, data: Path) -> list[tuple[str, int, int, str]]:
@@ -141,7 +141,7 @@ def test_a_torn_or_damaged_journal_loses_only_the_damaged_lines(ending: bytes, p
 
 
 def test_the_journal_is_bounded_and_forgets_no_match(platform: Platform, data: Path, begin, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
-    monkeypatch.setattr(seal, "GENERATION", 2000)
+    monkeypatch.setattr(journal, "GENERATION", 2000)
     keeper = Journal(data)
     found = [played(platform, begin) for _ in range(20)]
     for match in found:
@@ -177,7 +177,7 @@ def test_the_process_writes_each_append_down_soon_and_survives_kill_9(platform: 
         return [known[one].version if one in known else 0 for one in (old, match)]
 
     for round in range(2):
-        process = forks.start("workers.seal", (), environment)
+        process = forks.start("workers.journal", (), environment)
         try:
             within(20, lambda head=7 + 3 * round: heads() == [7, head])
             play.play(platform, match, "one", [{"type": "add", "stay": True, "by": 1}] * 2)

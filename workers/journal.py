@@ -1,4 +1,4 @@
-"""Keep the journal of a data folder, in a process of its own: `python -m workers.seal`. It delays no answer and no step.
+"""Keep the journal of a data folder, in a process of its own: `python -m workers.journal`. It delays no answer and no step.
 
 The store announces each append. The process reads the new entries and writes their marks to the journal, at most a hundred times a second.
 A tenth of a second later they are on the disk.
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import structlog
 
 from events.errors import StoreRefused, StoreUnavailable
-from events.keeping.seal import Busy, Journal
+from events.keeping.journal import Busy, Journal
 from events.platform import open_platform
 from events.store import Store
 from events.store.heads import MISSED

@@ -9,7 +9,7 @@ from flask import Response
 
 from events import recall
 from events.errors import NotInLog
-from events.notary import ledger
+from events.notary import server_log
 from evidence import tiles
 from evidence.tiles import BadTile
 from games.schema import Schema, described, ids, listing, nullable, optional, record, text, whole
@@ -28,7 +28,7 @@ _BRIEFLY = "public, max-age=2"
 
 def get_checkpoint(service: Service, call: Call) -> Response:
     """Return the newest checkpoint, a signed note with the cosignatures that it has."""
-    response = Response(ledger.shown(service.platform).note, content_type=f"{TEXT}; charset=utf-8")
+    response = Response(server_log.shown(service.platform).note, content_type=f"{TEXT}; charset=utf-8")
     response.headers["Cache-Control"] = _BRIEFLY
     return response
 
@@ -38,19 +38,19 @@ def get_tile(service: Service, call: Call, level: str, tile: str) -> Response:
     number, width = _named(tile)
     if _LEVEL.fullmatch(level) is None:
         raise NotInLog(reason="the level of a tile is 0 to 63")
-    return _bytes(ledger.tile(service.platform, int(level), number, width), width)
+    return _bytes(server_log.tile(service.platform, int(level), number, width), width)
 
 
 def get_entries_of_log(service: Service, call: Call, tile: str) -> Response:
     """Return a bundle of leaves."""
     number, width = _named(tile)
-    return _bytes(ledger.bundle(service.platform, number, width), width)
+    return _bytes(server_log.bundle(service.platform, number, width), width)
 
 
 def get_consistency(service: Service, call: Call) -> Response:
     """Return the proof that one tree is the beginning of another."""
     first, second = call.query["first"], call.query["second"]
-    hashes = [base64.b64encode(each).decode() for each in ledger.consistency(service.platform, first, second)]
+    hashes = [base64.b64encode(each).decode() for each in server_log.consistency(service.platform, first, second)]
     response = json_response({"from": first, "to": second, "hashes": hashes})
     response.headers["Cache-Control"] = _FOR_EVER
     return response
@@ -63,7 +63,7 @@ def get_leaves(service: Service, call: Call, match: str) -> Response:
     # Also of a version that everybody may see: whether a leaf is opened would tell whether the match has moved on since then.
     opens = position.ended or sight.plays(position, call.caller)
     first, limit = int(call.query.get("cursor", 0)), call.query["limit"]
-    leaves = ledger.leaves(platform, match, opens, first, limit + 1)
+    leaves = server_log.leaves(platform, match, opens, first, limit + 1)
     following = str(leaves[limit]["index"]) if len(leaves) > limit else None
     return private(json_response({"match": match, "leaves": leaves[:limit], "next": following}))
 

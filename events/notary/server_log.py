@@ -13,7 +13,7 @@ import orjson
 from events.errors import NotInLog
 from events.notary.leaves import END, SEAL, opened
 from events.platform import Platform
-from events.store.ledgers import Logged, State
+from events.store.server_logs import Logged, State
 from evidence import checkpoints, tiles, tree
 from evidence.checkpoints import Checkpoint
 from evidence.tiles import Edge, Tile

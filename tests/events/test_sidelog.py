@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from events.errors import StoreRefused, StoreUnavailable
-from events.notary import beside
-from events.notary.beside import RefusedAction, SideLog
+from events.notary import sidelog
+from events.notary.sidelog import RefusedAction, SideLog
 from events.platform import Platform
 from events.rebuild import rebuild
 from events.store import Store, library
-from events.store.beside import LONGEST, MOST, MOST_OF_SEAT
 from events.store.log import Changes
+from events.store.sidelog import LONGEST, MOST, MOST_OF_SEAT
 from evidence.notes import opened, parse_vkey
 from evidence.statements import Read, parse_read
 from record.entries import canonical
@@ -94,7 +94,7 @@ def test_of_a_seat_and_of_a_match_only_so_many_are_kept_and_the_rest_is_counted(
 
 
 def test_a_process_holds_only_so_many_and_goes_on(platform: Platform, begin: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(beside, "WAITING", 10)
+    monkeypatch.setattr(sidelog, "WAITING", 10)
     match, other = begin(), begin()
     for number in range(30):
         note(platform, match, f"seat_{number}")
@@ -231,7 +231,7 @@ def test_the_same_read_within_a_minute_is_one_read_of_each_process(
         for _ in range(3):
             process.sidelog.note_read(match, 2, REFEREE, "audit")
     assert platform.sidelog.reads(match)[0].number == 2
-    monkeypatch.setattr(beside, "AGAIN", 0.0)
+    monkeypatch.setattr(sidelog, "AGAIN", 0.0)
     later = SideLog(platform.store, platform.signer, platform.clock)
     for _ in range(2):
         later.note_read(match, 2, REFEREE, "audit")

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from events.notary import highwater, signer
 from events.notary.leaves import END, SEAL, covered, opened, seal, still_wanted_at
 from events.platform import Platform
-from events.store.ledgers import Logged
 from events.store.log import Item
+from events.store.server_logs import Logged
 from evidence import checkpoints, tiles, tree
 from evidence.notes import Malformed, Unverified
 from evidence.notes import opened as opened_note
