@@ -1,8 +1,8 @@
 """Keep the journal: a list, outside the store, of all entries that the store has had. It shows what the store has lost.
 
 Each line has a match, a version, the digest of that entry, a hash of its bytes, and a checksum of the line. A separate process writes lines
-soon after each append (workers/journal.py). The files `newest` and `older` have the newest lines, and `heads` the last line of each match. A
-line whose version is not above the last one replaces the lines from that version on. Version 0 means that there is no match.
+soon after each append (workers/journal.py). The files `newest` and `older` have the newest lines, and `heads` the last line of each match.
+A line whose version is not above the last one replaces the lines from that version on. Version 0 means that there is no match.
 """
 
 from __future__ import annotations
