@@ -3,8 +3,10 @@
 Answers are open and requests are strict. So what an answer refers to is written down without what would forbid more:
 
 - An object may have further members.
-- A list of ids becomes `Any…`: one of them, or another text.
+- A list of ids becomes one of them, or another text. If requests have the list too, answers have `Any…` beside it.
 - A union that may grow gets a last part for whatever it does not know: `OtherType`, `OtherKind`, `OtherGame` or `Other`.
+
+What recurs in many places, such as the id of a seat, has a component of its own wherever it occurs (`COMMON`).
 
 An action is the same component in both directions. It is open; a body that refers to it names the members that it may have.
 With `opened=False` everything is as exact as its shape. That is what tests hold answers against.
@@ -12,10 +14,13 @@ With `opened=False` everything is as exact as its shape. That is what tests hold
 
 from __future__ import annotations
 
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from games.schema import Schema, record, text
-from service.api.shapes import EXTENDS, GROWS, Component, camel
+from service.api.shapes import COMMON, EXTENDS, GROWS, Component, camel
 from service.http.schemas import LARGEST
 
 Direction = Literal["in", "out", "both"]
@@ -40,20 +45,16 @@ class Components:
         """Return the schema of what goes out, and collect the components to which it refers."""
         return self._written(schema, "out")
 
-    def _written(self, schema: Any, direction: Direction) -> Any:
+    def _written(self, schema: Any, direction: Direction, *, named: bool = False) -> Any:
+        """Return a schema, or a part of one, as the description has it. `named`: it is the schema of a component."""
         if isinstance(schema, list):
             return [self._written(part, direction) for part in schema]
         if isinstance(schema, Component):
             return f"#/components/schemas/{self._name(schema, direction)}"
         if not isinstance(schema, dict):
             return schema
-        if EXTENDS in schema:
-            whole, schema = schema[EXTENDS], {key: part for key, part in schema.items() if key != EXTENDS}
-            if self._opened and direction == "out":
-                schema = _extended(schema, whole)
+        schema = self._referring(schema, direction, named)
         component = schema.get("$ref")
-        if isinstance(component, Component) and schema.get("description") == component.schema.get("description"):
-            schema = {"$ref": component}
         found = {key: self._written(part, direction) for key, part in schema.items() if key != GROWS}
         if "anyOf" in found:
             found["anyOf"] = [_without_const(part) for part in found["anyOf"]]
@@ -62,17 +63,31 @@ class Components:
             found = {"minimum": -LARGEST, "maximum": LARGEST, **found}
         if not self._opened:
             return found
+        found = _with_null(found)
         if found.get("required") == []:
             del found["required"]
         if "const" in found:
             found.pop("type", None)
         if direction == "in":
-            if isinstance(component, Component) and component.both:
+            if isinstance(component, Component) and "properties" in component.schema and component.both:
                 found["propertyNames"] = {"enum": list(component.schema["properties"])}
             return found
         if found.get("additionalProperties") is False:
             del found["additionalProperties"]
         return self._open(found, schema.get(GROWS)) if direction == "out" else found
+
+    def _referring(self, schema: Schema, direction: Direction, named: bool) -> Schema:
+        """Return a schema with references to what stands elsewhere, and without descriptions that stand there too."""
+        if self._opened and not named and (common := _COMMON.get(_core(schema))) is not None:
+            schema = {"$ref": common, **_about(schema)}
+        if EXTENDS in schema:
+            whole, schema = schema[EXTENDS], {key: part for key, part in schema.items() if key != EXTENDS}
+            if self._opened and direction == "out":
+                schema = _extended(schema, whole)
+        component = schema.get("$ref")
+        if isinstance(component, Component) and _is_alike(schema, component.schema):
+            return {"$ref": component}
+        return schema
 
     def _open(self, schema: Schema, grows: str | None) -> Schema:
         """Return the schema of an answer without what would forbid other values. `grows`: whether there may be more parts."""
@@ -96,15 +111,21 @@ class Components:
         if known is not None:
             return known
         self._kept.append(component)
-        if _is_list_of_ids(component.schema):
-            name = self._added(component.name, component.schema)
-            if self._opened and direction == "out":
-                about = {"description": f"{component.schema['description']} Or another."}
-                name = self._added(f"Any{name}", {"anyOf": [{"$ref": f"#/components/schemas/{name}"}, {"type": "string"}], **about})
+        if _is_list_of_ids(component.schema) and self._opened and direction == "out":
+            name = self._open_ids(component)
         else:
-            name = self._added(component.name, self._written(component.schema, direction))
+            name = self._added(component.name, self._written(component.schema, direction, named=True))
         self._names[id(component), direction] = name
         return name
+
+    def _open_ids(self, component: Component) -> str:
+        """Add a list of ids as answers have it. Return its name."""
+        about = {"description": f"{component.schema['description'].removesuffix('.')}, or another."}
+        schema = {**_open_text(component.schema), **about}
+        if self.found.get(component.name, schema) == schema:
+            return self._added(component.name, schema)
+        known = {"$ref": f"#/components/schemas/{component.name}"}
+        return self._added(f"Any{component.name}", {"anyOf": [known, {"type": "string"}], **about})
 
     def _added(self, name: str, schema: Schema) -> str:
         """Add a component. Return its name, which is another one if a request has a component of this name that differs."""
@@ -123,8 +144,85 @@ class Components:
         return {"$ref": f"#/components/schemas/{self._added(f'Other{camel(key)}', schema)}"}
 
 
+def _core(schema: Schema) -> str:
+    """Return what tells a schema apart: all but its description, if it says more than that it is a number."""
+    left_out = () if schema.get("type") == "integer" else ("description",)
+    return json.dumps({key: part for key, part in schema.items() if key not in left_out}, sort_keys=True, default=str)
+
+
+def shared(schemas: Mapping[str, Schema]) -> dict[str, Schema]:
+    """Return components, in which a large part that recurs is one of its own, named after the first field that has it."""
+    counts: Counter[str] = Counter()
+    names: dict[str, str] = {}
+    found: dict[str, Schema] = {}
+
+    def count(part: Any, place: str) -> Any:
+        key = _large(part)
+        counts[key] += 1
+        return part if key and counts[key] > 1 else _mapped(part, place, count)
+
+    def refer(part: Any, place: str) -> Any:
+        key = _large(part)
+        if counts[key] < 2 or not key:
+            return _mapped(part, place, refer)
+        if key not in names:
+            names[key] = next(name for name in (place, *(f"{place}{n}" for n in range(2, 99))) if name not in {*schemas, *names.values()})
+            found[names[key]] = _mapped(part, place, refer)
+        return {"$ref": f"#/components/schemas/{names[key]}"}
+
+    for name in sorted(schemas):
+        _mapped(schemas[name], name, count)
+    for name in sorted(schemas):
+        found[name] = _mapped(schemas[name], name, refer)
+    return found
+
+
+def _large(part: Schema) -> str:
+    """Return a schema as a text if it is large enough for a component and described, else an empty one.
+
+    Generators make no types of their own for lists.
+    """
+    if "$ref" in part or "description" not in part or any(one.get("type") == "array" for one in (part, *part.get("anyOf", ()))):
+        return ""
+    written = json.dumps(part)
+    return written if len(written) > _LARGE else ""
+
+
+_LARGE = 130
+
+
+def _mapped(schema: Schema, place: str, change: Callable[[Schema, str], Schema]) -> Schema:
+    """Return a schema with changed parts. `place`: the name that a component has in place of it."""
+    changed = dict(schema)
+    if "properties" in schema:
+        changed["properties"] = {name: change(part, f"{place}{camel(name)}") for name, part in schema["properties"].items()}
+    for key in ("items", "additionalProperties"):
+        if isinstance(schema.get(key), dict):
+            changed[key] = change(schema[key], place)
+    for key in ("anyOf", "oneOf"):
+        if key in schema:
+            changed[key] = [change(part, place) for part in schema[key]]
+    if "allOf" in schema:
+        changed["allOf"] = [_mapped(part, place, change) for part in schema["allOf"]]
+    return changed
+
+
+def _is_alike(schema: Schema, other: Schema) -> bool:
+    """Return whether two schemas have the same description, apart from a capital letter and a full stop."""
+    one, two = (about.get("description", "").removesuffix(".") for about in (schema, other))
+    return one[:1].lower() + one[1:] == two[:1].lower() + two[1:]
+
+
 def _is_list_of_ids(schema: Schema) -> bool:
     return schema.get("type") == "string" and "enum" in schema
+
+
+def _with_null(schema: Schema) -> Schema:
+    """Return the schema of a plain value or null as that of one value of two types."""
+    value, *others = schema.get("anyOf", ({},))
+    if others != [{"type": "null"}] or value.get("type") not in ("boolean", "integer", "string") or "enum" in value:
+        return schema
+    return {**value, "type": [value["type"], "null"], **{key: part for key, part in schema.items() if key != "anyOf"}}
 
 
 def _extended(schema: Schema, whole: Component) -> Schema:
@@ -149,3 +247,6 @@ def _about(schema: Schema) -> Schema:
 def _without_const(part: Schema) -> Schema:
     """Client generators try the parts in turn, but fail at a `const` that differs."""
     return {**{key: value for key, value in part.items() if key != "const"}, "enum": [part["const"]]} if "const" in part else part
+
+
+_COMMON = {_core(shape.schema): Component(name, shape.schema, both=not _is_list_of_ids(shape.schema)) for name, shape in COMMON.items()}

@@ -77,16 +77,16 @@ def _meaning(game: Game, kind: str) -> str:
 # ---------------------------------------------------------------- the table
 
 
-def _settings(clock: Shape, suffix: str) -> Shape:
-    """Return the shape of the clock of a match. `kind` says which fields it has."""
+def _settings(clock: Shape, suffix: str, *, both: bool) -> Shape:
+    """Return the shape of the clock of a match. `kind` says which fields it has. `both`: requests have it, and answers show them."""
     parts = {part["properties"]["kind"]["const"]: part for part in clock.schema["anyOf"]}
-    kinds = {kind: named(f"{camel(kind)}Clock{suffix}", unchecked(part)) for kind, part in parts.items()}
+    kinds = {kind: named(f"{camel(kind)}Clock{suffix}", unchecked(part), both=both) for kind, part in parts.items()}
     about = "The clock of each seat. `kind` says which other fields it has."
     return named(f"Clock{suffix}", growing(union(kinds, about, "kind"), "kind"))
 
 
-CLOCK_CHOSEN = _settings(CLOCK, "")
-CLOCK_REQUEST = _settings(CLOCK_GIVEN, "Request")
+CLOCK_CHOSEN = _settings(CLOCK, "", both=False)
+CLOCK_REQUEST = _settings(CLOCK_GIVEN, "Request", both=True)
 TIME_OUT_CHOSEN = named("TimeOutSettings", unchecked(TIME_OUT.schema["anyOf"][-1], "What a time-out does."))
 TIME_OUT_REQUEST = named("TimeOutRequest", described(TIME_OUT_GIVEN, "What a time-out does. Only with a clock."))
 SPECTATORS_SEE = named(
@@ -189,7 +189,9 @@ def declared(game: Game) -> Declared:
     }
     taken = {f"{own}{camel(kind)}" for kind in game.deeds()} | {f"{own}{name}" for name in ("View", "Options", "Action", "Event")}
     schemas, seat = _with_names(own, taken, schemas, game.seats.ids)
-    view = named(f"{own}View", unchecked(schemas["view"]))
+    options, shown = _options(own, schemas["options"]), schemas["view"]["properties"]
+    given = described(options, shown["options"].get("description", ""))
+    view = named(f"{own}View", unchecked({**schemas["view"], "properties": {**shown, "options": given.schema}}))
     for kind, about in WHOLE_DOCUMENTS.items():
         whole = schemas[f"event {kind}"]
         properties = {**whole["properties"], "document": described(view, about).schema}
@@ -206,7 +208,7 @@ def declared(game: Game) -> Declared:
         accepted=growing(either(action, *redacted, SHOWN_AT_TABLE), "type"),
         event=event,
         view=view,
-        options=_options(own, schemas["options"]),
+        options=options,
         seat=seat,
     )
 

@@ -325,15 +325,19 @@ MATCHES = named(
     ),
 )
 
-_WHO = either(
-    named(
-        "SeatRequest",
-        ids(
-            ["me", "open", *(f"ai:{level}" for level in LEVELS)],
-            "`me`: the caller. `open`: the first player who takes the seat. `ai:<level>`: an artificial player.",
+_WHO = named(
+    "SeatTaker",
+    either(
+        named(
+            "SeatRequest",
+            ids(
+                ["me", "open", *(f"ai:{level}" for level in LEVELS)],
+                "`me`: the caller. `open`: the first player who takes the seat. `ai:<level>`: an artificial player.",
+            ),
         ),
+        named("Invitation", text(patterns.anchored(f"player:{patterns.PLAYER}"), "`player:<id>`: the seat is kept for this player.")),
+        about="Who takes a seat.",
     ),
-    named("Invitation", text(patterns.anchored(f"player:{patterns.PLAYER}"), "`player:<id>`: the seat is kept for this player.")),
 )
 _HOW: Fields = {
     "code": optional(flag("Whether open seats can be taken only with a code. The answer has the code.")),

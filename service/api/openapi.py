@@ -16,7 +16,7 @@ from apispec.ext.marshmallow.openapi import OpenAPIConverter
 from games import GAMES, patterns
 from games.kernel import Game
 from games.schema import Schema, ids, text, whole
-from service.api.components import Components
+from service.api.components import Components, shared
 from service.api.operations import UNCHANGED, UNGUESSABLE, Operation
 from service.api.problem_shapes import problem
 from service.api.routes import OPERATIONS
@@ -41,7 +41,7 @@ CONTACT = {"name": "The operator of this server"}
 LICENSE = {"name": "All rights reserved", "identifier": "LicenseRef-All-Rights-Reserved"}
 
 WIDTH = 140
-INDENT = 20  # what stands further to the right may be longer than WIDTH
+SHORT = 2 * WIDTH  # what has no more characters needs no line for each part
 
 TILE = "^(x[0-9]{3}/){0,5}[0-9]{3}([.]p/[1-9][0-9]{0,2})?$"
 
@@ -176,12 +176,14 @@ def described(games: Mapping[str, Game] = GAMES, *, opened: bool = True) -> dict
         ("KeyRequest", KeyBody),
         ("SeatRequestBody", SeatBody),
     ):
-        spec.components.schema(name, {"description": body.__doc__}, schema=body)
+        components.found[name] = components.request({"description": body.__doc__, **converter.schema2jsonschema(body())})
     spec.components.security_scheme("key", {"type": "http", "scheme": "bearer", "description": "The key of a player, or the admin key."})
     for name, (_, about) in RESPONSE_HEADERS.items():
         spec.components.header(name, {"description": about, "schema": text().schema, "required": not name.startswith("RateLimit")})
+    met = {code for operation in OPERATIONS for code in operation.all_problems()}
     for code in CODES:
-        spec.components.example(code, {"value": _example(code)})
+        if code in met:
+            spec.components.example(code, {"value": _example(code)})
     bodies = {
         operation.id: components.request(schema_of(operation.body.documented, games))
         for operation in OPERATIONS
@@ -195,8 +197,9 @@ def described(games: Mapping[str, Game] = GAMES, *, opened: bool = True) -> dict
         answers = {str(status): _answer(operation, status, components, games) for status in operation.answers}
         row = _operation(operation, converter, games, bodies.get(operation.id), answers)
         paths.setdefault(operation.path, {})[operation.method.lower()] = row
-    for name in sorted(components.found):
-        spec.components.schema(name, component=components.found[name])
+    schemas = shared(components.found) if opened else components.found
+    for name in sorted(schemas):
+        spec.components.schema(name, component=schemas[name])
     operations = [row for methods in paths.values() for row in methods.values()]
     for name, parameter in _shared("parameters", operations, _name_of_parameter).items():
         spec.components.parameter(name, parameter["in"], parameter)
@@ -209,29 +212,40 @@ def described(games: Mapping[str, Game] = GAMES, *, opened: bool = True) -> dict
 
 
 def in_yaml(description: Mapping[str, Any]) -> str:
-    """Return the description as openapi.yaml contains it: a map or a list that fits into a line stands on one."""
+    """Return the description as openapi.yaml contains it. What is short stands on one line, and so do many plain parts."""
     return yaml.dump(description, Dumper=_Compact, sort_keys=False, allow_unicode=True, width=WIDTH)
 
 
 class _Compact(yaml.SafeDumper):
-    """YAML without anchors, in which what is short stands on one line."""
+    """YAML without anchors, in which what is short or plain does not take a line for each part, and texts keep their lines."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
 
+    def represent_str(self, data: str) -> yaml.ScalarNode:
+        return self.represent_scalar("tag:yaml.org,2002:str", data, style="|" if "\n" in data else None)
+
     def represent_mapping(self, tag: str, mapping: Any, flow_style: bool | None = None) -> yaml.MappingNode:
         node = super().represent_mapping(tag, mapping, flow_style)
-        return _laid_out(node, sum(_length(key) + _length(value) + 4 for key, value in node.value))
+        return _laid_out(node, sum(_length(key) + _length(value) + 4 for key, value in node.value), [value for _, value in node.value])
 
     def represent_sequence(self, tag: str, sequence: Any, flow_style: bool | None = None) -> yaml.SequenceNode:
         node = super().represent_sequence(tag, sequence, flow_style)
-        return _laid_out(node, sum(_length(item) + 2 for item in node.value))
+        return _laid_out(node, sum(_length(item) + 2 for item in node.value), node.value)
 
 
-def _laid_out(node: Any, length: int) -> Any:
+_Compact.add_representer(str, _Compact.represent_str)
+
+
+def _laid_out(node: Any, length: int, parts: list[Any]) -> Any:
     node.length = length
-    node.flow_style = length <= WIDTH - INDENT
+    node.flow_style = length <= SHORT or all(map(_is_plain, parts))
     return node
+
+
+def _is_plain(node: Any) -> bool:
+    """Return whether a node is a value, or a map of one value, such as a reference."""
+    return isinstance(node, yaml.ScalarNode) or (len(node.value) == 1 and isinstance(node.value[0], tuple) and _is_plain(node.value[0][1]))
 
 
 def _length(node: Any) -> int:
@@ -279,6 +293,8 @@ def _query_parameters(operation: Operation, converter: OpenAPIConverter) -> list
     found = []
     for parameter in converter.schema2parameters(operation.query, location="query"):
         parameter.setdefault("description", parameter.get("schema", {}).pop("description", None))
+        if not parameter["required"]:
+            del parameter["required"]  # as it is without
         found.append(parameter)
     return found
 
@@ -301,7 +317,7 @@ def example_name(operation: Operation, status: int) -> str | None:
 
 
 def _header_parameter(operation: Operation, name: str) -> dict[str, Any]:
-    found = {"name": name, "in": "header", "required": False, **REQUEST_HEADERS[name]}
+    found = {"name": name, "in": "header", **REQUEST_HEADERS[name]}
     if name == "Idempotency-Key" and operation.key != "needed":
         found["description"] += f" Whoever knows it can get this answer, which has a key. So it has at least {UNGUESSABLE} characters."
         found["schema"] = found["schema"] | {"minLength": UNGUESSABLE}
@@ -371,9 +387,9 @@ def _groups(operation: Operation) -> dict[int, tuple[str, ...]]:
 
 def _failure(codes: tuple[str, ...]) -> dict[str, Any]:
     """Return the response of a failure with one of these codes, which have one status."""
-    status, title, _ = CODES[codes[0]]
+    status = CODES[codes[0]].status
     examples = {code: {"$ref": f"#/components/examples/{code}"} for code in codes}
-    response: dict[str, Any] = {"description": f"{title}: {', '.join(f'`{code}`' for code in codes)}"}
+    response: dict[str, Any] = {"description": ", ".join(f"`{code}`" for code in codes)}
     if status == 401:
         response["headers"] = dict([_header("Authenticate")])
     elif status == 429:

@@ -19,8 +19,10 @@ from typing import Self
 from games import patterns
 from games.kernel import Game
 from games.schema import Fields, Schema, Shape, always, described, ids, listing, mapping, nullable, record, text, unchecked, whole
-from service.http.schemas import LARGEST
+from service.http.limits import LONGEST_NAME
+from service.http.schemas import LARGEST, NAME
 from table.data import LEVELS
+from table.state import DISPUTE_NUMBER, DISPUTE_TEXT, PROPOSAL
 
 GROWS = "x-grows"
 """In a union of answers: the member by which parts are told apart, or "". The description adds a part for what it does not know."""
@@ -133,23 +135,20 @@ TIME = whole(0, about="Milliseconds since 1970-01-01T00:00Z.")
 COUNT = whole(0)
 SHARE = unchecked({"type": "number", "minimum": 0, "maximum": 1}, "A share of a victory.")
 RECEIPT = text(about="The receipt of this version: a signed note with its digest. Keep it (docs/auditing.md).")
-VIEWER = text(about="Who sees it like this: a seat, `spectator` or `auditor`.")
-ROUND = whole(1, LARGEST, "The number of the round, from 1.")
+VIEWER = named("Viewer", text(about="Who sees it like this: a seat, `spectator` or `auditor`."))
+ROUND = named("Round", whole(1, LARGEST, "The number of the round, from 1."))
 PHASE = text(about="The kind of decision that is due, a word of the game.")
 ACTIVE = nullable(described(SEAT, "The seat whose turn it is, or null."))
 UPDATED = described(TIME, "When the match last changed, in milliseconds since 1970-01-01T00:00Z.")
-TO_ACT = listing(ANY_TEXT, about="The actors who must decide now: seats or `system`. Empty when the match is over.")
+TO_ACT = named("ToAct", listing(ANY_TEXT, about="The actors who must decide now: seats or `system`. Empty when the match is over."))
 LEVEL = named("LevelId", ids(LEVELS, "A level of play."))
-PLAYERS = described(
-    named(
-        "PlayerNames",
-        mapping(
-            PLAYER_ID,
-            named("PlayerName", record({"name": nullable(text(about="The name. It is null if the player is deleted."))}, "A player.")),
-            "The players of this answer, by id.",
-        ),
+PLAYERS = named(
+    "PlayerNames",
+    mapping(
+        PLAYER_ID,
+        named("PlayerName", record({"name": nullable(text(about="The name. It is null if the player is deleted."))}, "A player.")),
+        "The players whom the answer names, by id.",
     ),
-    "The players whom the answer names, by id.",
 )
 NEXT = nullable(text(about="The `cursor` of the next page; null after the last one."))
 OUTCOME_REACHED = named(
@@ -169,3 +168,17 @@ OUTCOME_REACHED = named(
     ),
 )
 OUTCOME = nullable(described(OUTCOME_REACHED, "Who won, and why; null while the match goes on."))
+COMMON = {
+    "SeatId": SEAT,
+    "MatchId": MATCH_ID,
+    "PlayerId": PLAYER_ID,
+    "KeyId": KEY_ID,
+    "Digest": DIGEST,
+    "ContentHash": CONTENT_HASH,
+    "DisputeNumber": DISPUTE_NUMBER,
+    "WrittenText": DISPUTE_TEXT,
+    "Proposal": PROPOSAL,
+    "LevelId": ids(LEVELS, "A level of play."),
+    "Name": unchecked({"type": "string", "minLength": 1, "maxLength": LONGEST_NAME, "pattern": patterns.anchored(NAME)}, "A name."),
+}
+"""What has a component of its own wherever it occurs, in the shapes of games and of the table too."""

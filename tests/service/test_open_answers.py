@@ -88,20 +88,26 @@ def requests(description: dict[str, Any]) -> Reached:
     return Reached(description, of_answers=False)
 
 
+CLOCKS = {f"{camel(kind)}ClockRequest" for kind in ("none", "per_action", "bank", "days")}
 ACTIONS = {*map(camel, DEEDS), *(f"{camel(game)}{camel(kind)}" for game in GAMES for kind in GAMES[game].deeds())}
+
+
+def of_actions(answers: Reached) -> set[str]:
+    """Return the names of the components to which actions refer."""
+    return {name_of(one) for place, one in answers.found.items() if place.partition(".")[0] in ACTIONS}
 
 
 def test_answers_may_have_more_members(answers: Reached) -> None:
     assert len([one for one in answers.found.values() if "properties" in one]) > 400
     closed = ("additionalProperties", "unevaluatedProperties")
     assert [place for place, one in answers.found.items() if any(one.get(key) is False for key in closed)] == []
-    assert {place.partition(".")[0] for place, one in answers.found.items() if "enum" in one.get("propertyNames", ())} <= ACTIONS
+    named = {place.partition(".")[0] for place, one in answers.found.items() if "enum" in one.get("propertyNames", ())}
+    assert named <= ACTIONS | of_actions(answers)
 
 
 def test_answers_may_have_more_values(description: dict[str, Any], answers: Reached) -> None:
     """An action is the same in both directions, so it says what may be sent. One with anything else is an `OtherType`."""
-    used = {name_of(one) for place, one in answers.found.items() if place.partition(".")[0] in ACTIONS}
-    assert {place for place in answers.closed if place.partition(".")[0] not in ACTIONS} <= used
+    assert {place for place in answers.closed if place.partition(".")[0] not in ACTIONS} <= of_actions(answers)
     assert len([one for one in answers.found.values() if {"type": "string"} in parts_of(one)]) > 60
 
 
@@ -115,9 +121,9 @@ def test_requests_take_nothing_that_is_not_described(description: dict[str, Any]
     assert not set(map(name_of, requests.found.values())) & set(UNKNOWN)
     objects = {place: one for place, one in requests.found.items() if "properties" in one}
     open_ones = {place for place, one in objects.items() if one.get("additionalProperties", True) is True}
-    assert open_ones <= ACTIONS  # whose members those who refer to them name, as follows
+    assert open_ones <= ACTIONS | CLOCKS  # whose members those who refer to them name, as follows
     for one in requests.found.values():
-        if name_of(one) in ACTIONS:
+        if name_of(one) in ACTIONS | CLOCKS:
             assert one["propertyNames"]["enum"] == list(description["components"]["schemas"][name_of(one)]["properties"])
 
 
