@@ -17,6 +17,7 @@ from werkzeug.routing.rules import Rule
 
 from events import accounts, play
 from events.keeping import embedded
+from events.notary import highwater
 from events.platform import Platform, Settings, open_platform
 from events.play import Played
 from events.store import Store
@@ -122,6 +123,7 @@ def platform(servers: Servers) -> Iterator[Platform]:
     """An empty platform with every game and the test game."""
     servers.keeper.flushall()
     servers.queue.flushall()
+    (servers.data / "keys" / highwater.FILE).unlink(missing_ok=True)  # how far the log was signed that the store had before
     opened = open_platform(Settings(store_url=servers.store_url, queue_url=servers.queue_url, keys=servers.data / "keys"), ALL_GAMES)
     yield opened
     opened.close()
