@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from _pytest.terminal import TerminalReporter
 
-PARALLEL = ["-n", "4", "--dist", "loadfile", "--no-loadscope-reorder"]
+PARALLEL = ["-n", "3", "--dist", "loadfile", "--no-loadscope-reorder"]
 ALONE = ["-n", "0", "--maxfail", "10", "--junitxml", ""]  # after ten failures the run is red; keep the XML file of the first run
 STEPS = ["setup", "call", "teardown"]
 

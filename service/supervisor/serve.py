@@ -242,6 +242,8 @@ def run(
     else:
         embedded.check_format(options.data)
     port = free_port(options.host, options.port)
+    if FORKS:
+        closed.enter_context(reserved(options.host, port))
     environment = child_environment(options)
     signer.opened(platform.keys_folder, platform.name)
     connections = settings_from_environment().connections
@@ -354,6 +356,22 @@ def free_port(host: str, port: int) -> int:
         except OSError as reason:
             raise Unable(f"Port {port} of {host} cannot be used ({reason.strerror}); choose another with --port.") from None
         return int(probe.getsockname()[1])
+
+
+def reserved(host: str, port: int) -> socket.socket:
+    """Return a socket that keeps a port for the web processes, which share it. It does not listen. Raise Unable.
+
+    The port is theirs alone while they start, and while all of them have ended.
+    """
+    keeper = socket.socket(family_of(host), socket.SOCK_STREAM)
+    keeper.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    keeper.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    try:
+        keeper.bind((host, port))
+    except OSError as reason:
+        keeper.close()
+        raise Unable(f"Port {port} of {host} cannot be used ({reason.strerror}); choose another with --port.") from None
+    return keeper
 
 
 def family_of(host: str) -> socket.AddressFamily:

@@ -7,6 +7,7 @@ import http.client
 import io
 import os
 import signal
+import socket
 import subprocess
 import urllib.error
 import urllib.request
@@ -18,6 +19,7 @@ from typing import Any, cast
 import pytest
 
 from service.supervisor import serve, supervision
+from service.supervisor.forking import FORKS
 from service.supervisor.supervision import Child, Guard, Look
 
 FAILURES = [
@@ -222,3 +224,19 @@ def test_every_child_is_told_to_end_though_one_cannot_be_reached(monkeypatch: py
     children = [Child(name, lambda: None, process=cast("subprocess.Popen[bytes]", ended)) for name in ("first", "second")]
     supervision.end(children, 0.0)
     assert told.count((Running.pid, signal.SIGTERM)) == 2
+
+
+@pytest.mark.skipif(not FORKS, reason="elsewhere one file listens for all web processes")
+def test_a_port_is_kept_for_the_web_processes_until_they_listen_and_gets_no_connection_itself() -> None:
+    port = serve.free_port("127.0.0.1", 0)
+    with serve.reserved("127.0.0.1", port), socket.socket() as stranger, socket.socket() as web, socket.socket() as client:
+        with pytest.raises(OSError, match="in use"):
+            stranger.bind(("127.0.0.1", port))
+        with pytest.raises(serve.Unable):
+            serve.free_port("127.0.0.1", port)
+        web.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        web.bind(("127.0.0.1", port))
+        web.listen()
+        client.connect(("127.0.0.1", port))
+        accepted, _ = web.accept()
+        accepted.close()
