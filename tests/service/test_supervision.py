@@ -232,11 +232,11 @@ def test_a_port_is_kept_for_the_web_processes_until_they_listen_and_gets_no_conn
     with serve.reserved("127.0.0.1", port), socket.socket() as stranger, socket.socket() as web, socket.socket() as client:
         with pytest.raises(OSError, match="in use"):
             stranger.bind(("127.0.0.1", port))
-        with pytest.raises(serve.Unable):
-            serve.free_port("127.0.0.1", port)
         web.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         web.bind(("127.0.0.1", port))
         web.listen()
+        with pytest.raises(serve.Unable):
+            serve.free_port("127.0.0.1", port)
         client.connect(("127.0.0.1", port))
         accepted, _ = web.accept()
         accepted.close()
