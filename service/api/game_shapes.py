@@ -109,7 +109,6 @@ OCCUPANT = named(
     ),
 )
 _REPORT = named("Report", described(REPORT, "The first report about a dispute, which the service makes by itself."))
-_AT_TABLE = {"report": nullable(_REPORT), "roster": mapping(SEAT, OCCUPANT)}
 
 
 def _with_parts(schema: Schema, clock: Shape, time_out: Shape) -> Schema:

@@ -50,7 +50,7 @@ TICKS = (0.1, 1.0)  # seconds between two looks, the least and the most, unless 
 POLL = 0.05
 RESERVE = 16_000_000  # bytes of the store's disk that stay free
 FASTEST = 1e9  # bytes a second that a disk takes at most
-WEB, WORKER, SEAL = "service.supervisor.web", "workers.run", "workers.journal"
+WEB, WORKER, JOURNAL = "service.supervisor.web", "workers.run", "workers.journal"
 
 
 class Unable(Exception):
@@ -263,14 +263,14 @@ def run(
         servers.append(Child("The queue", partial(begin_queue, options.data)))
         environment["WARLEDGER_REDIS_URL"] = disk.url()
         environment["WARLEDGER_QUEUE_URL"] = embedded.url_of(options.data, embedded.QUEUE)
-        children.append(child("journal", SEAL, (), environment, logs))
+        children.append(child("journal", JOURNAL, (), environment, logs))
     bell = Bell()
     for each in servers:
         start(each)
     webs = web_children(options.host, port, options.web, environment, logs)
     children += [*webs, *worker_children(options.queues, environment, logs)]
     if FORKS:
-        prepare([WEB, WORKER, SEAL])
+        prepare([WEB, WORKER, JOURNAL])
     if stop.is_set():
         return
     for each in children:
@@ -349,12 +349,7 @@ def try_lock(file: int) -> bool:
 
 def free_port(host: str, port: int) -> int:
     """Return the port to listen on. It was free a moment ago. Raise Unable if it is not."""
-    with socket.socket(family_of(host), socket.SOCK_STREAM) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError as reason:
-            raise Unable(f"Port {port} of {host} cannot be used ({reason.strerror}); choose another with --port.") from None
+    with bound(host, port) as probe:
         return int(probe.getsockname()[1])
 
 
@@ -363,15 +358,20 @@ def reserved(host: str, port: int) -> socket.socket:
 
     The port is theirs alone while they start, and while all of them have ended.
     """
-    keeper = socket.socket(family_of(host), socket.SOCK_STREAM)
-    keeper.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    keeper.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    return bound(host, port, socket.SO_REUSEPORT)
+
+
+def bound(host: str, port: int, *options: int) -> socket.socket:
+    """Return a socket with these options that is bound to a port, 0 for any, and does not listen. Raise Unable if the port is taken."""
+    found = socket.socket(family_of(host), socket.SOCK_STREAM)
+    for option in (socket.SO_REUSEADDR, *options):
+        found.setsockopt(socket.SOL_SOCKET, option, 1)
     try:
-        keeper.bind((host, port))
+        found.bind((host, port))
     except OSError as reason:
-        keeper.close()
+        found.close()
         raise Unable(f"Port {port} of {host} cannot be used ({reason.strerror}); choose another with --port.") from None
-    return keeper
+    return found
 
 
 def family_of(host: str) -> socket.AddressFamily:
