@@ -15,8 +15,8 @@ from collections.abc import Iterable
 from hashlib import sha256
 from typing import NamedTuple
 
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+import nacl.signing
+from nacl.exceptions import BadSignatureError
 
 ED25519 = 1  # signs the text of a note
 COSIGNATURE = 4  # signs a checkpoint and a time (c2sp.org/tlog-cosignature)
@@ -88,8 +88,8 @@ class VerifierKey(NamedTuple):
         (True, False)
         """
         try:
-            Ed25519PublicKey.from_public_bytes(self.public).verify(signature, message)
-        except (InvalidSignature, ValueError):
+            nacl.signing.VerifyKey(self.public).verify(message, signature)
+        except (BadSignatureError, ValueError):
             return False
         return True
 
@@ -102,8 +102,8 @@ class SigningKey:
     def __init__(self, name: str, secret: bytes, kind: int = ED25519) -> None:
         if not valid_name(name):
             raise Malformed(f"{name!r} cannot be the name of a key: it is empty, too long, or has a space, a plus or a control character")
-        self._private = Ed25519PrivateKey.from_private_bytes(secret)
-        self.verifier = VerifierKey(name, kind, self._private.public_key().public_bytes_raw())
+        self._private = nacl.signing.SigningKey(secret)
+        self.verifier = VerifierKey(name, kind, bytes(self._private.verify_key))
         self._id = self.verifier.id
 
     def signature(self, message: bytes) -> Signature:
@@ -114,11 +114,11 @@ class SigningKey:
         >>> signed.name, signed.key_id == key.verifier.id, len(signed.signature)
         ('warledger.example/1', True, 64)
         """
-        return Signature(self.verifier.name, self._id, self._private.sign(message))
+        return Signature(self.verifier.name, self._id, self._private.sign(message).signature)
 
     def derived(self, about: bytes) -> bytes:
         """Return 32 bytes derived from the secret and `about` (HMAC-SHA-256). They reveal nothing about the secret."""
-        return hmac.digest(self._private.private_bytes_raw(), b"derived\n" + about, "sha256")
+        return hmac.digest(bytes(self._private), b"derived\n" + about, "sha256")
 
     def sign(self, text: str) -> str:
         r"""Return the signed note of a text that ends with a newline. Raises Malformed if no note can have the text.

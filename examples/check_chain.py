@@ -2,7 +2,7 @@
 
 Anybody may do this. The program uses only the standard library and no code of the service: it is written from docs/auditing.md. Set
 WARLEDGER_KEY to check what your seat sees. `--receipts FILE` also checks receipts that you have kept, one JSON text a line, as the Python
-bot keeps them; this needs the package cryptography. `--key` names a key of the server that you have noted.
+bot keeps them; this needs the package PyNaCl. `--key` names a key of the server that you have noted.
 """
 
 from __future__ import annotations
@@ -84,8 +84,8 @@ class Worthless(Exception):
 
 def opened(note: str, vkeys: list[str]) -> Receipt:
     """Return the content of a receipt that one of the keys has signed. Raises Worthless."""
-    from cryptography.exceptions import InvalidSignature
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+    from nacl.exceptions import BadSignatureError
+    from nacl.signing import VerifyKey
 
     text, _, signatures = note.rpartition("\n\n")
     first, match, version, noted, at = text.split("\n")
@@ -98,8 +98,8 @@ def opened(note: str, vkeys: list[str]) -> Receipt:
             key_name, key_id, key = vkey.split("+", 2)
             if (mark, name, signature[:4].hex()) == ("—", key_name, key_id):
                 try:
-                    Ed25519PublicKey.from_public_bytes(base64.b64decode(key)[1:]).verify(signature[4:], (text + "\n").encode())
-                except InvalidSignature:
+                    VerifyKey(base64.b64decode(key)[1:]).verify((text + "\n").encode(), signature[4:])
+                except BadSignatureError:
                     raise Worthless("its signature does not fit its text") from None
                 return Receipt(match, int(version), noted, int(at))
     raise Worthless("no key that you know has signed it")

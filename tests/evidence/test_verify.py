@@ -18,14 +18,14 @@ from tools import verify
 
 ROOT = Path(__file__).parents[2]
 
-# Only the standard library, cryptography and what that needs can be imported, and no socket can be made.
+# Only the standard library, PyNaCl and what that needs can be imported, and no socket can be made.
 OFFLINE = """
 import importlib.abc, socket, sys
 ours = {{"evidence", "games", "players", "record", "table", "tools"}}
 class Only(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
         top = name.partition(".")[0]
-        if top not in sys.stdlib_module_names | ours | {{"cryptography", "cffi", "_cffi_backend", "pycparser"}}:
+        if top not in sys.stdlib_module_names | ours | {{"nacl", "cffi", "_cffi_backend", "pycparser"}}:
             raise ImportError(name + " is not installed here")
 sys.meta_path.insert(0, Only())
 def refuse(*given, **named):

@@ -29,7 +29,7 @@ from record.redeciding import decide_again
 told = []
 print(json.dumps([decide_again(open(file, "rb").read(), lambda *far: told.append(far)) for file in sys.argv[1:]]))
 print(json.dumps(told))
-print(*[name for name in ("orjson", "redis", "structlog", "cachetools", "socket", "cryptography", "flask") if name in sys.modules])
+print(*[name for name in ("orjson", "redis", "structlog", "cachetools", "socket", "nacl", "flask") if name in sys.modules])
 """
 
 

@@ -22,7 +22,7 @@ sys.path.insert(0, {root!r})
 from record.trail import as_json, audit_entries
 from games import GAMES
 print(json.dumps(as_json(audit_entries(GAMES, open({file!r}, "rb")))))
-print(*[name for name in ("orjson", "redis", "structlog", "cachetools", "socket", "cryptography") if name in sys.modules])
+print(*[name for name in ("orjson", "redis", "structlog", "cachetools", "socket", "nacl") if name in sys.modules])
 """
 
 
