@@ -13,9 +13,9 @@ DOSSIER = "warledger.org/dossier/v1"
 READ = "warledger.org/read/v1"
 KINDS = (RECEIPT, DOSSIER, READ)
 
-_WORD = re.compile("[!-~]{1,100}")
-_NUMBER = re.compile("0|[1-9][0-9]{0,15}")
-_HASH = re.compile("[0-9a-f]{64}")
+_WORD = "[!-~]{1,100}"
+_NUMBER = "0|[1-9][0-9]{0,15}"
+_HASH = "[0-9a-f]{64}"
 
 
 class NotAStatement(ValueError):
@@ -66,9 +66,9 @@ def receipt_text(receipt: Receipt) -> str:
     >>> receipt_text(receipt._replace(digest="short"))
     Traceback (most recent call last):
         ...
-    evidence.statements.NotAStatement: 'short' cannot stand in a warledger.org/receipt/v1
+    evidence.statements.NotAStatement: ('maaaaaaaaaaaaaaaa', 12, 'short', 1790000000000) cannot stand in a warledger.org/receipt/v1
     """
-    return _text(RECEIPT, receipt, _RECEIPT)
+    return _text(RECEIPT, *receipt)
 
 
 def dossier_text(dossier: Dossier) -> str:
@@ -77,7 +77,7 @@ def dossier_text(dossier: Dossier) -> str:
     >>> dossier_text(Dossier("m" + 16 * "a", 12, "spectator", 64 * "0")).split("\n")[:4]
     ['warledger.org/dossier/v1', 'maaaaaaaaaaaaaaaa', '12', 'spectator']
     """
-    return _text(DOSSIER, dossier, _DOSSIER)
+    return _text(DOSSIER, *dossier)
 
 
 def read_text(read: Read) -> str:
@@ -86,7 +86,7 @@ def read_text(read: Read) -> str:
     >>> read_text(Read("m" + 16 * "a", 12, "admin", "view:red", 1790000000000)).split("\n")[2:5]
     ['12', 'admin', 'view:red']
     """
-    return _text(READ, read, _READ)
+    return _text(READ, *read)
 
 
 def parse_receipt(text: str) -> Receipt:
@@ -96,7 +96,7 @@ def parse_receipt(text: str) -> Receipt:
     >>> parse_receipt(receipt_text(receipt)) == receipt
     True
     """
-    match, version, digest, at = _values(RECEIPT, text, _RECEIPT)
+    match, version, digest, at = _values(RECEIPT, text)
     return Receipt(match, int(version), digest, int(at))
 
 
@@ -107,7 +107,7 @@ def parse_dossier(text: str) -> Dossier:
     >>> parse_dossier(dossier_text(dossier)).viewer
     'spectator'
     """
-    match, version, viewer, hashed = _values(DOSSIER, text, _DOSSIER)
+    match, version, viewer, hashed = _values(DOSSIER, text)
     return Dossier(match, int(version), viewer, hashed)
 
 
@@ -122,26 +122,31 @@ def parse_read(text: str) -> Read:
         ...
     evidence.statements.NotAStatement: the text is not a warledger.org/read/v1
     """
-    match, version, reader, what, at = _values(READ, text, _READ)
+    match, version, reader, what, at = _values(READ, text)
     return Read(match, int(version), reader, what, int(at))
 
 
-_RECEIPT = (_WORD, _NUMBER, _HASH, _NUMBER)
-_DOSSIER = (_WORD, _NUMBER, _WORD, _HASH)
-_READ = (_WORD, _NUMBER, _WORD, _WORD, _NUMBER)
+def _lines(kind: str, *values: str) -> re.Pattern[str]:
+    """Return the pattern of a statement, which has a group for each value."""
+    return re.compile("".join([f"{re.escape(kind)}\n", *[f"({value})\n" for value in values]]))
 
 
-def _text(kind: str, values: tuple[str | int, ...], patterns: tuple[re.Pattern[str], ...]) -> str:
-    text = "".join(f"{line}\n" for line in (kind, *values))
-    _values(kind, text, patterns)
+_PATTERNS = {
+    RECEIPT: _lines(RECEIPT, _WORD, _NUMBER, _HASH, _NUMBER),
+    DOSSIER: _lines(DOSSIER, _WORD, _NUMBER, _WORD, _HASH),
+    READ: _lines(READ, _WORD, _NUMBER, _WORD, _WORD, _NUMBER),
+}
+
+
+def _text(kind: str, *values: str | int) -> str:
+    text = "".join([f"{kind}\n", *[f"{value}\n" for value in values]])
+    if not _PATTERNS[kind].fullmatch(text):
+        raise NotAStatement(f"{values} cannot stand in a {kind}")
     return text
 
 
-def _values(kind: str, text: str, patterns: tuple[re.Pattern[str], ...]) -> list[str]:
-    first, *values = text.split("\n")
-    if first != kind or values[-1:] != [""] or len(values) - 1 != len(patterns):
+def _values(kind: str, text: str) -> tuple[str, ...]:
+    found = _PATTERNS[kind].fullmatch(text)
+    if found is None:
         raise NotAStatement(f"the text is not a {kind}")
-    for value, pattern in zip(values, patterns, strict=False):
-        if not pattern.fullmatch(value):
-            raise NotAStatement(f"{value!r} cannot stand in a {kind}")
-    return values[:-1]
+    return found.groups()
