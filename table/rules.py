@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from games import kernel
 from games.chance import Chance
@@ -12,14 +12,14 @@ from games.choices import Choice
 from games.kernel import AUDITOR, RESTORED, SPECTATOR, SYSTEM, Action, Event, Game, Match, Refusal, Refused, State, no
 from games.lifecycle import PREPARED
 from games.schema import Malformed, Shape, always, record
-from table.clocks import deadline_of
+from table.clocks import deadline_of, only_clocks_differ
 from table.deeds import DEEDS
 from table.document import Table
 from table.facts import FACTS
 from table.progress import is_over, lapse, lapsing
 from table.refusals import REFUSALS
 from table.session import BY_PLAYER, BY_REFEREE, BY_SEAT, BY_SYSTEM, Now, Session, TableDeed, fold
-from table.state import DISPUTED, PAUSED, lock_of, needs_code
+from table.state import DISPUTED, PAUSED, STARTED, lock_of, needs_code
 from table.votes import settle_votes
 
 _CHOSEN: Mapping[str, list[TableDeed]] = {
@@ -151,15 +151,55 @@ def legal_for_seat(game: Game, table: Table, state: State, seat: str, version: i
     return _legal(Session(game, table, state, now=Now(version=version, fixed=fixed)), seat)
 
 
+class _Listed(NamedTuple):
+    """What an actor may choose at a table. In a match that goes on, it changes only with what the other members are: a fact of the table,
+    the seats in play, and whether anything can be taken back."""
+
+    table: Table
+    playing: list[str]
+    can_undo: bool
+    chosen: list[tuple[TableDeed, Action]]
+
+    def holds(self, session: Session) -> bool:
+        """Return True if this is still what the actor may choose."""
+        return only_clocks_differ(self.table, session.table) and (self.playing, self.can_undo) == (session.playing, _can_undo(session))
+
+
+_MOST_LISTED = 8192
+_listed: dict[tuple[str, str], _Listed] = {}
+
+
 def _legal(session: Session, actor: str) -> list[Choice]:
-    whose = by(session.table, actor)
     listed: list[Choice] = []
-    for deed in _CHOSEN[whose]:
+    for deed, action in _chosen(session, actor):
+        ranges = deed.ranges(session, actor, action) if deed.ranges is not None else None
+        listed.append({"action": action, "choose": ranges} if ranges else {"action": action})
+    return listed
+
+
+def _chosen(session: Session, actor: str) -> list[tuple[TableDeed, Action]]:
+    """Return what an actor may choose. Most actions of a match leave it as it was, and listing it takes as long as deciding them."""
+    if is_over(session) or session.table["phase"] != STARTED:
+        return list(_offered(session, actor))
+    key = session.table["commitment"], actor
+    found = _listed.get(key)
+    if found is None or not found.holds(session):
+        if len(_listed) >= _MOST_LISTED:
+            _listed.clear()
+        found = _listed[key] = _Listed(session.table, session.playing, _can_undo(session), list(_offered(session, actor)))
+    return found.chosen
+
+
+def _offered(session: Session, actor: str) -> Iterator[tuple[TableDeed, Action]]:
+    for deed in _CHOSEN[by(session.table, actor)]:
         for action in deed.offers(session, actor):
             if deed.refusal(session, actor, action) is None:
-                ranges = deed.ranges(session, actor, action) if deed.ranges is not None else None
-                listed.append({"action": action, "choose": ranges} if ranges else {"action": action})
-    return listed
+                yield deed, action
+
+
+def _can_undo(session: Session) -> bool:
+    """Return True if there is a version to take back to (TBL-TBK-02)."""
+    return 0 < session.now.fixed < session.now.version
 
 
 def view(table: Table, viewer: str) -> Table:
