@@ -46,13 +46,13 @@ def create_app(platform: Platform | None = None, settings: Settings | None = Non
     app.url_map.redirect_defaults = False
     app.config["MAX_CONTENT_LENGTH"] = settings.body_limit
     service = open_service(platform, settings)
-    endpoints = mount(app, OPERATIONS, service)
+    direct = mount(app, OPERATIONS, service)
     docs.mount(app, partial(described, platform.games))
     routes.mount(app, service)
     compression.mount(app)
     _handle_errors(app, settings)
     app.wsgi_app = RequestMiddleware(  # type: ignore[method-assign]
-        app.wsgi_app, endpoints["act"], service.keys, service.throttle, settings, service.answers, platform.pulse.flight
+        app.wsgi_app, direct, service.keys, service.throttle, settings, service.answers, platform.pulse.flight
     )
     return app
 

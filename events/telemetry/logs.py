@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Any, BinaryIO, Literal, cast
 
 import orjson
@@ -13,9 +14,11 @@ import structlog
 
 def configure(stream: Literal["stdout", "stderr"]) -> None:
     """Write everything that this process logs to a standard stream, including warnings of libraries."""
+    global _lines
+    lines = _lines = _Lossy(getattr(sys, stream).buffer)
 
     def logger(*_: Any) -> structlog.BytesLogger:
-        return structlog.BytesLogger(cast(BinaryIO, _Lossy(getattr(sys, stream).buffer)))
+        return structlog.BytesLogger(cast(BinaryIO, lines))
 
     structlog.configure(
         processors=[
@@ -29,6 +32,14 @@ def configure(stream: Literal["stdout", "stderr"]) -> None:
         cache_logger_on_first_use=True,
     )
     logging.basicConfig(level=logging.WARNING, handlers=[_Libraries()])
+
+
+def write(event: str, fields: dict[str, Any]) -> None:
+    """Log an event at the level info, without the processors of structlog, which take five times as long. For what every request logs."""
+    assert _lines is not None, "`configure` comes first"
+    line = {**fields, "event": event, "level": "info", "at": datetime.now(UTC)}
+    _lines.write(orjson.dumps(line, option=orjson.OPT_UTC_Z | orjson.OPT_APPEND_NEWLINE))
+    _lines.flush()
 
 
 class _Lossy:
@@ -55,6 +66,9 @@ class _Libraries(logging.Handler):
         """Log a record."""
         error = record.exc_info[0].__name__ if record.exc_info and record.exc_info[0] else None
         structlog.get_logger().log(record.levelno, "library", logger=record.name, message=record.getMessage(), error=error)
+
+
+_lines: _Lossy | None = None
 
 
 def _json(line: Any, **_: Any) -> bytes:

@@ -1,7 +1,7 @@
 """Operations: each route in one table row, with everything that it takes and everything that it may answer.
 
-Flask's routes and openapi.yaml (service/api/openapi.py) come from the same rows, so they cannot differ. A view is a function of the
-`Service`, a `Call` and the ids of its path. It returns a `Response`. The query and the body are checked before the view is called.
+Flask's routes and openapi.yaml (service/api/openapi.py) come from the same rows, so they cannot differ. A view takes the `Service`, a
+`Call` and the ids of its path, and returns a `Response` or a `Reply`. The query and the body are checked before the view is called.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ from games import patterns
 from games.schema import Schema
 from service.api.shapes import Described
 from service.context import Service
+from service.http import compression
 from service.http.addresses import address_of
 from service.http.keys import NOBODY, Caller
 from service.http.middleware import INFO, RequestInfo, info_of
 from service.http.parsing import parse_body, parse_query
 from service.http.problems import CODES, Problem, platform_problem, problem_response, refusals_of
-from service.http.responses import EVENT_STREAM, JSON
+from service.http.responses import EVENT_STREAM, JSON, Reply
 from table.creating import CREATE
 from table.forks import FORK
 from table.refusals import codes_in
@@ -72,7 +73,7 @@ class Operation(NamedTuple):
     path: str
     tag: str
     summary: str
-    view: Callable[..., Response]
+    view: Callable[..., Response | Reply]
     answers: Mapping[int, Answer]
     about: str
     key: Literal["none", "optional", "needed"] = "none"
@@ -85,6 +86,11 @@ class Operation(NamedTuple):
     plays: Literal["", "asks", "acts"] = ""
     problems: tuple[str, ...] = ()
     links: Mapping[str, Any] = NONE
+
+    @property
+    def streams(self) -> bool:
+        """True if an answer is a stream of events."""
+        return any(EVENT_STREAM in answer.content for answer in self.answers.values())
 
     def all_problems(self) -> list[str]:
         """Return every code with which the operation may fail, in the order of `CODES`. Nearly all follow from what it takes and does."""
@@ -109,7 +115,7 @@ class Operation(NamedTuple):
             found |= {"bad_json", "bad_body", "bad_request", "too_large", "not_json", "encoded"}
         if self.body is not None or any(answer.content or answer.preferred for answer in self.answers.values()):
             found |= {"too_many_at_once", "busy"}  # what is long on its way needs a place
-        if any(EVENT_STREAM in answer.content for answer in self.answers.values()) or "wait" in getattr(self.query, "fields", ()):
+        if self.streams or "wait" in getattr(self.query, "fields", ()):
             found |= {"too_many_streams", "streams_full"}
         if self.by == "player" or self.deeds:
             found.add("no_player")
@@ -202,21 +208,29 @@ class Call(NamedTuple):
         return self.environ[INFO]
 
 
-Endpoint = Callable[..., Response]
+Endpoint = Callable[..., Response | Reply]
 
 
-def mount(app: Flask, operations: tuple[Operation, ...], service: Service) -> dict[str, Endpoint]:
-    """Give Flask a route for every operation. Return the endpoint of each operation, by id, for callers that route by themselves."""
-    endpoints = {}
+def mount(app: Flask, operations: tuple[Operation, ...], service: Service) -> dict[tuple[str, str], Endpoint]:
+    """Add a route to the Flask application for every operation. Return the endpoints that the middleware calls without Flask, by method
+    and the last part of the path: those of one match, except its streams."""
+    direct = {}
     for operation in operations:
         rule = operation.path.replace("{tile}", "<path:tile>").replace("{", "<").replace("}", ">")
-        endpoint = endpoints[operation.id] = _endpoint(operation, service)
+        endpoint = _endpoint(operation, service)
         app.add_url_rule(rule, operation.id, _through_flask(endpoint), methods=[operation.method])
-    return endpoints
+        of_match, _, name = operation.path.rpartition("/")
+        if of_match == "/v1/matches/{match}" and not operation.streams:
+            direct[operation.method, name] = compression.compressing(endpoint)
+    return direct
 
 
-def _through_flask(endpoint: Endpoint) -> Endpoint:
-    return lambda **ids: endpoint(request.environ, **ids)
+def _through_flask(endpoint: Endpoint) -> Callable[..., Response]:
+    def answer(**ids: str) -> Response:
+        found = endpoint(request.environ, **ids)
+        return found.as_response() if isinstance(found, Reply) else found
+
+    return answer
 
 
 def _endpoint(operation: Operation, service: Service) -> Endpoint:
@@ -228,7 +242,7 @@ def _endpoint(operation: Operation, service: Service) -> Endpoint:
     required = any(field.required for field in query.fields.values())
     defaults: Mapping[str, Any] = NONE if required else query.load({})
 
-    def endpoint(environ: dict[str, Any], **ids: str) -> Response:
+    def endpoint(environ: dict[str, Any], **ids: str) -> Response | Reply:
         info = info_of(environ)
         info.operation = operation.id
         try:

@@ -54,7 +54,21 @@ from service.http.keys import Caller
 from service.http.parsing import RECEIVED
 from service.http.problems import CHOSEN, Problem, refusal_problem
 from service.http.quotas import is_searched, subjects
-from service.http.responses import JSON, SVG, TEXT, XML, also_as, empty_response, json_response, names_tag, prefers, tagged, text_response
+from service.http.responses import (
+    JSON,
+    SVG,
+    TEXT,
+    XML,
+    Reply,
+    also_as,
+    empty_response,
+    json_response,
+    names_tag,
+    prefers,
+    tagged,
+    tagged_json,
+    text_response,
+)
 from service.http.schemas import PictureQuery, SeatQuery, StateQuery
 from table.deeds import BEGINNINGS
 from table.rematch import rematch
@@ -138,7 +152,7 @@ def get_choices(service: Service, call: Call, match: str) -> Response:
     return tagged(json_response(body), tag)
 
 
-def act(service: Service, call: Call, match: str) -> Response:
+def act(service: Service, call: Call, match: str) -> Response | Reply:
     """Carry out one action of the caller, or a list of them."""
     if isinstance(call.body, dict) and call.body.get("type") == REMATCH:
         return _ask_rematch(service, call, match)
@@ -309,7 +323,7 @@ class _Seats:
         return seats
 
 
-def played_response(platform: Platform, played: Played, seat: str | None, player: str) -> Response:
+def played_response(platform: Platform, played: Played, seat: str | None, player: str) -> Reply:
     """Return what followed from actions, as the seat sees it, or as a spectator does if the player has none.
 
     A repeated request gets the same bytes, because all of it follows from that version, and from the newest key of the server.
@@ -333,7 +347,7 @@ def played_response(platform: Platform, played: Played, seat: str | None, player
         "choices": sight.choices(game, position, seat, player),
         "receipt": receipt_of(platform, played.entries[-1]),
     }
-    return tagged(json_response(body), played.last)
+    return tagged_json(body, played.last)
 
 
 def role_of(caller: Caller) -> str | None:

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import gzip
 import threading
+from collections.abc import Callable
 from hashlib import sha256
+from typing import Any
 
 from cachetools import LRUCache
 from flask import Flask, Response, request
 
 from service.http.middleware import info_of
-from service.http.responses import GZIPPED, takes
+from service.http.responses import GZIPPED, Reply, takes
 
 LEAST = 1000  # bytes; a smaller answer fits into a packet anyway
 LEVEL = 9
@@ -31,6 +33,19 @@ def mount(app: Flask) -> None:
     @app.after_request
     def compress(response: Response) -> Response:
         return compressed(response, request.headers.get("Accept-Encoding")) if info_of(request.environ).open else response
+
+
+def compressing(endpoint: Callable[..., Response | Reply]) -> Callable[..., Response | Reply]:
+    """Return an endpoint, whose first argument is the environ of a request, so that its open answers are compressed."""
+
+    def compress(environ: dict[str, Any], **ids: str) -> Response | Reply:
+        answer = endpoint(environ, **ids)
+        if not info_of(environ).open:
+            return answer
+        response = answer.as_response() if isinstance(answer, Reply) else answer
+        return compressed(response, environ.get("HTTP_ACCEPT_ENCODING"))
+
+    return compress
 
 
 def compressed(response: Response, accept_encoding: str | None) -> Response:

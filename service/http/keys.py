@@ -74,6 +74,14 @@ class Caller(NamedTuple):
             raise Problem("role_needed", needed="the owner of the admin key")
 
 
+class _Known(NamedTuple):
+    """A caller whose header was looked up on a day. It is valid as long as the account is the same."""
+
+    caller: Caller
+    account: Account
+    day: int
+
+
 NOBODY = Caller()
 ADMIN = Caller(None, "admin", "admin")
 
@@ -87,6 +95,7 @@ class Keys:
         self._throttle = throttle
         self._admin_key = admin_key.encode() if admin_key else None
         self._noted: TTLCache[tuple[str, str], int] = TTLCache(REMEMBERED, _DAY)
+        self._known: dict[str, _Known] = {}
         self._lock = threading.Lock()
 
     def owner(self, header: str | None) -> str | None:
@@ -110,17 +119,31 @@ class Keys:
             if key == "needed":
                 raise Problem("no_key")
             return NOBODY
+        known, today = self._known.get(header), int(time.time()) // _DAY
+        if known is not None and known.day == today and self._directory.account(known.account.player.id) == known.account:
+            caller = known.caller
+        else:
+            caller = self._found(header, address, today)
+        if scope is not None and scope not in caller.scopes:
+            raise Problem("scope_needed", scope=scope)
+        return caller
+
+    def _found(self, header: str, address: str, today: int) -> Caller:
+        """Return the caller with this header. Raise Problem `bad_key` or `too_many_requests`."""
         given = _key_in(header)
         if given is None:
             raise Problem("bad_key")
         if self._is_admin(given):
             return ADMIN
         account, held = self._holder(given, address)
-        if scope is not None and scope not in held.scopes:
-            raise Problem("scope_needed", scope=scope)
-        self._note_use(account, held)
+        self._note_use(account, held, today)
         player = account.player
-        return Caller(player.id, player.name, player.role, held)
+        caller = Caller(player.id, player.name, player.role, held)
+        if len(header) <= 2 * LONGEST_KEY:
+            if len(self._known) >= REMEMBERED:
+                self._known.clear()
+            self._known[header] = _Known(caller, account, today)
+        return caller
 
     def renewed(self, header: str | None, address: str) -> Caller | None:
         """Return the caller with this header as of now, with another role perhaps, or None if the key is not valid any more."""
@@ -140,9 +163,8 @@ class Keys:
             self._throttle.known_keys.add(key, found[0].player.id)
         return found
 
-    def _note_use(self, account: Account, key: Key) -> None:
+    def _note_use(self, account: Account, key: Key, today: int) -> None:
         """Keep the day on which a key is used, once a day. If the store cannot write, the day is lost and the request is not."""
-        today = int(time.time()) // _DAY
         if key.used == today:
             return
         place = account.player.id, key.id

@@ -1,7 +1,7 @@
 """The middleware for every request: an id, CORS headers, a count and a line in the log.
 
-This is WSGI middleware around Flask, because Flask's own hooks would cost half the time of an action. For the same reason an action, the
-most frequent request, goes straight to its operation. Flask would find the same one.
+This is WSGI middleware around Flask, because Flask's own hooks would cost half the time of an action. For the same reason most requests
+about one match go straight to the operations that Flask would find.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 import secrets
 import time
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping
+from http import HTTPStatus
 from typing import Any
 
-import structlog
-
+from events.telemetry import logs
 from events.timing.flight import Flight
 from games.patterns import MATCH, REQUEST
 from service.http import metrics
@@ -23,6 +23,7 @@ from service.http.limits import Used
 from service.http.parsing import RECEIVED
 from service.http.places import HeldBody, Place, Places
 from service.http.problems import Problem, problem_response
+from service.http.responses import Reply
 from service.http.settings import Settings
 from service.http.throttle import Limited, Throttle
 
@@ -38,8 +39,8 @@ _BARE_HEADERS = ("CONTENT_TYPE", "CONTENT_LENGTH")
 _LONGEST_NAME = 64
 _NO_SNIFFING = ("X-Content-Type-Options", "nosniff")
 _REQUEST_ID = re.compile(REQUEST)
-_ACTION_PATH = re.compile(f"/v1/matches/({MATCH})/actions")
-_MATCH_PATH = re.compile(f"/v1/matches/({MATCH})(?:/|$)")
+_MATCH_PATH = re.compile(f"/v1/matches/({MATCH})(?:/(.*))?")
+_LINES = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
 _EXPOSED_HEADERS = "ETag, Location, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id"
 _ALLOWED_HEADERS = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, X-Request-Id"
 
@@ -48,19 +49,21 @@ class RequestInfo:
     """The data of a request for the log, the metrics and the headers: `used` is a limit of which they tell, `open` whether everybody may
     see the answer. The views add nothing else."""
 
-    __slots__ = ("code", "id", "open", "operation", "player", "used")
+    __slots__ = ("code", "id", "match", "open", "operation", "player", "used")
 
     def __init__(self, id: str) -> None:
         self.id = id
         self.used: Used | None = None
         self.open = False
         self.operation = "none"
+        self.match: str | None = None
         self.player: str | None = None
         self.code: str | None = None
 
 
 class RequestMiddleware:
-    """A WSGI application around another one. `act` serves an action without Flask.
+    """A WSGI application around another one. `direct` has the operations of one match that it calls without Flask, by method and the last
+    part of the path.
 
     A request whose head has a part that is too long, or that is beyond a limit, is refused here, before anything parses it. A
     large answer takes one of the places in `answers` until its client has read it.
@@ -69,7 +72,7 @@ class RequestMiddleware:
     def __init__(
         self,
         inner: Wsgi,
-        act: Callable[..., Any],
+        direct: Mapping[tuple[str, str], Callable[..., Wsgi | Reply]],
         keys: Keys,
         throttle: Throttle,
         settings: Settings,
@@ -77,14 +80,14 @@ class RequestMiddleware:
         flight: Flight,
     ) -> None:
         self._inner = inner
-        self._act = act
+        self._direct = direct
         self._keys = keys
         self._throttle = throttle
         self._answers = answers
         self._flight = flight
         self._origins = frozenset(settings.cors_origins)
         self._header_limit = settings.header_limit
-        self._log = structlog.get_logger() if settings.log_requests else None
+        self._logs = settings.log_requests
 
     def __call__(self, environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
         """Answer a request."""
@@ -107,8 +110,8 @@ class RequestMiddleware:
         body = self._answer(environ, info, start)
         took = time.perf_counter() - began
         metrics.count(info.operation, status, info.code, took)
-        if self._log is not None:
-            self._log.info("request", **_log_fields(environ, info, status, took))
+        if self._logs:
+            logs.write("request", _log_fields(environ, info, status, took))
         return body
 
     def _answer(self, environ: Environ, info: RequestInfo, start: Callable[..., Any]) -> Iterable[bytes]:
@@ -116,25 +119,36 @@ class RequestMiddleware:
 
         An action counts from here, however long it then takes to find out whose it is. It is in flight until its answer is there.
         """
-        action = _ACTION_PATH.fullmatch(environ["PATH_INFO"]) if environ["REQUEST_METHOD"] == "POST" else None
-        if action is None:
-            return self._judge(environ, info, start, None)
-        with self._flight.receive() as received:
-            environ[RECEIVED] = received
-            return self._judge(environ, info, start, action)
+        path = _MATCH_PATH.fullmatch(environ["PATH_INFO"])
+        if path is not None:
+            info.match = path[1]
+            if path[2] == "actions" and environ["REQUEST_METHOD"] == "POST":
+                with self._flight.receive() as received:
+                    environ[RECEIVED] = received
+                    return self._judge(environ, info, start, path[2])
+        return self._judge(environ, info, start, path and path[2])
 
-    def _judge(self, environ: Environ, info: RequestInfo, start: Callable[..., Any], action: re.Match[str] | None) -> Iterable[bytes]:
+    def _judge(self, environ: Environ, info: RequestInfo, start: Callable[..., Any], part: str | None) -> Iterable[bytes]:
         refused = _too_long(environ, self._header_limit)
         if refused is None:
             try:
-                self._count(environ, info, action is not None)
+                self._count(environ, info, RECEIVED in environ)
             except Problem as limited:
                 refused = limited
         if refused is not None:
             response = problem_response(refused)
             info.code = response.code
             return response(environ, start)
-        return self._serve_by_flask(environ, info, start) if action is None else self._serve_action(environ, action[1], start)
+        endpoint = None if part is None else self._direct.get((environ["REQUEST_METHOD"], part))
+        if endpoint is None:
+            return self._serve(self._inner, environ, info, start)
+        answer = endpoint(environ, match=info.match)
+        if not isinstance(answer, Reply):
+            return self._serve(answer, environ, info, start)
+        if len(answer.body) > LARGE:
+            return self._serve(answer.as_response(), environ, info, start)
+        start(_LINES[answer.status], [*answer.headers, ("Content-Length", str(len(answer.body)))])
+        return [answer.body]
 
     def _count(self, environ: Environ, info: RequestInfo, acts: bool) -> None:
         """Count the request for the limits. The admin key has none. Raise Problem `too_many_requests`."""
@@ -152,13 +166,7 @@ class RequestMiddleware:
             raise Limited("too_many_requests", used)
         info.used = used
 
-    def _serve_action(self, environ: Environ, match: str, start: Callable[..., Any]) -> Iterable[bytes]:
-        response = self._act(environ, match=match)
-        body = response.get_data()
-        start(response.status, [*response.headers, ("Content-Length", str(len(body)))])
-        return [body]
-
-    def _serve_by_flask(self, environ: Environ, info: RequestInfo, start: Callable[..., Any]) -> Iterable[bytes]:
+    def _serve(self, application: Wsgi, environ: Environ, info: RequestInfo, start: Callable[..., Any]) -> Iterable[bytes]:
         """Return a small answer as a whole, and a large one in pieces. One without a length is a stream, which has a place already."""
         length: str | None = None
         place: Place | None = None
@@ -171,7 +179,7 @@ class RequestMiddleware:
             return start(line, headers, *more)
 
         try:
-            body = self._inner(environ, sized)
+            body = application(environ, sized)
         except Problem as refused:
             response = problem_response(refused)
             info.code = response.code
@@ -225,14 +233,13 @@ def _too_long(environ: Environ, limit: int) -> Problem | None:
 
 def _log_fields(environ: Environ, info: RequestInfo, status: int, took: float) -> dict[str, Any]:
     """Return what the log says of a request. It has no query and no body, and of the path only the match."""
-    match = _MATCH_PATH.match(environ["PATH_INFO"])
     return {
         "request": info.id,
         "method": environ["REQUEST_METHOD"],
         "operation": info.operation,
         "status": status,
         "code": info.code,
-        "match": match[1] if match else None,
+        "match": info.match,
         "player": info.player,
         "ms": round(took * 1000, 2),
     }
