@@ -120,22 +120,23 @@ class Keys:
                 raise Problem("no_key")
             return NOBODY
         known, today = self._known.get(header), int(time.time()) // _DAY
-        if known is not None and known.day == today and self._directory.account(known.account.player.id) == known.account:
+        account = None if known is None else self._directory.account(known.account.player.id)
+        if known is not None and known.day == today and known.account == account:
             caller = known.caller
         else:
-            caller = self._found(header, address, today)
+            caller = self._found(header, address, today, account)
         if scope is not None and scope not in caller.scopes:
             raise Problem("scope_needed", scope=scope)
         return caller
 
-    def _found(self, header: str, address: str, today: int) -> Caller:
-        """Return the caller with this header. Raise Problem `bad_key` or `too_many_requests`."""
+    def _found(self, header: str, address: str, today: int, account: Account | None) -> Caller:
+        """Return the caller with this header. `account` is the owner's, if it is known. Raise Problem `bad_key` or `too_many_requests`."""
         given = _key_in(header)
         if given is None:
             raise Problem("bad_key")
         if self._is_admin(given):
             return ADMIN
-        account, held = self._holder(given, address)
+        account, held = self._holder(given, address, account)
         self._note_use(account, held, today)
         player = account.player
         caller = Caller(player.id, player.name, player.role, held)
@@ -152,10 +153,10 @@ class Keys:
         except Problem:
             return None
 
-    def _holder(self, key: str, address: str) -> tuple[Account, Key]:
+    def _holder(self, key: str, address: str, account: Account | None) -> tuple[Account, Key]:
         """Return the player who has a key, and the key. Raise Problem `bad_key` or `too_many_requests`."""
         self._throttle.check_key(key, address)
-        found = accounts.holder(key, self._directory.account)
+        found = accounts.holder(key, self._directory.account if account is None else lambda _: account)
         if found is None:
             self._throttle.count_wrong_key(address)
             raise Problem("bad_key")
