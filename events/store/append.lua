@@ -1,5 +1,5 @@
--- Append entries to the stream of a match, and update everything that is derived from them. This is atomic. All keys are in one slot.
--- KEYS  1 stream  2 requests  3 due  4 standing  5 snapshots  6 secret  7 pending  8.. indexes that the match enters or leaves
+-- Append entries to the stream of a match, and update everything that is derived from them. This is atomic.
+-- KEYS  1 stream; the other keys of the match and of its partition follow from it
 -- ARGV  1 change, in JSON  2 mark of this attempt  3 standing ("" unchanged)  4 snapshot ("" for none)  5.. entries
 -- change  expected  the version before the entries
 --         digest    the digest of the entry at that version, to check it
@@ -10,7 +10,7 @@
 --         replaces  the older version whose snapshot it replaces
 --         secret    in hex, when the match is created
 --         leaf      when the next leaf of the match is due in the server's log, unless one is due earlier
---         indexes   for each index the moment that orders the match there, or null to leave the index
+--         indexes   for each index that the match enters or leaves the moment that orders the match there, or null to leave it
 --         due       for each member of the due index its moment, or null to remove it
 --         tell      the players that the entries concern, as text
 --         A missing member changes nothing.
@@ -18,8 +18,7 @@
 --       | {2, answer, its entries}: the request was carried out before
 local stream, none = KEYS[1], cjson.null
 local tag, match = partition_and_match(stream, 's')
-check_keys(KEYS, 2, tag, match, {'r', 'due', 'm', 'd', 'x', 'pending'})
-check_indexes(KEYS, 8, tag)
+local of_partition, of_match = tag .. ':', ':' .. match
 local change, entries = cjson.decode(ARGV[1]), #ARGV - 4
 local expected, most, digest, request = whole(change.expected, 0), whole(change.most, 1), change.digest, change.request
 local snapshot, replaces, secret, leaf = change.snapshot, change.replaces, change.secret, change.leaf
@@ -33,28 +32,32 @@ if secret and not (expected == 0 and #check_text(secret) == 64 and string.match(
   error({err = 'ERR a secret is 32 bytes in hex, and is given when the match is created'})
 end
 if leaf then leaf = whole(leaf, 0) end
-if #indexes ~= #KEYS - 7 then error({err = 'ERR the numbers of keys and indexes do not fit'}) end
-for place = 1, #indexes do
-  if indexes[place] ~= none then indexes[place] = whole(indexes[place], 0) end
+for name, moment in pairs(indexes) do
+  check_text(name)
+  if moment ~= none then indexes[name] = whole(moment, 0) end
 end
 for member, moment in pairs(due) do
   check_text(member)
   if moment ~= none then due[member] = whole(moment, 0) end
 end
 if tell ~= '' and not string.match(check_text(tell), '^[%w *]+$') then error({err = 'ERR the players to tell are not ids'}) end
+local requests = of_partition .. 'r' .. of_match
 if request then
-  local known = redis.call('HGET', KEYS[2], request)
+  local known = redis.call('HGET', requests, request)
   if known then
     local first, last = string.match(known, '^(%d+):(%d+):')
     return {2, known, redis.call('XRANGE', stream, first, last)}
   end
 end
-local head = redis.call('XLEN', stream)
+local last = redis.call('XREVRANGE', stream, '+', '-', 'COUNT', 1)[1]
+local head = last and tonumber(string.match(last[1], '^%d+')) or 0
 -- The store may have lost entries that the caller knows (a power cut without fsync, a failover), and accepted others.
 if digest and 0 < expected and expected <= head then
-  local id = string.format('%d-0', expected)
-  local stored = redis.call('XRANGE', stream, id, id)[1]
-  if not (stored and string.find(stored[2][2], '"digest":"' .. digest .. '"', 1, true)) then return {0, -1, {}} end
+  if expected < head then
+    local id = string.format('%d-0', expected)
+    last = redis.call('XRANGE', stream, id, id)[1]
+  end
+  if not (last and string.find(last[2][2], '"digest":"' .. digest .. '"', 1, true)) then return {0, -1, {}} end
 end
 if head ~= expected then
   return {0, head, redis.call('XRANGE', stream, string.format('%d-0', expected + 1), '+', 'COUNT', most)}
@@ -62,20 +65,21 @@ end
 for place = 1, entries do
   redis.call('XADD', stream, string.format('%d-0', expected + place), 'e', ARGV[4 + place], 'm', ARGV[2])
 end
-if request then redis.call('HSET', KEYS[2], request, change.answer) end
-if ARGV[3] ~= '' then redis.call('SET', KEYS[4], ARGV[3]) end
+if request then redis.call('HSET', requests, request, change.answer) end
+if ARGV[3] ~= '' then redis.call('SET', of_partition .. 'm' .. of_match, ARGV[3]) end
 if snapshot then
-  redis.call('HSET', KEYS[5], snapshot, ARGV[4])
-  if replaces ~= none then redis.call('HDEL', KEYS[5], replaces) end
+  local snapshots = of_partition .. 'd' .. of_match
+  redis.call('HSET', snapshots, snapshot, ARGV[4])
+  if replaces ~= none then redis.call('HDEL', snapshots, replaces) end
 end
-if secret then redis.call('SET', KEYS[6], secret, 'NX') end
-if leaf then redis.call('ZADD', KEYS[7], 'LT', leaf, match) end
-for place = 1, #indexes do
-  local moment = indexes[place]
-  if moment == none then redis.call('ZREM', KEYS[7 + place], match) else redis.call('ZADD', KEYS[7 + place], moment, match) end
+if secret then redis.call('SET', of_partition .. 'x' .. of_match, secret, 'NX') end
+if leaf then redis.call('ZADD', of_partition .. 'pending', 'LT', leaf, match) end
+for name, moment in pairs(indexes) do
+  local index = of_partition .. 'i:' .. name
+  if moment == none then redis.call('ZREM', index, match) else redis.call('ZADD', index, moment, match) end
 end
 for member, moment in pairs(due) do
-  if moment == none then redis.call('ZREM', KEYS[3], member) else redis.call('ZADD', KEYS[3], moment, member) end
+  if moment == none then redis.call('ZREM', of_partition .. 'due', member) else redis.call('ZADD', of_partition .. 'due', moment, member) end
 end
-redis.call('PUBLISH', tag .. ':heads', match .. ' ' .. string.format('%d', expected + entries) .. tell)
+redis.call('PUBLISH', of_partition .. 'heads', match .. ' ' .. string.format('%d', expected + entries) .. tell)
 return {1}

@@ -39,6 +39,10 @@ class Keys:
         """Return the hash tag of the partition of a match."""
         return f"{{p{crc32(match.encode(errors='surrogateescape')) % self.partitions}}}"
 
+    def stream(self, match: str) -> str:
+        """Return the key of the log of a match, without the others."""
+        return f"{self.tag(match)}:s:{match}"
+
     def of(self, match: str) -> MatchKeys:
         """Return the keys of a match."""
         tag = self.tag(match)

@@ -5,7 +5,7 @@ The entry of version 42 has the stream id `42-0`. The length of a stream is the 
 
 from __future__ import annotations
 
-import os
+import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -250,8 +250,7 @@ class RedisLog:
         After a lost connection the script is sent again. It never writes twice, and it recognizes its own entries by the mark of the
         attempt.
         """
-        keys = self._keys.of(match)
-        mark = os.urandom(8)
+        mark = random.randbytes(8)  # each process has its own sequence, also after a fork
         snapshot = self._signed(match, changes.snapshot)
         change: dict[str, Any] = {"expected": expected, "most": PAGE}
         if digest:
@@ -266,14 +265,14 @@ class RedisLog:
         if changes.leaf is not None:
             change["leaf"] = changes.leaf
         if changes.indexes:
-            change["indexes"] = list(changes.indexes.values())
+            change["indexes"] = changes.indexes
         if changes.due:
             change["due"] = changes.due
         if changes.anew or changes.tell:
             change["tell"] = "".join([" *" if changes.anew else "", *[f" {player}" for player in changes.tell]])
         answer = self._client.run(
             _APPEND,
-            [*keys[:7], *[keys.indexes + name for name in changes.indexes]],
+            [self._keys.stream(match)],
             [orjson.dumps(change), mark, changes.standing, snapshot[1] if snapshot else b"", *entries],
         )
         if answer[0] == 1 or _is_mine(answer[2], mark):
