@@ -6,14 +6,14 @@ After it, nothing can undo it, and a request with the same id gets the same answ
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple, Unpack
 
 from events import recall
 from events.cache import Cached
 from events.deciding import Decided, Given, Submission, check_player, check_started, decide, decide_in_game, give_back, named_rules
-from events.due import owed
+from events.due import Owed, owed
 from events.errors import BadList, Busy, MustBeLast, NoMatch, NoSuchPlayer, PlatformError, Reused, Stale
 from events.notary.leaves import wanted_at
 from events.platform import DAY_MS, Platform
@@ -123,9 +123,10 @@ def submit(platform: Platform, submission: Submission) -> Played:
             continue
         if claim is not None and returned:
             claim = claim._replace(after=len(returned))
-        answer = _append(platform, cached, [*returned, *decided], claim)
+        works = owed(decided[-1].position)
+        answer = _append(platform, cached, [*returned, *decided], works, claim)
         if isinstance(answer, Appended):
-            return _written(platform, cached, decided, enqueue=True, returned=len(returned))
+            return _written(platform, cached, decided, works, returned=len(returned))
         if isinstance(answer, Known):
             return _repeat(platform, match, claim, answer)
         metrics.conflicts.inc()
@@ -137,44 +138,45 @@ def write_once(platform: Platform, cached: Cached, decided: list[Decided]) -> Pl
     """Append decided entries after a position, for an actor without a player. Try once. Raises Stale if the match has moved on, and
     StoreUnavailable."""
     before = cached.position
-    answer = _append(platform, cached, decided, None)
+    answer = _append(platform, cached, decided, owed(decided[-1].position), None)
     if isinstance(answer, Appended):
-        return _written(platform, cached, decided, enqueue=False)
+        return _written(platform, cached, decided, ())
     metrics.conflicts.inc()
     assert isinstance(answer, Conflict), "without a request, the answer cannot be Known"
     newer = recall.extend(platform, cached, answer.head, answer.tail)
     raise Stale(before.version, newer.position.version)
 
 
-def _append(platform: Platform, cached: Cached, decided: list[Decided], claim: Claim | None) -> Appended | Conflict | Known:
+def _append(
+    platform: Platform, cached: Cached, decided: list[Decided], works: Iterable[Owed], claim: Claim | None
+) -> Appended | Conflict | Known:
     before = cached.position
     raws = [step.raw for step in decided]
-    return platform.store.log.append(before.match, before.version, raws, _changes(before, decided), claim, before.digest)
+    return platform.store.log.append(before.match, before.version, raws, _changes(before, decided, works), claim, before.digest)
 
 
-def _written(platform: Platform, cached: Cached, decided: list[Decided], enqueue: bool, returned: int = 0) -> Played:
-    """Cache the new position, count, and enqueue work that is now due. `returned`: how many entries of the append come before `decided`."""
+def _written(platform: Platform, cached: Cached, decided: list[Decided], works: Iterable[Owed], returned: int = 0) -> Played:
+    """Cache the new position, count, and enqueue `works`. `returned`: how many entries of the append come before `decided`."""
     after = decided[-1].position
     platform.cache.put(recall.step_to(cached, after))
-    announce(platform, after, returned + len(decided), enqueue)
+    announce(platform, after, returned + len(decided), works)
     return Played(cached.position.version + 1 + returned, after.version, [step.entry for step in decided], after, False)
 
 
-def _changes(before: Position, decided: list[Decided]) -> Changes:
+def _changes(before: Position, decided: list[Decided], works: Iterable[Owed]) -> Changes:
     """Return everything that an append changes in addition to the log, including a snapshot if one is due."""
     after = decided[-1].position
-    changed = changes(before, after)._replace(leaf=wanted_at(decided[0].position, after))
+    changed = changes(before, after, works)._replace(leaf=wanted_at(decided[0].position, after))
     version = due(before.version, after.version)
     if version is None:
         return changed
     return changed._replace(snapshot=(version, pack(decided[version - before.version - 1].position), replaced(version)))
 
 
-def announce(platform: Platform, after: Position, number: int, enqueue: bool = True) -> None:
+def announce(platform: Platform, after: Position, number: int, works: Iterable[Owed]) -> None:
     """Count appended entries, and enqueue work that is now due."""
     metrics.appends.labels(after.game).inc(number)
-    if enqueue:
-        platform.jobs.push(owed(after))
+    platform.jobs.push(works)
 
 
 def _repeat(platform: Platform, match: str, claim: Claim | None, known: Known) -> Played:
@@ -364,6 +366,7 @@ def _create(platform: Platform, match: str, player: str, action: Action, asked: 
     blind = blind_key(secret)
     entry, raw = link(START, Entry(match, 1, player, action, session.events, *named_rules(rules), now, asked, ""), blind)
     first = follow(rules, None, entry)
+    works = owed(first)
     invited = sorted(set(first.table["invited"].values()))
     missing = [id for id, (name, _) in zip(invited, platform.store.accounts.names(invited), strict=True) if name is None]
     there = platform.store.log.read(match, 0, 1) if missing else []
@@ -371,7 +374,7 @@ def _create(platform: Platform, match: str, player: str, action: Action, asked: 
         if missing:
             raise NoSuchPlayer(player=missing[0])
         answer = platform.store.log.append(
-            match, 0, [raw], changes(None, first)._replace(secret=secret.hex(), leaf=wanted_at(first, first))
+            match, 0, [raw], changes(None, first, works)._replace(secret=secret.hex(), leaf=wanted_at(first, first))
         )
         there = answer.tail if isinstance(answer, Conflict) else []
     if there:
@@ -381,7 +384,7 @@ def _create(platform: Platform, match: str, player: str, action: Action, asked: 
         metrics.repeats.inc()
         return follow(recall.folding(platform, rules.id, made.revision), None, made)
     platform.cache.put(Cached(first, secret, dice_key(secret, match, {}), blind))
-    announce(platform, first, 1)
+    announce(platform, first, 1, works)
     return first
 
 

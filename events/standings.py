@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from events.due import owed
+from events.due import Owed, owed
 from events.store.log import Changes
 from record.allowances import ALLOWANCES
 from record.entries import canonical
@@ -231,38 +231,46 @@ def _results(position: Position) -> Iterator[str]:
                 yield f"won:{occupant['player']}:{position.game}"
 
 
-def changes(before: Position | None, after: Position) -> Changes:
-    """Return the changes in lists and in the due index when a match moves from one position to another."""
+def changes(before: Position | None, after: Position, works: Iterable[Owed]) -> Changes:
+    """Return the changes in lists and in the due index when a match moves from one position to another, after which `works` are due."""
+    due: dict[str, int | None] = {work.member: work.due for work in works}
     if before is None:
-        return _all_of(None, after, {})
-    old, new = before.document, after.document
-    if (
-        old["to_act"] == new["to_act"]
-        and old["phase"] == new["phase"]
-        and old["round"] == new["round"]
-        and old["active"] == new["active"]
-        and old["outcome"] is new["outcome"]
-        and old["seats"] == new["seats"]
-        and only_clocks_differ(before.table, after.table)
-    ):
-        due: dict[str, int | None] = {work.member: work.due for work in owed(after)}
+        return _after_facts(None, after, {}, due)
+    table_changed = not only_clocks_differ(before.table, after.table)
+    if not table_changed and all(before.document[name] == after.document[name] for name in _LISTED):
         if before.table is after.table:
             return Changes(due=due)
         return Changes(due=due, standing=canonical(stored(after)), indexes=deadlines(after))
-    return _all_of(before, after, indexes(before))
+    due = {**dict.fromkeys(work.member for work in owed(before)), **due}
+    if table_changed or before.begun is not None or before.status != after.status:
+        return _after_facts(before, after, indexes(before), due)
+    moves = _moves(_of_turn(before), _of_turn(after))
+    return Changes(due=due, standing=canonical(stored(after)), indexes=moves, tell=tuple(_newly_to_act(before, after)))
 
 
-def _all_of(before: Position | None, after: Position, left: dict[str, int]) -> Changes:
-    belongs = indexes(after)
-    moves: dict[str, int | None] = {name: moment for name, moment in sorted(belongs.items()) if left.get(name) != moment}
-    moves |= dict.fromkeys(sorted(left.keys() - belongs.keys()))
-    due: dict[str, int | None] = {} if before is None else {work.member: None for work in owed(before)}
-    due |= {work.member: work.due for work in owed(after)}
-    changed = Changes(due=due, standing=canonical(stored(after)), indexes=moves)
+_LISTED = ("to_act", "phase", "round", "active", "outcome", "seats")
+"""What a standing shows of the document of the game, as far as it changes."""
+
+
+def _after_facts(before: Position | None, after: Position, left: dict[str, int], due: dict[str, int | None]) -> Changes:
+    """Return the changes after which any index may have changed. `left`: the indexes of the match before."""
+    changed = Changes(due=due, standing=canonical(stored(after)), indexes=_moves(left, indexes(after)))
     if before is None or not only_clocks_differ(before.table, after.table) or after.ended:
         hidden = before is not None and before.begun is not None and after.begun is not None
         return changed._replace(tell=tuple(_followers(after) if hidden else concerned(after)), anew=True)
     return changed._replace(tell=tuple(_newly_to_act(before, after)))
+
+
+def _of_turn(position: Position) -> dict[str, int]:
+    """Return the indexes that can change while no fact of the table changes, the match goes on and everybody sees it."""
+    return {**{f"acts:{player}": position.created for _, player in awaited(position)}, **deadlines(position)}
+
+
+def _moves(left: dict[str, int], belongs: dict[str, int]) -> dict[str, int | None]:
+    """Return the indexes to enter, each with the moment that orders the match there, and those to leave."""
+    return {name: moment for name, moment in sorted(belongs.items()) if left.get(name) != moment} | dict.fromkeys(
+        sorted(left.keys() - belongs.keys())
+    )
 
 
 def _followers(position: Position) -> list[str]:
