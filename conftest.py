@@ -8,8 +8,11 @@ the smallest that fails.
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import importlib
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import Phase, settings
@@ -20,7 +23,22 @@ settings.register_profile(
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "warledger"))
 
+ROOT = Path(__file__).parent
 EARLY = ("tests/whole", "tests/docs", "tests/browser", "tests/workers", "tests/service/test_schemathesis.py")  # what takes longest
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Let each of several processes begin its imports with another file: what one has compiled, the others then read.
+
+    Compiling all tests takes as long as collecting them, and a fresh clone has to do it.
+    """
+    worker = getattr(session.config, "workerinput", None)
+    if worker and session.config.args_source is pytest.Config.ArgsSource.TESTPATHS:
+        names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in sorted(ROOT.glob("tests/**/test_*.py"))]
+        first = len(names) * int(worker["workerid"].removeprefix("gw")) // worker["workercount"]
+        for name in names[first:] + names[:first]:
+            with contextlib.suppress(Exception):  # the collection reports it
+                importlib.import_module(name)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

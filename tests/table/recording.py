@@ -21,7 +21,7 @@ from table.rules import sentence
 from tools.scenarios import TableRules, rules_of
 
 RECORD = Path(__file__).parent / "refusals.txt"
-SCENARIOS: list[dict[str, Any]] = yaml.safe_load((FOLDER / "scenarios.yaml").read_text(encoding="utf-8"))
+SCENARIOS: list[dict[str, Any]] = yaml.load((FOLDER / "scenarios.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
 
 
 class Found(NamedTuple):

@@ -11,9 +11,9 @@ from table.data import FOLDER
 from table.deeds import DEEDS
 from table.facts import FACTS
 from table.refusals import REFUSALS
+from tests.table.recording import SCENARIOS
 from tools.scenarios import failures, rules_of
 
-SCENARIOS = yaml.safe_load((FOLDER / "scenarios.yaml").read_text(encoding="utf-8"))
 RULES = re.findall(r"^- \*\*(TBL-[A-Z]+-\d+)\*\*", (FOLDER / "RULES.md").read_text(encoding="utf-8"), re.MULTILINE)
 
 
