@@ -13,6 +13,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from service.supervisor.forking import FORKS, Forked, fork_module, prepare, waited
-from tools.private import Running
+from tools.private import Running, python_environment
 
 ROOT = Path(__file__).parents[1]
 MODULES = (
@@ -71,9 +72,8 @@ class Parent:
         self._line: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
 
-    def fork(self, module: str, arguments: Sequence[str], environment: Mapping[str, str], out: int = 1, err: int = 2) -> Process:
-        """Fork a process that does what `python -m MODULE ARGUMENT...` does, and prints to these files."""
-        folder = str(Path.cwd())
+    def fork(self, module: str, arguments: Sequence[str], environment: Mapping[str, str], out: int, err: int, folder: str) -> Process:
+        """Fork a process that does what `python -m MODULE ARGUMENT...` does in a folder, and prints to these files."""
         asked = {"module": module, "arguments": list(arguments), "environment": dict(environment), "folder": folder}
         return Process(self, self.ask(asked, out, err))
 
@@ -102,11 +102,28 @@ class Parent:
 PARENT = Parent()
 
 
-def start(module: str, arguments: Sequence[str], environment: Mapping[str, str], out: int = 1, err: int = 2) -> Running:
-    """Start a process that runs a module: as a fork if that can be."""
+def start(
+    module: str, arguments: Sequence[str], environment: Mapping[str, str], out: int = 1, err: int = 2, folder: str | None = None
+) -> Running:
+    """Start a process that runs a module, in this folder or another: as a fork if that can be."""
+    folder = folder or str(Path.cwd())
     if FORKS:
-        return PARENT.fork(module, arguments, environment, out, err)
-    return subprocess.Popen([sys.executable, "-m", module, *arguments], env=environment, stdout=out, stderr=err, start_new_session=True)
+        return PARENT.fork(module, arguments, environment, out, err, folder)
+    command = [sys.executable, "-m", module, *arguments]
+    return subprocess.Popen(command, env=environment, stdout=out, stderr=err, cwd=folder, start_new_session=True)
+
+
+def run(module: str, *arguments: str, folder: str = "/", **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a module with arguments in a process of its own, to its end: as a fork if that can be."""
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        process = start(module, arguments, {**python_environment(), **environment}, out.fileno(), err.fileno(), folder)
+        try:
+            status = process.wait(120)
+        finally:
+            process.kill()
+        for file in (out, err):
+            file.seek(0)
+        return subprocess.CompletedProcess([module, *arguments], status, out.read(), err.read())
 
 
 def main(arguments: Sequence[str]) -> int:
