@@ -24,7 +24,7 @@ from events.notary import highwater, sequencing, server_log
 from events.platform import Settings, open_platform
 from games import GAMES
 from tests.conftest import within
-from tests.whole.test_commands import run
+from tests.whole.test_commands import run, run_anew
 from tools import backup as backup_command
 from tools import private, repair, restore
 
@@ -298,7 +298,7 @@ def test_wrong_arguments_are_answered_with_a_sentence(made, tmp_path: Path, caps
             status = ended.code
         assert (status, bool(capsys.readouterr().err.strip())) == (2, True), wrong[number]
     for command, *words in (wrong[1], wrong[4], wrong[7]):
-        ended = run(command, *words)
+        ended = run_anew(command, *words)
         assert (ended.returncode, "Traceback" in ended.stderr) == (2, False), ended.stderr
 
 
