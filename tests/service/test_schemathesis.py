@@ -41,16 +41,16 @@ def found_nothing(live: Live, folder: Path, *options: str, role: str = "player")
 
 def test_nothing_is_found_in_any_operation(public: Live, platform: Platform, tmp_path: Path) -> None:
     """Covering every value of every field takes long; `./run soak` does it."""
-    found_nothing(public, tmp_path, "--max-examples", "8", "--exclude-path-regex", "(stream|/actions)$", "--phases", "examples,fuzzing")
+    found_nothing(public, tmp_path, "--max-examples", "4", "--exclude-path-regex", "(stream|/actions)$", "--phases", "examples,fuzzing")
 
 
 def test_nothing_is_found_in_actions(public: Live, platform: Platform, tmp_path: Path) -> None:
     """Covering every field of every action takes long; `./run soak` does it, and tests/service/test_malformed.py has its own cases."""
-    found_nothing(public, tmp_path, "--max-examples", "30", "--include-path-regex", "/actions$", "--phases", "examples,fuzzing")
+    found_nothing(public, tmp_path, "--max-examples", "12", "--include-path-regex", "/actions$", "--phases", "examples,fuzzing")
 
 
 def test_nothing_is_found_in_sequences_of_operations(public: Live, platform: Platform, tmp_path: Path) -> None:
-    found_nothing(public, tmp_path, "--max-examples", "15", "--exclude-path-regex", "stream$", "--phases", "stateful")
+    found_nothing(public, tmp_path, "--max-examples", "8", "--exclude-path-regex", "stream$", "--phases", "stateful")
 
 
 @pytest.mark.soak
