@@ -63,22 +63,22 @@ class Projections(OfMatches):
         """Return the stored projections of a match. `places`: where to look for it."""
         keys = self._keys.of(match)
         indexes, due = sorted(places.indexes), sorted(places.due)
-        standing, requests, snapshots, leaf, *scores = self._client.ask_all(
+        standing, requests, snapshots, leaf, moments, *scores = self._client.ask_all(
             [
                 ("GET", keys.standing),
                 ("HGETALL", keys.requests),
                 ("HGETALL", keys.snapshots),
                 ("ZSCORE", keys.pending, match),
+                ("ZMSCORE", keys.due, "", *map(_bytes, due)),  # it wants at least one member
                 *[("ZSCORE", keys.indexes + name, match) for name in indexes],
-                *[("ZSCORE", keys.due, _bytes(member)) for member in due],
             ]
         )
         return Stored(
             standing,
             {_text(name): _text(answer) for name, answer in requests.items()},
             {_text(version): snapshot for version, snapshot in snapshots.items()},
-            {name: score for name, score in zip(indexes, scores, strict=False) if score is not None},
-            {member: score for member, score in zip(due, scores[len(indexes) :], strict=True) if score is not None},
+            {name: score for name, score in zip(indexes, scores, strict=True) if score is not None},
+            {member: score for member, score in zip(due, moments[1:], strict=True) if score is not None},
             leaf,
         )
 
