@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 MATCH = "m[a-z2-7]{16}"
 PLAYER = "p[a-z2-7]{16}"
@@ -30,4 +31,9 @@ def anchored(pattern: str) -> str:
 
 def matches(pattern: str, text: str) -> bool:
     """Return True if the whole text has the pattern. A line end after it counts as text."""
-    return re.fullmatch(pattern, text) is not None
+    return _compiled(pattern).fullmatch(text) is not None
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)

@@ -244,6 +244,7 @@ class _Dossier(_Reader):
         self.at = header["at"]
         self._named: set[tuple[int, str]] = set()  # the pairs of the lines `rules`
         self._ended = False
+        self._hashed = sha256()  # of all lines before the present one
         self._read(first, lines)
         self._expect_no_seat()
         self.chain.close()
@@ -263,7 +264,6 @@ class _Dossier(_Reader):
 
     def _read(self, first: bytes, lines: Iterator[bytes]) -> None:
         """Read every line. The signature covers the hash of all lines before the last."""
-        hashed = sha256()
         count, line = 0, first
         self._check_canonical(first, self._header)
         while line:
@@ -271,13 +271,13 @@ class _Dossier(_Reader):
             if not line.endswith(b"\n") or len(line) > LONGEST:
                 self.findings.add("truncated", "The file ends within a line.")
             if count:
-                self._take(line.removesuffix(b"\n"), hashed.hexdigest(), count, last=not following)
-            hashed.update(line)
+                self._take(line.removesuffix(b"\n"), count, last=not following)
+            self._hashed.update(line)
             count, line = count + 1, following
         if not self._ended:
             self.findings.add("truncated", "The last line of a dossier is missing.")
 
-    def _take(self, line: bytes, hashed: str, count: int, last: bool) -> None:
+    def _take(self, line: bytes, count: int, last: bool) -> None:
         """Read a line after the first."""
         raw = entry_in(line)
         if raw is not None and self.chain.opening.viewer == WHOLE:
@@ -296,13 +296,13 @@ class _Dossier(_Reader):
                 self.findings.add("not_canonical", "The line of the entry is not canonical JSON.", self.chain.version)
         else:
             self._check_canonical(line, value)
-            self._take_other(kind, value, hashed, count, last)
+            self._take_other(kind, value, count, last)
 
     def _take_entry(self, raw: bytes, value: Any) -> None:
         self._expect_no_seat()
         self.chain.read(raw, value)
 
-    def _take_other(self, kind: str | None, value: Any, hashed: str, count: int, last: bool) -> None:
+    def _take_other(self, kind: str | None, value: Any, count: int, last: bool) -> None:
         if kind == "rules" and value["game"] == self._header["game"]:
             self._named.add((value["revision"], value["rules"]))
         elif kind == "rules":
@@ -310,7 +310,7 @@ class _Dossier(_Reader):
         elif kind == "seat":
             self._take_seat(value)
         elif kind == "end" and last:
-            self._check_end(value, hashed, count)
+            self._check_end(value, count)
         elif kind == "end":
             self.findings.add("truncated", "There are lines after the last one.")
         elif kind == "receipt":
@@ -340,7 +340,7 @@ class _Dossier(_Reader):
         if value is None or _encoded(value) != line.removesuffix(b"\n"):
             self.findings.add("line_unknown", "A line is not canonical JSON.")
 
-    def _check_end(self, value: dict[str, Any], hashed: str, count: int) -> None:
+    def _check_end(self, value: dict[str, Any], count: int) -> None:
         """Check the last line: the number of lines before it, and the signature over them."""
         self._ended = True
         if value["lines"] != count:
@@ -354,7 +354,7 @@ class _Dossier(_Reader):
         except NotAStatement as reason:
             self.findings.add("signature_broken", f"The signed statement is not about a dossier: {reason}.")
             return
-        if signed != (header["match"], header["versions"], header["viewer"], hashed):
+        if signed != (header["match"], header["versions"], header["viewer"], self._hashed.hexdigest()):
             self.findings.add("signature_broken", "The signature is for another file, or the lines were changed after signing.")
 
     def _check_around(self) -> None:
