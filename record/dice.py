@@ -21,6 +21,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 
 from record.entries import canonical
+from record.keyed import keyed
 
 _SPACE = 1 << 256
 _BLOCKS = 1000  # at most half of all blocks are skipped, so the chance to skip this many in a row is at most 2**-1000
@@ -90,10 +91,10 @@ class Draws:
     2
     """
 
-    __slots__ = ("blocks", "_key", "_version")
+    __slots__ = ("blocks", "_keyed", "_version")
 
     def __init__(self, key: bytes, version: int) -> None:
-        self._key = key
+        self._keyed = keyed(key)
         self._version = version
         self.blocks = 0
 
@@ -107,7 +108,7 @@ class Draws:
         assert 1 <= below <= _SPACE
         limit = _SPACE - _SPACE % below
         for _ in range(_BLOCKS):
-            block = hmac.digest(self._key, b"%d:%d" % (self._version, self.blocks), "sha256")
+            block = self._keyed(b"%d:%d" % (self._version, self.blocks))
             self.blocks += 1
             drawn = int.from_bytes(block, "big")
             if drawn < limit:

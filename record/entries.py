@@ -14,6 +14,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from record.json_text import dumps, loads
+from record.keyed import keyed
 
 FORMAT = 2
 START = "0" * 64
@@ -79,8 +80,7 @@ def canonical(value: Any) -> bytes:
         encoded = dumps(value)
     except TypeError as reason:
         raise NotCanonical(str(reason)) from None
-    # orjson writes fractions as 1.0 and 1e+16; RFC 8785 wants 1 and 10000000000000000. Shapes and games keep them out of entries.
-    if b"." in encoded or b"e+" in encoded or b"e-" in encoded:
+    if _may_hold_fractions(encoded):
         _refuse_fractions(value)
     return encoded
 
@@ -101,7 +101,7 @@ def salt(blind: bytes, version: int, part: bytes) -> bytes:
     >>> salt(blind, 1, ACTION).hex()[:16], salt(blind, 1, b"0").hex()[:16]
     ('d1abe61c975a2821', '56b09a833db8a517')
     """
-    return hmac.digest(blind, b"%d:%b" % (version, part), "sha256")
+    return keyed(blind)(b"%d:%b" % (version, part))
 
 
 def link(previous: str, entry: Entry, blind: bytes) -> tuple[Entry, bytes]:
@@ -125,14 +125,17 @@ def link(previous: str, entry: Entry, blind: bytes) -> tuple[Entry, bytes]:
     False
     """
     version = entry.version
-    action = canonical(entry.action)
-    request = b"null" if entry.request is None else canonical(entry.request)
-    events = [canonical(event) for event in entry.events]
-    parts = [(ACTION, action), (REQUEST, request), *[(b"%d" % place, event) for place, event in enumerate(events)]]
-    hashes = [_part_hash(blind, version, part, encoded) for part, encoded in parts]
+    try:
+        action, *events = map(dumps, [entry.action, *entry.events])
+        request = b"null" if entry.request is None else dumps(entry.request)
+        actor, match, rules = dumps(entry.actor), dumps(entry.match), dumps(entry.rules)
+        secret = b"" if entry.secret is None else b',"secret":%b' % dumps(entry.secret)
+    except TypeError as reason:
+        raise NotCanonical(str(reason)) from None
+    salted, prefix = keyed(blind), b"%d:" % version
+    hashes = [sha256(salted(prefix + ACTION) + action).hexdigest(), sha256(salted(prefix + REQUEST) + request).hexdigest()]
+    hashes += [sha256(salted(b"%b%d" % (prefix, place)) + event).hexdigest() for place, event in enumerate(events)]
     # The members of both objects are joined in alphabetical order, so the bytes are canonical.
-    actor, match, rules = canonical(entry.actor), canonical(entry.match), canonical(entry.rules)
-    secret = b"" if entry.secret is None else b',"secret":%b' % canonical(entry.secret)
     end = b'"revision":%d,"rules":%b%b,"version":%d}' % (entry.revision, rules, secret, version)
     digested = b'{"actor":%b,"at":%d,"format":%d,"leaves":["%b"],"match":%b,%b' % (
         actor,
@@ -154,6 +157,8 @@ def link(previous: str, entry: Entry, blind: bytes) -> tuple[Entry, bytes]:
         b"" if entry.request is None else b'"request":%b,' % request,
         end,
     )
+    if _may_hold_fractions(raw):
+        _refuse_fractions(entry)
     linked = Entry(
         entry.match,
         version,
@@ -224,7 +229,7 @@ def parse(raw: bytes) -> Entry:
         if isinstance(reason, Unreadable):
             raise
         raise Unreadable(f"{type(reason).__name__}: {reason}") from None
-    if not all(isinstance(field, kind) for field, kind in zip(entry, _KINDS, strict=True)):
+    if not all(map(isinstance, entry, _KINDS)):
         raise Unreadable("a field has the wrong type")
     return entry
 
@@ -238,6 +243,14 @@ def _opened(blind: bytes, version: int, part: bytes, value: Any, whole: bool) ->
     if whole:
         return {"salt": salt(blind, version, part).hex()}
     return {"leaf": _part_hash(blind, version, part, canonical(value))}
+
+
+def _may_hold_fractions(encoded: bytes) -> bool:
+    """Return False if some JSON surely holds no fraction. RFC 8785 wants 1 and 10000000000000000 where `dumps` gives 1.0 and 1e+16.
+
+    A single byte is found much sooner than two.
+    """
+    return b"." in encoded or b"+" in encoded or (b"-" in encoded and b"e-" in encoded)
 
 
 def _refuse_fractions(value: Any) -> None:

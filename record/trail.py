@@ -360,6 +360,8 @@ class Trail:
     def _look_at_player(self, entry: Entry) -> None:
         """Check that the level of a decision is the level that plays the seat. Then call the watch."""
         before, decision = self.position, decision_in(entry)
+        if decision is None and self._watch is None:
+            return
         level = None
         if before is not None and entry.actor in before.roster and not is_table_action(entry.action):
             level = level_of(before, entry.actor)

@@ -38,8 +38,8 @@ POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 
 
 _RULES = ("*.py", "RULES.md", "data.json", "picture.json")
 _CORE = (
-    "__init__", "allowances", "dice", "dossiers/__init__", "dossiers/lines", "dossiers/records", "entries", "json_text", "positions",
-    "redeciding", "rules", "thoughts", "trail",
+    "__init__", "allowances", "dice", "dossiers/__init__", "dossiers/lines", "dossiers/records", "entries", "json_text", "keyed",
+    "positions", "redeciding", "rules", "thoughts", "trail",
 )  # fmt: skip
 
 
