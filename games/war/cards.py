@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from games.choices import Choice, Outside, Ranges
@@ -32,12 +32,12 @@ def rooms(state: State, seat: Seat, card: str) -> dict[str, int]:
     return dict(sorted(room))
 
 
-def has_room(state: State, seat: Seat, card: str) -> bool:
-    """Return True if some tile can still take a unit of a card (WAR-REI-08)."""
-    symbol = SYMBOL[card]
+def has_room(state: State, seat: Seat, cards: Iterable[str]) -> bool:
+    """Return True if some tile can still take a unit of one of these cards (WAR-REI-08)."""
+    symbols = {SYMBOL[card] for card in cards}
     placed = state["turn"]["placed"]
     for tile, here in state["tiles"].items():
-        if here["seat"] == seat and here["face"] == symbol and here["units"] > 2 * placed.get(tile, 0):
+        if here["seat"] == seat and here["face"] in symbols and here["units"] > 2 * placed.get(tile, 0):
             return True
     return False
 
@@ -64,7 +64,7 @@ def may_play_any_card(state: State, seat: Seat) -> bool:
         return False
     if may_play_combat_card(state):
         return True
-    return may_reinforce(state) and state["reserve"][seat] > 0 and any(has_room(state, seat, card) for card in hand)
+    return may_reinforce(state) and state["reserve"][seat] > 0 and has_room(state, seat, hand)
 
 
 # ---------------------------------------------------------------- deeds
@@ -82,7 +82,7 @@ def reinforce_refusal(state: State, seat: Seat, action: Action) -> Refusal | Non
         return no("card_not_in_hand", "WAR-REI-01", card=card)
     if not may_reinforce(state):
         return no("reinforcement_limit", "WAR-REI-01", limit=REINFORCEMENTS)
-    if not state["reserve"][seat] or not has_room(state, seat, card):
+    if not state["reserve"][seat] or not has_room(state, seat, [card]):
         return no("nothing_to_place", "WAR-REI-08", card=card, symbol=SYMBOL[card])
     return None
 

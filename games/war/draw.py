@@ -48,8 +48,9 @@ def take_cards_refusal(state: State, seat: Seat, action: Action) -> Refusal | No
     for card in cards:
         if card not in row:
             return no("card_not_in_row", "WAR-DRW-01", card=card, row=", ".join(row))
-    if all(VALUE[card] != lowest(row) for card in cards):
-        return no("must_take_lowest", "WAR-DRW-02", value=lowest(row))
+    least = lowest(row)
+    if least not in [VALUE[card] for card in cards]:
+        return no("must_take_lowest", "WAR-DRW-02", value=least)
     return None
 
 

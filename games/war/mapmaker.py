@@ -28,19 +28,17 @@ _SHAPE_SQUARES = [[(place % 3, place // 3) for place, mark in enumerate(shape) i
 _WIDTH = {seats: max(column for column, _ in origins) + 4 for seats, origins in GENERATOR.origins.items()}  # one column of sea on the right
 
 
-def _board(width: int, squares: Sequence[tuple[int, int]], origin: tuple[int, int]) -> int:
-    return sum(1 << (origin[1] + row) * width + origin[0] + column for column, row in squares)
-
-
 def _grown(board: int, width: int) -> int:
     """Return every place beside a place of the board; over the edge there is sea."""
     return board << 1 | board >> 1 | board << width | board >> width
 
 
-_BOARDS = {
-    seats: [[_board(_WIDTH[seats], squares, origin) for squares in _SHAPE_SQUARES] for origin in origins]
+_PLACES = {
+    seats: [[[(y + row) * _WIDTH[seats] + x + column for column, row in squares] for squares in _SHAPE_SQUARES] for x, y in origins]
     for seats, origins in GENERATOR.origins.items()
 }
+"""By seats, region and shape: the places of the region."""
+_BOARDS = {seats: [[sum(1 << place for place in places) for places in shapes] for shapes in rows] for seats, rows in _PLACES.items()}
 _BLOCKS = {seats: [(boards, [_grown(board, _WIDTH[seats]) for board in boards]) for boards in rows] for seats, rows in _BOARDS.items()}
 """By seats and region: for each shape the tiles of the region, and every place beside them."""
 
@@ -64,10 +62,12 @@ class Draws:
 
     def shuffle(self, items: Sequence[T]) -> list[T]:
         """Return all items in a new order, swapped from the end (WAR-MAP-06)."""
-        order = list(items)
+        order, x = list(items), self.x
         for i in range(len(order) - 1, 0, -1):
-            j = self.draw(i + 1)
+            x = (_MULTIPLIER * x + _INCREMENT) % _MODULUS  # draw() itself, as in attempts()
+            j = x * (i + 1) // _MODULUS
             order[i], order[j] = order[j], order[i]
+        self.x = x
         return order
 
     def leap(self, steps: int) -> None:
@@ -126,9 +126,9 @@ def attempts(seats: int, symbols: Sequence[str], number: int) -> Iterator[Map | 
     """Yield one attempt after another from one sequence of numbers: the map, or None if it is not accepted. Each draws the shapes, then the
     order of the symbols, then the tiles of each region, of which the first three bear the symbols g, g+1 and g+3 (WAR-MAP-03, WAR-MAP-04,
     WAR-MAP-07, WAR-MAP-08, WAR-MAP-09, WAR-MAP-11)."""
-    draws, width, origins = Draws(number), _WIDTH[seats], GENERATOR.origins[seats]
-    blocks, number_of_shapes = _BLOCKS[seats], len(GENERATOR.shapes)
-    rest = len(symbols) - 1 + len(origins) * (len(_SHAPE_SQUARES[0]) - 1)
+    draws, width, places = Draws(number), _WIDTH[seats], _PLACES[seats]
+    blocks, number_of_shapes, offsets = _BLOCKS[seats], len(GENERATOR.shapes), GENERATOR.symbol_offsets
+    rest = len(symbols) - 1 + len(places) * (len(_SHAPE_SQUARES[0]) - 1)
     for _ in range(ATTEMPTS):
         shapes, regions, shores = [], [], []
         for boards, banks in blocks:
@@ -142,18 +142,25 @@ def attempts(seats: int, symbols: Sequence[str], number: int) -> Iterator[Map | 
             yield None
             continue
         order = draws.shuffle(symbols)
+        squares = [draws.shuffle(by_shape[shape]) for by_shape, shape in zip(places, shapes, strict=True)]
+        bearing = {
+            place: order[(g + offset) % len(order)]
+            for g, region in enumerate(squares)
+            for place, offset in zip(region, offsets, strict=False)
+        }
         faces = dict.fromkeys(symbols, 0)
-        found: dict[int, tuple[str, int]] = {}
-        for g, (column, row) in enumerate(origins):
-            squares = draws.shuffle([(row + r) * width + column + c for c, r in _SHAPE_SQUARES[shapes[g]]])
-            for place in squares:
-                found[place] = (BROWN, g + 1)
-            for place, offset in zip(squares, GENERATOR.symbol_offsets, strict=False):
-                symbol = order[(g + offset) % len(order)]
-                found[place] = (symbol, g + 1)
-                faces[symbol] |= 1 << place
-        good = _good_faces(regions, list(faces.values()), width)
-        yield _sorted({_tile(place, width): {"face": face, "region": region} for place, (face, region) in found.items()}) if good else None
+        for place, symbol in bearing.items():
+            faces[symbol] |= 1 << place
+        if not _good_faces(regions, list(faces.values()), width):
+            yield None
+            continue
+        yield _sorted(
+            {
+                _tile(place, width): {"face": bearing.get(place, BROWN), "region": g}
+                for g, region in enumerate(squares, 1)
+                for place in region
+            }
+        )
     raise AssertionError(f"no attempt of {ATTEMPTS} is accepted for map number {number}")
 
 
