@@ -11,33 +11,12 @@ from collections.abc import Callable, Mapping
 from games.kernel import Action, Refusal, no
 from games.lifecycle import RULING
 from games.schema import described, known, optional, whole
+from table import state
 from table.data import APPEAL_MS, DISPUTABLE_MS, LAPSE_MS, MOST_DISPUTES
 from table.document import Dispute
 from table.progress import is_over, leave_game, void
 from table.seats import ANY_SEAT
 from table.session import BY_REFEREE, BY_SEAT, BY_SYSTEM, Session, TableDeed
-from table.state import (
-    ADMIN,
-    APPEALED,
-    CLOSED,
-    DISPUTE_NUMBER,
-    DISPUTE_TEXT,
-    DISPUTED,
-    FORFEIT_REMEDY,
-    NEW,
-    NO_REMEDY,
-    OPEN,
-    PLAY_ON_REMEDY,
-    REJECTED,
-    REMEDIES,
-    REPORT,
-    RULED,
-    UNDECIDED,
-    VERDICTS,
-    VOID_REMEDY,
-    player_of,
-    players_of,
-)
 
 Seat = str
 
@@ -56,17 +35,17 @@ def not_a_party(session: Session, seat: Seat) -> Refusal | None:
     """Return why somebody is no party of a dispute, or None. A party is a player with a seat in a match that has started (TBL-DIS-01). The
     seat may be out of play or played by a substitute, and the match may be over."""
     phase = session.table["phase"]
-    if phase in (NEW, OPEN):
+    if phase in (state.NEW, state.OPEN):
         return no("not_started", "TBL-SEA-06")
-    if phase == CLOSED:
+    if phase == state.CLOSED:
         return no("match_closed", "TBL-CLO-02")
-    return no("not_your_seat", "TBL-SEA-04", seat=seat) if player_of(session.table, seat) is None else None
+    return no("not_your_seat", "TBL-SEA-04", seat=seat) if state.player_of(session.table, seat) is None else None
 
 
 def must_accept(session: Session, dispute: Dispute) -> list[Seat]:
     """Return the seats that have not accepted a ruling: the one that disputes, and those in play that players have (TBL-DIS-09)."""
     over = is_over(session)
-    concerned = [seat for seat in session.state["seats"] if player_of(session.table, seat) is not None]
+    concerned = [seat for seat in session.state["seats"] if state.player_of(session.table, seat) is not None]
     asked = [seat for seat in concerned if over or seat == dispute["seat"] or seat in session.playing]
     return [seat for seat in asked if seat not in dispute["accepted"]]
 
@@ -89,7 +68,7 @@ def dispute_refusal(session: Session, seat: Seat, action: Action) -> Refusal | N
     if session.now.finished is not None and session.now.at > session.now.finished + DISPUTABLE_MS:
         return no("too_late", "TBL-DIS-03", until=session.now.finished + DISPUTABLE_MS)
     disputes = session.table["disputes"]
-    if any(one["seat"] == seat and one["state"] in UNDECIDED for one in disputes):
+    if any(one["seat"] == seat and one["state"] in state.UNDECIDED for one in disputes):
         return no("already_disputed", "TBL-DIS-04", seat=seat)
     return no("too_many_disputes", "TBL-DIS-04", limit=MOST_DISPUTES) if len(disputes) >= MOST_DISPUTES else None
 
@@ -105,7 +84,7 @@ def dispute(session: Session, seat: Seat, action: Action) -> None:
         text=action["text"],
         until=session.now.at + session.now.escalation,
     )
-    if not is_over(session) and session.table["phase"] != DISPUTED:
+    if not is_over(session) and session.table["phase"] != state.DISPUTED:
         session.emit("match_frozen", since=session.now.at)
 
 
@@ -121,7 +100,7 @@ def withdraw_dispute_refusal(session: Session, seat: Seat, action: Action) -> Re
     refusal = not_a_party(session, seat)
     if refusal is not None:
         return refusal
-    one = find(session, action["dispute"], OPEN)
+    one = find(session, action["dispute"], state.OPEN)
     return no("no_dispute", "TBL-DIS-05", dispute=action["dispute"]) if one is None or one["seat"] != seat else None
 
 
@@ -144,7 +123,7 @@ def state_side_refusal(session: Session, seat: Seat, action: Action) -> Refusal 
     refusal = not_a_party(session, seat)
     if refusal is not None:
         return refusal
-    one = find(session, action["dispute"], OPEN, APPEALED)
+    one = find(session, action["dispute"], state.OPEN, state.APPEALED)
     if one is None:
         return no("no_dispute", "TBL-DIS-05", dispute=action["dispute"])
     return no("already_stated", "TBL-DIS-05", seat=seat) if seat in (one["seat"], *one["sides"]) else None
@@ -162,7 +141,7 @@ def attach_report_offers(session: Session, system: str) -> list[Action]:
 
 def attach_report_refusal(session: Session, system: str, action: Action) -> Refusal | None:
     """Return why a report is refused, or None (TBL-DIS-06)."""
-    one = find(session, action["dispute"], *UNDECIDED)
+    one = find(session, action["dispute"], *state.UNDECIDED)
     return no("no_dispute", "TBL-DIS-06", dispute=action["dispute"]) if one is None or one["reported"] else None
 
 
@@ -183,14 +162,14 @@ def rule_dispute_refusal(session: Session, player: str, action: Action) -> Refus
     """Return why a ruling is refused, or None (TBL-DIS-07, TBL-DIS-08, TBL-DIS-10, TBL-DIS-11)."""
     if session.now.role is None:
         return no("not_a_referee", "TBL-DIS-07")
-    one = find(session, action["dispute"], OPEN, APPEALED)
+    one = find(session, action["dispute"], state.OPEN, state.APPEALED)
     if one is None:
         return no("no_dispute", "TBL-DIS-07", dispute=action["dispute"])
-    if player in (*players_of(session.table), *session.table["former"]):
+    if player in (*state.players_of(session.table), *session.table["former"]):
         return no("is_party", "TBL-DIS-07")
     if any(ruling["referee"] == player for ruling in one["rulings"]):
         return no("same_referee", "TBL-DIS-10")
-    if one["escalated"] and session.now.role != ADMIN:
+    if one["escalated"] and session.now.role != state.ADMIN:
         return no("needs_admin", "TBL-DIS-11")
     reason = _remedy_reason(session, action)
     return None if reason is None else no("bad_remedy", "TBL-DIS-08", reason=reason)
@@ -199,18 +178,18 @@ def rule_dispute_refusal(session: Session, player: str, action: Action) -> Refus
 def _remedy_reason(session: Session, action: Action) -> str | None:
     """Return why a remedy is not possible, or None if it is (TBL-DIS-03, TBL-DIS-08)."""
     remedy = action["remedy"]
-    if action["verdict"] == REJECTED and remedy != NO_REMEDY:
+    if action["verdict"] == state.REJECTED and remedy != state.NO_REMEDY:
         return "a dispute that is rejected has none"
-    if ("seat" in action) != (remedy == FORFEIT_REMEDY):
+    if ("seat" in action) != (remedy == state.FORFEIT_REMEDY):
         return "a seat that forfeits is named, and no other"
-    if ("version" in action) != (remedy == PLAY_ON_REMEDY):
+    if ("version" in action) != (remedy == state.PLAY_ON_REMEDY):
         return "to play on names the version, and nothing else does"
-    if remedy == FORFEIT_REMEDY:
+    if remedy == state.FORFEIT_REMEDY:
         if action["seat"] not in session.table["roster"]:
             return f"there is no seat {action['seat']!r}"
         if not is_over(session) and action["seat"] not in session.playing:
             return f"the seat {action['seat']} is out of play"
-    if remedy == PLAY_ON_REMEDY:
+    if remedy == state.PLAY_ON_REMEDY:
         if is_over(session):
             return "the match is over, so nothing is played on"
         if not 1 <= action["version"] <= session.now.version:
@@ -220,7 +199,7 @@ def _remedy_reason(session: Session, action: Action) -> str | None:
 
 def rule_dispute(session: Session, player: str, action: Action) -> None:
     """Rule on a dispute. A ruling on appeal is final and takes effect at once (TBL-DIS-07, TBL-DIS-08, TBL-DIS-09, TBL-DIS-10)."""
-    final = find(session, action["dispute"], APPEALED) is not None
+    final = find(session, action["dispute"], state.APPEALED) is not None
     given = {name: action[name] for name in ("dispute", "verdict", "remedy", "seat", "version", "text") if name in action}
     until = {} if final else {"until": session.now.at + APPEAL_MS}
     session.emit("dispute_ruled", referee=player, role=session.now.role, **given, **until)
@@ -241,7 +220,7 @@ def accept_ruling_refusal(session: Session, seat: Seat, action: Action) -> Refus
     refusal = not_a_party(session, seat)
     if refusal is not None:
         return refusal
-    one = find(session, action["dispute"], RULED)
+    one = find(session, action["dispute"], state.RULED)
     if one is None or seat not in must_accept(session, one):
         return no("no_dispute", "TBL-DIS-09", dispute=action["dispute"])
     return None
@@ -264,7 +243,7 @@ def appeal_refusal(session: Session, seat: Seat, action: Action) -> Refusal | No
     refusal = not_a_party(session, seat)
     if refusal is not None:
         return refusal
-    one = find(session, action["dispute"], RULED)
+    one = find(session, action["dispute"], state.RULED)
     if one is None:
         return no("no_dispute", "TBL-DIS-10", dispute=action["dispute"])
     until = one["until"]
@@ -287,7 +266,7 @@ def escalate_dispute_offers(session: Session, system: str) -> list[Action]:
 
 def escalate_dispute_refusal(session: Session, system: str, action: Action) -> Refusal | None:
     """Return why escalating a dispute is refused, or None (TBL-DIS-11)."""
-    one = find(session, action["dispute"], OPEN, APPEALED)
+    one = find(session, action["dispute"], state.OPEN, state.APPEALED)
     return no("not_due", "TBL-DIS-11") if one is None or one["escalated"] or not _is_past(session, one) else None
 
 
@@ -303,13 +282,13 @@ def lapse_dispute_offers(session: Session, system: str) -> list[Action]:
 
 def lapse_dispute_refusal(session: Session, system: str, action: Action) -> Refusal | None:
     """Return why the end of an unanswered dispute is refused, or None (TBL-DIS-12)."""
-    one = find(session, action["dispute"], OPEN, APPEALED)
+    one = find(session, action["dispute"], state.OPEN, state.APPEALED)
     return no("not_due", "TBL-DIS-12") if one is None or not one["escalated"] or not _is_past(session, one) else None
 
 
 def lapse_dispute(session: Session, system: str, action: Action) -> None:
     """End a dispute that no admin has answered either: the match goes on, or the ruling stands that was appealed (TBL-DIS-12)."""
-    if find(session, action["dispute"], APPEALED) is not None:
+    if find(session, action["dispute"], state.APPEALED) is not None:
         _settle(session, action["dispute"])
     else:
         session.emit("dispute_lapsed", dispute=action["dispute"])
@@ -323,7 +302,7 @@ def close_appeal_offers(session: Session, system: str) -> list[Action]:
 
 def close_appeal_refusal(session: Session, system: str, action: Action) -> Refusal | None:
     """Return why the end of the time for an appeal is refused, or None (TBL-DIS-09)."""
-    one = find(session, action["dispute"], RULED)
+    one = find(session, action["dispute"], state.RULED)
     return no("not_due", "TBL-DIS-09") if one is None or not _is_past(session, one) else None
 
 
@@ -353,7 +332,7 @@ def _unfreeze(session: Session) -> None:
     """Let the match go on unless another dispute still freezes it (TBL-DIS-02)."""
     table = session.table
     since = table["disputed_since"]
-    if since is not None and not any(one["state"] in UNDECIDED for one in table["disputes"]):
+    if since is not None and not any(one["state"] in state.UNDECIDED for one in table["disputes"]):
         session.emit("match_unfrozen", frozen=session.now.at - since)
 
 
@@ -371,16 +350,16 @@ def _play_on(session: Session, seat: Seat, version: int, number: int) -> None:
 
 
 _EFFECTS: Mapping[str, Callable[[Session, Seat, int, int], None]] = {
-    NO_REMEDY: lambda session, seat, version, number: None,
-    VOID_REMEDY: lambda session, seat, version, number: void(session),
-    FORFEIT_REMEDY: _forfeit,
-    PLAY_ON_REMEDY: _play_on,
+    state.NO_REMEDY: lambda session, seat, version, number: None,
+    state.VOID_REMEDY: lambda session, seat, version, number: void(session),
+    state.FORFEIT_REMEDY: _forfeit,
+    state.PLAY_ON_REMEDY: _play_on,
 }
 
-NUMBER = {"dispute": DISPUTE_NUMBER}
-TEXTED = {**NUMBER, "text": DISPUTE_TEXT}
+NUMBER = {"dispute": state.DISPUTE_NUMBER}
+TEXTED = {**NUMBER, "text": state.DISPUTE_TEXT}
 DISPUTE = TableDeed(
-    {"version": whole(1, about="the version that the dispute is about"), "text": DISPUTE_TEXT},
+    {"version": whole(1, about="the version that the dispute is about"), "text": state.DISPUTE_TEXT},
     dispute_offers,
     dispute_refusal,
     dispute,
@@ -390,13 +369,13 @@ DISPUTE = TableDeed(
 WITHDRAW_DISPUTE = TableDeed(NUMBER, withdraw_dispute_offers, withdraw_dispute_refusal, withdraw_dispute, BY_SEAT, after_the_end=True)
 STATE_SIDE = TableDeed(TEXTED, state_side_offers, state_side_refusal, state_side, BY_SEAT, after_the_end=True)
 ATTACH_REPORT = TableDeed(
-    {**NUMBER, "report": REPORT}, attach_report_offers, attach_report_refusal, attach_report, BY_SYSTEM, after_the_end=True
+    {**NUMBER, "report": state.REPORT}, attach_report_offers, attach_report_refusal, attach_report, BY_SYSTEM, after_the_end=True
 )
 RULE_DISPUTE = TableDeed(
     {
         **TEXTED,
-        "verdict": known(VERDICTS, "a verdict: upheld or rejected"),
-        "remedy": known(REMEDIES, "a remedy: none, void, forfeit or play_on"),
+        "verdict": known(state.VERDICTS, "a verdict: upheld or rejected"),
+        "remedy": known(state.REMEDIES, "a remedy: none, void, forfeit or play_on"),
         "seat": optional(described(ANY_SEAT, "the seat that forfeits")),
         "version": optional(whole(1, about="the version from which another match goes on")),
     },

@@ -8,51 +8,15 @@ from typing import Any
 from games.documents import Own
 from games.kernel import Event, Fact
 from games.schema import Fields, described, ids, nullable, optional, veiled, whole
+from table import state
 from table.clocks import at_start, returning, shifted
 from table.document import Table
 from table.settings import CLOCK, SPECTATORS, TIME_OUT
-from table.state import (
-    ABOUT,
-    ADMIN,
-    APPEALED,
-    BLANK,
-    CLOSED,
-    COMMITMENT,
-    DECISION,
-    DISPUTE_NUMBER,
-    DISPUTE_TEXT,
-    DISPUTED,
-    EXPIRES,
-    GAME,
-    GIVEN,
-    INVITED,
-    LAPSED,
-    LEVEL,
-    LOCK,
-    MATCH_ID,
-    MOMENT,
-    OPEN,
-    ORIGIN,
-    PAUSED,
-    PLAYER_ID,
-    PROPOSAL,
-    REFEREE,
-    REMEDIES,
-    REPORT,
-    ROSTER,
-    RULED,
-    SEAT,
-    SETTLED,
-    STARTED,
-    VERDICTS,
-    VERSION,
-    WITHDRAWN,
-)
 
 
 def match_created(table: Table, event: Event, own: Own) -> None:
     """There is a match, with its roster, the commitment to its dice, and how its open seats can be taken."""
-    table["phase"] = OPEN
+    table["phase"] = state.OPEN
     table["game"] = event["game"]
     table["creator"] = event["creator"]
     table["commitment"] = event["commitment"]
@@ -62,9 +26,9 @@ def match_created(table: Table, event: Event, own: Own) -> None:
     table["expires"] = event.get("expires")
     table["rematch_of"] = event.get("rematch_of")
     table["origin"] = event.get("origin")
-    table["clock"] = event.get("clock", BLANK["clock"]).copy()
-    table["time_out"] = event.get("time_out", BLANK["time_out"]).copy()
-    table["spectators"] = event.get("spectators", BLANK["spectators"])
+    table["clock"] = event.get("clock", state.BLANK["clock"]).copy()
+    table["time_out"] = event.get("time_out", state.BLANK["time_out"]).copy()
+    table["spectators"] = event.get("spectators", state.BLANK["spectators"])
     table["departures"] = {}
     table["contributions"] = {}
     table["clocks"] = {"returned": 0, "seats": {}}
@@ -106,13 +70,13 @@ def invitation_declined(table: Table, event: Event, own: Own) -> None:
 
 def seats_filled(table: Table, event: Event, own: Own) -> None:
     """Every seat is taken. Play begins. Each seat of a player has a clock, if the match has clocks."""
-    table["phase"] = STARTED
+    table["phase"] = state.STARTED
     own(table, "clocks")["seats"] = at_start(table["clock"], [seat for seat, one in table["roster"].items() if "player" in one])
 
 
 def match_closed(table: Table, event: Event, own: Own) -> None:
     """The match will never begin."""
-    table["phase"] = CLOSED
+    table["phase"] = state.CLOSED
 
 
 # ---------------------------------------------------------------- clocks and time-outs
@@ -227,13 +191,13 @@ def offer_lapsed(table: Table, event: Event, own: Own) -> None:
 
 def match_paused(table: Table, event: Event, own: Own) -> None:
     """Nobody acts and no clock runs until the match goes on, at `until` at the latest."""
-    table["phase"] = PAUSED
+    table["phase"] = state.PAUSED
     table["paused_until"] = event["until"]
 
 
 def match_resumed(table: Table, event: Event, own: Own) -> None:
     """The match goes on. Each clock runs on with what was left."""
-    table["phase"] = STARTED
+    table["phase"] = state.STARTED
     table["paused_until"] = None
 
 
@@ -248,7 +212,7 @@ def dispute_opened(table: Table, event: Event, own: Own) -> None:
             "seat": event["seat"],
             "version": event["version"],
             "opened": event["opened"],
-            "state": OPEN,
+            "state": state.OPEN,
             "sides": [],
             "reported": False,
             "escalated": False,
@@ -262,14 +226,14 @@ def dispute_opened(table: Table, event: Event, own: Own) -> None:
 
 def match_frozen(table: Table, event: Event, own: Own) -> None:
     """Nobody acts and no clock runs until the dispute is settled."""
-    table["phase"] = DISPUTED
+    table["phase"] = state.DISPUTED
     table["disputed_since"] = event["since"]
 
 
 def match_unfrozen(table: Table, event: Event, own: Own) -> None:
     """The match is as before the dispute. Its pause and its votes end that much later."""
     paused = table["paused_until"]
-    table["phase"] = STARTED if paused is None else PAUSED
+    table["phase"] = state.STARTED if paused is None else state.PAUSED
     table["disputed_since"] = None
     table["paused_until"] = None if paused is None else paused + event["frozen"]
     if table["votes"]:
@@ -280,7 +244,7 @@ def match_unfrozen(table: Table, event: Event, own: Own) -> None:
 
 def dispute_withdrawn(table: Table, event: Event, own: Own) -> None:
     """The seat does not dispute any more."""
-    _dispute(table, event, own).update(state=WITHDRAWN, until=None)
+    _dispute(table, event, own).update(state=state.WITHDRAWN, until=None)
 
 
 def side_stated(table: Table, event: Event, own: Own) -> None:
@@ -301,7 +265,7 @@ def dispute_escalated(table: Table, event: Event, own: Own) -> None:
 
 def dispute_lapsed(table: Table, event: Event, own: Own) -> None:
     """Nobody has ruled, so nothing follows from the dispute."""
-    _dispute(table, event, own).update(state=LAPSED, until=None)
+    _dispute(table, event, own).update(state=state.LAPSED, until=None)
 
 
 def dispute_ruled(table: Table, event: Event, own: Own) -> None:
@@ -309,7 +273,7 @@ def dispute_ruled(table: Table, event: Event, own: Own) -> None:
     one = _dispute(table, event, own)
     named = ("referee", "verdict", "remedy", "seat", "version")
     ruling = {name: event[name] for name in named if name in event}
-    one.update(state=RULED, escalated=False, rulings=[*one["rulings"], ruling], until=event.get("until"))
+    one.update(state=state.RULED, escalated=False, rulings=[*one["rulings"], ruling], until=event.get("until"))
 
 
 def ruling_accepted(table: Table, event: Event, own: Own) -> None:
@@ -320,12 +284,12 @@ def ruling_accepted(table: Table, event: Event, own: Own) -> None:
 
 def ruling_appealed(table: Table, event: Event, own: Own) -> None:
     """A seat does not accept the ruling. Another referee rules by `until`, or else an admin."""
-    _dispute(table, event, own).update(state=APPEALED, appeal=event["seat"], until=event["until"])
+    _dispute(table, event, own).update(state=state.APPEALED, appeal=event["seat"], until=event["until"])
 
 
 def dispute_settled(table: Table, event: Event, own: Own) -> None:
     """The last ruling takes effect."""
-    _dispute(table, event, own).update(state=SETTLED, until=None)
+    _dispute(table, event, own).update(state=state.SETTLED, until=None)
 
 
 def match_continued(table: Table, event: Event, own: Own) -> None:
@@ -379,114 +343,118 @@ def _out(table: Table, seat: str, own: Own) -> None:
 
 
 _MILLISECONDS = "in milliseconds since 1970"
-HIDDEN_TEXT = veiled(described(DISPUTE_TEXT, "for the seats and referees; for others it is null until the match is over"), {"type": "null"})
+HIDDEN_TEXT = veiled(
+    described(state.DISPUTE_TEXT, "for the seats and referees; for others it is null until the match is over"), {"type": "null"}
+)
 
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
     "match_created": (
         match_created,
         {
-            "game": GAME,
-            "creator": PLAYER_ID,
-            "commitment": COMMITMENT,
-            "roster": ROSTER,
-            "invited": optional(INVITED),
-            "lock": optional(LOCK),
-            "expires": optional(EXPIRES),
-            "rematch_of": optional(described(MATCH_ID, "the match of which this one is the rematch; left out if it is none")),
-            "origin": optional(ORIGIN),
+            "game": state.GAME,
+            "creator": state.PLAYER_ID,
+            "commitment": state.COMMITMENT,
+            "roster": state.ROSTER,
+            "invited": optional(state.INVITED),
+            "lock": optional(state.LOCK),
+            "expires": optional(state.EXPIRES),
+            "rematch_of": optional(described(state.MATCH_ID, "the match of which this one is the rematch; left out if it is none")),
+            "origin": optional(state.ORIGIN),
             "clock": optional(CLOCK),
             "time_out": optional(TIME_OUT),
             "spectators": optional(SPECTATORS),
         },
     ),
-    "seat_taken": (seat_taken, {"seat": SEAT, "player": PLAYER_ID, "contribution": nullable(GIVEN)}),
-    "seat_left": (seat_left, {"seat": SEAT, "player": PLAYER_ID}),
-    "invitation_declined": (invitation_declined, {"seat": SEAT, "player": PLAYER_ID, "kept_for": nullable(PLAYER_ID)}),
+    "seat_taken": (seat_taken, {"seat": state.SEAT, "player": state.PLAYER_ID, "contribution": nullable(state.GIVEN)}),
+    "seat_left": (seat_left, {"seat": state.SEAT, "player": state.PLAYER_ID}),
+    "invitation_declined": (invitation_declined, {"seat": state.SEAT, "player": state.PLAYER_ID, "kept_for": nullable(state.PLAYER_ID)}),
     "seats_filled": (seats_filled, {}),
     "match_closed": (match_closed, {}),
     "time_returned": (
         time_returned,
         {
-            "from": described(MOMENT, f"when the outage began, {_MILLISECONDS}"),
-            "to": described(MOMENT, f"when it ended, {_MILLISECONDS}"),
+            "from": described(state.MOMENT, f"when the outage began, {_MILLISECONDS}"),
+            "to": described(state.MOMENT, f"when it ended, {_MILLISECONDS}"),
         },
     ),
     "time_ran_out": (
         time_ran_out,
         {
-            "seat": SEAT,
-            "deadline": described(MOMENT, f"when its time had run out, {_MILLISECONDS}"),
+            "seat": state.SEAT,
+            "deadline": described(state.MOMENT, f"when its time had run out, {_MILLISECONDS}"),
             "in_a_row": whole(1, about="how often in a row"),
         },
     ),
-    "seat_substituted": (seat_substituted, {"seat": SEAT, "level": LEVEL}),
-    "seat_returned": (seat_returned, {"seat": SEAT}),
-    "vote_opened": (vote_opened, {"seat": SEAT, "until": described(MOMENT, f"when the match becomes void, {_MILLISECONDS}")}),
-    "vote_cast": (vote_cast, {"seat": SEAT, "about": ABOUT, "for": DECISION}),
-    "vote_closed": (vote_closed, {"about": ABOUT, "decision": nullable(DECISION)}),
-    "seat_resigned": (seat_resigned, {"seat": SEAT}),
-    "seat_forfeited": (seat_forfeited, {"seat": SEAT}),
-    "seat_offered": (seat_offered, {"seat": SEAT, "player": nullable(PLAYER_ID)}),
-    "seat_handed_over": (seat_handed_over, {"seat": SEAT, "player": PLAYER_ID}),
-    "offer_made": (offer_made, {"seat": SEAT, "what": PROPOSAL, "version": optional(VERSION)}),
-    "offer_accepted": (offer_accepted, {"seat": SEAT, "what": PROPOSAL}),
-    "offer_agreed": (offer_agreed, {"what": PROPOSAL}),
-    "offer_declined": (offer_declined, {"seat": SEAT, "what": PROPOSAL}),
-    "offer_lapsed": (offer_lapsed, {"what": PROPOSAL}),
-    "match_paused": (match_paused, {"until": described(MOMENT, f"when the pause ends at the latest, {_MILLISECONDS}")}),
+    "seat_substituted": (seat_substituted, {"seat": state.SEAT, "level": state.LEVEL}),
+    "seat_returned": (seat_returned, {"seat": state.SEAT}),
+    "vote_opened": (vote_opened, {"seat": state.SEAT, "until": described(state.MOMENT, f"when the match becomes void, {_MILLISECONDS}")}),
+    "vote_cast": (vote_cast, {"seat": state.SEAT, "about": state.ABOUT, "for": state.DECISION}),
+    "vote_closed": (vote_closed, {"about": state.ABOUT, "decision": nullable(state.DECISION)}),
+    "seat_resigned": (seat_resigned, {"seat": state.SEAT}),
+    "seat_forfeited": (seat_forfeited, {"seat": state.SEAT}),
+    "seat_offered": (seat_offered, {"seat": state.SEAT, "player": nullable(state.PLAYER_ID)}),
+    "seat_handed_over": (seat_handed_over, {"seat": state.SEAT, "player": state.PLAYER_ID}),
+    "offer_made": (offer_made, {"seat": state.SEAT, "what": state.PROPOSAL, "version": optional(state.VERSION)}),
+    "offer_accepted": (offer_accepted, {"seat": state.SEAT, "what": state.PROPOSAL}),
+    "offer_agreed": (offer_agreed, {"what": state.PROPOSAL}),
+    "offer_declined": (offer_declined, {"seat": state.SEAT, "what": state.PROPOSAL}),
+    "offer_lapsed": (offer_lapsed, {"what": state.PROPOSAL}),
+    "match_paused": (match_paused, {"until": described(state.MOMENT, f"when the pause ends at the latest, {_MILLISECONDS}")}),
     "match_resumed": (match_resumed, {}),
     "dispute_opened": (
         dispute_opened,
         {
-            "dispute": DISPUTE_NUMBER,
-            "seat": SEAT,
-            "version": described(VERSION, "the version that the dispute is about"),
-            "opened": described(VERSION, "the version of this entry"),
+            "dispute": state.DISPUTE_NUMBER,
+            "seat": state.SEAT,
+            "version": described(state.VERSION, "the version that the dispute is about"),
+            "opened": described(state.VERSION, "the version of this entry"),
             "text": HIDDEN_TEXT,
-            "until": described(MOMENT, f"when it goes to an admin, {_MILLISECONDS}"),
+            "until": described(state.MOMENT, f"when it goes to an admin, {_MILLISECONDS}"),
         },
     ),
-    "match_frozen": (match_frozen, {"since": described(MOMENT, f"since when nobody acts and no clock runs, {_MILLISECONDS}")}),
+    "match_frozen": (match_frozen, {"since": described(state.MOMENT, f"since when nobody acts and no clock runs, {_MILLISECONDS}")}),
     "match_unfrozen": (match_unfrozen, {"frozen": whole(0, about="how long the match was frozen, in milliseconds")}),
-    "dispute_withdrawn": (dispute_withdrawn, {"dispute": DISPUTE_NUMBER}),
-    "side_stated": (side_stated, {"dispute": DISPUTE_NUMBER, "seat": SEAT, "text": HIDDEN_TEXT}),
-    "report_attached": (report_attached, {"dispute": DISPUTE_NUMBER, "report": veiled(REPORT, {"type": "null"})}),
+    "dispute_withdrawn": (dispute_withdrawn, {"dispute": state.DISPUTE_NUMBER}),
+    "side_stated": (side_stated, {"dispute": state.DISPUTE_NUMBER, "seat": state.SEAT, "text": HIDDEN_TEXT}),
+    "report_attached": (report_attached, {"dispute": state.DISPUTE_NUMBER, "report": veiled(state.REPORT, {"type": "null"})}),
     "dispute_escalated": (
         dispute_escalated,
-        {"dispute": DISPUTE_NUMBER, "until": described(MOMENT, f"until when an admin may rule, {_MILLISECONDS}")},
+        {"dispute": state.DISPUTE_NUMBER, "until": described(state.MOMENT, f"until when an admin may rule, {_MILLISECONDS}")},
     ),
-    "dispute_lapsed": (dispute_lapsed, {"dispute": DISPUTE_NUMBER}),
+    "dispute_lapsed": (dispute_lapsed, {"dispute": state.DISPUTE_NUMBER}),
     "dispute_ruled": (
         dispute_ruled,
         {
-            "dispute": DISPUTE_NUMBER,
-            "referee": described(PLAYER_ID, "who rules"),
-            "role": ids([REFEREE, ADMIN], "the role of who rules"),
-            "verdict": ids(VERDICTS, "what the ruling says"),
-            "remedy": ids(REMEDIES, "what follows from it"),
-            "seat": optional(described(SEAT, "the seat that forfeits")),
-            "version": optional(described(VERSION, "the version from which another match goes on")),
+            "dispute": state.DISPUTE_NUMBER,
+            "referee": described(state.PLAYER_ID, "who rules"),
+            "role": ids([state.REFEREE, state.ADMIN], "the role of who rules"),
+            "verdict": ids(state.VERDICTS, "what the ruling says"),
+            "remedy": ids(state.REMEDIES, "what follows from it"),
+            "seat": optional(described(state.SEAT, "the seat that forfeits")),
+            "version": optional(described(state.VERSION, "the version from which another match goes on")),
             "text": HIDDEN_TEXT,
-            "until": optional(described(MOMENT, f"when it takes effect unless a seat appeals, {_MILLISECONDS}; left out if it is final")),
+            "until": optional(
+                described(state.MOMENT, f"when it takes effect unless a seat appeals, {_MILLISECONDS}; left out if it is final")
+            ),
         },
     ),
-    "ruling_accepted": (ruling_accepted, {"dispute": DISPUTE_NUMBER, "seat": SEAT}),
+    "ruling_accepted": (ruling_accepted, {"dispute": state.DISPUTE_NUMBER, "seat": state.SEAT}),
     "ruling_appealed": (
         ruling_appealed,
         {
-            "dispute": DISPUTE_NUMBER,
-            "seat": SEAT,
+            "dispute": state.DISPUTE_NUMBER,
+            "seat": state.SEAT,
             "text": HIDDEN_TEXT,
-            "until": described(MOMENT, f"when it goes to an admin, {_MILLISECONDS}"),
+            "until": described(state.MOMENT, f"when it goes to an admin, {_MILLISECONDS}"),
         },
     ),
-    "dispute_settled": (dispute_settled, {"dispute": DISPUTE_NUMBER}),
+    "dispute_settled": (dispute_settled, {"dispute": state.DISPUTE_NUMBER}),
     "match_continued": (
         match_continued,
         {
-            "match": described(MATCH_ID, "the match that goes on"),
-            "version": described(VERSION, "the version of this match from which it does"),
-            "dispute": DISPUTE_NUMBER,
+            "match": described(state.MATCH_ID, "the match that goes on"),
+            "version": described(state.VERSION, "the version of this match from which it does"),
+            "dispute": state.DISPUTE_NUMBER,
         },
     ),
     "continuation_begun": (continuation_begun, {}),

@@ -4,23 +4,10 @@ from __future__ import annotations
 
 from games.kernel import Action, Refusal, no
 from games.schema import optional, text
+from table import state
 from table.creating import start_if_full
 from table.data import MOST_DEPARTURES
 from table.session import Session, TableDeed
-from table.state import (
-    CLOSED,
-    CODE,
-    DISPUTED,
-    GIVEN,
-    PAUSED,
-    STARTED,
-    is_open,
-    kept_seats,
-    may_take_seats,
-    needs_code,
-    open_seats,
-    seats_of,
-)
 
 # Any text is well formed. A seat that the match does not have is refused as `no_such_seat`.
 ANY_SEAT = text(about="a seat of the match")
@@ -28,7 +15,7 @@ ANY_SEAT = text(about="a seat of the match")
 
 def take_seat_offers(session: Session, player: str) -> list[Action]:
     """Return one action for each open seat, without a code; a contribution may be added to it (TBL-SEA-01, TBL-SEA-03)."""
-    return [{"type": "take_seat", "seat": seat} for seat in open_seats(session.table)]
+    return [{"type": "take_seat", "seat": seat} for seat in state.open_seats(session.table)]
 
 
 def take_seat_refusal(session: Session, player: str, action: Action) -> Refusal | None:
@@ -36,15 +23,15 @@ def take_seat_refusal(session: Session, player: str, action: Action) -> Refusal 
     table, seat = session.table, action["seat"]
     if seat not in table["roster"]:
         return no("no_such_seat", "TBL-SEA-01", seat=seat, seats=", ".join(sorted(table["roster"])))
-    if table["phase"] == CLOSED:
+    if table["phase"] == state.CLOSED:
         return no("match_closed", "TBL-CLO-02")
-    if not is_open(table["roster"][seat]):
+    if not state.is_open(table["roster"][seat]):
         return no("seat_taken", "TBL-SEA-02", seat=seat)
     if table["invited"].get(seat, player) != player:
         return no("not_invited", "TBL-INV-01", seat=seat)
-    if needs_code(table, player, seat) and action.get("code") != table["lock"]:
+    if state.needs_code(table, player, seat) and action.get("code") != table["lock"]:
         return no("wrong_code", "TBL-INV-04")
-    return None if may_take_seats(table, player) else no("left_too_often", "TBL-SEA-08", limit=MOST_DEPARTURES)
+    return None if state.may_take_seats(table, player) else no("left_too_often", "TBL-SEA-08", limit=MOST_DEPARTURES)
 
 
 def take_seat(session: Session, player: str, action: Action) -> None:
@@ -55,7 +42,7 @@ def take_seat(session: Session, player: str, action: Action) -> None:
 
 def leave_seat_offers(session: Session, player: str) -> list[Action]:
     """Return one action for each seat of the player (TBL-SEA-04)."""
-    return [{"type": "leave_seat", "seat": seat} for seat in seats_of(session.table, player)]
+    return [{"type": "leave_seat", "seat": seat} for seat in state.seats_of(session.table, player)]
 
 
 def leave_seat_refusal(session: Session, player: str, action: Action) -> Refusal | None:
@@ -65,9 +52,9 @@ def leave_seat_refusal(session: Session, player: str, action: Action) -> Refusal
         return no("no_such_seat", "TBL-SEA-04", seat=seat, seats=", ".join(sorted(roster)))
     if roster[seat].get("player") != player:
         return no("not_your_seat", "TBL-SEA-04", seat=seat)
-    if phase in (STARTED, PAUSED, DISPUTED):
+    if phase in (state.STARTED, state.PAUSED, state.DISPUTED):
         return no("already_started", "TBL-SEA-05")
-    return no("match_closed", "TBL-CLO-02") if phase == CLOSED else None
+    return no("match_closed", "TBL-CLO-02") if phase == state.CLOSED else None
 
 
 def leave_seat(session: Session, player: str, action: Action) -> None:
@@ -80,7 +67,7 @@ def leave_seat(session: Session, player: str, action: Action) -> None:
 
 def decline_seat_offers(session: Session, player: str) -> list[Action]:
     """Return one action for each open seat that is kept for the player (TBL-INV-02)."""
-    return [{"type": "decline_seat", "seat": seat} for seat, invited in kept_seats(session.table).items() if invited == player]
+    return [{"type": "decline_seat", "seat": seat} for seat, invited in state.kept_seats(session.table).items() if invited == player]
 
 
 def decline_seat_refusal(session: Session, player: str, action: Action) -> Refusal | None:
@@ -90,9 +77,9 @@ def decline_seat_refusal(session: Session, player: str, action: Action) -> Refus
         return no("no_such_seat", "TBL-INV-02", seat=seat, seats=", ".join(sorted(table["roster"])))
     if table["invited"].get(seat) != player:
         return no("not_invited", "TBL-INV-02", seat=seat)
-    if table["phase"] == CLOSED:
+    if table["phase"] == state.CLOSED:
         return no("match_closed", "TBL-CLO-02")
-    return None if is_open(table["roster"][seat]) else no("seat_taken", "TBL-INV-02", seat=seat)
+    return None if state.is_open(table["roster"][seat]) else no("seat_taken", "TBL-INV-02", seat=seat)
 
 
 def decline_seat(session: Session, player: str, action: Action) -> None:
@@ -114,9 +101,9 @@ def close_match_refusal(session: Session, player: str, action: Action) -> Refusa
     phase = session.table["phase"]
     if session.table["creator"] != player:
         return no("not_creator", "TBL-CLO-01")
-    if phase in (STARTED, PAUSED, DISPUTED):
+    if phase in (state.STARTED, state.PAUSED, state.DISPUTED):
         return no("already_started", "TBL-CLO-01")
-    return no("match_closed", "TBL-CLO-02") if phase == CLOSED else None
+    return no("match_closed", "TBL-CLO-02") if phase == state.CLOSED else None
 
 
 def close_match(session: Session, player: str, action: Action) -> None:
@@ -125,7 +112,7 @@ def close_match(session: Session, player: str, action: Action) -> None:
 
 
 TAKE_SEAT = TableDeed(
-    {"seat": ANY_SEAT, "contribution": optional(GIVEN), "code": optional(CODE)}, take_seat_offers, take_seat_refusal, take_seat
+    {"seat": ANY_SEAT, "contribution": optional(state.GIVEN), "code": optional(state.CODE)}, take_seat_offers, take_seat_refusal, take_seat
 )
 DECLINE_SEAT = TableDeed({"seat": ANY_SEAT}, decline_seat_offers, decline_seat_refusal, decline_seat)
 LEAVE_SEAT = TableDeed({"seat": ANY_SEAT}, leave_seat_offers, leave_seat_refusal, leave_seat)

@@ -8,21 +8,7 @@ from typing import Any
 from games.kernel import Refusal, no
 from games.lifecycle import VOID
 from games.schema import Fields, Malformed, Schema, Shape, always, described, either, ids, known, optional, record, whole
-from table.data import (
-    DELAY,
-    HOURS,
-    IN_A_ROW,
-    INCREMENT,
-    LEVEL,
-    LEVELS,
-    POLICY,
-    SECONDS,
-    SPECTATORS_DELAY,
-    THEN,
-    USUAL_IN_A_ROW,
-    VACATION_DAYS,
-    Bounds,
-)
+from table import data
 
 NONE = "none"
 PER_ACTION = "per_action"
@@ -43,7 +29,7 @@ ALL = "all"
 Setting = dict[str, Any]
 
 
-def _number(bounds: Bounds, about: str) -> Shape:
+def _number(bounds: data.Bounds, about: str) -> Shape:
     """Return the shape of a whole number whose bounds are documented. `settings_refusal` checks them, with a sentence that names both."""
     low, high = bounds
     bounded: Schema = {"minimum": low, "maximum": high}
@@ -71,20 +57,24 @@ def _clock(needed: bool) -> Shape:
     perhaps = (lambda shape: shape) if needed else optional
     kinds: Mapping[str, tuple[str, Fields]] = {
         NONE: ("Nobody's time is limited.", {}),
-        PER_ACTION: ("A time for each action.", {"seconds": _number(SECONDS, "seconds for each action")}),
+        PER_ACTION: ("A time for each action.", {"seconds": _number(data.SECONDS, "seconds for each action")}),
         BANK: (
             "A store of time, with an increment after each turn or a delay before each.",
             {
-                "seconds": _number((0, SECONDS[1]), f"seconds in the bank at the start; less than {SECONDS[0]} only with such a delay"),
-                "increment": perhaps(_number(INCREMENT, "seconds that the bank gains after each turn; 0 if left out")),
-                "delay": perhaps(_number(DELAY, "seconds of each turn that the bank does not lose; 0 if left out")),
+                "seconds": _number(
+                    (0, data.SECONDS[1]), f"seconds in the bank at the start; less than {data.SECONDS[0]} only with such a delay"
+                ),
+                "increment": perhaps(_number(data.INCREMENT, "seconds that the bank gains after each turn; 0 if left out")),
+                "delay": perhaps(_number(data.DELAY, "seconds of each turn that the bank does not lose; 0 if left out")),
             },
         ),
         DAYS: (
             "Play by correspondence.",
             {
-                "hours": _number(HOURS, "hours for each turn"),
-                "vacation_days": perhaps(_number(VACATION_DAYS, "days that are used when the hours of a turn are over; 0 if left out")),
+                "hours": _number(data.HOURS, "hours for each turn"),
+                "vacation_days": perhaps(
+                    _number(data.VACATION_DAYS, "days that are used when the hours of a turn are over; 0 if left out")
+                ),
             },
         ),
     }
@@ -95,16 +85,19 @@ def _time_out(needed: bool) -> Fields:
     """Return the fields that say what a time-out does: all needed, or those left out at will have their default."""
     perhaps = (lambda shape: shape) if needed else optional
     return {
-        "policy": perhaps(described(known(POLICIES, "a policy"), f"what a time-out does; {POLICY} if left out")),
-        "level": perhaps(described(known(LEVELS, "a level of play"), f"the level of play of a substitute; {LEVEL} if left out")),
+        "policy": perhaps(described(known(POLICIES, "a policy"), f"what a time-out does; {data.POLICY} if left out")),
+        "level": perhaps(described(known(data.LEVELS, "a level of play"), f"the level of play of a substitute; {data.LEVEL} if left out")),
         "in_a_row": perhaps(
-            _number(IN_A_ROW, f"after how many time-outs of a seat in a row `then` holds, with skip and wait; {USUAL_IN_A_ROW} if left out")
+            _number(
+                data.IN_A_ROW,
+                f"after how many time-outs of a seat in a row `then` holds, with skip and wait; {data.USUAL_IN_A_ROW} if left out",
+            )
         ),
-        "then": perhaps(described(known(FINAL_POLICIES, "a final policy"), f"what a time-out does from then on; {THEN} if left out")),
+        "then": perhaps(described(known(FINAL_POLICIES, "a final policy"), f"what a time-out does from then on; {data.THEN} if left out")),
     }
 
 
-_DELAY = record({"delay": _number(SPECTATORS_DELAY, "how many versions late")}, "Spectators see play some versions late.")
+_DELAY = record({"delay": _number(data.SPECTATORS_DELAY, "how many versions late")}, "Spectators see play some versions late.")
 _SPECTATORS_ABOUT = "what spectators see of play before the match is over: all, none, or all with a delay"
 
 CLOCK = _clock(needed=True)
@@ -131,11 +124,11 @@ def settings_refusal(action: Mapping[str, Any]) -> Refusal | None:
     if time_out is not None:
         if clock["kind"] == NONE:
             return no("bad_settings", "TBL-TIM-01", setting="time_out", reason="the match has no clock")
-        if "in_a_row" in time_out and not IN_A_ROW[0] <= time_out["in_a_row"] <= IN_A_ROW[1]:
-            return no("bad_settings", "TBL-TIM-01", setting="time_out.in_a_row", reason=_from_to(IN_A_ROW))
+        if "in_a_row" in time_out and not data.IN_A_ROW[0] <= time_out["in_a_row"] <= data.IN_A_ROW[1]:
+            return no("bad_settings", "TBL-TIM-01", setting="time_out.in_a_row", reason=_from_to(data.IN_A_ROW))
     spectators = action.get("spectators", ALL)
-    if isinstance(spectators, dict) and not SPECTATORS_DELAY[0] <= spectators["delay"] <= SPECTATORS_DELAY[1]:
-        return no("bad_settings", "TBL-PRV-01", setting="spectators.delay", reason=_from_to(SPECTATORS_DELAY))
+    if isinstance(spectators, dict) and not data.SPECTATORS_DELAY[0] <= spectators["delay"] <= data.SPECTATORS_DELAY[1]:
+        return no("bad_settings", "TBL-PRV-01", setting="spectators.delay", reason=_from_to(data.SPECTATORS_DELAY))
     return None
 
 
@@ -147,7 +140,7 @@ def chosen_settings(action: Mapping[str, Any]) -> dict[str, Any]:
     clock: Setting = action.get("clock", {"kind": NONE})
     found: dict[str, Any] = {}
     if clock["kind"] != NONE:
-        usual: Setting = {"policy": POLICY, "level": LEVEL, "in_a_row": USUAL_IN_A_ROW, "then": THEN}
+        usual: Setting = {"policy": data.POLICY, "level": data.LEVEL, "in_a_row": data.USUAL_IN_A_ROW, "then": data.THEN}
         found = {"clock": {**_USUAL.get(clock["kind"], {}), **clock}, "time_out": {**usual, **action.get("time_out", {})}}
     if action.get("spectators", ALL) != ALL:
         found["spectators"] = action["spectators"]
@@ -155,11 +148,11 @@ def chosen_settings(action: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _USUAL: Mapping[str, Setting] = {BANK: {"increment": 0, "delay": 0}, DAYS: {"vacation_days": 0}}
-_BOUNDS: Mapping[str, Mapping[str, Bounds]] = {
+_BOUNDS: Mapping[str, Mapping[str, data.Bounds]] = {
     NONE: {},
-    PER_ACTION: {"seconds": SECONDS},
-    BANK: {"increment": INCREMENT, "delay": DELAY},
-    DAYS: {"hours": HOURS, "vacation_days": VACATION_DAYS},
+    PER_ACTION: {"seconds": data.SECONDS},
+    BANK: {"increment": data.INCREMENT, "delay": data.DELAY},
+    DAYS: {"hours": data.HOURS, "vacation_days": data.VACATION_DAYS},
 }
 
 
@@ -168,12 +161,12 @@ def _beyond(clock: Setting) -> Iterator[tuple[str, str]]:
     for name, bounds in _BOUNDS[clock["kind"]].items():
         if name in clock and not bounds[0] <= clock[name] <= bounds[1]:
             yield name, _from_to(bounds)
-    if clock["kind"] == BANK and not SECONDS[0] <= clock["seconds"] <= SECONDS[1]:
+    if clock["kind"] == BANK and not data.SECONDS[0] <= clock["seconds"] <= data.SECONDS[1]:
         if clock["seconds"] != 0:
-            yield "seconds", f"{_from_to(SECONDS)}, or 0 with a delay"
-        elif clock.get("delay", 0) < SECONDS[0]:
-            yield "seconds", f"it may be 0 only with a delay of at least {SECONDS[0]} seconds"
+            yield "seconds", f"{_from_to(data.SECONDS)}, or 0 with a delay"
+        elif clock.get("delay", 0) < data.SECONDS[0]:
+            yield "seconds", f"it may be 0 only with a delay of at least {data.SECONDS[0]} seconds"
 
 
-def _from_to(bounds: Bounds) -> str:
+def _from_to(bounds: data.Bounds) -> str:
     return f"it must be from {bounds[0]} to {bounds[1]}"

@@ -9,30 +9,16 @@ from games.documents import Own, clone
 from games.kernel import SYSTEM, Action, Deed, Event, Fact, Refusal, Refused, Seat, no, only
 from games.lifecycle import SETUP
 from games.schema import Fields, Malformed, defaulting, listing, mapping, nullable, record, whole
-from games.war.data import (
-    BOX,
-    CARDS,
-    DECK_ORDER,
-    DEFAULTS,
-    GENERATED,
-    GENERATOR,
-    ID,
-    LEAST_SEATS,
-    MOST_SEATS,
-    RANDOM,
-    SEATS,
-    STARTING_BACKGROUND,
-    STARTING_CARDS,
-    SYMBOLS,
-    UNITS,
-)
+from games.war import data
 from games.war.document import Match, State
 from games.war.draw import fill_row
 from games.war.flow import blank_turn, to_phase
 from games.war.mapmaker import flaw, generated, given, symbols_on
 from games.war.state import CARD, DECK, FACE, NAMED_SYMBOL, OPTION_SHAPES, PLACEMENT, REGION, SEAT, TILE, option, still_in
 
-OPTIONS = record({name: defaulting(shape, DEFAULTS[name]) for name, shape in OPTION_SHAPES.items()}, about="the options of a match of War!")
+OPTIONS = record(
+    {name: defaulting(shape, data.DEFAULTS[name]) for name, shape in OPTION_SHAPES.items()}, about="the options of a match of War!"
+)
 
 # ---------------------------------------------------------------- creating a match
 
@@ -43,7 +29,7 @@ def begin(seats: Sequence[Seat], options: Mapping[str, Any]) -> dict[str, Any]:
     if refusal is not None:
         raise Refused(refusal)
     return {
-        "game": ID,
+        "game": data.ID,
         "options": OPTIONS.clean(clone(dict(options))),
         "seats": list(seats),
         "round": 1,
@@ -55,7 +41,7 @@ def begin(seats: Sequence[Seat], options: Mapping[str, Any]) -> dict[str, Any]:
         "symbols": [],
         "map_number": None,
         "tiles": {},
-        "reserve": dict.fromkeys(seats, UNITS),
+        "reserve": dict.fromkeys(seats, data.UNITS),
         "hands": {seat: [] for seat in seats},
         "combat": {},
         "row": [],
@@ -70,12 +56,12 @@ def begin(seats: Sequence[Seat], options: Mapping[str, Any]) -> dict[str, Any]:
 
 def match_refusal(seats: Sequence[Seat], options: Mapping[str, Any]) -> Refusal | None:
     """Return why a match with these seats and options may not start, or None (WAR-CMP-01, WAR-CMP-02, WAR-OPT-07)."""
-    if not LEAST_SEATS <= len(seats) <= MOST_SEATS:
-        return _bad(f"War! is played by {LEAST_SEATS} to {MOST_SEATS} seats", "WAR-CMP-01")
-    if len(set(seats)) != len(seats) or any(seat not in SEATS for seat in seats):
-        return _bad(f"the seats are different ones of {', '.join(SEATS)}", "WAR-CMP-02")
+    if not data.LEAST_SEATS <= len(seats) <= data.MOST_SEATS:
+        return _bad(f"War! is played by {data.LEAST_SEATS} to {data.MOST_SEATS} seats", "WAR-CMP-01")
+    if len(set(seats)) != len(seats) or any(seat not in data.SEATS for seat in seats):
+        return _bad(f"the seats are different ones of {', '.join(data.SEATS)}", "WAR-CMP-02")
     try:
-        return options_refusal(seats, DEFAULTS | OPTIONS.clean(dict(options)))
+        return options_refusal(seats, data.DEFAULTS | OPTIONS.clean(dict(options)))
     except Malformed as reason:
         return _bad(str(reason))
 
@@ -84,22 +70,24 @@ def options_refusal(seats: Sequence[Seat], options: Mapping[str, Any]) -> Refusa
     """Return why options of the right types are refused, or None (WAR-OPT-01, WAR-OPT-02, WAR-OPT-03, WAR-OPT-04, WAR-OPT-05,
     WAR-OPT-07, WAR-MAP-14, WAR-MAP-15)."""
     first, removed, faces, number = options["first_seat"], options["removed_symbols"], options["map"], options["map_number"]
-    if first != RANDOM and first not in seats:
+    if first != data.RANDOM and first not in seats:
         return _bad(f"first_seat: {first} does not play", "WAR-OPT-01")
-    if removed != RANDOM:
-        unknown = [symbol for symbol in removed if symbol not in SYMBOLS]
+    if removed != data.RANDOM:
+        unknown = [symbol for symbol in removed if symbol not in data.SYMBOLS]
         if unknown:
             return _bad(f"removed_symbols: {unknown[0]} is no symbol", "WAR-OPT-02")
-        if len(set(removed)) != len(removed) or len(removed) != BOX[len(seats)].removed_symbols:
-            return _bad(f"removed_symbols: {len(seats)} seats remove {BOX[len(seats)].removed_symbols} different symbols", "WAR-OPT-02")
-    if number is not None and number >= GENERATOR.modulus:
-        return _bad(f"map_number: the highest is {GENERATOR.modulus - 1}", "WAR-OPT-04")
-    if faces == GENERATED:
+        if len(set(removed)) != len(removed) or len(removed) != data.BOX[len(seats)].removed_symbols:
+            return _bad(
+                f"removed_symbols: {len(seats)} seats remove {data.BOX[len(seats)].removed_symbols} different symbols", "WAR-OPT-02"
+            )
+    if number is not None and number >= data.GENERATOR.modulus:
+        return _bad(f"map_number: the highest is {data.GENERATOR.modulus - 1}", "WAR-OPT-04")
+    if faces == data.GENERATED:
         return None
     wrong = flaw(faces, len(seats))
     if wrong:
         return _bad(f"map: {wrong[1]}", wrong[0])
-    if removed != RANDOM and set(removed) != set(SYMBOLS) - set(symbols_on(faces)):
+    if removed != data.RANDOM and set(removed) != set(data.SYMBOLS) - set(symbols_on(faces)):
         return _bad("removed_symbols: with a given map these are the symbols that are not on it", "WAR-MAP-14")
     if number is not None:
         return _bad("map_number: a given map has none", "WAR-MAP-15")
@@ -135,7 +123,7 @@ def set_up(match: Match, seat: Seat, action: Action) -> None:
 def turn_order(match: Match, first: str) -> list[Seat]:
     """Return the seats from the first one, which is drawn unless named, in their order round the table (WAR-SET-02, WAR-OPT-01)."""
     seats = match.state["seats"]
-    place = seats.index(match.chance.pick(seats) if first == RANDOM else first)
+    place = seats.index(match.chance.pick(seats) if first == data.RANDOM else first)
     return seats[place:] + seats[:place]
 
 
@@ -143,15 +131,15 @@ def choose_symbols(match: Match) -> None:
     """Remove symbols as a given map says, as the options say, or at random; none with 4 seats (WAR-SET-03, WAR-CMP-10, WAR-CMP-11,
     WAR-CMP-12, WAR-CMP-13, WAR-OPT-02, WAR-MAP-14)."""
     faces, named = option(match.state, "map"), option(match.state, "removed_symbols")
-    number = BOX[len(match.state["seats"])].removed_symbols
+    number = data.BOX[len(match.state["seats"])].removed_symbols
     removed: Sequence[str] = ()
     if isinstance(faces, dict):
-        removed = [symbol for symbol in SYMBOLS if symbol not in symbols_on(faces)]
+        removed = [symbol for symbol in data.SYMBOLS if symbol not in symbols_on(faces)]
     elif isinstance(named, list):
         removed = named
     elif number:
-        removed = match.chance.sample(SYMBOLS, number)
-    match.emit("symbols_chosen", symbols=[symbol for symbol in SYMBOLS if symbol not in removed])
+        removed = match.chance.sample(data.SYMBOLS, number)
+    match.emit("symbols_chosen", symbols=[symbol for symbol in data.SYMBOLS if symbol not in removed])
 
 
 def build_map(match: Match) -> None:
@@ -162,7 +150,7 @@ def build_map(match: Match) -> None:
         match.emit("map_built", number=None, tiles=given(faces))
         return
     if number is None:
-        number = match.chance.number(GENERATOR.modulus)
+        number = match.chance.number(data.GENERATOR.modulus)
     match.emit("map_built", number=number, tiles=generated(len(match.state["seats"]), match.state["symbols"], number))
 
 
@@ -170,12 +158,12 @@ def deal_starting_cards(match: Match, seats: Sequence[Seat]) -> None:
     """Give the second seat a card of value 1, the third one of value 2, the fourth one of each, drawn one after the other from the green
     cards; none to a seat that has left (WAR-SET-05, WAR-SET-06, WAR-OPT-05, WAR-LEA-07)."""
     cards: dict[Seat, list[str]] = {}
-    left = [card for card in cards_in_play(match.state) if CARDS[card].background == STARTING_BACKGROUND]
+    left = [card for card in cards_in_play(match.state) if data.CARDS[card].background == data.STARTING_BACKGROUND]
     for place, seat in enumerate(seats, 1):
         if seat in match.state["eliminated"]:
             continue
-        for value in STARTING_CARDS.get(place, ()):
-            card = match.chance.pick([card for card in left if CARDS[card].value == value])
+        for value in data.STARTING_CARDS.get(place, ()):
+            card = match.chance.pick([card for card in left if data.CARDS[card].value == value])
             left.remove(card)
             cards.setdefault(seat, []).append(card)
     match.emit("starting_cards_dealt", cards=cards)
@@ -186,14 +174,16 @@ def build_deck(match: Match) -> None:
     state = match.state
     dealt = {card for hand in state["hands"].values() for card in hand}
     deck: list[str] = []
-    for background in DECK_ORDER:
-        deck += match.chance.shuffle([card for card in cards_in_play(state) if CARDS[card].background == background and card not in dealt])
+    for background in data.DECK_ORDER:
+        deck += match.chance.shuffle(
+            [card for card in cards_in_play(state) if data.CARDS[card].background == background and card not in dealt]
+        )
     match.emit("deck_built", deck=deck)
 
 
 def cards_in_play(state: State) -> list[str]:
     """Return the cards of the symbols in play (WAR-CMP-07, WAR-CMP-10, WAR-CMP-11, WAR-CMP-12)."""
-    return [name for name, card in CARDS.items() if card.symbol in state["symbols"]]
+    return [name for name, card in data.CARDS.items() if card.symbol in state["symbols"]]
 
 
 # ---------------------------------------------------------------- facts

@@ -26,23 +26,7 @@ from games.schema import (
     veiled,
     whole,
 )
-from games.war.data import (
-    BESIDE,
-    BROWN,
-    CARDS,
-    DEFAULTS,
-    GENERATED,
-    GENERATOR,
-    ID,
-    MOST_SEATS,
-    MOVES,
-    RANDOM,
-    REINFORCEMENTS,
-    ROW_SIZE,
-    SEATS,
-    SYMBOLS,
-    UNITS,
-)
+from games.war import data
 from games.war.document import State
 
 PLACEMENT, CARD_PLAY, MOVING, FIGHTING, DRAWING = "placement", "cards", "moves", "attack", "draw"
@@ -50,15 +34,15 @@ PHASE_NAMES = (SETUP, PLACEMENT, CARD_PLAY, MOVING, FIGHTING, DRAWING, ROUND_END
 FINAL_TURNS_OVER, LAST_SEAT = "final_turns_over", "last_seat"
 REASONS = (FINAL_TURNS_OVER, LAST_SEAT, *SHARED_REASONS)
 
-SEAT = ids(SEATS, "a seat, named after its cubes")
+SEAT = ids(data.SEATS, "a seat, named after its cubes")
 TILE = text("^[a-z](?:[1-9]|[12][0-9]|3[0-6])$", "a tile's id: its column letter and its row number")
-CARD = ids(CARDS, "a card: its symbol, its background and its value")
-NAMED_SYMBOL = ids(SYMBOLS, "a symbol of tiles and cards")
-FACE = ids([*SYMBOLS, BROWN], "the symbol that a tile bears, or brown")
+CARD = ids(data.CARDS, "a card: its symbol, its background and its value")
+NAMED_SYMBOL = ids(data.SYMBOLS, "a symbol of tiles and cards")
+FACE = ids([*data.SYMBOLS, data.BROWN], "the symbol that a tile bears, or brown")
 REGION = nullable(whole(1, about="the number of the tile's region on the map; null where there are none"))
 PLACED_COUNTS = counts(TILE, 1, about="units by tile; tiles with none are left out")
 DECK = veiled(listing(CARD, about="top card first; a view has the number of cards instead"), COUNTED)
-MAP_NUMBER = whole(0, GENERATOR.modulus - 1, "the number that the map was generated from; null for a given map and before the set-up")
+MAP_NUMBER = whole(0, data.GENERATOR.modulus - 1, "the number that the map was generated from; null for a given map and before the set-up")
 TILES = mapping(
     TILE,
     record(
@@ -66,7 +50,7 @@ TILES = mapping(
             "face": FACE,
             "region": REGION,
             "seat": nullable(described(SEAT, "the seat whose units stand here; null if there are none")),
-            "units": whole(0, UNITS, "units on the tile"),
+            "units": whole(0, data.UNITS, "units on the tile"),
         }
     ),
     about="the map, by tile",
@@ -87,44 +71,44 @@ SCORE_SHEET = mapping(
 ROUND = whole(1, about="the number of the round, from 1")
 
 OPTION_SHAPES: dict[str, Shape] = {
-    "first_seat": either(always(RANDOM), SEAT, about="who begins"),
+    "first_seat": either(always(data.RANDOM), SEAT, about="who begins"),
     "removed_symbols": either(
-        always(RANDOM), listing(NAMED_SYMBOL, 0, 2), about="the symbols left out: 2 with 2 seats, 1 with 3, 0 with 4"
+        always(data.RANDOM), listing(NAMED_SYMBOL, 0, 2), about="the symbols left out: 2 with 2 seats, 1 with 3, 0 with 4"
     ),
-    "map": either(always(GENERATED), mapping(TILE, FACE), about="generated, or every tile's symbol or brown"),
-    "map_number": nullable(whole(0, GENERATOR.modulus - 1, about="the number that a generated map follows from; null draws one")),
+    "map": either(always(data.GENERATED), mapping(TILE, FACE), about="generated, or every tile's symbol or brown"),
+    "map_number": nullable(whole(0, data.GENERATOR.modulus - 1, about="the number that a generated map follows from; null draws one")),
     "starting_cards": flag("whether later seats begin with cards"),
 }
 
 DOCUMENT = record(
     {
-        "game": always(ID, "the game"),
+        "game": always(data.ID, "the game"),
         "options": record(
             {name: optional(shape) for name, shape in OPTION_SHAPES.items()},
             about="the options that the match was given; the others have their defaults",
         ),
-        "seats": listing(SEAT, 2, MOST_SEATS, about="in turn order; before the set-up in their order round the table"),
+        "seats": listing(SEAT, 2, data.MOST_SEATS, about="in turn order; before the set-up in their order round the table"),
         "round": ROUND,
         "phase": ids(PHASE_NAMES, "the kind of decision that is due"),
         "active": nullable(described(SEAT, "the seat whose turn it is, or null")),
-        "to_act": listing(ids([*SEATS, SYSTEM], "a seat, or the system"), about="who must decide now"),
+        "to_act": listing(ids([*data.SEATS, SYSTEM], "a seat, or the system"), about="who must decide now"),
         "outcome": outcome(listing(SEAT, about="in the order of `seats`"), REASONS, mapping(SEAT, SCORE, about="points by seat")),
         "score_sheet": nullable(described(SCORE_SHEET, "what the points of each seat are made of; null until they are counted")),
         "symbols": listing(NAMED_SYMBOL, about="the symbols in play"),
         "map_number": nullable(MAP_NUMBER),
         "tiles": TILES,
-        "reserve": mapping(SEAT, whole(0, UNITS), about="units not on the board"),
+        "reserve": mapping(SEAT, whole(0, data.UNITS), about="units not on the board"),
         "hands": mapping(SEAT, listing(CARD), about="in the order in which the cards came"),
         "combat": mapping(SEAT, CARD, about="combat cards in force"),
-        "row": listing(CARD, 0, ROW_SIZE, about="face up, left to right"),
+        "row": listing(CARD, 0, data.ROW_SIZE, about="face up, left to right"),
         "deck": DECK,
         "discard": listing(CARD, about="in the order of leaving play"),
         "turn": record(
             {
-                "reinforcements": whole(0, REINFORCEMENTS, "cards played as reinforcements"),
+                "reinforcements": whole(0, data.REINFORCEMENTS, "cards played as reinforcements"),
                 "combat_card": flag("whether a combat card was played"),
                 "placed": described(PLACED_COUNTS, "new units by tile; tiles with none are left out"),
-                "moves": whole(0, MOVES, "moves made"),
+                "moves": whole(0, data.MOVES, "moves made"),
             },
             about="the record of the active seat's turn so far",
         ),
@@ -148,12 +132,12 @@ DOCUMENT = record(
 
 def option(state: State, name: str) -> Any:
     """Return an option of the match, or its default if it is absent (WAR-OPT-06)."""
-    return state["options"].get(name, DEFAULTS[name])
+    return state["options"].get(name, data.DEFAULTS[name])
 
 
 def beside(tiles: Container[str], tile: str) -> list[str]:
     """Return the tiles that share an edge with a tile (WAR-MAP-02)."""
-    return [place for place in BESIDE[tile] if place in tiles]
+    return [place for place in data.BESIDE[tile] if place in tiles]
 
 
 def holdings(state: State, seat: Seat) -> list[str]:

@@ -8,22 +8,8 @@ from games.choices import Outside, Ranges
 from games.documents import Own
 from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, no
 from games.schema import Fields, counts, described, whole
+from games.war_of_civilizations import data
 from games.war_of_civilizations.checks import bonus_open, cannot_pay, no_bonus, no_step
-from games.war_of_civilizations.data import (
-    CONTINENT,
-    CONTINENT_OF,
-    CONVERTING,
-    DISMOUNTING,
-    MAX_LEVEL,
-    MOUNT_PRICE,
-    MOUNTING,
-    POWDER,
-    RESOURCES,
-    SUPPLY,
-    UPGRADE_PRICE,
-    YIELDS,
-    Counts,
-)
 from games.war_of_civilizations.document import Match, State
 from games.war_of_civilizations.flow import change_resources, move_crystals, pay
 from games.war_of_civilizations.state.control import controls
@@ -39,20 +25,20 @@ def convertible(state: State, seat: Seat) -> list[str]:
     mounted = state["players"][seat]["mounted"]
     if not mounted:
         return []
-    found = {name for location in mounted if controls(state, seat, location) for name in YIELDS[location]}
-    return [name for name in RESOURCES if name in found]
+    found = {name for location in mounted if controls(state, seat, location) for name in data.YIELDS[location]}
+    return [name for name in data.RESOURCES if name in found]
 
 
-def payable(state: State, seat: Seat, into: str) -> Counts:
+def payable(state: State, seat: Seat, into: str) -> data.Counts:
     """Return what a seat can convert into a resource: its other resources, never crystals (WOC-CNV-01, WOC-CNV-04)."""
     stock = goods(state["players"][seat])
-    return {name: stock[name] for name in RESOURCES if name != into and stock[name]}
+    return {name: stock[name] for name in data.RESOURCES if name != into and stock[name]}
 
 
 def convert_offers(state: State, seat: Seat) -> list[Action]:
     """Return an action for each resource that this action has not converted into (WOC-CNV-03)."""
     turn = state["turn"]
-    if turn is None or turn["action"] != CONVERTING:
+    if turn is None or turn["action"] != data.CONVERTING:
         return []
     return [{"type": "convert", "into": into} for into in convertible(state, seat) if into not in turn["converted"]]
 
@@ -82,7 +68,7 @@ def misconverted(action: Action) -> Refusal | None:
 def convert_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """Return why nothing can be converted into a resource, or None (WOC-CNV-01, WOC-CNV-02, WOC-CNV-03)."""
     into = action["into"]
-    refusal = no_step(state, CONVERTING)
+    refusal = no_step(state, data.CONVERTING)
     if refusal is not None:
         return refusal
     if into not in convertible(state, seat):
@@ -101,13 +87,13 @@ def convert(match: Match, seat: Seat, action: Action) -> None:
 def exchange(match: Match, seat: Seat, action: Action) -> None:
     """Exchange resources one for one (WOC-CNV-01)."""
     given = action["pay"]
-    paid = {name: -given[name] for name in RESOURCES if name in given}
+    paid = {name: -given[name] for name in data.RESOURCES if name in given}
     change_resources(match, seat, {**paid, action["into"]: sum(given.values())}, "convert")
 
 
 def powder_offers(state: State, seat: Seat) -> list[Action]:
     """Return the conversion into ammunition, the only one during a battle, as often as the seat likes (WOC-CNV-05)."""
-    return [{"type": "convert", "into": POWDER}] if POWDER in convertible(state, seat) else []
+    return [{"type": "convert", "into": data.POWDER}] if data.POWDER in convertible(state, seat) else []
 
 
 def powder_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
@@ -115,7 +101,7 @@ def powder_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     into = action["into"]
     if into not in convertible(state, seat):
         return no("no_crystal", "WOC-CNV-02", reason=f"none is mounted where you control {into}")
-    if into != POWDER:
+    if into != data.POWDER:
         return no("wrong_moment", "WOC-CNV-05", what=f"Converting into {into}", when="in your own turn")
     return _nothing_to_pay(state, seat, into)
 
@@ -125,55 +111,55 @@ def powder_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
 
 def mount_offers(state: State, seat: Seat) -> list[Action]:
     """Return an action for every location of the own continent (WOC-MNT-01)."""
-    if not bonus_open(state, MOUNTING) or not state["players"][seat]["crystals"] or not can_pay(state, seat, MOUNT_PRICE):
+    if not bonus_open(state, data.MOUNTING) or not state["players"][seat]["crystals"] or not can_pay(state, seat, data.MOUNT_PRICE):
         return []
-    return [{"type": "mount", "at": location} for location in CONTINENT_OF[seat]]
+    return [{"type": "mount", "at": location} for location in data.CONTINENT_OF[seat]]
 
 
 def mount_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """Return why no crystal can be mounted on a location, or None. One goes on each, under control on the own continent, without
     dismounting in the same turn (WOC-MNT-01, WOC-MNT-03)."""
     at = action["at"]
-    refusal = no_bonus(state, MOUNTING)
+    refusal = no_bonus(state, data.MOUNTING)
     if refusal is not None:
         return refusal
     player = state["players"][seat]
-    if turn_of(state)["crystal_use"] == DISMOUNTING:
+    if turn_of(state)["crystal_use"] == data.DISMOUNTING:
         return no("mount_or_dismount", "WOC-MNT-03", use="dismounted")
     if not player["crystals"]:
         return no("no_crystal", "WOC-MNT-01", reason="you have none in stock")
-    if CONTINENT[at] != seat:
+    if data.CONTINENT[at] != seat:
         return no("not_your_continent", "WOC-MNT-01", at=at)
     if not controls(state, seat, at):
         return no("not_controlled", "WOC-MNT-01", at=at)
     if at in player["mounted"]:
         return no("already_there", "WOC-MNT-01", what="A crystal", at=at)
-    return cannot_pay(state, seat, MOUNT_PRICE, "WOC-MNT-01")
+    return cannot_pay(state, seat, data.MOUNT_PRICE, "WOC-MNT-01")
 
 
 def mount(match: Match, seat: Seat, action: Action) -> None:
     """Mount a crystal. From now on it cannot be spent (WOC-MNT-01, WOC-MNT-05)."""
-    pay(match, seat, MOUNT_PRICE, "mount")
+    pay(match, seat, data.MOUNT_PRICE, "mount")
     match.emit("crystal_mounted", seat=seat, at=action["at"], round=match.state["round"])
 
 
 def dismount_offers(state: State, seat: Seat) -> list[Action]:
     """Return an action for every mounted crystal (WOC-MNT-02)."""
     mounted = state["players"][seat]["mounted"]
-    if not mounted or not bonus_open(state, DISMOUNTING):
+    if not mounted or not bonus_open(state, data.DISMOUNTING):
         return []
-    return [{"type": "dismount", "at": location} for location in CONTINENT_OF[seat] if location in mounted]
+    return [{"type": "dismount", "at": location} for location in data.CONTINENT_OF[seat] if location in mounted]
 
 
 def dismount_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """Return why a crystal cannot be dismounted, or None. It stays in the round of mounting, without control, and after mounting in the
     same turn (WOC-MNT-02, WOC-MNT-03)."""
     at = action["at"]
-    refusal = no_bonus(state, DISMOUNTING)
+    refusal = no_bonus(state, data.DISMOUNTING)
     if refusal is not None:
         return refusal
     mounted = state["players"][seat]["mounted"]
-    if turn_of(state)["crystal_use"] == MOUNTING:
+    if turn_of(state)["crystal_use"] == data.MOUNTING:
         return no("mount_or_dismount", "WOC-MNT-03", use="mounted")
     if at not in mounted:
         return no("no_crystal", "WOC-MNT-02", reason=f"none of yours is mounted in {at}")
@@ -195,22 +181,22 @@ def dismount(match: Match, seat: Seat, action: Action) -> None:
 def upgrade_offers(state: State, seat: Seat) -> list[Action]:
     """Return the upgrade, which a seat may make at each of its decisions (WOC-ABL-01)."""
     player = state["players"][seat]
-    return [{"type": "upgrade_ability"}] if player["ability"] < MAX_LEVEL and player["crystals"] >= UPGRADE_PRICE else []
+    return [{"type": "upgrade_ability"}] if player["ability"] < data.MAX_LEVEL and player["crystals"] >= data.UPGRADE_PRICE else []
 
 
 def upgrade_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """Return why the ability cannot be upgraded, or None. It has two more levels, each for a crystal in stock (WOC-ABL-01, WOC-MNT-05)."""
     player = state["players"][seat]
-    if player["ability"] >= MAX_LEVEL:
-        return no("max_level", "WOC-ABL-01", level=MAX_LEVEL)
-    if player["crystals"] < UPGRADE_PRICE:
+    if player["ability"] >= data.MAX_LEVEL:
+        return no("max_level", "WOC-ABL-01", level=data.MAX_LEVEL)
+    if player["crystals"] < data.UPGRADE_PRICE:
         return no("no_crystal", "WOC-ABL-01", reason="you have none in stock")
     return None
 
 
 def upgrade(match: Match, seat: Seat, action: Action) -> None:
     """Return a crystal to the supply and raise the ability by a level. What was fixed before does not change (WOC-ABL-01, WOC-LIM-02)."""
-    move_crystals(match, seat, SUPPLY, UPGRADE_PRICE, "upgrade")
+    move_crystals(match, seat, data.SUPPLY, data.UPGRADE_PRICE, "upgrade")
     match.emit("ability_upgraded", seat=seat, level=match.state["players"][seat]["ability"] + 1)
 
 
@@ -229,7 +215,7 @@ def crystal_mounted(state: State, event: Event, own: Own) -> None:
     player = own_player(state, event["seat"], own)
     player["crystals"] -= 1
     own(player, "mounted")[event["at"]] = event["round"]
-    own_turn(state, own)["crystal_use"] = MOUNTING
+    own_turn(state, own)["crystal_use"] = data.MOUNTING
 
 
 def crystal_dismounted(state: State, event: Event, own: Own) -> None:
@@ -237,7 +223,7 @@ def crystal_dismounted(state: State, event: Event, own: Own) -> None:
     player = own_player(state, event["seat"], own)
     player["crystals"] += 1
     del own(player, "mounted")[event["at"]]
-    own_turn(state, own)["crystal_use"] = DISMOUNTING
+    own_turn(state, own)["crystal_use"] = data.DISMOUNTING
 
 
 def ability_upgraded(state: State, event: Event, own: Own) -> None:
@@ -249,7 +235,7 @@ FACTS: Mapping[str, tuple[Fact, Fields]] = {
     "resource_converted": (resource_converted, {"seat": SEAT, "into": RESOURCE}),
     "crystal_mounted": (crystal_mounted, {"seat": SEAT, "at": LOCATION, "round": ROUND}),
     "crystal_dismounted": (crystal_dismounted, {"seat": SEAT, "at": LOCATION}),
-    "ability_upgraded": (ability_upgraded, {"seat": SEAT, "level": whole(1, MAX_LEVEL, "the new level")}),
+    "ability_upgraded": (ability_upgraded, {"seat": SEAT, "level": whole(1, data.MAX_LEVEL, "the new level")}),
 }
 
 # ---------------------------------------------------------------- deeds

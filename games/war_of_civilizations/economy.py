@@ -8,36 +8,8 @@ from games.choices import Outside, Ranges
 from games.documents import Own
 from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, no
 from games.schema import Fields, counts, known, listing, nullable, optional, text, whole
+from games.war_of_civilizations import data
 from games.war_of_civilizations.checks import bonus_open, cannot_pay, no_bonus, no_room, no_step, played_without
-from games.war_of_civilizations.data import (
-    BARREN,
-    BUYING,
-    CARD_BUYING,
-    CARDS,
-    CARDS_A_TURN,
-    COLLECT_EXTRA,
-    COLLECTING,
-    CONTINENT,
-    CONTINENT_OF,
-    DISASTERS,
-    DISPLAY_SIZE,
-    FLAGSHIP,
-    FORECAST_TOKENS,
-    HAND_LIMIT,
-    HOME,
-    ISLE,
-    LOCATIONS,
-    MONEY,
-    PRICE,
-    PRIVATEER,
-    PRIVATEER_PRICE,
-    REBUILD_PRICE,
-    REBUILDING,
-    RESERVE,
-    SHIPS,
-    STRUCK,
-    Counts,
-)
 from games.war_of_civilizations.document import Match, State
 from games.war_of_civilizations.flow import change_resources, close_bonus, end_action, lose_teleporter, move_ships, pay, to_turn
 from games.war_of_civilizations.state.control import controlled, controls
@@ -55,7 +27,7 @@ from games.war_of_civilizations.state.records import (
 )
 from games.war_of_civilizations.state.shape import CARD, DECK, LOCATION, RESOURCE, SEAT
 
-WARE = known([*SHIPS, PRIVATEER], "a kind of ship, or a privateer")
+WARE = known([*data.SHIPS, data.PRIVATEER], "a kind of ship, or a privateer")
 
 # ---------------------------------------------------------------- Collect
 
@@ -69,14 +41,14 @@ def gathered_from(state: State, seat: Seat) -> list[str]:
 def threatened(state: State, locations: list[str]) -> list[str]:
     """Return the locations with forecast tokens (WOC-DIS-04, WOC-DIS-10)."""
     marks = state["marks"]
-    return [location for location in locations if location in marks and marks[location] != BARREN]
+    return [location for location in locations if location in marks and marks[location] != data.BARREN]
 
 
 def collect_offers(state: State, seat: Seat) -> list[Action]:
     """Return one collection. With disasters there is one more for each set of islands with forecast tokens that may be left out
     (WOC-DIS-04)."""
     turn = state["turn"]
-    if turn is None or turn["action"] != COLLECTING:
+    if turn is None or turn["action"] != data.COLLECTING:
         return []
     whence = gathered_from(state, seat)
     if not whence:
@@ -93,7 +65,7 @@ def collect_offers(state: State, seat: Seat) -> list[Action]:
 def collect_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """Return why nothing can be collected like this, or None (WOC-COL-01, WOC-COL-05, WOC-DIS-01, WOC-DIS-04, WOC-ABL-06)."""
     skip = action.get("skip", [])
-    refusal = no_step(state, COLLECTING)
+    refusal = no_step(state, data.COLLECTING)
     if refusal is not None:
         return refusal
     if option(state, "disasters") and not turn_of(state)["forecast_drawn"]:
@@ -105,12 +77,12 @@ def collect_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     left = [location for location in whence if location not in skip]
     if not left:
         return no("nothing_to_collect", "WOC-COL-05")
-    return _extra(state, seat, left) if action.get("extra") and not ability(state, seat, COLLECT_EXTRA) else None
+    return _extra(state, seat, left) if action.get("extra") and not ability(state, seat, data.COLLECT_EXTRA) else None
 
 
 def collect_ranges(state: State, seat: Seat, action: Action) -> Ranges:
     """Return what more Squirrel may collect, among what it gathers. Nobody else has anything to choose (WOC-ABL-06)."""
-    more = ability(state, seat, COLLECT_EXTRA)
+    more = ability(state, seat, data.COLLECT_EXTRA)
     if not more:
         return {}
     skip = action.get("skip", ())
@@ -125,7 +97,7 @@ def collect_outside(state: State, seat: Seat, action: Action, found: Outside) ->
 
 
 def _extra(state: State, seat: Seat, left: list[str]) -> Refusal:
-    more = ability(state, seat, COLLECT_EXTRA)
+    more = ability(state, seat, data.COLLECT_EXTRA)
     return no("bad_choice", "WOC-ABL-06", reason=f"{more} more are collected, out of {in_words(harvest(left))}")
 
 
@@ -146,11 +118,11 @@ def lay_waste(match: Match, location: str) -> None:
     """Make an island barren. Ships of all seats go to the reserve, their capital ships home, and their teleporters are lost. A mounted
     crystal stays (WOC-DIS-05, WOC-DIS-06, WOC-LIM-04)."""
     for seat in match.state["seats"]:
-        if FLAGSHIP in ships_at(match.state, seat, location) and location != HOME[seat]:
-            move_ships(match, seat, location, HOME[seat], {FLAGSHIP: 1}, "disaster")
+        if data.FLAGSHIP in ships_at(match.state, seat, location) and location != data.HOME[seat]:
+            move_ships(match, seat, location, data.HOME[seat], {data.FLAGSHIP: 1}, "disaster")
     for seat in match.state["seats"]:
         there = ships_at(match.state, seat, location)
-        struck = {ship: there[ship] for ship in SHIPS if ship in there and ship != FLAGSHIP}
+        struck = {ship: there[ship] for ship in data.SHIPS if ship in there and ship != data.FLAGSHIP}
         if struck:
             match.emit("ships_removed", seat=seat, at=location, ships=struck, reason="disaster")
     for seat in match.state["seats"]:
@@ -162,13 +134,13 @@ def lay_waste(match: Match, location: str) -> None:
 def forecast_offers(state: State, seat: Seat) -> list[Action]:
     """Return the draw of a disaster card, which with disasters comes before anything is collected (WOC-DIS-01)."""
     turn = state["turn"]
-    drawn = turn is None or turn["action"] != COLLECTING or turn["forecast_drawn"] or not option(state, "disasters")
+    drawn = turn is None or turn["action"] != data.COLLECTING or turn["forecast_drawn"] or not option(state, "disasters")
     return [] if drawn else [{"type": "forecast"}]
 
 
 def forecast_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """Return why no forecast card may be drawn, or None: one for each collect action, and only with disasters (WOC-DIS-01)."""
-    refusal = played_without(state, "disasters") or no_step(state, COLLECTING)
+    refusal = played_without(state, "disasters") or no_step(state, data.COLLECTING)
     if refusal is not None or not turn_of(state)["forecast_drawn"]:
         return refusal
     return no("already_done", "WOC-DIS-01", what="The forecast of a collect action")
@@ -177,19 +149,19 @@ def forecast_refusal(state: State, seat: Seat, action: Action) -> Refusal | None
 def forecast(match: Match, seat: Seat, action: Action) -> None:
     """Draw a disaster card from all of them. It names an island of the seat's continent, or takes a token off every island. Barren islands
     stay as they are (WOC-DIS-01, WOC-DIS-02, WOC-DIS-03, WOC-DIS-10, WOC-TRN-07, WOC-SET-10, WOC-CMP-08)."""
-    card = match.chance.pick(list(DISASTERS))
+    card = match.chance.pick(list(data.DISASTERS))
     match.emit("disaster_drawn", seat=seat, card=card)
-    island = STRUCK[seat].get(card)
+    island = data.STRUCK[seat].get(card)
     if island is None:
         cool_down(match)
-    elif match.state["marks"].get(island) not in (BARREN, FORECAST_TOKENS):
-        match.emit("island_marked", at=island, mark=FORECAST_TOKENS)
+    elif match.state["marks"].get(island) not in (data.BARREN, data.FORECAST_TOKENS):
+        match.emit("island_marked", at=island, mark=data.FORECAST_TOKENS)
 
 
 def cool_down(match: Match) -> None:
     """Take a token off every island with forecast tokens (WOC-DIS-03, WOC-DIS-09)."""
     marks = match.state["marks"]
-    for location in LOCATIONS:
+    for location in data.LOCATIONS:
         mark = marks.get(location)
         if isinstance(mark, int):
             match.emit("island_marked", at=location, mark=mark - 1 or None)
@@ -198,33 +170,33 @@ def cool_down(match: Match) -> None:
 def rebuild_offers(state: State, seat: Seat) -> list[Action]:
     """Return an action for every island of the seat's own continent that is barren (WOC-DIS-08)."""
     marks = state["marks"]
-    if not marks or not bonus_open(state, REBUILDING) or not option(state, "disasters"):
+    if not marks or not bonus_open(state, data.REBUILDING) or not option(state, "disasters"):
         return []
-    return [{"type": "rebuild", "at": location} for location in CONTINENT_OF[seat] if marks.get(location) == BARREN]
+    return [{"type": "rebuild", "at": location} for location in data.CONTINENT_OF[seat] if marks.get(location) == data.BARREN]
 
 
 def rebuild_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """Return why an island cannot be rebuilt, or None. It is barren, on the own continent, without an opponent's ship, and was laid waste
     in an earlier turn (WOC-DIS-08)."""
     at = action["at"]
-    refusal = played_without(state, "disasters") or no_bonus(state, REBUILDING)
+    refusal = played_without(state, "disasters") or no_bonus(state, data.REBUILDING)
     if refusal is not None:
         return refusal
-    if CONTINENT[at] != seat:
+    if data.CONTINENT[at] != seat:
         return no("not_your_continent", "WOC-DIS-08", at=at)
-    if state["marks"].get(at) != BARREN:
+    if state["marks"].get(at) != data.BARREN:
         return no("not_barren", "WOC-DIS-08", at=at)
     if at in turn_of(state)["laid_waste"]:
         return no("too_soon", "WOC-DIS-08", what=f"{at} was laid waste in this turn")
     others = occupants(state, at, seat)
     if others:
         return no("enemy_there", "WOC-DIS-08", at=at, seat=others[0])
-    return cannot_pay(state, seat, REBUILD_PRICE, "WOC-DIS-08")
+    return cannot_pay(state, seat, data.REBUILD_PRICE, "WOC-DIS-08")
 
 
 def rebuild(match: Match, seat: Seat, action: Action) -> None:
     """Make a barren island as it was before (WOC-DIS-08)."""
-    pay(match, seat, REBUILD_PRICE, "rebuild")
+    pay(match, seat, data.REBUILD_PRICE, "rebuild")
     match.emit("island_marked", at=action["at"], mark=None)
 
 
@@ -233,12 +205,14 @@ def rebuild(match: Match, seat: Seat, action: Action) -> None:
 
 def buy_card_offers(state: State, seat: Seat) -> list[Action]:
     """Return an action for every different card of the display that the seat can pay (WOC-PWR-01)."""
-    if not bonus_open(state, CARD_BUYING) or turn_of(state)["cards_bought"] >= CARDS_A_TURN:
+    if not bonus_open(state, data.CARD_BUYING) or turn_of(state)["cards_bought"] >= data.CARDS_A_TURN:
         return []
-    if len(state["players"][seat]["cards"]) >= HAND_LIMIT:
+    if len(state["players"][seat]["cards"]) >= data.HAND_LIMIT:
         return []
     return [
-        {"type": "buy_card", "card": card} for card in dict.fromkeys(state["power"]["display"]) if can_pay(state, seat, CARDS[card].cost)
+        {"type": "buy_card", "card": card}
+        for card in dict.fromkeys(state["power"]["display"])
+        if can_pay(state, seat, data.CARDS[card].cost)
     ]
 
 
@@ -246,27 +220,27 @@ def buy_card_refusal(state: State, seat: Seat, action: Action) -> Refusal | None
     """Return why a card cannot be bought, or None. It is on display and can be paid; no more than two are bought in a turn, or than the
     limit kept in hand (WOC-PWR-01, WOC-PWR-02)."""
     card = action["card"]
-    refusal = no_bonus(state, CARD_BUYING)
+    refusal = no_bonus(state, data.CARD_BUYING)
     if refusal is not None:
         return refusal
     display = state["power"]["display"]
     if card not in display:
         return no("card_not_there", "WOC-PWR-01", card=card, where="the display", there=", ".join(display) or "nothing")
-    if turn_of(state)["cards_bought"] >= CARDS_A_TURN:
-        return no("card_limit", "WOC-PWR-02", limit=CARDS_A_TURN)
-    if len(state["players"][seat]["cards"]) >= HAND_LIMIT:
-        return no("hand_full", "WOC-PWR-02", limit=HAND_LIMIT)
-    return cannot_pay(state, seat, CARDS[card].cost, "WOC-PWR-01")
+    if turn_of(state)["cards_bought"] >= data.CARDS_A_TURN:
+        return no("card_limit", "WOC-PWR-02", limit=data.CARDS_A_TURN)
+    if len(state["players"][seat]["cards"]) >= data.HAND_LIMIT:
+        return no("hand_full", "WOC-PWR-02", limit=data.HAND_LIMIT)
+    return cannot_pay(state, seat, data.CARDS[card].cost, "WOC-PWR-01")
 
 
 def buy_card(match: Match, seat: Seat, action: Action) -> None:
     """Move a card to the hand and replace it at once. An empty deck is renewed from the discard pile (WOC-PWR-01, WOC-PWR-02, WOC-PWR-03,
     WOC-PWR-07, WOC-TRN-08)."""
     card = action["card"]
-    pay(match, seat, CARDS[card].cost, "buy_card")
+    pay(match, seat, data.CARDS[card].cost, "buy_card")
     match.emit("card_bought", seat=seat, card=card)
     power = match.state["power"]
-    if len(power["display"]) < DISPLAY_SIZE:
+    if len(power["display"]) < data.DISPLAY_SIZE:
         if not power["deck"] and power["discard"]:
             match.emit("deck_reshuffled", deck=match.chance.shuffle(power["discard"]))
         deck = match.state["power"]["deck"]
@@ -274,12 +248,12 @@ def buy_card(match: Match, seat: Seat, action: Action) -> None:
             match.emit("card_revealed", card=deck[0])
 
 
-def price_of(state: State, ship: str, number: int) -> Counts:
+def price_of(state: State, ship: str, number: int) -> data.Counts:
     """Return the price of ships: so many times the price of one, less what is left of Lion's discount on the OC (WOC-BUY-01, WOC-ABL-07,
     WOC-PRV-11, WOC-CMP-06)."""
-    each = PRIVATEER_PRICE if ship == PRIVATEER else PRICE[ship]
+    each = data.PRIVATEER_PRICE if ship == data.PRIVATEER else data.PRICE[ship]
     price = {name: count * number for name, count in each.items()}
-    price[MONEY] -= min(price[MONEY], turn_of(state)["discount_left"])
+    price[data.MONEY] -= min(price[data.MONEY], turn_of(state)["discount_left"])
     return price
 
 
@@ -287,13 +261,13 @@ def buy_ships_offers(state: State, seat: Seat) -> list[Action]:
     """Return an action for every kind of ship and every location under control but the Isle, and for a privateer from the reserve to the
     home base (WOC-BUY-02, WOC-PRV-11)."""
     turn = state["turn"]
-    if turn is None or turn["action"] != BUYING:
+    if turn is None or turn["action"] != data.BUYING:
         return []
-    places = [location for location in controlled(state, seat) if location != ISLE]
-    kinds = [ship for ship in PRICE if can_pay(state, seat, price_of(state, ship, 1)) and reserve(state, seat, ship)]
+    places = [location for location in controlled(state, seat) if location != data.ISLE]
+    kinds = [ship for ship in data.PRICE if can_pay(state, seat, price_of(state, ship, 1)) and reserve(state, seat, ship)]
     offers: list[Action] = [{"type": "buy_ships", "ship": ship, "at": location} for ship in kinds for location in places]
-    if state["players"][seat]["privateer"] == RESERVE and option(state, "pirates"):
-        offers.append({"type": "buy_ships", "ship": PRIVATEER, "at": HOME[seat], "count": 1})
+    if state["players"][seat]["privateer"] == data.RESERVE and option(state, "pirates"):
+        offers.append({"type": "buy_ships", "ship": data.PRIVATEER, "at": data.HOME[seat], "count": 1})
     return offers
 
 
@@ -301,37 +275,37 @@ def buy_ships_refusal(state: State, seat: Seat, action: Action) -> Refusal | Non
     """Return why not one ship of a kind can be bought for a location, or None (WOC-BUY-01, WOC-BUY-02, WOC-BUY-03, WOC-BUY-04, WOC-PRV-11,
     WOC-LIM-03)."""
     ship, at = action["ship"], action["at"]
-    if ship == PRIVATEER:
+    if ship == data.PRIVATEER:
         return privateer_refusal(state, seat, at, action["count"])
-    refusal = no_step(state, BUYING)
+    refusal = no_step(state, data.BUYING)
     if refusal is not None:
         return refusal
     if not reserve(state, seat, ship):
         return no("reserve_empty", "WOC-BUY-03", ship=ship, wanted=1, left=0)
     if not controls(state, seat, at):
         return no("not_controlled", "WOC-BUY-02", at=at)
-    if at == ISLE:
+    if at == data.ISLE:
         return no("isle_closed", "WOC-BUY-02")
     return no_room(state, at, 1) or cannot_pay(state, seat, price_of(state, ship, 1), "WOC-BUY-01")
 
 
 def privateer_refusal(state: State, seat: Seat, at: str, number: int) -> Refusal | None:
     """Return why no privateer can be bought, or None. The only one comes from the reserve to the home base (WOC-PRV-11)."""
-    refusal = played_without(state, "pirates") or no_step(state, BUYING)
+    refusal = played_without(state, "pirates") or no_step(state, data.BUYING)
     if refusal is not None:
         return refusal
-    left = int(state["players"][seat]["privateer"] == RESERVE)
+    left = int(state["players"][seat]["privateer"] == data.RESERVE)
     if number > left:
-        return no("reserve_empty", "WOC-BUY-03", ship=PRIVATEER, wanted=number, left=left)
-    if at != HOME[seat]:
+        return no("reserve_empty", "WOC-BUY-03", ship=data.PRIVATEER, wanted=number, left=left)
+    if at != data.HOME[seat]:
         return no("not_controlled", "WOC-BUY-02", at=at)
-    return cannot_pay(state, seat, price_of(state, PRIVATEER, 1), "WOC-BUY-01")
+    return cannot_pay(state, seat, price_of(state, data.PRIVATEER, 1), "WOC-BUY-01")
 
 
 def buy_ships_ranges(state: State, seat: Seat, action: Action) -> Ranges:
     """Return how many ships may be bought: as many as reserve, room and money allow; one privateer (WOC-BUY-01, WOC-BUY-02, WOC-BUY-03)."""
     ship = action["ship"]
-    if ship == PRIVATEER:
+    if ship == data.PRIVATEER:
         return {}
     most = min(reserve(state, seat, ship), room(state, action["at"]))
     return {"count": [1, next((number for number in range(most, 1, -1) if can_pay(state, seat, price_of(state, ship, number))), 1)]}
@@ -355,10 +329,10 @@ def buy_ships(match: Match, seat: Seat, action: Action) -> None:
     ship, at, number = action["ship"], action["at"], action["count"]
     state = match.state
     price = price_of(state, ship, number)
-    discount = (PRIVATEER_PRICE if ship == PRIVATEER else PRICE[ship])[MONEY] * number - price[MONEY]
+    discount = (data.PRIVATEER_PRICE if ship == data.PRIVATEER else data.PRICE[ship])[data.MONEY] * number - price[data.MONEY]
     close_bonus(match, seat)
     pay(match, seat, price, "buy_ships")
-    if ship == PRIVATEER:
+    if ship == data.PRIVATEER:
         match.emit("privateer_moved", seat=seat, to=at)
     else:
         match.emit("ships_placed", seat=seat, at=at, ships={ship: number}, reason="buy")
@@ -413,11 +387,11 @@ def island_marked(state: State, event: Event, own: Own) -> None:
 
 def island_laid_waste(state: State, event: Event, own: Own) -> None:
     """An island is barren, and noted for this turn (WOC-DIS-08)."""
-    own(state, "marks")[event["at"]] = BARREN
+    own(state, "marks")[event["at"]] = data.BARREN
     own(own_turn(state, own), "laid_waste").append(event["at"])
 
 
-_MARK = nullable(whole(1, FORECAST_TOKENS, "forecast tokens on the island; null for none"))
+_MARK = nullable(whole(1, data.FORECAST_TOKENS, "forecast tokens on the island; null for none"))
 
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
     "discount_used": (discount_used, {"seat": SEAT, "left": whole(0, about="what is left of it, in OC")}),

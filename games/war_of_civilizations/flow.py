@@ -8,25 +8,7 @@ from games.documents import Document, Own, clone
 from games.kernel import Event, Fact, Seat
 from games.lifecycle import lifecycle
 from games.schema import Fields, described, either, ids, optional, whole
-from games.war_of_civilizations.data import (
-    ACTIONS_A_TURN,
-    ACTIONS_FOR_ALL_ISLANDS,
-    BLANK_ACTION,
-    BLANK_ISLE,
-    BLANK_TURN,
-    BUYING,
-    COUNTDOWN,
-    ELIMINATED,
-    EXPEDITION,
-    FLAGSHIP,
-    ISLE,
-    PLUNDERING,
-    SEATS,
-    SHIP_DISCOUNT,
-    SUPPLY,
-    TURN_PHASE,
-    Counts,
-)
+from games.war_of_civilizations import data
 from games.war_of_civilizations.document import Match, State
 from games.war_of_civilizations.state.control import controls, controls_continent
 from games.war_of_civilizations.state.fleets import ships_at
@@ -67,7 +49,7 @@ def active_seat(state: State) -> Seat:
 
 def to_turn(match: Match) -> None:
     """Let the active seat go on."""
-    pass_to(match, TURN_PHASE, [active_seat(match.state)])
+    pass_to(match, data.TURN_PHASE, [active_seat(match.state)])
 
 
 # ---------------------------------------------------------------- resources, crystals and ships
@@ -113,21 +95,21 @@ def take_control(match: Match, seat: Seat, at: str) -> None:
     for owner in state["seats"]:
         if owner != seat and at in state["players"][owner]["mounted"] and controls(state, seat, at):
             match.emit("crystal_captured", seat=seat, owner=owner, at=at)
-    if at == ISLE and isle_of(state)["holder"] != seat and FLAGSHIP in ships_at(state, seat, ISLE):
+    if at == data.ISLE and isle_of(state)["holder"] != seat and data.FLAGSHIP in ships_at(state, seat, data.ISLE):
         match.emit("isle_taken", seat=seat, round=state["round"])
 
 
 def lose_isle(match: Match, seat: Seat) -> None:
     """Take the Isle from its holder if its capital ship is not there any more. The countdown goes on (WOC-ISL-03, WOC-ISL-05)."""
     state = match.state
-    if isle_of(state)["holder"] == seat and FLAGSHIP not in ships_at(state, seat, ISLE):
+    if isle_of(state)["holder"] == seat and data.FLAGSHIP not in ships_at(state, seat, data.ISLE):
         match.emit("isle_lost", seat=seat)
 
 
-def start_countdown(match: Match, goal: str, ships: Counts) -> None:
+def start_countdown(match: Match, goal: str, ships: data.Counts) -> None:
     """Start the countdown when the first capital ship enters the Isle, even if it then loses the battle there (WOC-ISL-04, WOC-SET-05)."""
-    if goal == ISLE and FLAGSHIP in ships and match.state["countdown"] is None:
-        match.emit("countdown_set", value=COUNTDOWN)
+    if goal == data.ISLE and data.FLAGSHIP in ships and match.state["countdown"] is None:
+        match.emit("countdown_set", value=data.COUNTDOWN)
 
 
 # ---------------------------------------------------------------- active actions
@@ -139,13 +121,13 @@ def may_begin(state: State, seat: Seat) -> bool:
     turn = state["turn"]
     if turn is None:
         return False
-    left = ACTIONS_A_TURN + turn["extra_actions"] - turn["actions_used"]
-    return left > 0 or (left + ACTIONS_FOR_ALL_ISLANDS > 0 and controls_continent(state, seat))
+    left = data.ACTIONS_A_TURN + turn["extra_actions"] - turn["actions_used"]
+    return left > 0 or (left + data.ACTIONS_FOR_ALL_ISLANDS > 0 and controls_continent(state, seat))
 
 
 def begin_action(match: Match, seat: Seat, action: str) -> None:
     """Begin an active action. It counts as used from now on, and its bonus is open (WOC-TRN-03, WOC-TRN-05, WOC-TRN-06, WOC-ABL-07)."""
-    discount = ability(match.state, seat, SHIP_DISCOUNT) if action == BUYING else 0
+    discount = ability(match.state, seat, data.SHIP_DISCOUNT) if action == data.BUYING else 0
     match.emit("action_begun", seat=seat, action=action, **({"discount_left": discount} if discount else {}))
 
 
@@ -166,7 +148,7 @@ def end_action(match: Match) -> None:
 
 def start_turn(match: Match, seat: Seat) -> None:
     """Give a seat its turn (WOC-TRN-01)."""
-    match.emit("turn_started", seat=seat, phase=TURN_PHASE)
+    match.emit("turn_started", seat=seat, phase=data.TURN_PHASE)
 
 
 def start_round(match: Match, number: int) -> None:
@@ -227,7 +209,7 @@ def shift_ships(player: Document, source: str, goal: str, ships: Mapping[str, in
 
 def turn_started(state: State, event: Event, own: Own) -> None:
     """The turn record is blank, and no offer was made."""
-    state["turn"] = clone(BLANK_TURN)
+    state["turn"] = clone(data.BLANK_TURN)
     state["offers"] = 0
 
 
@@ -240,12 +222,12 @@ def put_out(state: State, seat: Seat, own: Own) -> None:
     """Put a seat out, for a fact: its pieces leave the board, and its cards go to the discard pile."""
     player = own_player(state, seat, own)
     own(own(state, "power"), "discard").extend(player["cards"])
-    player.update(clone(ELIMINATED))
+    player.update(clone(data.ELIMINATED))
 
 
 def seat_withdrawn(state: State, event: Event, own: Own) -> None:
     """Its pieces and goods leave the match, its cards go to the discard pile, its crystals, mounted ones too, to the supply."""
-    own(state, "crystals")[SUPPLY] += crystals_of(state, event["seat"])
+    own(state, "crystals")[data.SUPPLY] += crystals_of(state, event["seat"])
     put_out(state, event["seat"], own)
 
 
@@ -260,7 +242,7 @@ def match_ended(state: State, event: Event, own: Own) -> None:
 def action_begun(state: State, event: Event, own: Own) -> None:
     """An active action is under way, and its bonus is open."""
     turn = own_turn(state, own)
-    turn.update(clone(BLANK_ACTION))
+    turn.update(clone(data.BLANK_ACTION))
     turn["actions_used"] += 1
     turn["action"] = event["action"]
     turn["bonus_open"] = True
@@ -269,7 +251,7 @@ def action_begun(state: State, event: Event, own: Own) -> None:
 
 def action_ended(state: State, event: Event, own: Own) -> None:
     """The part of the turn record that belongs to the active action is blank again."""
-    own_turn(state, own).update(clone(BLANK_ACTION))
+    own_turn(state, own).update(clone(data.BLANK_ACTION))
 
 
 def bonus_closed(state: State, event: Event, own: Own) -> None:
@@ -332,12 +314,12 @@ def teleporter_withheld(state: State, event: Event, own: Own) -> None:
 
 def isle_taken(state: State, event: Event, own: Own) -> None:
     """The Isle has a holder, and the round is noted (WOC-ISL-02)."""
-    own(state, ISLE).update(holder=event["seat"], since=event["round"], full_rounds=0)
+    own(state, data.ISLE).update(holder=event["seat"], since=event["round"], full_rounds=0)
 
 
 def isle_lost(state: State, event: Event, own: Own) -> None:
     """The Isle has no holder."""
-    own(state, ISLE).update(BLANK_ISLE)
+    own(state, data.ISLE).update(data.BLANK_ISLE)
 
 
 def countdown_set(state: State, event: Event, own: Own) -> None:
@@ -347,16 +329,16 @@ def countdown_set(state: State, event: Event, own: Own) -> None:
 
 _MOVED = ids(["reinforce", "turned_back", "retreat", "upkeep", "disaster"], "why the ships move")
 _REMOVED = ids(["defeat", "ability", "disaster", "upkeep"], "why the ships leave the board")
-_PURSE = either(SEAT, ids([SUPPLY, ISLE, EXPEDITION], "the supply, the Isle, or the token of a lost expedition"))
-_GAINED = ("start", "collect", "convert", "card", *PLUNDERING, "spoils", "ransom")
+_PURSE = either(SEAT, ids([data.SUPPLY, data.ISLE, data.EXPEDITION], "the supply, the Isle, or the token of a lost expedition"))
+_GAINED = ("start", "collect", "convert", "card", *data.PLUNDERING, "spoils", "ransom")
 _PAID = ("rebuild", "buy_card", "buy_ships", "teleporter", "mount", "expedition", "bid", "hire", "upkeep")
 _CHANGED = ids([*_GAINED, *_PAID], "why the stock changes")
-_CRYSTALS = ids(["start", "expedition", "battle", "upgrade", "spoils", "ransom", ISLE, "isle_last"], "why crystals change hands")
+_CRYSTALS = ids(["start", "expedition", "battle", "upgrade", "spoils", "ransom", data.ISLE, "isle_last"], "why crystals change hands")
 WAY: Fields = {"seat": SEAT, "from": FROM, "to": TO, "ships": SHIP_MAP}
 
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
     **lifecycle(
-        SEATS,
+        data.SEATS,
         PHASES,
         REASONS,
         DOCUMENT,

@@ -4,23 +4,10 @@ from __future__ import annotations
 
 from games.kernel import Action, Seat
 from games.lifecycle import RESIGNED
+from games.war_of_civilizations import data
 from games.war_of_civilizations.actions import pass_on
 from games.war_of_civilizations.battle.record import other_seat
 from games.war_of_civilizations.battle.resolve import let_go
-from games.war_of_civilizations.data import (
-    BIDS_PHASE,
-    BLOCKADE_PHASE,
-    DEPLOY_PHASE,
-    FREE_SHIPS,
-    LANDINGS,
-    PIRATE,
-    PIRATE_PHASE,
-    RANSOM_PHASE,
-    REINFORCE_PHASE,
-    RETREAT_PHASE,
-    WEAKEST_FIRST,
-    Counts,
-)
 from games.war_of_civilizations.document import Match, State
 from games.war_of_civilizations.flow import end_action, end_turn, take_control, to_turn
 from games.war_of_civilizations.outcome import check_survivor
@@ -49,10 +36,10 @@ def leave(match: Match, seat: Seat) -> None:
         return
     if battle is not None and fights:
         foe = other_seat(battle, seat)
-        if foe != PIRATE and ships_at(match.state, foe, battle["at"]):
+        if foe != data.PIRATE and ships_at(match.state, foe, battle["at"]):
             take_control(match, foe, battle["at"])
     if state["active"] == seat:
-        (pass_on if state["phase"] == DEPLOY_PHASE else end_turn)(match, seat)
+        (pass_on if state["phase"] == data.DEPLOY_PHASE else end_turn)(match, seat)
     elif fights or blocks or bargains:
         if fights or blocks:
             end_action(match)
@@ -64,12 +51,16 @@ def default(state: State, seat: Seat) -> Action:
     brings no ship in, bids nothing, and saves its strongest ships (WOC-SKP-01, WOC-SKP-02, WOC-SKP-03, WOC-SKP-04, WOC-SKP-05,
     WOC-SKP-06)."""
     phase = state["phase"]
-    if phase == DEPLOY_PHASE:
-        return {"type": "deploy", "at": LANDINGS[seat][0], "ships": {ship: (number + 1) // 2 for ship, number in FREE_SHIPS.items()}}
-    if phase == PIRATE_PHASE:
+    if phase == data.DEPLOY_PHASE:
+        return {
+            "type": "deploy",
+            "at": data.LANDINGS[seat][0],
+            "ships": {ship: (number + 1) // 2 for ship, number in data.FREE_SHIPS.items()},
+        }
+    if phase == data.PIRATE_PHASE:
         hiring: Action = {"type": "hire_pirate"}
         return hiring if hire_refusal(state, seat, hiring) is None else {"type": "fight", "at": met(state)["at"]}
-    if phase == RETREAT_PHASE:
+    if phase == data.RETREAT_PHASE:
         return {"type": "retreat", "ships": _strongest(state, seat)}
     if phase in ANSWERS:
         return dict(ANSWERS[phase])
@@ -77,20 +68,20 @@ def default(state: State, seat: Seat) -> Action:
 
 
 ANSWERS: dict[str, Action] = {
-    BLOCKADE_PHASE: {"type": "yield"},
-    RANSOM_PHASE: {"type": "answer_ransom", "accept": False},
-    REINFORCE_PHASE: {"type": "ready"},
-    BIDS_PHASE: {"type": "bid", "ammo": 0, "cards": []},
+    data.BLOCKADE_PHASE: {"type": "yield"},
+    data.RANSOM_PHASE: {"type": "answer_ransom", "accept": False},
+    data.REINFORCE_PHASE: {"type": "ready"},
+    data.BIDS_PHASE: {"type": "bid", "ammo": 0, "cards": []},
 }
 
 
-def _strongest(state: State, seat: Seat) -> Counts:
+def _strongest(state: State, seat: Seat) -> data.Counts:
     """Return the strongest of the beaten ships, as many as go home, the capital ship among them (WOC-SKP-06)."""
     battle = battle_of(state)
     assert battle["retreat"] is not None, "a retreat was ordered"
     fleet, left = ships_at(state, seat, battle["at"]), battle["retreat"]["count"]
-    saved: Counts = {}
-    for ship in reversed(WEAKEST_FIRST):
+    saved: data.Counts = {}
+    for ship in reversed(data.WEAKEST_FIRST):
         number = min(fleet.get(ship, 0), left)
         left -= number
         if number:

@@ -8,25 +8,9 @@ from games.choices import Choice, Outside, Ranges
 from games.documents import Own
 from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, no
 from games.schema import Fields, counts, described, listing, nullable
+from games.war_of_civilizations import data
 from games.war_of_civilizations.battle.resolve import land
 from games.war_of_civilizations.checks import bonus_open, cannot_pay, cannot_take_ships, no_bonus, no_room, no_step
-from games.war_of_civilizations.data import (
-    BUILDING,
-    DOCKABLE,
-    EXTRA_STEPS,
-    FLAGSHIP,
-    HOME,
-    ISLE,
-    LOCATIONS,
-    MOVING,
-    PIRATE_PHASE,
-    PLACE,
-    REDISTRIBUTING,
-    RING,
-    TELEPORTER_PRICE,
-    TELEPORTERS,
-    Counts,
-)
 from games.war_of_civilizations.document import Match, State
 from games.war_of_civilizations.flow import WAY, count_ships, pass_to, pay, shift_ships, start_countdown, take_control
 from games.war_of_civilizations.state.control import controlled, controls, linked, points, trails
@@ -40,7 +24,7 @@ FURTHER = "a further step is made by ships that made the last, as long as steps 
 # ---------------------------------------------------------------- Move
 
 
-def movable(state: State, seat: Seat, source: str) -> Counts:
+def movable(state: State, seat: Seat, source: str) -> data.Counts:
     """Return the ships on a location that may make the next step: any for the first, then those that made the last one
     (WOC-MOV-01, WOC-ABL-03)."""
     mover = turn_of(state)["mover"]
@@ -62,11 +46,11 @@ def move_offers(state: State, seat: Seat) -> list[Action]:
     """Return an action from every location with ships that may go, to every other that is adjacent or linked and not under the seat's
     control (WOC-MOV-01, WOC-MOV-02)."""
     turn = state["turn"]
-    if turn is None or turn["action"] != MOVING:
+    if turn is None or turn["action"] != data.MOVING:
         return []
     mover = turn["mover"]
     fleets = state["players"][seat]["fleets"]
-    sources = sorted(fleets, key=PLACE.__getitem__) if mover is None else [mover["at"]]
+    sources = sorted(fleets, key=data.PLACE.__getitem__) if mover is None else [mover["at"]]
     own = set(controlled(state, seat))
     teleporters = points(state, seat)
     near = neighbours(state)
@@ -85,7 +69,7 @@ def move_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """Return why no ship at all can make a step, or None (WOC-MOV-01, WOC-MOV-02, WOC-MOV-03, WOC-MOV-04, WOC-MOV-08, WOC-PRV-07,
     WOC-ABL-03, WOC-TEL-07)."""
     source, goal = action["from"], action["to"]
-    refusal = no_step(state, MOVING)
+    refusal = no_step(state, data.MOVING)
     if refusal is not None:
         return refusal
     if not ships_at(state, seat, source):
@@ -103,7 +87,7 @@ def move_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     keeper = blocked_by(state, seat, goal)
     if keeper is not None:
         return no("blocked", "WOC-PRV-07", at=goal, seat=keeper)
-    if FLAGSHIP not in ships and needs_flagship(state, seat, source, goal):
+    if data.FLAGSHIP not in ships and needs_flagship(state, seat, source, goal):
         return no("capital_first", "WOC-MOV-03", to=goal)
     return no_room(state, goal, 1)
 
@@ -134,15 +118,15 @@ def move(match: Match, seat: Seat, action: Action) -> None:
     state = match.state
     turn = turn_of(state)
     last = turn["mover"]
-    left = ability(state, seat, EXTRA_STEPS) + turn["extra_steps"] if last is None else last["steps_left"] - 1
+    left = ability(state, seat, data.EXTRA_STEPS) + turn["extra_steps"] if last is None else last["steps_left"] - 1
     match.emit("step_made", seat=seat, **{"from": source}, to=goal, ships=ships, steps_left=left)
-    if goal in RING and not match.state["players"][seat]["entered_central"]:
+    if goal in data.RING and not match.state["players"][seat]["entered_central"]:
         match.emit("central_entered", seat=seat)
     start_countdown(match, goal, ships)
-    if match.state["players"][seat]["privateer"] == goal != HOME[seat]:
-        match.emit("privateer_moved", seat=seat, to=HOME[seat])
-    if goal in RING and match.state["apex"][goal]["pirate"]:
-        pass_to(match, PIRATE_PHASE, [seat])
+    if match.state["players"][seat]["privateer"] == goal != data.HOME[seat]:
+        match.emit("privateer_moved", seat=seat, to=data.HOME[seat])
+    if goal in data.RING and match.state["apex"][goal]["pirate"]:
+        pass_to(match, data.PIRATE_PHASE, [seat])
     else:
         land(match, seat, met=False)
 
@@ -150,7 +134,7 @@ def move(match: Match, seat: Seat, action: Action) -> None:
 # ---------------------------------------------------------------- Redistribute
 
 
-def at_rest(state: State, seat: Seat, source: str) -> Counts:
+def at_rest(state: State, seat: Seat, source: str) -> data.Counts:
     """Return the ships on a location that have not moved in this Redistribute (WOC-RED-03)."""
     there = ships_at(state, seat, source)
     turn = state["turn"]
@@ -175,7 +159,7 @@ def redistribute_choices(state: State, seat: Seat) -> list[Choice]:
     """Return the choices of the deed at once: the ships and the room of each location are counted once, and the choices from one location
     with the same room share their ranges."""
     turn = state["turn"]
-    if turn is None or turn["action"] != REDISTRIBUTING:
+    if turn is None or turn["action"] != data.REDISTRIBUTING:
         return []
     choices: list[Choice] = []
     for trail in usable(state, seat):
@@ -196,7 +180,7 @@ def redistribute_choices(state: State, seat: Seat) -> list[Choice]:
 def redistribute_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """Return why no ship at all can go along a trail, or None (WOC-RED-01, WOC-RED-02, WOC-RED-03, WOC-RED-04, WOC-RED-06)."""
     source, goal = action["from"], action["to"]
-    refusal = no_step(state, REDISTRIBUTING)
+    refusal = no_step(state, data.REDISTRIBUTING)
     if refusal is not None:
         return refusal
     if not any(at_rest(state, seat, source).values()):
@@ -227,7 +211,7 @@ def redistribute(match: Match, seat: Seat, action: Action) -> None:
         match.emit("trail_fixed", seat=seat, trail=list(trail))
     match.emit("ships_redistributed", seat=seat, **{"from": source}, to=goal, ships=ships)
     start_countdown(match, goal, ships)
-    if goal == ISLE:
+    if goal == data.ISLE:
         take_control(match, seat, goal)
 
 
@@ -236,21 +220,21 @@ def redistribute(match: Match, seat: Seat, action: Action) -> None:
 
 def tokens_on_mat(state: State, seat: Seat) -> int:
     """Return how many tokens a seat may place from its mat. Those lost in this turn do not count (WOC-TEL-01, WOC-TEL-10)."""
-    return TELEPORTERS - len(state["players"][seat]["teleporters"]) - turn_of(state)["teleporters_lost"]
+    return data.TELEPORTERS - len(state["players"][seat]["teleporters"]) - turn_of(state)["teleporters_lost"]
 
 
-def token_price(state: State) -> Counts:
+def token_price(state: State) -> data.Counts:
     """Return the price of the next token. The first of an action has the price for one and two, the second is free; the first is free with
     the card for it
     (WOC-TEL-02, WOC-TRN-08, WOC-PWR-30)."""
     turn = turn_of(state)
-    return {} if turn["teleporter_to"] or turn["free_teleporter"] else TELEPORTER_PRICE
+    return {} if turn["teleporter_to"] or turn["free_teleporter"] else data.TELEPORTER_PRICE
 
 
 def token_sources(state: State, seat: Seat) -> list[str | None]:
     """Return where the next token may come from: the mat (None), or a location where it was not placed in this action (WOC-TEL-05)."""
     placed = turn_of(state)["teleporter_to"]
-    if len(placed) >= TELEPORTERS:
+    if len(placed) >= data.TELEPORTERS:
         return []
     sources: list[str | None] = [None] if tokens_on_mat(state, seat) > 0 else []
     return sources + [token for token in state["players"][seat]["teleporters"] if token not in placed]
@@ -258,7 +242,7 @@ def token_sources(state: State, seat: Seat) -> list[str | None]:
 
 def build_offers(state: State, seat: Seat) -> list[Action]:
     """Return an action for every token and every dockable island on the board, if one can be paid for (WOC-TEL-03, WOC-TEL-04)."""
-    if not bonus_open(state, BUILDING) or not can_pay(state, seat, token_price(state)):
+    if not bonus_open(state, data.BUILDING) or not can_pay(state, seat, token_price(state)):
         return []
     own = set(controlled(state, seat))
     tokens = state["players"][seat]["teleporters"]
@@ -268,8 +252,8 @@ def build_offers(state: State, seat: Seat) -> list[Action]:
         anchored = any(token in own for token in tokens if token != source)
         offers += [
             {"type": "build_teleporter", "from": source, "to": goal}
-            for goal in LOCATIONS
-            if goal in DOCKABLE and goal in board and (anchored or goal in own) and goal not in state["covered"] and goal not in tokens
+            for goal in data.LOCATIONS
+            if goal in data.DOCKABLE and goal in board and (anchored or goal in own) and goal not in state["covered"] and goal not in tokens
         ]
     return offers
 
@@ -278,13 +262,13 @@ def build_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """Return why no teleporter can be built like this, or None (WOC-TEL-01, WOC-TEL-02, WOC-TEL-03, WOC-TEL-04, WOC-TEL-05, WOC-TEL-10,
     WOC-MAP-03, WOC-MAP-10)."""
     source, goal = action["from"], action["to"]
-    refusal = no_bonus(state, BUILDING)
+    refusal = no_bonus(state, data.BUILDING)
     if refusal is not None:
         return refusal
     tokens = state["players"][seat]["teleporters"]
     if source not in token_sources(state, seat):
         return no("no_teleporter", "WOC-TEL-05", source=source or "the mat")
-    if goal not in DOCKABLE or goal in state["covered"]:
+    if goal not in data.DOCKABLE or goal in state["covered"]:
         return no("not_dockable", "WOC-TEL-03", at=goal)
     if goal in tokens:
         return no("already_there", "WOC-TEL-05", what="A teleporter of yours", at=goal)

@@ -6,19 +6,10 @@ from collections.abc import Callable, Mapping
 
 from games.kernel import Action, Deed, Refusal, no
 from games.lifecycle import OVER, ROUND_END, SETUP
+from games.war_of_civilizations import data
 from games.war_of_civilizations.actions import BEGIN, DEPLOY, DISCARD_CARD, END_ACTION, END_ROUND, END_TURN, PLAY_CARD, SET_UP, misplaced
 from games.war_of_civilizations.battle.deeds import BID, READY, REINFORCE, RETREAT, USE_ABILITY
 from games.war_of_civilizations.crystals import CONVERT, CONVERT_TO_POWDER, DISMOUNT, MOUNT, UPGRADE, misconverted
-from games.war_of_civilizations.data import (
-    BIDS_PHASE,
-    BLOCKADE_PHASE,
-    DEPLOY_PHASE,
-    PIRATE_PHASE,
-    RANSOM_PHASE,
-    REINFORCE_PHASE,
-    RETREAT_PHASE,
-    TURN_PHASE,
-)
 from games.war_of_civilizations.document import State
 from games.war_of_civilizations.economy import BUY_CARD, BUY_SHIPS, COLLECT, FORECAST, REBUILD
 from games.war_of_civilizations.movement import BUILD_TELEPORTER, MOVE, REDISTRIBUTE
@@ -36,8 +27,8 @@ from games.war_of_civilizations.state.map import in_play
 
 PHASES: Mapping[str, Mapping[str, Deed]] = {
     SETUP: {"advance": SET_UP},
-    DEPLOY_PHASE: {"deploy": DEPLOY},
-    TURN_PHASE: {
+    data.DEPLOY_PHASE: {"deploy": DEPLOY},
+    data.TURN_PHASE: {
         "begin": BEGIN,
         "forecast": FORECAST,
         "collect": COLLECT,
@@ -59,12 +50,12 @@ PHASES: Mapping[str, Mapping[str, Deed]] = {
         "end_action": END_ACTION,
         "end_turn": END_TURN,
     },
-    PIRATE_PHASE: {"fight": FIGHT_PIRATE, "hire_pirate": HIRE_PIRATE, "upgrade_ability": UPGRADE},
-    BLOCKADE_PHASE: {"fight": FIGHT_ARRIVAL, "offer_ransom": OFFER_RANSOM, "yield": YIELD, "upgrade_ability": UPGRADE},
-    RANSOM_PHASE: {"answer_ransom": ANSWER_RANSOM},
-    REINFORCE_PHASE: {"redistribute": REINFORCE, "ready": READY, "upgrade_ability": UPGRADE},
-    BIDS_PHASE: {"bid": BID, "convert": CONVERT_TO_POWDER, "use_ability": USE_ABILITY, "upgrade_ability": UPGRADE},
-    RETREAT_PHASE: {"retreat": RETREAT},
+    data.PIRATE_PHASE: {"fight": FIGHT_PIRATE, "hire_pirate": HIRE_PIRATE, "upgrade_ability": UPGRADE},
+    data.BLOCKADE_PHASE: {"fight": FIGHT_ARRIVAL, "offer_ransom": OFFER_RANSOM, "yield": YIELD, "upgrade_ability": UPGRADE},
+    data.RANSOM_PHASE: {"answer_ransom": ANSWER_RANSOM},
+    data.REINFORCE_PHASE: {"redistribute": REINFORCE, "ready": READY, "upgrade_ability": UPGRADE},
+    data.BIDS_PHASE: {"bid": BID, "convert": CONVERT_TO_POWDER, "use_ability": USE_ABILITY, "upgrade_ability": UPGRADE},
+    data.RETREAT_PHASE: {"retreat": RETREAT},
     ROUND_END: {"advance": END_ROUND},
     OVER: {},
 }

@@ -9,33 +9,16 @@ from games.choices import Outside, Ranges
 from games.documents import Own
 from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, no, only
 from games.schema import Fields, counts, flag, ids, optional, text
+from games.war_of_civilizations import data
 from games.war_of_civilizations.battle.resolve import land, start_battle
 from games.war_of_civilizations.checks import cannot_pay, no_step, played_without
-from games.war_of_civilizations.data import (
-    ATTACKER,
-    BLOCKADE_PHASE,
-    DOCKABLE,
-    FLAGSHIP,
-    HOME,
-    MOVING,
-    NOTE_LENGTH,
-    OFFERS_A_MOMENT,
-    PIRATE,
-    PLACE,
-    PRIVATEER,
-    PRIVATEER_PRICE,
-    RANSOM_PHASE,
-    RESERVE,
-    RESOURCES,
-    Counts,
-)
 from games.war_of_civilizations.document import Blockade, Match, Mover, State
 from games.war_of_civilizations.flow import change_resources, close_bonus, end_action, move_crystals, pass_to, pay, to_turn
 from games.war_of_civilizations.state.fleets import foreign_privateer, hostages, occupants, ships_at
 from games.war_of_civilizations.state.records import blockade_of, goods, option, own_player, own_turn, turn_of
 from games.war_of_civilizations.state.shape import BLOCKADE_START, GOODS, LOCATION, NOTE, RANSOM_OFFERED, SEAT
 
-_GOODS = (*RESOURCES, "crystals")
+_GOODS = (*data.RESOURCES, "crystals")
 LEFT = "left"
 
 # ---------------------------------------------------------------- meeting a pirate
@@ -64,7 +47,7 @@ def _elsewhere(at: str, meant: str) -> Refusal | None:
 
 def fight_pirate(match: Match, seat: Seat, action: Action) -> None:
     """Attack the pirate (WOC-PIR-01, WOC-PIR-02)."""
-    start_battle(match, action["at"], PIRATE, seat, PIRATE, origin=met(match.state)["from"])
+    start_battle(match, action["at"], data.PIRATE, seat, data.PIRATE, origin=met(match.state)["from"])
 
 
 def hire_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
@@ -75,14 +58,14 @@ def hire_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
         return refusal
     if state["players"][seat]["privateer"] is not None:
         return no("privateer_limit", "WOC-PIR-04")
-    return cannot_pay(state, seat, PRIVATEER_PRICE, "WOC-PIR-04")
+    return cannot_pay(state, seat, data.PRIVATEER_PRICE, "WOC-PIR-04")
 
 
 def hire(match: Match, seat: Seat, action: Action) -> None:
     """Make the pirate the seat's privateer on its home base, and explore the island (WOC-PIR-04, WOC-PIR-05)."""
-    pay(match, seat, PRIVATEER_PRICE, "hire")
+    pay(match, seat, data.PRIVATEER_PRICE, "hire")
     match.emit("pirate_removed", apex=met(match.state)["at"], reason="hired")
-    match.emit("privateer_moved", seat=seat, to=HOME[seat])
+    match.emit("privateer_moved", seat=seat, to=data.HOME[seat])
     land(match, seat, met=True)
 
 
@@ -94,40 +77,40 @@ def privateer_offers(state: State, seat: Seat) -> list[Action]:
     where, turn = state["players"][seat]["privateer"], state["turn"]
     if (
         turn is None
-        or where in (None, RESERVE)
-        or turn["action"] != MOVING
+        or where in (None, data.RESERVE)
+        or turn["action"] != data.MOVING
         or turn["privateer_used"]
         or turn["mover"]
         or not option(state, "pirates")
     ):
         return []
-    if where != HOME[seat]:
-        return [{"type": "move_privateer", "to": HOME[seat]}]
+    if where != data.HOME[seat]:
+        return [{"type": "move_privateer", "to": data.HOME[seat]}]
     players = state["players"]
-    goals = {location for other in state["seats"] if other != seat for location in players[other]["fleets"] if location in DOCKABLE}
-    return [{"type": "move_privateer", "to": location} for location in sorted(goals, key=PLACE.__getitem__)]
+    goals = {location for other in state["seats"] if other != seat for location in players[other]["fleets"] if location in data.DOCKABLE}
+    return [{"type": "move_privateer", "to": location} for location in sorted(goals, key=data.PLACE.__getitem__)]
 
 
 def privateer_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """Return why the privateer cannot go there, or None (WOC-PRV-02, WOC-PRV-03, WOC-PRV-04)."""
     goal, turn, where = action["to"], turn_of(state), state["players"][seat]["privateer"]
-    refusal = played_without(state, "pirates") or no_step(state, MOVING) or _stepped(state)
+    refusal = played_without(state, "pirates") or no_step(state, data.MOVING) or _stepped(state)
     if refusal is not None:
         return refusal
-    if where is None or where == RESERVE:
+    if where is None or where == data.RESERVE:
         return no("no_privateer", "WOC-PRV-02", reason="you have none on the board")
     if turn["privateer_used"]:
         return no("already_done", "WOC-PRV-04", what="Moving a privateer in a turn")
-    if where != HOME[seat]:
-        return None if goal == HOME[seat] else no("not_connected", "WOC-PRV-04", at=where, to=goal)
-    if goal not in DOCKABLE or goal in state["covered"]:
+    if where != data.HOME[seat]:
+        return None if goal == data.HOME[seat] else no("not_connected", "WOC-PRV-04", at=where, to=goal)
+    if goal not in data.DOCKABLE or goal in state["covered"]:
         return no("not_dockable", "WOC-PRV-02", at=goal)
     others = occupants(state, goal, seat)
     if not others:
         return no("no_target", "WOC-PRV-02", at=goal)
     if foreign_privateer(state, seat, goal) is not None:
         return no("already_there", "WOC-PRV-03", what="Another privateer", at=goal)
-    if any(FLAGSHIP in ships_at(state, other, goal) for other in others):
+    if any(data.FLAGSHIP in ships_at(state, other, goal) for other in others):
         return no("capital_there", "WOC-PRV-03", at=goal)
     return None
 
@@ -143,13 +126,13 @@ def move_privateer(match: Match, seat: Seat, action: Action) -> None:
     WOC-PRV-06, WOC-RAN-04, WOC-TRN-10)."""
     goal = action["to"]
     match.emit("privateer_sent", seat=seat, to=goal)
-    if goal == HOME[seat]:
+    if goal == data.HOME[seat]:
         end_action(match)
         to_turn(match)
         return
     occupant = occupants(match.state, goal, seat)[0]
     match.emit("blockade_started", at=goal, owner=seat, occupant=occupant)
-    pass_to(match, BLOCKADE_PHASE, [occupant])
+    pass_to(match, data.BLOCKADE_PHASE, [occupant])
 
 
 # ---------------------------------------------------------------- fighting a privateer
@@ -167,13 +150,13 @@ def fight_arrival_refusal(state: State, seat: Seat, action: Action) -> Refusal |
 
 def fight_arrival(match: Match, seat: Seat, action: Action) -> None:
     """Fight the privateer with the ships on the island. The privateer attacks (WOC-PRV-06, WOC-PRV-08, WOC-PRV-09)."""
-    start_battle(match, action["at"], PRIVATEER, blockade_of(match.state)["owner"], seat, privateer=ATTACKER)
+    start_battle(match, action["at"], data.PRIVATEER, blockade_of(match.state)["owner"], seat, privateer=data.ATTACKER)
 
 
 def fight_offers(state: State, seat: Seat) -> list[Action]:
     """Return a fight with every privateer that keeps hostages of the seat, as the first step of a Move (WOC-PRV-10)."""
     turn = state["turn"]
-    if turn is None or turn["action"] != MOVING or turn["mover"] is not None or not option(state, "pirates"):
+    if turn is None or turn["action"] != data.MOVING or turn["mover"] is not None or not option(state, "pirates"):
         return []
     return [{"type": "fight", "at": location} for location in hostages(state, seat)]
 
@@ -182,7 +165,7 @@ def fight_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """Return why a privateer cannot be fought, or None. It can in a Move, before any step, where it keeps ships of the seat
     (WOC-PRV-10)."""
     at = action["at"]
-    refusal = played_without(state, "pirates") or no_step(state, MOVING)
+    refusal = played_without(state, "pirates") or no_step(state, data.MOVING)
     return refusal or no_hostages(state, seat, at) or _stepped(state)
 
 
@@ -200,7 +183,7 @@ def fight(match: Match, seat: Seat, action: Action) -> None:
     owner = foreign_privateer(match.state, seat, at)
     assert owner is not None, "a fight is only begun with a privateer"
     close_bonus(match, seat)
-    start_battle(match, at, PRIVATEER, owner, seat, privateer=ATTACKER, captive=ships_at(match.state, seat, at))
+    start_battle(match, at, data.PRIVATEER, owner, seat, privateer=data.ATTACKER, captive=ships_at(match.state, seat, at))
 
 
 def yield_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
@@ -218,7 +201,7 @@ def give_way(match: Match, seat: Seat, action: Action) -> None:
 # ---------------------------------------------------------------- ransom
 
 
-def wealth(state: State, seat: Seat) -> Counts:
+def wealth(state: State, seat: Seat) -> data.Counts:
     """Return what a seat can offer (WOC-RAN-02)."""
     stock = goods(state["players"][seat])
     return {name: stock[name] for name in _GOODS if stock[name]}
@@ -226,7 +209,7 @@ def wealth(state: State, seat: Seat) -> Counts:
 
 def ransom_offers(state: State, seat: Seat) -> list[Action]:
     """Return an offer for each island where ships of the seat are kept, as long as it may still offer (WOC-RAN-01, WOC-RAN-04)."""
-    if not option(state, "pirates") or state["offers"] >= OFFERS_A_MOMENT:
+    if not option(state, "pirates") or state["offers"] >= data.OFFERS_A_MOMENT:
         return []
     blockade = state["blockade"]
     places = hostages(state, seat) if blockade is None else [blockade["at"]]
@@ -243,8 +226,8 @@ def ransom_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     refusal = refusal or (no_hostages(state, seat, at) if blockade is None else _elsewhere(at, blockade["at"]))
     if refusal is not None:
         return refusal
-    if state["offers"] >= OFFERS_A_MOMENT:
-        return no("offer_limit", "WOC-RAN-04", limit=OFFERS_A_MOMENT)
+    if state["offers"] >= data.OFFERS_A_MOMENT:
+        return no("offer_limit", "WOC-RAN-04", limit=data.OFFERS_A_MOMENT)
     return None if wealth(state, seat) else cannot_pay(state, seat, action["offer"], "WOC-RAN-02")
 
 
@@ -274,7 +257,7 @@ def offer_ransom(match: Match, seat: Seat, action: Action) -> None:
         offer=action["offer"],
         note=action.get("note"),
     )
-    pass_to(match, RANSOM_PHASE, [owner])
+    pass_to(match, data.RANSOM_PHASE, [owner])
 
 
 def answer_offers(state: State, seat: Seat) -> list[Action]:
@@ -298,13 +281,13 @@ def answer_ransom(match: Match, seat: Seat, action: Action) -> None:
         if blockade is None:
             to_turn(match)
         else:
-            pass_to(match, BLOCKADE_PHASE, [payer])
+            pass_to(match, data.BLOCKADE_PHASE, [payer])
         return
-    given = {name: offer[name] for name in RESOURCES if name in offer}
+    given = {name: offer[name] for name in data.RESOURCES if name in offer}
     pay(match, payer, given, "ransom")
     change_resources(match, seat, given, "ransom")
     move_crystals(match, payer, seat, offer.get("crystals", 0), "ransom")
-    match.emit("privateer_moved", seat=seat, to=HOME[seat])
+    match.emit("privateer_moved", seat=seat, to=data.HOME[seat])
     if blockade is not None:
         match.emit("blockade_ended", at=blockade["at"], result="ransom")
         end_action(match)
@@ -374,7 +357,7 @@ FACTS: Mapping[str, tuple[Fact, Fields]] = {
 
 # ---------------------------------------------------------------- deeds
 
-_NOTE = optional(text(about="free text for the other seat; it binds nobody", longest=NOTE_LENGTH))
+_NOTE = optional(text(about="free text for the other seat; it binds nobody", longest=data.NOTE_LENGTH))
 FIGHT_PIRATE = Deed({"at": LOCATION}, fight_pirate_offers, fight_pirate_refusal, fight_pirate)
 HIRE_PIRATE = Deed({}, only("hire_pirate"), hire_refusal, hire)
 MOVE_PRIVATEER = Deed({"to": LOCATION}, privateer_offers, privateer_refusal, move_privateer)

@@ -10,38 +10,14 @@ from typing import Any
 from games.kernel import Seat
 from games.picture import picture
 from games.scene import Area, Card, Detail, Hand, Link, Mark, Panel, Piece, Place, Scene, Track, spread
-from games.war_of_civilizations import telling
-from games.war_of_civilizations.data import (
-    BARREN,
-    BESIDE,
-    CAPACITY,
-    CARD_WORDS,
-    CARDS,
-    CONTINENT_OF,
-    COUNTDOWN,
-    CRYSTALS,
-    EXPEDITIONS,
-    FOLDER,
-    HOME,
-    ISLE,
-    MAX_LEVEL,
-    NORTH,
-    PIRATE,
-    PRIVATEER,
-    RESERVE,
-    RESOURCES,
-    RING,
-    ROUNDS_TO_WIN,
-    SHIPS,
-    YIELDS,
-)
+from games.war_of_civilizations import data, telling
 from games.war_of_civilizations.outcome import scores
 from games.war_of_civilizations.sight import View
 from games.war_of_civilizations.state.control import occupied
 from games.war_of_civilizations.state.fleets import fleet_strength, reserve
 from games.war_of_civilizations.state.records import crystals_of, option
 
-LOOK = picture(FOLDER)
+LOOK = picture(data.FOLDER)
 MAP: Mapping[str, Any] = LOOK.map
 MARGIN: float = MAP["margin"]
 HEART = "heart"  # the kind of place that is in the middle
@@ -52,7 +28,7 @@ def scene(view: View) -> Scene:
     places = [_now(place, view) for place in _chart(tuple(view["attached"].items()), tuple(view["seats"]), tuple(view["covered"]))]
     drawn = {place.id for place in places}
     holders = {location: seat for seat in view["seats"] for location in occupied(view, seat)}
-    holders = {**holders, ISLE: view[ISLE]["holder"]}
+    holders = {**holders, data.ISLE: view[data.ISLE]["holder"]}
     outcome = view["outcome"]
     return Scene(
         title=LOOK.word(view["game"]),
@@ -62,8 +38,8 @@ def scene(view: View) -> Scene:
         pieces=tuple(_pieces(view)),
         marks=tuple([mark for mark in _marks(view) if mark.place in drawn]),
         links=(
-            *[Link(one, other) for one in sorted(drawn) for other in BESIDE[one] if one < other and other in drawn],
-            *[Link(NORTH[seat], island) for seat, island in view["attached"].items() if seat in view["seats"]],
+            *[Link(one, other) for one in sorted(drawn) for other in data.BESIDE[one] if one < other and other in drawn],
+            *[Link(data.NORTH[seat], island) for seat, island in view["attached"].items() if seat in view["seats"]],
             *_attack(view),
         ),
         tracks=tuple(_tracks(view)),
@@ -77,22 +53,24 @@ def scene(view: View) -> Scene:
 @functools.lru_cache(maxsize=64)
 def _chart(attached: tuple[tuple[Seat, str], ...], seats: tuple[Seat, ...], covered: tuple[str, ...]) -> tuple[Place, ...]:
     """Return the map: the Isle of Myth, the ring of apex islands, and at each the sector of a clan (WOC-MAP-06, WOC-MAP-07, WOC-MAP-09)."""
-    found = [_island(ISLE, HEART, 0, 0, 0)]
-    for number, island in enumerate(RING):
+    found = [_island(data.ISLE, HEART, 0, 0, 0)]
+    for number, island in enumerate(data.RING):
         if island not in covered:
             found.append(_island(island, "apex", MAP["ring"], 0, _angle(number)))
     for seat, island in attached:
         if seat in seats:
-            for location in CONTINENT_OF[seat]:
+            for location in data.CONTINENT_OF[seat]:
                 out, aside = MAP["islands"][location.removeprefix(f"{seat}_")]
                 found.append(
-                    _island(location, "home" if location == HOME[seat] else "island", out, aside, _angle(RING.index(island)), seat)
+                    _island(
+                        location, "home" if location == data.HOME[seat] else "island", out, aside, _angle(data.RING.index(island)), seat
+                    )
                 )
     return tuple(found)
 
 
 def _angle(number: int) -> float:
-    return math.radians(MAP["first_angle"] + 360 / len(RING) * number)
+    return math.radians(MAP["first_angle"] + 360 / len(data.RING) * number)
 
 
 def _island(id: str, kind: str, out: float, aside: float, angle: float, seat: Seat | None = None) -> Place:
@@ -109,10 +87,10 @@ def _island(id: str, kind: str, out: float, aside: float, angle: float, seat: Se
         x=round(x, 1),
         y=round(y, 1),
         turn=round(x * 7 + y * 3) % 360,
-        label=LOOK.crests[seat].name if seat is not None and id == HOME[seat] else short,
+        label=LOOK.crests[seat].name if seat is not None and id == data.HOME[seat] else short,
         glyph=MAP["glyphs"].get(kind, ""),
         head=MAP["heads"][kind],
-        notes=tuple([(name, number) for name, number in YIELDS[id].items()]) if kind != HEART else (),
+        notes=tuple([(name, number) for name, number in data.YIELDS[id].items()]) if kind != HEART else (),
     )
 
 
@@ -124,15 +102,15 @@ def _disc(place: Place) -> Area:
 def _now(place: Place, view: View) -> Place:
     """Return a place with how many ships are there of how many may be, and waste land in its colour (WOC-DIS-07)."""
     ships = sum([sum(player["fleets"].get(place.id, {}).values()) for player in view["players"].values()])
-    badge = f"{ships}/{CAPACITY[place.id]}" if ships and place.id != ISLE else ""
-    return place._replace(badge=badge, ground=BARREN if view["marks"].get(place.id) == BARREN else place.ground)
+    badge = f"{ships}/{data.CAPACITY[place.id]}" if ships and place.id != data.ISLE else ""
+    return place._replace(badge=badge, ground=data.BARREN if view["marks"].get(place.id) == data.BARREN else place.ground)
 
 
 def _pieces(view: View) -> Iterator[Piece]:
     """Yield the ships of every fleet, the strongest first."""
     for seat in view["seats"]:
         for location, fleet in sorted(view["players"][seat]["fleets"].items()):
-            for ship in SHIPS:
+            for ship in data.SHIPS:
                 if fleet.get(ship):
                     yield Piece(f"{seat}_{ship}_{location}", LOOK.word(ship), location, ship, seat, fleet[ship])
 
@@ -145,19 +123,19 @@ def _marks(view: View) -> Iterator[Mark]:
             yield Mark(f"teleporter_{location}", f"{name} teleporter", location, "teleporter", ground)
         for location in sorted(player["mounted"]):
             yield Mark(f"crystal_{location}", f"{name} mounted crystal", location, "crystal", "crystal")
-        if player["privateer"] not in (None, RESERVE):
-            yield Mark(f"privateer_{seat}", f"{name} privateer", player["privateer"], PIRATE, ground)
+        if player["privateer"] not in (None, data.RESERVE):
+            yield Mark(f"privateer_{seat}", f"{name} privateer", player["privateer"], data.PIRATE, ground)
     for location, mark in sorted(view["marks"].items()):
-        text = "" if mark == BARREN else str(mark)
-        yield Mark(f"mark_{location}", BARREN if mark == BARREN else "storm forecast", location, "storm", "storm", text)
-    for island in RING:
+        text = "" if mark == data.BARREN else str(mark)
+        yield Mark(f"mark_{location}", data.BARREN if mark == data.BARREN else "storm forecast", location, "storm", "storm", text)
+    for island in data.RING:
         here = view["apex"][island]
         if here["pirate"]:
-            yield Mark(f"pirate_{island}", "pirate", island, PIRATE, PIRATE)
+            yield Mark(f"pirate_{island}", "pirate", island, data.PIRATE, data.PIRATE)
         if not here["explored"]:
-            price = "?" if here["expedition"] is None else _price(EXPEDITIONS[here["expedition"]])
+            price = "?" if here["expedition"] is None else _price(data.EXPEDITIONS[here["expedition"]])
             yield Mark(f"token_{island}", "lost expedition", island, "chest", "token", price)
-    yield Mark("isle_crystals", "crystals", ISLE, "crystal", "crystal", str(view["crystals"][ISLE]))
+    yield Mark("isle_crystals", "crystals", data.ISLE, "crystal", "crystal", str(view["crystals"][data.ISLE]))
     if view["battle"] is not None:
         yield Mark("battle", "battle", view["battle"]["at"], "battle", "accent")
 
@@ -174,31 +152,31 @@ def _attack(view: View) -> Iterator[Link]:
 
 def _tracks(view: View) -> Iterator[Track]:
     """Yield the counters that lead to the end of the match (WOC-RND-09, WOC-RND-10)."""
-    isle = view[ISLE]
+    isle = view[data.ISLE]
     if isle["holder"] is not None:
         name = f"{LOOK.crests[isle['holder']].name} holds the Isle"
-        yield Track("isle_held", name, isle["full_rounds"], ROUNDS_TO_WIN, LOOK.crests[isle["holder"]].ground)
+        yield Track("isle_held", name, isle["full_rounds"], data.ROUNDS_TO_WIN, LOOK.crests[isle["holder"]].ground)
     if view["countdown"] is not None:
-        yield Track("countdown", LOOK.word("countdown"), view["countdown"], COUNTDOWN, "accent")
+        yield Track("countdown", LOOK.word("countdown"), view["countdown"], data.COUNTDOWN, "accent")
     yield Track("round", LOOK.word("round"), view["round"], option(view, "round_limit"), "token")
-    yield Track("supply", LOOK.word("supply"), view["crystals"]["supply"], CRYSTALS, "crystal")
+    yield Track("supply", LOOK.word("supply"), view["crystals"]["supply"], data.CRYSTALS, "crystal")
 
 
 def _seat(view: View, seat: Seat) -> Panel:
     """Return the panel of a seat. Hands are open to all (WOC-GEN-05)."""
     player, outcome, totals = view["players"][seat], view["outcome"], scores(view)
     mounted = len(player["mounted"])
-    left = [(str(number), ship) for ship in SHIPS if (number := reserve(view, seat, ship))]
-    left += [(LOOK.word(PRIVATEER), PIRATE)] if player["privateer"] == RESERVE else []
+    left = [(str(number), ship) for ship in data.SHIPS if (number := reserve(view, seat, ship))]
+    left += [(LOOK.word(data.PRIVATEER), data.PIRATE)] if player["privateer"] == data.RESERVE else []
     details = [
-        *[Detail(LOOK.word(name), str(player[name]), name) for name in RESOURCES],
-        Detail("ability", f"{player['ability']} / {MAX_LEVEL}"),
+        *[Detail(LOOK.word(name), str(player[name]), name) for name in data.RESOURCES],
+        Detail("ability", f"{player['ability']} / {data.MAX_LEVEL}"),
         Detail("strength", str(sum([fleet_strength(fleet) for fleet in player["fleets"].values()]))),
         *([Detail("mounted", str(mounted), "crystal")] if mounted else []),
         *[Detail("" if place else "reserve", value, glyph) for place, (value, glyph) in enumerate(left)],
     ]
     best = max(totals.values())
-    holder = view[ISLE]["holder"]
+    holder = view[data.ISLE]["holder"]
     return Panel(
         id=seat,
         name=LOOK.crests[seat].name,
@@ -213,9 +191,9 @@ def _seat(view: View, seat: Seat) -> Panel:
 
 
 def _card(card: str) -> Card:
-    name, text = CARD_WORDS[card]
-    cost = CARDS[card].cost
-    return Card(card, name, f"card_{CARDS[card].moment}", f"card_{CARDS[card].moment}", _price(cost), (text,))
+    name, text = data.CARD_WORDS[card]
+    cost = data.CARDS[card].cost
+    return Card(card, name, f"card_{data.CARDS[card].moment}", f"card_{data.CARDS[card].moment}", _price(cost), (text,))
 
 
 def _common(view: View) -> Panel:
@@ -234,11 +212,11 @@ def _common(view: View) -> Panel:
 def _deck(deck: Any) -> Iterator[str]:
     """Yield the deck, which an auditor sees."""
     if not isinstance(deck, int) and deck:
-        yield f"Deck, top first: {', '.join([CARD_WORDS[card][0] for card in deck])}."
+        yield f"Deck, top first: {', '.join([data.CARD_WORDS[card][0] for card in deck])}."
 
 
 def _place(location: str) -> str:
-    for seat, islands in CONTINENT_OF.items():
+    for seat, islands in data.CONTINENT_OF.items():
         if location in islands:
             return f"{LOOK.crests[seat].name} {LOOK.word(location.removeprefix(f'{seat}_')).lower()}"
     return LOOK.word(location)
@@ -248,7 +226,7 @@ def _name(seat: str) -> str:
     return LOOK.crests[seat].name if seat in LOOK.crests else f"the {LOOK.word(seat)}"
 
 
-NAMES = telling.Names(_name, _place, lambda card: CARD_WORDS[card][0], LOOK.word)
+NAMES = telling.Names(_name, _place, lambda card: data.CARD_WORDS[card][0], LOOK.word)
 
 
 def _told(view: View) -> Iterator[str]:

@@ -9,40 +9,14 @@ from games.documents import Own
 from games.kernel import SYSTEM, Action, Event, Fact, Refusal, Refused, Seat, no
 from games.lifecycle import SETUP
 from games.schema import BLANK, Fields, Malformed, beyond, defaulting, ids, listing, mapping, record, veiled, whole
-from games.war_of_civilizations.data import (
-    ATTACHED,
-    BLANK_ISLE,
-    COVERED,
-    CRYSTALS,
-    DEFAULTS,
-    DEPLOY_PHASE,
-    DISPLAY_SIZE,
-    EXPEDITION_CRYSTALS,
-    EXPEDITIONS,
-    HOME,
-    HOME_SHIPS,
-    ID,
-    ISLE,
-    ISLE_CRYSTALS,
-    LEAST_SEATS,
-    MOST_SEATS,
-    RESOURCES,
-    RING,
-    SEATS,
-    START,
-    START_CRYSTALS,
-    START_LEVEL,
-    SUPPLY,
-    deck,
-)
-from games.war_of_civilizations.data import OPTIONS as OPTION_ROWS
+from games.war_of_civilizations import data
 from games.war_of_civilizations.document import Match, Player, State
 from games.war_of_civilizations.flow import change_resources, move_crystals, pass_to
 from games.war_of_civilizations.state.records import option, still_in
 from games.war_of_civilizations.state.shape import APEX_ISLAND, ATTACHED_ISLANDS, COVERED_ISLANDS, DECK, OPTION_SHAPES, TOKEN
 
 OPTIONS = record(
-    {name: defaulting(shape, DEFAULTS[name]) for name, shape in OPTION_SHAPES.items()},
+    {name: defaulting(shape, data.DEFAULTS[name]) for name, shape in OPTION_SHAPES.items()},
     about="the options of a match of War of Civilizations",
 )
 
@@ -50,14 +24,18 @@ OPTIONS = record(
 def begin(seats: Sequence[Seat], options: Mapping[str, Any]) -> State:
     """Return the first document of a match: two to six different clans in the order given, with nothing yet. Raise Refused `bad_options`
     (WOC-SET-01)."""
-    if not LEAST_SEATS <= len(seats) <= MOST_SEATS or any(seat not in SEATS for seat in seats) or len(set(seats)) < len(seats):
-        reason = f"{LEAST_SEATS} to {MOST_SEATS} different seats out of {', '.join(SEATS)} play"
+    if (
+        not data.LEAST_SEATS <= len(seats) <= data.MOST_SEATS
+        or any(seat not in data.SEATS for seat in seats)
+        or len(set(seats)) < len(seats)
+    ):
+        reason = f"{data.LEAST_SEATS} to {data.MOST_SEATS} different seats out of {', '.join(data.SEATS)} play"
         raise Refused(no("bad_options", "WOC-SET-01", reason=reason))
     refusal = options_refusal(options)
     if refusal is not None:
         raise Refused(refusal)
     document: Any = {
-        "game": ID,
+        "game": data.ID,
         "options": OPTIONS.clean(dict(options)),
         "seats": list(seats),
         "round": 1,
@@ -68,9 +46,9 @@ def begin(seats: Sequence[Seat], options: Mapping[str, Any]) -> State:
         "players": {seat: empty_player() for seat in seats},
         "attached": {},
         "covered": [],
-        "apex": {apex: {"explored": True, "expedition": None, "known_to": [], "pirate": False} for apex in RING},
-        ISLE: dict(BLANK_ISLE),
-        "crystals": {SUPPLY: 0, ISLE: 0},
+        "apex": {apex: {"explored": True, "expedition": None, "known_to": [], "pirate": False} for apex in data.RING},
+        data.ISLE: dict(data.BLANK_ISLE),
+        "crystals": {data.SUPPLY: 0, data.ISLE: 0},
         "countdown": None,
         "power": {"display": [], "deck": [], "discard": []},
         "marks": {},
@@ -87,9 +65,9 @@ def begin(seats: Sequence[Seat], options: Mapping[str, Any]) -> State:
 def empty_player() -> Player:
     """Return the record of a seat that has nothing (WOC-SET-06)."""
     record: Any = {
-        **dict.fromkeys(RESOURCES, 0),
+        **dict.fromkeys(data.RESOURCES, 0),
         "crystals": 0,
-        "ability": START_LEVEL,
+        "ability": data.START_LEVEL,
         "cards": [],
         "fleets": {},
         "teleporters": [],
@@ -109,7 +87,7 @@ def options_refusal(options: Mapping[str, Any]) -> Refusal | None:
         chosen = OPTIONS.clean(dict(options))
     except Malformed as reason:
         return no("bad_options", reason=str(reason))
-    wrong = beyond(chosen, OPTION_ROWS)
+    wrong = beyond(chosen, data.OPTIONS)
     return None if wrong is None else no("bad_options", reason=wrong)
 
 
@@ -123,24 +101,24 @@ def set_up(match: Match, seat: Seat, action: Action) -> None:
     seat's first goods and capital ship. Then the first seat deploys (WOC-SET-02, WOC-SET-03, WOC-SET-04, WOC-SET-05, WOC-SET-06,
     WOC-SET-07, WOC-SET-08, WOC-SET-09, WOC-SET-10, WOC-MAP-01, WOC-MAP-09, WOC-MAP-10, WOC-LEA-07)."""
     seats = match.state["seats"]
-    covered = COVERED[len(seats)]
-    islands = [apex for apex in RING if apex not in covered]
-    match.emit("map_laid", attached=dict(zip(seats, ATTACHED[len(seats)], strict=True)), covered=list(covered))
-    match.emit("tokens_placed", tokens=dict(zip(islands, match.chance.sample(list(EXPEDITIONS), len(islands)), strict=True)))
+    covered = data.COVERED[len(seats)]
+    islands = [apex for apex in data.RING if apex not in covered]
+    match.emit("map_laid", attached=dict(zip(seats, data.ATTACHED[len(seats)], strict=True)), covered=list(covered))
+    match.emit("tokens_placed", tokens=dict(zip(islands, match.chance.sample(list(data.EXPEDITIONS), len(islands)), strict=True)))
     if option(match.state, "pirates"):
         match.emit("pirates_placed", at=islands)
-    supply = CRYSTALS - ISLE_CRYSTALS - EXPEDITION_CRYSTALS * len(islands)
-    match.emit("crystals_placed", crystals={SUPPLY: supply, ISLE: ISLE_CRYSTALS})
-    match.emit("deck_built", deck=match.chance.shuffle(deck(len(seats))))
-    for card in match.state["power"]["deck"][:DISPLAY_SIZE]:
+    supply = data.CRYSTALS - data.ISLE_CRYSTALS - data.EXPEDITION_CRYSTALS * len(islands)
+    match.emit("crystals_placed", crystals={data.SUPPLY: supply, data.ISLE: data.ISLE_CRYSTALS})
+    match.emit("deck_built", deck=match.chance.shuffle(data.deck(len(seats))))
+    for card in match.state["power"]["deck"][: data.DISPLAY_SIZE]:
         match.emit("card_revealed", card=card)
     playing = still_in(match.state)
     for clan in playing:
-        change_resources(match, clan, START, "start")
-        move_crystals(match, SUPPLY, clan, START_CRYSTALS, "start")
-        match.emit("ships_placed", seat=clan, at=HOME[clan], ships=dict(HOME_SHIPS), reason="start")
+        change_resources(match, clan, data.START, "start")
+        move_crystals(match, data.SUPPLY, clan, data.START_CRYSTALS, "start")
+        match.emit("ships_placed", seat=clan, at=data.HOME[clan], ships=dict(data.HOME_SHIPS), reason="start")
     match.emit("match_started", seats=seats)
-    pass_to(match, DEPLOY_PHASE, [playing[0]], playing[0])
+    pass_to(match, data.DEPLOY_PHASE, [playing[0]], playing[0])
 
 
 # ---------------------------------------------------------------- facts
@@ -183,6 +161,9 @@ FACTS: Mapping[str, tuple[Fact, Fields]] = {
         {"tokens": mapping(APEX_ISLAND, veiled(TOKEN, BLANK), "the token of each island; null for a viewer who may not know it")},
     ),
     "pirates_placed": (pirates_placed, {"at": listing(APEX_ISLAND, about="the islands with a pirate")}),
-    "crystals_placed": (crystals_placed, {"crystals": mapping(ids([SUPPLY, ISLE]), whole(0, CRYSTALS), "how many are where")}),
+    "crystals_placed": (
+        crystals_placed,
+        {"crystals": mapping(ids([data.SUPPLY, data.ISLE]), whole(0, data.CRYSTALS), "how many are where")},
+    ),
     "deck_built": (deck_built, {"deck": DECK}),
 }

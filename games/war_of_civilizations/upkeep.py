@@ -8,19 +8,7 @@ from collections.abc import Mapping
 from games.documents import Own
 from games.kernel import Event, Fact, Seat
 from games.schema import Fields, whole
-from games.war_of_civilizations.data import (
-    CRYSTAL_WIN,
-    FLAGSHIP,
-    HOME,
-    ISLE,
-    ISLE_REWARD,
-    ISLE_WIN,
-    MONEY,
-    ROUND_LIMIT_WIN,
-    ROUNDS_TO_WIN,
-    WEAKEST_FIRST,
-    Counts,
-)
+from games.war_of_civilizations import data
 from games.war_of_civilizations.document import Match, State
 from games.war_of_civilizations.economy import cool_down
 from games.war_of_civilizations.flow import lose_isle, move_crystals, move_ships, pay, start_round
@@ -41,12 +29,12 @@ def end_round(match: Match) -> None:
     cool_down(match)
     countdown, limit = match.state["countdown"], option(match.state, "round_limit")
     if countdown == 1:
-        end_by_crystals(match, CRYSTAL_WIN)
+        end_by_crystals(match, data.CRYSTAL_WIN)
         return
     if countdown is not None:
         match.emit("countdown_set", value=countdown - 1)
     if match.state["round"] >= limit:
-        end_by_crystals(match, ROUND_LIMIT_WIN)
+        end_by_crystals(match, data.ROUND_LIMIT_WIN)
         return
     start_round(match, match.state["round"] + 1)
 
@@ -58,10 +46,10 @@ def pay_upkeep(match: Match) -> None:
     seat = isle_of(state)["holder"]
     if seat is None:
         return
-    stock = goods(state["players"][seat])[MONEY]
-    staying = dict(ships_at(state, seat, ISLE))
+    stock = goods(state["players"][seat])[data.MONEY]
+    staying = dict(ships_at(state, seat, data.ISLE))
     leaving = []
-    for ship in WEAKEST_FIRST:
+    for ship in data.WEAKEST_FIRST:
         for _ in range(staying.get(ship, 0)):
             if upkeep(staying) > stock:
                 staying[ship] -= 1
@@ -69,27 +57,27 @@ def pay_upkeep(match: Match) -> None:
     found = refuges(state, seat, leaving)
     lost = found.pop(None, None)
     for goal, ships in found.items():
-        move_ships(match, seat, ISLE, str(goal), ships, "upkeep")
+        move_ships(match, seat, data.ISLE, str(goal), ships, "upkeep")
     if lost is not None:
-        match.emit("ships_removed", seat=seat, at=ISLE, ships=lost, reason="upkeep")
+        match.emit("ships_removed", seat=seat, at=data.ISLE, ships=lost, reason="upkeep")
     lose_isle(match, seat)
     if isle_of(match.state)["holder"] == seat:
-        pay(match, seat, {MONEY: upkeep(staying)}, "upkeep")
+        pay(match, seat, {data.MONEY: upkeep(staying)}, "upkeep")
 
 
-def refuges(state: State, seat: Seat, ships: list[str]) -> dict[str | None, Counts]:
+def refuges(state: State, seat: Seat, ships: list[str]) -> dict[str | None, data.Counts]:
     """Return where ships go that leave the Isle one after another: to the nearest location under control with room, in map order among
     equals. Without such a location the capital ship still goes home, and others go to the reserve, which is None (WOC-RND-04,
     WOC-LIM-04)."""
     if not ships:
         return {}
     steps = distances(neighbours(state))
-    own = [location for location in controlled(state, seat) if location != ISLE]
+    own = [location for location in controlled(state, seat) if location != data.ISLE]
     nearest = sorted(own, key=steps.__getitem__)  # stable: equals stay in map order
     left = {location: room(state, location) for location in nearest}
-    found: dict[str | None, Counts] = {}
+    found: dict[str | None, data.Counts] = {}
     for ship in ships:
-        goal = next((location for location in nearest if left[location] > 0), HOME[seat] if ship == FLAGSHIP else None)
+        goal = next((location for location in nearest if left[location] > 0), data.HOME[seat] if ship == data.FLAGSHIP else None)
         if goal in left:
             left[goal] -= 1
         there = found.setdefault(goal, {})
@@ -112,10 +100,10 @@ def reward(match: Match) -> bool:
         rounds += 1
         match.emit("isle_round_held", seat=seat, full_rounds=rounds)
     if full or state["countdown"] == 1:
-        move_crystals(match, ISLE, seat, min(ISLE_REWARD, state["crystals"][ISLE]), ISLE if full else "isle_last")
-    if rounds < ROUNDS_TO_WIN:
+        move_crystals(match, data.ISLE, seat, min(data.ISLE_REWARD, state["crystals"][data.ISLE]), data.ISLE if full else "isle_last")
+    if rounds < data.ROUNDS_TO_WIN:
         return False
-    end_match(match, [seat], ISLE_WIN)
+    end_match(match, [seat], data.ISLE_WIN)
     return True
 
 
@@ -124,9 +112,9 @@ def reward(match: Match) -> bool:
 
 def isle_round_held(state: State, event: Event, own: Own) -> None:
     """The holder has held the Isle for one more full round."""
-    own(state, ISLE)["full_rounds"] = event["full_rounds"]
+    own(state, data.ISLE)["full_rounds"] = event["full_rounds"]
 
 
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
-    "isle_round_held": (isle_round_held, {"seat": SEAT, "full_rounds": whole(1, ROUNDS_TO_WIN, "full rounds for which it was held")}),
+    "isle_round_held": (isle_round_held, {"seat": SEAT, "full_rounds": whole(1, data.ROUNDS_TO_WIN, "full rounds for which it was held")}),
 }

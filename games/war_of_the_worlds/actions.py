@@ -9,28 +9,7 @@ from games.choices import Choice
 from games.documents import Own
 from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, never_refused, no, only
 from games.schema import Fields, flag, optional, whole
-from games.war_of_the_worlds import civilians, figures
-from games.war_of_the_worlds.data import (
-    ALIENS,
-    CARDS,
-    CIVILIAN_ATTACK,
-    COAST,
-    DESTROY_CIVILIAN,
-    DISCARD,
-    DISTANT_ATTACK,
-    FIGURES,
-    GAIN,
-    KEPT,
-    MOVE_CIVILIANS,
-    REGION_ATTACK,
-    REGIONS,
-    REMOVED,
-    TERMS,
-    UNIT_ATTACK,
-    UNIT_MOVE,
-    UNIT_PLACE,
-    Terms,
-)
+from games.war_of_the_worlds import civilians, data, figures
 from games.war_of_the_worlds.document import Match, State
 from games.war_of_the_worlds.flow import end_turn, gain, next_round
 from games.war_of_the_worlds.outcome import check_damage, deal_damage
@@ -67,55 +46,59 @@ class Verb(NamedTuple):
     """
 
     fields: tuple[str, ...]
-    offers: Callable[[State, Seat, Terms], list[Action]]
-    refusal: Callable[[State, Seat, Terms, Action], Refusal | None]
-    act: Callable[[Match, Seat, Terms, Action], None]
+    offers: Callable[[State, Seat, data.Terms], list[Action]]
+    refusal: Callable[[State, Seat, data.Terms, Action], Refusal | None]
+    act: Callable[[Match, Seat, data.Terms, Action], None]
     optional: tuple[str, ...] = ()
-    adds: Callable[[State, Terms, Action, str], bool] | None = None
-    opens: Callable[[State, Terms, Action], bool] | None = None
-    legal: Callable[[State, Seat, Terms], list[Action]] | None = None
+    adds: Callable[[State, data.Terms, Action, str], bool] | None = None
+    opens: Callable[[State, data.Terms, Action], bool] | None = None
+    legal: Callable[[State, Seat, data.Terms], list[Action]] | None = None
 
 
-def plain_offers(state: State, seat: Seat, terms: Terms) -> list[Action]:
+def plain_offers(state: State, seat: Seat, terms: data.Terms) -> list[Action]:
     """Return the play of an option that needs nothing on the board."""
     return [play_of(terms)]
 
 
-def plain_refusal(state: State, seat: Seat, terms: Terms, action: Action) -> Refusal | None:
+def plain_refusal(state: State, seat: Seat, terms: data.Terms, action: Action) -> Refusal | None:
     """Return None: an attack without a region always has the Invasion Ship as its target (WOW-HUM-06, WOW-BLD-09)."""
     return None
 
 
-def gain_resources(match: Match, seat: Seat, terms: Terms, action: Action) -> None:
+def gain_resources(match: Match, seat: Seat, terms: data.Terms, action: Action) -> None:
     """Gain coins or energy for this turn (WOW-HUM-01, WOW-HUM-03, WOW-ALN-01, WOW-ALN-02, WOW-ALN-08)."""
     gain(match, seat, terms.amount, terms.card)
 
 
-def distant_attack(match: Match, seat: Seat, terms: Terms, action: Action) -> None:
+def distant_attack(match: Match, seat: Seat, terms: data.Terms, action: Action) -> None:
     """Deal damage to the alien forces, wherever they are (WOW-HUM-06)."""
     deal_damage(match, terms.damage, terms.card, None)
     check_damage(match)
 
 
 BY_EFFECT: dict[str, Verb] = {
-    GAIN: Verb((), plain_offers, plain_refusal, gain_resources, legal=plain_offers),
-    DISTANT_ATTACK: Verb((), plain_offers, plain_refusal, distant_attack, legal=plain_offers),
-    MOVE_CIVILIANS: Verb(
+    data.GAIN: Verb((), plain_offers, plain_refusal, gain_resources, legal=plain_offers),
+    data.DISTANT_ATTACK: Verb((), plain_offers, plain_refusal, distant_attack, legal=plain_offers),
+    data.MOVE_CIVILIANS: Verb(
         ("from", "to"),
         civilians.move_civilians_offers,
         civilians.move_civilians_refusal,
         civilians.move_civilians,
         legal=civilians.move_civilians_offers,
     ),
-    CIVILIAN_ATTACK: Verb(
+    data.CIVILIAN_ATTACK: Verb(
         ("region",),
         civilians.civilian_attack_offers,
         civilians.civilian_attack_refusal,
         civilians.civilian_attack,
         legal=civilians.civilian_attack_offers,
     ),
-    DESTROY_CIVILIAN: Verb(("region",), civilians.destroy_civilian_offers, civilians.destroy_civilian_refusal, civilians.destroy_civilian),
-    UNIT_MOVE: Verb(("unit", "to"), figures.unit_move_offers, figures.unit_move_refusal, figures.unit_move, legal=figures.unit_move_legal),
+    data.DESTROY_CIVILIAN: Verb(
+        ("region",), civilians.destroy_civilian_offers, civilians.destroy_civilian_refusal, civilians.destroy_civilian
+    ),
+    data.UNIT_MOVE: Verb(
+        ("unit", "to"), figures.unit_move_offers, figures.unit_move_refusal, figures.unit_move, legal=figures.unit_move_legal
+    ),
 }
 PLACE = Verb((), figures.unit_place_offers, figures.unit_place_refusal, figures.unit_place)
 PLACE_WITH_CIVILIANS = PLACE._replace(fields=("region",))
@@ -129,27 +112,33 @@ SPECIAL = Verb(("region",), special_offers, special_refusal, special_attack, ("s
 PUSH = SPECIAL._replace(optional=("strike", "to"))
 
 
-def verb_of(terms: Terms) -> Verb:
+def verb_of(terms: data.Terms) -> Verb:
     """Return the verb that carries out an option of a card."""
-    if terms.effect == UNIT_PLACE:
+    if terms.effect == data.UNIT_PLACE:
         return PLACE_WITH_CIVILIANS if kind_of(terms.kind).placed_at is None else PLACE
-    if terms.effect == UNIT_ATTACK:
-        if kind_of(terms.kind).side == ALIENS:
+    if terms.effect == data.UNIT_ATTACK:
+        if kind_of(terms.kind).side == data.ALIENS:
             return FIGURE_ATTACK
-        return COAST_ATTACK if terms.at == COAST else HUMAN_ATTACK
-    if terms.effect == REGION_ATTACK:
+        return COAST_ATTACK if terms.at == data.COAST else HUMAN_ATTACK
+    if terms.effect == data.REGION_ATTACK:
         return PUSH if terms.push else SPECIAL if terms.influence else BEAM
     return BY_EFFECT[terms.effect]
 
 
-VERBS: dict[tuple[str, int], Verb] = {key: verb_of(terms) for key, terms in TERMS.items()}
+VERBS: dict[tuple[str, int], Verb] = {key: verb_of(terms) for key, terms in data.TERMS.items()}
 
 
 # ---------------------------------------------------------------- playing a card
 
-_OPTIONS: dict[str, tuple[int, ...]] = {name: tuple(terms.option for terms in card.options) for name, card in CARDS.items()}
+_OPTIONS: dict[str, tuple[int, ...]] = {name: tuple(terms.option for terms in card.options) for name, card in data.CARDS.items()}
 _ALWAYS = ("type", "card", "option")
-_KNOWN: dict[str, Collection[Any]] = {"unit": FIGURES, "region": REGIONS, "from": REGIONS, "to": REGIONS, "strike": (True,)}
+_KNOWN: dict[str, Collection[Any]] = {
+    "unit": data.FIGURES,
+    "region": data.REGIONS,
+    "from": data.REGIONS,
+    "to": data.REGIONS,
+    "strike": (True,),
+}
 _CALLED = {"unit": "figure", "region": "region", "from": "region", "to": "region", "strike": "declaration of a strike"}
 
 
@@ -159,7 +148,7 @@ def play_offers(state: State, seat: Seat) -> list[Action]:
     gathering = state["strike"] is not None
     offers: list[Action] = []
     for card in dict.fromkeys(state["sides"][seat]["hand"]):
-        for terms in CARDS[card].options:
+        for terms in data.CARDS[card].options:
             verb = VERBS[card, terms.option]
             if not gathering or verb.adds is not None:
                 offers += verb.offers(state, seat, terms)
@@ -172,12 +161,12 @@ def play_choices(state: State, seat: Seat) -> list[Choice]:
         return PLAY.listed(state, seat)
     choices: list[Choice] = []
     for card in dict.fromkeys(state["sides"][seat]["hand"]):
-        for terms in CARDS[card].options:
+        for terms in data.CARDS[card].options:
             choices += [{"action": action} for action in legal_plays(state, seat, terms)]
     return choices
 
 
-def legal_plays(state: State, seat: Seat, terms: Terms) -> list[Action]:
+def legal_plays(state: State, seat: Seat, terms: data.Terms) -> list[Action]:
     """Return the legal plays of an option of a card in hand while no strike is open."""
     verb = VERBS[terms.card, terms.option]
     if verb.legal is not None:
@@ -190,14 +179,14 @@ def play_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     strike, or has no effect (WOW-CRD-02, WOW-CRD-05, WOW-CRD-06, WOW-STR-06, WOW-UNT-14)."""
     card, number = action["card"], action["option"]
     if card not in state["sides"][seat]["hand"]:
-        return malformed(action, "card", CARDS, "card") or no("not_in_hand", "WOW-TRN-03", card=card)
+        return malformed(action, "card", data.CARDS, "card") or no("not_in_hand", "WOW-TRN-03", card=card)
     verb = VERBS.get((card, number))
     if verb is None:
         return no("bad_option", "WOW-CRD-02", card=card, option=number, options=", ".join(map(str, _OPTIONS[card])))
     refusal = fields_refusal(action, verb)
     if refusal is not None:
         return refusal
-    terms = TERMS[card, number]
+    terms = data.TERMS[card, number]
     strike = state["strike"]
     if strike is not None and (verb.adds is None or not verb.adds(state, terms, action, strike["region"])):
         return no("strike_pending", "WOW-STR-06", **strike)
@@ -205,10 +194,10 @@ def play_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     return refusal or verb.refusal(state, seat, terms, action)
 
 
-def unusable(state: State, terms: Terms, figure: str) -> Refusal | None:
+def unusable(state: State, terms: data.Terms, figure: str) -> Refusal | None:
     """Return why a card cannot use a figure, or None: it is not of the card's kind, not on the board, or took another unit card this turn
     (WOW-UNT-06, WOW-UNT-07, WOW-UNT-08, WOW-UNT-12)."""
-    if FIGURES[figure].id != terms.kind or state["units"][figure]["region"] is None:
+    if data.FIGURES[figure].id != terms.kind or state["units"][figure]["region"] is None:
         return no("no_unit", "WOW-UNT-06", kind=terms.kind, where=f"on the board by the name of {figure}")
     if terms.uses_figure and state["units"][figure]["used"]:
         return no("unit_used", "WOW-UNT-07", unit=figure)
@@ -238,15 +227,17 @@ def play(match: Match, seat: Seat, action: Action) -> None:
     """Put the card on its pile, mark the figure of a unit card, and carry out the option, one option a play (WOW-TRN-04, WOW-TRN-09,
     WOW-CRD-02, WOW-CRD-03, WOW-CRD-04, WOW-UNT-07, WOW-UNT-08)."""
     key = action["card"], action["option"]
-    terms = TERMS[key]
+    terms = data.TERMS[key]
     used = {"unit": action["unit"]} if terms.uses_figure else {}
-    match.emit("card_played", seat=seat, card=terms.card, option=terms.option, to=REMOVED if terms.removes else DISCARD, **used)
+    match.emit("card_played", seat=seat, card=terms.card, option=terms.option, to=data.REMOVED if terms.removes else data.DISCARD, **used)
     VERBS[key].act(match, seat, terms, action)
 
 
 # ---------------------------------------------------------------- ending the turn
 
-_PLAYABLE = frozenset([card for card, kept in KEPT.items() if any(VERBS[card, terms.option].refusal is plain_refusal for terms in kept)])
+_PLAYABLE = frozenset(
+    [card for card, kept in data.KEPT.items() if any(VERBS[card, terms.option].refusal is plain_refusal for terms in kept)]
+)
 """The cards with a play that counts for the duty to play and is always possible."""
 
 
@@ -256,7 +247,7 @@ def owed_plays(state: State, seat: Seat) -> Iterator[Action]:
     if not must_play(state):
         return
     for card in dict.fromkeys(state["sides"][seat]["hand"]):
-        for terms in KEPT[card]:
+        for terms in data.KEPT[card]:
             verb = VERBS[card, terms.option]
             for action in verb.offers(state, seat, terms):
                 if (verb.opens is None or not verb.opens(state, terms, action)) and verb.refusal(state, seat, terms, action) is None:

@@ -7,22 +7,7 @@ from typing import Any
 
 from games.drawing import Sheet, apart, counted, heading, paragraph, tallied, verdict
 from games.kernel import AUDITOR, Seat
-from games.war_of_the_worlds.data import (
-    BALLOONS,
-    BESIDE,
-    CARDS,
-    CIVILIANS,
-    DAMAGE_TO_WIN,
-    DISCARD,
-    KINDS,
-    LAND,
-    NAMES,
-    OFFER_DECK,
-    REMOVED,
-    SEA,
-    SHORT,
-    SKETCH,
-)
+from games.war_of_the_worlds import data
 from games.war_of_the_worlds.sight import View
 from games.war_of_the_worlds.state import civilians_left, income
 
@@ -44,14 +29,14 @@ def board(view: View, viewer: str) -> list[str]:
 def _map(view: View) -> list[str]:
     """Return the map of Great Britain. Boxes that touch are adjacent regions. Each sea names its coast (WOW-MAP-01, WOW-MAP-02)."""
     sheet = Sheet()
-    for region in LAND:
-        place = SKETCH[region]
+    for region in data.LAND:
+        place = data.SKETCH[region]
         sheet.box(place.line, place.column, place.line + HIGH, place.column + place.width)
         for line, text in enumerate(_land(view, region, place.width - 1), 1):
             sheet.write(place.line + line, place.column + 1, text)
-    for region in SEA:
-        place = SKETCH[region]
-        coast = paragraph("", [SKETCH[near].short for near in BESIDE[region]], width=place.width)
+    for region in data.SEA:
+        place = data.SKETCH[region]
+        coast = paragraph("", [data.SKETCH[near].short for near in data.BESIDE[region]], width=place.width)
         for line, text in enumerate([f"~ {place.short} {_figures(view, region) or '~'}", *coast]):
             sheet.write(place.line + line, place.column, text)
     drawn = sheet.lines()
@@ -66,7 +51,7 @@ def _land(view: View, region: str, width: int) -> list[str]:
         people = f"{land['civilians']} civ., {land['fought']}*"
     full, short = _tokens(view, region, land)
     return [
-        apart(f" {SKETCH[region].short.upper()}", f"{people} ", width),
+        apart(f" {data.SKETCH[region].short.upper()}", f"{people} ", width),
         " " + _figures(view, region),
         " " + full if len(full) < width else short,
     ]
@@ -74,25 +59,25 @@ def _land(view: View, region: str, width: int) -> list[str]:
 
 def _tokens(view: View, region: str, land: dict[str, Any]) -> tuple[str, str]:
     """Return the tokens in a region by name, and in short words. Influence is in brackets."""
-    standing = [*([land["building"]] if land["building"] else []), *([BALLOONS.id] if land["balloons"] else [])]
+    standing = [*([land["building"]] if land["building"] else []), *([data.BALLOONS.id] if land["balloons"] else [])]
     marks = ["*" if name == land["building"] and region in view["fired"] else "" for name in standing]
-    laid = [SHORT[name] for name in land["influence"]]
-    full = [NAMES[name] + mark for name, mark in zip(standing, marks, strict=True)]
-    short = [SHORT[name] + mark for name, mark in zip(standing, marks, strict=True)]
+    laid = [data.SHORT[name] for name in land["influence"]]
+    full = [data.NAMES[name] + mark for name, mark in zip(standing, marks, strict=True)]
+    short = [data.SHORT[name] + mark for name, mark in zip(standing, marks, strict=True)]
     return " + ".join([*full, *([f"({', '.join(laid)})"] if laid else [])]), " ".join([*short, *laid])
 
 
 def _figures(view: View, region: str) -> str:
     """Return the figures in a region by kind and number. `*` marks a figure that has taken a unit card this turn."""
     found = []
-    for kind in KINDS.values():
+    for kind in data.KINDS.values():
         here = [
             f"{number}*" if view["units"][figure]["used"] else str(number)
             for number, figure in enumerate(kind.figures, 1)
             if view["units"][figure]["region"] == region
         ]
         if here:
-            found.append(f"{NAMES[kind.id]} {''.join(here)}")
+            found.append(f"{data.NAMES[kind.id]} {''.join(here)}")
     return " ".join(found)
 
 
@@ -100,8 +85,8 @@ def _tracks(view: View) -> str:
     """Return the two tracks that lead to the goals (WOW-END-01, WOW-END-02)."""
     left = civilians_left(view)
     return apart(
-        f"damage     {_bar(view['damage'], DAMAGE_TO_WIN)}  {view['damage']} of {DAMAGE_TO_WIN}",
-        f"civilians  {_bar(left, CIVILIANS)}  {left:>2} of {CIVILIANS}",
+        f"damage     {_bar(view['damage'], data.DAMAGE_TO_WIN)}  {view['damage']} of {data.DAMAGE_TO_WIN}",
+        f"civilians  {_bar(left, data.CIVILIANS)}  {left:>2} of {data.CIVILIANS}",
     )
 
 
@@ -113,10 +98,10 @@ def _open(view: View) -> Iterator[str]:
     """Yield a line for an open strike or evacuation."""
     strike, evacuation = view["strike"], view["evacuation"]
     if strike is not None:
-        yield f"STRIKE on {SKETCH[strike['region']].short}: {strike['damage']} gathered, {strike['need']} needed"
+        yield f"STRIKE on {data.SKETCH[strike['region']].short}: {strike['damage']} gathered, {strike['need']} needed"
     if evacuation is not None:
         fought = ", and has fought" if evacuation["fought"] else ""
-        yield f"EVACUATION: the civilian that moved first is in {SKETCH[evacuation['region']].short}{fought}; one more may move"
+        yield f"EVACUATION: the civilian that moved first is in {data.SKETCH[evacuation['region']].short}{fought}; one more may move"
 
 
 def _side(view: View, seat: Seat, viewer: str) -> Iterator[str]:
@@ -130,15 +115,15 @@ def _side(view: View, seat: Seat, viewer: str) -> Iterator[str]:
     if isinstance(hand, int):
         yield f"  hand     {counted(hand, 'card')}"
     else:
-        yield from paragraph("  hand     ", tallied([NAMES[card] for card in hand]) or ["-"])
-    yield from paragraph("  offer    ", [f"{NAMES[card]} {CARDS[card].cost}" for card in side["offer"]] or ["-"])
-    for pile in (DISCARD, REMOVED):
+        yield from paragraph("  hand     ", tallied([data.NAMES[card] for card in hand]) or ["-"])
+    yield from paragraph("  offer    ", [f"{data.NAMES[card]} {data.CARDS[card].cost}" for card in side["offer"]] or ["-"])
+    for pile in (data.DISCARD, data.REMOVED):
         if side[pile]:
-            yield from paragraph(f"  {pile:<9}", tallied([NAMES[card] for card in side[pile]]))
+            yield from paragraph(f"  {pile:<9}", tallied([data.NAMES[card] for card in side[pile]]))
     if viewer == AUDITOR:
-        for label, pile in (("supply", "supply"), ("to come", OFFER_DECK)):
+        for label, pile in (("supply", "supply"), ("to come", data.OFFER_DECK)):
             if side[pile]:
-                yield from paragraph(f"  {label:<9}", [NAMES[card] for card in side[pile]])
+                yield from paragraph(f"  {label:<9}", [data.NAMES[card] for card in side[pile]])
 
 
 def _size(pile: Any) -> int:

@@ -9,29 +9,12 @@ from games.drawing import tallied
 from games.kernel import Seat
 from games.picture import picture
 from games.scene import Area, Card, Detail, Hand, Mark, Panel, Piece, Place, Scene, Track
-from games.war_of_the_worlds.data import (
-    ALIENS,
-    BALLOONS,
-    BUILDINGS,
-    CARDS,
-    CIVILIANS,
-    DAMAGE_TO_WIN,
-    DISCARD,
-    FOLDER,
-    HUMANS,
-    KINDS,
-    LAND,
-    NAMES,
-    OFFER_DECK,
-    REMOVED,
-    SEA,
-    Terms,
-)
+from games.war_of_the_worlds import data
 from games.war_of_the_worlds.outcome import scores
 from games.war_of_the_worlds.sight import View
 from games.war_of_the_worlds.state import civilians_left, income
 
-LOOK = picture(FOLDER)
+LOOK = picture(data.FOLDER)
 FRAME = Area(*LOOK.map["frame"])
 
 
@@ -46,8 +29,8 @@ def scene(view: View) -> Scene:
         pieces=tuple(_pieces(view)),
         marks=tuple(_marks(view)),
         tracks=(
-            Track("damage", LOOK.word("damage_track"), view["damage"], DAMAGE_TO_WIN, LOOK.crests[HUMANS].ground),
-            Track("civilians", LOOK.word("civilians_track"), left, CIVILIANS, LOOK.crests[ALIENS].ground),
+            Track("damage", LOOK.word("damage_track"), view["damage"], data.DAMAGE_TO_WIN, LOOK.crests[data.HUMANS].ground),
+            Track("civilians", LOOK.word("civilians_track"), left, data.CIVILIANS, LOOK.crests[data.ALIENS].ground),
         ),
         panels=(*[_side(view, seat) for seat in view["seats"]], *_open(view)),
         acting=tuple([seat for seat in view["to_act"] if seat in view["seats"]]),
@@ -61,18 +44,18 @@ def _region(region: str, ground: str) -> Place:
     return Place(region, row["name"], Area(*row["area"]), region, row.get("ground", ground), label=row["label"])
 
 
-REGIONS: tuple[Place, ...] = (*[_region(region, "sea") for region in SEA], *[_region(region, "land") for region in LAND])
+REGIONS: tuple[Place, ...] = (*[_region(region, "sea") for region in data.SEA], *[_region(region, "land") for region in data.LAND])
 """The map: Great Britain and the seas around it. It is the same in every match (WOW-MAP-01)."""
 
 
 def _pieces(view: View) -> Iterator[Piece]:
     """Yield the figures one by one, and the civilians of each region: those that have fought this turn apart from the others."""
-    for kind in KINDS.values():
+    for kind in data.KINDS.values():
         for figure in kind.figures:
             unit = view["units"][figure]
             if unit["region"] is not None:
                 yield Piece(figure, LOOK.word(figure), unit["region"], kind.id, kind.side, spent=unit["used"])
-    for region in LAND:
+    for region in data.LAND:
         land = view["regions"][region]
         if land["civilians"] > land["fought"]:
             yield Piece(f"civilians_{region}", "civilian", region, "civilian", number=land["civilians"] - land["fought"])
@@ -83,12 +66,12 @@ def _pieces(view: View) -> Iterator[Piece]:
 def _marks(view: View) -> Iterator[Mark]:
     """Yield the tokens of each region, and the strike that is open."""
     strike = view["strike"]
-    for region in LAND:
+    for region in data.LAND:
         land = view["regions"][region]
-        for name in [land["building"], BALLOONS.id if land["balloons"] else None]:
+        for name in [land["building"], data.BALLOONS.id if land["balloons"] else None]:
             if name is not None:
                 used = name == land["building"] and region in view["fired"]
-                yield Mark(f"{name}_{region}", NAMES[name], region, name, f"{BUILDINGS[name].side}_token", spent=used)
+                yield Mark(f"{name}_{region}", data.NAMES[name], region, name, f"{data.BUILDINGS[name].side}_token", spent=used)
         for name in land["influence"]:
             yield Mark(f"{name}_{region}", LOOK.word(name), region, name, "influence")
         if strike is not None and strike["region"] == region:
@@ -102,7 +85,7 @@ def _side(view: View, seat: Seat) -> Panel:
     details = [Detail("income", str(income(view, seat)), f"coin_{seat}")]
     if seat == view["active"]:
         details += [Detail(coin, str(view["resources"])), Detail("swap", "made" if view["swapped"] else "open")]
-    details += [Detail("supply", str(_size(side["supply"]))), Detail("offer deck", str(_size(side[OFFER_DECK])))]
+    details += [Detail("supply", str(_size(side["supply"]))), Detail("offer deck", str(_size(side[data.OFFER_DECK])))]
     hand = side["hand"]
     return Panel(
         id=seat,
@@ -127,10 +110,10 @@ def _size(pile: Any) -> int:
 def _cards(pile: Any, seat: Seat) -> Iterator[Card]:
     """Yield each card of a pile once, with its number."""
     for name in dict.fromkeys(pile):
-        card = CARDS[name]
+        card = data.CARDS[name]
         yield Card(
             id=name,
-            name=NAMES[name],
+            name=data.NAMES[name],
             ground=f"{seat}_token",
             glyph=card.figure or name,
             cost="" if card.starting else str(card.cost),
@@ -140,7 +123,7 @@ def _cards(pile: Any, seat: Seat) -> Iterator[Card]:
         )
 
 
-def _option(terms: Terms) -> str:
+def _option(terms: data.Terms) -> str:
     """Return an option of a card in a few words."""
     words = {name: LOOK.word(value) if isinstance(value, str) else value for name, value in terms._asdict().items()}
     text = LOOK.map["effects"][terms.effect].format_map(words)
@@ -152,12 +135,12 @@ def _option(terms: Terms) -> str:
 
 def _piles(side: dict[str, Any]) -> Iterator[str]:
     """Yield the open piles in words; for an auditor the decks too, the next card first."""
-    for pile in (DISCARD, REMOVED):
+    for pile in (data.DISCARD, data.REMOVED):
         if side[pile]:
-            yield f"{LOOK.word(pile)}: {_names(tallied([NAMES[card] for card in side[pile]]))}"
-    for pile in ("supply", OFFER_DECK):
+            yield f"{LOOK.word(pile)}: {_names(tallied([data.NAMES[card] for card in side[pile]]))}"
+    for pile in ("supply", data.OFFER_DECK):
         if not isinstance(side[pile], int) and side[pile]:
-            yield f"{LOOK.word(pile)}: {_names([NAMES[card] for card in side[pile]])}"
+            yield f"{LOOK.word(pile)}: {_names([data.NAMES[card] for card in side[pile]])}"
 
 
 def _names(names: Iterable[str]) -> str:

@@ -9,25 +9,13 @@ from games.documents import Own
 from games.kernel import SYSTEM, Action, Deed, Event, Fact, Refusal, Refused, Seat, no, only
 from games.lifecycle import SETUP
 from games.schema import Fields, Malformed, beyond, defaulting, record, whole
-from games.war_of_the_worlds.data import (
-    ARRIVALS,
-    BUILDINGS,
-    DEFAULTS,
-    FIGURES,
-    LAND,
-    OFFER_SIZE,
-    SEATS,
-    STARTING_BUILDINGS,
-    STARTING_FIGURES,
-    pile,
-)
-from games.war_of_the_worlds.data import OPTIONS as OPTION_ROWS
+from games.war_of_the_worlds import data
 from games.war_of_the_worlds.document import Match, State
 from games.war_of_the_worlds.flow import draw_hand, fill_offer, shuffle_supply, start_round
 from games.war_of_the_worlds.state import LAND_REGION, NUMBER_OF_CARDS, OPTION_SHAPES, SEAT, SHUFFLED_CARDS
 
 OPTIONS = record(
-    {name: defaulting(shape, DEFAULTS[name]) for name, shape in OPTION_SHAPES.items()},
+    {name: defaulting(shape, data.DEFAULTS[name]) for name, shape in OPTION_SHAPES.items()},
     about="the options of a match of War of the Worlds: The New Wave",
 )
 
@@ -35,15 +23,15 @@ OPTIONS = record(
 def begin(seats: Sequence[Seat], options: Mapping[str, Any]) -> State:
     """Return the first document of a match: an empty board and empty piles, with the aliens as the first seat. Raise Refused `bad_options`
     (WOW-CMP-01, WOW-SET-01, WOW-SET-05, WOW-SET-10, WOW-OPT-01, WOW-OPT-02, WOW-OPT-03)."""
-    if sorted(seats) != sorted(SEATS):
-        raise Refused(no("bad_options", "WOW-CMP-01", reason=f"the seats are {' and '.join(SEATS)}"))
+    if sorted(seats) != sorted(data.SEATS):
+        raise Refused(no("bad_options", "WOW-CMP-01", reason=f"the seats are {' and '.join(data.SEATS)}"))
     refusal = options_refusal(options)
     if refusal is not None:
         raise Refused(refusal)
     return {
         "game": "war_of_the_worlds",
         "options": OPTIONS.clean(dict(options)),
-        "seats": list(SEATS),
+        "seats": list(data.SEATS),
         "round": 1,
         "phase": SETUP,
         "active": None,
@@ -55,9 +43,9 @@ def begin(seats: Sequence[Seat], options: Mapping[str, Any]) -> State:
         "fired": [],
         "strike": None,
         "evacuation": None,
-        "regions": {region: {"civilians": 0, "fought": 0, "building": None, "balloons": False, "influence": []} for region in LAND},
-        "units": {figure: {"region": None, "used": False} for figure in FIGURES},
-        "sides": {seat: {"hand": [], "supply": [], "discard": [], "removed": [], "offer": [], "offer_deck": []} for seat in SEATS},
+        "regions": {region: {"civilians": 0, "fought": 0, "building": None, "balloons": False, "influence": []} for region in data.LAND},
+        "units": {figure: {"region": None, "used": False} for figure in data.FIGURES},
+        "sides": {seat: {"hand": [], "supply": [], "discard": [], "removed": [], "offer": [], "offer_deck": []} for seat in data.SEATS},
     }
 
 
@@ -68,7 +56,7 @@ def options_refusal(options: Mapping[str, Any]) -> Refusal | None:
         chosen = OPTIONS.clean(dict(options))
     except Malformed as reason:
         return no("bad_options", "WOW-OPT-03", reason=str(reason))
-    wrong = beyond(chosen, OPTION_ROWS)
+    wrong = beyond(chosen, data.OPTIONS)
     return None if wrong is None else no("bad_options", "WOW-OPT-03", reason=wrong)
 
 
@@ -80,27 +68,27 @@ def setup_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
 def set_up(match: Match, seat: Seat, action: Action) -> None:
     """Place civilians, the ship and the first figures, deal the piles of both sides, and start the first round (WOW-SET-02, WOW-SET-03,
     WOW-SET-04, WOW-SET-09, WOW-SET-10, WOW-SET-11, WOW-MAP-03, WOW-MAP-05)."""
-    for region, count in ARRIVALS.items():
+    for region, count in data.ARRIVALS.items():
         match.emit("civilians_placed", region=region, count=count)
-    for region, name in STARTING_BUILDINGS.items():
-        building = BUILDINGS[name]
+    for region, name in data.STARTING_BUILDINGS.items():
+        building = data.BUILDINGS[name]
         match.emit("building_placed", seat=building.side, building=name, slot=building.slot, region=region)
-    for figure, region in STARTING_FIGURES.items():
+    for figure, region in data.STARTING_FIGURES.items():
         match.emit("unit_placed", unit=figure, region=region, used=False)
-    for side in SEATS:
+    for side in data.SEATS:
         deal(match, side)
-    match.emit("match_started", seats=list(SEATS))
+    match.emit("match_started", seats=list(data.SEATS))
     start_round(match, 1)
 
 
 def deal(match: Match, seat: Seat) -> None:
     """Deal a seat's piles. Its starting cards are shuffled and a hand is drawn from them. Its other cards are shuffled and five of them
     turned up (WOW-SET-06, WOW-SET-07, WOW-SET-08, WOW-SET-09)."""
-    shuffle_supply(match, seat, pile(seat, starting=True))
+    shuffle_supply(match, seat, data.pile(seat, starting=True))
     draw_hand(match, seat)
-    deck = match.chance.shuffle(pile(seat, starting=False))
+    deck = match.chance.shuffle(data.pile(seat, starting=False))
     match.emit("offer_deck_shuffled", seat=seat, count=len(deck), cards=deck)
-    for _ in range(OFFER_SIZE):
+    for _ in range(data.OFFER_SIZE):
         fill_offer(match, seat)
 
 

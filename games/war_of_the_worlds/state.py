@@ -10,36 +10,7 @@ from collections.abc import Collection
 from games.kernel import SYSTEM, Action, Refusal, Seat, no
 from games.lifecycle import OVER, ROUND_END, SETUP, SHARED_REASONS, outcome
 from games.schema import BLANK, COUNTED, always, described, flag, ids, listing, mapping, nullable, record, settings, text, veiled, whole
-from games.war_of_the_worlds.data import (
-    ALIENS,
-    ATTACKABLE,
-    BALLOONS_SLOT,
-    BUILDING_SLOT,
-    BUILDINGS,
-    BUILDINGS_OF,
-    CARDS,
-    CIVILIANS,
-    DAMAGE_TO_WIN,
-    DEFAULTS,
-    DISCARD,
-    FIGURES,
-    FIGURES_OF,
-    HUMANS,
-    INCOME,
-    INFLUENCE,
-    KINDS,
-    LAND,
-    LAND_FIGURES_OF,
-    NO_ENTRY,
-    NO_EXIT,
-    OFFER_DECK,
-    OPTIONS,
-    REMOVED,
-    SEA,
-    SEATS,
-    Kind,
-    Terms,
-)
+from games.war_of_the_worlds import data
 from games.war_of_the_worlds.document import Evacuation, State
 
 PLAYING = "play"
@@ -52,17 +23,17 @@ BY_EXTINCTION = "extinction"
 BY_ROUNDS = "round_limit"
 REASONS = (BY_DAMAGE, BY_EXTINCTION, BY_ROUNDS, *SHARED_REASONS)
 
-SEAT = ids(SEATS, "a seat, named after its side")
-REGION = ids([*LAND, *SEA], "a region of the map")
-LAND_REGION = ids(LAND, "a land region")
-CARD = ids(CARDS, "a card")
-FIGURE = ids(FIGURES, "a figure")
-BUILDING = ids(BUILDINGS, "a building token")
-SLOT = ids([BUILDING_SLOT, BALLOONS_SLOT], "the place of a token in its region")
-PLAYED_TO = ids([DISCARD, REMOVED], "the pile that the card goes to; `removed` is out of the game")
-SWAPPED_TO = ids([OFFER_DECK, REMOVED], "where the card goes: under the offer deck, or out of the game")
-KIND_OF_INFLUENCE = ids(INFLUENCE, "a condition on a region")
-DAMAGE = whole(0, DAMAGE_TO_WIN, "the damage dealt to the aliens")
+SEAT = ids(data.SEATS, "a seat, named after its side")
+REGION = ids([*data.LAND, *data.SEA], "a region of the map")
+LAND_REGION = ids(data.LAND, "a land region")
+CARD = ids(data.CARDS, "a card")
+FIGURE = ids(data.FIGURES, "a figure")
+BUILDING = ids(data.BUILDINGS, "a building token")
+SLOT = ids([data.BUILDING_SLOT, data.BALLOONS_SLOT], "the place of a token in its region")
+PLAYED_TO = ids([data.DISCARD, data.REMOVED], "the pile that the card goes to; `removed` is out of the game")
+SWAPPED_TO = ids([data.OFFER_DECK, data.REMOVED], "where the card goes: under the offer deck, or out of the game")
+KIND_OF_INFLUENCE = ids(data.INFLUENCE, "a condition on a region")
+DAMAGE = whole(0, data.DAMAGE_TO_WIN, "the damage dealt to the aliens")
 SCORE = whole(0)
 SOURCE = text(about="a card, a building, or income")
 GATHERED = whole(1, about="damage gathered so far")
@@ -79,7 +50,7 @@ OPTION_TEXTS = {
     "must_play": "whether a seat must play every card that it can before its turn may end (WOW-OPT-02)",
     "round_limit": "the round after which the match ends by score (WOW-OPT-03)",
 }
-OPTION_SHAPES = settings(OPTIONS, OPTION_TEXTS)
+OPTION_SHAPES = settings(data.OPTIONS, OPTION_TEXTS)
 
 DOCUMENT = record(
     {
@@ -92,7 +63,7 @@ DOCUMENT = record(
         "round": whole(1, about="the number of the round, from 1"),
         "phase": ids(PHASE_IDS, "the kind of decision that is due"),
         "active": nullable(described(SEAT, "the seat whose turn it is, or null")),
-        "to_act": listing(ids([*SEATS, SYSTEM], "a seat, or the system"), about="who must decide now"),
+        "to_act": listing(ids([*data.SEATS, SYSTEM], "a seat, or the system"), about="who must decide now"),
         "outcome": outcome(listing(SEAT, about="the seat that has won"), REASONS, mapping(SEAT, SCORE, "points by seat")),
         "damage": DAMAGE,
         "resources": whole(0, about="coins or energy of the active seat, for this turn"),
@@ -104,8 +75,8 @@ DOCUMENT = record(
             LAND_REGION,
             record(
                 {
-                    "civilians": whole(0, CIVILIANS, "civilians in the region"),
-                    "fought": whole(0, CIVILIANS, "civilians that have attacked this turn"),
+                    "civilians": whole(0, data.CIVILIANS, "civilians in the region"),
+                    "fought": whole(0, data.CIVILIANS, "civilians that have attacked this turn"),
                     "building": nullable(described(BUILDING, "the building token here, or null; never the balloons")),
                     "balloons": flag("whether barrage balloons are here"),
                     "influence": listing(KIND_OF_INFLUENCE, about="conditions in force here, each at most once"),
@@ -144,17 +115,17 @@ DOCUMENT = record(
 
 def must_play(state: State) -> bool:
     """Return True if every card that can be played must be played (WOW-OPT-02)."""
-    return bool(state["options"].get("must_play", DEFAULTS["must_play"]))
+    return bool(state["options"].get("must_play", data.DEFAULTS["must_play"]))
 
 
 def expert_swap(state: State) -> bool:
     """Return True if a swapped card leaves the game (WOW-OPT-01)."""
-    return bool(state["options"].get("expert_swap", DEFAULTS["expert_swap"]))
+    return bool(state["options"].get("expert_swap", data.DEFAULTS["expert_swap"]))
 
 
 def round_limit(state: State) -> int:
     """Return the number of the last round (WOW-OPT-03)."""
-    return int(state["options"].get("round_limit", DEFAULTS["round_limit"]))
+    return int(state["options"].get("round_limit", data.DEFAULTS["round_limit"]))
 
 
 def standing(state: State, figures: tuple[str, ...], region: str) -> int:
@@ -171,63 +142,63 @@ def hostile(state: State, region: str) -> bool:
     """Return True if an alien figure or an alien building is in a region. A UFO makes a sea region hostile too. Influence alone does not
     count (WOW-MAP-06, WOW-MAP-07, WOW-MAP-08)."""
     land = state["regions"].get(region)
-    if land is not None and land["building"] in BUILDINGS_OF[ALIENS]:
+    if land is not None and land["building"] in data.BUILDINGS_OF[data.ALIENS]:
         return True
     units = state["units"]
-    return any([units[figure]["region"] == region for figure in FIGURES_OF[ALIENS]])  # noqa: C419 - a list is faster here
+    return any([units[figure]["region"] == region for figure in data.FIGURES_OF[data.ALIENS]])  # noqa: C419 - a list is faster here
 
 
 def open_to_attack(state: State) -> list[str]:
     """Return the regions that humans may attack: those with a Tripod or an alien building. Nobody can attack a UFO (WOW-ATK-01,
     WOW-ATK-02)."""
     regions, units = state["regions"], state["units"]
-    targets, buildings = [units[figure]["region"] for figure in ATTACKABLE], BUILDINGS_OF[ALIENS]
-    return [region for region in LAND if region in targets or regions[region]["building"] in buildings]
+    targets, buildings = [units[figure]["region"] for figure in data.ATTACKABLE], data.BUILDINGS_OF[data.ALIENS]
+    return [region for region in data.LAND if region in targets or regions[region]["building"] in buildings]
 
 
 def pinned(state: State, figure: str, region: str) -> bool:
     """Return True if a figure in a region could not leave it, by any card: each enemy land figure pins one land figure. UFOs, Navies and
     civilians neither pin nor are pinned (WOW-MOV-05, WOW-MOV-06, WOW-MOV-07, WOW-MOV-08)."""
-    kind = FIGURES[figure]
+    kind = data.FIGURES[figure]
     if not kind.blocks:
         return False
-    foes = standing(state, LAND_FIGURES_OF[HUMANS if kind.side == ALIENS else ALIENS], region)
+    foes = standing(state, data.LAND_FIGURES_OF[data.HUMANS if kind.side == data.ALIENS else data.ALIENS], region)
     if not foes:
         return False
-    friends = standing(state, LAND_FIGURES_OF[kind.side], region)
+    friends = standing(state, data.LAND_FIGURES_OF[kind.side], region)
     return friends + (state["units"][figure]["region"] != region) <= foes
 
 
 def exit_closed(state: State, region: str) -> bool:
     """Return True if nothing human may leave a region. Conditions exist on land only (WOW-INF-02, WOW-INF-04)."""
     land = state["regions"].get(region)
-    return land is not None and NO_EXIT in land["influence"]
+    return land is not None and data.NO_EXIT in land["influence"]
 
 
 def entry_closed(state: State, region: str) -> bool:
     """Return True if nothing human may enter a region, neither by a move nor by being placed (WOW-INF-01, WOW-INF-04, WOW-UNT-17)."""
     land = state["regions"].get(region)
-    return land is not None and NO_ENTRY in land["influence"]
+    return land is not None and data.NO_ENTRY in land["influence"]
 
 
 def may_leave(state: State, figure: str, region: str) -> bool:
     """Return True if a figure may take a step out of a region. Conditions bind humans only."""
     if pinned(state, figure, region):
         return False
-    return FIGURES[figure].side != HUMANS or not exit_closed(state, region)
+    return data.FIGURES[figure].side != data.HUMANS or not exit_closed(state, region)
 
 
-def barred(state: State, kind: Kind, region: str) -> bool:
+def barred(state: State, kind: data.Kind, region: str) -> bool:
     """Return True if a token in a region keeps a kind of figure out: Barrage Balloons stop UFOs (WOW-MOV-12, WOW-HUM-13)."""
     land = state["regions"].get(region)
     return land is not None and any([bool(land[slot]) for slot in kind.barred_by])  # noqa: C419 - a list is faster here
 
 
-def may_enter(state: State, kind: Kind, region: str) -> bool:
+def may_enter(state: State, kind: data.Kind, region: str) -> bool:
     """Return True if a kind of figure may take a step into a region. It may be hostile (WOW-MOV-09)."""
     if kind.barred_by:
         return not barred(state, kind, region)
-    return kind.side != HUMANS or not entry_closed(state, region)
+    return kind.side != data.HUMANS or not entry_closed(state, region)
 
 
 def has_way(state: State, figure: str, start: str, goal: str, steps: int) -> bool:
@@ -235,7 +206,7 @@ def has_way(state: State, figure: str, start: str, goal: str, steps: int) -> boo
     `within` that many steps (WOW-MOV-01, WOW-MOV-02, WOW-MOV-03, WOW-MOV-04)."""
     if not may_leave(state, figure, start):
         return False
-    kind = FIGURES[figure]
+    kind = data.FIGURES[figure]
     if goal in kind.beside[start]:
         return may_enter(state, kind, goal)
     for near in kind.beside[start]:
@@ -248,7 +219,7 @@ def ways(state: State, figure: str, start: str, steps: int) -> set[str]:
     """Return the regions to which a figure has a way from another region: all goals of `has_way`, found at once."""
     if not may_leave(state, figure, start):
         return set()
-    kind = FIGURES[figure]
+    kind = data.FIGURES[figure]
     beside = kind.beside[start]
     entered = [near for near in beside if may_enter(state, kind, near)]
     found = set(entered)
@@ -283,14 +254,14 @@ def stands_anywhere(state: State, building: str, except_in: str | None = None) -
     return building in [land["building"] for region, land in state["regions"].items() if region != except_in]
 
 
-def fresh_figures(state: State, kind: Kind) -> int:
+def fresh_figures(state: State, kind: data.Kind) -> int:
     """Return how many figures of a kind are on the board and took no unit card this turn. Pinned and idle figures count (WOW-UNT-09,
     WOW-UNT-13)."""
     units = state["units"]
     return sum([units[figure]["region"] is not None and not units[figure]["used"] for figure in kind.figures])
 
 
-def free_figure(state: State, kind: Kind) -> str | None:
+def free_figure(state: State, kind: data.Kind) -> str | None:
     """Return the figure that is placed next: the lowest number off the board, destroyed figures included. None if all are on the board
     (WOW-CMP-10, WOW-UNT-15, WOW-UNT-16)."""
     units = state["units"]
@@ -302,26 +273,26 @@ def income(state: State, seat: Seat) -> int:
     total = 0
     for land in state["regions"].values():
         name = land["building"]
-        if name is not None and name in INCOME and BUILDINGS[name].side == seat:
-            total += INCOME[name]
+        if name is not None and name in data.INCOME and data.BUILDINGS[name].side == seat:
+            total += data.INCOME[name]
     return total
 
 
 # ---------------------------------------------------------------- options of cards
 
 
-def kind_of(name: str | None) -> Kind:
+def kind_of(name: str | None) -> data.Kind:
     """Return the kind of figure that a card names."""
     assert name is not None
-    return KINDS[name]
+    return data.KINDS[name]
 
 
-def play_of(terms: Terms) -> Action:
+def play_of(terms: data.Terms) -> Action:
     """Return a play of an option, without further fields."""
     return {"type": "play", "card": terms.card, "option": terms.option}
 
 
-def regions_of(state: State, terms: Terms) -> list[str]:
+def regions_of(state: State, terms: data.Terms) -> list[str]:
     """Return the regions that have figures of the card's kind."""
     units = state["units"]
     return list(dict.fromkeys([here for figure in kind_of(terms.kind).figures if (here := units[figure]["region"]) is not None]))
@@ -334,7 +305,7 @@ def place_of(state: State, figure: str) -> str:
     return region
 
 
-def attackers(state: State, terms: Terms) -> list[tuple[str, str]]:
+def attackers(state: State, terms: data.Terms) -> list[tuple[str, str]]:
     """Return the figures that a card may still use, with their regions."""
     units = state["units"]
     return [

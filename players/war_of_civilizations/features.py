@@ -6,28 +6,15 @@ from collections.abc import Mapping
 
 from games.kernel import Seat, State
 from games.lifecycle import OVER, ROUND_END, SETUP
+from games.war_of_civilizations import data
 from games.war_of_civilizations.crystals import convertible
-from games.war_of_civilizations.data import (
-    ATTACKER,
-    BATTLE_CARDS,
-    CARDS,
-    DEFENDER,
-    DEPLOY_PHASE,
-    FLAGSHIP,
-    ISLE_REWARD,
-    MATERIALS,
-    PIRATE_PHASE,
-    POWDER,
-    ROUNDS_TO_WIN,
-    TURN_PHASE,
-)
 from games.war_of_civilizations.state.map import distances, neighbours
 from games.war_of_civilizations.state.records import crystals_of, first_full_round, goods, isle_of
 from games.war_of_civilizations.worth import worth
 
 # ---------------------------------------------------------------- the course of a turn
 
-_SETTLED = (SETUP, DEPLOY_PHASE, TURN_PHASE, ROUND_END, OVER)
+_SETTLED = (SETUP, data.DEPLOY_PHASE, data.TURN_PHASE, ROUND_END, OVER)
 
 
 def pending(state: State, seat: Seat) -> bool:
@@ -45,7 +32,7 @@ def stage(state: State, seat: Seat) -> tuple[int, str] | None:
     ((3, 'move'), (4, ''), None)
     """
     turn = state["turn"]
-    if turn is None or state["active"] != seat or state["phase"] not in (TURN_PHASE, PIRATE_PHASE):
+    if turn is None or state["active"] != seat or state["phase"] not in (data.TURN_PHASE, data.PIRATE_PHASE):
         return None
     action = turn["action"]
     return (2 * turn["actions_used"], "") if action is None else (2 * turn["actions_used"] - 1, action)
@@ -71,11 +58,11 @@ _MOST_POWDER = 30  # materials that count as powder, at most
 
 def _punch(card: str) -> float:
     """Return about how many points a battle card is good for."""
-    row = CARDS[card]
+    row = data.CARDS[card]
     punch: float = (
         row.fleet
         + 0.7 * row.ammo
-        + 0.5 * (row.bonus[ATTACKER] + row.bonus[DEFENDER])
+        + 0.5 * (row.bonus[data.ATTACKER] + row.bonus[data.DEFENDER])
         + 0.4 * row.doubles
         + 3.0 * (row.cancels or row.returns)
         + 2.0 * (row.retreats or card in _PLUNDERING)
@@ -83,8 +70,8 @@ def _punch(card: str) -> float:
     return punch
 
 
-_PLUNDERING = frozenset(card for card in BATTLE_CARDS if any(CARDS[card].plunder.values()))
-PUNCH: Mapping[str, float] = {card: _punch(card) for card in CARDS if card in BATTLE_CARDS}
+_PLUNDERING = frozenset(card for card in data.BATTLE_CARDS if any(data.CARDS[card].plunder.values()))
+PUNCH: Mapping[str, float] = {card: _punch(card) for card in data.CARDS if card in data.BATTLE_CARDS}
 
 
 def phase(state: State) -> str:
@@ -110,8 +97,8 @@ def features(state: State, seat: Seat) -> list[float]:
     for card in player["cards"]:
         punch += PUNCH.get(card, 0.0)
     powder = 0
-    if player["mounted"] and POWDER in convertible(state, seat):
-        powder = min(_MOST_POWDER, sum([goods(player)[name] for name in MATERIALS]))
+    if player["mounted"] and data.POWDER in convertible(state, seat):
+        powder = min(_MOST_POWDER, sum([goods(player)[name] for name in data.MATERIALS]))
     best = 0
     for other in state["seats"]:
         if other != seat:
@@ -126,8 +113,8 @@ def _isle(state: State, seat: Seat) -> float:
     first = first_full_round(state)
     if first is None:
         return 0.0
-    rounds: int = 1 if countdown == 1 else min(ROUNDS_TO_WIN, countdown - (first > state["round"]))
-    return float(ISLE_REWARD * (rounds if isle_of(state)["holder"] == seat else -rounds))
+    rounds: int = 1 if countdown == 1 else min(data.ROUNDS_TO_WIN, countdown - (first > state["round"]))
+    return float(data.ISLE_REWARD * (rounds if isle_of(state)["holder"] == seat else -rounds))
 
 
 def _away(state: State, seat: Seat) -> float:
@@ -135,6 +122,6 @@ def _away(state: State, seat: Seat) -> float:
         return 0.0
     steps = distances(neighbours(state))
     for location, fleet in state["players"][seat]["fleets"].items():
-        if FLAGSHIP in fleet:
+        if data.FLAGSHIP in fleet:
             return float(steps[location])
     return 0.0

@@ -11,19 +11,7 @@ from collections.abc import Iterable, Mapping
 from math import sqrt
 
 from games.kernel import Seat, State
-from games.war_of_civilizations.data import (
-    COLLECTOR,
-    CONTINENT,
-    FLAGSHIP,
-    HOME,
-    HOME_DEFENCE,
-    ISLE,
-    MONEY,
-    RESOURCES,
-    RING,
-    STRENGTH,
-    YIELDS,
-)
+from games.war_of_civilizations import data
 from games.war_of_civilizations.document import Player
 from games.war_of_civilizations.state.control import fills_continent, occupied
 from games.war_of_civilizations.state.fleets import fleet_strength
@@ -34,7 +22,7 @@ from players.war_of_civilizations.features import PUNCH
 
 _OF_A_SEAT = (
     "crystals",
-    *[f"{more}{name}" for name in RESOURCES for more in ("", "more ")],
+    *[f"{more}{name}" for name in data.RESOURCES for more in ("", "more ")],
     "ability",
     "turn cards",
     "punch",
@@ -119,7 +107,7 @@ def features(state: State, seat: Seat) -> list[float]:
         *other,
         float(unexplored),
         1.0 if seat == round_order(state, state["round"])[-1] else 0.0,
-        float(state["crystals"][ISLE]),
+        float(state["crystals"][data.ISLE]),
         ahead / sqrt(_BATTLE * _BATTLE + ahead * ahead),
         crystals / sqrt(1.0 + crystals * crystals),
         worth(state, seat) / _WORTH,
@@ -131,9 +119,9 @@ def _figures(state: State, seat: Seat, rival: Seat, near: Mapping[str, tuple[str
     player, foe = state["players"][seat], state["players"][rival]
     if player["eliminated"]:
         return [0.0] * len(_OF_A_SEAT)
-    stock, home = goods(player), HOME[seat]
+    stock, home = goods(player), data.HOME[seat]
     found = [float(crystals_of(state, seat))]
-    for name in RESOURCES:
+    for name in data.RESOURCES:
         found += [float(min(stock[name], _FEW)), float(max(0, min(stock[name], _MANY) - _FEW))]
     punch, turn_cards = 0.0, 0
     for card in player["cards"]:
@@ -147,34 +135,39 @@ def _figures(state: State, seat: Seat, rival: Seat, near: Mapping[str, tuple[str
     for location, fleet in player["fleets"].items():
         way = away[location]
         for ship, number in fleet.items():
-            if ship == FLAGSHIP:
+            if ship == data.FLAGSHIP:
                 flagship = location
                 continue
-            force = STRENGTH[ship] * number
+            force = data.STRENGTH[ship] * number
             strength += force
             forward += force / (1.0 + way)
             at_isle += force if way <= 1 else 0
-            collectors += number if ship == COLLECTOR else 0
-        if location in RING:
+            collectors += number if ship == data.COLLECTOR else 0
+        if location in data.RING:
             apex += 1
-        elif location != ISLE and CONTINENT[location] != seat:
+        elif location != data.ISLE and data.CONTINENT[location] != seat:
             foreign += 1
     found += [float(strength), forward, float(at_isle), float(collectors), float(apex), float(foreign)]
     force = fleet_strength(player["fleets"].get(flagship, {}))
-    found += [float(force - STRENGTH[FLAGSHIP]), 1.0 if flagship == home else 0.0, float(away[flagship]), 1.0 if flagship == ISLE else 0.0]
+    found += [
+        float(force - data.STRENGTH[data.FLAGSHIP]),
+        1.0 if flagship == home else 0.0,
+        float(away[flagship]),
+        1.0 if flagship == data.ISLE else 0.0,
+    ]
     found.append(_menace(foe, near[flagship], force + player["ammo"]) if flagship != home else 0.0)
     own = occupied(state, seat)
     income = 0
     for location in collected_from(state, seat, own):
-        income += sum(YIELDS[location].values())
+        income += sum(data.YIELDS[location].values())
     found += [float(len(own)), float(income), 1.0 if fills_continent(seat, own) else 0.0]
     isle = isle_of(state)
     if isle["holder"] == seat:
-        rounds, unpaid = isle["full_rounds"], stock[MONEY] < upkeep(player["fleets"][ISLE])
+        rounds, unpaid = isle["full_rounds"], stock[data.MONEY] < upkeep(player["fleets"][data.ISLE])
         found += [1.0, 1.0 if rounds == 1 else 0.0, 1.0 if rounds > 1 else 0.0, 1.0 if unpaid else 0.0]
     else:
         found += [0.0, 0.0, 0.0, 0.0]
-    guard = fleet_strength(player["fleets"].get(home, {})) + HOME_DEFENCE
+    guard = fleet_strength(player["fleets"].get(home, {})) + data.HOME_DEFENCE
     found += [_menace(foe, near[home], guard + player["ammo"]), float(min(guard, _GUARD))]
     return found
 

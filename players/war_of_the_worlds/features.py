@@ -13,30 +13,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from games.kernel import Seat
-from games.war_of_the_worlds.data import (
-    ALIENS,
-    BESIDE,
-    BUILDINGS,
-    BUILDINGS_OF,
-    CARDS,
-    CIVILIAN_ATTACK,
-    CIVILIANS,
-    DAMAGE_TO_WIN,
-    DESTROY_CIVILIAN,
-    DISTANCE,
-    FIGURES,
-    HAND_SIZE,
-    HIT_FIRST,
-    HUMANS,
-    KINDS,
-    LAND,
-    MINES,
-    NO_ENTRY,
-    NO_EXIT,
-    SEATS,
-    WEIGHTS,
-    Kind,
-)
+from games.war_of_the_worlds import data
 from games.war_of_the_worlds.document import Region, Side, State
 
 # ---------------------------------------------------------------- the course of a turn
@@ -54,10 +31,10 @@ PHASES: tuple[str, ...] = (EARLY, MIDDLE, LATE)
 _MIDDLE_FROM, _LATE_FROM = 8, 18  # of the 30 points of a goal, those of the seat that has more
 
 _HELD_BY: dict[str, tuple[str, ...]] = {
-    seat: tuple(name for name, card in CARDS.items() if card.side == seat and not card.building) for seat in SEATS
+    seat: tuple(name for name, card in data.CARDS.items() if card.side == seat and not card.building) for seat in data.SEATS
 }
 _HELD: tuple[str, ...] = tuple(card for cards in _HELD_BY.values() for card in cards)
-_HUNTERS: tuple[str, ...] = tuple(kind.id for kind in KINDS.values() if kind.side == ALIENS)
+_HUNTERS: tuple[str, ...] = tuple(kind.id for kind in data.KINDS.values() if kind.side == data.ALIENS)
 _FAR = 4  # steps over land that count as far away
 
 _CROWD_READY = "civilians"
@@ -65,15 +42,15 @@ _CROWD_READY = "civilians"
 
 def _user(card: str) -> str | None:
     """Return who carries out the attacks of a card: a kind of figure, or civilians; None if the card needs nobody."""
-    for terms in CARDS[card].options:
-        if terms.effect == CIVILIAN_ATTACK:
+    for terms in data.CARDS[card].options:
+        if terms.effect == data.CIVILIAN_ATTACK:
             return _CROWD_READY
-        if terms.kind is not None and (terms.damage or terms.unprotected_only or terms.effect == DESTROY_CIVILIAN):
+        if terms.kind is not None and (terms.damage or terms.unprotected_only or terms.effect == data.DESTROY_CIVILIAN):
             return terms.kind
     return None
 
 
-_USERS: tuple[str, ...] = (_CROWD_READY, *KINDS)
+_USERS: tuple[str, ...] = (_CROWD_READY, *data.KINDS)
 _COURSE = ("aliens", "killed", "dealt", "killed squared", "dealt squared", "turn", "to spend")
 _PREY = ("prey", "shielded prey", "near prey", "near shielded prey", "far from prey")
 _REST = ("shelter", "mined", "pinned hunters", "kept out", "kept in")
@@ -81,10 +58,10 @@ NAMES: tuple[str, ...] = (
     *_COURSE,
     *[f"deck {card}" for card in _HELD],
     *[f"hand {card}" for card in _HELD],
-    *[f"built {building}" for building in BUILDINGS],
-    *[f"{kind} on board" for kind in KINDS],
+    *[f"built {building}" for building in data.BUILDINGS],
+    *[f"{kind} on board" for kind in data.KINDS],
     *[f"civilians at {away}" for away in range(_FAR)],
-    *[f"{kind.id} at {away}" for kind in KINDS.values() if kind.side == HUMANS for away in range(_FAR)],
+    *[f"{kind.id} at {away}" for kind in data.KINDS.values() if kind.side == data.HUMANS for away in range(_FAR)],
     *[f"{kind} {what}" for kind in _HUNTERS for what in _PREY],
     *[f"use {user}" for user in _USERS],
     *_REST,
@@ -92,22 +69,22 @@ NAMES: tuple[str, ...] = (
 _PLACE: dict[str, int] = {name: place for place, name in enumerate(NAMES)}
 _CARD: dict[str, int] = {card: place for cards in _HELD_BY.values() for place, card in enumerate(cards)}
 _HAND: dict[str, int] = {card: _PLACE[f"hand {card}"] for card in _HELD}
-_BUILT: dict[str, int] = {name: _PLACE[f"built {name}"] for name in BUILDINGS}
+_BUILT: dict[str, int] = {name: _PLACE[f"built {name}"] for name in data.BUILDINGS}
 _BOARD_FIRST = min(_BUILT.values())  # from here on, everything follows from the board, but for what cards and influence add
 _USES: tuple[tuple[int, tuple[int, ...]], ...] = tuple(
     (_PLACE[f"use {user}"], tuple(_PLACE[f"deck {card}"] for card in _HELD if _user(card) == user)) for user in _USERS
 )
 _CROWD = _PLACE["civilians at 0"]
 _SHELTER, _MINED, _PINNED_HUNTERS, _KEPT_OUT, _KEPT_IN = [_PLACE[name] for name in _REST]
-_BALLOONS = next(_BUILT[row.id] for row in BUILDINGS.values() if row.slot == "balloons")
+_BALLOONS = next(_BUILT[row.id] for row in data.BUILDINGS.values() if row.slot == "balloons")
 _MOST = 3  # civilians of a region that count
 _FIGHTERS = 6  # civilians that count as fighters
 
 Pieces = tuple[int, str | None, bool]
 """The civilians, the building and the balloons of a land region."""
 
-_UNITS_OF = itemgetter(*FIGURES)
-_LANDS_OF = itemgetter(*LAND)
+_UNITS_OF = itemgetter(*data.FIGURES)
+_LANDS_OF = itemgetter(*data.LAND)
 _PIECES_OF = itemgetter("civilians", "building", "balloons")
 
 
@@ -168,13 +145,13 @@ class _Stand(NamedTuple):
     ready: int
 
 
-def _stand(figure: str, kind: Kind) -> _Stand:
-    alien = kind.side == ALIENS
+def _stand(figure: str, kind: data.Kind) -> _Stand:
+    alien = kind.side == data.ALIENS
     first = _PLACE[f"{kind.id} {_PREY[0]}" if alien else f"{kind.id} at 0"]
     return _Stand(figure, alien, kind.blocks, kind.attackable, _PLACE[f"{kind.id} on board"], first, _USERS.index(kind.id))
 
 
-_STANDS: tuple[_Stand, ...] = tuple(_stand(figure, kind) for figure, kind in FIGURES.items())
+_STANDS: tuple[_Stand, ...] = tuple(_stand(figure, kind) for figure, kind in data.FIGURES.items())
 
 
 def phase(state: State) -> str:
@@ -182,7 +159,7 @@ def phase(state: State) -> str:
     left = 0
     for land in state["regions"].values():
         left += land["civilians"]
-    most = max(state["damage"], CIVILIANS - left)
+    most = max(state["damage"], data.CIVILIANS - left)
     return EARLY if most < _MIDDLE_FROM else MIDDLE if most < _LATE_FROM else LATE
 
 
@@ -191,7 +168,7 @@ def features(state: State, seat: Seat) -> list[float]:
     regions, sides = state["regions"], state["sides"]
     places = tuple([unit["region"] for unit in _UNITS_OF(state["units"])])
     board = _board(seat, places, tuple(map(_PIECES_OF, _LANDS_OF(regions))))
-    aliens, humans = _cards_of(sides, ALIENS, seat), _cards_of(sides, HUMANS, seat)
+    aliens, humans = _cards_of(sides, data.ALIENS, seat), _cards_of(sides, data.HUMANS, seat)
     found = [*_course(state, board.killed, seat), *aliens.deck, *humans.deck, *aliens.hand, *humans.hand, *board.counts]
     for use, number, decks in board.uses:
         for deck in decks:
@@ -209,20 +186,20 @@ def leave_out_hand(state: State, seat: Seat, found: list[float]) -> None:
 
 def _for(seat: Seat, found: Sequence[float]) -> tuple[float, ...]:
     """Return features that were counted for the aliens as they count for a seat."""
-    return tuple(found) if seat == ALIENS else tuple([-number for number in found])
+    return tuple(found) if seat == data.ALIENS else tuple([-number for number in found])
 
 
 def _course(state: State, killed: int, seat: Seat) -> tuple[float, ...]:
     """Return the features of `_COURSE`: the points of both seats, whose turn it is, and what that one may still spend."""
-    sign = 1.0 if seat == ALIENS else -1.0
-    turn = sign if state["active"] == ALIENS else -sign
+    sign = 1.0 if seat == data.ALIENS else -1.0
+    turn = sign if state["active"] == data.ALIENS else -sign
     dealt = state["damage"]
     return (
         sign,
         sign * (killed / 10.0),
         sign * (-dealt / 10.0),
-        sign * (killed * killed / (CIVILIANS * 10.0)),
-        sign * (-dealt * dealt / (DAMAGE_TO_WIN * 10.0)),
+        sign * (killed * killed / (data.CIVILIANS * 10.0)),
+        sign * (-dealt * dealt / (data.DAMAGE_TO_WIN * 10.0)),
         turn,
         turn * state["resources"] / 5.0,
     )
@@ -236,8 +213,8 @@ def _cards_of(sides: Mapping[str, Side], side: str, seat: Seat) -> _Cards:
 @lru_cache(maxsize=1024)
 def _cards(side: str, seat: Seat, hand: tuple[str, ...], supply: tuple[str, ...], discard: tuple[str, ...]) -> _Cards:
     """Return what the cards of a side count for, for a seat."""
-    sign = 1.0 if side == ALIENS else -1.0
-    each = sign * HAND_SIZE / max(len(hand) + len(supply) + len(discard), WEIGHTS.lean)
+    sign = 1.0 if side == data.ALIENS else -1.0
+    each = sign * data.HAND_SIZE / max(len(hand) + len(supply) + len(discard), data.WEIGHTS.lean)
     in_deck = [0.0] * len(_HELD_BY[side])
     in_hand = in_deck.copy()
     for card in hand:
@@ -249,12 +226,12 @@ def _cards(side: str, seat: Seat, hand: tuple[str, ...], supply: tuple[str, ...]
 
 def _count_influence(regions: Mapping[str, Region], region: str, seat: Seat, found: list[float]) -> None:
     """Count the civilians that may not leave a region with influence, and those next to it that may not enter."""
-    sign = 1.0 if seat == ALIENS else -1.0
+    sign = 1.0 if seat == data.ALIENS else -1.0
     influence = regions[region]["influence"]
-    if NO_EXIT in influence:
+    if data.NO_EXIT in influence:
         found[_KEPT_IN] += sign * regions[region]["civilians"]
-    if NO_ENTRY in influence:
-        for near in BESIDE[region]:
+    if data.NO_ENTRY in influence:
+        for near in data.BESIDE[region]:
             found[_KEPT_OUT] += sign * regions[near]["civilians"]
 
 
@@ -278,7 +255,7 @@ def _board(seat: Seat, places: tuple[str | None, ...], pieces: tuple[Pieces, ...
             if blocks:
                 found[_PINNED_HUNTERS] -= here in guarded
                 for region in land.mined:
-                    found[_MINED] -= region in BESIDE[here]
+                    found[_MINED] -= region in data.BESIDE[here]
         else:
             found[on_board] -= 1.0
             steps = away[here] if blocks else away[here] - 1
@@ -296,20 +273,22 @@ def _land(pieces: tuple[Pieces, ...]) -> _Land:
     crowds: list[_Civilians] = []
     targets: list[str] = []
     mined: list[str] = []
-    for region, (civilians, building, balloons) in zip(LAND, pieces, strict=True):
+    for region, (civilians, building, balloons) in zip(data.LAND, pieces, strict=True):
         left += civilians
-        if building in BUILDINGS_OF[ALIENS]:
+        if building in data.BUILDINGS_OF[data.ALIENS]:
             found[_BUILT[building]] += 1.0
             targets.append(region)
         elif building is not None:
             found[_BUILT[building]] -= 1.0
-        if building in MINES:
+        if building in data.MINES:
             mined.append(region)
         if balloons:
             found[_BALLOONS] -= 1.0
         if civilians:
-            crowds.append(_Civilians(region, min(_MOST, civilians), building in HIT_FIRST or balloons, HIT_FIRST.get(building, 1)))
-    return _Land(CIVILIANS - left, tuple(found), tuple(crowds), tuple(targets), tuple(mined))
+            crowds.append(
+                _Civilians(region, min(_MOST, civilians), building in data.HIT_FIRST or balloons, data.HIT_FIRST.get(building, 1))
+            )
+    return _Land(data.CIVILIANS - left, tuple(found), tuple(crowds), tuple(targets), tuple(mined))
 
 
 def _count_shelter(crowds: Sequence[_Civilians], guarded: list[str], found: list[float]) -> dict[str, tuple[int, bool]]:
@@ -344,7 +323,7 @@ def _count_prey(start: int, here: str, prey: dict[str, tuple[int, bool]], found:
         number, covered = prey[here]
         found[start + covered] += number
         reached = True
-    for near in BESIDE[here]:
+    for near in data.BESIDE[here]:
         if near in prey:
             number, covered = prey[near]
             found[start + 2 + covered] += number
@@ -357,11 +336,11 @@ def _count_prey(start: int, here: str, prey: dict[str, tuple[int, bool]], found:
 
 
 _NEAREST: dict[str, list[tuple[int, str]]] = {
-    here: sorted((away, region) for region, away in steps.items()) for here, steps in DISTANCE.items()
+    here: sorted((away, region) for region, away in steps.items()) for here, steps in data.DISTANCE.items()
 }
 
 
 @lru_cache(maxsize=4096)
 def _steps(targets: tuple[str, ...]) -> dict[str, int]:
     """Return the steps over land from every region to the nearest of some regions, `_FAR` at most."""
-    return {region: min([_FAR, *(DISTANCE[region][target] for target in targets)]) for region in BESIDE}
+    return {region: min([_FAR, *(data.DISTANCE[region][target] for target in targets)]) for region in data.BESIDE}

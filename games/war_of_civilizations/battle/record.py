@@ -8,26 +8,7 @@ from typing import Any
 from games.documents import Document, Own, clone
 from games.kernel import Event, Fact, Seat
 from games.schema import BLANK, Fields, described, ids, mapping, veiled
-from games.war_of_civilizations.data import (
-    ATTACK_BONUS,
-    ATTACKER,
-    BLANK_BATTLE,
-    CARDS,
-    DEFENCE_BONUS,
-    DEFENDER,
-    FLAGSHIP,
-    FLAGSHIP_CRYSTALS,
-    HOME,
-    HOME_DEFENCE,
-    OTHER_SIDE,
-    PIRATE,
-    PIRATE_STRENGTH,
-    PRIVATEER_STRENGTH,
-    SHIPS,
-    WIN_CRYSTALS,
-    Card,
-    Counts,
-)
+from games.war_of_civilizations import data
 from games.war_of_civilizations.document import Battle, Side, State
 from games.war_of_civilizations.flow import put_out
 from games.war_of_civilizations.state.fleets import fleet_strength, room, ships_at
@@ -54,7 +35,7 @@ from games.war_of_civilizations.state.shape import (
 
 def on_side(battle: Battle, role: str) -> str:
     """Return the seat on a side, or `pirate`."""
-    return battle["attacker"] if role == ATTACKER else battle["defender"]
+    return battle["attacker"] if role == data.ATTACKER else battle["defender"]
 
 
 def other_seat(battle: Battle, seat: Seat) -> str:
@@ -68,46 +49,46 @@ def waiting(state: State) -> list[Seat]:
     return [seat for seat in state["seats"] if seat in (battle["attacker"], battle["defender"]) and seat not in battle["bids"]]
 
 
-def cards_in_effect(battle: Battle, role: str) -> list[Card]:
+def cards_in_effect(battle: Battle, role: str) -> list[data.Card]:
     """Return the cards that a side has bid, or none if a card of the other side cancels them (WOC-PWR-07, WOC-PWR-20)."""
     bids = battle["bids"]
-    own, others = on_side(battle, role), on_side(battle, OTHER_SIDE[role])
+    own, others = on_side(battle, role), on_side(battle, data.OTHER_SIDE[role])
     if own not in bids or not bids[own]["cards"]:
         return []
-    if others in bids and any(CARDS[card].cancels for card in bids[others]["cards"]):
+    if others in bids and any(data.CARDS[card].cancels for card in bids[others]["cards"]):
         return []
-    return [CARDS[card] for card in bids[own]["cards"]]
+    return [data.CARDS[card] for card in bids[own]["cards"]]
 
 
-def fighters(state: State, battle: Battle, role: str) -> Counts:
+def fighters(state: State, battle: Battle, role: str) -> data.Counts:
     """Return the ships of a side that fight: those on the location without hostages (WOC-PRV-09, WOC-CTL-08)."""
     there = ships_at(state, on_side(battle, role), battle["at"])
     captive = battle["hostages"]
-    if role != DEFENDER or not captive:
+    if role != data.DEFENDER or not captive:
         return there
-    return {ship: there[ship] - captive.get(ship, 0) for ship in SHIPS if ship in there}
+    return {ship: there[ship] - captive.get(ship, 0) for ship in data.SHIPS if ship in there}
 
 
 def strength(state: State, battle: Battle, role: str) -> int:
     """Return the strength of a side's fleet, of a pirate or of a privateer (WOC-BAT-07, WOC-PIR-02, WOC-PRV-08)."""
-    if on_side(battle, role) == PIRATE:
-        return PIRATE_STRENGTH
+    if on_side(battle, role) == data.PIRATE:
+        return data.PIRATE_STRENGTH
     if battle["privateer"] == role:
-        return PRIVATEER_STRENGTH
+        return data.PRIVATEER_STRENGTH
     return fleet_strength(fighters(state, battle, role))
 
 
 def support(state: State, seat: str, role: str, at: str) -> int:
     """Return what a seat's side adds without cards: the ability of Tiger or Ape, and a defender's home base with a privateer there
     (WOC-BAT-08, WOC-ABL-04, WOC-ABL-05, WOC-MAP-02, WOC-PRV-01)."""
-    if seat == PIRATE:
+    if seat == data.PIRATE:
         return 0
-    if role == ATTACKER:
-        return ability(state, seat, ATTACK_BONUS)
-    home = HOME_DEFENCE if HOME[seat] == at else 0
+    if role == data.ATTACKER:
+        return ability(state, seat, data.ATTACK_BONUS)
+    home = data.HOME_DEFENCE if data.HOME[seat] == at else 0
     if home and state["players"][seat]["privateer"] == at:
-        home += PRIVATEER_STRENGTH
-    return ability(state, seat, DEFENCE_BONUS) + home
+        home += data.PRIVATEER_STRENGTH
+    return ability(state, seat, data.DEFENCE_BONUS) + home
 
 
 def total(state: State, battle: Battle, role: str) -> Side:
@@ -115,8 +96,8 @@ def total(state: State, battle: Battle, role: str) -> Side:
     home base add (WOC-BAT-07, WOC-BAT-08, WOC-BAT-13, WOC-PIR-06, WOC-PWR-11, WOC-PWR-12, WOC-PWR-13, WOC-PWR-14, WOC-PWR-15, WOC-PWR-16,
     WOC-PWR-17, WOC-PWR-18, WOC-PWR-19)."""
     seat = on_side(battle, role)
-    own, against = cards_in_effect(battle, role), cards_in_effect(battle, OTHER_SIDE[role])
-    bid = sum(battle["dice"] or ()) if seat == PIRATE else battle["bids"][seat]["ammo"]
+    own, against = cards_in_effect(battle, role), cards_in_effect(battle, data.OTHER_SIDE[role])
+    bid = sum(battle["dice"] or ()) if seat == data.PIRATE else battle["bids"][seat]["ammo"]
     fleet, ammo, bonus = strength(state, battle, role), bid, support(state, seat, role, battle["at"])
     for card in against:
         fleet -= card.fleet
@@ -130,7 +111,7 @@ def total(state: State, battle: Battle, role: str) -> Side:
 
 def prize(beaten: Mapping[str, int]) -> int:
     """Return the crystals for a win over some ships, before the supply runs out (WOC-BAT-10)."""
-    return FLAGSHIP_CRYSTALS if FLAGSHIP in beaten else WIN_CRYSTALS
+    return data.FLAGSHIP_CRYSTALS if data.FLAGSHIP in beaten else data.WIN_CRYSTALS
 
 
 def going_home(state: State, battle: Battle, role: str) -> int:
@@ -140,7 +121,7 @@ def going_home(state: State, battle: Battle, role: str) -> int:
     fleet = ships_at(state, seat, battle["at"])
     number = sum(fleet.values())
     most = number if any([card.retreats for card in cards_in_effect(battle, role)]) else number // 2  # noqa: C419 - a list is faster here
-    return max(min(most, room(state, HOME[seat])), 1 if FLAGSHIP in fleet else 0)
+    return max(min(most, room(state, data.HOME[seat])), 1 if data.FLAGSHIP in fleet else 0)
 
 
 # ---------------------------------------------------------------- sealed bids
@@ -169,7 +150,7 @@ def _battle(state: State, own: Own) -> Document:
 def battle_started(state: State, event: Event, own: Own) -> None:
     """Two sides meet. Nobody has bid."""
     battle = {name: value for name, value in event.items() if name != "type"}
-    state["battle"] = clone({**battle, **BLANK_BATTLE})
+    state["battle"] = clone({**battle, **data.BLANK_BATTLE})
 
 
 def ability_used(state: State, event: Event, own: Own) -> None:

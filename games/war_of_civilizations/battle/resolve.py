@@ -3,34 +3,8 @@
 from __future__ import annotations
 
 from games.kernel import Seat
+from games.war_of_civilizations import data
 from games.war_of_civilizations.battle.record import cards_in_effect, going_home, on_side, prize, total, waiting
-from games.war_of_civilizations.data import (
-    ATTACKER,
-    BIDS_PHASE,
-    DEFENDER,
-    EXPEDITION,
-    EXPEDITION_CRYSTALS,
-    EXPEDITIONS,
-    FLAGSHIP,
-    FLEET,
-    HOME,
-    ISLE,
-    LOCATIONS,
-    OTHER_SIDE,
-    PIRATE,
-    PIRATE_DICE,
-    PIRATE_FACES,
-    POWDER,
-    PRIVATEER,
-    REINFORCE_PHASE,
-    RESERVE,
-    RESOURCES,
-    RETREAT_PHASE,
-    RING,
-    SHIPS,
-    SUPPLY,
-    Counts,
-)
 from games.war_of_civilizations.document import Match, Side
 from games.war_of_civilizations.flow import (
     change_resources,
@@ -65,7 +39,7 @@ def land(match: Match, seat: Seat, met: bool) -> None:
         foe = opponent(state, seat, at)
         if foe is not None:
             lone = foreign_privateer(state, seat, at) is not None
-            kind, privateer = (PRIVATEER, DEFENDER) if lone else (FLEET, None)
+            kind, privateer = (data.PRIVATEER, data.DEFENDER) if lone else (data.FLEET, None)
             start_battle(match, at, kind, attacker=seat, defender=foe, privateer=privateer, origin=mover["from"])
             return
         take_control(match, seat, at)
@@ -81,14 +55,14 @@ def explore(match: Match, seat: Seat, apex: str, origin: str) -> None:
     token = match.state["apex"][apex]["expedition"]
     assert token is not None, "an unexplored island has a token"
     match.emit("expedition_seen", seat=seat, apex=apex, expedition=token)
-    if can_pay(match.state, seat, EXPEDITIONS[token]):
-        pay(match, seat, EXPEDITIONS[token], "expedition")
-        move_crystals(match, EXPEDITION, seat, EXPEDITION_CRYSTALS, "expedition")
+    if can_pay(match.state, seat, data.EXPEDITIONS[token]):
+        pay(match, seat, data.EXPEDITIONS[token], "expedition")
+        move_crystals(match, data.EXPEDITION, seat, data.EXPEDITION_CRYSTALS, "expedition")
         match.emit("expedition_recovered", seat=seat, apex=apex, expedition=token)
         return
     move_ships(match, seat, apex, origin, dict(ships_at(match.state, seat, apex)), "turned_back")
     islands = match.state["apex"]
-    hidden = [island for island in RING if not islands[island]["explored"]]
+    hidden = [island for island in data.RING if not islands[island]["explored"]]
     if len(hidden) > 1:
         match.emit("expeditions_rotated", moves=dict(zip(hidden, [*hidden[1:], hidden[0]], strict=True)))
 
@@ -104,7 +78,7 @@ def start_battle(
     defender: str,
     privateer: str | None = None,
     origin: str | None = None,
-    captive: Counts | None = None,
+    captive: data.Counts | None = None,
 ) -> None:
     """Begin a battle. The seat that enters attacks; over a blockade the privateer's owner attacks (WOC-BAT-01, WOC-PIR-02, WOC-PRV-08,
     WOC-PRV-12)."""
@@ -126,15 +100,15 @@ def prepare(match: Match) -> None:
     state = match.state
     battle = battle_of(state)
     defender, at = battle["defender"], battle["at"]
-    if defender != PIRATE and battle["privateer"] != DEFENDER and room(state, at) and reinforcements(state, defender, at):
-        pass_to(match, REINFORCE_PHASE, [defender])
+    if defender != data.PIRATE and battle["privateer"] != data.DEFENDER and room(state, at) and reinforcements(state, defender, at):
+        pass_to(match, data.REINFORCE_PHASE, [defender])
     else:
         start_bids(match)
 
 
 def start_bids(match: Match) -> None:
     """Let both sides bid at once, in secret (WOC-BAT-04)."""
-    pass_to(match, BIDS_PHASE, waiting(match.state))
+    pass_to(match, data.BIDS_PHASE, waiting(match.state))
 
 
 # ---------------------------------------------------------------- the result
@@ -144,21 +118,21 @@ def resolve(match: Match) -> None:
     """Reveal the bids, which are lost in any case. The higher total wins; in a tie the attacker wins (WOC-BAT-05, WOC-BAT-06, WOC-BAT-09,
     WOC-BAT-12)."""
     battle = battle_of(match.state)
-    if battle["defender"] == PIRATE:
-        match.emit("dice_rolled", dice=[match.chance.roll(PIRATE_FACES) for _ in range(PIRATE_DICE)])
+    if battle["defender"] == data.PIRATE:
+        match.emit("dice_rolled", dice=[match.chance.roll(data.PIRATE_FACES) for _ in range(data.PIRATE_DICE)])
     bids = battle["bids"]
     match.emit("bids_revealed", bids={seat: bids[seat] for seat in (battle["attacker"], battle["defender"]) if seat in bids})
-    for role in OTHER_SIDE:
+    for role in data.OTHER_SIDE:
         seat = on_side(battle, role)
         if seat in bids:
-            pay(match, seat, {POWDER: bids[seat]["ammo"]}, "bid")
+            pay(match, seat, {data.POWDER: bids[seat]["ammo"]}, "bid")
             for card in bids[seat]["cards"]:
                 match.emit("card_spent", seat=seat, card=card, reason="bid")
-    sides: dict[str, Side] = {role: total(match.state, battle_of(match.state), role) for role in OTHER_SIDE}
-    winner = ATTACKER if sides[ATTACKER]["total"] >= sides[DEFENDER]["total"] else DEFENDER
+    sides: dict[str, Side] = {role: total(match.state, battle_of(match.state), role) for role in data.OTHER_SIDE}
+    winner = data.ATTACKER if sides[data.ATTACKER]["total"] >= sides[data.DEFENDER]["total"] else data.DEFENDER
     match.emit("battle_resolved", winner=winner, sides=sides)
     reward(match, winner)
-    if beat(match, OTHER_SIDE[winner]):
+    if beat(match, data.OTHER_SIDE[winner]):
         close(match)
 
 
@@ -166,23 +140,23 @@ def reward(match: Match, winner: str) -> None:
     """Return spare powder, take plunder, give the winner crystals as far as the supply lasts, and take the loser's teleporter there
     (WOC-BAT-10, WOC-BAT-12, WOC-PWR-22, WOC-PWR-23, WOC-PIR-03, WOC-PRV-11, WOC-TEL-09, WOC-LIM-02, WOC-GEN-02)."""
     battle = battle_of(match.state)
-    at, victor, beaten = battle["at"], on_side(battle, winner), on_side(battle, OTHER_SIDE[winner])
-    cards = {role: cards_in_effect(battle, role) for role in OTHER_SIDE}
+    at, victor, beaten = battle["at"], on_side(battle, winner), on_side(battle, data.OTHER_SIDE[winner])
+    cards = {role: cards_in_effect(battle, role) for role in data.OTHER_SIDE}
     for role, played in cards.items():
         if any([card.returns for card in played]):  # noqa: C419 - a list is faster here
             seat = on_side(battle, role)
-            change_resources(match, seat, {POWDER: battle["bids"][seat]["ammo"]}, "card")
+            change_resources(match, seat, {data.POWDER: battle["bids"][seat]["ammo"]}, "card")
     for card in cards[winner]:
         taken = dict(card.plunder)
-        if beaten != PIRATE:
+        if beaten != data.PIRATE:
             stock = goods(match.state["players"][beaten])
             taken = {name: min(number, stock[name]) for name, number in taken.items()}
             pay(match, beaten, taken, card.id)
         change_resources(match, victor, taken, card.id)
-    if victor != PIRATE:
-        fought = {} if beaten == PIRATE or battle["privateer"] == OTHER_SIDE[winner] else ships_at(match.state, beaten, at)
-        move_crystals(match, SUPPLY, victor, min(prize(fought), match.state["crystals"][SUPPLY]), "battle")
-    if beaten != PIRATE and at in match.state["players"][beaten]["teleporters"]:
+    if victor != data.PIRATE:
+        fought = {} if beaten == data.PIRATE or battle["privateer"] == data.OTHER_SIDE[winner] else ships_at(match.state, beaten, at)
+        move_crystals(match, data.SUPPLY, victor, min(prize(fought), match.state["crystals"][data.SUPPLY]), "battle")
+    if beaten != data.PIRATE and at in match.state["players"][beaten]["teleporters"]:
         lose_teleporter(match, beaten, at, "battle")
 
 
@@ -191,13 +165,13 @@ def beat(match: Match, role: str) -> bool:
     a fleet retreats. Return True if the battle can be closed now (WOC-PIR-03, WOC-PRV-11, WOC-ELM-01, WOC-RET-01)."""
     battle = battle_of(match.state)
     seat, at = on_side(battle, role), battle["at"]
-    if seat == PIRATE:
+    if seat == data.PIRATE:
         match.emit("pirate_removed", apex=at, reason="defeated")
         return True
     if battle["privateer"] == role:
-        match.emit("privateer_moved", seat=seat, to=RESERVE)
+        match.emit("privateer_moved", seat=seat, to=data.RESERVE)
         return True
-    if role == DEFENDER and at == HOME[seat]:
+    if role == data.DEFENDER and at == data.HOME[seat]:
         eliminate(match, seat, battle["attacker"])
         return not check_survivor(match)
     return retreat(match, role)
@@ -211,14 +185,14 @@ def retreat(match: Match, role: str) -> bool:
     seat = on_side(battle, role)
     fleet = ships_at(state, seat, battle["at"])
     count = going_home(state, battle, role)
-    home = {FLAGSHIP: 1} if FLAGSHIP in fleet else {}
-    others = {ship: fleet[ship] for ship in SHIPS if ship in fleet and ship != FLAGSHIP}
+    home = {data.FLAGSHIP: 1} if data.FLAGSHIP in fleet else {}
+    others = {ship: fleet[ship] for ship in data.SHIPS if ship in fleet and ship != data.FLAGSHIP}
     left = count - len(home)
     if left == sum(others.values()):
         home |= others
     elif left and len(others) > 1:
         match.emit("retreat_ordered", seat=seat, count=count)
-        pass_to(match, RETREAT_PHASE, [seat])
+        pass_to(match, data.RETREAT_PHASE, [seat])
         return False
     elif left:
         home |= dict.fromkeys(others, left)
@@ -226,11 +200,11 @@ def retreat(match: Match, role: str) -> bool:
     return True
 
 
-def send_home(match: Match, seat: Seat, ships: Counts) -> None:
+def send_home(match: Match, seat: Seat, ships: data.Counts) -> None:
     """Send some of the beaten ships to the home base, the others to the reserve (WOC-RET-01)."""
     at = battle_of(match.state)["at"]
     if ships:
-        move_ships(match, seat, at, HOME[seat], ships, "retreat")
+        move_ships(match, seat, at, data.HOME[seat], ships, "retreat")
     left = ships_at(match.state, seat, at)
     if left:
         match.emit("ships_removed", seat=seat, at=at, ships=dict(left), reason="defeat")
@@ -240,11 +214,11 @@ def eliminate(match: Match, seat: Seat, by: Seat) -> None:
     """Take a seat out that was beaten on its own home base. The winner takes resources and crystals, mounted ones too. Privateers that kept
     its ships go home. Its pieces leave the board while its continent stays (WOC-ELM-01, WOC-ELM-02, WOC-ELM-03, WOC-ELM-04, WOC-ELM-05)."""
     player = match.state["players"][seat]
-    stock = {name: goods(player)[name] for name in RESOURCES}
+    stock = {name: goods(player)[name] for name in data.RESOURCES}
     pay(match, seat, stock, "spoils")
     change_resources(match, by, stock, "spoils")
     move_crystals(match, seat, by, player["crystals"], "spoils")
-    for location in LOCATIONS:
+    for location in data.LOCATIONS:
         if location in player["mounted"]:
             match.emit("crystal_captured", seat=by, owner=seat, at=location)
     let_go(match, seat)
@@ -256,8 +230,8 @@ def let_go(match: Match, seat: Seat) -> None:
     fleets = match.state["players"][seat]["fleets"]
     for other in match.state["seats"]:
         where = match.state["players"][other]["privateer"]
-        if other != seat and where in fleets and where != HOME[other]:
-            match.emit("privateer_moved", seat=other, to=HOME[other])
+        if other != seat and where in fleets and where != data.HOME[other]:
+            match.emit("privateer_moved", seat=other, to=data.HOME[other])
     if isle_of(match.state)["holder"] == seat:
         match.emit("isle_lost", seat=seat)
 
@@ -270,13 +244,13 @@ def close(match: Match) -> None:
     assert result is not None, "a side has won"
     at, winner = battle["at"], result["winner"]
     victor = on_side(battle, winner)
-    if at == ISLE:
-        lose_isle(match, on_side(battle, OTHER_SIDE[winner]))
+    if at == data.ISLE:
+        lose_isle(match, on_side(battle, data.OTHER_SIDE[winner]))
     match.emit("battle_ended", at=at)
-    if battle["kind"] == PIRATE and winner == ATTACKER:
+    if battle["kind"] == data.PIRATE and winner == data.ATTACKER:
         land(match, victor, met=True)
         return
-    if victor != PIRATE and battle["privateer"] != winner:
+    if victor != data.PIRATE and battle["privateer"] != winner:
         take_control(match, victor, at)
     if match.state["blockade"] is not None:
         match.emit("blockade_ended", at=at, result="fought")

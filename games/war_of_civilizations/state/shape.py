@@ -30,84 +30,40 @@ from games.schema import (
     veiled,
     whole,
 )
-from games.war_of_civilizations.data import (
-    ACTIONS,
-    ATTACKER,
-    BARREN,
-    BIDS_PHASE,
-    BLOCKADE_PHASE,
-    CARDS,
-    COUNTDOWN,
-    CRYSTAL_WIN,
-    CRYSTALS,
-    DEFENDER,
-    DEPLOY_PHASE,
-    DISMOUNTING,
-    EXPEDITIONS,
-    FLEET,
-    FORECAST_TOKENS,
-    HAND_LIMIT,
-    ID,
-    ISLE,
-    ISLE_WIN,
-    LEAST_SEATS,
-    LOCATIONS,
-    MAX_LEVEL,
-    MOST_SEATS,
-    MOUNTING,
-    OFFERS_A_MOMENT,
-    OPTIONS,
-    PIRATE,
-    PIRATE_PHASE,
-    PRIVATEER,
-    RANSOM_PHASE,
-    REINFORCE_PHASE,
-    RESERVE,
-    RESOURCES,
-    RETREAT_PHASE,
-    RING,
-    ROUND_LIMIT_WIN,
-    ROUNDS_TO_WIN,
-    SEATS,
-    SHIPS,
-    SUPPLY,
-    SURVIVOR_WIN,
-    TELEPORTERS,
-    TURN_PHASE,
-)
+from games.war_of_civilizations import data
 
-SEAT = ids(SEATS, "a seat, named after its clan")
-LOCATION = known(LOCATIONS, "a location of the map")
-APEX_ISLAND = ids(RING, "an apex island")
-SHIP = known(SHIPS, "a kind of ship")
-RESOURCE = known(RESOURCES, "a resource")
-GOODS = known([*RESOURCES, "crystals"], "a resource, or crystals")
-CARD = known(CARDS, "a power card")
-TOKEN = ids(EXPEDITIONS, "a lost expedition")
-ACTIVE_ACTION = known(ACTIONS, "an active action")
-SIDE = ids([ATTACKER, DEFENDER], "a side of the battle")
+SEAT = ids(data.SEATS, "a seat, named after its clan")
+LOCATION = known(data.LOCATIONS, "a location of the map")
+APEX_ISLAND = ids(data.RING, "an apex island")
+SHIP = known(data.SHIPS, "a kind of ship")
+RESOURCE = known(data.RESOURCES, "a resource")
+GOODS = known([*data.RESOURCES, "crystals"], "a resource, or crystals")
+CARD = known(data.CARDS, "a power card")
+TOKEN = ids(data.EXPEDITIONS, "a lost expedition")
+ACTIVE_ACTION = known(data.ACTIONS, "an active action")
+SIDE = ids([data.ATTACKER, data.DEFENDER], "a side of the battle")
 FROM = described(LOCATION, "where it comes from")
 TO = described(LOCATION, "where it goes")
 SHIP_MAP = counts(SHIP, 1, "ships by kind")
 CHANGES = mapping(RESOURCE, whole(), "what is added, or taken where negative")
 OFFER = counts(GOODS, 1, "what the seat that is blocked would pay")
-REASONS = (ISLE_WIN, CRYSTAL_WIN, ROUND_LIMIT_WIN, SURVIVOR_WIN, *SHARED_REASONS)
+REASONS = (data.ISLE_WIN, data.CRYSTAL_WIN, data.ROUND_LIMIT_WIN, data.SURVIVOR_WIN, *SHARED_REASONS)
 SCORE = whole(0)
 PHASES = (
     SETUP,
-    DEPLOY_PHASE,
-    TURN_PHASE,
-    PIRATE_PHASE,
-    BLOCKADE_PHASE,
-    RANSOM_PHASE,
-    REINFORCE_PHASE,
-    BIDS_PHASE,
-    RETREAT_PHASE,
+    data.DEPLOY_PHASE,
+    data.TURN_PHASE,
+    data.PIRATE_PHASE,
+    data.BLOCKADE_PHASE,
+    data.RANSOM_PHASE,
+    data.REINFORCE_PHASE,
+    data.BIDS_PHASE,
+    data.RETREAT_PHASE,
     ROUND_END,
     OVER,
 )
 DECK = veiled(listing(CARD, about="top card first; a view has the number of cards instead"), COUNTED)
-MARK = either(whole(1, FORECAST_TOKENS), always(BARREN), about="forecast tokens, or barren")
+MARK = either(whole(1, data.FORECAST_TOKENS), always(data.BARREN), about="forecast tokens, or barren")
 ROUND = whole(1, about="the number of a round, from 1")
 
 STEPS_LEFT = whole(0, about="steps that the Move may still make")
@@ -119,7 +75,9 @@ TURN_RECORD = record(
         "action": nullable(described(ACTIVE_ACTION, "the active action under way, or null")),
         "bonus_open": flag("whether bonus steps of the action are still allowed"),
         "cards_bought": whole(0, about="power cards bought this turn"),
-        "crystal_use": nullable(ids([MOUNTING, DISMOUNTING], "whether crystals were mounted or dismounted this turn; null for neither")),
+        "crystal_use": nullable(
+            ids([data.MOUNTING, data.DISMOUNTING], "whether crystals were mounted or dismounted this turn; null for neither")
+        ),
         "teleporter_to": listing(LOCATION, about="where tokens were placed in this action"),
         "free_teleporter": flag("whether the next teleporter bonus is free"),
         "extra_steps": whole(0, about="steps from cards for the next Move"),
@@ -158,14 +116,14 @@ SIDE_RECORD = record(
 )
 SIDES = mapping(SIDE, SIDE_RECORD, "what each side's strength is made of (WOC-BAT-07)")
 DICE = listing(whole(1), about="the pirate's dice")
-KIND = ids([FLEET, PIRATE, PRIVATEER], "who fights")
+KIND = ids([data.FLEET, data.PIRATE, data.PRIVATEER], "who fights")
 WINNER = described(SIDE, "the side that has won")
 SENT_HOME = whole(1, about="how many ships go home")
 BATTLE_START: Fields = {
     "at": described(LOCATION, "where the battle is"),
     "kind": KIND,
     "attacker": described(SEAT, "the seat that attacks"),
-    "defender": ids([*SEATS, PIRATE], "the seat that defends, or the pirate"),
+    "defender": ids([*data.SEATS, data.PIRATE], "the seat that defends, or the pirate"),
     "privateer": nullable(described(SIDE, "the side that is the privateer itself, or null")),
     "from": nullable(described(LOCATION, "where the attacking fleet came from, or null")),
     "hostages": described(SHIP_MAP, "the defender's ships there that do not fight, by kind"),
@@ -189,7 +147,7 @@ BLOCKADE_START: Fields = {
 BLOCKADE = record(
     {
         **BLOCKADE_START,
-        "offers": optional(whole(1, OFFERS_A_MOMENT, "offers of ransom that the owner has made earlier in the turn")),
+        "offers": optional(whole(1, data.OFFERS_A_MOMENT, "offers of ransom that the owner has made earlier in the turn")),
     },
     about="a privateer that has arrived and waits for an answer, or null",
 )
@@ -202,7 +160,7 @@ RANSOM_OFFERED: Fields = {
     "note": NOTE,
 }
 RANSOM = record(RANSOM_OFFERED, about="the offer that waits for an answer, or null")
-FULL_ROUNDS = whole(0, ROUNDS_TO_WIN, "full rounds for which it was held")
+FULL_ROUNDS = whole(0, data.ROUNDS_TO_WIN, "full rounds for which it was held")
 ISLE_RECORD = record(
     {
         "holder": nullable(described(SEAT, "the seat that holds the Isle, or null")),
@@ -212,15 +170,15 @@ ISLE_RECORD = record(
     about="who holds the Isle, and for how long",
 )
 RESOURCE_NAMES = {"oc": "OC, the money", "alwood": "AlWood", "ammo": "ammunition"}
-PRIVATEER_PLACE = either(LOCATION, always(RESERVE), about="a location, or the reserve")
+PRIVATEER_PLACE = either(LOCATION, always(data.RESERVE), about="a location, or the reserve")
 PLAYER = record(
     {
-        **{name: whole(0, about=f"{RESOURCE_NAMES[name]} in stock") for name in RESOURCES},
-        "crystals": whole(0, CRYSTALS, "crystals in stock, without those that are mounted"),
-        "ability": whole(0, MAX_LEVEL, "the level of the clan's ability"),
-        "cards": listing(CARD, 0, HAND_LIMIT, "oldest first"),
+        **{name: whole(0, about=f"{RESOURCE_NAMES[name]} in stock") for name in data.RESOURCES},
+        "crystals": whole(0, data.CRYSTALS, "crystals in stock, without those that are mounted"),
+        "ability": whole(0, data.MAX_LEVEL, "the level of the clan's ability"),
+        "cards": listing(CARD, 0, data.HAND_LIMIT, "oldest first"),
         "fleets": mapping(LOCATION, SHIP_MAP, "all ships on the board by location, hostages included"),
-        "teleporters": listing(LOCATION, 0, TELEPORTERS, "in order of placing"),
+        "teleporters": listing(LOCATION, 0, data.TELEPORTERS, "in order of placing"),
         "mounted": mapping(LOCATION, ROUND, "the round in which a crystal was mounted"),
         "entered_central": flag("whether the seat has entered the central continent (WOC-MOV-03)"),
         "privateer": nullable(described(PRIVATEER_PLACE, "where the seat's privateer is; null if it has none")),
@@ -234,23 +192,23 @@ OPTION_TEXTS = {
     "arrival_counts": "whether the round in which the first seat takes the Isle of Myth is a full round for it (WOC-ISL-07)",
     "first_seat_rotates": "whether each round begins with the seat after the one that began the round before (WOC-RND-12)",
 }
-OPTION_SHAPES = settings(OPTIONS, OPTION_TEXTS)
+OPTION_SHAPES = settings(data.OPTIONS, OPTION_TEXTS)
 
 COVERED_ISLANDS = listing(APEX_ISLAND, about="apex islands that are not in play")
 ATTACHED_ISLANDS = mapping(SEAT, APEX_ISLAND, "the apex island next to each north island")
-COUNTDOWN_NUMBER = whole(1, COUNTDOWN, "the number on the tracker")
+COUNTDOWN_NUMBER = whole(1, data.COUNTDOWN, "the number on the tracker")
 DOCUMENT = record(
     {
-        "game": always(ID, "the game"),
+        "game": always(data.ID, "the game"),
         "options": record(
             {name: shape._replace(needed=False) for name, shape in OPTION_SHAPES.items()},
             about="the options that the match was given; the others have their defaults",
         ),
-        "seats": listing(SEAT, LEAST_SEATS, MOST_SEATS, "clockwise, in turn order"),
+        "seats": listing(SEAT, data.LEAST_SEATS, data.MOST_SEATS, "clockwise, in turn order"),
         "round": ROUND,
         "phase": ids(PHASES, "the kind of decision that is due"),
         "active": nullable(described(SEAT, "the seat whose turn it is, also while others decide, or null")),
-        "to_act": listing(ids([*SEATS, SYSTEM], "a seat, or the system"), about="who must decide now"),
+        "to_act": listing(ids([*data.SEATS, SYSTEM], "a seat, or the system"), about="who must decide now"),
         "outcome": outcome(
             listing(SEAT, about="one seat, or those that share the victory"),
             REASONS,
@@ -271,8 +229,8 @@ DOCUMENT = record(
             ),
             about="all six apex islands",
         ),
-        ISLE: ISLE_RECORD,
-        "crystals": mapping(ids([SUPPLY, ISLE]), whole(0, CRYSTALS), "those that no seat has"),
+        data.ISLE: ISLE_RECORD,
+        "crystals": mapping(ids([data.SUPPLY, data.ISLE]), whole(0, data.CRYSTALS), "those that no seat has"),
         "countdown": nullable(described(COUNTDOWN_NUMBER, "the number on the tracker; null before it is set")),
         "power": record(
             {"display": listing(CARD, about="oldest first"), "deck": DECK, "discard": listing(CARD, about="oldest first")},
@@ -283,7 +241,7 @@ DOCUMENT = record(
         "battle": nullable(BATTLE),
         "blockade": nullable(BLOCKADE),
         "ransom": nullable(RANSOM),
-        "offers": whole(0, OFFERS_A_MOMENT, "offers of ransom made in this turn, or in this blockade"),
+        "offers": whole(0, data.OFFERS_A_MOMENT, "offers of ransom made in this turn, or in this blockade"),
     },
     about="the state of a match of War of Civilizations",
 )

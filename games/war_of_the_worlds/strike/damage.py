@@ -8,25 +8,7 @@ from typing import NamedTuple
 from games.documents import Own
 from games.kernel import Event, Fact, Refusal, Seat, no
 from games.schema import Fields, whole
-from games.war_of_the_worlds.data import (
-    ADJACENT,
-    ALIENS,
-    ARMOUR,
-    BALLOONS,
-    BALLOONS_SLOT,
-    BESIDE,
-    BONUS,
-    BUILDINGS,
-    CIVILIAN_DEFENCE,
-    FIGURES,
-    FIGURES_OF,
-    HIT_FIRST,
-    HUMANS,
-    KINDS,
-    STRONGEST,
-    Kind,
-    Terms,
-)
+from games.war_of_the_worlds import data
 from games.war_of_the_worlds.document import Match, State
 from games.war_of_the_worlds.outcome import check_extinction
 from games.war_of_the_worlds.state import (
@@ -55,7 +37,7 @@ class Piece(NamedTuple):
     figure: str | None = None
 
 
-CIVILIAN = Piece(CIVILIAN_DEFENCE)
+CIVILIAN = Piece(data.CIVILIAN_DEFENCE)
 
 
 def damage_order(state: State, region: str) -> Iterator[Piece]:
@@ -66,26 +48,26 @@ def damage_order(state: State, region: str) -> Iterator[Piece]:
     lost = None
     if land is not None:
         building = land["building"]
-        if building in HIT_FIRST:
-            yield Piece(HIT_FIRST[building], building=building)
+        if building in data.HIT_FIRST:
+            yield Piece(data.HIT_FIRST[building], building=building)
             lost = region
         if land["balloons"]:
-            yield Piece(BALLOONS.defence, building=BALLOONS.id)
+            yield Piece(data.BALLOONS.defence, building=data.BALLOONS.id)
     units = state["units"]
-    for figure in FIGURES_OF[HUMANS]:
+    for figure in data.FIGURES_OF[data.HUMANS]:
         if units[figure]["region"] == region:
-            yield Piece(_armour(state, FIGURES[figure], lost), figure=figure)
+            yield Piece(_armour(state, data.FIGURES[figure], lost), figure=figure)
     if land is not None:
         for _ in range(land["civilians"]):
             yield CIVILIAN
 
 
-def _armour(state: State, kind: Kind, lost: str | None) -> int:
+def _armour(state: State, kind: data.Kind, lost: str | None) -> int:
     """Return the Defence of a kind of human figure. It is higher while the building that raises it is on the board. The strike may just
     have destroyed the building in the region `lost` (WOW-DMG-03, WOW-DMG-11, WOW-HUM-10)."""
-    if kind.id not in ARMOUR:
+    if kind.id not in data.ARMOUR:
         return kind.defence
-    building, raised = ARMOUR[kind.id]
+    building, raised = data.ARMOUR[kind.id]
     return raised if stands_anywhere(state, building, except_in=lost) else kind.defence
 
 
@@ -103,9 +85,9 @@ def protected(state: State, region: str) -> bool:
 def protected_regions(state: State) -> set[str | None]:
     """Return the regions in which damage would hit another piece before the civilians: those for which `protected` is true (WOW-DMG-12)."""
     units = state["units"]
-    found = {units[figure]["region"] for figure in FIGURES_OF[HUMANS]}
+    found = {units[figure]["region"] for figure in data.FIGURES_OF[data.HUMANS]}
     for region, land in state["regions"].items():
-        if land["balloons"] or land["building"] in HIT_FIRST:
+        if land["balloons"] or land["building"] in data.HIT_FIRST:
             found.add(region)
     return found
 
@@ -122,10 +104,10 @@ def hits(state: State, region: str, damage: int) -> list[Piece]:
     return destroyed
 
 
-def power(state: State, terms: Terms) -> int:
+def power(state: State, terms: data.Terms) -> int:
     """Return the damage of one attack. The Alien Factory adds to unit cards only (WOW-ALN-15, WOW-DMG-01)."""
-    if terms.uses_figure and terms.kind in BONUS:
-        building, more = BONUS[terms.kind]
+    if terms.uses_figure and terms.kind in data.BONUS:
+        building, more = data.BONUS[terms.kind]
         if stands_anywhere(state, building):
             return terms.damage + more
     return terms.damage
@@ -144,13 +126,13 @@ def need(state: State, region: str) -> int:
     return first_defence(state, region) if strike is None else strike["need"]
 
 
-def in_place(state: State, terms: Terms, region: str) -> bool:
+def in_place(state: State, terms: data.Terms, region: str) -> bool:
     """Return True if a figure of the card's kind is where the card wants it: in the region, or in an adjacent one."""
     figures = kind_of(terms.kind).figures
-    if terms.at != ADJACENT:
+    if terms.at != data.ADJACENT:
         return standing(state, figures, region) > 0
     units = state["units"]
-    near = BESIDE[region]
+    near = data.BESIDE[region]
     return any([units[figure]["region"] in near for figure in figures])  # noqa: C419 - a list is faster here
 
 
@@ -163,12 +145,12 @@ def reach(state: State, seat: Seat, region: str, card: str, figure: str | None) 
     total = 0
     free: dict[str, int] = {}
     for other in left:
-        terms = STRONGEST.get(other)
+        terms = data.STRONGEST.get(other)
         if terms is None or terms.kind is None:
             continue
         if terms.uses_figure:
             if terms.kind not in free:
-                figures = KINDS[terms.kind].figures
+                figures = data.KINDS[terms.kind].figures
                 free[terms.kind] = sum([units[one]["region"] == region and not units[one]["used"] and one != figure for one in figures])
             if free[terms.kind]:
                 free[terms.kind] -= 1
@@ -178,7 +160,7 @@ def reach(state: State, seat: Seat, region: str, card: str, figure: str | None) 
     return total
 
 
-def weakness(state: State, seat: Seat, terms: Terms, region: str, figure: str | None) -> Refusal | None:
+def weakness(state: State, seat: Seat, terms: data.Terms, region: str, figure: str | None) -> Refusal | None:
     """Return why an attack is too weak, or None: it cannot bring the strike to its need, even with everything that could follow
     (WOW-STR-03, WOW-STR-04, WOW-EDN-04)."""
     total = gathered(state) + power(state, terms)
@@ -191,38 +173,38 @@ def weakness(state: State, seat: Seat, terms: Terms, region: str, figure: str | 
     return no("too_weak", "WOW-STR-04", region=region, total=total, reach=more, need=wanted)
 
 
-def gathers(state: State, terms: Terms, region: str) -> bool:
+def gathers(state: State, terms: data.Terms, region: str) -> bool:
     """Return True if an attack that is part of a strike leaves the strike open (WOW-STR-05)."""
     return gathered(state) + power(state, terms) < need(state, region)
 
 
-def struck(state: State, terms: Terms, region: str) -> list[Piece]:
+def struck(state: State, terms: data.Terms, region: str) -> list[Piece]:
     """Return the pieces that a special attack destroys now: none if its damage is too small. In an open strike it deals the whole damage of
     the strike if it lands; damage below its need would hit nothing (WOW-STR-07, WOW-STR-10, WOW-STR-11)."""
     return hits(state, region, gathered(state) + terms.damage)
 
 
-def pushed(state: State, terms: Terms, region: str) -> tuple[str | None, list[str]]:
+def pushed(state: State, terms: data.Terms, region: str) -> tuple[str | None, list[str]]:
     """Return the Army that a special attack pushes out of a region, and the regions to which it can be pushed. It is the lowest number that
     survives the damage. It goes to an adjacent land region that is not hostile; nothing else stops it (WOW-ALN-06, WOW-ALN-07,
     WOW-UNT-16)."""
     if terms.push is None:
         return None, []
     units = state["units"]
-    there = [figure for figure in KINDS[terms.push].figures if units[figure]["region"] == region]
+    there = [figure for figure in data.KINDS[terms.push].figures if units[figure]["region"] == region]
     if there:
         destroyed = {piece.figure for piece in struck(state, terms, region)}
         there = [figure for figure in there if figure not in destroyed]
     if not there:
         return None, []
-    goals = [near for near in BESIDE[region] if not hostile(state, near)]
+    goals = [near for near in data.BESIDE[region] if not hostile(state, near)]
     return (there[0], goals) if goals else (None, [])
 
 
 # ---------------------------------------------------------------- dealing damage
 
 
-def attack(match: Match, terms: Terms, region: str) -> None:
+def attack(match: Match, terms: data.Terms, region: str) -> None:
     """Add an attack to the open strike, or open one. Once the damage reaches the need, all of it lands, even if nothing is left to hit
     (WOW-STR-05, WOW-STR-07, WOW-STR-13)."""
     state = match.state
@@ -231,13 +213,13 @@ def attack(match: Match, terms: Terms, region: str) -> None:
     if total >= wanted:
         if opened:
             match.emit("strike_landed", damage=total)
-            match.emit("phase_changed", phase=PLAYING, active=ALIENS, to_act=[ALIENS])
+            match.emit("phase_changed", phase=PLAYING, active=data.ALIENS, to_act=[data.ALIENS])
         destroy(match, region, hits(match.state, region, total))
     elif opened:
         match.emit("strike_raised", damage=total)
     else:
         match.emit("strike_opened", region=region, damage=total, need=wanted)
-        match.emit("phase_changed", phase=STRIKING, active=ALIENS, to_act=[ALIENS])
+        match.emit("phase_changed", phase=STRIKING, active=data.ALIENS, to_act=[data.ALIENS])
 
 
 def destroy(match: Match, region: str, destroyed: list[Piece]) -> None:
@@ -245,7 +227,7 @@ def destroy(match: Match, region: str, destroyed: list[Piece]) -> None:
     civilians = 0
     for piece in destroyed:
         if piece.building is not None:
-            match.emit("building_destroyed", building=piece.building, slot=BUILDINGS[piece.building].slot, region=region)
+            match.emit("building_destroyed", building=piece.building, slot=data.BUILDINGS[piece.building].slot, region=region)
         elif piece.figure is not None:
             match.emit("unit_destroyed", unit=piece.figure, region=region)
         else:
@@ -281,7 +263,7 @@ def strike_landed(state: State, event: Event, own: Own) -> None:
 
 def building_destroyed(state: State, event: Event, own: Own) -> None:
     """A token leaves the match. Its card has left before (WOW-BLD-12)."""
-    own(own(state, "regions"), event["region"])[event["slot"]] = False if event["slot"] == BALLOONS_SLOT else None
+    own(own(state, "regions"), event["region"])[event["slot"]] = False if event["slot"] == data.BALLOONS_SLOT else None
 
 
 def unit_destroyed(state: State, event: Event, own: Own) -> None:
