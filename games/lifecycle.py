@@ -15,12 +15,12 @@ earlier version comes back.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from games.documents import Own, clone
-from games.kernel import RESTORED, SYSTEM, Event, Fact
-from games.schema import Fields, Shape, anything, described, ids, listing, mapping, nullable, record, whole
+from games.kernel import RESTORED, SYSTEM, Event, Fact, Seat, Shared
+from games.schema import Fields, Shape, always, anything, described, ids, listing, mapping, nullable, optional, record, whole
 
 PREPARED = "match_prepared"
 SETUP = "setup"
@@ -31,6 +31,8 @@ RESIGNED, DRAW, VOID, RULING = "resigned", "draw", "void", "ruling"
 SHARED_REASONS = (RESIGNED, DRAW, VOID, RULING)
 """Why a match of any game may end: all seats but one have left it, the players agree on a draw, it does not count, or a ruling has another
 match go on from an earlier position of it."""
+
+ROUND = whole(1, about="the number of the round, from 1")
 
 Lifecycle = dict[str, tuple[Fact, Fields]]
 
@@ -94,7 +96,7 @@ def match_ended(state: Any, event: Event, own: Own) -> None:
 
 
 def lifecycle(
-    seats: Iterable[str],
+    seat: Shape,
     phases: Iterable[str],
     reasons: Iterable[str],
     document: Shape,
@@ -103,14 +105,11 @@ def lifecycle(
 ) -> Lifecycle:
     """Return the shared events of a game, by type: the fold of each and its fields.
 
-    `reasons`: why a match may end, `SHARED_REASONS` among them. `scores`: the shape of a seat's score. `more`: by event type, what the fold
-    changes in this game in addition, such as clearing the record of a turn.
+    `seat`: the shape of a seat (`ids`). `reasons`: why a match may end, `SHARED_REASONS` among them. `scores`: the shape of a seat's score.
+    `more`: by event type, what the fold changes in this game in addition, such as clearing the record of a turn.
     """
-    seat, phase = ids(seats, "a seat"), ids(phases, "the kind of decision that is due")
-    number = whole(1, about="the number of the round, from 1")
-    turn = nullable(described(seat, "the seat whose turn it is, or null"))
-    actors = listing(ids([*seats, SYSTEM], "a seat, or the system"), about="who must decide now")
-    shared: Lifecycle = {
+    phase, turn, actors = _places(seat, phases)
+    found: Lifecycle = {
         PREPARED: (match_prepared, {"document": document}),
         RESTORED: (
             match_restored,
@@ -121,43 +120,74 @@ def lifecycle(
             },
         ),
         "match_started": (match_started, {"seats": listing(seat, about="in turn order")}),
-        "round_started": (round_started, {"round": number}),
+        "round_started": (round_started, {"round": ROUND}),
         "turn_started": (turn_started, {"seat": seat, "phase": phase}),
-        "phase_changed": (
-            phase_changed,
-            {"phase": phase, "active": turn, "to_act": actors},
-        ),
+        "phase_changed": (phase_changed, {"phase": phase, "active": turn, "to_act": actors}),
         "turn_ended": (turn_ended, {"seat": seat}),
-        "round_ended": (round_ended, {"round": number}),
+        "round_ended": (round_ended, {"round": ROUND}),
         "seat_withdrawn": (seat_withdrawn, {"seat": seat}),
-        "match_ended": (
-            match_ended,
-            {
-                "winners": listing(seat, about="one seat, or those that share the victory; none if the match does not count"),
-                "reason": ids(reasons, "why the match is over"),
-                "scores": mapping(seat, scores, about="points by seat; empty after a draw or a match that does not count"),
-            },
-        ),
+        "match_ended": (match_ended, _result(seat, reasons, scores)),
     }
     for kind, extra in (more or {}).items():
-        fold, fields = shared[kind]
-        shared[kind] = (_both(fold, extra), fields)
-    return shared
+        fold, fields = found[kind]
+        found[kind] = (_both(fold, extra), fields)
+    return found
 
 
-def outcome(winners: Shape, reasons: Iterable[str], scores: Shape) -> Shape:
-    """Return the shape of the key `outcome` of a document: null, or who has won, why, and the scores of all.
+def shared_start(game: str, seats: Sequence[Seat]) -> Shared:
+    """Return the shared keys of the first document of a match, for which the system must carry out the set-up.
 
-    >>> ended = outcome(listing(ids(["red", "blue"])), ["last_seat", *SHARED_REASONS], mapping(ids(["red", "blue"]), whole(0)))
-    >>> ended.clean(None), ended.clean({"winners": ["red"], "reason": "last_seat", "scores": {"red": 3, "blue": 0}})["winners"]
-    (None, ['red'])
+    >>> shared_start("war", ["red", "blue"])["to_act"]
+    ['system']
     """
-    return nullable(
-        record(
-            {"winners": winners, "reason": ids(reasons, "why the match is over"), "scores": scores},
-            about="who won, and why; null while the match goes on",
-        )
-    )
+    return {
+        "game": game,
+        "seats": list(seats),
+        "round": 1,
+        "phase": SETUP,
+        "active": None,
+        "to_act": [SYSTEM],
+        "outcome": None,
+    }
+
+
+def shared_shapes(
+    game: str, seat: Shape, phases: Iterable[str], reasons: Iterable[str], scores: Shape, options: Mapping[str, Shape]
+) -> dict[str, Shape]:
+    """Return the shapes of the keys that the document of every game has: those of `games.kernel.Shared`, and `options`.
+
+    >>> keys = shared_shapes("war", ids(["red", "blue"]), [SETUP, OVER], ["last_seat", *SHARED_REASONS], whole(0), {})
+    >>> keys["outcome"].clean({"winners": ["red"], "reason": "last_seat", "scores": {"red": 3, "blue": 0}})["winners"]
+    ['red']
+    """
+    phase, turn, actors = _places(seat, phases)
+    return {
+        "game": always(game, "the game"),
+        "options": record(
+            {name: optional(shape) for name, shape in options.items()},
+            about="the options that the match was given; the others have their defaults",
+        ),
+        "seats": listing(seat, 1, len(seat.schema["enum"]), about="in turn order, once the match has started"),
+        "round": ROUND,
+        "phase": phase,
+        "active": turn,
+        "to_act": actors,
+        "outcome": nullable(record(_result(seat, reasons, scores), about="who won, and why; null while the match goes on")),
+    }
+
+
+def _places(seat: Shape, phases: Iterable[str]) -> tuple[Shape, Shape, Shape]:
+    """Return the shapes of a phase, of the seat whose turn it is, and of those who must decide."""
+    actors = listing(ids([*seat.schema["enum"], SYSTEM], "a seat, or the system"), about="who must decide now")
+    return ids(phases, "the kind of decision that is due"), nullable(described(seat, "the seat whose turn it is, or null")), actors
+
+
+def _result(seat: Shape, reasons: Iterable[str], scores: Shape) -> Fields:
+    return {
+        "winners": listing(seat, about="one seat, or those that share the victory; none if the match does not count"),
+        "reason": ids(reasons, "why the match is over"),
+        "scores": mapping(seat, scores, about="points by seat; empty after a draw or a match that does not count"),
+    }
 
 
 def _both(fold: Fact, extra: Fact) -> Fact:

@@ -214,17 +214,9 @@ def either(*shapes: Shape, about: str | None = None) -> Shape:
     )
 
 
-def beyond(options: Mapping[str, Any], rows: Mapping[str, Mapping[str, Any]]) -> str | None:
-    """Return the first option that is above the `max` of its row in data.json, as a sentence, or None."""
-    for name, value in options.items():
-        most = rows[name].get("max")
-        if most is not None and value > most:
-            return f"{name}: expected a number of at most {most}"
-    return None
-
-
 def settings(rows: Mapping[str, Mapping[str, Any]], about: Mapping[str, str]) -> dict[str, Shape]:
-    """Return the shapes of a game's options, from their rows in data.json: each true or false, or a whole number from `min` to `max`.
+    """Return the shapes of a game's options, from their rows in data.json: each true or false, or a whole number from `min` to `max`. Both
+    bounds are enforced.
 
     >>> rows = {"pirates": {"type": "boolean"}, "rounds": {"type": "integer", "min": 5, "max": 200}}
     >>> shapes = settings(rows, {"pirates": "whether there are pirates", "rounds": "the last round"})
@@ -232,8 +224,20 @@ def settings(rows: Mapping[str, Mapping[str, Any]], about: Mapping[str, str]) ->
     (True, 50)
     """
     return {
-        name: flag(about[name]) if row["type"] == "boolean" else whole(row["min"], row["max"], about[name]) for name, row in rows.items()
+        name: flag(about[name]) if row["type"] == "boolean" else _bounded(row["min"], row["max"], about[name]) for name, row in rows.items()
     }
+
+
+def _bounded(low: int, high: int, about: str) -> Shape:
+    number = whole(low, high, about)
+
+    def clean(given: Any) -> int:
+        cleaned: int = number.clean(given)
+        if cleaned > high:
+            raise Malformed(f"expected a number of at most {high}")
+        return cleaned
+
+    return number._replace(clean=clean)
 
 
 def described(shape: Shape, about: str) -> Shape:

@@ -10,9 +10,9 @@ from games.chance import Chance
 from games.choices import Outside, Ranges
 from games.documents import Own
 from games.kernel import Action, Deed, Event, Fact, Game, Match, Memory, Refusal, Refused, Seat, Seats, State, no
-from games.lifecycle import RESIGNED, SHARED_REASONS, lifecycle, outcome
+from games.lifecycle import RESIGNED, SHARED_REASONS, lifecycle, shared_shapes, shared_start
 from games.scene import Area, Detail, Panel, Scene
-from games.schema import COUNTED, Fields, always, defaulting, flag, ids, listing, mapping, nullable, optional, record, veiled, whole
+from games.schema import COUNTED, Fields, defaulting, flag, ids, listing, mapping, record, veiled, whole
 
 SEATS = ("one", "two", "three", "four")
 PILE = tuple(range(1, 31))
@@ -26,14 +26,8 @@ def begin(seats: list[Seat], options: Mapping[str, Any]) -> State:
     if not set(options) <= {"target"} or not isinstance(options.get("target", 0), int):
         raise Refused(no("bad_options", reason="there is a target and nothing else"))
     return {
-        "game": "tally",
+        **shared_start("tally", seats),
         "options": dict(options),
-        "seats": seats,
-        "round": 1,
-        "phase": "setup",
-        "active": None,
-        "to_act": ["system"],
-        "outcome": None,
         "counts": dict.fromkeys(seats, 0),
         "pile": [],
     }
@@ -204,20 +198,13 @@ REASONS = ["target", *SHARED_REASONS]
 PILED = veiled(listing(_count), COUNTED)
 DOCUMENT = record(
     {
-        "game": always("tally"),
-        "options": record({"target": optional(whole())}),
-        "seats": listing(SEAT),
-        "round": _count,
-        "phase": ids(["setup", "turn", "round_end", "over"]),
-        "active": nullable(SEAT),
-        "to_act": listing(ids([*SEATS, "system"])),
-        "outcome": outcome(listing(SEAT), REASONS, mapping(SEAT, _count)),
+        **shared_shapes("tally", SEAT, ["setup", "turn", "round_end", "over"], REASONS, _count, {"target": whole()}),
         "counts": mapping(SEAT, _count),
         "pile": PILED,
     }
 )
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
-    **lifecycle(SEATS, ["setup", "turn", "round_end", "over"], REASONS, DOCUMENT, _count, {"seat_withdrawn": _withdrawn}),
+    **lifecycle(SEAT, ["setup", "turn", "round_end", "over"], REASONS, DOCUMENT, _count, {"seat_withdrawn": _withdrawn}),
     "pile_built": (_pile_built, {"pile": PILED}),
     "counted": (_counted_fact, {"seat": SEAT, "by": _count}),
     "rolled": (_rolled, {"seat": SEAT, "face": _count}),

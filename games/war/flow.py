@@ -9,7 +9,7 @@ from games.documents import Document, Own
 from games.kernel import Action, Deed, Event, Fact, Seat, never_refused, only
 from games.lifecycle import lifecycle
 from games.schema import Fields, listing
-from games.war.data import FIRST_CARD_ROUND, SEATS
+from games.war.data import FIRST_CARD_ROUND
 from games.war.document import Match, State
 from games.war.outcome import end_match
 from games.war.state import (
@@ -147,7 +147,7 @@ def final_turns_started(state: Any, event: Event, own: Own) -> None:
 
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
     **lifecycle(
-        SEATS,
+        SEAT,
         PHASE_NAMES,
         REASONS,
         DOCUMENT,

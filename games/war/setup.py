@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from games.documents import Own, clone
-from games.kernel import SYSTEM, Action, Deed, Event, Fact, Refusal, Refused, Seat, no, only
-from games.lifecycle import SETUP
+from games.kernel import Action, Deed, Event, Fact, Refusal, Refused, Seat, no, only
+from games.lifecycle import shared_start
 from games.schema import Fields, Malformed, defaulting, listing, mapping, nullable, record, whole
 from games.war import data
 from games.war.document import Match, State
@@ -29,14 +29,8 @@ def begin(seats: Sequence[Seat], options: Mapping[str, Any]) -> dict[str, Any]:
     if refusal is not None:
         raise Refused(refusal)
     return {
-        "game": data.ID,
+        **shared_start(data.ID, seats),
         "options": OPTIONS.clean(clone(dict(options))),
-        "seats": list(seats),
-        "round": 1,
-        "phase": SETUP,
-        "active": None,
-        "to_act": [SYSTEM],
-        "outcome": None,
         "score_sheet": None,
         "symbols": [],
         "map_number": None,

@@ -6,8 +6,8 @@ from collections.abc import Container
 from typing import Any
 
 from games.documents import Own
-from games.kernel import SYSTEM, Seat
-from games.lifecycle import OVER, ROUND_END, SETUP, SHARED_REASONS, outcome
+from games.kernel import Seat
+from games.lifecycle import OVER, ROUND_END, SETUP, SHARED_REASONS, shared_shapes
 from games.schema import (
     COUNTED,
     Shape,
@@ -20,7 +20,6 @@ from games.schema import (
     listing,
     mapping,
     nullable,
-    optional,
     record,
     text,
     veiled,
@@ -68,7 +67,6 @@ SCORE_SHEET = mapping(
     ),
     about="what the points of each seat are made of",
 )
-ROUND = whole(1, about="the number of the round, from 1")
 
 OPTION_SHAPES: dict[str, Shape] = {
     "first_seat": either(always(data.RANDOM), SEAT, about="who begins"),
@@ -82,17 +80,7 @@ OPTION_SHAPES: dict[str, Shape] = {
 
 DOCUMENT = record(
     {
-        "game": always(data.ID, "the game"),
-        "options": record(
-            {name: optional(shape) for name, shape in OPTION_SHAPES.items()},
-            about="the options that the match was given; the others have their defaults",
-        ),
-        "seats": listing(SEAT, 2, data.MOST_SEATS, about="in turn order; before the set-up in their order round the table"),
-        "round": ROUND,
-        "phase": ids(PHASE_NAMES, "the kind of decision that is due"),
-        "active": nullable(described(SEAT, "the seat whose turn it is, or null")),
-        "to_act": listing(ids([*data.SEATS, SYSTEM], "a seat, or the system"), about="who must decide now"),
-        "outcome": outcome(listing(SEAT, about="in the order of `seats`"), REASONS, mapping(SEAT, SCORE, about="points by seat")),
+        **shared_shapes(data.ID, SEAT, PHASE_NAMES, REASONS, SCORE, OPTION_SHAPES),
         "score_sheet": nullable(described(SCORE_SHEET, "what the points of each seat are made of; null until they are counted")),
         "symbols": listing(NAMED_SYMBOL, about="the symbols in play"),
         "map_number": nullable(MAP_NUMBER),

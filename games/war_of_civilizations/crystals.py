@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from games.choices import Outside, Ranges
 from games.documents import Own
 from games.kernel import Action, Deed, Event, Fact, Refusal, Seat, no
+from games.lifecycle import ROUND
 from games.schema import Fields, counts, described, whole
 from games.war_of_civilizations import data
 from games.war_of_civilizations.checks import bonus_open, cannot_pay, no_bonus, no_step
@@ -14,7 +15,7 @@ from games.war_of_civilizations.document import Match, State
 from games.war_of_civilizations.flow import change_resources, move_crystals, pay
 from games.war_of_civilizations.state.control import controls
 from games.war_of_civilizations.state.records import can_pay, goods, own_player, own_turn, turn_of
-from games.war_of_civilizations.state.shape import LOCATION, RESOURCE, ROUND, SEAT
+from games.war_of_civilizations.state.shape import LOCATION, RESOURCE, SEAT
 
 # ---------------------------------------------------------------- convert
 

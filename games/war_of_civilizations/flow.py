@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from games.documents import Document, Own, clone
 from games.kernel import Event, Fact, Seat
-from games.lifecycle import lifecycle
+from games.lifecycle import ROUND, lifecycle
 from games.schema import Fields, described, either, ids, optional, whole
 from games.war_of_civilizations import data
 from games.war_of_civilizations.document import Match, State
@@ -23,7 +23,6 @@ from games.war_of_civilizations.state.shape import (
     LOCATION,
     PHASES,
     REASONS,
-    ROUND,
     SCORE,
     SEAT,
     SHIP_MAP,
@@ -338,7 +337,7 @@ WAY: Fields = {"seat": SEAT, "from": FROM, "to": TO, "ships": SHIP_MAP}
 
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
     **lifecycle(
-        data.SEATS,
+        SEAT,
         PHASES,
         REASONS,
         DOCUMENT,

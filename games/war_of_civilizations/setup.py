@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from games.documents import Own
-from games.kernel import SYSTEM, Action, Event, Fact, Refusal, Refused, Seat, no
-from games.lifecycle import SETUP
-from games.schema import BLANK, Fields, Malformed, beyond, defaulting, ids, listing, mapping, record, veiled, whole
+from games.kernel import Action, Event, Fact, Refusal, Refused, Seat, no
+from games.lifecycle import shared_start
+from games.schema import BLANK, Fields, Malformed, defaulting, ids, listing, mapping, record, veiled, whole
 from games.war_of_civilizations import data
 from games.war_of_civilizations.document import Match, Player, State
 from games.war_of_civilizations.flow import change_resources, move_crystals, pass_to
@@ -35,14 +35,8 @@ def begin(seats: Sequence[Seat], options: Mapping[str, Any]) -> State:
     if refusal is not None:
         raise Refused(refusal)
     document: Any = {
-        "game": data.ID,
+        **shared_start(data.ID, seats),
         "options": OPTIONS.clean(dict(options)),
-        "seats": list(seats),
-        "round": 1,
-        "phase": SETUP,
-        "active": None,
-        "to_act": [SYSTEM],
-        "outcome": None,
         "players": {seat: empty_player() for seat in seats},
         "attached": {},
         "covered": [],
@@ -84,11 +78,10 @@ def options_refusal(options: Mapping[str, Any]) -> Refusal | None:
     """Return why options are refused, or None: one is not known, of another type, or outside its range (WOC-RND-10, WOC-SET-09,
     WOC-SET-10)."""
     try:
-        chosen = OPTIONS.clean(dict(options))
+        OPTIONS.clean(dict(options))
     except Malformed as reason:
         return no("bad_options", reason=str(reason))
-    wrong = beyond(chosen, data.OPTIONS)
-    return None if wrong is None else no("bad_options", reason=wrong)
+    return None
 
 
 def setup_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:

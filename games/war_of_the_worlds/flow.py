@@ -8,7 +8,7 @@ from games.documents import Own
 from games.kernel import Event, Fact, Seat
 from games.lifecycle import lifecycle
 from games.schema import Fields, listing, whole
-from games.war_of_the_worlds.data import ALIENS, FIGURES, HAND_SIZE, HUMANS, INFLUENCE, LAND, SEATS
+from games.war_of_the_worlds.data import ALIENS, FIGURES, HAND_SIZE, HUMANS, INFLUENCE, LAND
 from games.war_of_the_worlds.document import Match, State
 from games.war_of_the_worlds.outcome import end_by_rounds, ends_by_rounds
 from games.war_of_the_worlds.state import (
@@ -172,7 +172,7 @@ def influence_removed(state: State, event: Event, own: Own) -> None:
 _PILE: Fields = {"seat": SEAT, "count": NUMBER_OF_CARDS, "cards": SHUFFLED_CARDS}
 
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
-    **lifecycle(SEATS, PHASE_IDS, REASONS, DOCUMENT, SCORE, {"turn_ended": turn_ended, "match_ended": match_ended}),
+    **lifecycle(SEAT, PHASE_IDS, REASONS, DOCUMENT, SCORE, {"turn_ended": turn_ended, "match_ended": match_ended}),
     "resources_changed": (
         resources_changed,
         {"seat": SEAT, "amount": whole(about="what is added, or spent where negative"), "source": SOURCE},

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from games.documents import Own
-from games.kernel import SYSTEM, Action, Deed, Event, Fact, Refusal, Refused, Seat, no, only
-from games.lifecycle import SETUP
-from games.schema import Fields, Malformed, beyond, defaulting, record, whole
+from games.kernel import Action, Deed, Event, Fact, Refusal, Refused, Seat, no, only
+from games.lifecycle import shared_start
+from games.schema import Fields, Malformed, defaulting, record, whole
 from games.war_of_the_worlds import data
 from games.war_of_the_worlds.document import Match, State
 from games.war_of_the_worlds.flow import draw_hand, fill_offer, shuffle_supply, start_round
@@ -29,14 +29,8 @@ def begin(seats: Sequence[Seat], options: Mapping[str, Any]) -> State:
     if refusal is not None:
         raise Refused(refusal)
     return {
-        "game": "war_of_the_worlds",
+        **shared_start("war_of_the_worlds", data.SEATS),
         "options": OPTIONS.clean(dict(options)),
-        "seats": list(data.SEATS),
-        "round": 1,
-        "phase": SETUP,
-        "active": None,
-        "to_act": [SYSTEM],
-        "outcome": None,
         "damage": 0,
         "resources": 0,
         "swapped": False,
@@ -53,11 +47,10 @@ def options_refusal(options: Mapping[str, Any]) -> Refusal | None:
     """Return why options are refused, or None: one is not known, of another type, or outside its range (WOW-OPT-01, WOW-OPT-02,
     WOW-OPT-03)."""
     try:
-        chosen = OPTIONS.clean(dict(options))
+        OPTIONS.clean(dict(options))
     except Malformed as reason:
         return no("bad_options", "WOW-OPT-03", reason=str(reason))
-    wrong = beyond(chosen, data.OPTIONS)
-    return None if wrong is None else no("bad_options", "WOW-OPT-03", reason=wrong)
+    return None
 
 
 def setup_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:

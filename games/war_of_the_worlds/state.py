@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from games.kernel import SYSTEM, Action, Refusal, Seat, no
-from games.lifecycle import OVER, ROUND_END, SETUP, SHARED_REASONS, outcome
-from games.schema import BLANK, COUNTED, always, described, flag, ids, listing, mapping, nullable, record, settings, text, veiled, whole
+from games.kernel import Action, Refusal, Seat, no
+from games.lifecycle import OVER, ROUND_END, SETUP, SHARED_REASONS, shared_shapes
+from games.schema import BLANK, COUNTED, described, flag, ids, listing, mapping, nullable, record, settings, text, veiled, whole
 from games.war_of_the_worlds import data
 from games.war_of_the_worlds.document import Evacuation, State
 
@@ -54,17 +54,7 @@ OPTION_SHAPES = settings(data.OPTIONS, OPTION_TEXTS)
 
 DOCUMENT = record(
     {
-        "game": always("war_of_the_worlds", "the game"),
-        "options": record(
-            {name: shape._replace(needed=False) for name, shape in OPTION_SHAPES.items()},
-            about="the options that the match was given; the others have their defaults",
-        ),
-        "seats": listing(SEAT, 2, 2, about="in turn order"),
-        "round": whole(1, about="the number of the round, from 1"),
-        "phase": ids(PHASE_IDS, "the kind of decision that is due"),
-        "active": nullable(described(SEAT, "the seat whose turn it is, or null")),
-        "to_act": listing(ids([*data.SEATS, SYSTEM], "a seat, or the system"), about="who must decide now"),
-        "outcome": outcome(listing(SEAT, about="the seat that has won"), REASONS, mapping(SEAT, SCORE, "points by seat")),
+        **shared_shapes("war_of_the_worlds", SEAT, PHASE_IDS, REASONS, SCORE, OPTION_SHAPES),
         "damage": DAMAGE,
         "resources": whole(0, about="coins or energy of the active seat, for this turn"),
         "swapped": flag("whether the active seat has made its swap this turn"),

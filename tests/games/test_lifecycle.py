@@ -8,10 +8,10 @@ import pytest
 
 from games.documents import copied
 from games.lifecycle import lifecycle
-from games.schema import record, whole
+from games.schema import ids, record, whole
 from tests.games.matches import ALL
 
-SHARED = {kind: set(fields) for kind, (_, fields) in lifecycle([], [], [], record({}), whole()).items()}
+SHARED = {kind: set(fields) for kind, (_, fields) in lifecycle(ids([]), [], [], record({}), whole()).items()}
 
 
 @pytest.mark.parametrize("game", [pytest.param(game, id=game.id) for game in ALL])
@@ -29,7 +29,7 @@ ACTOR = {"type": "string", "enum": ["red", "blue", "system"], "description": "a 
 
 
 def two_seats(**more: Any) -> Any:
-    return lifecycle(["red", "blue"], ["setup", "moves"], ["last_seat"], record({}, "the document"), whole(0), more)
+    return lifecycle(ids(["red", "blue"], "a seat"), ["setup", "moves"], ["last_seat"], record({}, "the document"), whole(0), more)
 
 
 def test_the_fields_of_the_life_cycle_have_their_schemas():

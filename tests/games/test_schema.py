@@ -197,7 +197,9 @@ def test_a_value_of_the_shape_is_cleaned(make: Make, given: Any, cleaned: Any) -
     assert repr(make().clean(given)) == repr(cleaned)
 
 
-def test_the_first_option_above_its_most_is_told() -> None:
-    rows = {"a": {"max": 3}, "b": {}, "c": {"max": 5}}
-    assert schema.beyond({"a": 3, "b": 99, "c": 5}, rows) is None
-    assert schema.beyond({"a": 3, "b": 99, "c": 6}, rows) == "c: expected a number of at most 5"
+def test_an_option_is_from_its_least_to_its_most() -> None:
+    shape = schema.settings({"c": {"type": "integer", "min": 3, "max": 5}}, {"c": "a number"})["c"]
+    assert [shape.clean(number) for number in (3, 5)] == [3, 5]
+    for number, reason in ((2, "at least 3"), (6, "at most 5"), (True, "a whole number")):
+        with pytest.raises(schema.Malformed, match=reason):
+            shape.clean(number)

@@ -17,7 +17,7 @@ from games import GAMES, lifecycle
 from games.chance import Drawn
 from games.documents import clone, owned
 from games.kernel import AUDITOR, SPECTATOR, SYSTEM, Action, Event, Refused, carry_out, legal
-from games.schema import always, record, whole
+from games.schema import always, ids, record, whole
 from table import rules
 from table.data import CLOSED_MS, FOLDER, LEVELS, MOST_BYTES, OPEN_MS
 from table.deeds import DEEDS, FORK
@@ -442,7 +442,7 @@ def test_a_match_that_has_not_started_is_removed_at_its_moment(phase: str, expir
 
 def lifecycle_events() -> set[str]:
     """Return the types of the events that all games share."""
-    return set(lifecycle.lifecycle(SEATS, ["turn"], ["target"], TALLY.document, whole(0)))
+    return set(lifecycle.lifecycle(ids(SEATS), ["turn"], ["target"], TALLY.document, whole(0)))
 
 
 @pytest.mark.parametrize("game", [pytest.param(game, id=game.id) for game in (*GAMES.values(), TALLY)])

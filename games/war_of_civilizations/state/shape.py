@@ -7,8 +7,7 @@ A seat wins by holding the Isle of Myth, or by magic crystals, which are gained 
 
 from __future__ import annotations
 
-from games.kernel import SYSTEM
-from games.lifecycle import OVER, ROUND_END, SETUP, SHARED_REASONS, outcome
+from games.lifecycle import OVER, ROUND, ROUND_END, SETUP, SHARED_REASONS, shared_shapes
 from games.schema import (
     BLANK,
     COUNTED,
@@ -48,7 +47,7 @@ SHIP_MAP = counts(SHIP, 1, "ships by kind")
 CHANGES = mapping(RESOURCE, whole(), "what is added, or taken where negative")
 OFFER = counts(GOODS, 1, "what the seat that is blocked would pay")
 REASONS = (data.ISLE_WIN, data.CRYSTAL_WIN, data.ROUND_LIMIT_WIN, data.SURVIVOR_WIN, *SHARED_REASONS)
-SCORE = whole(0)
+SCORE = whole(0, about="magic crystals (WOC-END-01)")
 PHASES = (
     SETUP,
     data.DEPLOY_PHASE,
@@ -64,8 +63,6 @@ PHASES = (
 )
 DECK = veiled(listing(CARD, about="top card first; a view has the number of cards instead"), COUNTED)
 MARK = either(whole(1, data.FORECAST_TOKENS), always(data.BARREN), about="forecast tokens, or barren")
-ROUND = whole(1, about="the number of a round, from 1")
-
 STEPS_LEFT = whole(0, about="steps that the Move may still make")
 
 TURN_RECORD = record(
@@ -199,21 +196,7 @@ ATTACHED_ISLANDS = mapping(SEAT, APEX_ISLAND, "the apex island next to each nort
 COUNTDOWN_NUMBER = whole(1, data.COUNTDOWN, "the number on the tracker")
 DOCUMENT = record(
     {
-        "game": always(data.ID, "the game"),
-        "options": record(
-            {name: shape._replace(needed=False) for name, shape in OPTION_SHAPES.items()},
-            about="the options that the match was given; the others have their defaults",
-        ),
-        "seats": listing(SEAT, data.LEAST_SEATS, data.MOST_SEATS, "clockwise, in turn order"),
-        "round": ROUND,
-        "phase": ids(PHASES, "the kind of decision that is due"),
-        "active": nullable(described(SEAT, "the seat whose turn it is, also while others decide, or null")),
-        "to_act": listing(ids([*data.SEATS, SYSTEM], "a seat, or the system"), about="who must decide now"),
-        "outcome": outcome(
-            listing(SEAT, about="one seat, or those that share the victory"),
-            REASONS,
-            mapping(SEAT, SCORE, "magic crystals by seat (WOC-END-01)"),
-        ),
+        **shared_shapes(data.ID, SEAT, PHASES, REASONS, SCORE, OPTION_SHAPES),
         "players": mapping(SEAT, PLAYER, "what each seat has"),
         "attached": ATTACHED_ISLANDS,
         "covered": COVERED_ISLANDS,
