@@ -4,22 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from table import disputes
 from table.abandoning import ABANDON
 from table.continuing import BEGIN_CONTINUATION, CONTINUE_MATCH, OPEN_ORIGIN, OPEN_RECORD
 from table.continuing import CONTINUE as CONTINUE
 from table.creating import CREATE, CREATE_MATCH
-from table.disputes import (
-    ACCEPT_RULING,
-    APPEAL,
-    ATTACH_REPORT,
-    CLOSE_APPEAL,
-    DISPUTE,
-    ESCALATE_DISPUTE,
-    LAPSE_DISPUTE,
-    RULE_DISPUTE,
-    STATE_SIDE,
-    WITHDRAW_DISPUTE,
-)
 from table.forks import FORK as FORK
 from table.forks import FORK_MATCH
 from table.handing import HAND_OVER, TAKE_OVER
@@ -52,21 +41,21 @@ DEEDS: Mapping[str, TableDeed] = {
     "decline": DECLINE,
     "vote": VOTE,
     "rematch": REMATCH,
-    "dispute": DISPUTE,
-    "withdraw_dispute": WITHDRAW_DISPUTE,
-    "state_side": STATE_SIDE,
-    "accept_ruling": ACCEPT_RULING,
-    "appeal": APPEAL,
-    "rule_dispute": RULE_DISPUTE,
+    "dispute": disputes.DISPUTE,
+    "withdraw_dispute": disputes.WITHDRAW_DISPUTE,
+    "state_side": disputes.STATE_SIDE,
+    "accept_ruling": disputes.ACCEPT_RULING,
+    "appeal": disputes.APPEAL,
+    "rule_dispute": disputes.RULE_DISPUTE,
     "end_pause": END_PAUSE,
     "time_out": TIME_OUT,
     "end_vote": END_VOTE,
     "abandon": ABANDON,
     "return_time": RETURN_TIME,
-    "attach_report": ATTACH_REPORT,
-    "escalate_dispute": ESCALATE_DISPUTE,
-    "lapse_dispute": LAPSE_DISPUTE,
-    "close_appeal": CLOSE_APPEAL,
+    "attach_report": disputes.ATTACH_REPORT,
+    "escalate_dispute": disputes.ESCALATE_DISPUTE,
+    "lapse_dispute": disputes.LAPSE_DISPUTE,
+    "close_appeal": disputes.CLOSE_APPEAL,
     "begin_continuation": BEGIN_CONTINUATION,
     "open_record": OPEN_RECORD,
     "open_origin": OPEN_ORIGIN,

@@ -6,23 +6,13 @@ from collections.abc import Callable, Mapping
 
 from games.kernel import Action, Deed, Refusal, no
 from games.lifecycle import OVER, ROUND_END, SETUP
-from games.war_of_civilizations import data
+from games.war_of_civilizations import data, privateers
 from games.war_of_civilizations.actions import BEGIN, DEPLOY, DISCARD_CARD, END_ACTION, END_ROUND, END_TURN, PLAY_CARD, SET_UP, misplaced
 from games.war_of_civilizations.battle.deeds import BID, READY, REINFORCE, RETREAT, USE_ABILITY
 from games.war_of_civilizations.crystals import CONVERT, CONVERT_TO_POWDER, DISMOUNT, MOUNT, UPGRADE, misconverted
 from games.war_of_civilizations.document import State
 from games.war_of_civilizations.economy import BUY_CARD, BUY_SHIPS, COLLECT, FORECAST, REBUILD
 from games.war_of_civilizations.movement import BUILD_TELEPORTER, MOVE, REDISTRIBUTE
-from games.war_of_civilizations.privateers import (
-    ANSWER_RANSOM,
-    FIGHT,
-    FIGHT_ARRIVAL,
-    FIGHT_PIRATE,
-    HIRE_PIRATE,
-    MOVE_PRIVATEER,
-    OFFER_RANSOM,
-    YIELD,
-)
 from games.war_of_civilizations.state.map import in_play
 
 PHASES: Mapping[str, Mapping[str, Deed]] = {
@@ -41,18 +31,23 @@ PHASES: Mapping[str, Mapping[str, Deed]] = {
         "convert": CONVERT,
         "mount": MOUNT,
         "dismount": DISMOUNT,
-        "fight": FIGHT,
-        "move_privateer": MOVE_PRIVATEER,
+        "fight": privateers.FIGHT,
+        "move_privateer": privateers.MOVE_PRIVATEER,
         "play_card": PLAY_CARD,
         "discard_card": DISCARD_CARD,
         "upgrade_ability": UPGRADE,
-        "offer_ransom": OFFER_RANSOM,
+        "offer_ransom": privateers.OFFER_RANSOM,
         "end_action": END_ACTION,
         "end_turn": END_TURN,
     },
-    data.PIRATE_PHASE: {"fight": FIGHT_PIRATE, "hire_pirate": HIRE_PIRATE, "upgrade_ability": UPGRADE},
-    data.BLOCKADE_PHASE: {"fight": FIGHT_ARRIVAL, "offer_ransom": OFFER_RANSOM, "yield": YIELD, "upgrade_ability": UPGRADE},
-    data.RANSOM_PHASE: {"answer_ransom": ANSWER_RANSOM},
+    data.PIRATE_PHASE: {"fight": privateers.FIGHT_PIRATE, "hire_pirate": privateers.HIRE_PIRATE, "upgrade_ability": UPGRADE},
+    data.BLOCKADE_PHASE: {
+        "fight": privateers.FIGHT_ARRIVAL,
+        "offer_ransom": privateers.OFFER_RANSOM,
+        "yield": privateers.YIELD,
+        "upgrade_ability": UPGRADE,
+    },
+    data.RANSOM_PHASE: {"answer_ransom": privateers.ANSWER_RANSOM},
     data.REINFORCE_PHASE: {"redistribute": REINFORCE, "ready": READY, "upgrade_ability": UPGRADE},
     data.BIDS_PHASE: {"bid": BID, "convert": CONVERT_TO_POWDER, "use_ability": USE_ABILITY, "upgrade_ability": UPGRADE},
     data.RETREAT_PHASE: {"retreat": RETREAT},

@@ -14,23 +14,7 @@ from games.war_of_the_worlds.document import Match, State
 from games.war_of_the_worlds.flow import end_turn, gain, next_round
 from games.war_of_the_worlds.outcome import check_damage, deal_damage
 from games.war_of_the_worlds.state import CARD, FIGURE, PLAYED_TO, REGION, SEAT, kind_of, malformed, must_play, play_of
-from games.war_of_the_worlds.strike.attacks import (
-    beam_adds,
-    beam_attack,
-    beam_offers,
-    beam_opens,
-    beam_refusal,
-    figure_adds,
-    figure_attack,
-    figure_offers,
-    figure_opens,
-    figure_refusal,
-    special_adds,
-    special_attack,
-    special_offers,
-    special_opens,
-    special_refusal,
-)
+from games.war_of_the_worlds.strike import attacks
 
 # ---------------------------------------------------------------- a verb for every option
 
@@ -106,9 +90,19 @@ HUMAN_ATTACK = Verb(
     ("unit",), figures.human_attack_offers, figures.human_attack_refusal, figures.human_attack, legal=figures.human_attack_offers
 )
 COAST_ATTACK = HUMAN_ATTACK._replace(fields=("unit", "region"))
-FIGURE_ATTACK = Verb(("unit",), figure_offers, figure_refusal, figure_attack, (), figure_adds, figure_opens)
-BEAM = Verb(("region",), beam_offers, beam_refusal, beam_attack, (), beam_adds, beam_opens)
-SPECIAL = Verb(("region",), special_offers, special_refusal, special_attack, ("strike",), special_adds, special_opens)
+FIGURE_ATTACK = Verb(
+    ("unit",), attacks.figure_offers, attacks.figure_refusal, attacks.figure_attack, (), attacks.figure_adds, attacks.figure_opens
+)
+BEAM = Verb(("region",), attacks.beam_offers, attacks.beam_refusal, attacks.beam_attack, (), attacks.beam_adds, attacks.beam_opens)
+SPECIAL = Verb(
+    ("region",),
+    attacks.special_offers,
+    attacks.special_refusal,
+    attacks.special_attack,
+    ("strike",),
+    attacks.special_adds,
+    attacks.special_opens,
+)
 PUSH = SPECIAL._replace(optional=("strike", "to"))
 
 

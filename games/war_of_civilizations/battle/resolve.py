@@ -3,21 +3,9 @@
 from __future__ import annotations
 
 from games.kernel import Seat
-from games.war_of_civilizations import data
+from games.war_of_civilizations import data, flow
 from games.war_of_civilizations.battle.record import cards_in_effect, going_home, on_side, prize, total, waiting
 from games.war_of_civilizations.document import Match, Side
-from games.war_of_civilizations.flow import (
-    change_resources,
-    end_action,
-    lose_isle,
-    lose_teleporter,
-    move_crystals,
-    move_ships,
-    pass_to,
-    pay,
-    take_control,
-    to_turn,
-)
 from games.war_of_civilizations.outcome import check_survivor
 from games.war_of_civilizations.state.control import reinforcements
 from games.war_of_civilizations.state.fleets import foreign_privateer, opponent, room, ships_at
@@ -42,11 +30,11 @@ def land(match: Match, seat: Seat, met: bool) -> None:
             kind, privateer = (data.PRIVATEER, data.DEFENDER) if lone else (data.FLEET, None)
             start_battle(match, at, kind, attacker=seat, defender=foe, privateer=privateer, origin=mover["from"])
             return
-        take_control(match, seat, at)
+        flow.take_control(match, seat, at)
         if not met and mover["steps_left"]:
             return
-    end_action(match)
-    to_turn(match)
+    flow.end_action(match)
+    flow.to_turn(match)
 
 
 def explore(match: Match, seat: Seat, apex: str, origin: str) -> None:
@@ -56,11 +44,11 @@ def explore(match: Match, seat: Seat, apex: str, origin: str) -> None:
     assert token is not None, "an unexplored island has a token"
     match.emit("expedition_seen", seat=seat, apex=apex, expedition=token)
     if can_pay(match.state, seat, data.EXPEDITIONS[token]):
-        pay(match, seat, data.EXPEDITIONS[token], "expedition")
-        move_crystals(match, data.EXPEDITION, seat, data.EXPEDITION_CRYSTALS, "expedition")
+        flow.pay(match, seat, data.EXPEDITIONS[token], "expedition")
+        flow.move_crystals(match, data.EXPEDITION, seat, data.EXPEDITION_CRYSTALS, "expedition")
         match.emit("expedition_recovered", seat=seat, apex=apex, expedition=token)
         return
-    move_ships(match, seat, apex, origin, dict(ships_at(match.state, seat, apex)), "turned_back")
+    flow.move_ships(match, seat, apex, origin, dict(ships_at(match.state, seat, apex)), "turned_back")
     islands = match.state["apex"]
     hidden = [island for island in data.RING if not islands[island]["explored"]]
     if len(hidden) > 1:
@@ -101,14 +89,14 @@ def prepare(match: Match) -> None:
     battle = battle_of(state)
     defender, at = battle["defender"], battle["at"]
     if defender != data.PIRATE and battle["privateer"] != data.DEFENDER and room(state, at) and reinforcements(state, defender, at):
-        pass_to(match, data.REINFORCE_PHASE, [defender])
+        flow.pass_to(match, data.REINFORCE_PHASE, [defender])
     else:
         start_bids(match)
 
 
 def start_bids(match: Match) -> None:
     """Let both sides bid at once, in secret (WOC-BAT-04)."""
-    pass_to(match, data.BIDS_PHASE, waiting(match.state))
+    flow.pass_to(match, data.BIDS_PHASE, waiting(match.state))
 
 
 # ---------------------------------------------------------------- the result
@@ -125,7 +113,7 @@ def resolve(match: Match) -> None:
     for role in data.OTHER_SIDE:
         seat = on_side(battle, role)
         if seat in bids:
-            pay(match, seat, {data.POWDER: bids[seat]["ammo"]}, "bid")
+            flow.pay(match, seat, {data.POWDER: bids[seat]["ammo"]}, "bid")
             for card in bids[seat]["cards"]:
                 match.emit("card_spent", seat=seat, card=card, reason="bid")
     sides: dict[str, Side] = {role: total(match.state, battle_of(match.state), role) for role in data.OTHER_SIDE}
@@ -145,19 +133,19 @@ def reward(match: Match, winner: str) -> None:
     for role, played in cards.items():
         if any([card.returns for card in played]):  # noqa: C419 - a list is faster here
             seat = on_side(battle, role)
-            change_resources(match, seat, {data.POWDER: battle["bids"][seat]["ammo"]}, "card")
+            flow.change_resources(match, seat, {data.POWDER: battle["bids"][seat]["ammo"]}, "card")
     for card in cards[winner]:
         taken = dict(card.plunder)
         if beaten != data.PIRATE:
             stock = goods(match.state["players"][beaten])
             taken = {name: min(number, stock[name]) for name, number in taken.items()}
-            pay(match, beaten, taken, card.id)
-        change_resources(match, victor, taken, card.id)
+            flow.pay(match, beaten, taken, card.id)
+        flow.change_resources(match, victor, taken, card.id)
     if victor != data.PIRATE:
         fought = {} if beaten == data.PIRATE or battle["privateer"] == data.OTHER_SIDE[winner] else ships_at(match.state, beaten, at)
-        move_crystals(match, data.SUPPLY, victor, min(prize(fought), match.state["crystals"][data.SUPPLY]), "battle")
+        flow.move_crystals(match, data.SUPPLY, victor, min(prize(fought), match.state["crystals"][data.SUPPLY]), "battle")
     if beaten != data.PIRATE and at in match.state["players"][beaten]["teleporters"]:
-        lose_teleporter(match, beaten, at, "battle")
+        flow.lose_teleporter(match, beaten, at, "battle")
 
 
 def beat(match: Match, role: str) -> bool:
@@ -192,7 +180,7 @@ def retreat(match: Match, role: str) -> bool:
         home |= others
     elif left and len(others) > 1:
         match.emit("retreat_ordered", seat=seat, count=count)
-        pass_to(match, data.RETREAT_PHASE, [seat])
+        flow.pass_to(match, data.RETREAT_PHASE, [seat])
         return False
     elif left:
         home |= dict.fromkeys(others, left)
@@ -204,7 +192,7 @@ def send_home(match: Match, seat: Seat, ships: data.Counts) -> None:
     """Send some of the beaten ships to the home base, the others to the reserve (WOC-RET-01)."""
     at = battle_of(match.state)["at"]
     if ships:
-        move_ships(match, seat, at, data.HOME[seat], ships, "retreat")
+        flow.move_ships(match, seat, at, data.HOME[seat], ships, "retreat")
     left = ships_at(match.state, seat, at)
     if left:
         match.emit("ships_removed", seat=seat, at=at, ships=dict(left), reason="defeat")
@@ -215,9 +203,9 @@ def eliminate(match: Match, seat: Seat, by: Seat) -> None:
     its ships go home. Its pieces leave the board while its continent stays (WOC-ELM-01, WOC-ELM-02, WOC-ELM-03, WOC-ELM-04, WOC-ELM-05)."""
     player = match.state["players"][seat]
     stock = {name: goods(player)[name] for name in data.RESOURCES}
-    pay(match, seat, stock, "spoils")
-    change_resources(match, by, stock, "spoils")
-    move_crystals(match, seat, by, player["crystals"], "spoils")
+    flow.pay(match, seat, stock, "spoils")
+    flow.change_resources(match, by, stock, "spoils")
+    flow.move_crystals(match, seat, by, player["crystals"], "spoils")
     for location in data.LOCATIONS:
         if location in player["mounted"]:
             match.emit("crystal_captured", seat=by, owner=seat, at=location)
@@ -245,14 +233,14 @@ def close(match: Match) -> None:
     at, winner = battle["at"], result["winner"]
     victor = on_side(battle, winner)
     if at == data.ISLE:
-        lose_isle(match, on_side(battle, data.OTHER_SIDE[winner]))
+        flow.lose_isle(match, on_side(battle, data.OTHER_SIDE[winner]))
     match.emit("battle_ended", at=at)
     if battle["kind"] == data.PIRATE and winner == data.ATTACKER:
         land(match, victor, met=True)
         return
     if victor != data.PIRATE and battle["privateer"] != winner:
-        take_control(match, victor, at)
+        flow.take_control(match, victor, at)
     if match.state["blockade"] is not None:
         match.emit("blockade_ended", at=at, result="fought")
-    end_action(match)
-    to_turn(match)
+    flow.end_action(match)
+    flow.to_turn(match)

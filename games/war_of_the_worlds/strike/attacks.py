@@ -7,17 +7,7 @@ from games.war_of_the_worlds.data import ADJACENT, BESIDE, FIGURES, Terms
 from games.war_of_the_worlds.document import Match, State
 from games.war_of_the_worlds.outcome import is_over
 from games.war_of_the_worlds.state import attackers, place_of, play_of, regions_of
-from games.war_of_the_worlds.strike.damage import (
-    attack,
-    destroy,
-    first_defence,
-    gathers,
-    in_place,
-    place_influence,
-    pushed,
-    struck,
-    weakness,
-)
+from games.war_of_the_worlds.strike import damage
 
 # ---------------------------------------------------------------- every attack
 
@@ -25,9 +15,9 @@ from games.war_of_the_worlds.strike.damage import (
 def aim_refusal(state: State, seat: Seat, terms: Terms, region: str, figure: str | None) -> Refusal | None:
     """Return why an attack on a region is refused, or None: it finds nothing to hit and adds to no open strike, or is too weak (WOW-DMG-07,
     WOW-CRD-05, WOW-STR-04, WOW-STR-13)."""
-    if state["strike"] is None and not first_defence(state, region):
+    if state["strike"] is None and not damage.first_defence(state, region):
         return no("no_target", "WOW-DMG-07", region=region, wanted="human piece that can be hit")
-    return weakness(state, seat, terms, region, figure)
+    return damage.weakness(state, seat, terms, region, figure)
 
 
 # ---------------------------------------------------------------- figures: Tripod and UFO cards
@@ -39,7 +29,7 @@ def figure_offers(state: State, seat: Seat, terms: Terms) -> list[Action]:
     return [
         {**play_of(terms), "unit": figure}
         for figure, here in attackers(state, terms)
-        if (here == strike["region"] if strike is not None else first_defence(state, here))
+        if (here == strike["region"] if strike is not None else damage.first_defence(state, here))
     ]
 
 
@@ -51,7 +41,7 @@ def figure_refusal(state: State, seat: Seat, terms: Terms, action: Action) -> Re
 
 def figure_attack(match: Match, seat: Seat, terms: Terms, action: Action) -> None:
     """Attack the figure's own region (WOW-ALN-11, WOW-ALN-12, WOW-STR-05, WOW-STR-07)."""
-    attack(match, terms, place_of(match.state, action["unit"]))
+    damage.attack(match, terms, place_of(match.state, action["unit"]))
 
 
 def figure_adds(state: State, terms: Terms, action: Action, region: str) -> bool:
@@ -62,7 +52,7 @@ def figure_adds(state: State, terms: Terms, action: Action, region: str) -> bool
 
 def figure_opens(state: State, terms: Terms, action: Action) -> bool:
     """Return True if the figure's attack would leave a strike open."""
-    return gathers(state, terms, place_of(state, action["unit"]))
+    return damage.gathers(state, terms, place_of(state, action["unit"]))
 
 
 # ---------------------------------------------------------------- a card that needs a figure in place: Scorching Beam
@@ -77,14 +67,14 @@ def beam_refusal(state: State, seat: Seat, terms: Terms, action: Action) -> Refu
     """Return why a beam cannot attack a region, or None: no figure of the card's kind is there, or the attack is refused. Land and sea will
     do (WOW-ALN-09, WOW-DMG-10)."""
     region = action["region"]
-    if not in_place(state, terms, region):
+    if not damage.in_place(state, terms, region):
         return no("no_unit", "WOW-ALN-09", kind=terms.kind, where=f"in {region}")
     return aim_refusal(state, seat, terms, region, None)
 
 
 def beam_attack(match: Match, seat: Seat, terms: Terms, action: Action) -> None:
     """Attack the region (WOW-ALN-09)."""
-    attack(match, terms, action["region"])
+    damage.attack(match, terms, action["region"])
 
 
 def beam_adds(state: State, terms: Terms, action: Action, region: str) -> bool:
@@ -94,7 +84,7 @@ def beam_adds(state: State, terms: Terms, action: Action, region: str) -> bool:
 
 def beam_opens(state: State, terms: Terms, action: Action) -> bool:
     """Return True if the attack would leave a strike open."""
-    return gathers(state, terms, action["region"])
+    return damage.gathers(state, terms, action["region"])
 
 
 # ---------------------------------------------------------------- special attacks: three conditions, and the push of Infrasound
@@ -110,7 +100,7 @@ def special_offers(state: State, seat: Seat, terms: Terms) -> list[Action]:
             if joins and needs_no_strike(state, terms, region):
                 continue
             action = {**play_of(terms), "region": region, "strike": True} if joins else {**play_of(terms), "region": region}
-            goals = pushed(state, terms, region)[1]
+            goals = damage.pushed(state, terms, region)[1]
             offers += [{**action, "to": goal} for goal in goals] if goals else [action]
     return offers
 
@@ -125,7 +115,7 @@ def targets(state: State, terms: Terms) -> list[str]:
 
 def needs_no_strike(state: State, terms: Terms, region: str) -> bool:
     """Return True if an attack cannot open a strike: its damage is enough by itself, or nothing can be hit (WOW-STR-12)."""
-    return state["strike"] is None and terms.damage >= first_defence(state, region)
+    return state["strike"] is None and terms.damage >= damage.first_defence(state, region)
 
 
 def special_refusal(state: State, seat: Seat, terms: Terms, action: Action) -> Refusal | None:
@@ -134,13 +124,13 @@ def special_refusal(state: State, seat: Seat, terms: Terms, action: Action) -> R
     region = action["region"]
     if region not in state["regions"]:
         return no("wrong_terrain", "WOW-ALN-03", region=region, wanted="a land region")
-    if not in_place(state, terms, region):
+    if not damage.in_place(state, terms, region):
         return no("no_unit", "WOW-ALN-03", kind=terms.kind, where=f"adjacent to {region}" if terms.at == ADJACENT else f"in {region}")
     joins = "strike" in action
     if joins:
         if needs_no_strike(state, terms, region):
-            return no("no_strike", "WOW-STR-12", region=region, damage=terms.damage, need=first_defence(state, region))
-        refusal = weakness(state, seat, terms, region, None)
+            return no("no_strike", "WOW-STR-12", region=region, damage=terms.damage, need=damage.first_defence(state, region))
+        refusal = damage.weakness(state, seat, terms, region, None)
         if refusal is not None:
             return refusal
     return None if terms.push is None else push_refusal(state, terms, action, joins)
@@ -150,9 +140,9 @@ def push_refusal(state: State, terms: Terms, action: Action, joins: bool) -> Ref
     """Return why an Army cannot be pushed like this, or None: `to` is wrong, or the card neither deals damage nor pushes. An Army that
     survives the damage and has somewhere to go must be pushed (WOW-ALN-06, WOW-ALN-07)."""
     region, goal = action["region"], action.get("to")
-    figure, goals = pushed(state, terms, region)
+    figure, goals = damage.pushed(state, terms, region)
     if figure is None:
-        if not joins and not struck(state, terms, region):
+        if not joins and not damage.struck(state, terms, region):
             return no("no_target", "WOW-ALN-06", region=region, wanted=f"Army to push, and no piece that {terms.damage} damage destroys,")
         return None if goal is None else no("bad_action", "WOW-ALN-06", reason="`to` is given, but no figure will be pushed")
     if goal is None:
@@ -168,15 +158,15 @@ def special_attack(match: Match, seat: Seat, terms: Terms, action: Action) -> No
     """Deal, gather or lose the damage. Then place the condition, or push the Army (WOW-ALN-03, WOW-ALN-04, WOW-ALN-05, WOW-ALN-06,
     WOW-CRD-03, WOW-STR-10, WOW-STR-11, WOW-INF-01, WOW-INF-02, WOW-INF-03)."""
     region, joins = action["region"], "strike" in action
-    figure, _ = pushed(match.state, terms, region)
+    figure, _ = damage.pushed(match.state, terms, region)
     if joins:
-        attack(match, terms, region)
+        damage.attack(match, terms, region)
     else:
-        destroy(match, region, struck(match.state, terms, region))
+        damage.destroy(match, region, damage.struck(match.state, terms, region))
     if is_over(match):
         return
     if terms.influence is not None:
-        place_influence(match, terms.influence, region)
+        damage.place_influence(match, terms.influence, region)
     if figure is not None:
         match.emit("unit_moved", **{"unit": figure, "from": region, "to": action["to"]})
 
