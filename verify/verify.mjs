@@ -516,26 +516,34 @@ export const leafHash = (bytes) => sha256(LEAF, bytes);
 
 const node = (left, right) => sha256(NODE, left, right);
 
-/** The root in hex that a proof gives for a leaf at a place of a tree of this size, or null if it is no such proof (RFC 9162, 2.1.3.2). */
-export function provenRoot(hash, index, size, hashes) {
-  if (index >= size) return null;
-  let place = index;
-  let last = size - 1;
-  for (const other of hashes) {
-    if (last === 0) return null;
+/**
+ * Walk from a place of a tree up to its root along a path of hashes, and return whether the path ends there. `last` is the last place of the
+ * tree. `left` is called for a hash that comes first in its node, `right` for one that comes second.
+ */
+function climb(place, last, path, left, right) {
+  for (const hash of path) {
+    if (last === 0) return false;
     if (place % 2 || place === last) {
-      hash = node(other, hash);
+      left(hash);
       while (place % 2 === 0 && place !== 0) {
         place = Math.floor(place / 2);
         last = Math.floor(last / 2);
       }
     } else {
-      hash = node(hash, other);
+      right(hash);
     }
     place = Math.floor(place / 2);
     last = Math.floor(last / 2);
   }
-  return last === 0 ? hex(hash) : null;
+  return last === 0;
+}
+
+/** The root in hex that a proof gives for a leaf at a place of a tree of this size, or null if it is no such proof (RFC 9162, 2.1.3.2). */
+export function provenRoot(hash, index, size, hashes) {
+  if (index >= size) return null;
+  const left = (other) => (hash = node(other, hash));
+  const right = (other) => (hash = node(hash, other));
+  return climb(index, size - 1, hashes, left, right) ? hex(hash) : null;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -1823,22 +1831,9 @@ export function continues(small, large, hashes) {
   let before = place ? path.shift() : unhex(small.root);
   let after = before;
   if (!before) return false;
-  for (const hash of path) {
-    if (last === 0) return false;
-    if (place % 2 || place === last) {
-      before = node(hash, before);
-      after = node(hash, after);
-      while (place % 2 === 0 && place !== 0) {
-        place = Math.floor(place / 2);
-        last = Math.floor(last / 2);
-      }
-    } else {
-      after = node(after, hash);
-    }
-    place = Math.floor(place / 2);
-    last = Math.floor(last / 2);
-  }
-  return last === 0 && hex(before) === small.root && hex(after) === large.root;
+  const left = (hash) => ([before, after] = [node(hash, before), node(hash, after)]);
+  const right = (hash) => (after = node(after, hash));
+  return climb(place, last, path, left, right) && hex(before) === small.root && hex(after) === large.root;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

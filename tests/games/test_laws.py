@@ -9,7 +9,7 @@ import json
 import os
 import random
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from typing import Any
 
@@ -98,6 +98,13 @@ def test_every_law_holds(game: Game, batch: int, matches: int) -> None:
     seed(batch)(in_every_match)() if matches * BATCHES < SOAK else in_every_match()
 
 
+def listed(start: Start, step: Step) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield every choice before a step, with who has it."""
+    for actor in step.before["to_act"]:
+        for choice in legal(start.game, step.before, actor):
+            yield actor, choice
+
+
 def actions_of(choice: dict[str, Any], will: random.Random, most: int) -> list[dict[str, Any]]:
     """Return complete actions of a choice: all of them, or `most` drawn ones."""
     if count(choice) <= most:
@@ -109,10 +116,9 @@ def actions_of(choice: dict[str, Any], will: random.Random, most: int) -> list[d
 def law_1_each_listed_choice_is_accepted(start: Start, steps: Sequence[Step]) -> None:
     will = random.Random(start.seed)
     for step in sampled(start, 6, steps):
-        for actor in step.before["to_act"]:
-            for choice in legal(start.game, step.before, actor):
-                for action in actions_of(choice, will, 1):
-                    carry_out(start.game, step.before, actor, action, chance(step.number))
+        for actor, choice in listed(start, step):
+            for action in actions_of(choice, will, 1):
+                carry_out(start.game, step.before, actor, action, chance(step.number))
 
 
 @law
@@ -179,12 +185,11 @@ def law_4_restoring_from_json_changes_nothing(start: Start, steps: Sequence[Step
 def law_5_every_combination_inside_an_open_choice_is_accepted(start: Start, steps: Sequence[Step]) -> None:
     will = random.Random(start.seed)
     for step in sampled(start, 4, steps):
-        for actor in step.before["to_act"]:
-            for choice in legal(start.game, step.before, actor):
-                if "choose" in choice:
-                    for action in actions_of(choice, will, 12):
-                        assert admits(choice, action)
-                        carry_out(start.game, step.before, actor, action, chance(step.number))
+        for actor, choice in listed(start, step):
+            if "choose" in choice:
+                for action in actions_of(choice, will, 12):
+                    assert admits(choice, action)
+                    carry_out(start.game, step.before, actor, action, chance(step.number))
 
 
 @law

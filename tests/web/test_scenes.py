@@ -13,7 +13,7 @@ import pytest
 
 from games import GAMES
 from games.documents import clone
-from games.kernel import AUDITOR, SPECTATOR, SYSTEM, Event, Game, evolve, legal
+from games.kernel import AUDITOR, SPECTATOR, SYSTEM, Event, Game, State, evolve, legal
 from games.picture import picture
 from games.scene import Scene
 from tests.games.matches import ALL, Start, alike, sampled, walk
@@ -65,15 +65,20 @@ def test_everything_that_a_choice_names_is_drawn_or_has_words_for_a_button(start
                     assert choice["action"]["option"] in options[choice["action"]["card"]]
 
 
-@in_random_matches(MATCHES)
-def test_nothing_overlaps_and_everything_lies_inside_what_it_belongs_to(start: Start) -> None:
+def looks(start: Start, steps: int) -> Iterator[tuple[State, list[Event], str]]:
+    """Yield what three viewers see after some steps, with the events, for each shape of a picture."""
     game = start.game
-    for step in sampled(start, 3):
+    for step in sampled(start, steps):
         for viewer in (step.actor, SPECTATOR, AUDITOR):
             for shape in SHAPES:
-                drawing = draw(game, game.view(step.after, viewer), shown(game, step.events, viewer), shape)
-                for sheet in drawing.sheets():
-                    assert list(faults(sheet.boxes)) == []
+                yield game.view(step.after, viewer), shown(game, step.events, viewer), shape
+
+
+@in_random_matches(MATCHES)
+def test_nothing_overlaps_and_everything_lies_inside_what_it_belongs_to(start: Start) -> None:
+    for view, events, shape in looks(start, 3):
+        for sheet in draw(start.game, view, events, shape).sheets():
+            assert list(faults(sheet.boxes)) == []
 
 
 def faults(boxes: list[Box]) -> Iterator[str]:
@@ -118,19 +123,16 @@ def test_the_law_of_boxes_finds_what_overlaps_and_what_sticks_out() -> None:
 
 @in_random_matches(MATCHES)
 def test_a_picture_is_whole_and_everything_in_it_exists_once(start: Start) -> None:
-    game = start.game
-    for step in sampled(start, 2):
-        for viewer in (step.actor, SPECTATOR, AUDITOR):
-            for shape in SHAPES:
-                text = svg(game, game.view(step.after, viewer), shown(game, step.events, viewer), shape, AUTO)
-                Tree.fromstring(text)
-                ids = re.findall(r' id="([^"]+)"', text)
-                assert len(ids) == len(set(ids))
-                assert set(re.findall(r'href="#([^"]+)"', text)) <= set(ids)
-                colours = {name for names in re.findall(r'class="([^"]*)"', text) for name in names.split() if re.match(r"[ais]-", name)}
-                assert all(text.count(f".{name}{{") == 2 for name in colours), "light and dark"
-                fragments = draw(game, game.view(step.after, viewer), shape=shape).fragments()
-                assert set(fragments) <= set(ids)
+    for view, events, shape in looks(start, 2):
+        text = svg(start.game, view, events, shape, AUTO)
+        Tree.fromstring(text)
+        ids = re.findall(r' id="([^"]+)"', text)
+        assert len(ids) == len(set(ids))
+        assert set(re.findall(r'href="#([^"]+)"', text)) <= set(ids)
+        colours = {name for names in re.findall(r'class="([^"]*)"', text) for name in names.split() if re.match(r"[ais]-", name)}
+        assert all(text.count(f".{name}{{") == 2 for name in colours), "light and dark"
+        fragments = draw(start.game, view, shape=shape).fragments()
+        assert set(fragments) <= set(ids)
 
 
 @in_random_matches(MATCHES)
