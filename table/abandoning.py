@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from games.kernel import Action, Refusal, no
+from games.kernel import Action, Refusal, no, only
 from table.data import ABANDONMENT_MS
 from table.progress import not_going_on, void
 from table.session import BY_SYSTEM, Session, TableDeed
 from table.settings import NONE
 from table.state import STARTED
-
-
-def abandon_offers(session: Session, system: str) -> list[Action]:
-    """Return the action of the system (TBL-TIM-10)."""
-    return [{"type": "abandon"}]
 
 
 def abandon_refusal(session: Session, system: str, action: Action) -> Refusal | None:
@@ -30,4 +25,4 @@ def abandon(session: Session, system: str, action: Action) -> None:
     void(session)
 
 
-ABANDON = TableDeed({}, abandon_offers, abandon_refusal, abandon, BY_SYSTEM)
+ABANDON = TableDeed({}, only("abandon"), abandon_refusal, abandon, BY_SYSTEM)

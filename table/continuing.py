@@ -8,19 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from games.kernel import RESTORED, Action, Refusal, no
+from games.kernel import RESTORED, Action, Refusal, no, only
 from games.schema import described
 from table.progress import is_over
-from table.session import BY_SYSTEM, Session, TableDeed
+from table.session import BY_SYSTEM, Session, TableDeed, unlisted
 from table.settings import ALL, NONE
 from table.state import DISPUTE_NUMBER, MATCH_ID, NEW, VERSION, is_sealed
 
 CONTINUE = "continue_match"
-
-
-def continue_match_offers(session: Session, system: str) -> list[Action]:
-    """Return nothing: rulings in other matches are not known here (TBL-DIS-13)."""
-    return []
 
 
 def continue_match_refusal(session: Session, system: str, action: Action) -> Refusal | None:
@@ -53,11 +48,6 @@ def continue_match(session: Session, system: str, action: Action) -> None:
     session.emit("seats_filled")
 
 
-def begin_continuation_offers(session: Session, system: str) -> list[Action]:
-    """Return the action of the system (TBL-DIS-13)."""
-    return [{"type": "begin_continuation"}]
-
-
 def begin_continuation_refusal(session: Session, system: str, action: Action) -> Refusal | None:
     """Return why beginning the match that goes on is refused, or None (TBL-DIS-13)."""
     continued = session.table["continued"]
@@ -69,11 +59,6 @@ def begin_continuation(session: Session, system: str, action: Action) -> None:
     session.emit("continuation_begun")
 
 
-def open_record_offers(session: Session, system: str) -> list[Action]:
-    """Return the action of the system (TBL-DIS-13)."""
-    return [{"type": "open_record"}]
-
-
 def open_record_refusal(session: Session, system: str, action: Action) -> Refusal | None:
     """Return why opening a match to everybody is refused, or None (TBL-DIS-13). Whoever asks knows that the match that goes on from it is
     over."""
@@ -83,11 +68,6 @@ def open_record_refusal(session: Session, system: str, action: Action) -> Refusa
 def open_record(session: Session, system: str, action: Action) -> None:
     """Open a match to everybody, and tell its secret: the match that went on from it is over (TBL-DIS-13)."""
     session.emit("record_opened")
-
-
-def open_origin_offers(session: Session, system: str) -> list[Action]:
-    """Return the action of the system (TBL-DIS-13)."""
-    return [{"type": "open_origin"}]
 
 
 def open_origin_refusal(session: Session, system: str, action: Action) -> Refusal | None:
@@ -108,11 +88,13 @@ CONTINUE_MATCH = TableDeed(
         "at": described(VERSION, "the version of it from which this one goes on"),
         "dispute": DISPUTE_NUMBER,
     },
-    continue_match_offers,
+    unlisted,
     continue_match_refusal,
     continue_match,
     BY_SYSTEM,
 )
-BEGIN_CONTINUATION = TableDeed({}, begin_continuation_offers, begin_continuation_refusal, begin_continuation, BY_SYSTEM, after_the_end=True)
-OPEN_RECORD = TableDeed({}, open_record_offers, open_record_refusal, open_record, BY_SYSTEM, after_the_end=True)
-OPEN_ORIGIN = TableDeed({}, open_origin_offers, open_origin_refusal, open_origin, BY_SYSTEM, after_the_end=True)
+BEGIN_CONTINUATION = TableDeed(
+    {}, only("begin_continuation"), begin_continuation_refusal, begin_continuation, BY_SYSTEM, after_the_end=True
+)
+OPEN_RECORD = TableDeed({}, only("open_record"), open_record_refusal, open_record, BY_SYSTEM, after_the_end=True)
+OPEN_ORIGIN = TableDeed({}, only("open_origin"), open_origin_refusal, open_origin, BY_SYSTEM, after_the_end=True)

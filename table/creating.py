@@ -6,7 +6,7 @@ from typing import Any
 
 from games.kernel import Action, Refusal, Refused, no
 from games.schema import Shape, always, described, listing, mapping, optional, text
-from table.session import Session, TableDeed
+from table.session import Session, TableDeed, unlisted
 from table.settings import CLOCK_GIVEN, SPECTATORS_GIVEN, TIME_OUT_GIVEN, chosen_settings, settings_refusal
 from table.state import GAME, MATCH_ID, NEW, SEAT, invited_player, occupant, open_seats
 
@@ -14,11 +14,6 @@ CREATE = "create_match"
 
 # What the options may be is for the game to say.
 OPTIONS = mapping(text(), Shape({}, {}, lambda given: given), about="the options of the match")
-
-
-def create_match_offers(session: Session, player: str) -> list[Action]:
-    """Return nothing: what a new match may be is described by the game, not listed (TBL-CRE-01)."""
-    return []
 
 
 def create_match_refusal(session: Session, player: str, action: Action) -> Refusal | None:
@@ -101,7 +96,7 @@ CREATE_MATCH = TableDeed(
         "spectators": optional(SPECTATORS_GIVEN),
         "rematch_of": optional(described(MATCH_ID, "the match of which this one is the rematch")),
     },
-    create_match_offers,
+    unlisted,
     create_match_refusal,
     create_match,
 )

@@ -16,7 +16,7 @@ from table.data import APPEAL_MS, DISPUTABLE_MS, LAPSE_MS, MOST_DISPUTES
 from table.document import Dispute
 from table.progress import is_over, leave_game, void
 from table.seats import ANY_SEAT
-from table.session import BY_REFEREE, BY_SEAT, BY_SYSTEM, Session, TableDeed
+from table.session import BY_REFEREE, BY_SEAT, BY_SYSTEM, Session, TableDeed, unlisted
 
 Seat = str
 
@@ -42,6 +42,11 @@ def not_a_party(session: Session, seat: Seat) -> Refusal | None:
     return no("not_your_seat", "TBL-SEA-04", seat=seat) if state.player_of(session.table, seat) is None else None
 
 
+def each_dispute(kind: str) -> Callable[[Session, str], list[Action]]:
+    """Return the `offers` of a deed with one action for each dispute. Its `refusal` leaves out those that are not due."""
+    return lambda session, actor: [{"type": kind, "dispute": number} for number in range(1, len(session.table["disputes"]) + 1)]
+
+
 def must_accept(session: Session, dispute: Dispute) -> list[Seat]:
     """Return the seats that have not accepted a ruling: the one that disputes, and those in play that players have (TBL-DIS-09)."""
     over = is_over(session)
@@ -51,11 +56,6 @@ def must_accept(session: Session, dispute: Dispute) -> list[Seat]:
 
 
 # ---------------------------------------------------------------- raising a dispute
-
-
-def dispute_offers(session: Session, seat: Seat) -> list[Action]:
-    """Return nothing: a dispute has a text (TBL-DIS-01)."""
-    return []
 
 
 def dispute_refusal(session: Session, seat: Seat, action: Action) -> Refusal | None:
@@ -113,11 +113,6 @@ def withdraw_dispute(session: Session, seat: Seat, action: Action) -> None:
 # ---------------------------------------------------------------- sides and the report
 
 
-def state_side_offers(session: Session, seat: Seat) -> list[Action]:
-    """Return nothing: a side has a text (TBL-DIS-05)."""
-    return []
-
-
 def state_side_refusal(session: Session, seat: Seat, action: Action) -> Refusal | None:
     """Return why stating a side is refused, or None (TBL-DIS-05)."""
     refusal = not_a_party(session, seat)
@@ -134,11 +129,6 @@ def state_side(session: Session, seat: Seat, action: Action) -> None:
     session.emit("side_stated", dispute=action["dispute"], seat=seat, text=action["text"])
 
 
-def attach_report_offers(session: Session, system: str) -> list[Action]:
-    """Return nothing: what a report says is not known here (TBL-DIS-06)."""
-    return []
-
-
 def attach_report_refusal(session: Session, system: str, action: Action) -> Refusal | None:
     """Return why a report is refused, or None (TBL-DIS-06)."""
     one = find(session, action["dispute"], *state.UNDECIDED)
@@ -151,11 +141,6 @@ def attach_report(session: Session, system: str, action: Action) -> None:
 
 
 # ---------------------------------------------------------------- ruling
-
-
-def rule_dispute_offers(session: Session, player: str) -> list[Action]:
-    """Return nothing: a ruling has a text (TBL-DIS-07)."""
-    return []
 
 
 def rule_dispute_refusal(session: Session, player: str, action: Action) -> Refusal | None:
@@ -210,11 +195,6 @@ def rule_dispute(session: Session, player: str, action: Action) -> None:
 # ---------------------------------------------------------------- accepting a ruling, or appealing
 
 
-def accept_ruling_offers(session: Session, seat: Seat) -> list[Action]:
-    """Return one action for each ruling (TBL-DIS-09)."""
-    return [{"type": "accept_ruling", "dispute": number} for number in range(1, len(session.table["disputes"]) + 1)]
-
-
 def accept_ruling_refusal(session: Session, seat: Seat, action: Action) -> Refusal | None:
     """Return why accepting a ruling is refused, or None (TBL-DIS-09)."""
     refusal = not_a_party(session, seat)
@@ -231,11 +211,6 @@ def accept_ruling(session: Session, seat: Seat, action: Action) -> None:
     session.emit("ruling_accepted", dispute=action["dispute"], seat=seat)
     if not must_accept(session, session.table["disputes"][action["dispute"] - 1]):
         _settle(session, action["dispute"])
-
-
-def appeal_offers(session: Session, seat: Seat) -> list[Action]:
-    """Return nothing: an appeal has a text (TBL-DIS-10)."""
-    return []
 
 
 def appeal_refusal(session: Session, seat: Seat, action: Action) -> Refusal | None:
@@ -259,11 +234,6 @@ def appeal(session: Session, seat: Seat, action: Action) -> None:
 # ---------------------------------------------------------------- when time has passed
 
 
-def escalate_dispute_offers(session: Session, system: str) -> list[Action]:
-    """Return one action for each dispute (TBL-DIS-11)."""
-    return [{"type": "escalate_dispute", "dispute": number} for number in range(1, len(session.table["disputes"]) + 1)]
-
-
 def escalate_dispute_refusal(session: Session, system: str, action: Action) -> Refusal | None:
     """Return why escalating a dispute is refused, or None (TBL-DIS-11)."""
     one = find(session, action["dispute"], state.OPEN, state.APPEALED)
@@ -273,11 +243,6 @@ def escalate_dispute_refusal(session: Session, system: str, action: Action) -> R
 def escalate_dispute(session: Session, system: str, action: Action) -> None:
     """Let only an admin rule on a dispute that no referee has answered in time (TBL-DIS-11)."""
     session.emit("dispute_escalated", dispute=action["dispute"], until=session.now.at + LAPSE_MS)
-
-
-def lapse_dispute_offers(session: Session, system: str) -> list[Action]:
-    """Return one action for each dispute (TBL-DIS-12)."""
-    return [{"type": "lapse_dispute", "dispute": number} for number in range(1, len(session.table["disputes"]) + 1)]
 
 
 def lapse_dispute_refusal(session: Session, system: str, action: Action) -> Refusal | None:
@@ -293,11 +258,6 @@ def lapse_dispute(session: Session, system: str, action: Action) -> None:
     else:
         session.emit("dispute_lapsed", dispute=action["dispute"])
         _unfreeze(session)
-
-
-def close_appeal_offers(session: Session, system: str) -> list[Action]:
-    """Return one action for each dispute (TBL-DIS-09)."""
-    return [{"type": "close_appeal", "dispute": number} for number in range(1, len(session.table["disputes"]) + 1)]
 
 
 def close_appeal_refusal(session: Session, system: str, action: Action) -> Refusal | None:
@@ -360,17 +320,15 @@ NUMBER = {"dispute": state.DISPUTE_NUMBER}
 TEXTED = {**NUMBER, "text": state.DISPUTE_TEXT}
 DISPUTE = TableDeed(
     {"version": whole(1, about="the version that the dispute is about"), "text": state.DISPUTE_TEXT},
-    dispute_offers,
+    unlisted,
     dispute_refusal,
     dispute,
     BY_SEAT,
     after_the_end=True,
 )
 WITHDRAW_DISPUTE = TableDeed(NUMBER, withdraw_dispute_offers, withdraw_dispute_refusal, withdraw_dispute, BY_SEAT, after_the_end=True)
-STATE_SIDE = TableDeed(TEXTED, state_side_offers, state_side_refusal, state_side, BY_SEAT, after_the_end=True)
-ATTACH_REPORT = TableDeed(
-    {**NUMBER, "report": state.REPORT}, attach_report_offers, attach_report_refusal, attach_report, BY_SYSTEM, after_the_end=True
-)
+STATE_SIDE = TableDeed(TEXTED, unlisted, state_side_refusal, state_side, BY_SEAT, after_the_end=True)
+ATTACH_REPORT = TableDeed({**NUMBER, "report": state.REPORT}, unlisted, attach_report_refusal, attach_report, BY_SYSTEM, after_the_end=True)
 RULE_DISPUTE = TableDeed(
     {
         **TEXTED,
@@ -379,14 +337,16 @@ RULE_DISPUTE = TableDeed(
         "seat": optional(described(ANY_SEAT, "the seat that forfeits")),
         "version": optional(whole(1, about="the version from which another match goes on")),
     },
-    rule_dispute_offers,
+    unlisted,
     rule_dispute_refusal,
     rule_dispute,
     BY_REFEREE,
     after_the_end=True,
 )
-ACCEPT_RULING = TableDeed(NUMBER, accept_ruling_offers, accept_ruling_refusal, accept_ruling, BY_SEAT, after_the_end=True)
-APPEAL = TableDeed(TEXTED, appeal_offers, appeal_refusal, appeal, BY_SEAT, after_the_end=True)
-ESCALATE_DISPUTE = TableDeed(NUMBER, escalate_dispute_offers, escalate_dispute_refusal, escalate_dispute, BY_SYSTEM, after_the_end=True)
-LAPSE_DISPUTE = TableDeed(NUMBER, lapse_dispute_offers, lapse_dispute_refusal, lapse_dispute, BY_SYSTEM, after_the_end=True)
-CLOSE_APPEAL = TableDeed(NUMBER, close_appeal_offers, close_appeal_refusal, close_appeal, BY_SYSTEM, after_the_end=True)
+ACCEPT_RULING = TableDeed(NUMBER, each_dispute("accept_ruling"), accept_ruling_refusal, accept_ruling, BY_SEAT, after_the_end=True)
+APPEAL = TableDeed(TEXTED, unlisted, appeal_refusal, appeal, BY_SEAT, after_the_end=True)
+ESCALATE_DISPUTE = TableDeed(
+    NUMBER, each_dispute("escalate_dispute"), escalate_dispute_refusal, escalate_dispute, BY_SYSTEM, after_the_end=True
+)
+LAPSE_DISPUTE = TableDeed(NUMBER, each_dispute("lapse_dispute"), lapse_dispute_refusal, lapse_dispute, BY_SYSTEM, after_the_end=True)
+CLOSE_APPEAL = TableDeed(NUMBER, each_dispute("close_appeal"), close_appeal_refusal, close_appeal, BY_SYSTEM, after_the_end=True)

@@ -5,16 +5,11 @@ from __future__ import annotations
 from games.kernel import RESTORED, Action, Refusal, no
 from games.schema import described, mapping, optional
 from table.creating import CODE_WANTED, REQUESTED, announce, request_refusal, start_if_full
-from table.session import Session, TableDeed
+from table.session import Session, TableDeed, unlisted
 from table.settings import CLOCK_GIVEN, SPECTATORS_GIVEN, TIME_OUT_GIVEN
 from table.state import MATCH_ID, NEW, SEAT, VERSION
 
 FORK = "fork_match"
-
-
-def fork_match_offers(session: Session, player: str) -> list[Action]:
-    """Return nothing: which matches are over is not known here (TBL-FRK-01)."""
-    return []
 
 
 def fork_match_refusal(session: Session, player: str, action: Action) -> Refusal | None:
@@ -55,7 +50,7 @@ FORK_MATCH = TableDeed(
         "time_out": optional(TIME_OUT_GIVEN),
         "spectators": optional(SPECTATORS_GIVEN),
     },
-    fork_match_offers,
+    unlisted,
     fork_match_refusal,
     fork_match,
 )

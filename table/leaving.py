@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from games.kernel import Action, Refusal, no
+from games.kernel import Action, Refusal, no, only
 from table.progress import lapse_offers, leave_game, not_in_play
 from table.session import BY_SEAT, Session, TableDeed
-
-
-def resign_offers(session: Session, seat: str) -> list[Action]:
-    """Return the action of a seat in play (TBL-RES-01)."""
-    return [{"type": "resign"}]
 
 
 def resign_refusal(session: Session, seat: str, action: Action) -> Refusal | None:
@@ -42,5 +37,5 @@ def return_(session: Session, seat: str, action: Action) -> None:
     lapse_offers(session)
 
 
-RESIGN = TableDeed({}, resign_offers, resign_refusal, resign, BY_SEAT)
+RESIGN = TableDeed({}, only("resign"), resign_refusal, resign, BY_SEAT)
 RETURN = TableDeed({}, return_offers, return_refusal, return_, BY_SEAT)

@@ -6,13 +6,8 @@ from games.kernel import Action, Refusal, no
 from games.schema import described
 from table.clocks import deadlines
 from table.progress import not_going_on
-from table.session import BY_SYSTEM, Session, TableDeed
+from table.session import BY_SYSTEM, Session, TableDeed, unlisted
 from table.state import MOMENT
-
-
-def return_time_offers(session: Session, system: str) -> list[Action]:
-    """Return nothing: when an outage was is not known here (TBL-CLK-07)."""
-    return []
 
 
 def return_time_refusal(session: Session, system: str, action: Action) -> Refusal | None:
@@ -36,7 +31,7 @@ RETURN_TIME = TableDeed(
         "from": described(MOMENT, "when the outage began, in milliseconds since 1970"),
         "to": described(MOMENT, "when it ended, in milliseconds since 1970"),
     },
-    return_time_offers,
+    unlisted,
     return_time_refusal,
     return_time,
     BY_SYSTEM,

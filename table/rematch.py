@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from games.kernel import Action, Refusal, State, no
+from games.kernel import Action, Refusal, State, no, only
 from table.creating import CREATE
 from table.document import Table
 from table.progress import is_over
@@ -41,11 +41,6 @@ def _request(table: Table, seat: str, player: str) -> str:
     return AI + occupant["ai"]
 
 
-def rematch_offers(session: Session, seat: str) -> list[Action]:
-    """Return the action of a seat when the match is over (TBL-REM-01)."""
-    return [{"type": "rematch"}]
-
-
 def rematch_refusal(session: Session, seat: str, action: Action) -> Refusal | None:
     """Return why asking for a rematch is refused, or None (TBL-REM-01)."""
     return None if is_over(session) else no("not_over", "TBL-REM-01")
@@ -55,5 +50,5 @@ def ask_rematch(session: Session, seat: str, action: Action) -> None:
     """Ask for a rematch of a match that is over. It is a match of its own (TBL-REM-01, TBL-REM-02)."""
 
 
-REMATCH = TableDeed({}, rematch_offers, rematch_refusal, ask_rematch, BY_SEAT)
+REMATCH = TableDeed({}, only("rematch"), rematch_refusal, ask_rematch, BY_SEAT)
 """Nothing follows from it in the match that is over. Whoever carries it out creates the match of `rematch`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from games.kernel import Action, Refusal, no
+from games.kernel import Action, Refusal, no, only
 from games.schema import optional, text
 from table import state
 from table.creating import start_if_full
@@ -91,11 +91,6 @@ def decline_seat(session: Session, player: str, action: Action) -> None:
 # ---------------------------------------------------------------- closing a match
 
 
-def close_match_offers(session: Session, player: str) -> list[Action]:
-    """Return the only action of its kind (TBL-CLO-01)."""
-    return [{"type": "close_match"}]
-
-
 def close_match_refusal(session: Session, player: str, action: Action) -> Refusal | None:
     """Return why closing a match is refused, or None (TBL-CLO-01, TBL-CLO-02)."""
     phase = session.table["phase"]
@@ -116,4 +111,4 @@ TAKE_SEAT = TableDeed(
 )
 DECLINE_SEAT = TableDeed({"seat": ANY_SEAT}, decline_seat_offers, decline_seat_refusal, decline_seat)
 LEAVE_SEAT = TableDeed({"seat": ANY_SEAT}, leave_seat_offers, leave_seat_refusal, leave_seat)
-CLOSE_MATCH = TableDeed({}, close_match_offers, close_match_refusal, close_match)
+CLOSE_MATCH = TableDeed({}, only("close_match"), close_match_refusal, close_match)
