@@ -68,13 +68,6 @@ def files_of(folder: Path) -> Iterator[Path]:
             yield file
 
 
-def edited(folder: Path) -> list[str]:
-    """Return the files of a pinned revision that were changed, added or removed since it was copied."""
-    copied = json.loads((folder / LIST).read_text(encoding="utf-8"))
-    here = {file.relative_to(folder).as_posix(): sha256(file.read_bytes()).hexdigest() for file in files_of(folder)}
-    return sorted(name for name in copied.keys() | here.keys() if copied.get(name) != here.get(name))
-
-
 def described(need: Need) -> str:
     """Return a line of text about a revision that matches need or that is pinned."""
     matches = f"{need.running} running and {need.over} finished matches need it" if need.matches else "no match needs it"

@@ -1,4 +1,4 @@
-"""Read matches from files: dossiers, records, archives, and folders of them. Write archives.
+"""Read matches from files: dossiers, records, archives, and folders of them.
 
 An archive holds whole matches in little space. It is an xz stream of lines in canonical JSON. The first line is `{"archive":1}`. Each match
 then begins with a line `{"digest","entries","match","revision","rules","secret"}`: the last digest, the number of entries, and the members
@@ -13,7 +13,7 @@ from __future__ import annotations
 import lzma
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import NamedTuple
 
 from record.dossiers.records import lines_of_record
 from record.entries import START, Entry, Unreadable, blind_key, canonical, link, parse
@@ -22,7 +22,6 @@ from record.trail import header_of, revealed
 
 _XZ = b"\xfd7zXZ\x00"
 _SUFFIXES = (".xz", ".json", ".jsonl", ".ndjson", ".dossier", ".record")
-_PRESET = 9 | lzma.PRESET_EXTREME
 
 
 class BadRecord(Exception):
@@ -60,53 +59,17 @@ def read_file(path: Path) -> Iterator[Record]:
     yield _of_record(path, [line for line in lines_of_record(content) if line.strip()])
 
 
-def write_archive(file: IO[bytes], records: Iterable[Record]) -> int:
-    """Write matches to a new archive, and return how many. Entries that are read back have the same bytes. Raises BadRecord."""
-    number = 0
-    with lzma.open(file, "wb", preset=_PRESET) as packed:
-        packed.write(b'{"archive":1}\n')
-        for record in records:
-            lines = list(_packed(record))
-            packed.write(b"".join(line + b"\n" for line in lines))
-            if next(_matches(Path("the archive"), iter(lines))) != record:
-                raise BadRecord(f"The match {record.match} cannot be archived: its entries do not follow from its secret.")
-            number += 1
-    return number
-
-
-def _packed(record: Record) -> Iterator[bytes]:
-    """Yield the lines of a match. Raises BadRecord."""
-    try:
-        entries = list(map(parse, record.raws))
-    except Unreadable as reason:
-        raise BadRecord(f"The match {record.match} cannot be archived: {reason}.") from None
-    if record.secret is None or not entries:
-        raise BadRecord(f"The match {record.match} cannot be archived: its secret is not known, or it has no entries.")
-    last, at = entries[-1], 0
-    shared = {"revision": entries[0].revision, "rules": entries[0].rules}
-    yield canonical({"digest": last.digest, "entries": len(entries), "match": record.match, "secret": record.secret, **shared})
-    for entry in entries:
-        line: dict[str, Any] = {"action": entry.action, "actor": entry.actor, "at": entry.at - at, "events": entry.events}
-        line |= {name: value for name, value in (("revision", entry.revision), ("rules", entry.rules)) if value != shared[name]}
-        if entry.request is not None:
-            line["request"] = entry.request
-        if entry.secret is not None:
-            line["secret_revealed"] = True
-        at = entry.at
-        yield canonical(line)
-
-
 def _of_archive(path: Path, lines: Iterable[bytes]) -> Iterator[Record]:
     remaining = iter(lines)
     try:
         if loads(next(remaining, b"")) != {"archive": 1}:
             raise BadRecord(f"{path} is not an archive of version 1.")
-        yield from _matches(path, remaining)
+        yield from matches_in(path, remaining)
     except (lzma.LZMAError, EOFError, ValueError, KeyError, TypeError) as reason:
         raise BadRecord(f"{path} is damaged: {type(reason).__name__}: {reason}.") from None
 
 
-def _matches(path: Path, lines: Iterator[bytes]) -> Iterator[Record]:
+def matches_in(path: Path, lines: Iterator[bytes]) -> Iterator[Record]:
     """Yield the matches of an archive. Raises BadRecord."""
     for line in lines:
         about = loads(line)

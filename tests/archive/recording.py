@@ -30,8 +30,9 @@ from table.deeds import DEEDS
 from table.facts import FACTS
 from table.session import NewMatch, Origin, Session
 from table.state import lock_of
+from tests.archive.writing import write_archive
 from tests.table.going_on import CLOCKS, POLICIES, Run, go_on, settings_of
-from tools.records import Record, write_archive
+from tools.records import Record
 
 HERE = Path(__file__).parent
 OPTIONS = HERE.parent / "games"

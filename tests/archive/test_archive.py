@@ -15,7 +15,8 @@ from record.positions import follow_all
 from record.trail import audit_entries
 from table.deeds import DEEDS
 from table.facts import FACTS
-from tools.records import BadRecord, Record, read, read_file, write_archive
+from tests.archive.writing import write_archive
+from tools.records import BadRecord, Record, read, read_file
 
 HERE = Path(__file__).parent
 FILES = sorted(HERE.glob("*.xz"))

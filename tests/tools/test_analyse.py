@@ -14,10 +14,11 @@ from games.kernel import SYSTEM
 from record.decisions import decisions
 from record.entries import parse
 from table.rules import is_table_action
+from tests.archive.writing import write_archive
 from tests.tools.seers import played
 from tools import analyse as command
 from tools.analyse import analyse, as_text
-from tools.records import BadRecord, Record, write_archive
+from tools.records import BadRecord, Record
 
 
 @cache

@@ -16,9 +16,10 @@ from games.war import attacks, outcome
 from record.dice import Draws, dice_key
 from record.entries import Entry, blind_key, canonical, parse
 from record.positions import follow_all
+from tests.archive.writing import write_archive
 from tools import impact as command
 from tools.impact import CHANGES, OPEN, SAME, Impact, impact
-from tools.records import Record, read_file, write_archive
+from tools.records import Record, read_file
 
 ARCHIVE = Path(__file__).parents[1] / "archive/0001.xz"
 WAR = GAMES["war"]

@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from games import GAMES
+from tests.archive.writing import write_archive
 from tests.tools.seers import HONEST, SEER, played
 from tools import suspects
-from tools.records import BadRecord, Record, write_archive
+from tools.records import BadRecord, Record
 from tools.significance import chi_square_tail, corrected, student_tail
 from tools.suspects import DICE, DRAWS, SIGHT, Answer, Group, Play, about_draws, about_ranks, answers, watch
 

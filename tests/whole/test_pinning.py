@@ -8,6 +8,7 @@ import random
 import shutil
 import subprocess
 import sys
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ from events import accounts, play, recall
 from events.platform import Platform
 from games import GAMES
 from games.kernel import Game, any_action
-from tools.pin import edited
+from games.pinned import LIST
+from tools.pin import files_of
 
 ROOT = Path(__file__).parents[2]
 PARTS = [*sorted(file.parent.name for file in ROOT.glob("*/__init__.py")), "verify"]
@@ -134,3 +136,10 @@ def test_pinned_rules_are_as_they_were_pinned(game: Game) -> None:
     assert {revision: edited(earlier.folder) for revision, earlier in game.earlier.items()} == {revision: [] for revision in game.earlier}
     assert [earlier.revision for earlier in game.earlier.values()] == list(game.earlier)
     assert game.revision not in game.earlier
+
+
+def edited(folder: Path) -> list[str]:
+    """Return the files of a pinned revision that were changed, added or removed since it was copied."""
+    copied = json.loads((folder / LIST).read_text(encoding="utf-8"))
+    here = {file.relative_to(folder).as_posix(): sha256(file.read_bytes()).hexdigest() for file in files_of(folder)}
+    return sorted(name for name in copied.keys() | here.keys() if copied.get(name) != here.get(name))

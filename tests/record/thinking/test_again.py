@@ -18,10 +18,11 @@ from record.json_text import loads
 from record.thinking.again import Decisions
 from record.thoughts import Decision, decision_in
 from record.trail import audit_entries
+from tests.archive.writing import write_archive
 from tests.conftest import ALL_GAMES
 from tests.record.thinking.serving import Cheat, Served
 from tools.decisions import run_again
-from tools.records import read, write_archive
+from tools.records import read
 
 ARCHIVE = Path(__file__).parents[2] / "archive" / "0001.xz"
 
