@@ -6,7 +6,6 @@ import base64
 import contextlib
 import re
 import secrets
-import time
 from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
 from typing import NamedTuple
@@ -18,6 +17,7 @@ from events.errors import KeyRevoked, NoMatch, NoSuchKey, NoSuchPlayer, Reused, 
 from events.keeping import erasing
 from events.platform import Platform
 from events.store.accounts import Result, Signer, StoredKey
+from events.timing.clock import wall_time
 from games import patterns
 from games.kernel import Refused
 from table.state import kept_seats
@@ -130,7 +130,7 @@ class Asked(NamedTuple):
 def register(platform: Platform, name: str, role: str = "player", asked: Asked | None = None) -> tuple[Player, str]:
     """Create a player. Return it and its first key, which cannot be shown again. It has every scope. Raises Reused, StoreUnavailable."""
     assert role in ROLES
-    now = _now()
+    now = wall_time()
     id = _new_id("p") if asked is None else asked.id(platform, "p")
     key, text = _with_secret(id, first_key(id), _FIRST, SCOPES, now, asked and asked.secret(platform, name, role))
     if platform.store.accounts.add(id, name, role, now, _stored(key)) is not Result.DONE:
@@ -171,7 +171,7 @@ def delete(platform: Platform, id: str, signer: Signer) -> None:
     _decline_invitations(platform, id)
     _known(platform, id)
     erasing.note(platform.settings.data)
-    _check(platform.store.accounts.delete(id, signer, _now()), NoSuchPlayer(player=id))
+    _check(platform.store.accounts.delete(id, signer, wall_time()), NoSuchPlayer(player=id))
     erasing.note(platform.settings.data)  # again, since the files may have been rewritten just before
 
 
@@ -220,7 +220,7 @@ def add_key(
     _check_scopes(wanted, granted)
     asked = None if request is None else Asked(f"{id}/{signer.key}", request)
     new = _new_id("k") if asked is None else asked.id(platform, "k")
-    key, text = _with_secret(id, new, name, wanted, _now(), asked and asked.secret(platform, name, *wanted))
+    key, text = _with_secret(id, new, name, wanted, wall_time(), asked and asked.secret(platform, name, *wanted))
     if (made := _known(platform, id).keys.get(key.id)) is None:
         _check(platform.store.accounts.add_key(id, signer, _stored(key), MOST_KEYS), NoSuchPlayer(player=id))
         return (key if asked is None else key_of(platform, id, key.id)), text
@@ -294,7 +294,7 @@ def _check(result: Result, missing: NoSuchKey | NoSuchPlayer) -> None:
 
 def _same(made: Key | None, text: str) -> None:
     """Raise Reused unless a request created this key with this text within RETRY_MS, and the key still has it."""
-    if made is None or made.hash != _hashed(text) or _now() > made.created + RETRY_MS:
+    if made is None or made.hash != _hashed(text) or wall_time() > made.created + RETRY_MS:
         raise Reused
 
 
@@ -327,7 +327,3 @@ def _letters(bits: bytes) -> str:
 
 def _hashed(key: str) -> str:
     return sha256(key.encode()).hexdigest()
-
-
-def _now() -> int:
-    return time.time_ns() // 1_000_000

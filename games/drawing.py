@@ -92,6 +92,16 @@ def verdict(outcome: Mapping[str, Any]) -> str:
     return f"{winners} won ({outcome['reason'].replace('_', ' ')}): {scores}."
 
 
+def ended(view: Mapping[str, Any]) -> list[str]:
+    """Return the line that says how a match ended, or none while it goes on."""
+    return [] if view["outcome"] is None else [verdict(view["outcome"])]
+
+
+def letter(name: str) -> str:
+    """Return the letter that stands for a name in a small drawing."""
+    return name[0].upper()
+
+
 def tallied(names: Iterable[str]) -> list[str]:
     """Return each name once with its number, in the order of first occurrence: `Reap x3`."""
     counts: dict[str, int] = {}

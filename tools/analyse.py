@@ -20,7 +20,7 @@ from tqdm import tqdm
 
 from events.errors import NoMatch
 from games import GAMES
-from games.drawing import legible
+from games.drawing import counted, legible
 from games.kernel import Game
 from games.patterns import MATCH, matches
 from players import LEVELS
@@ -31,7 +31,7 @@ from record.positions import Position, follow
 from record.thinking.judging import analysis, compares, judged
 from tools.platform import Unable, add_data_option, opened
 from tools.records import BadRecord, Record, read
-from tools.words import cut, number, phrase
+from tools.words import cut, phrase
 
 WIDE = 34  # characters of an action in the table
 SHOWN = 0.005  # the least loss that the table shows
@@ -65,7 +65,7 @@ def analyse(
         raise BadRecord(f"The rules that {record.match} began with, {last.game} of revision {last.revision}, are not here.")
     seats: list[str] = last.document["seats"]
     if not compares(rules, len(seats), level):
-        raise BadRecord(f"The level {level} does not compare actions in {last.game} with {number(len(seats), 'seat', 'seats')}.")
+        raise BadRecord(f"The level {level} does not compare actions in {last.game} with {counted(len(seats), 'seat', 'seats')}.")
     tasks = [Task(last.game, last.revision, decision, level, iterations) for decision in found]
     with ExitStack() as stack:
         results: Iterator[Judged | None] = map(_judged, tasks)
@@ -102,7 +102,7 @@ def _judged(task: Task) -> Judged | None:
 def as_text(found: Mapping[str, Any]) -> str:
     """Return an analysis as text: every decision, figures for each seat, and the turning points."""
     decided = {each["version"]: each for each in found["decisions"]}
-    lines = [f"{found['match']} ({found['game']}): {number(len(decided), 'decision', 'decisions')} judged by {found['by']['level']}.", ""]
+    lines = [f"{found['match']} ({found['game']}): {counted(len(decided), 'decision', 'decisions')} judged by {found['by']['level']}.", ""]
     lines.append(f"{'version':>7}  {'seat':<12}{'action':<{WIDE}}  before  played    loss    then  rather")
     lines += [_row(each) for each in found["decisions"]]
     lines += ["", *HOW_TO_READ.splitlines(), ""]

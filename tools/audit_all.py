@@ -20,9 +20,8 @@ from events.errors import NoMatch, StoreUnavailable
 from events.notary import server_log_audit
 from events.platform import Platform, Settings, open_platform
 from events.store.projections import Listed
-from games.drawing import legible
+from games.drawing import counted, legible
 from record.trail import Finding
-from tools.words import number
 
 
 class Audited(NamedTuple):
@@ -92,7 +91,7 @@ def as_text(overview: Overview) -> str:
     """Return the overview as text, one finding a line."""
     wrong = sum(bool(one.findings) for one in overview.audited)
     entries = sum(one.versions for one in overview.audited)
-    audited = f"{number(len(overview.audited), 'match', 'matches')} with {number(entries, 'entry', 'entries')}"
+    audited = f"{counted(len(overview.audited), 'match', 'matches')} with {counted(entries, 'entry', 'entries')}"
     lines = [f"{audited} audited: {wrong} with findings, {len(overview.strays)} strays."]
     for match, _, findings in overview.audited:
         lines += [f"{match}: version {finding.version}: {finding.code}: {finding.detail}" for finding in findings]

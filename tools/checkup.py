@@ -22,10 +22,10 @@ from events.keeping import embedded, journal, losses
 from events.keeping.embedded import STORE, NoServer
 from events.keeping.losses import Loss, about
 from events.platform import Platform, open_platform, settings_from_environment
+from games.drawing import counted
 from service.supervisor.serve import Unable as InUse
 from service.supervisor.serve import lock
 from tools.platform import Unable
-from tools.words import number
 
 SAMPLE = 25
 NAMED = 50
@@ -128,12 +128,12 @@ def check(platform: Platform, sample: int) -> Checkup:
 def as_text(found: Checkup) -> str:
     """Return the result as text."""
     until = f", the newest of {moment(found.newest)}" if found.newest else ""
-    lines = [f"The store has {number(found.matches, 'match', 'matches')} with {number(found.entries, 'entry', 'entries')}{until}."]
+    lines = [f"The store has {counted(found.matches, 'match', 'matches')} with {counted(found.entries, 'entry', 'entries')}{until}."]
     lines += [f"Lost: {loss.match}: {about(loss)}" for loss in found.lost[:NAMED]]
     if len(found.lost) > NAMED:
         lines.append(f"Lost: {len(found.lost) - NAMED} more; they are listed in {losses.FOLDER}/ of the data folder.")
     verdict = "nothing was found." if not found.findings else f"{len(found.findings)} findings:"
-    return "\n".join([*lines, f"{number(found.audited, 'match', 'matches')} audited: {verdict}", *found.findings])
+    return "\n".join([*lines, f"{counted(found.audited, 'match', 'matches')} audited: {verdict}", *found.findings])
 
 
 def moment(ms: int) -> str:

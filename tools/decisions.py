@@ -13,9 +13,9 @@ from functools import partial
 from typing import Any
 
 from games import GAMES
+from games.drawing import counted
 from games.kernel import Game
 from record.thinking.again import Decisions, Outcome, Result, Task, run
-from tools.words import number
 
 FEW = 200  # decisions and iterations that one process finishes before others have started
 
@@ -65,5 +65,5 @@ def as_json(outcome: Outcome) -> dict[str, Any]:
 
 def as_text(outcome: Outcome) -> list[str]:
     """Return an outcome as lines of text."""
-    run = f"{number(outcome.run, 'decision', 'decisions')} of artificial players run again"
+    run = f"{counted(outcome.run, 'decision', 'decisions')} of artificial players run again"
     return [run, *(f"not checked: {sentence}" for sentence in outcome.unchecked)]

@@ -13,7 +13,7 @@ from typing import Any
 from evidence.checkpoints import hashes_of
 from evidence.notes import Malformed, parse_vkey
 from games import GAMES
-from games.drawing import legible
+from games.drawing import counted, legible
 from record.dossiers.findings import Findings
 from record.dossiers.lines import WHOLE
 from record.dossiers.records import lines_of
@@ -21,7 +21,6 @@ from record.dossiers.statements import Consistency, Kept
 from record.dossiers.verifying import NotAFile, Source, Verdict, verify
 from record.thinking.again import Decisions
 from tools import decisions
-from tools.words import number
 
 ABOUT = (
     "Check files by themselves and against what you have kept. This needs no server and no network. The exit status is 0 if everything "
@@ -116,7 +115,7 @@ def as_text(verdict: Verdict) -> str:
     seen = "" if verdict.kind == "record" else ", in full" if verdict.viewer == "all" else f", as {verdict.viewer} sees it"
     lines = [f"{verdict.name}: the {verdict.kind} of {verdict.match} ({verdict.game}){seen}, {verdict.versions} versions: {holds}."]
     lines.append(f"digest {verdict.digest}")
-    lines.append("checked: " + ", ".join(number(count, _ONE[name], name) for name, count in verdict.checked.items()))
+    lines.append("checked: " + ", ".join(counted(count, _ONE[name], name) for name, count in verdict.checked.items()))
     for finding in verdict.findings:
         where = "" if finding.version is None else f"version {finding.version}: "
         lines.append(f"{where}{finding.code}: {finding.sentence}")

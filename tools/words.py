@@ -14,11 +14,6 @@ BIG = 48  # characters of a value; for a longer one, only the size is shown
 LINKS = {"from": "from", "to": "to", "by": "by", "region": "in", "tile": "on", "target": "against", "place": "at", "location": "in"}
 
 
-def number(count: int, one: str, many: str) -> str:
-    """Return a number with its noun: `1 match`, `2 matches`."""
-    return f"{count} {one if count == 1 else many}"
-
-
 def move(entry: Mapping[str, Any]) -> str:
     """Return an entry in one line: its version, its actor, its action."""
     return f"{entry['version']:>5}  {entry['actor']:<10.10}  {cut(phrase(entry['action']))}"

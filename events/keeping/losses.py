@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from events.keeping import durable
+from games.drawing import counted
 
 FOLDER = "journal"
 
@@ -210,7 +211,7 @@ def sentence(data: Path, losses: Losses) -> str:
     if merged:
         named = ", ".join(f"{match} {first if first == last else f'{first} to {last}'}" for match, first, last in merged[:_NAMED])
         more = f" and more of {len(merged) - _NAMED} others" if len(merged) > _NAMED else ""
-        said.append(f"The store has lost {_number(losses.entries, 'entry', 'entries')}: {named}{more}.")
+        said.append(f"The store has lost {counted(losses.entries, 'entry', 'entries')}: {named}{more}.")
         unknown = sum(last - first + 1 for _, first, last in Losses([loss for loss in losses.losses if loss.what == CUT]).merged())
         if unknown:
             said.append(f"{unknown} of these were not in the journal yet, and may never have been acknowledged.")
@@ -238,15 +239,11 @@ def about(loss: Loss) -> str:
 
 def refusal(cut: Cut) -> str:
     """Return why the store does not start and what to do about it, in sentences for people."""
-    entries = _number(cut.entries, "entry", "entries")
+    entries = counted(cut.entries, "entry", "entries")
     return (
         f"The append-only file {cut.file} of the store is damaged at byte {cut.at}, and {entries} after that would be lost. "
         "Stop the service and restore a backup, or cut the file there by `./run repair --cut`."
     )
-
-
-def _number(count: int, one: str, many: str) -> str:
-    return f"1 {one}" if count == 1 else f"{count} {many}"
 
 
 def as_json(losses: Losses) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import structlog
 
 from events.keeping import durable
+from events.timing.clock import wall_time
 from evidence.notes import SigningKey, VerifierKey, parse_vkey, valid_name
 from evidence.statements import KINDS, Receipt, receipt_text
 
@@ -192,7 +193,7 @@ def _is_whole(found: Keyring) -> bool:
 
 def _mended(folder: Path, found: Keyring) -> Keyring:
     """Repair the public keys after an interrupted rotation, or if their file is missing. Return all keys. The signing key is the newest."""
-    now, signing = _now(), found.signing.verifier
+    now, signing = wall_time(), found.signing.verifier
     known = [one for one in found.keys if one.key == signing] or [PublishedKey(signing, now, None)]
     others = [one._replace(until=now if one.until is None else one.until) for one in found.keys if one.key != signing]
     keys = (*others, known[0]._replace(until=None))
@@ -202,7 +203,7 @@ def _mended(folder: Path, found: Keyring) -> Keyring:
 
 def _add_key(folder: Path, name: str) -> Keyring:
     """Make a new signing key. Return all keys. Raises KeysUnfit, OSError."""
-    before, now = _published(folder), _now()
+    before, now = _published(folder), wall_time()
     name = name or (before[-1].key.name if before else f"warledger-{secrets.token_hex(6)}")
     if not valid_name(name) or name in KINDS:
         raise KeysUnfit(f"{name!r} cannot be the name of a server. Use a domain of yours, or another word without spaces and `+`.")
@@ -253,7 +254,3 @@ def _state(folder: Path) -> tuple[int, ...]:
     except OSError:
         return ()
     return found.st_ino, found.st_mtime_ns, found.st_size
-
-
-def _now() -> int:
-    return time.time_ns() // 1_000_000

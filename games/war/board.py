@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import cast
 
-from games.drawing import WIDTH, Sheet, apart, counted, heading, listed, paragraph, verdict
+from games.drawing import WIDTH, Sheet, apart, counted, heading, letter, listed, paragraph, verdict
 from games.kernel import Seat
 from games.war.data import BROWN, COLUMNS, COMBAT_CARDS, MOVES, REINFORCEMENTS, SYMBOL, SYMBOLS, VALUE
 from games.war.document import State
@@ -65,12 +65,12 @@ def _garrison(view: State, tile: str) -> str:
     here, attack = view["tiles"][tile], view["attacks"].get(tile)
     if here["seat"] is None:
         return ""
-    units = f"{_letter(here['seat'])}{here['units']:>2}"
+    units = f"{letter(here['seat'])}{here['units']:>2}"
     if attack is None:
         return units
     attacker = view["tiles"][attack["from"]]["seat"]
     assert attacker is not None, "attackers stand on the tile they came from"
-    return f"{units}<{_letter(attacker)}{attack['units']:>2}"
+    return f"{units}<{letter(attacker)}{attack['units']:>2}"
 
 
 def _letters(view: State, places: Places, columns: range, rows: range) -> list[str]:
@@ -83,15 +83,11 @@ def _letters(view: State, places: Places, columns: range, rows: range) -> list[s
         sheet.write(row - rows[0] + 1, 0, f"{row:>2}")
     for (column, row), tile in places.items():
         here = view["tiles"][tile]
-        units = f"{_letter(here['seat'])}{here['units']:<2}" if here["seat"] is not None else ""
-        face = "-" if here["face"] == BROWN else _letter(here["face"])
+        units = f"{letter(here['seat'])}{here['units']:<2}" if here["seat"] is not None else ""
+        face = "-" if here["face"] == BROWN else letter(here["face"])
         sheet.write(row - rows[0] + 1, MARGIN + (column - columns[0]) * pitch, face + units)
-    faces = [f"{_letter(symbol)} {symbol}" for symbol in view["symbols"]]
-    return [*sheet.lines(), *paragraph("   ", [*faces, f"- {BROWN}", *[f"{_letter(seat)} {seat}" for seat in view["seats"]]], "   ")]
-
-
-def _letter(name: str) -> str:
-    return name[0].upper()
+    faces = [f"{letter(symbol)} {symbol}" for symbol in view["symbols"]]
+    return [*sheet.lines(), *paragraph("   ", [*faces, f"- {BROWN}", *[f"{letter(seat)} {seat}" for seat in view["seats"]]], "   ")]
 
 
 def _seats(view: State) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from games.drawing import Sheet, apart, counted, heading, legible, paragraph, verdict
+from games.drawing import Sheet, apart, counted, ended, heading, legible, letter, paragraph
 from games.kernel import Seat
 from games.war_of_civilizations import telling
 from games.war_of_civilizations.data import CONTINENT_OF, COUNTDOWN, EXPEDITIONS, ISLE, MAX_LEVEL, RESERVE, RESOURCES, RING, SHIPS
@@ -36,12 +36,12 @@ def board(view: View, viewer: str) -> list[str]:
         heading("War of Civilizations", view, viewer),
         _tracks(view),
         *_map(view),
-        *paragraph("", [*LEGEND, *[f"{_letter(seat)} {seat}" for seat in view["seats"]]]),
+        *paragraph("", [*LEGEND, *[f"{letter(seat)} {seat}" for seat in view["seats"]]]),
         *[line for seat in view["seats"] for line in _seat(view, seat)],
         *_cards(view),
         *_turn(view),
         *_open(view),
-        *_end(view),
+        *ended(view),
     ]
 
 
@@ -90,8 +90,8 @@ def _isle(view: View) -> str:
 def _place(view: View, location: str) -> list[str]:
     """Return a location in two lines: the fleets; teleporters, privateers, a crystal and forecasts."""
     players = view["players"]
-    tokens = "".join([_letter(seat) for seat in view["seats"] if location in players[seat]["teleporters"]])
-    guests = "".join([_letter(seat) for seat in view["seats"] if players[seat]["privateer"] == location])
+    tokens = "".join([letter(seat) for seat in view["seats"] if location in players[seat]["teleporters"]])
+    guests = "".join([letter(seat) for seat in view["seats"] if players[seat]["privateer"] == location])
     mark = view["marks"].get(location)
     things = [
         f"t{tokens}" if tokens else "",
@@ -105,11 +105,11 @@ def _place(view: View, location: str) -> list[str]:
 def _fleets(view: View, location: str) -> list[str]:
     """Return the fleets on a location, such as `F:CD2` for the capital ship and two destroyers of fox."""
     players = view["players"]
-    return [f"{_letter(seat)}:{_ships(players[seat]['fleets'][location])}" for seat in view["seats"] if location in players[seat]["fleets"]]
+    return [f"{letter(seat)}:{_ships(players[seat]['fleets'][location])}" for seat in view["seats"] if location in players[seat]["fleets"]]
 
 
 def _ships(fleet: dict[str, int]) -> str:
-    return "".join([_letter(ship) + (str(fleet[ship]) if fleet[ship] > 1 else "") for ship in SHIPS if fleet.get(ship)])
+    return "".join([letter(ship) + (str(fleet[ship]) if fleet[ship] > 1 else "") for ship in SHIPS if fleet.get(ship)])
 
 
 def _token(view: View, island: str) -> str:
@@ -125,10 +125,6 @@ def _price(cost: dict[str, int]) -> str:
     return " ".join([f"{number}{name[:2]}" for name, number in cost.items()])
 
 
-def _letter(name: str) -> str:
-    return name[0].upper()
-
-
 def _words(name: str) -> str:
     return name.replace("_", " ")
 
@@ -137,7 +133,7 @@ def _seat(view: View, seat: Seat) -> list[str]:
     """Return what a seat has besides its pieces on the map. Hands are open to all (WOC-GEN-05)."""
     player = view["players"][seat]
     mark = "x" if player["eliminated"] else ">" if seat in view["to_act"] else " "
-    left = "".join([f"{_letter(ship)}{number}" for ship in SHIPS if (number := reserve(view, seat, ship))])
+    left = "".join([f"{letter(ship)}{number}" for ship in SHIPS if (number := reserve(view, seat, ship))])
     parts = [
         *[f"{name} {player[name]}" for name in RESOURCES],
         counted(crystals_of(view, seat), "crystal") + (f" ({len(player['mounted'])} mounted)" if player["mounted"] else ""),
@@ -176,9 +172,3 @@ def _open(view: View) -> Iterator[str]:
     yield from [f"RANSOM     {text}" for text in telling.ransom(view, NAMES)]
     if view["ransom"] is not None:
         yield from [f"           {line}" for line in textwrap.wrap(legible(view["ransom"]["note"] or ""), NOTE_WIDTH)]
-
-
-def _end(view: View) -> Iterator[str]:
-    """Yield the winners and the scores."""
-    if view["outcome"] is not None:
-        yield verdict(view["outcome"])

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from games.drawing import Sheet, apart, counted, heading, paragraph, tallied, verdict
+from games.drawing import Sheet, apart, counted, ended, heading, paragraph, tallied
 from games.kernel import AUDITOR, Seat
 from games.war_of_the_worlds import data
-from games.war_of_the_worlds.sight import View
+from games.war_of_the_worlds.sight import View, size
 from games.war_of_the_worlds.state import civilians_left, income
 
 HIGH = 4
@@ -22,7 +22,7 @@ def board(view: View, viewer: str) -> list[str]:
         _tracks(view),
         *_open(view),
         *[line for seat in view["seats"] for line in _side(view, seat, viewer)],
-        *_end(view),
+        *ended(view),
     ]
 
 
@@ -107,7 +107,7 @@ def _open(view: View) -> Iterator[str]:
 def _side(view: View, seat: Seat, viewer: str) -> Iterator[str]:
     """Yield the lines for the cards of a side: names of open cards, counts of hidden ones (WOW-VIS-01, WOW-VIS-02, WOW-VIS-03)."""
     side = view["sides"][seat]
-    sizes = [f"{_size(side['supply'])} in supply", f"{_size(side['offer_deck'])} in the offer deck", f"income {income(view, seat)}"]
+    sizes = [f"{size(side['supply'])} in supply", f"{size(side['offer_deck'])} in the offer deck", f"income {income(view, seat)}"]
     if seat == view["active"]:
         sizes += [counted(view["resources"], "resource") + " left", "swap made" if view["swapped"] else "swap open"]
     yield f"{seat.upper()}{' <' if seat in view['to_act'] else ''}   {', '.join(sizes)}"
@@ -124,13 +124,3 @@ def _side(view: View, seat: Seat, viewer: str) -> Iterator[str]:
         for label, pile in (("supply", "supply"), ("to come", data.OFFER_DECK)):
             if side[pile]:
                 yield from paragraph(f"  {label:<9}", [data.NAMES[card] for card in side[pile]])
-
-
-def _size(pile: Any) -> int:
-    return pile if isinstance(pile, int) else len(pile)
-
-
-def _end(view: View) -> Iterator[str]:
-    """Yield a line for the outcome."""
-    if view["outcome"] is not None:
-        yield verdict(view["outcome"])

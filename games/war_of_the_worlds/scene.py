@@ -11,7 +11,7 @@ from games.picture import picture
 from games.scene import Area, Card, Detail, Hand, Mark, Panel, Piece, Place, Scene, Track
 from games.war_of_the_worlds import data
 from games.war_of_the_worlds.outcome import scores
-from games.war_of_the_worlds.sight import View
+from games.war_of_the_worlds.sight import View, size
 from games.war_of_the_worlds.state import civilians_left, income
 
 LOOK = picture(data.FOLDER)
@@ -85,7 +85,7 @@ def _side(view: View, seat: Seat) -> Panel:
     details = [Detail("income", str(income(view, seat)), f"coin_{seat}")]
     if seat == view["active"]:
         details += [Detail(coin, str(view["resources"])), Detail("swap", "made" if view["swapped"] else "open")]
-    details += [Detail("supply", str(_size(side["supply"]))), Detail("offer deck", str(_size(side[data.OFFER_DECK])))]
+    details += [Detail("supply", str(size(side["supply"]))), Detail("offer deck", str(size(side[data.OFFER_DECK])))]
     hand = side["hand"]
     return Panel(
         id=seat,
@@ -101,10 +101,6 @@ def _side(view: View, seat: Seat) -> Panel:
         ahead=seat in outcome["winners"] if outcome is not None else score[seat] > min(score.values()),
         acts=seat in view["to_act"],
     )
-
-
-def _size(pile: Any) -> int:
-    return pile if isinstance(pile, int) else len(pile)
 
 
 def _cards(pile: Any, seat: Seat) -> Iterator[Card]:

@@ -39,3 +39,8 @@ def shown(event: Event, viewer: str) -> Event:
     if kind in SHUFFLED or (kind == "cards_drawn" and event["seat"] != viewer):
         return {**event, "cards": None}
     return event
+
+
+def size(pile: Any) -> int:
+    """Return the number of cards in a pile of a view, which has the pile or only that number."""
+    return pile if isinstance(pile, int) else len(pile)
