@@ -17,6 +17,7 @@ from service.http.places import Places
 from service.http.quotas import Quotas
 from service.http.settings import ANSWERS, AUDITS, BODIES, DRAWINGS, SHARE, Settings
 from service.http.throttle import Throttle
+from service.kept import Kept
 from service.shown_entries import ShownEntries
 from table.data import LEVELS
 
@@ -37,6 +38,7 @@ class Service:
     answers: Places
     audits: Places
     drawings: Places
+    kept: Kept
     frames: Frames
     entries: ShownEntries
     levels: Mapping[str, str]
@@ -58,6 +60,7 @@ def open_service(platform: Platform, settings: Settings) -> Service:
     """Return the service over a platform."""
     directory = Directory(platform, settings.key_seconds)
     throttle = Throttle(platform.counters, settings.limits, settings.trusted_proxies)
+    kept = Kept()
     return Service(
         opened=platform,
         settings=settings,
@@ -79,7 +82,8 @@ def open_service(platform: Platform, settings: Settings) -> Service:
         answers=Places("large answers on their way", ANSWERS, SHARE, 4 * SHARE, calm=ANSWERS // 2),
         audits=Places("audits", AUDITS, AUDITS // 4, AUDITS // 2),
         drawings=Places("pages of frames, tries and questions why", DRAWINGS, DRAWINGS // 4, DRAWINGS // 2),
-        frames=Frames(platform),
+        kept=kept,
+        frames=Frames(platform, kept),
         entries=ShownEntries(platform),
         levels=LEVELS,
         rules_missing=Missing(platform),

@@ -1,4 +1,4 @@
-"""Frames as their viewers see them, in JSON. Recent ones are remembered, since many viewers follow the same match."""
+"""Frames as their viewers see them, in JSON. They are kept, since many viewers watch the same match."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from record.entries import Entry, parse
 from record.positions import Position, follow
 from service import sight
 from service.http.responses import sorted_json
+from service.kept import SECONDS, Kept, Key, of_entries
 from web.frames import Shot, difference, shot, whole
 from web.look import look
 from web.news import entry_in_words, rules_of
 from web.picture import draw
 
-LINES, SHOTS = 4096, 128  # that a process remembers
-SECONDS = 60.0
+SHOTS = 128  # pictures with which the next frame is compared, that a process remembers
 
 Facts = dict[str, Any]
 
@@ -37,25 +37,32 @@ class _Taken(NamedTuple):
     facts: Facts
 
 
-class Frames:
-    """Draws frames for viewers. Recent ones are remembered. Shared by the threads of a process."""
+class Eyes(NamedTuple):
+    """Who looks at a match, whose newest position is given, and at which shape of its pictures."""
 
-    def __init__(self, platform: Platform) -> None:
+    newest: Position
+    viewer: str
+    shape: str
+
+
+class Frames:
+    """Draws frames for viewers, or finds those that are kept. Shared by the threads of a process."""
+
+    def __init__(self, platform: Platform, kept: Kept) -> None:
         self._platform = platform
+        self._kept = kept
         # Not for long: a match that never began may be removed, and another have its id later.
-        self._lines: TTLCache[tuple[str, int, str, str], bytes] = TTLCache(LINES, SECONDS)
         self._taken: TTLCache[tuple[str, int, str, str], _Taken] = TTLCache(SHOTS, SECONDS)
         self._lock = threading.Lock()
 
-    def remembered(self, match: str, after: int, last: int, viewer: str, shape: str) -> list[bytes] | None:
-        """Return the frames after a version up to `last`, without a keyframe, or None unless all are remembered."""
-        with self._lock:
-            found = [self._lines.get((match, version, viewer, shape)) for version in range(after + 1, last + 1)]
-        return [line for line in found if line is not None] if None not in found else None
+    def kept(self, eyes: Eyes, after: int, last: int, key: bool) -> list[bytes | None]:
+        """Return the kept frames after a version up to `last`, each None if it is not kept. With `key`, the first is a keyframe."""
+        first = after + 1
+        return [self._kept.get(_key(eyes, version, key and version == first)) for version in range(first, last + 1)]
 
-    def read(self, game: Game, match: str, after: int, last: int, viewer: str, shape: str, key: bool) -> Iterator[bytes]:
-        """Yield the frames after a version up to `last`. With `key`, the first is a keyframe. Raises StoreUnavailable."""
-        key = key or after == 0
+    def read(self, game: Game, eyes: Eyes, after: int, last: int, key: bool) -> Iterator[bytes]:
+        """Yield the frames after a version up to `last`, and keep them. With `key`, the first is a keyframe. Raises StoreUnavailable."""
+        match, viewer, shape = eyes.newest.match, eyes.viewer, eyes.shape
         with self._lock:
             before = self._taken.get((match, after, viewer, shape))
         first = after if before is None and not key else after + 1
@@ -69,9 +76,7 @@ class Frames:
             position = follow(game, position, entry)
             taken = _take(game, position, entry, viewer, shape)
             line = _line(game, before, taken, entry, viewer, shape)
-            if before is not None:
-                with self._lock:
-                    self._lines[match, entry.version, viewer, shape] = line
+            self._kept.put(_key(eyes, entry.version, before is None), line)
             before = taken
             yield line
         if before is not None:
@@ -87,6 +92,11 @@ class Frames:
         first, second = _take(game, before, parse(raw), viewer, shape), _take(game, tried.after, after, viewer, shape)
         rules = [id for entry in tried.entries for id in rules_of(entry.action, sight.shown(game, entry, viewer)["events"], look(game))]
         return {"text": second.text, "rules": list(dict.fromkeys(rules)), **_changes(first, second)}
+
+
+def _key(eyes: Eyes, version: int, key: bool) -> Key:
+    """Return the key of a frame; `key`: of a keyframe."""
+    return of_entries("keyframe" if key else "frame", eyes.newest, eyes.viewer, (version, eyes.shape))
 
 
 def _take(game: Game, position: Position, entry: Entry, viewer: str, shape: str) -> _Taken:

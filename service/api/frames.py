@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import Any
 
 from flask import Response
@@ -33,6 +34,7 @@ from service.api.shapes import (
 )
 from service.api.sidelog import note_view
 from service.context import Service
+from service.drawn_frames import Eyes
 from service.http.responses import JSON, NDJSON, empty_response, kept, names_tag, prefers, sorted_json, tagged
 from service.http.schemas import FramesQuery
 from web.look import look
@@ -44,7 +46,8 @@ def get_frames(service: Service, call: Call, match: str) -> Response:
     viewer = sight.viewer_of(newest, call.caller, call.query.get("viewer"))
     position = sight.seen(service.platform, newest, call.caller)
     game = recall.rules_of(service.platform, position)
-    after, limit, shape, key = call.query["after"], call.query["limit"], call.query["shape"], call.query["key"]
+    after, limit, shape = call.query["after"], call.query["limit"], call.query["shape"]
+    key = call.query["key"] or after == 0
     recall.check_version(position, after)
     last = min(position.version, after + limit)
     note_view(service, newest, call.caller, viewer, last)
@@ -54,13 +57,24 @@ def get_frames(service: Service, call: Call, match: str) -> Response:
     if names_tag(call.header("If-None-Match"), tag):
         response = empty_response(304)
     else:
-        found = [] if last == after else None if key else service.frames.remembered(match, after, last, viewer, shape)
-        if found is None:
-            with drawing(service, call):
-                found = list(service.frames.read(game, match, after, last, viewer, shape, key))
+        found = _frames(service, call, Eyes(newest, viewer, shape), after, last, key)
         response = _page(found, in_lines, {"game": game.id, "match": match, "version": last, "viewer": viewer}, after)
     complete = newest.ended and last == after + limit
     return (kept if complete else tagged)(response, tag, "Authorization, Accept")
+
+
+def _frames(service: Service, call: Call, eyes: Eyes, after: int, last: int, key: bool) -> list[bytes]:
+    """Return the frames after a version up to `last`, and draw those that are not kept."""
+    found = service.frames.kept(eyes, after, last, key)
+    if None in found:
+        game = recall.rules_of(service.platform, eyes.newest)
+        with drawing(service, call):
+            for missing, places in groupby(range(len(found)), lambda place: found[place] is None):
+                if missing:
+                    first, *more = places
+                    end = first + len(more) + 1
+                    found[first:end] = service.frames.read(game, eyes, after + first, after + end, key and first == 0)
+    return [frame for frame in found if frame is not None]
 
 
 def _page(found: list[bytes], in_lines: bool, about: dict[str, Any], after: int) -> Response:

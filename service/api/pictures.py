@@ -20,6 +20,7 @@ from service.http.addresses import address_of
 from service.http.keys import ADMIN
 from service.http.problems import Problem
 from service.http.responses import SVG, empty_response, names_tag, tagged
+from service.kept import of_position
 from web.look import AUTO, look
 from web.picture import WIDE, svg
 
@@ -52,8 +53,12 @@ def picture_response(
     tag = f"{position.version}-{viewer}-{shape}-{theme}-{look(game).mark}"
     if names_tag(call.header("If-None-Match"), tag):
         return tagged(empty_response(304), tag, vary)
-    view = sight.view_read(game, position, viewer)
-    response = Response(svg(game, view, last_events(service, game, position, viewer), shape, theme), mimetype=SVG)
+
+    def drawn() -> bytes:
+        view = sight.view_read(game, position, viewer)
+        return svg(game, view, last_events(service, game, position, viewer), shape, theme).encode()
+
+    response = Response(service.kept.made(of_position("picture", position, viewer, (shape, theme)), drawn), mimetype=SVG)
     response.headers["Content-Security-Policy"] = POLICY
     return tagged(response, tag, vary)
 

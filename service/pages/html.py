@@ -48,15 +48,29 @@ def html_response(
     pages: Pages, template: str, values: Mapping[str, Any], status: int = 200, ancestors: str = "'none'", audits: bool = False
 ) -> Response:
     """Return a page. `ancestors`: which pages may show it in a frame. `audits`: it checks matches, with a worker if Pyodide is here."""
-    pyodide = pages.pyodide.folder if audits and pages.pyodide else ""
+    return page_response(pages, rendered(pages, template, values, audits), status, ancestors, audits)
+
+
+def rendered(pages: Pages, template: str, values: Mapping[str, Any], audits: bool = False) -> bytes:
+    """Return the HTML of a page. `audits`: as for `html_response`."""
     games = [game_in_brief(game) for game in pages.service.games.values()]
-    shared = {"here": "", "games": games, "static": pages.files.folder, "pyodide": pyodide}
-    response = Response(_templates.get_template(template).render({**shared, **values}), status, mimetype=HTML)
-    response.headers["Content-Security-Policy"] = POLICY.format(ancestors=ancestors, workers="'self'" if pyodide else "'none'")
+    shared = {"here": "", "games": games, "static": pages.files.folder, "pyodide": _pyodide(pages, audits)}
+    return _templates.get_template(template).render({**shared, **values}).encode()
+
+
+def page_response(pages: Pages, content: bytes, status: int = 200, ancestors: str = "'none'", audits: bool = False) -> Response:
+    """Return a page with rendered content. `ancestors` and `audits`: as for `html_response`."""
+    response = Response(content, status, mimetype=HTML)
+    workers = "'self'" if _pyodide(pages, audits) else "'none'"
+    response.headers["Content-Security-Policy"] = POLICY.format(ancestors=ancestors, workers=workers)
     response.headers["Referrer-Policy"] = "same-origin"
     response.headers["Cache-Control"] = "private, no-cache"
     response.headers["Vary"] = "Authorization"
     return response
+
+
+def _pyodide(pages: Pages, audits: bool) -> str:
+    return pages.pyodide.folder if audits and pages.pyodide else ""
 
 
 def game_in_brief(game: Game) -> dict[str, Any]:

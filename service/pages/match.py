@@ -19,12 +19,14 @@ from record.positions import Position
 from service import sight
 from service.api.pictures import last_events
 from service.api.sidelog import note_view
+from service.http.directory import Company
 from service.http.keys import Caller
 from service.http.parsing import parse_query
 from service.http.problems import Problem
-from service.http.responses import json_response, tagged
+from service.http.responses import JSON, sorted_json, tagged
 from service.http.schemas import MatchPageQuery, WordsQuery
-from service.pages.html import Pages, game_in_brief, html_response, seat_name
+from service.kept import of_position
+from service.pages.html import Pages, game_in_brief, page_response, rendered, seat_name
 from service.pages.lobby import occupant
 from web.look import SHARED, all_definitions, look
 from web.page import sheet_svg
@@ -41,10 +43,21 @@ def match_page(pages: Pages, caller: Caller, match: str) -> Response:
     viewer = _viewer(newest, caller, query.get("viewer"))
     position = seen if query.get("at") is None else recall.state_at(service.platform, match, min(query["at"], seen.version))
     note_view(service, newest, caller, viewer, position.version)
+    asked, address = query.get("viewer") or "", request.base_url
+    company = service.directory.company(sight.players_at(seen))
+    names = tuple([company.name(player) for player in company.players])
+    key = of_position("page", position, viewer, (seen.digest, asked, address, names))
+    return page_response(
+        pages, service.kept.made(key, lambda: _match_html(pages, seen, position, viewer, asked, address, company)), audits=True
+    )
+
+
+def _match_html(pages: Pages, seen: Position, position: Position, viewer: str, asked: str, address: str, company: Company) -> bytes:
+    """Return the HTML of a match at a position, through a viewer's eyes. `seen`: the newest position that the caller may see."""
+    service = pages.service
     game = recall.rules_of(service.platform, position)
     view = sight.view_read(game, position, viewer)
     drawing = draw(game, view, last_events(service, game, position, viewer), PAGE, told=False)
-    company = service.directory.company(sight.players_at(seen))
     seats = [
         {
             "id": seat,
@@ -55,13 +68,13 @@ def match_page(pages: Pages, caller: Caller, match: str) -> Response:
         for seat in seen.document["seats"]
     ]
     values = {
-        "match": match,
+        "match": seen.match,
         "game": game_in_brief(game),
-        "address": request.base_url,
+        "address": address,
         "description": f"{drawing.title}. {', '.join([': '.join((seat['name'], seat['player'])) for seat in seats])}.",
         "newest": seen.version,
         "at": position.version,
-        "viewer": query.get("viewer") or "",
+        "viewer": asked,
         "words": orjson.dumps(_words(game, view)).decode(),
         "seats": orjson.dumps(seats).decode(),
         "extras": " ".join([name for name in EXTRAS if name in pages.files]),
@@ -74,7 +87,7 @@ def match_page(pages: Pages, caller: Caller, match: str) -> Response:
         "panels": Markup("".join([sheet_svg(sheet) for sheet in drawing.panels])),
         "news": drawing.news.sentences,
     }
-    return html_response(pages, "match.html", values, audits=True)
+    return rendered(pages, "match.html", values, audits=True)
 
 
 def match_words(pages: Pages, caller: Caller, match: str) -> Response:
@@ -85,7 +98,10 @@ def match_words(pages: Pages, caller: Caller, match: str) -> Response:
     position = sight.seen(pages.service.platform, newest, caller)
     note_view(pages.service, newest, caller, viewer, position.version)
     game = recall.rules_of(pages.service.platform, position)
-    return tagged(json_response(_words(game, sight.view_read(game, position, viewer))), f"{position.version}-{viewer}")
+    words = pages.service.kept.made(
+        of_position("words", position, viewer), lambda: sorted_json(_words(game, sight.view_read(game, position, viewer)))
+    )
+    return tagged(Response(words, mimetype=JSON), f"{position.version}-{viewer}")
 
 
 def embed_page(pages: Pages, caller: Caller, match: str) -> Response:
@@ -94,11 +110,18 @@ def embed_page(pages: Pages, caller: Caller, match: str) -> Response:
     newest = recall.position(service.platform, match)
     position = sight.seen(service.platform, newest, caller)
     note_view(service, newest, caller, SPECTATOR, position.version)
+    html = service.kept.made(of_position("embed", position, SPECTATOR), lambda: _embed_html(pages, position))
+    return page_response(pages, html, ancestors="*")
+
+
+def _embed_html(pages: Pages, position: Position) -> bytes:
+    """Return the HTML of the board at a position."""
+    service = pages.service
     game = recall.rules_of(service.platform, position)
     view = sight.view_read(game, position, SPECTATOR)
     drawing = draw(game, view, last_events(service, game, position, SPECTATOR), PAGE)
     values = {
-        "match": match,
+        "match": position.match,
         "game": game_in_brief(game),
         "newest": position.version,
         "title": drawing.title,
@@ -107,7 +130,7 @@ def embed_page(pages: Pages, caller: Caller, match: str) -> Response:
         "heading": Markup(sheet_svg(drawing.heading)),
         "board": Markup(sheet_svg(drawing.board)),
     }
-    return html_response(pages, "embed.html", values, ancestors="*")
+    return rendered(pages, "embed.html", values)
 
 
 def _viewer(newest: Position, caller: Caller, asked: str | None) -> str:

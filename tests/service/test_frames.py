@@ -15,6 +15,9 @@ from werkzeug.test import TestResponse
 from events import recall
 from events.platform import Platform
 from games import GAMES
+from games.kernel import Game
+from record.entries import Entry
+from service import drawn_frames
 from service.app import create_app
 from service.http.limits import NO_LIMITS
 from service.http.settings import Settings
@@ -192,9 +195,31 @@ def test_a_match_that_keeps_earlier_rules_keeps_their_looks(platform: Platform, 
         assert colour in anybody.get(f"/v1/games/war/look.css?look={name}").text
 
 
-def test_whoever_asks_for_more_frames_than_the_limit_is_refused(platform: Platform, ada: Caller) -> None:
+def test_whoever_has_more_frames_drawn_than_the_limit_is_refused(platform: Platform, ada: Caller) -> None:
     limited = create_app(platform, Settings(log_requests=False, limits={**NO_LIMITS, "drawings": 3}))
     match = ada.post("/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "ai:random"}}).json["id"]
-    caller = Caller(limited.test_client())
-    codes = [caller.get(f"/v1/matches/{match}/frames?after={after}").status_code for after in (0, 0, 0, 0)]
-    assert codes == [200, 200, 200, 429]
+    caller = Caller(limited.test_client(), ada.key)
+    queries = ("shape=wide", "shape=tall", "shape=tall", "shape=page", "shape=wide&viewer=spectator", "shape=wide")
+    assert [caller.get(f"/v1/matches/{match}/frames?{query}").status_code for query in queries] == [200, 200, 200, 200, 429, 200]
+
+
+@pytest.mark.parametrize("viewer", ["aliens", "spectator"])
+def test_each_frame_is_drawn_once_for_the_same_eyes(monkeypatch: pytest.MonkeyPatch, ada: Caller, match: str, viewer: str) -> None:
+    drawn: list[int] = []
+
+    def counted(game: Game, before: Any, after: Any, entry: Entry, *eyes: str) -> bytes:
+        drawn.append(entry.version)
+        return line(game, before, after, entry, *eyes)
+
+    line = drawn_frames._line
+    monkeypatch.setattr(drawn_frames, "_line", counted)
+    path = f"/v1/matches/{match}/frames?viewer={viewer}&limit=4"
+    first = frames(ada.get(f"{path}&after=2"))
+    assert drawn == [3, 4, 5, 6]
+    assert frames(ada.get(f"{path}&after=2")) == first
+    assert drawn == [3, 4, 5, 6]
+    later = frames(ada.get(f"{path}&after=4"))
+    assert (drawn[4:], later[1]) == ([5, 7, 8], first[3])  # 5 is a keyframe this time
+    assert frames(ada.get(f"{path}&after=4&key=false")) == [first[2], *later[1:]]
+    assert frames(ada.get(f"{path}&after=5")) != later[1:]
+    assert drawn[7:] == [6, 9]
