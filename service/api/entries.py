@@ -9,6 +9,7 @@ from flask import Response
 from events import recall
 from games.kernel import Game
 from games.schema import Shape, described, either, listing, optional, record, text
+from record.positions import Position
 from service import sight
 from service.api import longpoll
 from service.api.game_shapes import declared
@@ -29,7 +30,7 @@ from service.api.shapes import (
     of_match,
     versions,
 )
-from service.api.sidelog import note_entries
+from service.api.sidelog import note_entries, note_view
 from service.context import Service
 from service.http.addresses import address_of
 from service.http.keys import Caller
@@ -37,6 +38,7 @@ from service.http.places import HeldBody
 from service.http.problems import Problem
 from service.http.responses import JSON, NDJSON, prefers, private, sorted_json
 from service.http.schemas import EntriesQuery
+from service.kept import of_position
 from service.shown_entries import ShownEntry
 from table.state import delay
 
@@ -45,13 +47,54 @@ def get_entries(service: Service, call: Call, match: str) -> Response:
     """Return a page of entries. With `wait`, return the next entry as soon as it exists."""
     newest = recall.position(service.platform, match)
     viewer = sight.viewer_of(newest, call.caller, call.query.get("viewer"))
-    position, hides = sight.seen(service.platform, newest, call.caller), delay(newest.table) != 0
+    position = sight.seen(service.platform, newest, call.caller)
     call.info.open = sight.is_open(newest, viewer)
-    game = recall.rules_of(service.platform, position)
     after, limit, seconds, proof = call.query["after"], call.query["limit"], call.query["wait"], call.query["proof"]
     recall.check_version(position, after)
     in_lines = prefers(call.header("Accept"), NDJSON)
     response = Response(mimetype=NDJSON if in_lines else JSON)
+    last = min(position.version, after + limit)
+    if last > after or not seconds or call.environ["REQUEST_METHOD"] == "HEAD" or position.ended:
+        if last > after:
+            note_view(service, newest, call.caller, viewer, last)
+        response.set_data(_page(service, position, viewer, after, last, _between(service, newest, viewer, after, last, proof), in_lines))
+    else:
+        body = HeldBody(service.streams.take(call.caller.id, call.environ), _page_after_waiting(service, call, position, viewer, in_lines))
+        response.response = body
+        response.call_on_close(body.close)
+    return private(response, "Authorization, Accept")
+
+
+def _between(service: Service, newest: Position, viewer: str, after: int, last: int, proof: bool) -> bytes:
+    """Return the entries after a version up to `last`, as `_written`. They are kept until the match moves on."""
+
+    def read() -> bytes:
+        game = recall.rules_of(service.platform, newest)
+        return _written(service.entries.read(game, newest.match, after, last - after, viewer, proof) if last > after else [])
+
+    return service.kept.made(of_position("entries", newest, viewer, (after, last, proof)), read)
+
+
+def _written(found: list[ShownEntry]) -> bytes:
+    """Return entries as lines: the players whom they name, between blanks, then each entry."""
+    players = {player.encode() for entry in found for player in entry.players}
+    return b"\n".join([b" ".join(players), *[entry.json for entry in found]])
+
+
+def _page(service: Service, position: Position, viewer: str, after: int, last: int, written: bytes, in_lines: bool) -> bytes:
+    """Return the body of an answer with the entries after a version up to `last`. `position`: the newest that the caller may see."""
+    players, *entries = written.split(b"\n")
+    if in_lines:
+        return b"".join([entry + b"\n" for entry in entries])
+    company = service.directory.company(sight.players_at(position).union(players.decode().split()))
+    rest = {"game": position.game, "match": position.match, "players": company.players, "version": last, "viewer": viewer}
+    return b'{"after":%d,"entries":[%b],%b' % (after, b",".join(entries), sorted_json(rest)[1:])
+
+
+def _page_after_waiting(service: Service, call: Call, position: Position, viewer: str, in_lines: bool) -> Generator[bytes, None, None]:
+    """Yield the body of an answer as soon as there is an entry after a version, or the time is up. `position`: as for `_page`."""
+    match, game, hides = position.match, recall.rules_of(service.platform, position), delay(position.table) != 0
+    after, limit, proof = call.query["after"], call.query["limit"], call.query["proof"]
 
     def renewed() -> Caller | None:
         return service.keys.renewed(call.header("Authorization"), address_of(call.environ))
@@ -70,25 +113,8 @@ def get_entries(service: Service, call: Call, match: str) -> Response:
             note_entries(service, match, caller, viewer, found[-1].version)
         return found
 
-    def page(found: list[ShownEntry]) -> bytes:
-        if in_lines:
-            return b"".join(entry.json + b"\n" for entry in found)
-        company = service.directory.company(sight.players_at(position).union(*(entry.players for entry in found)))
-        version = found[-1].version if found else after
-        rest = sorted_json({"game": game.id, "match": match, "players": company.players, "version": version, "viewer": viewer})
-        return b'{"after":%d,"entries":[%b],%b' % (after, b",".join(entry.json for entry in found), rest[1:])
-
-    def page_after_waiting() -> Generator[bytes, None, None]:
-        yield page((yield from longpoll.wait_for_entries(service, match, seconds, read)))
-
-    found = read()
-    if found or not seconds or call.environ["REQUEST_METHOD"] == "HEAD" or position.ended:
-        response.set_data(page(found))
-    else:
-        body = HeldBody(service.streams.take(call.caller.id, call.environ), page_after_waiting())
-        response.response = body
-        response.call_on_close(body.close)
-    return private(response, "Authorization, Accept")
+    found = yield from longpoll.wait_for_entries(service, match, call.query["wait"], read)
+    yield _page(service, position, viewer, after, found[-1].version if found else after, _written(found), in_lines)
 
 
 _PART = named(

@@ -12,6 +12,7 @@ from record.example import POSITIONS
 from service.api import pictures
 from service.kept import OVERHEAD, SECONDS, Kept, of_entries, of_position
 from service.pages import match as pages
+from service.shown_entries import ShownEntries
 from tests.service.conftest import Caller, played_on, worlds
 
 RUNNING, OVER = POSITIONS[1], POSITIONS[-1]
@@ -77,37 +78,38 @@ def match(platform: Platform, ada: Caller, ben: Caller) -> str:
 
 
 @pytest.mark.parametrize(
-    ("module", "name", "path"),
+    ("place", "name", "path"),
     [
         (pictures, "svg", "/v1/matches/{}/state.svg"),
         (pages, "draw", "/m/{}"),
         (pages, "draw", "/embed/{}"),
         (pages, "_words", "/m/{}/words"),
+        (ShownEntries, "read", "/v1/matches/{}/entries"),
     ],
 )
-def test_a_position_is_drawn_once_for_the_same_eyes(
-    monkeypatch: pytest.MonkeyPatch, platform: Platform, anybody: Caller, ada: Caller, match: str, module: Any, name: str, path: str
+def test_an_answer_is_made_once_for_the_same_position_and_eyes(
+    monkeypatch: pytest.MonkeyPatch, platform: Platform, anybody: Caller, ada: Caller, match: str, place: Any, name: str, path: str
 ) -> None:
-    drawn: list[int] = []
+    made: list[int] = []
 
     def counted(*args: Any, **more: Any) -> Any:
-        drawn.append(1)
-        return draw(*args, **more)
+        made.append(1)
+        return make(*args, **more)
 
-    draw = getattr(module, name)
-    monkeypatch.setattr(module, name, counted)
+    make = getattr(place, name)
+    monkeypatch.setattr(place, name, counted)
     address = path.format(match)
     first = anybody.get(address)
     assert anybody.get(address).data == first.data
-    assert len(drawn) == 1
+    assert len(made) == 1
     own = f"{address}?viewer=aliens" if path == "/m/{}" else address
     shown = [ada.get(own) for _ in range(2)]
     assert shown[0].data == shown[1].data
-    assert len(drawn) == (1 if path == "/embed/{}" else 2)  # the board in another page is always a spectator's
-    drawn.clear()
+    assert len(made) == (1 if path == "/embed/{}" else 2)  # the board in another page is always a spectator's
+    made.clear()
     played_on(platform, match, random.Random(5), 1)
     anybody.get(address)
-    assert len(drawn) == 1
+    assert len(made) == 1
 
 
 def test_a_page_that_is_kept_has_the_names_of_today_and_the_address_that_was_asked(anybody: Caller, ada: Caller, match: str) -> None:
@@ -120,13 +122,16 @@ def test_a_page_that_is_kept_has_the_names_of_today_and_the_address_that_was_ask
 
 
 def test_who_has_given_a_seat_away_does_not_get_what_is_kept_for_it(ada: Caller, ben: Caller, cleo: Caller, match: str) -> None:
-    paths = [f"/v1/matches/{match}/{rest}" for rest in ("state.svg?at=9&viewer=aliens", "frames?after=8&limit=1&viewer=aliens")]
+    def differs(version: int) -> bool:
+        return len({caller.get(f"/m/{match}?at={version}&viewer=aliens").data for caller in (ada, ben)}) == 2
+
+    at = next(filter(differs, range(14, 0, -1)))
+    paths = [f"/v1/matches/{match}/{rest}" for rest in (f"state.svg?at={at}&viewer=aliens", f"frames?after={at - 1}&limit=1&viewer=aliens")]
     secret = [ada.get(path).data for path in paths]
     assert ada.act(match, {"type": "hand_over", "player": cleo.id}).status_code == 200
     assert cleo.act(match, {"type": "take_over", "seat": "aliens"}).status_code == 200
     assert [cleo.get(path).data for path in paths] == secret
     for former in (ada, ben):
         assert [former.get(path).json["code"] for path in paths] == ["hidden_view"] * 2
-    page = f"/m/{match}?at=9&viewer=aliens"
-    assert cleo.get(page).data not in (ada.get(page).data, ben.get(page).data)
-    assert ada.get(page).data == ben.get(page).data
+    page = f"/m/{match}?at={at}&viewer=aliens"
+    assert cleo.get(page).data != ada.get(page).data == ben.get(page).data
