@@ -14,6 +14,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from benchmarks.pairs import Figure, figure, ratios
+from benchmarks.place import Run
 from games import GAMES
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -38,7 +39,7 @@ class Side:
         return float(self._process.stdout.readline())
 
 
-def measured(rounds: int, seconds: float) -> list[Figure]:
+def measured(run: Run) -> list[Figure]:
     """Return the figures of every game."""
     with ExitStack() as sides:
         plain = sides.enter_context(side("benchmarks.searches", [ROOT]))
@@ -48,14 +49,14 @@ def measured(rounds: int, seconds: float) -> list[Figure]:
         ours: dict[tuple[str, str], list[float]] = {key: [] for key in asked}
         quick: dict[tuple[str, str], list[float]] = {key: [] for key in asked if key[0] != "copies"}
         theirs: list[float] = []
-        for _ in range(rounds):
+        for _ in range(run.pairs):
             for search, game in asked:
-                line = f"{search} {game} {seconds}"
+                line = f"{search} {game} {run.seconds}"
                 ours[search, game].append(plain.measure(line))
                 if compiled is not None and search != "copies":
                     quick[search, game].append(compiled.measure(line))
             if peer is not None:
-                theirs.append(peer.measure(str(seconds)))
+                theirs.append(peer.measure(str(run.seconds)))
     figures = [figure(f"{game}: {SEARCHES[search]}", ours[search, game], "iterations/s") for search, game in asked]
     compared: list[tuple[str, list[float], list[float]]] = []
     for game in GAMES:

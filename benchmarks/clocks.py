@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from benchmarks.growth import ACTIONS, actions, begun
 from benchmarks.pairs import Figure, figure, interleaved, ratios
-from benchmarks.place import Place, own_id
+from benchmarks.place import Place, Run, own_id
 from events.due import DEADLINE
 from events.platform import Platform
 from events.store.log import Changes
@@ -25,9 +25,11 @@ CLOCK = {"kind": "bank", "seconds": 86_400, "increment": 10, "delay": 5}
 ROUNDS = 5  # times as many actions as elsewhere, because the difference is small
 
 
-def measured(place: Place, pairs: int) -> list[Figure]:
+def measured(run: Run) -> Iterator[Figure]:
     """Measure the actions and the sweeps."""
-    return [*by_clock(place, pairs), *sweeps(place.platform)]
+    with run.place("clocks") as place:
+        yield from by_clock(place, run.pairs)
+        yield from sweeps(place.platform)
 
 
 def by_clock(place: Place, pairs: int) -> list[Figure]:

@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 
 from benchmarks.load import received, request
 from benchmarks.pairs import Figure, figure
-from benchmarks.place import Place
+from benchmarks.place import Place, Run
 
 IDLE, NOT_READING, HALF = 5000, 2000, 2000
 ASKED = 200
@@ -19,7 +19,7 @@ SLOWER = 2.0
 HALF_BODY = request("POST", "/v1/players", {"name": "x" * 30_000})[:1000]
 
 
-def measured(place: Place, pairs: int) -> list[Figure]:
+def measured(run: Run) -> Iterator[Figure]:
     """Measure the median time of a request beside each crowd, as a ratio to the time without the crowd."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
@@ -28,7 +28,9 @@ def measured(place: Place, pairs: int) -> list[Figure]:
         "these and 2,000 that do not read": [(IDLE, b""), (NOT_READING, request("GET", "/openapi.json"))],
         "2,000 half bodies": [(HALF, HALF_BODY)],
     }
-    return [figure(f"a request beside {name} / alone", ratios(place, crowd, pairs), "ratio", most=SLOWER) for name, crowd in crowds.items()]
+    with run.place("crowd") as place:
+        for name, crowd in crowds.items():
+            yield figure(f"a request beside {name} / alone", ratios(place, crowd, run.pairs), "ratio", most=SLOWER)
 
 
 def ratios(place: Place, crowd: list[tuple[int, bytes]], pairs: int) -> list[float]:

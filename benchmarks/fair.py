@@ -8,12 +8,12 @@ from __future__ import annotations
 import queue
 import random
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from benchmarks.load import drawn, sorted_share
 from benchmarks.pairs import Figure, figure
-from benchmarks.place import Place, own_id
+from benchmarks.place import Place, Run, own_id
 from benchmarks.turns import announced
 from events import play
 from games.kernel import SYSTEM
@@ -45,28 +45,26 @@ class Waits(NamedTuple):
     others: int = 0
 
 
-def measured(place: Place, turns: int, crowd: int) -> list[Figure]:
+def measured(run: Run) -> Iterator[Figure]:
     """Measure the waits of a polite player, alone and beside a crowd, and the steps per second in the matches of the crowd."""
-    heads = announced(place)
-    alone = waits(place, heads, turns)
-    fill(place, heads, CROWDED, crowd)
-    began = time.perf_counter()
-    beside = waits(place, heads, turns)
-    rate = beside.others / (time.perf_counter() - began)
-    return [
-        *_figures("alone", alone),
-        *_figures(f"beside {crowd} matches", beside, THINK_WITHIN, ROUND_WITHIN),
-        figure(f"steps of these {crowd} matches meanwhile", [rate], "steps/s"),
-    ]
+    with run.place("fair") as place:
+        heads, turns = announced(place), run.turns // 4
+        yield from _figures("alone", waits(place, heads, turns))
+        fill(place, heads, CROWDED, run.crowd)
+        began = time.perf_counter()
+        beside = waits(place, heads, turns)
+        rate = beside.others / (time.perf_counter() - began)
+        yield from _figures(f"beside {run.crowd} matches", beside, THINK_WITHIN, ROUND_WITHIN)
+        yield figure(f"steps of these {run.crowd} matches meanwhile", [rate], "steps/s")
 
 
-def steps(place: Place, seconds: float) -> list[Figure]:
+def steps(run: Run) -> Iterator[Figure]:
     """Measure the steps per second of greedy seats in War!, with the workers of the place and no other work."""
-    heads = announced(place)
-    fill(place, heads, WARS, WAR_MATCHES)
-    return [
-        figure("steps of greedy seats and the system in War!", [rate(heads, seconds / 7) for _ in range(7)], "steps/s", least=STEPS_LEAST)
-    ]
+    with run.place("steps") as place:
+        heads = announced(place)
+        fill(place, heads, WARS, WAR_MATCHES)
+        rates = [rate(heads, run.seconds / 2) for _ in range(run.pairs)]
+        yield figure("steps of greedy seats and the system in War!", rates, "steps/s", least=STEPS_LEAST)
 
 
 def rate(heads: Heads, seconds: float) -> float:

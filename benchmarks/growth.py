@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmarks.load import Caller, drawn
 from benchmarks.pairs import Figure, figure, interleaved, ratios
-from benchmarks.place import Place, own_id
+from benchmarks.place import Run, own_id
 from events import play, recall
 from events.platform import Platform
 from events.store.log import Appended, Changes
@@ -22,19 +22,19 @@ from tools.client import in_the_game
 
 GAME = "war"
 GROWTH = 1.2
-OTHER = 1.5
 SHORT, LONG = 60, 4_960
 FEW, MANY = 10, 10_000
 ACTIONS = 60
 BATCH = 200
 
 
-def by_length(place: Place, pairs: int) -> list[Figure]:
+def by_length(run: Run) -> list[Figure]:
     """Measure the time of an action at about version 100 and at about version 5,000."""
-    caller = place.caller()
-    player = own_id(caller)
-    short, long = (actions(caller, partial(filled, place.platform, player, filler)) for filler in (SHORT, LONG))
-    brief, lengthy = interleaved(lambda: median(short), lambda: median(long), pairs)
+    with run.place("length") as place:
+        caller = place.caller()
+        player = own_id(caller)
+        short, long = (actions(caller, partial(filled, place.platform, player, filler)) for filler in (SHORT, LONG))
+        brief, lengthy = interleaved(lambda: median(short), lambda: median(long), run.pairs)
     return [
         figure("an action at about version 100", brief, "ms"),
         figure("an action at about version 5,000", lengthy, "ms"),
@@ -42,16 +42,17 @@ def by_length(place: Place, pairs: int) -> list[Figure]:
     ]
 
 
-def by_matches(few: Place, many: Place, pairs: int) -> list[Figure]:
+def by_matches(run: Run) -> list[Figure]:
     """Measure the time of an action in a service with 10 running matches, and in one with 10,000."""
-    sides = []
-    for place, count in ((few, FEW), (many, MANY)):
-        caller = place.caller()
-        player = own_id(caller)
-        for _ in range(count):
-            begun(place.platform, player)
-        sides.append(actions(caller, partial(begun, place.platform, player)))
-    quiet, crowded = interleaved(lambda: median(sides[0]), lambda: median(sides[1]), pairs)
+    with run.place("few") as few, run.place("many") as many:
+        sides = []
+        for place, count in ((few, FEW), (many, MANY)):
+            caller = place.caller()
+            player = own_id(caller)
+            for _ in range(count):
+                begun(place.platform, player)
+            sides.append(actions(caller, partial(begun, place.platform, player)))
+        quiet, crowded = interleaved(lambda: median(sides[0]), lambda: median(sides[1]), run.pairs)
     return [
         figure("an action among 10 matches", quiet, "ms"),
         figure("an action among 10,000 matches", crowded, "ms"),
@@ -76,20 +77,6 @@ def actions(caller: Caller, begin: Callable[[], str]) -> Iterator[float]:
                 answer = caller.call("POST", f"/v1/matches/{match}/actions", action)
                 yield time.perf_counter() - began
                 choices = in_the_game(answer["choices"])
-
-
-def by_game(place: Place, pairs: int) -> list[Figure]:
-    """Measure the time of an action in every other game against an action in War!."""
-    caller = place.caller()
-    player = own_id(caller)
-    figures = []
-    for game in GAMES:
-        if game != GAME:
-            war, other = (actions(caller, partial(begun, place.platform, player, which)) for which in (GAME, game))
-            ours, theirs = interleaved(partial(median, other), partial(median, war), pairs)
-            figures.append(figure(f"an action of {game}", ours, "ms"))
-            figures.append(figure(f"{game} / {GAME}", ratios(ours, theirs), "ratio", most=OTHER))
-    return figures
 
 
 def begun(platform: Platform, player: str, game: str = GAME, clock: Mapping[str, Any] | None = None) -> str:

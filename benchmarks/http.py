@@ -1,27 +1,33 @@
-"""Measure `POST …/actions` between two human seats against the bare endpoint: the same server, the same store, the same load."""
+"""Measure `POST …/actions` between two human seats against the bare endpoint: the same server, the same store, the same load.
+
+Rates depend on what else the machine does. The processor time of a request, as the operating system counts it, depends on that little.
+No workers run: the system's steps are carried out between the windows.
+"""
 
 from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
+from operator import add
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 import orjson
 
-from benchmarks.load import Answer, Conversation, Load, drawn, drive, request, sorted_share, until
-from benchmarks.pairs import Figure, figure, interleaved, ratios
-from benchmarks.place import Place, own_id, workers_stopped
-from events import play
+from benchmarks.load import Conversation, Lines, Load, drawn, request, sorted_share
+from benchmarks.pairs import Figure, figure, ratios
+from benchmarks.place import Place, Run, own_id
+from events import play, recall
 from events.platform import Platform
 from games import GAMES
-from games.kernel import any_action
+from games.kernel import SYSTEM, any_action, legal
 from tools.client import in_the_game
 
-CONNECTIONS = 16
+CONNECTIONS = (16, 1)
 OPENING = 20
-SHARE = 0.6
+SHARE = 0.9
 ACTION = {"type": "place_unit", "tile": "h12"}
 
 
@@ -30,50 +36,46 @@ class Turn(NamedTuple):
 
     match: str
     key: str
-    choices: list[Mapping[str, Any]]
+    choices: Sequence[Mapping[str, Any]]
 
 
 class Ready:
     """Matches between two players, each with the choices of the seat that must act. Matches whose turn has ended wait."""
 
     def __init__(self, place: Place, game: str, count: int) -> None:
-        self.callers = [place.caller(), place.other_caller()]
-        self.dice = random.Random(count)
-        self.waiting: list[str] = []
+        self.platform, self.game, self.dice = place.platform, game, random.Random(count)
+        self.keys = {own_id(caller): str(caller.key) for caller in (place.caller(), place.other_caller())}
+        self.waiting = [opening(place.platform, game, list(self.keys), self.dice) for _ in range(count)]
         self.turns: deque[Turn] = deque()
-        players = [own_id(caller) for caller in self.callers]
-        for _ in range(count):
-            self.waiting.append(opening(place.platform, game, players, self.dice))
 
     def refresh(self) -> None:
-        """Wait until the system has advanced every waiting match, and use these matches again."""
+        """Carry out the system's steps in every waiting match, replace those that are over, and use all of them again."""
         for match in self.waiting:
-            turn = until(partial(self.next_turn, match))
-            if isinstance(turn, Turn):
-                self.turns.append(turn)
+            while (position := recall.position(self.platform, match)).to_act[:1] in ([SYSTEM], []):
+                if position.to_act:
+                    play.play(self.platform, match, SYSTEM, [{"type": "advance"}])
+                else:
+                    match = opening(self.platform, self.game, list(self.keys), self.dice)
+            seat = position.to_act[0]
+            choices = legal(GAMES[self.game], position.document, seat)
+            self.turns.append(Turn(match, self.keys[str(position.roster[seat]["player"])], choices))
         self.waiting.clear()
-        assert len(self.turns) >= CONNECTIONS, "the matches are used up"
         self.dice.shuffle(self.turns)
 
-    def next_turn(self, match: str) -> Turn | str | None:
-        """Return the next turn, the word "over", or None while the system must act."""
-        for caller in self.callers:
-            asked = caller.call("GET", f"/v1/matches/{match}/choices")
-            if choices := in_the_game(asked["choices"]):
-                return Turn(match, str(caller.key), choices)
-        return "over" if not asked["to_act"] else None
-
-    def conversation(self) -> Conversation:
+    def conversation(self, with_key: bool) -> Conversation:
         """Play a turn to its end, action by action, and then a turn of another match."""
-        while self.turns:
+        while True:
+            while not self.turns:
+                yield None
             match, key, choices = self.turns.popleft()
-            while choices:
-                action = drawn(choices, self.dice.randrange)
-                status, body = yield request("POST", f"/v1/matches/{match}/actions", action, key)
-                assert status == 200, body
-                answer = orjson.loads(body)
-                choices = in_the_game(answer["choices"])
-            if answer["outcome"] is None:
+            try:
+                while choices:
+                    headers = {"Idempotency_Key": str(uuid4())} if with_key else {}
+                    answer = yield request("POST", f"/v1/matches/{match}/actions", drawn(choices, self.dice.randrange), key, **headers)
+                    assert answer is not None
+                    assert answer[0] == 200, answer[1]
+                    choices = in_the_game(orjson.loads(answer[1])["choices"])
+            finally:
                 self.waiting.append(match)
 
 
@@ -93,42 +95,70 @@ def bare_conversation() -> Conversation:
     """Ask the bare endpoint in the same way: send a small JSON body and read the answer."""
     dice = random.Random(1)
     while True:
-        answer: Answer = yield request("POST", f"/v1/matches/m{dice.randrange(400)}/actions", ACTION, "x" * 43)
+        answer = yield request("POST", f"/v1/matches/m{dice.randrange(400)}/actions", ACTION, "x" * 43)
+        assert answer is not None
         assert answer[0] == 200, answer[1]
         orjson.loads(answer[1])
 
 
-def measured(place: Place, pairs: int, seconds: float, matches: int) -> list[Figure]:
-    """Measure the rates of both sides alternately, and their ratio, with stopped workers. Then measure our rate with running workers."""
-    ready = Ready(place, "war", matches)
-    loads: dict[str, list[Load]] = {"ours": [], "bare": [], "busy": []}
+class Window(NamedTuple):
+    """A window of load, and the processor microseconds of a request, by what the processes do."""
 
-    def ours() -> float:
-        ready.refresh()
-        with workers_stopped(place):
-            loads["ours"].append(drive(place.service, [ready.conversation() for _ in range(CONNECTIONS)], seconds))
-        return loads["ours"][-1].rate
+    load: Load
+    cpu: Mapping[str, float]
 
-    def theirs() -> float:
-        loads["bare"].append(drive(place.bare, [bare_conversation() for _ in range(CONNECTIONS)], seconds))
-        return loads["bare"][-1].rate
-
-    drive(place.bare, [bare_conversation() for _ in range(CONNECTIONS)], 0.5)
-    ready.refresh()
-    drive(place.service, [ready.conversation() for _ in range(CONNECTIONS)], 0.5)
-    mine, other = interleaved(ours, theirs, pairs)
-    for _ in range(3):
-        ready.refresh()
-        loads["busy"].append(drive(place.service, [ready.conversation() for _ in range(CONNECTIONS)], seconds))
-    return [
-        figure("POST actions, two human seats", mine, "requests/s", p99_ms=[late(load) for load in loads["ours"]]),
-        figure("bare endpoint, one script call", other, "requests/s", p99_ms=[late(load) for load in loads["bare"]]),
-        figure("POST actions / bare endpoint", ratios(mine, other), "ratio", least=SHARE),
-        figure("the load's share of one core", [load.client / load.seconds for load in loads["ours"]], "cores"),
-        figure("POST actions, workers ending rounds meanwhile", [load.rate for load in loads["busy"]], "requests/s"),
-    ]
+    @property
+    def total(self) -> float:
+        """The processor microseconds of a request in all processes."""
+        return sum(self.cpu.values())
 
 
-def late(load: Load) -> float:
-    """Return the 99th percentile of the latencies, in milliseconds."""
-    return sorted_share(load.latencies, 0.99) * 1000
+def window(place: Place, connections: int, seconds: float, ready: Ready | None = None, with_key: bool = False) -> Window:
+    """Measure the service, or the bare endpoint if there is no `ready`. Used up turns are refreshed meanwhile, which is not measured."""
+    loads: list[Load] = []
+    spent: dict[str, float] = {}
+    talks = [bare_conversation() if ready is None else ready.conversation(with_key) for _ in range(connections)]
+    with Lines(place.bare if ready is None else place.service, talks) as lines:
+        while (left := seconds - sum(load.seconds for load in loads)) > 0:
+            if ready is not None:
+                ready.refresh()
+            before = place.cpu()
+            loads.append(lines.drive(left))
+            for name, used in place.cpu().items():
+                spent[name] = spent.get(name, 0.0) + used - before[name]
+    load = reduce(add, loads)
+    idle = ("bare",) if ready is not None else [name for name in spent if name not in ("bare", "store")]
+    return Window(load, {name: used / load.requests * 1e6 for name, used in spent.items() if name not in idle})
+
+
+def measured(run: Run) -> Iterator[Figure]:
+    """Measure each game with and without an Idempotency-Key, over several connections and over one, in rounds with the bare endpoint."""
+    with run.place("http", workers=0) as place:
+        games = {game: Ready(place, game, run.matches) for game in GAMES}
+        sides = [(game, with_key) for game in GAMES for with_key in (False, True)]
+        for ready in (None, *games.values()):
+            window(place, CONNECTIONS[0], run.seconds / 2, ready)
+        for connections in CONNECTIONS:
+            theirs: list[Window] = []
+            found: dict[tuple[str, bool], list[Window]] = {side: [] for side in sides}
+            for number in range(run.pairs):
+                theirs.append(window(place, connections, run.seconds))
+                for game, with_key in sides[:: 1 if number % 2 else -1]:
+                    found[game, with_key].append(window(place, connections, run.seconds, games[game], with_key))
+            where = "1 connection" if connections == 1 else f"{connections} connections"
+            yield rate(f"bare endpoint, {where}", theirs)
+            for (game, with_key), windows in found.items():
+                name = f"{game}, {where}{', Idempotency-Key' if with_key else ''}"
+                yield rate(name, windows)
+                rates, others = ([each.load.rate for each in side] for side in (windows, theirs))
+                yield figure(f"{name} / bare endpoint", ratios(rates, others), "ratio", least=SHARE)
+                costs, others = ([each.total for each in side] for side in (windows, theirs))
+                yield figure(f"CPU: bare endpoint / {name}", ratios(others, costs), "ratio", least=SHARE)
+
+
+def rate(name: str, windows: list[Window]) -> Figure:
+    """Return the figure of some windows: the rate, and beside it the latencies and the processor time of a request."""
+    late = [sorted_share([took for each in windows for took in each.load.latencies], share) * 1000 for share in (0.5, 0.99)]
+    cpu = {name: sum(each.cpu.get(name, 0.0) for each in windows) / len(windows) for name in windows[0].cpu}
+    told = f"p50 {late[0]:.3g} ms, p99 {late[1]:.3g} ms; CPU µs: {', '.join(f'{name} {used:.0f}' for name, used in cpu.items())}"
+    return figure(name, [each.load.rate for each in windows], "requests/s", told=told)

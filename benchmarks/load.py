@@ -5,8 +5,8 @@ from __future__ import annotations
 import select
 import socket
 import time
-from collections.abc import Callable, Generator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Generator, Mapping, Sequence
+from typing import Any, NamedTuple, Self
 
 import orjson
 
@@ -14,69 +14,117 @@ from games.choices import complete
 from tools.client import in_the_game
 
 Answer = tuple[int, bytes]
-Conversation = Generator[bytes, Answer, None]
+Conversation = Generator[bytes | None, Answer | None, None]
+"""What a connection says: it yields a request and is sent the answer. It yields None while it has nothing to ask."""
 Address = tuple[str, int]
+IDLE = 20.0  # seconds after which a connection is opened anew; the server closes it after 60
 
 
 class Load(NamedTuple):
-    """The result of a load: the answered requests, the seconds, the seconds of each request, and the processor seconds of the client."""
+    """The result of a window of load: the seconds of each request that was answered in it, and of the window.
 
-    answered: int
-    seconds: float
+    `late`: how many requests were under way when it ended, and were answered then. `client`: the processor seconds of this process.
+    """
+
     latencies: list[float]
+    seconds: float
+    late: int
     client: float
 
     @property
     def rate(self) -> float:
         """The requests answered per second."""
-        return self.answered / self.seconds
+        return len(self.latencies) / self.seconds
+
+    @property
+    def requests(self) -> int:
+        """All requests."""
+        return len(self.latencies) + self.late
+
+    def __add__(self, other: Load) -> Load:  # type: ignore[override]
+        return Load(self.latencies + other.latencies, self.seconds + other.seconds, self.late + other.late, self.client + other.client)
 
 
-def request(method: str, path: str, body: Any = None, key: str | None = None) -> bytes:
-    """Return an HTTP/1.1 request with a JSON body as bytes."""
+def request(method: str, path: str, body: Any = None, key: str | None = None, **headers: str) -> bytes:
+    """Return an HTTP/1.1 request with a JSON body as bytes. `_` in the name of a header stands for `-`."""
     content = b"" if body is None else orjson.dumps(body)
     lines = [f"{method} {path} HTTP/1.1", "Host: bench", f"Content-Length: {len(content)}"]
     if content:
         lines.append("Content-Type: application/json")
     if key is not None:
         lines.append(f"Authorization: Bearer {key}")
+    lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
     return "\r\n".join([*lines, "", ""]).encode() + content
 
 
-def drive(address: Address, conversations: list[Conversation], seconds: float) -> Load:
-    """Run each conversation on its own connection for some seconds, or until the first one ends."""
-    poll = select.poll()
-    lines: dict[int, tuple[socket.socket, Conversation]] = {}
-    sent: dict[int, float] = {}
-    latencies: list[float] = []
-    for conversation in conversations:
-        line = socket.create_connection(address)
-        line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        lines[line.fileno()] = (line, conversation)
-        poll.register(line, select.POLLIN)
-    began, worked = time.perf_counter(), time.process_time()
-    for number, (line, conversation) in list(lines.items()):
-        sent[number] = time.perf_counter()
-        line.sendall(next(conversation))
-    all_continue = True
-    while all_continue and time.perf_counter() - began < seconds:
-        for number, _ in poll.poll(1000):
-            line, conversation = lines[number]
-            answer = received(line)
-            now = time.perf_counter()
-            latencies.append(now - sent[number])
-            try:
+def connected(address: Address) -> socket.socket:
+    """Return a new connection that sends small requests at once."""
+    line = socket.create_connection(address)
+    line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return line
+
+
+class Lines:
+    """Connections to an address for a block, each with a conversation that goes on from one window of load to the next."""
+
+    def __init__(self, address: Address, conversations: list[Conversation]) -> None:
+        self._address = address
+        self._talks: list[tuple[Conversation, bytes | None]] = [(conversation, None) for conversation in conversations]
+        self._lines: list[socket.socket] = []
+        self._used = 0.0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._close()
+        for conversation, _ in self._talks:
+            conversation.close()
+
+    def _close(self) -> None:
+        while self._lines:
+            self._lines.pop().close()
+
+    def drive(self, seconds: float) -> Load:
+        """Let each conversation go on for some seconds, or until one has nothing to ask. Then wait for the last answers."""
+        if time.monotonic() > self._used + IDLE:
+            self._close()
+        self._lines = self._lines or [connected(self._address) for _ in self._talks]
+        numbers = {line.fileno(): number for number, line in enumerate(self._lines)}
+        poll, late = select.poll(), 0
+        sent: dict[int, float] = {}
+        latencies: list[float] = []
+        self._talks = [(conversation, asked or next(conversation)) for conversation, asked in self._talks]
+        began, worked = time.perf_counter(), time.process_time()
+        ended = 0.0
+        for line, (_, first) in zip(self._lines, self._talks, strict=True):
+            if first:
+                poll.register(line, select.POLLIN)
+                sent[line.fileno()] = time.perf_counter()
+                line.sendall(first)
+        assert sent, "there is nothing to ask"
+        while sent:
+            ready = poll.poll(60_000)
+            assert ready, "the server does not answer"
+            for file, _ in ready:
+                number = numbers[file]
+                line, (conversation, _) = self._lines[number], self._talks[number]
+                answer = received(line)
+                now = time.perf_counter()
+                took = now - sent.pop(file)
+                if ended:
+                    late += 1
+                else:
+                    latencies.append(took)
                 asked = conversation.send(answer)
-            except StopIteration:
-                all_continue = False
-                poll.unregister(line)
-                continue
-            sent[number] = time.perf_counter()
-            line.sendall(asked)
-    ended, used = time.perf_counter(), time.process_time() - worked
-    for line, _ in lines.values():
-        line.close()
-    return Load(len(latencies), ended - began, latencies, used)
+                self._talks[number] = conversation, asked
+                if not ended and (asked is None or now - began >= seconds):
+                    ended = now
+                if not ended and asked:
+                    sent[file] = time.perf_counter()
+                    line.sendall(asked)
+        self._used = time.monotonic()
+        return Load(latencies, ended - began, late, time.process_time() - worked)
 
 
 def received(line: socket.socket) -> Answer:
@@ -106,14 +154,17 @@ class Caller:
     """A connection for calls one after the other, with JSON in both directions."""
 
     def __init__(self, address: Address, key: str | None = None) -> None:
-        self.line = socket.create_connection(address)
-        self.line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.address, self.line, self.used = address, connected(address), time.monotonic()
         self.key = key
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
         """Send a request and return the body of its answer. Raises AssertionError if the status is not 2xx."""
+        if time.monotonic() > self.used + IDLE:
+            self.line.close()
+            self.line = connected(self.address)
         self.line.sendall(request(method, path, body, self.key))
         status, answer = received(self.line)
+        self.used = time.monotonic()
         assert 200 <= status < 300, f"{method} {path}: {status} {answer[:400]!r}"
         return orjson.loads(answer) if answer else None
 
@@ -142,7 +193,7 @@ def sorted_share(values: list[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
-def drawn(choices: list[Mapping[str, Any]], number: Callable[[int], int]) -> Any:
+def drawn(choices: Sequence[Mapping[str, Any]], number: Callable[[int], int]) -> Any:
     """Return a random action: any choice, and for an open choice any counts within its ranges."""
     choice = choices[number(len(choices))]
     return complete(dict(choice["action"]), choice["choose"], number) if "choose" in choice else choice["action"]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import gc
 import random
 import time
+from collections.abc import Iterator
 
 from benchmarks.pairs import Figure, figure, interleaved, ratios
+from benchmarks.place import Run
 from events import audit, play
 from events.keeping import embedded
 from events.platform import Platform
@@ -21,9 +23,11 @@ FOLD = 50_000
 AUDIT = 10_000
 
 
-def measured(platform: Platform, pairs: int) -> list[Figure]:
-    """Return every figure of the log."""
-    return [*appends(platform, pairs), *replays(platform, pairs)]
+def measured(run: Run) -> Iterator[Figure]:
+    """Measure the log."""
+    with run.place("memory") as place:
+        yield from appends(place.platform, run.pairs)
+        yield from replays(place.platform, run.pairs)
 
 
 def appends(platform: Platform, pairs: int, count: int = 400) -> list[Figure]:
@@ -49,7 +53,7 @@ def appends(platform: Platform, pairs: int, count: int = 400) -> list[Figure]:
 
     mine, other = interleaved(ours, bare, pairs)
     return [
-        figure("append, with its request, due index and message", mine, "appends/s", bytes=len(raw)),
+        figure("append, with its request, due index and message", mine, "appends/s", told=f"{len(raw)} bytes"),
         figure("raw XADD with an explicit id", other, "appends/s"),
         figure("append / raw XADD", ratios(mine, other), "ratio"),
     ]
@@ -69,7 +73,7 @@ def replays(platform: Platform, rounds: int) -> list[Figure]:
     return [
         figure("read, parse and fold from the stream", folds, "events/s", least=FOLD),
         figure("audit: chain, decide again, compare", audits, "entries/s", least=AUDIT),
-        figure("Redis memory for an entry", [memory / entries], "bytes", json=size / entries),
+        figure("Redis memory for an entry", [memory / entries], "bytes", told=f"{size / entries:.0f} of JSON"),
     ]
 
 

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks.load import sorted_share
 from benchmarks.pairs import Figure, figure
-from benchmarks.place import Place, own_id
+from benchmarks.place import Place, Run, own_id
 from benchmarks.web import played
 from events import recall
 from games import GAMES
@@ -44,8 +44,13 @@ SCRUB = """(versions) => {
 }"""
 
 
-def measured(place: Place, rounds: int) -> list[Figure]:
+def measured(run: Run) -> list[Figure]:
     """Measure the page of a long match that six seats play at random. Return nothing if there is no browser."""
+    with run.place("pages") as place:
+        return _measured(place, run.pairs)
+
+
+def _measured(place: Place, rounds: int) -> list[Figure]:
     path = browsers.chromium(fetch=True)
     if path is None:
         print("there is no Chromium, so pages are not measured", file=sys.stderr)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 PAIRS = 7
 
 
 class Figure(NamedTuple):
-    """A line of the table: a median with its spread, its unit, and its target, if it has one."""
+    """A row: a median with its spread, its unit, its target if it has one, and what else was measured with it.
+
+    The name of a ratio says what is compared: "one / other".
+    """
 
     name: str
     median: float
@@ -19,15 +22,27 @@ class Figure(NamedTuple):
     unit: str
     target: str = ""
     met: bool | None = None
-    more: Mapping[str, Any] = {}
+    told: str = ""
+    values: Sequence[float] = ()
+
+    def line(self) -> str:
+        """Return the row as text."""
+        numbers = "".join(f"{rounded(value):>11}" for value in (self.median, self.low, self.high))
+        met = "" if self.met is None else "  met" if self.met else "  MISSED"
+        return f"  {self.name:<64}{numbers}  {self.unit:<12}{self.target}{met}{'  ' * bool(self.target)}{self.told}".rstrip()
 
 
-def figure(name: str, values: list[float], unit: str, least: float | None = None, most: float | None = None, **more: Any) -> Figure:
+def figure(name: str, values: list[float], unit: str, least: float | None = None, most: float | None = None, told: str = "") -> Figure:
     """Return the figure of some values: their median, their range, and whether the median meets a target."""
     middle = statistics.median(values)
     target = f">= {least:g}" if least is not None else f"<= {most:g}" if most is not None else ""
     met = middle >= least if least is not None else middle <= most if most is not None else None
-    return Figure(name, middle, min(values), max(values), unit, target, met, {"values": values, **more})
+    return Figure(name, middle, min(values), max(values), unit, target, met, told, values)
+
+
+def rounded(value: float) -> str:
+    """Return a number with three significant digits, or, from 100 on, without decimals."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def interleaved(ours: Callable[[], float], theirs: Callable[[], float], pairs: int) -> tuple[list[float], list[float]]:

@@ -13,7 +13,7 @@ from werkzeug.test import EnvironBuilder
 
 from benchmarks.load import drawn
 from benchmarks.pairs import Figure, figure, interleaved, ratios
-from benchmarks.place import Place
+from benchmarks.place import Place, Run
 from events import play
 from games.kernel import SYSTEM
 from service.app import create_app
@@ -31,8 +31,13 @@ def begin(status: str, headers: list[tuple[str, str]], error: Any = None) -> Cal
     return lambda _: None
 
 
-def measured(place: Place, pairs: int) -> list[Figure]:
+def measured(run: Run) -> list[Figure]:
     """Measure an action in a process of the web server, and a receipt."""
+    with run.place("receipts") as place:
+        return _measured(place, run.pairs)
+
+
+def _measured(place: Place, pairs: int) -> list[Figure]:
     app = create_app(place.platform, Settings(log_requests=False))
     dice = random.Random(1)
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import gc
 import random
 import time
+from collections.abc import Iterator
 
 from benchmarks.pairs import Figure, figure
+from benchmarks.place import Run
 from games import GAMES
 from games.chance import Drawn
 from games.kernel import Branch, Event, Game, State, any_action, carry_out, fold, legal
@@ -17,34 +19,33 @@ TARGETS = {  # by game and seats, actions per second: recorded, recorded with ev
     ("war_of_civilizations", 6): (None, 5_000, 15_000),
 }
 FOLD = 50_000  # events per second
+SECONDS = 1.0
 ACTIONS = 20_000  # the most actions of a match
 
 
-def measured(rounds: int, seconds: float) -> list[Figure]:
-    """Return the figures of every game, with the fewest and with the most seats.
+def measured(run: Run) -> Iterator[Figure]:
+    """Measure every game, with the fewest and with the most seats.
 
     Three figures are actions per second: recorded, recorded with every choice listed, and on a branch. The fourth is folded events per
     second.
     """
-    figures = []
     matches = [(game, seats) for game in GAMES.values() for seats in dict.fromkeys((game.seats.least, game.seats.most))]
     for game, seats in matches:
         recorded, listed, branch = TARGETS.get((game.id, seats), (None, None, None))
         name = f"{game.id}, {seats} seats"
         found: dict[str, list[float]] = {"recorded": [], "listed": [], "branch": [], "fold": []}
         first, events = recording(game, seats)
-        for number in range(rounds):
-            found["recorded"].append(played(game, seats, number, seconds, listed=False))
-            found["listed"].append(played(game, seats, number, seconds, listed=True))
-            found["branch"].append(branched(game, seats, number, seconds))
-            found["fold"].append(folded(game, first, events, seconds))
-        figures += [
+        for number in range(run.pairs):
+            found["recorded"].append(played(game, seats, number, SECONDS, listed=False))
+            found["listed"].append(played(game, seats, number, SECONDS, listed=True))
+            found["branch"].append(branched(game, seats, number, SECONDS))
+            found["fold"].append(folded(game, first, events, SECONDS))
+        yield from [
             figure(f"{name}: random play, recorded", found["recorded"], "actions/s", least=recorded),
             figure(f"{name}: random play, every choice listed", found["listed"], "actions/s", least=listed),
             figure(f"{name}: random play on a branch", found["branch"], "actions/s", least=branch),
             figure(f"{name}: fold", found["fold"], "events/s", least=FOLD),
         ]
-    return figures
 
 
 def new_match(game: Game, seats: int) -> State:

@@ -9,7 +9,7 @@ import time
 
 from benchmarks.load import drawn, sorted_share
 from benchmarks.pairs import Figure, figure
-from benchmarks.place import Place
+from benchmarks.place import Place, Run
 from tools.client import in_the_game
 
 GAME = "war"
@@ -18,10 +18,10 @@ WITHIN = 25.0
 QUIET = 0.05
 
 
-def measured(place: Place, turns: int) -> list[Figure]:
+def measured(run: Run) -> list[Figure]:
     """Measure the median and the 99th percentile over many turns of a `greedy` seat, one at a time."""
-    heads = announced(place)
-    waits = [wait * 1000 for wait in waited(place, heads, turns)]
+    with run.place("turns") as place:
+        waits = [wait * 1000 for wait in waited(place, announced(place), run.turns)]
     return [
         figure("a greedy turn, due to appended", waits, "ms", most=WITHIN),
         figure("a greedy turn, 99th percentile", [sorted_share(waits, 0.99)], "ms"),

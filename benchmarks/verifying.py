@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 from benchmarks.memory import audited, played_out
 from benchmarks.pairs import Figure, figure, interleaved, ratios
+from benchmarks.place import Run
 from benchmarks.web import played
 from events import recall
 from events.dossier_writing import write
@@ -25,14 +26,17 @@ PLAYER = "p" + "a" * 16
 SCRIPT = Path(__file__).with_suffix(".mjs")
 
 
-def measured(platform: Platform, pairs: int, seconds: float, folder: Path) -> list[Figure]:
+def measured(run: Run) -> Iterator[Figure]:
     """Verify the dossiers of twelve matches of War!, and, in Node, those of two matches of each game with all its seats.
 
     Without Node, its figures are left out.
     """
-    matches = [played_out(platform, seed) for seed in range(12)]
-    all_games = [played(platform, PLAYER, game, seed, 5000) for game in platform.games.values() for seed in range(2)]
-    return [*_in_python(platform, matches, pairs, folder), *_under_node(platform, all_games, pairs, seconds, folder)]
+    with run.place("verifying") as place:
+        platform = place.platform
+        matches = [played_out(platform, seed) for seed in range(12)]
+        yield from _in_python(platform, matches, run.pairs, run.folder)
+        all_games = [played(platform, PLAYER, game, seed, 5000) for game in platform.games.values() for seed in range(2)]
+        yield from _under_node(platform, all_games, run.pairs, run.seconds / 2, run.folder)
 
 
 def _in_python(platform: Platform, matches: Sequence[str], pairs: int, folder: Path) -> list[Figure]:

@@ -16,7 +16,7 @@ from flask.testing import FlaskClient
 
 from benchmarks.growth import LONG, filled
 from benchmarks.pairs import Figure, figure
-from benchmarks.place import Place, own_id
+from benchmarks.place import Place, Run, own_id
 from events import play, recall
 from events.platform import Platform
 from games import GAMES
@@ -35,19 +35,24 @@ LONGEST = 1200  # actions of a match
 HEADERS = {"Accept": "application/x-ndjson", "Accept-Encoding": "gzip"}
 
 
-def measured(place: Place, rounds: int) -> list[Figure]:
+def measured(run: Run) -> Iterator[Figure]:
     """Measure every game with all its seats, and a match of War! with 5,000 versions."""
-    player, figures = own_id(place.caller()), []
+    with run.place("web") as place:
+        yield from _measured(place, run.pairs)
+
+
+def _measured(place: Place, rounds: int) -> Iterator[Figure]:
+    player = own_id(place.caller())
     for game in GAMES.values():
         matches = [played(place.platform, player, game, number) for number in range(rounds)]
         replays = [replayed(fresh(place.platform), match) for match in matches]
-        figures += [
+        yield from [
             figure(f"{game.id}: a frame", [seconds * 1000 / versions for seconds, _, versions in replays], "ms CPU", most=FRAME),
             figure(f"{game.id}: a replay", [size / versions for _, size, versions in replays], "bytes/version", most=REPLAY),
             figure(f"{game.id}: the board", [board(place.platform, game, match) / 1000 for match in matches], "KB", most=BOARD),
         ]
     long = filled(place.platform, player, LONG)
-    return [*figures, figure("the first picture at version 5,000", [first(place.platform, long) for _ in range(rounds)], "ms", most=FIRST)]
+    yield figure("the first picture at version 5,000", [first(place.platform, long) for _ in range(rounds)], "ms", most=FIRST)
 
 
 def fresh(platform: Platform) -> Flask:

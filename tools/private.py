@@ -10,10 +10,12 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from events.due import QUICK
+from events.lifeline import end_with
 
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE = 60.0  # seconds until the service must have started or stopped
@@ -81,9 +83,11 @@ def started(data: Path, *options: str, environment: Mapping[str, str] | None = N
 
 
 def start(arguments: list[str], environment: dict[str, str]) -> Running:
-    """Start `serve`. Tests replace this function."""
-    command = [sys.executable, "-m", "service.supervisor.serve", *arguments]
-    return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True)
+    """Start `serve`. It ends when this process does, however that ends. Tests replace this function."""
+    command, null = [sys.executable, "-m", "service.supervisor.serve", *arguments], subprocess.DEVNULL
+    return subprocess.Popen(
+        command, env=environment, stdin=null, stdout=null, start_new_session=True, preexec_fn=partial(end_with, os.getpid())
+    )
 
 
 def python_environment() -> dict[str, str]:
