@@ -45,8 +45,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Measure, print and save. Return 0 if every part was measured and every target is met."""
     options = parsed(arguments)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # everything that was started is stopped, as with Ctrl-C
-    FOLDER.mkdir(exist_ok=True)
-    report = Report(options.json or FOLDER / time.strftime("%Y-%m-%dT%H%M%S.json"), machine(), options.pairs)
+    options.json.parent.mkdir(exist_ok=True)
+    report = Report(options.json, machine(), options.pairs)
     with tempfile.TemporaryDirectory(prefix="warledger-bench-") as folder:
         run = Run(Path(folder), options.pairs, options.seconds, options.matches, options.turns, options.crowd)
         for name in options.only or PARTS:
@@ -96,7 +96,7 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--turns", type=int, default=200, help="AI turns to time (200)")
     parser.add_argument("--crowd", type=int, default=fair.CROWD, help="matches of AI seats that a player competes with (500)")
     parser.add_argument("only", nargs="*", metavar="PART", help=f"measure only these parts: {', '.join(PARTS)}")
-    parser.add_argument("--json", type=Path, help="write the report to this file (.bench/TIME.json)")
+    parser.add_argument("--json", type=Path, default=FOLDER / time.strftime("%Y-%m-%dT%H%M%S.json"), help="the report (.bench/TIME.json)")
     options = parser.parse_args(arguments)
     if unknown := sorted(set(options.only) - set(PARTS)):
         parser.error(f"there is no part {', '.join(unknown)}")

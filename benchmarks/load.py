@@ -76,7 +76,7 @@ class Lines:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *exception: object) -> None:
         self._close()
         for conversation, _ in self._talks:
             conversation.close()

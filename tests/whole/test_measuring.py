@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from benchmarks.pairs import figure, interleaved
+from benchmarks import __main__ as bench
+from benchmarks.pairs import Figure, figure, interleaved
+from benchmarks.place import Run
+from tests.whole.conftest import until
 from tools import private
+from tools.processes import family, lives
 from tools.simulate import Plan, interval, play
 from tools.words import phrase
+
+BENCH = [sys.executable, "-m", "benchmarks", "--pairs", "1", "--seconds", "0.2"]
 
 
 @pytest.mark.parametrize(
@@ -24,9 +32,7 @@ from tools.words import phrase
 )
 def test_bench_prints_every_figure_with_its_spread_and_its_target(part: str, name: str, target: str, tmp_path: Path) -> None:
     output = tmp_path / "bench.json"
-    small = ["--pairs", "1", "--seconds", "0.2", "--matches", "40", "--turns", "8", "--crowd", "5"]
-    small += [part, "--json"]
-    command = [sys.executable, "-m", "benchmarks", *small, str(output)]
+    command = [*BENCH, "--matches", "40", "--turns", "8", "--crowd", "5", part, "--json", str(output)]
     ended = subprocess.run(command, cwd="/", env=private.python_environment(), capture_output=True, text=True)
     assert output.exists(), ended.stderr
     report = json.loads(output.read_text())
@@ -36,6 +42,43 @@ def test_bench_prints_every_figure_with_its_spread_and_its_target(part: str, nam
         assert line["name"] in ended.stdout
     targets = {line["name"]: line["target"] for line in report["figures"] if line["target"]}
     assert targets[name] == target
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux kills the children of a killed process")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_bench_that_is_ended_leaves_nothing_running(number: signal.Signals, tmp_path: Path) -> None:
+    environment = {**private.python_environment(), "TMPDIR": str(tmp_path)}
+    command = [*BENCH, "turns", "--json", str(tmp_path / "bench.json")]
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert any("beside it run" in line for line in process.stdout)
+    children = [child.number for child in family(process.pid)]
+    assert len(children) > 8
+    process.send_signal(number)
+    process.communicate()
+    until(lambda: not [child for child in children if lives(child)], message="a process has outlived the bench")
+
+
+def test_a_part_that_fails_keeps_its_rows_and_the_others_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(run: Run) -> Iterator[Figure]:
+        yield figure("one", [1], "s")
+        raise AssertionError("the server closed the connection")
+
+    def working(run: Run) -> Iterator[Figure]:
+        yield figure("two", [2], "s", least=1)
+        saved = json.loads(output.read_text())
+        assert [row["name"] for row in saved["figures"]] == ["one", "two"]
+
+    output = tmp_path / "bench.json"
+    monkeypatch.setattr(bench, "PARTS", {"failing": failing, "working": working})
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        assert bench.main(["--json", str(output)]) == 1
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    report = json.loads(output.read_text())
+    assert [(row["part"], row["name"], row["met"]) for row in report["figures"]] == [("failing", "one", None), ("working", "two", True)]
+    assert report["failed"] == {"failing": "AssertionError('the server closed the connection')"}
 
 
 def test_pairs_are_interleaved_and_each_begins_with_the_other_side() -> None:
