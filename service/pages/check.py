@@ -1,4 +1,4 @@
-"""The page that checks a file of a match, wherever it comes from, in the reader's own tab."""
+"""The page that checks a file of a match in the reader's own tab."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from service.pages.html import Pages, html_response
 
 
 def check_page(pages: Pages, caller: Caller) -> Response:
-    """Return the page. It is the same for everybody, and the file never leaves the tab."""
+    """Return the page. It is the same for everybody. The file that the reader chooses never leaves the tab."""
     return html_response(pages, "check.html", {"here": "check"}, audits=True)

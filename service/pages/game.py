@@ -1,4 +1,4 @@
-"""The page of a game: what it is, its options, and every rule with its id as an anchor."""
+"""The page of a game: its introduction, its options, and every rule with its id as an anchor."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)|&lt;(https?://[^&]+)&gt;")
 
 
 def game_page(pages: Pages, caller: Caller, game: str) -> Response:
-    """Return the page of a game."""
+    """Return the page of a game. Raise NoGame."""
     found = pages.service.games.get(game)
     if found is None:
         raise NoGame(game, pages.service.games)
@@ -55,12 +55,12 @@ def game_page(pages: Pages, caller: Caller, game: str) -> Response:
 
 
 def _told(value: Any) -> Any:
-    """Return a default as people say it."""
+    """Return a default value as the page shows it: "yes" and "no" for booleans."""
     return ("no", "yes")[value] if isinstance(value, bool) else value
 
 
 def _running(pages: Pages, game: str) -> str | None:
-    """Return a match of the game to watch, or None."""
+    """Return the newest match of the game that can be watched, or None. Running matches come first."""
     for status in ("playing", "over"):
         listed = lists.matches(pages.service.platform, {"game": game, "status": status}, 1, None)
         if listed.standings:
@@ -70,7 +70,7 @@ def _running(pages: Pages, game: str) -> str | None:
 
 
 def _intro(game: Game) -> Iterator[Markup]:
-    """Yield the paragraphs of RULES.md that stand before its first section."""
+    """Yield the paragraphs of RULES.md before its first section, without lists, tables and notes about the file."""
     text = (game.folder / "RULES.md").read_text("utf-8").split("\n## ")[0]
     for paragraph in text.split("\n\n")[1:]:
         if not paragraph.startswith(("Every rule has", "All numbers", "Public sources", "-", "|")):
@@ -78,14 +78,14 @@ def _intro(game: Game) -> Iterator[Markup]:
 
 
 def _sections(game: Game) -> Iterator[dict[str, Any]]:
-    """Yield the rules of the game and of the table, section by section."""
+    """Yield the sections of the rules, of the game and then of the table."""
     for place, (title, found) in enumerate(groupby(rules(game), key=lambda rule: rule["section"])):
         listed = [{"id": rule["id"], "text": in_html(_SOURCE.sub("", rule["text"]))} for rule in found]
         yield {"id": f"section-{place}", "title": _PREFIX.sub("", title).capitalize(), "rules": listed}
 
 
 def in_html(text: str) -> Markup:
-    """Return a line of Markdown as HTML: emphasis and code; links keep their words."""
+    """Return a line of Markdown as HTML, with emphasis and code. A link becomes its text."""
     safe = str(escape(text))
     safe = _LINK.sub(lambda found: found[1] or found[2], safe)
     strong = _STRONG.sub(r"<strong>\1</strong>", _CODE.sub(r"<code>\1</code>", safe))

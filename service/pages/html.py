@@ -1,4 +1,4 @@
-"""Pages of HTML: how a template becomes a response, with a policy that lets a page load nothing but what this server serves."""
+"""Render templates as pages. The content security policy of a page lets it load files from this server alone."""
 
 from __future__ import annotations
 
@@ -47,7 +47,10 @@ class Pages(NamedTuple):
 def html_response(
     pages: Pages, template: str, values: Mapping[str, Any], status: int = 200, ancestors: str = "'none'", audits: bool = False
 ) -> Response:
-    """Return a page. `ancestors`: which pages may show it in a frame. `audits`: it checks matches, with a worker if Pyodide is here."""
+    """Return a page.
+
+    `ancestors`: the pages that may show it in a frame. `audits`: the page checks matches; it may start a worker if Pyodide is installed.
+    """
     return page_response(pages, rendered(pages, template, values, audits), status, ancestors, audits)
 
 
@@ -74,7 +77,7 @@ def _pyodide(pages: Pages, audits: bool) -> str:
 
 
 def game_in_brief(game: Game) -> dict[str, Any]:
-    """Return a game as every page names it."""
+    """Return the id, the title and the short name of a game."""
     return {"id": game.id, "title": game.title, "short": picture(game.folder).word(game.id)}
 
 
@@ -84,9 +87,9 @@ def seat_name(game: Game, seat: str) -> str:
 
 
 def page(pages: Pages, view: Callable[..., Response]) -> Callable[..., Response]:
-    """Return a view of Flask for a page. It finds the caller, and a failure is a page with its sentence.
+    """Return a Flask view for a page. The view identifies the caller, and answers an error with a page.
 
-    A browser sends no key when its reader follows a link, so a page is a spectator's unless a script has asked for it.
+    A browser sends no key when its reader follows a link. Such a page shows what a spectator sees. Scripts can send a key.
     """
 
     def answer(**ids: str) -> Response:
@@ -98,7 +101,7 @@ def page(pages: Pages, view: Callable[..., Response]) -> Callable[..., Response]
             caller = pages.service.keys.caller(key, "optional", address_of(request.environ), "read")
             info.player = caller.id
             return view(pages, caller, **ids)
-        except Exception as error:  # noqa: BLE001 - no error is swallowed: the page names it, and the log has it
+        except Exception as error:  # noqa: BLE001 - no error is swallowed: the page shows it, and it is logged
             problem = problem_of(error, info.id)
         info.code = problem.code
         return _failure(pages, problem)

@@ -1,4 +1,4 @@
-"""The lobby: matches to watch and to join, and everything that is needed to begin one."""
+"""The lobby: matches to watch and to join, and the form that begins one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MINUTE, HOUR, DAY = 60, 3600, 86_400
 
 
 def lobby(pages: Pages, caller: Caller) -> Response:
-    """Return the lobby, or with `part=list` its list alone, which scripts put into the page."""
+    """Return the lobby, or only its list of matches with `part=list`. Scripts put that into the page."""
     service, query = pages.service, parse_query(LobbyQuery(), request.environ)
     listed = _listed(pages, caller, query)
     if query["part"] == "list":
@@ -48,7 +48,7 @@ def lobby(pages: Pages, caller: Caller) -> Response:
 
 
 def _listed(pages: Pages, caller: Caller, query: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a page of matches as the template wants it."""
+    """Return a page of matches as the template expects it. Raise Problem `no_key` for the caller's own matches without a key."""
     service = pages.service
     filters = {name: query[name] for name in ("status", "game") if query[name]}
     if query["mine"]:
@@ -104,7 +104,7 @@ def _match(pages: Pages, standing: Mapping[str, Any], caller: Caller, name: Any)
 
 
 def _thumb(pages: Pages, standing: Mapping[str, Any]) -> str | None:
-    """Return the address of a small picture: the board, or the cover of the game while there is nothing on it."""
+    """Return the address of a small picture: the board, or the cover of the game while the match is open."""
     if standing["status"] == "open":
         return cover(pages, standing["game"])
     return f"/v1/matches/{standing['id']}/state.svg?shape=board&at={standing['version']}"
@@ -117,7 +117,7 @@ def cover(pages: Pages, game: str) -> str | None:
 
 
 def occupant(who: Mapping[str, Any], name: Any, seat: str) -> str:
-    """Return who has a seat, in words."""
+    """Return the name of the player in a seat, or the level of the AI, or that the seat is open."""
     if "player" in who:
         return str(name(who["player"]) or "somebody who has left")
     return f"AI, {who['ai']}" if "ai" in who else f"{seat} is open"
@@ -132,7 +132,7 @@ def _clock(clock: Mapping[str, Any]) -> str:
 
 
 def span(seconds: float) -> str:
-    """Return a length of time in words."""
+    """Return a duration in words."""
     if seconds < 2 * MINUTE:
         return f"{int(seconds)} seconds"
     if seconds < 2 * HOUR:
@@ -141,7 +141,7 @@ def span(seconds: float) -> str:
 
 
 def ago(seconds: float) -> str:
-    """Return how long ago something was."""
+    """Return how long ago something happened, in words."""
     return "just now" if seconds < MINUTE else f"{span(seconds)} ago"
 
 
@@ -160,7 +160,7 @@ def _filters(service: Service, query: Mapping[str, Any]) -> list[dict[str, Any]]
 
 
 def _game(game: Game, pages: Pages) -> dict[str, Any]:
-    """Return a game as the form for a new match wants it."""
+    """Return a game as the form for a new match expects it."""
     seats, most = game.seats.ids, game.seats.most
     least, shown = game.seats.least, f"{game.seats.least} to {most} seats" if game.seats.least < most else f"{most} seats"
     usual = ["me", "ai:greedy", *[""] * (len(seats) - 2)]
@@ -176,7 +176,7 @@ def _game(game: Game, pages: Pages) -> dict[str, Any]:
 
 
 def option_of(name: str, schema: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return an option as a field of a form, or None if it has no simple form, such as a whole map."""
+    """Return the form field for an option, or None if no simple field fits, as for a whole map."""
     kinds = [schema, *schema.get("anyOf", ())]
     about = schema.get("description", "")
     shared = {"name": name, "label": name.replace("_", " ").capitalize(), "about": about, "default": schema.get("default")}

@@ -1,6 +1,6 @@
-"""The page of a match, and the board for the frames of other pages. Both show what a spectator sees; scripts go on from there.
+"""The page of a match, and its board for an iframe in another site. Both show what a spectator sees; scripts then fetch the rest.
 
-A browser sends no key when its reader follows a link, so nothing that only a player may see is ever in a page's HTML.
+A browser sends no key when its reader follows a link. So the HTML of a page never holds what only a player may see.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from web.look import SHARED, all_definitions, look
 from web.page import sheet_svg
 from web.picture import PAGE, draw
 
-EXTRAS = ("analysing.js", "auditing.js", "pictures.js")  # what the page shows too if it is there
+EXTRAS = ("analysing.js", "auditing.js", "pictures.js")  # optional scripts: the page loads those that exist
 
 
 def match_page(pages: Pages, caller: Caller, match: str) -> Response:
-    """Return the page of a match, at a version and through the eyes that its address names, if a spectator may use them."""
+    """Return the page of a match. The address may name a version and a viewer; a viewer that the caller may not use becomes a spectator."""
     service, query = pages.service, parse_query(MatchPageQuery(), request.environ)
     newest = recall.position(service.platform, match)
     seen = sight.seen(service.platform, newest, caller)
@@ -91,7 +91,7 @@ def _match_html(pages: Pages, seen: Position, position: Position, viewer: str, a
 
 
 def match_words(pages: Pages, caller: Caller, match: str) -> Response:
-    """Return the words for everything that a picture of a match shows to the caller now, so that choices can be told in sentences."""
+    """Return the names of everything in the caller's picture of a match. Scripts describe choices with them."""
     query = parse_query(WordsQuery(), request.environ)
     newest = recall.position(pages.service.platform, match)
     viewer = sight.viewer_of(newest, caller, query.get("viewer"))
@@ -105,7 +105,7 @@ def match_words(pages: Pages, caller: Caller, match: str) -> Response:
 
 
 def embed_page(pages: Pages, caller: Caller, match: str) -> Response:
-    """Return the board of a match alone, for a frame in another page."""
+    """Return the board of a match alone, for an iframe in another site."""
     service = pages.service
     newest = recall.position(service.platform, match)
     position = sight.seen(service.platform, newest, caller)
@@ -134,7 +134,7 @@ def _embed_html(pages: Pages, position: Position) -> bytes:
 
 
 def _viewer(newest: Position, caller: Caller, asked: str | None) -> str:
-    """Return the viewer whose eyes an address names, or a spectator if the caller may not use them."""
+    """Return the viewer that an address names, or SPECTATOR if the caller may not use it."""
     try:
         return sight.viewer_of(newest, caller, asked)
     except Problem:
@@ -142,7 +142,7 @@ def _viewer(newest: Position, caller: Caller, asked: str | None) -> str:
 
 
 def _words(game: Game, view: Any) -> dict[str, Any]:
-    """Return words by id, `names`, and the options of cards in words, `options`, by the id of the card and their number."""
+    """Return `names`, the words for each id, and `options`, the text of each option of a card by the card's id and the option's number."""
     scene, looks = game.scene(view), picture(game.folder)
     names = {**SHARED.words, **looks.words, **{seat: seat_name(game, seat) for seat in game.seats.ids}}
     names |= {piece.id: piece.name for piece in scene.pieces} | {place.id: place.name for place in scene.places}

@@ -1,4 +1,4 @@
-"""oEmbed (oembed.com): what a site needs to show the board of a match, from the address of its page."""
+"""oEmbed (oembed.com): a site sends the address of a match's page, and gets an iframe that shows the board."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from service.http.schemas import EmbedQuery
 from service.pages.html import Pages
 
 _PATH = re.compile(rf"/(?:m|embed)/(?P<match>{patterns.MATCH})")
-WIDTH, HEIGHT = 640, 720  # of the frame, unless the caller has less room
+WIDTH, HEIGHT = 640, 720  # of the iframe, unless the caller has less room
 
 
 def oembed(pages: Pages, caller: Caller) -> Response:
-    """Return how to show the match whose page has an address on this server."""
+    """Return the iframe for the match whose page has the address `url`. Raise Problem `no_such_path` for any other address."""
     query = parse_query(EmbedQuery(), request.environ)
     asked, here = urlsplit(query["url"]), urlsplit(request.host_url)
     found = _PATH.fullmatch(asked.path)

@@ -1,4 +1,4 @@
-"""Python in the tab: Pyodide, where the operator has fetched it, and the rules of the games, which it carries out (docs/decisions/0069)."""
+"""Python in the reader's tab: Pyodide, if the operator has fetched it, runs the rules of the games there (docs/decisions/0069)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ VERSION = "314.0.7"
 LIST = "package.json"
 WASM = "pyodide.asm.wasm"
 NAMES = ("pyodide.mjs", "pyodide.asm.mjs", WASM, "python_stdlib.zip", "pyodide-lock.json")
-COMPRESSED = f"{WASM}.gz"  # beside it, because it is too large to be compressed for each reader
+COMPRESSED = f"{WASM}.gz"  # compressed in advance, because it is too large to be compressed for each reader
 WORKER = "deciding.js"
 RULES = "rules.zip"
 
@@ -34,7 +34,7 @@ KINDS = {
 }
 FOREVER = "public, max-age=31536000, immutable"
 NOTHING = "default-src 'none'; sandbox"
-POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'"  # of the worker, and of nothing else
+POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'"  # of the worker alone
 
 _RULES = ("*.py", "RULES.md", "data.json", "picture.json")
 _CORE = (
@@ -44,7 +44,7 @@ _CORE = (
 
 
 class Pyodide:
-    """Every file that the worker loads, by its name. All have one mark in their addresses."""
+    """The files that the worker loads, by name. They share one mark in their addresses, a digest of their contents."""
 
     def __init__(self, fetched: Path) -> None:
         worker = Path(next(iter(web.__path__))) / "worker" / WORKER
@@ -54,7 +54,7 @@ class Pyodide:
         self.folder = f"/pyodide/{self.mark}"
 
     def response(self, mark: str, name: str) -> Response:
-        """Return a file. An older mark gets the present file, which no cache keeps. Aborts with 404."""
+        """Return a file. The address with an older mark gets the present file, and caches must not keep that. Abort with 404."""
         if name not in self._made and name not in NAMES:
             abort(404)
         zipped = name == WASM and takes(request.headers.get("Accept-Encoding"), "gzip")
@@ -73,12 +73,12 @@ class Pyodide:
     def _content(self, name: str) -> bytes:
         try:
             return self._made[name] if name in self._made else (self._fetched / name).read_bytes()
-        except OSError:  # somebody has removed the folder since the start
+        except OSError:  # the folder was removed after the start
             abort(404)
 
 
 def at_hand(folder: Path) -> Pyodide | None:
-    """Return Pyodide if the folder has all of it, in the version that this release is made for."""
+    """Return Pyodide if the folder has every file of version VERSION, or None."""
     try:
         version = json.loads((folder / LIST).read_text(encoding="utf-8"))["version"]
     except (OSError, ValueError, KeyError, TypeError):
@@ -88,7 +88,7 @@ def at_hand(folder: Path) -> Pyodide | None:
 
 
 def rules_archive() -> bytes:
-    """Return a zip of the rules and of what decides by them, as they are installed here. The same files give the same bytes."""
+    """Return a zip of the installed rules and of the code that runs them. The same files give the same bytes."""
     buffer = BytesIO()
     with ZipFile(buffer, "w", ZIP_DEFLATED) as archive:
         for name, path in sorted(_modules()):
@@ -97,7 +97,7 @@ def rules_archive() -> bytes:
 
 
 def _modules() -> Iterator[tuple[str, Path]]:
-    """Yield every file of the zip: its name and where it lies. The content hash of the rules is over files that are all among them."""
+    """Yield the name and the path of each file of the zip. All files that the content hash of the rules covers are among them."""
     for package in (games, table):
         folder = Path(next(iter(package.__path__)))
         for pattern in _RULES:

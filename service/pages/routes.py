@@ -1,4 +1,4 @@
-"""The pages for people: the lobby, a match, a game, the check of a file, and a board for the frames of other pages."""
+"""The addresses of the pages for people."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ VIEWS: dict[str, Callable[..., Response]] = {
 
 
 def mount(app: Flask, service: Service) -> None:
-    """Give Flask the pages and their files."""
+    """Add the pages and their files to the Flask application."""
     pages = Pages(service, static.Files(service.games), pyodide.at_hand(service.settings.pyodide))
     static.mount(app, "/static", pages.files)
-    # Browsers ask for it where no page names an icon, such as beside JSON in a tab.
+    # A browser requests it for a tab without a page, such as one that shows JSON.
     app.add_url_rule("/favicon.ico", "files/static", defaults={"mark": "", "name": static.ICON})
     if pages.pyodide is not None:
         static.mount(app, "/pyodide", pages.pyodide)

@@ -1,1 +1,1 @@
-"""What starts, watches and stops the processes of `./run serve`."""
+"""Start, watch and stop the processes of `./run serve`."""

@@ -1,8 +1,8 @@
-"""Forking: a process that has imported everything once starts others as copies of itself, in a hundredth of a second.
+"""Forking: a process imports everything once, and starts others as copies of itself in a hundredth of a second.
 
-A fork does what `python -m MODULE ARGUMENT...` does, but finds the modules in memory, and shares that memory with its parent. The parent
-must be fit for that: one thread, no connection, nothing that belongs to it alone. macOS is not fit, whatever the parent does: its own
-libraries start threads. There, and where other modules are wanted, processes are started anew.
+A fork does what `python -m MODULE ARGUMENT...` does, but finds the modules in memory and shares that memory with its parent. The parent
+must have one thread, no connection, and nothing else that two processes cannot share. On macOS that is impossible, because the system's
+own libraries start threads. There, and for workers with compiled modules, a new interpreter is started instead.
 """
 
 from __future__ import annotations
@@ -33,41 +33,41 @@ _BEATS = struct.Struct("=Q")
 
 
 class Forked:
-    """A process that this one has forked, with those methods of `subprocess.Popen` that supervision needs."""
+    """A forked process, with the methods of `subprocess.Popen` that supervision needs."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
         self.returncode: int | None = None
 
     def poll(self) -> int | None:
-        """Return the status with which it ended, negative for a signal; None while it runs."""
+        """Return the exit status, negative for a signal, or None while the process runs."""
         if self.returncode is None:
             try:
                 pid, status = os.waitpid(self.pid, os.WNOHANG)
-            except ChildProcessError:  # somebody else has waited for it
+            except ChildProcessError:  # another thread has already waited for it
                 pid, status = self.pid, 0
             if pid:
                 self.returncode = os.waitstatus_to_exitcode(status)
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
-        """Return the status with which it ends. Raises subprocess.TimeoutExpired."""
+        """Wait for the end, and return the exit status. Raise subprocess.TimeoutExpired."""
         return waited(self.poll, timeout)
 
 
 class Heart:
-    """How often a forked process has shown that it goes on, in memory that it shares with its parent. It does so once a second."""
+    """The heartbeat of a forked process: a counter in memory that it shares with its parent. It counts up once a second."""
 
     def __init__(self) -> None:
         self._shared = mmap.mmap(-1, _BEATS.size)
 
     @property
     def beats(self) -> int:
-        """The number of beats since it began."""
+        """The number of beats since the process began."""
         return int(_BEATS.unpack_from(self._shared)[0])
 
     def start(self) -> None:
-        """Beat, in a thread. It stands still when the interpreter does: when the process hangs in code that lets no other thread run."""
+        """Beat in a thread. The beat stops when the process hangs in code that lets no other thread run."""
         _BEATS.pack_into(self._shared, 0, 0)
         threading.Thread(target=self._run, name="heart", daemon=True).start()
 
@@ -78,7 +78,7 @@ class Heart:
 
 
 class Errand:
-    """Something that is done once beside this process: by a fork of it, again if that is killed, or by a thread where nothing is forked."""
+    """A task that is done once in the background: in a fork, which is repeated if it fails, or in a thread where forking is impossible."""
 
     def __init__(self, act: Callable[[], object]) -> None:
         self._act = act
@@ -87,7 +87,7 @@ class Errand:
         self.is_done()
 
     def is_done(self) -> bool:
-        """Return True if it is done. Begin it again if it has failed, at most once a second."""
+        """Return True if the task is done. Begin it again if it has failed, at most once a second."""
         if isinstance(self._doing, threading.Thread):
             return not self._doing.is_alive()
         status = None if self._doing is None else self._doing.poll()
@@ -103,7 +103,7 @@ class Errand:
 
 
 def waited(poll: Callable[[], int | None], timeout: float | None) -> int:
-    """Return what `poll` returns as soon as that is not None. Raises subprocess.TimeoutExpired."""
+    """Call `poll` until it returns a status, and return that. Raise subprocess.TimeoutExpired."""
     deadline = None if timeout is None else time.monotonic() + timeout
     pause = 0.0005
     while (status := poll()) is None:
@@ -116,7 +116,7 @@ def waited(poll: Callable[[], int | None], timeout: float | None) -> int:
 
 
 def prepare(modules: Iterable[str]) -> None:
-    """Import what forks will need, and leave it out of every collection of garbage, so that the memory stays shared."""
+    """Import what forks will need. Exempt it from garbage collection, so that the memory stays shared."""
     gc.disable()
     for module in modules:
         importlib.import_module(module)
@@ -133,9 +133,9 @@ def fork_module(
     folder: Path,
     heart: Heart | None = None,
 ) -> Forked:
-    """Fork a process that calls the `main` of a module with arguments.
+    """Fork a process that calls the `main` of a module with arguments. Raise OSError.
 
-    `output`, called there, returns the open files for what it prints and for its errors. Raises OSError.
+    The new process calls `output` for the open files of its standard output and standard error.
     """
 
     def run() -> None:
@@ -153,7 +153,7 @@ def fork_module(
 
 
 def fork(act: Callable[[], object]) -> Forked:
-    """Fork a process that calls a function, in a session of its own. It ends then, or with this process. Raises OSError."""
+    """Fork a process that calls a function in a session of its own. It ends after that, or with this process. Raise OSError."""
     parent = os.getpid()
     _flush()
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())  # a handler of this process must not run in the new one
@@ -167,7 +167,7 @@ def fork(act: Callable[[], object]) -> Forked:
 
 
 def _end_after(parent: int, blocked: set[signal.Signals | int], act: Callable[[], object]) -> None:
-    """Call a function in a process that was just forked, and end it as Python ends."""
+    """Call a function in a process that was just forked. Then end the process as Python does, with the same exit status."""
     status = 1
     try:
         end_with(parent)
@@ -181,7 +181,7 @@ def _end_after(parent: int, blocked: set[signal.Signals | int], act: Callable[[]
         status = reason.code if isinstance(reason.code, int) else int(reason.code is not None)
         if isinstance(reason.code, str):
             sys.stderr.write(f"{reason.code}\n")
-    except BaseException:  # noqa: BLE001 - it is printed, as Python prints it
+    except BaseException:  # noqa: BLE001 - printed as Python prints it
         traceback.print_exc()
     finally:
         with contextlib.suppress(BaseException):
@@ -191,14 +191,14 @@ def _end_after(parent: int, blocked: set[signal.Signals | int], act: Callable[[]
 
 
 def _flush() -> None:
-    """Write out what is printed. It may be on a full disk, or nowhere."""
+    """Flush the output. Ignore a full disk and a closed stream."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError, AttributeError):
             stream.flush()
 
 
 def _forget_signals() -> None:
-    """Handle signals as a process does that has just begun."""
+    """Restore the default handling of every signal that the parent handles."""
     signal.set_wakeup_fd(-1)
     for number in signal.valid_signals():
         if callable(signal.getsignal(number)):
@@ -206,7 +206,7 @@ def _forget_signals() -> None:
 
 
 def _redirect(out: int, err: int) -> None:
-    """Read nothing, print to these files, and close all others that the parent had open."""
+    """Send the output to these files, read nothing, and close every other file that the parent had open."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for place, file in enumerate((nothing, os.dup(out), os.dup(err))):
         os.dup2(file, place)
@@ -215,7 +215,7 @@ def _redirect(out: int, err: int) -> None:
 
 
 def _rename(title: str) -> None:
-    """Let `ps` show what this process does, as far as there is room for it in place of what its parent was started with."""
+    """Set the title that `ps` shows. It replaces the parent's command line in memory, and is cut to its length."""
     with contextlib.suppress(OSError, ValueError):
         fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
         begin, end = int(fields[45]), int(fields[46])

@@ -1,7 +1,6 @@
 """`./run serve`: the whole service on one machine. It starts the store, the web and the workers, and restarts those that die.
 
-It imports everything once, and the web and the workers are forks of it. So it must stay fit to be forked: it has one thread, and no
-connection when it forks.
+It imports everything once; the web and the workers are forks of it. So it has one thread, and no connection when it forks.
 """
 
 from __future__ import annotations
@@ -46,23 +45,23 @@ from service.supervisor.web import BACKLOG
 
 GRACE = 2.0  # seconds for the web and the workers to end
 LAST_GRACE = 0.9  # seconds for the store and the queue, after them
-TICKS = (0.1, 1.0)  # seconds between two looks, the least and the most, unless a child ends before
+TICKS = (0.1, 1.0)  # the least and the most seconds between two looks, unless a signal comes earlier
 POLL = 0.05
 RESERVE = 16_000_000  # bytes of the store's disk that stay free
-FASTEST = 1e9  # bytes a second that a disk takes at most
+FASTEST = 1e9  # bytes a second that the fastest disk writes
 WEB, WORKER, JOURNAL = "service.supervisor.web", "workers.run", "workers.journal"
 
 
 class Unable(Exception):
-    """Why the service cannot run, in a sentence for the user."""
+    """The service cannot run. The message is a sentence for the user."""
 
 
 @dataclass
 class Disk:
-    """The disk of the embedded store. While it is full or can only be read, the store refuses writes and answers reads from memory.
+    """The disk of the embedded store. While it is full or read-only, the store refuses writes and answers reads from memory.
 
-    The store ends if a write fails nevertheless. While it cannot start again, a stand-in answers reads. Other processes find either
-    by `link`, which leads to its socket; without a link there is no stand-in.
+    The store ends if a write fails nevertheless. While it cannot start again, a stand-in answers reads. Other processes find the socket of
+    either by `link`. Without a link there is no stand-in.
     """
 
     data: Path
@@ -79,7 +78,7 @@ class Disk:
     erasing: Errand | None = None
 
     def look(self) -> None:
-        """Let the store accept writes, or refuse them, by the room on its disk. A store that does not answer is asked again later."""
+        """Make the store accept or refuse writes, by the free space on its disk. If the store does not answer, try again later."""
         self.room = room_of(self.data / embedded.STORE)
         writable = self.room > 0 and not self.failed
         if writable != self.writable:
@@ -92,25 +91,25 @@ class Disk:
         if self.preparing is not None and self.preparing.is_done():
             self.preparing = None
         if not self.applied and time.monotonic() >= self.due:
-            with contextlib.suppress(OSError):  # a store that has never started has no keeper
+            with contextlib.suppress(OSError):  # the store has never started
                 self.applied = embedded.permit_writes(self.data, embedded.STORE, writable)
             self.due = time.monotonic() + 0.5
 
     @property
     def pause(self) -> float:
-        """Seconds until the next look: until then nobody can fill the disk."""
+        """Seconds until the next look. The fastest disk takes longer than that to fill up."""
         return self.room / FASTEST if self.applied else 0.0
 
     def look_closely(self) -> None:
-        """Notice each second what takes longer to find out: a disk that has failed, that can be written again, or that is another one."""
+        """Make the slower checks: whether the disk has failed, can be written again, or was replaced by another one."""
         self.failed = stand_in.has_failed(self.data / embedded.STORE)
-        if self.store is not None and self._place() not in (None, self.place):  # it was taken away, and another one was mounted
+        if self.store is not None and self._place() not in (None, self.place):  # another disk was mounted in its place
             self.store.kill()
         if self.substitute is not None and stand_in.can_write(self.data / embedded.STORE):
             self.substitute.terminate()
 
     def begin(self, fsync: str, environment: dict[str, str]) -> Process | None:
-        """Start the store, or a stand-in if the disk cannot be written. After the store has failed, first mend its files."""
+        """Start the store, or a stand-in if the disk cannot be written. If the store has failed, first start the repair of its files."""
         self.substitute, self.place = None, self._place()
         if self.link is None or stand_in.can_write(self.data / embedded.STORE):
             self._lead_to(embedded.socket_of((self.data / embedded.STORE).resolve()))
@@ -125,7 +124,7 @@ class Disk:
         return self.substitute
 
     def erase(self) -> None:
-        """Begin to erase what is due, unless the disk is full or a stand-in has the place of the store."""
+        """Begin to erase what is due, unless the disk is full or a stand-in has replaced the store."""
         if self.erasing is not None and self.erasing.is_done():
             self.erasing = None
         if self.erasing is None and self.writable and self.substitute is None and erasing.is_due(self.data):
@@ -136,7 +135,7 @@ class Disk:
         return f"unix://{self.link}" if self.link else embedded.url_of(self.data, embedded.STORE)
 
     def close(self) -> None:
-        """Remove what the stand-in and the link have left."""
+        """Remove the link and the files of the stand-in."""
         if self.link is not None:
             shutil.rmtree(self.link.with_suffix(""), ignore_errors=True)
             self.link.unlink(missing_ok=True)
@@ -145,7 +144,7 @@ class Disk:
         self.preparing = Errand(act)
 
     def _place(self) -> tuple[int, int] | None:
-        """Return the device and the number of the store's folder, or None if it is away."""
+        """Return the device and the inode of the store's folder, or None if the folder is missing."""
         with contextlib.suppress(OSError):
             found = (self.data / embedded.STORE).stat()
             return found.st_dev, found.st_ino
@@ -160,14 +159,14 @@ class Disk:
 
 
 class Said:
-    """What `serve` has said about the losses of the store. They are said at each start, and when there are others."""
+    """The losses of the store that `serve` has printed. It prints them at each start, and whenever they change."""
 
     def __init__(self, data: Path) -> None:
         self._data = data
         self._known = losses.Losses()
 
     def look(self) -> None:
-        """Say what is lost if that has changed."""
+        """Print the losses if they have changed."""
         found = losses.read(self._data)
         if found != self._known:
             self._known = found
@@ -175,9 +174,9 @@ class Said:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Serve until a signal says stop. Return the exit status."""
-    if os.environ.pop("PROMETHEUS_MULTIPROC_DIR", None):  # its files are mapped into memory, and a full disk kills those that write to them
-        os.execv(sys.executable, sys.orig_argv)  # what is imported has found it already
+    """Serve until a signal stops it. Return the exit status."""
+    if os.environ.pop("PROMETHEUS_MULTIPROC_DIR", None):  # its files are mapped into memory: a full disk kills whoever writes to them
+        os.execv(sys.executable, sys.orig_argv)  # start anew: an imported module has already read the variable
     options = parsed(arguments)
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -191,7 +190,7 @@ def main(arguments: list[str] | None = None) -> int:
         say(str(reason))
         return 1
     finally:
-        end(children, GRACE)  # first those that use the store
+        end(children, GRACE)  # first the users of the store
         end(servers, LAST_GRACE)
         closed.close()
     print("Stopped; the data is safe in", options.data)
@@ -204,8 +203,8 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
     parser.add_argument("--port", type=int, default=8000, help="port to listen on (8000); 0 takes a free one")
     parser.add_argument("--web", type=int, default=2, help="processes that answer HTTP (2)")
-    parser.add_argument("--workers", type=int, default=2, help="processes that do all quick kinds of work; one more never thinks (2)")
-    parser.add_argument("--search", type=int, default=1, help="processes that do nothing but search for the AI levels that do (1)")
+    parser.add_argument("--workers", type=int, default=2, help="processes for quick work; one more is for the system's steps (2)")
+    parser.add_argument("--search", type=int, default=1, help="processes for the AI levels that search (1)")
     parser.add_argument(
         "--queues",
         type=queue_list,
@@ -224,9 +223,9 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def queues_of(workers: int, searching: int = 1) -> list[tuple[str, ...]]:
-    """Return the queues of each worker; none without `workers`.
+    """Return the queues of each worker. Without `workers` there are none.
 
-    One is for the system's steps, so that thinking never delays them, `workers` for all that is quick, and `searching` for what is slow.
+    One worker is for the system's steps, so that no AI delays them. `workers` are for every quick kind of work, `searching` for slow work.
     """
     return [(ADVANCE, DEADLINE), *[QUICK] * workers, *[SLOW] * searching] if workers else []
 
@@ -234,7 +233,7 @@ def queues_of(workers: int, searching: int = 1) -> list[tuple[str, ...]]:
 def run(
     options: argparse.Namespace, servers: list[Child], children: list[Child], stop: threading.Event, closed: contextlib.ExitStack
 ) -> None:
-    """Start everything in order, print its address, and keep it running until `stop`. `closed`: what is to be closed at the end."""
+    """Start everything in order, print the address, and keep it running until `stop`. The caller closes `closed` at the end."""
     lock(options.data, stop)
     platform = platform_settings()._replace(data=options.data)
     if platform.store_url:
@@ -296,7 +295,7 @@ def run(
 
 
 def room_of(folder: Path) -> int:
-    """Return how many bytes the store may still write to the disk of a folder. Some stay free, because the store ends if a write fails."""
+    """Return how many bytes the store may still write to the disk of a folder. It keeps a reserve: the store ends if a write fails."""
     try:
         disk = os.statvfs(folder)
     except OSError:
@@ -305,7 +304,7 @@ def room_of(folder: Path) -> int:
 
 
 def link_of(data: Path) -> Path | None:
-    """Return the path of the link to the store's socket, which is on another disk than the store; None if there is no place for it."""
+    """Return the path of the link to the store's socket. It is on another disk than the store; without one, return None."""
     folder = stand_in.private_folder()
     if folder is None or folder.stat().st_dev == data.stat().st_dev:
         return None
@@ -313,12 +312,12 @@ def link_of(data: Path) -> Path | None:
 
 
 def begin_queue(data: Path) -> subprocess.Popen[bytes] | None:
-    """Start the queue, which needs no disk."""
+    """Start the queue. It needs no disk. Return None if it runs and belongs to another process."""
     return embedded.launch(data, embedded.QUEUE, "off", patience=GRACE / 4).process
 
 
 def lock(folder: Path, stop: threading.Event) -> None:
-    """Lock the data folder for this process. Raise Unable if another one has it."""
+    """Lock the data folder for this process. Raise Unable if another process has it, or if it cannot be written."""
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         file = os.open(folder / "serve.lock", os.O_RDWR | os.O_CREAT, 0o600)
@@ -331,9 +330,9 @@ def lock(folder: Path, stop: threading.Event) -> None:
         if runs or time.monotonic() > deadline:
             process = f" (process {owner})" if runs else ""
             raise Unable(f"The data folder {folder} is in use by another `serve`{process}; stop that one, or choose another with --data.")
-        if stop.wait(0.1):  # the processes of a killed `serve` are still ending
+        if stop.wait(0.1):  # the children of a killed `serve` may still be ending
             raise Unable("Stopped before it began.")
-    with contextlib.suppress(OSError):  # on a full disk the lock alone must do
+    with contextlib.suppress(OSError):  # the disk is full; the lock alone has to do
         os.truncate(file, 0)
         os.pwrite(file, str(os.getpid()).encode(), 0)
 
@@ -348,21 +347,21 @@ def try_lock(file: int) -> bool:
 
 
 def free_port(host: str, port: int) -> int:
-    """Return the port to listen on. It was free a moment ago. Raise Unable if it is not."""
+    """Return a port to listen on that was free a moment ago. Raise Unable if `port` is taken."""
     with bound(host, port) as probe:
         return int(probe.getsockname()[1])
 
 
 def reserved(host: str, port: int) -> socket.socket:
-    """Return a socket that keeps a port for the web processes, which share it. It does not listen. Raise Unable.
+    """Return a socket that reserves a port for the web processes to share. It does not listen. Raise Unable if the port is taken.
 
-    The port is theirs alone while they start, and while all of them have ended.
+    No other program can take the port while the web processes start, or after all of them have ended.
     """
     return bound(host, port, socket.SO_REUSEPORT)
 
 
 def bound(host: str, port: int, *options: int) -> socket.socket:
-    """Return a socket with these options that is bound to a port, 0 for any, and does not listen. Raise Unable if the port is taken."""
+    """Return a socket that is bound to a port (0: any) and does not listen. Raise Unable if the port is taken."""
     found = socket.socket(family_of(host), socket.SOCK_STREAM)
     for option in (socket.SO_REUSEADDR, *options):
         found.setsockopt(socket.SOL_SOCKET, option, 1)
@@ -380,9 +379,9 @@ def family_of(host: str) -> socket.AddressFamily:
 
 
 def child_environment(options: argparse.Namespace) -> dict[str, str]:
-    """Return the environment of every child: that of this process, the place of the code and of the metrics, and the admin key."""
+    """Return the environment of every child: that of this process, the folders of the code and of the metrics, and the admin key."""
     fixed = {"WARLEDGER_DATA": str(options.data), "PYTHONPATH": str(ROOT), "PYTHONSAFEPATH": "1", "PYTHONUNBUFFERED": "1"}
-    metrics = options.data / "metrics"  # shared by the processes, so that /metrics can sum them up
+    metrics = options.data / "metrics"  # every process writes here, and /metrics adds them up
     shutil.rmtree(metrics, ignore_errors=True)
     with contextlib.suppress(OSError):
         metrics.mkdir()
@@ -393,7 +392,7 @@ def child_environment(options: argparse.Namespace) -> dict[str, str]:
 
 
 def web_children(host: str, port: int, number: int, environment: dict[str, str], logs: Path | None) -> list[Child]:
-    """Return the web processes. On Linux each listens by itself, and the kernel spreads connections; elsewhere one file listens."""
+    """Return the web processes. On Linux each listens by itself, and the kernel spreads connections. Elsewhere they share a socket."""
     if FORKS:
         return [child("web", WEB, ("--host", host, "--port", str(port)), environment, logs) for _ in range(number)]
     listening = socket.create_server((host, port), family=family_of(host), backlog=BACKLOG)
@@ -403,7 +402,7 @@ def web_children(host: str, port: int, number: int, environment: dict[str, str],
 
 
 def worker_children(queues: list[tuple[str, ...]], environment: dict[str, str], logs: Path | None) -> list[Child]:
-    """Return a worker for each list of queues. With compiled modules, which this process does not have, they are started anew."""
+    """Return a worker for each list of queues. Workers with compiled modules are no forks: this process has the modules uncompiled."""
     forks = FORKS and not environment.get("WARLEDGER_COMPILED")
     environment = worker_environment(environment)
     return [
@@ -412,25 +411,25 @@ def worker_children(queues: list[tuple[str, ...]], environment: dict[str, str], 
 
 
 def worker_environment(environment: dict[str, str]) -> dict[str, str]:
-    """Return the environment of the workers: that of every child, with the modules that `./run compile` made first on Python's path."""
+    """Return the environment of the workers: that of every child, with the modules from `./run compile` first on Python's path."""
     compiled = environment.get("WARLEDGER_COMPILED")
     return {**environment, "PYTHONPATH": f"{compiled}{os.pathsep}{environment['PYTHONPATH']}"} if compiled else environment
 
 
 def admin_key(file: Path) -> str:
-    """Return the admin key of this data folder. The first start makes it, and only the owner of the folder can read it. Raise Unable."""
+    """Return the admin key of this data folder. The first start makes it. Only the owner of the folder can read it. Raise Unable."""
     if not file.exists():
         handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "w") as opened:
             opened.write(new_admin_key() + "\n")
     key = file.read_text().strip()
     if not ADMIN_KEY.fullmatch(key):
-        raise Unable(f"The key in {file} cannot be the admin key. {WRONG_ADMIN_KEY} Without the file, the next start makes a new one.")
+        raise Unable(f"The key in {file} cannot be the admin key. {WRONG_ADMIN_KEY} Delete the file, and the next start makes a new one.")
     return key
 
 
 def wait_for(webs: list[Child], url: str, guard: Guard, stop: threading.Event) -> None:
-    """Wait until the service is ready, and say what it waits for. Raise Unable if the web ends before it has answered once."""
+    """Wait until the service is ready, and print what it waits for. Raise Unable if a web process ends before it has answered once."""
     said = "Waiting for the web."
     processes = [web.process for web in webs]
     while not stop.is_set() and (missing := what_is_missing(url)):
@@ -453,7 +452,7 @@ def end_of(log: Path | None) -> str:
 
 
 def what_is_missing(url: str) -> str:
-    """Return what the service waits for, in the words of /readyz, or an empty text if it is ready."""
+    """Return what the service waits for, as /readyz reports it, or "" if it is ready."""
     try:
         with urllib.request.urlopen(f"{url}/readyz", timeout=2):
             return ""
@@ -466,7 +465,7 @@ def what_is_missing(url: str) -> str:
 
 
 def announce(folder: Path, url: str, key_given: bool) -> None:
-    """Print where everything is, and write the address to a file in the data folder for the other commands."""
+    """Print where everything is. Write the address to a file in the data folder for the other commands."""
     place = {"url": url, "pid": os.getpid()}
     draft = folder / "serve.json.new"
     try:
@@ -481,7 +480,7 @@ def announce(folder: Path, url: str, key_given: bool) -> None:
 
 
 def shown_host(host: str) -> str:
-    """Return the host in a form that a browser on this machine can open."""
+    """Return the host as a browser on this machine can open it."""
     return {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
 
 

@@ -1,4 +1,4 @@
-"""Supervision: the processes of `./run serve`, how they are started, restarted when they die, and ended."""
+"""Supervision: start the processes of `./run serve`, restart those that die, kill those that hang, and end them all."""
 
 from __future__ import annotations
 
@@ -23,18 +23,19 @@ from service.supervisor.forking import FORKS, Forked, Heart, fork_module
 ROOT = Path(__file__).resolve().parents[2]
 PROC = Path("/proc")
 STEADY = 10.0
-AGAIN = 1.0  # seconds from a failed look to the next
+AGAIN = 1.0  # seconds from a failed check to the next
 LOG_LIMIT = 16_000_000
-HANGS = 20  # seconds without a beat of its heart after which a process counts as hanging
+HANGS = 20  # seconds without a heartbeat after which a process counts as hanging
 
 Process = subprocess.Popen[bytes] | Forked
 
 
 @dataclass
 class Child:
-    """One process of the service: how to start it, and its state since then. `begin` returns None if another process owns the server.
+    """One process of the service: how to start it, and its state since then.
 
-    `heart`: the heart of a forked process; `silent`: for how many seconds it has had the same number of `beats`.
+    `begin` starts the process. It returns None if the server already runs and belongs to another process. `heart` is the heartbeat of a
+    forked process, `beats` its last count, and `silent` the seconds since the count changed.
     """
 
     name: str
@@ -50,13 +51,13 @@ class Child:
 
 
 def say(sentence: str) -> None:
-    """Print a sentence to stderr, or drop it if that is on a full disk."""
+    """Print a sentence to stderr. Drop it if the disk is full."""
     with contextlib.suppress(OSError):
         print(sentence, file=sys.stderr, flush=True)
 
 
 class Look:
-    """Something to check again and again, at most once in `every` seconds. A failure is logged when it is new, and ends nothing."""
+    """A check that is repeated, at most once in `every` seconds. A new failure is logged; no failure ends the supervisor."""
 
     def __init__(self, name: str, check: Callable[[], None], every: float = 0.0) -> None:
         self._name = name
@@ -66,11 +67,11 @@ class Look:
         self._failure = ""
 
     def left(self, now: float) -> float:
-        """Return the seconds until it is due, if it is not always."""
+        """Return the seconds until the next check, or infinity if the check is due at every look."""
         return self._due - now if self._due > now else float("inf")
 
     def take(self) -> None:
-        """Check it if that is due. After a failure it is due in a second. Raises nothing."""
+        """Make the check if it is due. After a failure it is due again in a second. This raises nothing."""
         now, failure = time.monotonic(), ""
         if now < self._due:
             return
@@ -87,7 +88,7 @@ class Look:
 
 
 class Bell:
-    """Wakes this process when a signal comes: when a child has ended, or when everything is to end."""
+    """Wake this process on a signal: a child has ended, or the service is to stop."""
 
     def __init__(self) -> None:
         self._ear, bell = os.pipe()
@@ -97,7 +98,7 @@ class Bell:
         signal.signal(signal.SIGCHLD, lambda *_: None)
 
     def wait(self, seconds: float) -> None:
-        """Wait for a signal, at most so many seconds."""
+        """Wait for a signal, at most for these seconds."""
         select.select([self._ear], [], [], seconds)
         with contextlib.suppress(BlockingIOError):
             while os.read(self._ear, 4096):
@@ -105,7 +106,7 @@ class Bell:
 
 
 class Guard:
-    """Looks after every child: restarts those that died, kills those that are stopped or hang. It also takes the looks `beside`."""
+    """Watch every child: restart those that died, kill those that are stopped or hang. `beside` are further checks."""
 
     def __init__(self, children: list[Child], beside: Iterable[Look] = ()) -> None:
         self._children = children
@@ -116,27 +117,27 @@ class Guard:
         self._stopped: set[int] = set()
 
     def look(self) -> None:
-        """Look at everything once. Raises nothing."""
+        """Make every check that is due. This raises nothing."""
         for look in self._looks:
             look.take()
 
     def pause(self) -> float:
-        """Return the seconds until something is to be looked at, or a child to be started."""
+        """Return the seconds until the next check or the next start of a child."""
         now = time.monotonic()
         starts = [child.due - now for child in self._children if child.process is None]
         return min([*starts, *[look.left(now) for look in self._looks]])
 
     def _kill_stopped(self) -> None:
-        """Kill what was stopped a second ago and still is. It would keep its port, its places or its files, and do nothing."""
+        """Kill a process that was stopped a second ago and still is. It would hold its port, its places and its files, and do nothing."""
         before = self._stopped
         self._stopped = set(stopped_processes([child.process.pid for child in self._children if child.process is not None]))
         for number in before & self._stopped:
             say(f"Process {number} is stopped; killing it.")
-            with contextlib.suppress(OSError):  # it has ended, or else it is still stopped in a second
+            with contextlib.suppress(OSError):  # it has ended; otherwise the next check finds it
                 os.kill(number, signal.SIGKILL)
 
     def _kill_hanging(self) -> None:
-        """Kill what has not shown for long that it goes on, by as many looks as seconds: this process may have been stopped itself."""
+        """Kill a process without a heartbeat in HANGS checks. It counts checks, not seconds: this process may have been stopped."""
         for child in self._children:
             if child.heart is None or child.process is None:
                 continue
@@ -149,19 +150,19 @@ class Guard:
 
 
 def stopped_processes(parents: Iterable[int]) -> Iterator[int]:
-    """Yield those of some processes, and of the processes that they have started, that are stopped, as by SIGSTOP. None without /proc."""
+    """Yield the ids of stopped processes (SIGSTOP) among `parents` and their children. Without /proc, yield none."""
     for parent in parents:
         for number in (parent, *_children_of(parent)):
             try:
                 state = (PROC / str(number) / "stat").read_bytes().rpartition(b")")[2].split()[0]
             except OSError:
-                continue  # the process has just ended, or may not be read
+                continue  # the process has just ended, or must not be read
             if state == b"T":
                 yield number
 
 
 def _children_of(parent: int) -> list[int]:
-    """Return the processes that the first thread of a process has started, as the server does that rewrites its files."""
+    """Return the processes that the main thread of a process has started. The store starts one to rewrite its files."""
     try:
         return [int(number) for number in (PROC / str(parent) / "task" / str(parent) / "children").read_bytes().split()]
     except OSError:
@@ -177,9 +178,9 @@ def child(
     forks: bool = FORKS,
     files: Sequence[int] = (),
 ) -> Child:
-    """Return a child that runs a module, with its output in a file of the folder `logs`, or on the terminal.
+    """Return a child that runs a module. Its output goes to a file in the folder `logs`, or to the terminal if that is None.
 
-    It is a fork of this process if it `forks`, and else started anew, with the open `files`.
+    If `forks`, the child is a fork of this process. Otherwise it is a new interpreter that inherits the open `files`.
     """
     log = None if logs is None else logs / f"{name}.log"
     if not forks:
@@ -189,20 +190,20 @@ def child(
 
 
 def output_of(log: Path | None) -> tuple[int, int]:
-    """Return the files for what a process prints and for its errors: a log, or those of this process."""
+    """Return the open files for standard output and standard error: those of the log, or of this process if `log` is None."""
     if log is None:
         return 1, 2
     try:
         file = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
-    except OSError:  # the disk is full; the process is worth more than its log
+    except OSError:  # the disk is full; the process matters more than its log
         file = os.open(os.devnull, os.O_WRONLY)
     return file, file
 
 
 def turn_over(log: Path | None) -> None:
-    """Copy a log that has grown large to `.1` and empty it. A process that writes to it continues at its end.
+    """Rotate a log that has grown beyond LOG_LIMIT: copy it to `.log.1` and empty it. Its process goes on to write to it.
 
-    On a full disk the log is emptied without a copy: room is worth more than old lines.
+    On a full disk, empty the log without a copy: space matters more than old lines.
     """
     if log is None or not log.exists() or log.stat().st_size <= LOG_LIMIT:
         return
@@ -215,9 +216,9 @@ def turn_over(log: Path | None) -> None:
 
 
 def begin_command(command: list[str], environment: dict[str, str], log: Path | None, files: Sequence[int] = ()) -> subprocess.Popen[bytes]:
-    """Start a process in a group of its own. Then Ctrl-C reaches only this process, and a group can be ended as a whole.
+    """Start a process in a group of its own. Ctrl-C then reaches this process alone, and a group can be ended as a whole.
 
-    `files`: the open files that it inherits.
+    `files`: the open files that the process inherits.
     """
     out, err = output_of(log)
     try:
@@ -238,7 +239,7 @@ def begin_command(command: list[str], environment: dict[str, str], log: Path | N
 
 
 def start(child: Child) -> None:
-    """Start the process. If that fails, it is due again after a while, as if it had died at once."""
+    """Start the process. If that fails, try again later, as if it had died at once."""
     child.began, child.silent = time.monotonic(), 0
     try:
         child.process = child.begin()
@@ -246,11 +247,11 @@ def start(child: Child) -> None:
         postpone(child, f"cannot start ({reason})")
         return
     if child.process is None:
-        child.due = child.began + 1.0  # another process owns the server, and may end
+        child.due = child.began + 1.0  # the server belongs to another process, which may end
 
 
 def look_after(child: Child) -> None:
-    """Restart a dead child: at once the first time, with growing delays while it keeps dying early."""
+    """Restart a dead child: at once the first time, then with growing delays while it keeps dying early."""
     if child.process is not None:
         status = child.process.poll()
         if status is None:
@@ -263,7 +264,7 @@ def look_after(child: Child) -> None:
 
 
 def postpone(child: Child, what: str) -> None:
-    """Set when a child is due to start again, and say so."""
+    """Set when a child is due to start again, and print it."""
     now = time.monotonic()
     child.deaths = 0 if now - child.began > STEADY else child.deaths + 1
     delay = min(5.0, 0.125 * 2**child.deaths) if child.deaths > 1 else 0.0
@@ -277,10 +278,10 @@ def ending(status: int) -> str:
 
 
 def end(children: list[Child], patience: float) -> None:
-    """End every process. Kill those that do not end in time."""
+    """End every process. Kill those that do not end within `patience` seconds."""
     for child in children:
         group(child, signal.SIGTERM)
-        group(child, signal.SIGCONT)  # one that is stopped hears of it, too
+        group(child, signal.SIGCONT)  # a stopped process receives SIGTERM only when it continues
     deadline = time.monotonic() + patience
     for child in children:
         if child.process is not None:
@@ -291,8 +292,8 @@ def end(children: list[Child], patience: float) -> None:
 
 
 def group(child: Child, number: signal.Signals) -> None:
-    """Send a signal to the child and all processes that it has started."""
+    """Send a signal to the child and to every process in its group."""
     if child.process is None:
         return
-    with contextlib.suppress(OSError):  # it has ended, or cannot be reached; the others still get theirs
+    with contextlib.suppress(OSError):  # it has ended, or may not be signalled; the other children still get theirs
         os.killpg(child.process.pid, number)

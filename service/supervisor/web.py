@@ -1,8 +1,7 @@
-"""The web server: one process that answers HTTP, by granian. Several share a port on Linux.
+"""The web server: one process that answers HTTP with granian. On Linux several of them share a port.
 
-`python -m service.supervisor.web --host H --port P` starts one.
-
-`serve` starts and supervises these processes. They have no parent of granian's own, which would import everything once more.
+`python -m service.supervisor.web --host H --port P` starts one. `./run serve` starts and supervises several, without granian's own parent
+process, which would import everything once more.
 """
 
 from __future__ import annotations
@@ -29,14 +28,14 @@ from service.app import create_app
 from service.http.connections import Watch, allowed, raise_open_files
 from service.http.settings import ANSWERS, AUDITS, BODIES, DRAWINGS, Settings, settings_from_environment
 
-PATIENCE = 30.0  # seconds until a request is complete and its answer begins
-SILENCE = 75.0  # seconds without a byte; granian closes an idle connection after 60, and streams have comments
+PATIENCE = 30.0  # seconds in which a request must be complete and its answer begin
+SILENCE = 75.0  # seconds without a byte; granian closes an idle connection after 60, and streams send comments
 BACKLOG = 4096  # connections that wait to be accepted
 SPARE_THREADS = 32
 IDLE_THREAD = 30  # seconds after which a thread without work ends
 HEAD_LIMIT = 65_536  # bytes of a request's line and headers; granian answers a longer head with 431
-HEAD_TIMEOUT_MS = 60_000  # also closes an idle connection, which clients keep for their next request; granian allows no more
-GRACE = 1.0  # seconds for what is being answered, once a signal ends the process
+HEAD_TIMEOUT_MS = 60_000  # also the life of an idle connection that a client keeps for its next request; granian's maximum
+GRACE = 1.0  # seconds for requests in progress once a signal ends the process
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -44,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m service.supervisor.web", description="Run one web process until SIGTERM or SIGINT.")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
     parser.add_argument("--port", type=int, default=8000, help="port to listen on (8000)")
-    parser.add_argument("--file", type=int, help="an open file that listens already, in place of an address")
+    parser.add_argument("--file", type=int, help="number of an open file that already listens, in place of an address")
     parser.add_argument(
         "--application", default="service.supervisor.web:application", help="what makes the application, as MODULE:FUNCTION"
     )
@@ -62,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def application(platform: Platform | None = None) -> Flask:
-    """Return the application for a process of the server, which looks after its connections and gives a pulse."""
+    """Return the application for a web process. Start the watch over its connections, and its pulse."""
     settings = settings_from_environment()
     Watch(allowed(settings.connections), PATIENCE, max(SILENCE, 2 * settings.comment_seconds)).start()
     platform = platform or open_platform(patient=True)
@@ -71,16 +70,16 @@ def application(platform: Platform | None = None) -> Flask:
 
 
 def serve(app: Callable[..., Any], settings: Settings, address: ListenerSpec | None, listening: SocketHolder | None) -> None:
-    """Answer requests until SIGTERM or SIGINT, with a thread for every place (service/http/places.py) and some for everything else.
+    """Answer requests until SIGTERM or SIGINT, with a thread for every place (service/http/places.py) and some spare ones.
 
-    This is what a worker process of granian 2.8 does, without the parent that it would have.
+    This does what a worker process of granian 2.8 does, without its parent process.
     """
     configure_logging(LogLevels.error)
     ended, signalled = threading.Event(), WorkerSignal()
     signalled.add_cb(ended.set)
 
     def end(*_: object) -> None:
-        signal.setitimer(signal.ITIMER_REAL, GRACE)  # open streams do not delay the end: SIGALRM kills
+        signal.setitimer(signal.ITIMER_REAL, GRACE)  # open streams do not delay the end: SIGALRM kills the process
         signalled.set()
 
     for number in (signal.SIGTERM, signal.SIGINT):
