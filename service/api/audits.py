@@ -1,4 +1,4 @@
-"""Audits: the report about a match, and the record for an audit of one's own."""
+"""Audit a match on the server, and export its record for an independent audit."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from service.http.keys import ADMIN
 from service.http.problems import Problem
 from service.http.responses import JSON, NDJSON, json_response, prefers, private
 
-# An audit takes the processor for long, and anybody may ask for one. So a process does one at a time, and few wait for their turn.
+# An audit needs much CPU, and anybody may ask for one. So a process runs one at a time, and few callers wait for their turn.
 _AUDITING = threading.BoundedSemaphore(1)
 
 
 def get_audit(service: Service, call: Call, match: str) -> Response:
-    """Return the report of an audit."""
+    """Audit a match. Return the report."""
     check_may_audit(service, call, match)
     count_audit(service, call)
     note_whole(service, match, call.caller, "audit")
@@ -42,12 +42,12 @@ def get_audit(service: Service, call: Call, match: str) -> Response:
 
 
 def get_record(service: Service, call: Call, match: str) -> Response:
-    """Return every entry in full, as it is stored."""
+    """Return every entry of a match in full, as it is stored."""
     check_may_audit(service, call, match)
     count_audit(service, call)
     note_whole(service, match, call.caller, "record")
     header = record_header(service.platform, match)
-    # Read to the end before answering: a body that breaks off would look like a record that ends there.
+    # Read everything before answering: a body that breaks off would look like a record that ends there.
     entries = list(service.platform.store.log.read_all(match))
     check_may_audit(service, call, match)
     if prefers(call.header("Accept"), NDJSON):
@@ -58,7 +58,7 @@ def get_record(service: Service, call: Call, match: str) -> Response:
 
 
 def count_audit(service: Service, call: Call) -> None:
-    """Count an audit for its limit. Raise Problem `too_many_requests`."""
+    """Count an audit towards its limit. Raise Problem `too_many_requests`."""
     if call.caller != ADMIN:
         call.info.used = service.throttle.count("audits", address_of(call.environ))
 
@@ -66,7 +66,7 @@ def count_audit(service: Service, call: Call) -> None:
 def check_may_audit(service: Service, call: Call, match: str) -> None:
     """Raise Problem `audit_closed` unless the caller may audit.
 
-    A referee without a seat in the match may audit it even if it cannot be read, so that damaged matches can be audited too.
+    Referees without a seat in the match may audit it even if its position cannot be read. So damaged matches can be audited, too.
     """
     caller = service.keys.caller(call.header("Authorization"), "optional", address_of(call.environ), "read")
     platform = service.platform
@@ -81,7 +81,7 @@ def check_may_audit(service: Service, call: Call, match: str) -> None:
 _ASKED_BY = named(
     "AskedBy",
     record(
-        {"id": text(about="Its Idempotency-Key."), "fingerprint": text(about="A SHA-256 of what it asked for, in hex.")},
+        {"id": text(about="Its Idempotency-Key."), "fingerprint": text(about="The SHA-256 of what it asked for, in hex.")},
         "The request that caused an entry.",
     ),
 )
@@ -90,13 +90,13 @@ _AI_DECISION = named(
     record(
         {
             "level": text(about="The level that decided."),
-            "players": described(COUNT, "The revision of the artificial players that decided."),
-            "weights": described(DIGEST, "A SHA-256 of their plans and weights for the game."),
-            "saw": described(DIGEST, "A SHA-256 of all that the level was shown (docs/auditing.md)."),
-            "budget": described(COUNT, "The iterations that the level had for the decision."),
-            "spent": described(COUNT, "The iterations that it did."),
+            "players": described(COUNT, "The revision of the artificial players."),
+            "weights": described(DIGEST, "The SHA-256 of their plans and weights for the game."),
+            "saw": described(DIGEST, "The SHA-256 of everything that the level saw (docs/auditing.md)."),
+            "budget": described(COUNT, "The iterations that the level was allowed."),
+            "spent": described(COUNT, "The iterations that it used."),
         },
-        "The decision of an artificial player. With the secret of the match anybody can run it again.",
+        "How an artificial player decided. With the secret of the match anybody can repeat the decision.",
     ),
 )
 _ENTRY = named(
@@ -113,7 +113,7 @@ _ENTRY = named(
             "rules": described(CONTENT_HASH, "The content hash of the rules that decided it."),
             "at": TIME,
             "request": optional(
-                growing(either(_ASKED_BY, _AI_DECISION, about="What asked for it: a request that had a key, or an artificial player."))
+                growing(either(_ASKED_BY, _AI_DECISION, about="What caused the entry: a request with a key, or an artificial player."))
             ),
             "digest": described(DIGEST, "Covers this entry and all before it."),
             "secret": optional(described(DIGEST, "The secret of the match. Only the entry that ended the match has it.")),
@@ -126,7 +126,7 @@ RECORD = named(
     record(
         {
             "match": MATCH_ID,
-            "blind": described(nullable(DIGEST), "The key of the salts of all entries; null while a seat is open."),
+            "blind": described(nullable(DIGEST), "The key of all salts. null while a seat is open."),
             "entries": listing(_ENTRY, about="Canonical JSON, byte for byte as it is stored."),
         },
         "The full record of a match.",
@@ -136,30 +136,30 @@ _FINDING = named(
     "Finding",
     record(
         {
-            "version": described(VERSION, "The version of the entry that it is about."),
+            "version": described(VERSION, "The version of the entry."),
             "code": text(about="What is wrong, as a stable code (docs/auditing.md)."),
             "detail": text(about="What is wrong, in a sentence."),
         },
-        "Something that is wrong.",
+        "Something that an audit found wrong.",
     ),
 )
 AUDIT = named(
     "Audit",
     record(
         {
-            "ok": flag("Whether nothing is wrong."),
+            "ok": flag("Whether the audit found nothing wrong."),
             "match": MATCH_ID,
             "game": text(about="The id of the game."),
             "versions": described(VERSION, "How many entries were audited."),
             "digest": described(DIGEST, "The digest of the last entry, which covers all entries."),
-            "chain": named("ChainState", ids([VERIFIED, UNDISCLOSED], "Whether the digests were checked, or could not be yet.")),
+            "chain": named("ChainState", ids([VERIFIED, UNDISCLOSED], "Whether the digests were checked, or cannot be checked yet.")),
             "commitment": named(
-                "CommitmentState", ids([KEPT, BROKEN, UNDISCLOSED], "Whether the secret has the published hash, or is not told yet.")
+                "CommitmentState", ids([KEPT, BROKEN, UNDISCLOSED], "Whether the secret has the published hash, or is not published yet.")
             ),
             "published": text(about="The hash of the secret in the first entry. Compare it with the one that you noted."),
             "dice": named(
                 "DiceState",
-                ids([VERIFIED, PARTLY, UNDISCLOSED], "Whether all draws were checked, some, or none because the secret is not told yet."),
+                ids([VERIFIED, PARTLY, UNDISCLOSED], "Whether all draws were checked, some, or none as the secret is not published yet."),
             ),
             "revisions": listing(COUNT, about="The revisions of the rules that the entries name."),
             "rules": listing(CONTENT_HASH, about="The content hashes of the rules that the entries name."),
@@ -170,11 +170,11 @@ AUDIT = named(
             "origin": nullable(
                 described(
                     named("OriginState", ids([VERIFIED, TRUSTED], "Whether the origin of a practice match was compared.")),
-                    "Whether the position from which a practice match began was compared with that of its origin, or was taken on "
-                    "trust because that match was not at hand. null for any other match.",
+                    "Whether the first position of a practice match was compared with its origin, or trusted because the origin was not "
+                    "available. null for other matches.",
                 )
             ),
-            "findings": listing(_FINDING, about="Everything that is wrong. Empty if all is well."),
+            "findings": listing(_FINDING, about="Everything that the audit found wrong."),
         },
         "The report of an audit.",
     ),
@@ -184,17 +184,17 @@ OPERATIONS = (
     Operation(
         "get_audit", "GET", "/v1/matches/{match}/audit", "history", "Audit a match", get_audit,
         {200: in_json("The report.", AUDIT)},
-        "Replays the match from its stream, decides every action again with the recorded dice, and compares. The report names the version "
-        "of each difference. Everybody may audit a match that is over, without a key. Referees who do not play in it may audit it at "
-        "any time. A process of the server does one audit at a time.",
+        "Replays the match, decides every action again with the recorded dice, and compares the results. The report names the version of "
+        "each difference. Anybody may audit a match that is over, without a key. Referees who do not play in the match may audit it at "
+        "any time. Each process of the server runs one audit at a time.",
         key="optional", problems=("audit_closed",),
     ),
     Operation(
         "get_record", "GET", "/v1/matches/{match}/record", "history", "Get the full record, for an audit of your own", get_record,
         {
             200: Answer(
-                "The entries in full, and the key of the salts. With `Accept: application/x-ndjson`, first a line with that key, then one "
-                "entry a line.",
+                "The entries in full, and the key of the salts. With `Accept: application/x-ndjson` the first line has the key, and each "
+                "further line has an entry.",
                 {JSON: RECORD}, preferred=(NDJSON,),
             )
         },
