@@ -1,4 +1,4 @@
-"""The catalogue: the games, their rules and their JSON Schemas, and the kinds of problems."""
+"""The catalogue: games with their rules, data and JSON Schemas; limits; kinds of problems."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def get_rules(service: Service, call: Call, game: str) -> Response:
 
 
 def get_rule(service: Service, call: Call, game: str, rule: str) -> Response:
-    """Return one rule."""
+    """Return one rule. Raise Problem `no_such_rule`."""
     for found in rules(_game(service, game)):
         if found["id"] == rule:
             return json_response(found)
@@ -104,12 +104,12 @@ def get_schema(service: Service, call: Call, game: str) -> Response:
 
 
 def get_stylesheet(service: Service, call: Call, game: str) -> Response:
-    """Return the style of the fragments of a game."""
+    """Return the stylesheet for the fragments of a game's pictures."""
     return Response(stylesheet(look(_drawn(service, call, game))), mimetype=CSS)
 
 
 def get_definitions(service: Service, call: Call, game: str) -> Response:
-    """Return the definitions that the fragments of a game refer to."""
+    """Return the SVG definitions that the fragments of a game's pictures refer to."""
     found = _drawn(service, call, game)
     defined = all_definitions(look(found), found.seats.ids)
     svg = f'<svg xmlns="http://www.w3.org/2000/svg" width="0" height="0">{defined}</svg>'
@@ -117,7 +117,7 @@ def get_definitions(service: Service, call: Call, game: str) -> Response:
 
 
 def _drawn(service: Service, call: Call, game: str) -> Game:
-    """Return the revision of a game whose looks have the mark that the caller names, else the newest one."""
+    """Return the revision of a game whose look has the mark that the caller names, or the newest revision."""
     newest = _game(service, game)
     return next((one for one in (newest, *newest.earlier.values()) if look(one).mark == call.query.get("look")), newest)
 
@@ -133,7 +133,7 @@ def list_problems(service: Service, call: Call) -> Response:
 
 
 def get_problem(service: Service, call: Call, code: str) -> Response:
-    """Return one kind of problem."""
+    """Return one kind of problem. Raise Problem `no_such_problem`."""
     if code not in CODES:
         raise Problem("no_such_problem")
     return json_response(_problem_kind(code))
@@ -173,7 +173,7 @@ def game_in_full(game: Game, levels: Mapping[str, str]) -> dict[str, Any]:
 
 
 def schemas(game: Game) -> dict[str, Any]:
-    """Return the JSON Schemas of a game and of the table. An event's schema is that of the event as a viewer may see it."""
+    """Return the JSON Schemas of a game and of the table. Events have the shape that viewers see."""
     actions = {**action_schemas(game), **table_action_schemas()}
     events = {**event_schemas(game), **table_event_schemas()}
     return {
@@ -189,7 +189,7 @@ def schemas(game: Game) -> dict[str, Any]:
 
 
 def rules(game: Game) -> list[dict[str, Any]]:
-    """Return the rules of a game, and those of the table after them, read from their RULES.md."""
+    """Return the rules of a game and then those of the table, parsed from RULES.md."""
     return [rule for folder in (game.folder, FOLDER) for rule in _parsed_rules((folder / "RULES.md").read_text("utf-8"))]
 
 
@@ -225,7 +225,7 @@ def _reading(
     tag: str = "games",
     query: marshmallow.Schema | None = None,
 ) -> Operation:
-    """Return an operation whose answer is the same for everybody and changes only with the server, so that caches may keep it."""
+    """Return an operation whose answer caches may keep: it is the same for everybody, and changes only with the server."""
 
     def cached(service: Service, call: Call, **ids: str) -> Response:
         call.info.open = True
@@ -237,7 +237,7 @@ def _reading(
 
 REVISION = described(COUNT, "The revision of the game's rules. It rises when a ruling changes play.")
 SEATS = {
-    "seats": listing(SEAT, about="All seats, in the order in which a match has them unless it names another."),
+    "seats": listing(SEAT, about="All seats, in their usual order."),
     "least_seats": described(COUNT, "The least number of seats in a match."),
     "most_seats": described(COUNT, "The largest number of seats in a match."),
 }
@@ -258,7 +258,7 @@ GAME = named(
                     record(
                         {
                             "id": described(LEVEL, "The level of play."),
-                            "seat": text(about="What to write for a seat when you create a match."),
+                            "seat": text(about="The value for a seat when you create a match."),
                             "about": text(about="How it plays, in a sentence."),
                         },
                         "An artificial player.",
@@ -267,7 +267,7 @@ GAME = named(
                 about="The artificial players.",
             ),
             "refusals": mapping(
-                ANY_TEXT, ANY_TEXT, "Every refusal code of the game with its sentence. The names in braces are facts of the case."
+                ANY_TEXT, ANY_TEXT, "Every refusal code with its sentence. A name in braces stands for a fact of the case."
             ),
         },
         "A game: its seats, options, artificial players and refusals.",
@@ -279,7 +279,7 @@ RULE = named(
         {
             "id": text(about="The id of the rule, such as `WAR-MOV-01`."),
             "section": text(about="The heading above it in the rulebook."),
-            "source": nullable(text(about="`S`: stated in the rulebook. `P`: a public source. `R`: a ruling. Null: it names none.")),
+            "source": nullable(text(about="`S`: stated in the rulebook. `P`: a public source. `R`: a ruling. null: none.")),
             "text": text(about="In Markdown."),
         },
         "One rule.",
@@ -297,14 +297,14 @@ RULES = named(
 _DATA = named(
     "GameDataBase",
     record(
-        {"revision": REVISION, **SEATS, "options": anything("The value of each option that a new match leaves out.")},
-        "What the data of all games have.",
+        {"revision": REVISION, **SEATS, "options": anything("The default of each option.")},
+        "The data that every game has.",
     ),
 )
 
 
 def _kind(value: Any) -> Shape:
-    """Return the shape of a value in data.json, down to what a list or an object has in it."""
+    """Return the shape of a value in data.json, one level deep."""
     if isinstance(value, dict):
         return unchecked({"type": "object", "additionalProperties": _common(value.values())})
     if isinstance(value, list):
@@ -313,7 +313,7 @@ def _kind(value: Any) -> Shape:
 
 
 def _common(values: Iterable[Any]) -> dict[str, Any]:
-    """Return the schema of several values: of one type, or of any."""
+    """Return a schema for several values: their common type, or anything."""
     types = {_json_type(value) for value in values}
     if types == {"integer", "number"}:
         types = {"number"}
@@ -328,7 +328,7 @@ def _json_type(value: Any) -> str:
 
 
 def _data(game: Game) -> Shape:
-    """Return the shape of data.json of a game, which follows from the file."""
+    """Return the shape of a game's data.json, derived from the file."""
     members = {
         name: optional(described(_kind(value), f"{name.replace('_', ' ').capitalize()}."))
         for name, value in orjson.loads((game.folder / "data.json").read_bytes()).items()
@@ -364,16 +364,16 @@ _LIMIT = named(
     "Limit",
     record(
         {
-            "name": text(about="In the headers `RateLimit` and `RateLimit-Policy`, and in the problem of who is refused."),
+            "name": text(about="Its name in the headers `RateLimit` and `RateLimit-Policy`, and in problems."),
             "scope": described(
                 SCOPE,
-                "What has a limit of its own: `player`, all keys of a player together; `address`, an IPv4 address or an IPv6 /64 "
+                "What the limit applies to: `player`, all keys of a player together; `address`, an IPv4 address or an IPv6 /64 "
                 "network; `process`, each process of the server; `request`, each request.",
             ),
             "amount": nullable(whole(0, about="How many. null: this server has no such limit.")),
             "unit": named("LimitUnit", ids(UNITS, "What is counted.")),
             "seconds": nullable(
-                whole(1, about="In how many seconds. What was used comes back evenly. null: at the same time, or in one request.")
+                whole(1, about="The period in seconds. What was used comes back evenly. null: at one time, or in one request.")
             ),
             "about": text(about="What counts, in a sentence."),
         },
@@ -391,7 +391,7 @@ OPERATIONS = (
     ),
     _reading(
         "get_game", "/v1/games/{game}", "Get a game: seats, options, artificial players, refusals", get_game,
-        in_json("The game.", GAME), "What is needed to create a match of the game, and the sentence of every refusal.",
+        in_json("The game.", GAME), "What you need to create a match of the game, and the sentence of every refusal.",
     ),
     _reading(
         "get_rules", "/v1/games/{game}/rules", "Get the rules, one by one", get_rules, in_json("The rules.", RULES),
@@ -451,12 +451,12 @@ OPERATIONS = (
 SERVER_OPERATIONS = (
     _reading(
         "list_limits", "/v1/limits", "List the limits of this server", list_limits, in_json("Every limit.", LIMITS),
-        "How much of everything a player, an address or a request may have here. Whoever goes beyond gets a 429.", tag="server",
+        "How much a player, an address, a process or a request may use.", tag="server",
     ),
     _reading(
         "list_problems", "/v1/problems", "List the kinds of problems", list_problems,
         in_json("Every kind of problem.", KINDS),
-        "Every code with which a request may fail, except the codes of the games.", tag="server",
+        "Every problem code, except the refusal codes of the games.", tag="server",
     ),
     _reading(
         "get_problem", "/v1/problems/{code}", "Get one kind of problem", get_problem,
