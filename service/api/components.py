@@ -1,15 +1,15 @@
-"""The components of the description, collected from the shapes to which operations refer.
+"""Collect the components of the OpenAPI description from the shapes of the operations.
 
-Answers are open and requests are strict. So what an answer refers to is written down without what would forbid more:
+Requests are strict, and answers are open. So the schema of an answer leaves out whatever would forbid new values:
 
 - An object may have further members.
-- A list of ids becomes one of them, or another text. If requests have the list too, answers have `Any…` beside it.
-- A union that may grow gets a last part for whatever it does not know: `OtherType`, `OtherKind`, `OtherGame` or `Other`.
+- A list of ids admits any other text. If requests have the same list, answers refer to `Any…` instead.
+- A union that may grow gets a last part for unknown values: `OtherType`, `OtherKind`, `OtherGame` or `Other`.
 
-What recurs in many places, such as the id of a seat, has a component of its own wherever it occurs (`COMMON`).
+What recurs in many places, such as the id of a seat, is always a component (`COMMON`).
 
-An action is the same component in both directions. It is open; a body that refers to it names the members that it may have.
-With `opened=False` everything is as exact as its shape. That is what tests hold answers against.
+An action is the same component in requests and answers. It is open; a request body that refers to it lists the members it may have.
+With `opened=False` every schema is as exact as its shape. Tests check answers against that.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ _UNKNOWN = "that this description does not know. Ignore it, or treat it as a who
 
 
 class Components:
-    """The components that are referred to so far, by name. Requests come first: a component that differs in answers is `Shown…` there."""
+    """The components collected so far, by name. Collect requests first: a component that differs in answers is named `Shown…` there."""
 
     def __init__(self, *, opened: bool) -> None:
         self.found: dict[str, Schema] = {}
         self._opened = opened
         self._names: dict[tuple[int, Direction], str] = {}
-        self._kept: list[Component] = []  # alive, so that no id is used again
+        self._kept: list[Component] = []  # keeps them alive: `_names` has their `id()`
 
     def request(self, schema: Schema) -> Schema:
-        """Return the schema of what comes in, and collect the components to which it refers."""
+        """Return a schema as requests have it. Collect the components that it refers to."""
         return self._written(schema, "in")
 
     def answer(self, schema: Schema) -> Schema:
-        """Return the schema of what goes out, and collect the components to which it refers."""
+        """Return a schema as answers have it. Collect the components that it refers to."""
         return self._written(schema, "out")
 
     def _written(self, schema: Any, direction: Direction, *, named: bool = False) -> Any:
-        """Return a schema, or a part of one, as the description has it. `named`: it is the schema of a component."""
+        """Return a schema, or a part of one, as the description has it. `named`: this is the schema of a component."""
         if isinstance(schema, list):
             return [self._written(part, direction) for part in schema]
         if isinstance(schema, Component):
@@ -59,7 +59,7 @@ class Components:
         if "anyOf" in found:
             found["anyOf"] = [_without_const(part) for part in found["anyOf"]]
         if direction != "out" and found.get("type") == "integer" and "enum" not in found:
-            # Some languages cannot count exactly beyond this. Such numbers are refused before the rules see them.
+            # Some languages cannot represent larger integers exactly. Such numbers are refused before the rules see them.
             found = {"minimum": -LARGEST, "maximum": LARGEST, **found}
         if not self._opened:
             return found
@@ -77,7 +77,7 @@ class Components:
         return self._open(found, schema.get(GROWS)) if direction == "out" else found
 
     def _referring(self, schema: Schema, direction: Direction, named: bool) -> Schema:
-        """Return a schema with references to what stands elsewhere, and without descriptions that stand there too."""
+        """Return a schema with references to components, and without descriptions that only repeat theirs."""
         if self._opened and not named and (common := _COMMON.get(_core(schema))) is not None:
             schema = {"$ref": common, **_about(schema)}
         if EXTENDS in schema:
@@ -90,13 +90,16 @@ class Components:
         return schema
 
     def _open(self, schema: Schema, grows: str | None) -> Schema:
-        """Return the schema of an answer without what would forbid other values. `grows`: whether there may be more parts."""
+        """Return the schema of an answer, without what would forbid other values.
+
+        `grows`: the member that tells the parts of a growing union apart, or "" if none does. None: the union does not grow.
+        """
         if "enum" in schema.get("propertyNames", ()):
             del schema["propertyNames"]
         if schema.get("maximum") == LARGEST:
             del schema["maximum"]
         if "oneOf" in schema:
-            del schema["discriminator"]  # it would have to know every value
+            del schema["discriminator"]  # a discriminator would have to list every value
             schema = {"anyOf": schema.pop("oneOf"), **schema}
         if "anyOf" in schema:
             schema["anyOf"] = [_open_text(part) for part in schema["anyOf"]]
@@ -119,7 +122,7 @@ class Components:
         return name
 
     def _open_ids(self, component: Component) -> str:
-        """Add a list of ids as answers have it. Return its name."""
+        """Add a list of ids that admits other texts. Return its name."""
         about = {"description": f"{component.schema['description'].removesuffix('.')}, or another."}
         schema = {**_open_text(component.schema), **about}
         if self.found.get(component.name, schema) == schema:
@@ -128,7 +131,7 @@ class Components:
         return self._added(f"Any{component.name}", {"anyOf": [known, {"type": "string"}], **about})
 
     def _added(self, name: str, schema: Schema) -> str:
-        """Add a component. Return its name, which is another one if a request has a component of this name that differs."""
+        """Add a component. Return its name: `Shown…` if a different component has the name already."""
         for free in (name, f"Shown{name}"):
             if self.found.setdefault(free, schema) == schema:
                 return free
@@ -145,13 +148,13 @@ class Components:
 
 
 def _core(schema: Schema) -> str:
-    """Return what tells a schema apart: all but its description, if it says more than that it is a number."""
+    """Return a key that identifies a schema. The description counts only for integers, which often differ in nothing else."""
     left_out = () if schema.get("type") == "integer" else ("description",)
     return json.dumps({key: part for key, part in schema.items() if key not in left_out}, sort_keys=True, default=str)
 
 
 def shared(schemas: Mapping[str, Schema]) -> dict[str, Schema]:
-    """Return components, in which a large part that recurs is one of its own, named after the first field that has it."""
+    """Return the components. A large part that recurs becomes a component, named after the first field that has it."""
     counts: Counter[str] = Counter()
     names: dict[str, str] = {}
     found: dict[str, Schema] = {}
@@ -178,9 +181,9 @@ def shared(schemas: Mapping[str, Schema]) -> dict[str, Schema]:
 
 
 def _large(part: Schema) -> str:
-    """Return a schema as a text if it is large enough for a component and described, else an empty one.
+    """Return a schema as text if it is large enough for a component and has a description, or an empty text.
 
-    Generators make no types of their own for lists.
+    Lists never become components: client generators make no types for them.
     """
     if "$ref" in part or "description" not in part or any(one.get("type") == "array" for one in (part, *part.get("anyOf", ()))):
         return ""
@@ -192,7 +195,7 @@ _LARGE = 130
 
 
 def _mapped(schema: Schema, place: str, change: Callable[[Schema, str], Schema]) -> Schema:
-    """Return a schema with changed parts. `place`: the name that a component has in place of it."""
+    """Return a schema with `change` applied to its parts. `place`: the name of a component that would replace the schema."""
     changed = dict(schema)
     if "properties" in schema:
         changed["properties"] = {name: change(part, f"{place}{camel(name)}") for name, part in schema["properties"].items()}
@@ -208,7 +211,7 @@ def _mapped(schema: Schema, place: str, change: Callable[[Schema, str], Schema])
 
 
 def _is_alike(schema: Schema, other: Schema) -> bool:
-    """Return whether two schemas have the same description, apart from a capital letter and a full stop."""
+    """Return whether two schemas have the same description. The case of the first letter and the full stop do not count."""
     one, two = (about.get("description", "").removesuffix(".") for about in (schema, other))
     return one[:1].lower() + one[1:] == two[:1].lower() + two[1:]
 
@@ -218,7 +221,7 @@ def _is_list_of_ids(schema: Schema) -> bool:
 
 
 def _with_null(schema: Schema) -> Schema:
-    """Return the schema of a plain value or null as that of one value of two types."""
+    """Return the schema of a nullable plain value with a list of two types in place of `anyOf`."""
     value, *others = schema.get("anyOf", ({},))
     if others != [{"type": "null"}] or value.get("type") not in ("boolean", "integer", "string") or "enum" in value:
         return schema
@@ -226,7 +229,7 @@ def _with_null(schema: Schema) -> Schema:
 
 
 def _extended(schema: Schema, whole: Component) -> Schema:
-    """Return the schema of an object as that of another one, and what it has beside."""
+    """Return the schema of an object as `allOf`: the component that it extends, and its further members."""
     has = whole.schema["properties"]
     properties = {name: part for name, part in schema["properties"].items() if name not in has}
     own = {"type": "object", "properties": properties, "required": [name for name in schema["required"] if name not in has]}
@@ -234,7 +237,7 @@ def _extended(schema: Schema, whole: Component) -> Schema:
 
 
 def _open_text(schema: Schema) -> Schema:
-    """Return the schema of one of several texts as that of any text, which still names them."""
+    """Return a list of texts that admits any other text. It still names the known ones."""
     if not _is_list_of_ids(schema):
         return schema
     return {"anyOf": [{"type": "string", "enum": schema["enum"]}, {"type": "string"}], **_about(schema)}
@@ -245,7 +248,7 @@ def _about(schema: Schema) -> Schema:
 
 
 def _without_const(part: Schema) -> Schema:
-    """Client generators try the parts in turn, but fail at a `const` that differs."""
+    """Return a part with `enum` in place of `const`. Client generators try the parts in turn, and fail at a `const` that differs."""
     return {**{key: value for key, value in part.items() if key != "const"}, "enum": [part["const"]]} if "const" in part else part
 
 
