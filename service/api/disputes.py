@@ -1,4 +1,4 @@
-"""Disputes: raising one, stating a side, ruling, appealing, and the desk of the referees."""
+"""Disputes: raise one, state a side, rule, appeal; and the referees' desk."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from table.facts import FACTS
 from table.state import DISPUTE_TEXT, REMEDIES, VERDICTS
 
 LONGEST = 100
-"""Entries that are read for a dispute. While it is not settled nothing else happens at the table, and its steps are bounded."""
+"""How many entries are read for a dispute. Until it is settled nothing else happens in the match, and its steps are bounded."""
 
 CLOSING = ("dispute_settled", "dispute_withdrawn", "dispute_lapsed")
 
@@ -98,7 +98,7 @@ def get_desk(service: Service, call: Call) -> Response:
 
 
 def _acted(service: Service, call: Call, match: str, action: dict[str, Any], status: int = 200) -> Response:
-    """Carry out an action about a dispute, and return the disputes afterwards, with the receipt of its entry."""
+    """Carry out an action about a dispute. Return the disputes afterwards, with the receipt of the action's entry."""
     played = carry_out(service, call._replace(body=action), match).played
     newest = recall.position(service.platform, match)
     viewer = _viewer(newest, call)
@@ -107,7 +107,7 @@ def _acted(service: Service, call: Call, match: str, action: dict[str, Any], sta
 
 
 def _viewer(newest: Position, call: Call) -> str:
-    """Return the viewer that the caller is: everybody sees all texts when the match is open, and referees without a seat at any time."""
+    """Return AUDITOR if the caller may audit the match, else the caller's first seat, or SPECTATOR. An auditor sees all texts."""
     if sight.may_audit(newest, call.caller):
         return AUDITOR
     seats = newest.seats_of(call.caller.id) if call.caller.id is not None else []
@@ -133,7 +133,7 @@ def _numbered(disputes: list[Any]) -> Iterator[dict[str, Any]]:
 
 
 def _steps(platform: Platform, position: Position, dispute: dict[str, Any], viewer: str) -> list[dict[str, Any]]:
-    """Return the steps of a dispute, up to a position, as a viewer may see them."""
+    """Return the steps of a dispute up to the version of a position, as a viewer may see them."""
     game, steps = recall.rules_of(platform, position), []
     for raw in platform.store.log.read(position.match, dispute["opened"] - 1, LONGEST):
         entry = parse(raw)
@@ -178,18 +178,16 @@ DISPUTES = named(
     record(
         {
             "match": MATCH_ID,
-            "version": described(VERSION, "How far the match is, as far as the caller may see it."),
+            "version": described(VERSION, "The newest version that the caller may see."),
             "disputes": listing(
                 named(
                     "DisputeInFull",
-                    extending(
-                        DISPUTE_STANDING, {**_NUMBERED, "steps": listing(_STEP, about="What happened, the oldest first.")}, "A dispute."
-                    ),
+                    extending(DISPUTE_STANDING, {**_NUMBERED, "steps": listing(_STEP, about="What happened, oldest first.")}, "A dispute."),
                 ),
-                about="The disputes, in the order of their numbers.",
+                about="The disputes, in order of their numbers.",
             ),
             "players": PLAYERS,
-            "receipt": optional(described(RECEIPT, "The receipt of your step. Only in the answer to one.")),
+            "receipt": optional(described(RECEIPT, "The receipt of your step. Only in the answer to a step.")),
         },
         "The disputes of a match.",
     ),
@@ -221,9 +219,9 @@ _RULING_REQUEST = named(
     record(
         {
             "verdict": ids(VERDICTS, "What the ruling says."),
-            "remedy": optional(ids(REMEDIES, "What follows from it. Left out: nothing.")),
+            "remedy": optional(ids(REMEDIES, "What follows from it. Default: nothing.")),
             "seat": optional(described(SEAT, "The seat that forfeits.")),
-            "version": optional(whole(1, LARGEST, "The version from which another match goes on.")),
+            "version": optional(whole(1, LARGEST, "The version from which another match continues.")),
             "text": DISPUTE_TEXT,
         },
         "A ruling.",
@@ -234,15 +232,15 @@ _AFTERWARDS = in_json("The disputes of the match afterwards.", DISPUTES)
 OPERATIONS = (
     Operation(
         "get_disputes", "GET", "/v1/matches/{match}/disputes", "disputes", "See the disputes of a match", get_disputes,
-        {200: in_json("The disputes, in the order of their numbers, with their steps.", DISPUTES)},
-        "Seats and referees see all texts, and seats of the refused actions in a report their own. Everybody else sees that there is a "
-        "dispute and what was ruled, and the texts when the match is over.",
+        {200: in_json("The disputes, in order of their numbers, with their steps.", DISPUTES)},
+        "Seats and referees see all texts. A report lists refused actions; a seat sees its own. Everybody else sees that there is a "
+        "dispute and the ruling, and also the texts when the match is over.",
         key="optional",
     ),
     Operation(
         "raise_dispute", "POST", "/v1/matches/{match}/disputes", "disputes", "Dispute what happened", raise_dispute,
         {201: Answer("The disputes of the match afterwards.", {JSON: DISPUTES}, ("Location",))},
-        "The match is frozen, clocks included, until the dispute is settled (TBL-DIS-02). The action `dispute` does the same.",
+        "Freezes the match and its clocks until the dispute is settled (TBL-DIS-02). The action `dispute` does the same.",
         key="needed", scope="play", query=SeatQuery(), headers=("If-Match", "Idempotency-Key"),
         body=Body(_DISPUTE_REQUEST, DisputeBody(), examples={"a die": {"version": 41, "text": "Six sixes in a row."}}),
         deeds=("dispute",),
@@ -250,7 +248,7 @@ OPERATIONS = (
     Operation(
         "state_side", "POST", "/v1/matches/{match}/disputes/{dispute}/statements", "disputes", "State your side", state_side,
         {200: _AFTERWARDS},
-        "Each other seat does so once. The action `state_side` does the same.",
+        "Each of the other seats may do so once. The action `state_side` does the same.",
         key="needed", scope="play", query=SeatQuery(), headers=("If-Match", "Idempotency-Key"),
         body=Body(_DISPUTE_TEXT, TextBody(), examples={"a side": {"text": "I saw the die. It was fair."}}),
         deeds=("state_side",),
@@ -259,7 +257,7 @@ OPERATIONS = (
         "rule_dispute", "POST", "/v1/matches/{match}/disputes/{dispute}/ruling", "disputes", "Rule on a dispute", rule,
         {200: _AFTERWARDS},
         "For referees who have no seat in the match and never had one. Without an appeal the ruling takes effect after seven days, or when "
-        "all seats whom it concerns accept it. On appeal another referee rules, and that takes effect at once.",
+        "all seats that it concerns accept it. After an appeal another referee rules, and that ruling takes effect at once.",
         key="needed", by="referee", scope="referee", headers=("If-Match", "Idempotency-Key"),
         body=Body(
             _RULING_REQUEST, RulingBody(),
@@ -274,15 +272,16 @@ OPERATIONS = (
     Operation(
         "appeal_ruling", "POST", "/v1/matches/{match}/disputes/{dispute}/appeal", "disputes", "Appeal against a ruling", appeal,
         {200: _AFTERWARDS},
-        "Any seat, once, within seven days. Another referee rules, and that is final. The action `appeal` does the same.",
+        "Any seat may appeal, once, within seven days. Another referee then rules, and that ruling is final. The action `appeal` does the "
+        "same.",
         key="needed", scope="play", query=SeatQuery(), headers=("If-Match", "Idempotency-Key"),
         body=Body(_DISPUTE_TEXT, TextBody(), examples={"an appeal": {"text": "Look at version 40, too."}}),
         deeds=("appeal",),
     ),
     Operation(
         "get_desk", "GET", "/v1/disputes", "disputes", "See the referees' desk: the disputes of all matches", get_desk,
-        {200: in_json("Disputes, those whose time runs out first before others. Continue with `next`.", DESK)},
-        "With `open=true`, the default, those that wait for a ruling; with `open=false` those of all matches that ever had one.",
+        {200: in_json("Disputes, the earliest deadline first. Continue with `next`.", DESK)},
+        "With `open=true`, the default, the disputes that wait for a ruling. With `open=false` all disputes.",
         key="needed", by="referee", scope="referee", query=DeskQuery(),
     ),
 )  # fmt: skip
