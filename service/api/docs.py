@@ -1,4 +1,4 @@
-"""The pages for people: the API to read and to try. Also its description for programs. The pages load nothing from other servers."""
+"""Serve the description of the API as OpenAPI files, and as a page to read and try it. The page loads nothing from other servers."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ START = """SwaggerUIBundle({
 
 
 def mount(app: Flask, describe: Callable[[], dict[str, Any]]) -> None:
-    """Give Flask the pages. The description is made on first use, because it takes longer than the rest of a start."""
+    """Add the routes to Flask. The description is built on first use, because that takes longer than the rest of a start."""
     description = _made_once(describe)
     as_json = _made_once(lambda: orjson.dumps(description()))
     as_yaml = _made_once(lambda: in_yaml(description()).encode())
@@ -71,7 +71,7 @@ def mount(app: Flask, describe: Callable[[], dict[str, Any]]) -> None:
             return Response(START, mimetype="text/javascript")
         if name not in SERVED:
             abort(404)
-        request.environ.pop("HTTP_RANGE", None)  # a part of a page is of no use to anybody; HTTP lets a server answer with the whole
+        request.environ.pop("HTTP_RANGE", None)  # nobody needs a part of an asset; HTTP lets a server send the whole
         return send_from_directory(ASSETS, name, max_age=86_400)
 
     app.add_url_rule("/docs", "docs", page)
@@ -89,7 +89,7 @@ def mount(app: Flask, describe: Callable[[], dict[str, Any]]) -> None:
 
 
 def _made_once(make: Callable[[], T]) -> Callable[[], T]:
-    """Return a function that makes something when it is first called. Threads that call it meanwhile wait, and do not make it too."""
+    """Return a function that calls `make` once and then returns its result. Threads that call it meanwhile wait for the result."""
     made, lock = cache(make), threading.Lock()
 
     def get() -> T:
