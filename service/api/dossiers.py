@@ -1,4 +1,4 @@
-"""Dossiers: all that there is to know about a match in one signed file, in full or as the caller may see it."""
+"""Dossiers: everything about a match in one signed file, in full or as the caller may see it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ log = structlog.get_logger("service")
 
 
 def get_dossier(service: Service, call: Call, match: str) -> Response:
-    """Return the dossier of a match: whole for callers who may audit it, else as the caller may see the match."""
+    """Return the dossier of a match: in full for callers who may audit it, else as the caller may see the match."""
     newest = recall.position(service.platform, match)
     viewer = _viewer_of(newest, call.caller, call.query.get("viewer"))
     response = also_as(TEXT, private(Response(mimetype=NDJSON)), call.header("Accept"))
@@ -42,7 +42,7 @@ def get_dossier(service: Service, call: Call, match: str) -> Response:
     try:
         note_dossier(service, newest, call.caller, AUDITOR if viewer == WHOLE else viewer)
         chunks = write(service.platform, position, viewer)
-        first = next(chunks)  # what keeps the dossier from being written at all is answered as a problem
+        first = next(chunks)  # an error before the first line is answered as a problem
     except BaseException:
         place.give_back()
         raise
@@ -68,7 +68,7 @@ def _viewer_of(position: Position, caller: Caller, asked: str | None) -> str:
 def _rest(
     service: Service, call: Call, position: Position, viewer: str, first: bytes, chunks: Generator[bytes, None, None]
 ) -> Generator[bytes, None, None]:
-    """Yield the bytes of a dossier as long as the caller may have them. One that breaks off lacks its last line, which a verifier says."""
+    """Yield the bytes of a dossier while the caller may see them. A dossier that breaks off lacks its last line; verifiers report that."""
     yield first
     if not _still_may(service, call, position, viewer):
         return
@@ -82,7 +82,7 @@ def _rest(
 
 
 def _still_may(service: Service, call: Call, position: Position, viewer: str) -> bool:
-    """Return True if the caller may still see the match as this viewer. Of a match that is over nothing is hidden any more."""
+    """Return True if the caller may still see the match as this viewer. A match that is over hides nothing."""
     if position.ended or (viewer == SPECTATOR and position.begun is None):
         return True
     caller = service.keys.renewed(call.header("Authorization"), address_of(call.environ))
@@ -98,14 +98,15 @@ def _still_may(service: Service, call: Call, position: Position, viewer: str) ->
 
 OPERATIONS = (
     Operation(
-        "get_dossier", "GET", "/v1/matches/{match}/dossier", "history", "Get all that there is to know about a match, signed", get_dossier,
+        "get_dossier", "GET", "/v1/matches/{match}/dossier", "history", "Get everything about a match in a signed file", get_dossier,
         {
-            200: Answer("The dossier, one JSON object a line. Without its last line it is not complete.", as_text(NDJSON, TEXT)),
+            200: Answer("The dossier, one JSON object a line. A dossier without its last line is incomplete.", as_text(NDJSON, TEXT)),
         },
-        "One file that anybody can check offline with `./run verify` or `verify/verify.mjs` (docs/auditing.md): the entries with their "
-        "digests, who had each seat, refused actions, what staff was shown, the receipt, the leaves of the server's log, and a signature "
-        "over all of it. Whole for everybody when the match is over, and for referees who do not play in it at any time, which is recorded "
-        "first. Before that, players and spectators get what they may see, with proofs. It counts for the limit of audits.",
+        "Anybody can check the file offline with `./run verify` or `verify/verify.mjs` (docs/auditing.md). It has the entries with their "
+        "digests, who had each seat, refused actions, what staff saw, the receipt, the leaves of the server's log, and a signature "
+        "over everything. Anybody gets the full dossier when the match is over. Referees who do not play in the match get it at any time; "
+        "that is recorded first. Before the end, players and spectators get what they may see, with proofs. A dossier counts towards the "
+        "limit of audits.",
         key="optional", query=DossierQuery(),
     ),
 )  # fmt: skip
