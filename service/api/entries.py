@@ -1,4 +1,4 @@
-"""Entries, page by page."""
+"""The entries of a match, page by page."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ _PART = named(
                 "The part is shown whole. Its leaf is the SHA-256 of the salt and the part.",
             ),
             record({"leaf": described(DIGEST, "The leaf, in hex.")}, "Something of the part is hidden. This is its leaf."),
-            about="What is needed for one part of an entry: its salt or its leaf.",
+            about="The proof of one part of an entry: its salt or its leaf.",
         )
     ),
 )
@@ -140,7 +140,7 @@ _PROOF = named(
             "request": described(_PART, "The proof of the request, which no viewer sees."),
             "events": listing(_PART, about="One for each event."),
         },
-        "What is needed to compute the digest of an entry from what its viewer sees (docs/auditing.md).",
+        "What you need to compute the digest of an entry from what the viewer sees (docs/auditing.md).",
     ),
 )
 
@@ -157,7 +157,7 @@ _ENTRY = named(
             "secret": optional(described(DIGEST, "The secret of the match, in hex. Only the entry that ended the match has it.")),
             "proof": optional(described(_PROOF, "Only if it was asked for with `proof=true`.")),
         },
-        "What the entries of all games have.",
+        "What every entry has.",
     ),
 )
 
@@ -173,7 +173,7 @@ def entry(game: Game) -> Shape:
                 "action": described(own.accepted, "The accepted action. Only its `type` if the viewer may not know the rest."),
                 "events": listing(own.event, about="What followed from the action, in order."),
             },
-            f"One accepted action of a match of {game.title} with the events that followed, as its viewer may see it.",
+            f"An accepted action of {game.title} with the events that followed, as its viewer may see it.",
         ),
     )
 
@@ -184,7 +184,7 @@ def _entries(game: Game) -> Shape:
         {
             **of_match(game),
             "viewer": VIEWER,
-            "after": described(VERSION, "The version after which the entries come."),
+            "after": described(VERSION, "The entries come after this version."),
             "version": described(VERSION, "The version of the last entry here, or `after` if there is none. Continue after it."),
             "entries": listing(entry(game), about="The entries, oldest first."),
             "players": PLAYERS,
@@ -201,7 +201,7 @@ OPERATIONS = (
         get_entries,
         {200: Answer("The entries.", {JSON: ENTRIES}, preferred=(NDJSON,))},
         "With `Accept: application/x-ndjson` the answer has one entry a line. With `wait` the answer comes as soon as there is an entry "
-        "after `after`. It is empty if the time is up before. An `after` that the match has not reached is 404.",
+        "after `after`. If none comes in time, it is empty. If the match has not reached `after`, it is 404.",
         key="optional", query=EntriesQuery(),
     ),
 )  # fmt: skip
