@@ -27,7 +27,7 @@ def stage(state: State, seat: Seat) -> tuple[int, str] | None:
     and every action ended is one stage further.
 
     >>> turn = {"actions_used": 2, "action": "move"}
-    >>> state = {"turn": turn, "active": "fox", "phase": TURN_PHASE}
+    >>> state = {"turn": turn, "active": "fox", "phase": data.TURN_PHASE}
     >>> stage(state, "fox"), stage({**state, "turn": {**turn, "action": None}}, "fox"), stage(state, "lion")
     ((3, 'move'), (4, ''), None)
     """

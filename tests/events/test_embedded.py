@@ -22,7 +22,7 @@ from events.platform import Settings, open_platform
 from events.store import library
 from events.store.client import answers, load_library
 from tests.conftest import ALL_GAMES, Servers, within
-from tests.processes import lives
+from tools.processes import lives
 
 ROOT = Path(__file__).parents[2]
 OWNER = """

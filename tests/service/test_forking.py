@@ -14,8 +14,8 @@ import pytest
 
 from service.supervisor.forking import FORKS
 from tests.conftest import within
-from tests.processes import lives
 from tools import private
+from tools.processes import lives
 
 pytestmark = pytest.mark.skipif(not FORKS, reason="nothing is forked here")
 

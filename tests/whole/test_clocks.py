@@ -18,10 +18,10 @@ import requests
 from events.keeping import embedded
 from games.choices import complete
 from table.rules import is_table_action
-from tests.processes import Process, family
 from tests.whole.conftest import Client, until
 from tests.whole.test_serve import part
 from tools import private
+from tools.processes import Process, family
 
 FORFEIT = {"clock": {"kind": "per_action", "seconds": 5}, "time_out": {"policy": "forfeit"}}
 SECONDS = 5.0

@@ -11,11 +11,11 @@ import requests
 
 from events.keeping import aof, embedded, journal, losses
 from tests.events.test_aof import longer
-from tests.processes import family
 from tests.whole.conftest import Client, kill, until
 from tests.whole.test_commands import run
 from tools import private
 from tools.client import in_the_game
+from tools.processes import family
 
 
 @pytest.fixture

@@ -31,10 +31,10 @@ from games.choices import complete
 from service.supervisor.serve import room_of
 from service.supervisor.supervision import turn_over
 from tests.conftest import Servers
-from tests.processes import Process, family, lives
 from tests.whole.conftest import Client, kill, until
 from tools import private
 from tools.client import in_the_game
+from tools.processes import Process, family, lives
 
 PARTS = {
     "the_store": embedded.STORE,
