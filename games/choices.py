@@ -119,27 +119,49 @@ def complete(action: Action, ranges: Ranges, number: Callable[[int], int]) -> Ac
     >>> complete({"type": "move"}, ranges, lambda below: 0), complete({"type": "move"}, ranges, lambda below: below - 1)
     ({'type': 'move', 'units': {'d2': 1}}, {'type': 'move', 'units': {'d2': 4}})
     """
-    chosen = dict(action)
-    for field, span in ranges.items():
-        chosen[field] = span[0] + number(span[1] - span[0] + 1) if isinstance(span, list) else _drawn(span, number)
-    return chosen
+    return completing(action, ranges)(number)
 
 
-def _drawn(span: Any, number: Callable[[int], int]) -> dict[str, int]:
-    each = list(span["each"].items())
+def completing(action: Action, ranges: Ranges) -> Callable[[Callable[[int], int]], Action]:
+    """Return the function of `number` that gives what `complete` gives, for an open action that is completed several times."""
+    spans = [(field, span if isinstance(span, list) else _bounds(span)) for field, span in ranges.items()]
+
+    def completed(number: Callable[[int], int]) -> Action:
+        chosen = dict(action)
+        for field, span in spans:
+            chosen[field] = span[0] + number(span[1] - span[0] + 1) if isinstance(span, list) else _drawn(span, number)
+        return chosen
+
+    return completed
+
+
+class _Bounds(NamedTuple):
+    """A range of counts, ready to draw from. `each`: the keys with their bounds. `need`, `room`: the least and the most of all keys."""
+
+    each: list[tuple[str, int, int]]
+    low: int
+    high: int
+    need: int
+    room: int
+
+
+def _bounds(span: Any) -> _Bounds:
+    each = [(key, least, most) for key, (least, most) in span["each"].items()]
     low, high = span["total"]
-    room = need = 0
-    for _, (least, most) in each:
+    need = room = 0
+    for _, least, most in each:
         need += least
         room += most
-    if need > low:
-        low = need
-    if room < high:
-        high = room
+    return _Bounds(each, max(low, need), min(high, room), need, room)
+
+
+def _drawn(bounds: _Bounds, number: Callable[[int], int]) -> dict[str, int]:
+    each, low, high, need, room = bounds
+    each = each.copy()
     left = low + number(high - low + 1)
     counts: dict[str, int] = {}
     for size in range(len(each), 0, -1):
-        key, (least, most) = each.pop(number(size))
+        key, least, most = each.pop(number(size))
         room -= most
         need -= least
         if left - room > least:

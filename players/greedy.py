@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from games.chance import Chance
-from games.choices import Choice, complete
+from games.choices import Choice, completing
 from games.kernel import Action, Branch, Game, Seat, State, total
 from players.level import Budget, Question, Thought, is_forced
 from players.luck import Noticed, highest, lowest
@@ -48,10 +48,11 @@ def completions(choice: Choice, most: int, chance: Chance) -> Iterator[Action]:
         yield action
         return
     tried: list[Action] = []
+    completed_by = completing(action, ranges)
     for number in (lowest, highest, *[chance.number] * (2 * most)):
         if len(tried) == most:
             return
-        completed = complete(action, ranges, number)
+        completed = completed_by(number)
         if completed not in tried:
             tried.append(completed)
             yield completed
