@@ -61,7 +61,11 @@ def clone(value: Any) -> Any:
     ({'row': ['a', {'b': 1}]}, {'row': ['a', {'b': 2}]})
     """
     if isinstance(value, dict):
-        return {key: clone(item) if isinstance(item, (dict, list)) else item for key, item in value.items()}
+        copy = value.copy()
+        for key, item in value.items():
+            if isinstance(item, (dict, list)):
+                copy[key] = clone(item)
+        return copy
     if isinstance(value, list):
         return [clone(item) if isinstance(item, (dict, list)) else item for item in value]
     return value

@@ -232,19 +232,23 @@ def follow_all(game: Game, position: Position | None, entries: Iterable[Entry]) 
     >>> follow_all(GAMES["war"], None, map(parse, RAWS)) == POSITIONS[-1]
     True
     """
+    facts, noted = game.facts, {RESTORED, *game.remembers}
+    table, before, memory = _documents(position)
     document: Any = None
     for entry in entries:
-        table, before, memory = _documents(position)
         if document is None:
             document = clone(before)
         was_to_act = list(document.get("to_act", ()))
         for event in entry.events:
-            fact = game.facts.get(event["type"])
-            if fact is None:
-                table = fold(table, event)
+            kind = event["type"]
+            if kind in noted:
+                memory = remembered(game, memory, [event])
+            if kind in facts:
+                facts[kind](document, event, owned)
             else:
-                fact(document, event, owned)
-        position = moved(game, position, entry, table, document, remembered(game, memory, entry.events), was_to_act)
+                table = fold(table, event)
+        position = moved(game, position, entry, table, document, memory, was_to_act)
+        table = position.table
         if position.begun is not None and position.begun["document"] is document:
             position = position._replace(begun={**position.begun, "document": clone(document)})
     return position
@@ -257,25 +261,27 @@ def moved(
 
     `was_to_act`: who had to act before the entry, if the document of the old position no longer says so.
     """
-    if position is None:
-        at = created = changed = entry.at
-        fixed, secret, finished, begun = 0, None, None, None
-    else:
-        at, created, changed = max(position.at, entry.at), position.created, position.changed
-        fixed, secret, finished, begun = position.fixed, position.secret, position.finished, position.begun
+    version, at, secret = entry.version, entry.at, entry.secret
     before, old, _ = _documents(position)
-    table = _wound(before, table, old.get("to_act", []) if was_to_act is None else was_to_act, document["to_act"], entry, at)
+    if position is None:
+        created = changed = at
+        fixed, finished, begun = 0, None, None
+    else:
+        at, created, changed = max(position.at, at), position.created, position.changed
+        fixed, finished, begun = position.fixed, position.finished, position.begun
+        secret = secret or position.secret
+    if table["clocks"]["seats"]:
+        was_to_act = old.get("to_act", []) if was_to_act is None else was_to_act
+        table = _wound(before, table, was_to_act, document["to_act"], entry, at)
     if not clocks.only_clocks_differ(before, table) or ended(table, document):
         changed = at
     if _fixes(game, entry):
-        fixed = entry.version
+        fixed = version
     if finished is None and document["outcome"] is not None:
         finished = at
+    rules, revision = entry.rules, entry.revision
     after = Position(
-        *(entry.match, entry.version, entry.digest, at, created, changed, fixed, entry.revision, entry.rules, table, document, memory),
-        entry.secret or secret,
-        None,
-        finished,
+        entry.match, version, entry.digest, at, created, changed, fixed, revision, rules, table, document, memory, secret, None, finished
     )
     return after if delay(table) == 0 else _hiding(after, begun)
 
@@ -293,8 +299,6 @@ def _hiding(after: Position, begun: dict[str, Any] | None) -> Position:
 
 def _wound(before: Table, after: Table, was_to_act: list[str], to_act: list[str], entry: Entry, now: int) -> Table:
     """Return the table with its clocks after an entry, or the same object if no clock changes."""
-    if not after["clocks"]["seats"]:
-        return after
     actor = "" if is_table_action(entry.action) else entry.actor
     return clocks.after_entry(before, after, was_to_act, to_act, actor, entry.at, now)
 
