@@ -197,13 +197,9 @@ def rule_dispute(session: Session, player: str, action: Action) -> None:
 
 def accept_ruling_refusal(session: Session, seat: Seat, action: Action) -> Refusal | None:
     """Return why accepting a ruling is refused, or None (TBL-DIS-09)."""
-    refusal = not_a_party(session, seat)
-    if refusal is not None:
-        return refusal
     one = find(session, action["dispute"], state.RULED)
-    if one is None or seat not in must_accept(session, one):
-        return no("no_dispute", "TBL-DIS-09", dispute=action["dispute"])
-    return None
+    concerned = one is not None and seat in must_accept(session, one)
+    return not_a_party(session, seat) or (None if concerned else no("no_dispute", "TBL-DIS-09", dispute=action["dispute"]))
 
 
 def accept_ruling(session: Session, seat: Seat, action: Action) -> None:

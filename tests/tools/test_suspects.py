@@ -7,7 +7,7 @@ import math
 import multiprocessing
 import random
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -110,20 +110,29 @@ def test_ranks_are_judged_by_match() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "freedom", "tail"),
+    ("tail_of", "value", "freedom", "tail"),
     [
-        (3.841459, 1, 0.05),
-        (5.991465, 2, 0.05),
-        (7.814728, 3, 0.05),
-        (24.99579, 15, 0.05),
-        (124.3421, 100, 0.05),
-        (0, 3, 1),
-        (359.906, 300, 0.01),
+        (chi_square_tail, 3.841459, 1, 0.05),
+        (chi_square_tail, 5.991465, 2, 0.05),
+        (chi_square_tail, 7.814728, 3, 0.05),
+        (chi_square_tail, 24.99579, 15, 0.05),
+        (chi_square_tail, 124.3421, 100, 0.05),
+        (chi_square_tail, 0, 3, 1),
+        (chi_square_tail, 359.906, 300, 0.01),
+        (student_tail, 6.313752, 1, 0.05),
+        (student_tail, 2.919986, 2, 0.05),
+        (student_tail, 2.353363, 3, 0.05),
+        (student_tail, 2.131847, 4, 0.05),
+        (student_tail, 1.812461, 10, 0.05),
+        (student_tail, 2.404892, 49, 0.01),
+        (student_tail, 0, 7, 0.5),
     ],
 )
-def test_tails_of_the_chi_square(value: float, freedom: int, tail: float) -> None:
+def test_tails_of_distributions(tail_of: Callable[[float, int], float], value: float, freedom: int, tail: float) -> None:
     """Values of printed tables."""
-    assert chi_square_tail(value, freedom) == pytest.approx(tail, rel=1e-4)
+    assert tail_of(value, freedom) == pytest.approx(tail, rel=1e-4)
+    if tail_of is student_tail:
+        assert student_tail(-value, freedom) == pytest.approx(1 - tail, rel=1e-4)
 
 
 def test_the_approximation_goes_on_where_the_sum_ends() -> None:
@@ -131,24 +140,6 @@ def test_the_approximation_goes_on_where_the_sum_ends() -> None:
         below, beyond = chi_square_tail(value, 300), chi_square_tail(value, 302)
         assert below < chi_square_tail(value, 301) < beyond
         assert math.isclose(chi_square_tail(value, 301), (below + beyond) / 2, rel_tol=0.02, abs_tol=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("value", "freedom", "tail"),
-    [
-        (6.313752, 1, 0.05),
-        (2.919986, 2, 0.05),
-        (2.353363, 3, 0.05),
-        (2.131847, 4, 0.05),
-        (1.812461, 10, 0.05),
-        (2.404892, 49, 0.01),
-        (0, 7, 0.5),
-    ],
-)
-def test_tails_of_students_distribution(value: float, freedom: int, tail: float) -> None:
-    """Values of printed tables."""
-    assert student_tail(value, freedom) == pytest.approx(tail, rel=1e-4)
-    assert student_tail(-value, freedom) == pytest.approx(1 - tail, rel=1e-4)
 
 
 def test_many_tests_are_corrected() -> None:
