@@ -47,146 +47,111 @@ class PlatformError(Exception):
 
     code = "broken"
 
+    def __init_subclass__(cls, code: str = "", **more: Any) -> None:
+        super().__init_subclass__(**more)
+        cls.code = code or cls.code
+
     def __init__(self, **facts: Any) -> None:
         self.facts = facts
         super().__init__((ERRORS.get(self.code) or REFUSALS[self.code]).detail.format_map(facts))
 
 
-class StoreUnavailable(PlatformError):
+class StoreUnavailable(PlatformError, code="store_away"):
     """The store does not answer, or cannot write. It is unknown whether the last append was carried out. Repeat the request to find out."""
 
-    code = "store_away"
-
     def __init__(self, reason: str = "") -> None:
         super().__init__()
         self.reason = reason
 
 
-class StoreRefused(PlatformError):
+class StoreRefused(PlatformError, code="store_refused"):
     """The store answered a command with an error. Its rights, a type or its version are not what this program expects."""
 
-    code = "store_refused"
-
     def __init__(self, reason: str = "") -> None:
         super().__init__()
         self.reason = reason
 
 
-class NoMatch(PlatformError):
+class NoMatch(PlatformError, code="no_such_match"):
     """There is no match with that id."""
 
-    code = "no_such_match"
 
-
-class NotInLog(PlatformError):
+class NotInLog(PlatformError, code="not_in_log"):
     """The server's log does not have this, or not yet. `reason`: the end of a sentence."""
 
-    code = "not_in_log"
 
-
-class NoSuchPlayer(PlatformError):
+class NoSuchPlayer(PlatformError, code="no_such_player"):
     """There is no player with that id."""
 
-    code = "no_such_player"
 
-
-class NoSuchKey(PlatformError):
+class NoSuchKey(PlatformError, code="no_such_key"):
     """The player has no key with that id."""
 
-    code = "no_such_key"
 
-
-class KeyRevoked(PlatformError):
+class KeyRevoked(PlatformError, code="bad_key"):
     """The key of the request is no longer valid."""
 
-    code = "bad_key"
 
-
-class ScopeNeeded(PlatformError):
+class ScopeNeeded(PlatformError, code="scope_needed"):
     """The key of the request lacks a required scope."""
 
-    code = "scope_needed"
 
-
-class TooManyKeys(PlatformError):
+class TooManyKeys(PlatformError, code="too_many_keys"):
     """The player has the maximum number of keys."""
 
-    code = "too_many_keys"
 
-
-class StillSeated(PlatformError):
+class StillSeated(PlatformError, code="still_seated"):
     """The player has too many seats in matches that have not started to leave all of them in one request."""
 
-    code = "still_seated"
 
-
-class SecretLost(PlatformError):
+class SecretLost(PlatformError, code="secret_lost"):
     """The secret of an unfinished match is missing from the store, or does not match the commitment of the match."""
 
-    code = "secret_lost"
 
-
-class RulesMissing(PlatformError):
+class RulesMissing(PlatformError, code="rules_missing"):
     """This program does not have the rules that a match began with. No other rules may decide or show it."""
 
-    code = "rules_missing"
 
-
-class NoVersion(PlatformError):
+class NoVersion(PlatformError, code="no_such_version"):
     """The match has no such version yet. It has the versions 1 to `last`."""
 
-    code = "no_such_version"
 
-
-class NoGame(PlatformError):
+class NoGame(PlatformError, code="no_such_game"):
     """There is no game with that id. `games`: the ids that exist."""
-
-    code = "no_such_game"
 
     def __init__(self, game: str, games: Iterable[str]) -> None:
         super().__init__(game=game, games=", ".join(sorted(games)))
 
 
-class NoSeat(PlatformError):
+class NoSeat(PlatformError, code="no_such_seat"):
     """The match has no seat with that name. `seats`: its seats."""
-
-    code = "no_such_seat"
 
     def __init__(self, seat: str, seats: Iterable[str]) -> None:
         super().__init__(seat=seat, seats=", ".join(sorted(seats)))
 
 
-class NotSeated(PlatformError):
+class NotSeated(PlatformError, code="not_your_seat"):
     """The player does not have the seat."""
 
-    code = "not_your_seat"
 
-
-class NotStarted(PlatformError):
+class NotStarted(PlatformError, code="not_started"):
     """A seat of the match is still free."""
 
-    code = "not_started"
 
-
-class MatchClosed(PlatformError):
+class MatchClosed(PlatformError, code="match_closed"):
     """The match was closed before it began."""
 
-    code = "match_closed"
 
-
-class BadList(PlatformError):
+class BadList(PlatformError, code="bad_list"):
     """A list of actions is empty, too long, or has an action of the table among others. `reason`: the end of a sentence."""
 
-    code = "bad_list"
 
-
-class MustBeLast(PlatformError):
+class MustBeLast(PlatformError, code="must_be_last"):
     """An action that draws chance or reveals something must be the last of its list. Otherwise a failing list would be a way to peek.
 
     `place`: its place in the list, from 0. `version`: the version of the match for which this was confirmed.
     """
 
-    code = "must_be_last"
     version: int | None = None
 
     def __init__(self, place: int) -> None:
@@ -194,32 +159,24 @@ class MustBeLast(PlatformError):
         self.place = place
 
 
-class Stale(PlatformError):
+class Stale(PlatformError, code="stale"):
     """The match is not at the expected version. `version`: its version."""
-
-    code = "stale"
 
     def __init__(self, expected: int, version: int) -> None:
         super().__init__(expected=expected, version=version)
         self.version = version
 
 
-class Reused(PlatformError):
+class Reused(PlatformError, code="request_reused"):
     """The id of a request was used before for another request."""
 
-    code = "request_reused"
 
-
-class BadCursor(PlatformError):
+class BadCursor(PlatformError, code="bad_query"):
     """A cursor does not come from a page of this list."""
-
-    code = "bad_query"
 
     def __init__(self, cursor: str) -> None:
         super().__init__(reason=f"{cursor!r} is not a cursor of this list")
 
 
-class Busy(PlatformError):
+class Busy(PlatformError, code="busy"):
     """Too many others write to the match, so this request did not get its turn."""
-
-    code = "busy"
