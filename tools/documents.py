@@ -134,11 +134,6 @@ def fields_of(kind: Any) -> dict[str, str]:
     return {key: text.replace("Seat", "str") for key, text in texts.items()}
 
 
-def table_written() -> str:
-    """Return the text of the table's document.py."""
-    return "".join(_text(table.state.DOCUMENT.schema, TABLE, "document of the table"))
-
-
 def _text(schema: Schema, root: str, document: str, shared: Mapping[str, Mapping[str, str]] = MappingProxyType({})) -> tuple[str, str]:
     """Return the head of a document.py, and its classes. Classes inherit the fields that `shared` has for them."""
     types = Types()
@@ -169,7 +164,7 @@ def files() -> Iterator[tuple[Path, str]]:
     """Yield the path and the text of each generated file."""
     for game in GAMES.values():
         yield game.folder / "document.py", written(game)
-    yield FOLDER / "document.py", table_written()
+    yield FOLDER / "document.py", "".join(_text(table.state.DOCUMENT.schema, TABLE, "document of the table"))
     yield OPERATING, _between(OPERATING, "limits", limits.documented())
     yield AUDITING, _between(AUDITING, "draws", draws_documented())
     yield VERIFIER, _between(VERIFIER, "draws", draws_in_javascript())

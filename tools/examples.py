@@ -207,7 +207,8 @@ def _play(platform: Platform, kept: _Kept) -> None:
     _work(platform)
     for _ in range(24):
         _turn(platform, kept, match, {"red": ada, "blue": ben})
-    kept.send("try_actions", ada, _choice(kept, platform, match, ada, "red"), match=match) if _acts(platform, match, "red") else None
+    if "red" in recall.position(platform, match).to_act:
+        kept.send("try_actions", ada, _choice(kept, platform, match, ada, "red"), match=match)
     version = kept.send("get_match", ada, match=match)["version"]
     kept.send("list_matches", ada, query="player=me")
     kept.send("get_state", ada, match=match)
@@ -249,10 +250,6 @@ def _catalogue(kept: _Kept) -> None:
         kept.send(id)
     kept.send("get_rule", game="war", rule="WAR-MOV-01")
     kept.send("get_problem", code="stale")
-
-
-def _acts(platform: Platform, match: str, seat: str) -> bool:
-    return seat in recall.position(platform, match).to_act
 
 
 def _choice(kept: _Kept, platform: Platform, match: str, who: _Person, seat: str) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -209,12 +209,6 @@ def _in_words(outcome: Outcome) -> str:
     return f"{' and '.join(outcome['winners']) or 'nobody'} by {outcome['reason']}" + (f" ({scores})" if scores else "")
 
 
-def impacts(games: Mapping[str, Game], records: Iterable[Record]) -> Iterator[Impact]:
-    """Yield the impact of the present rules on each match. Raises BadRecord, OSError."""
-    for record in records:
-        yield impact(games, record)
-
-
 def main(arguments: list[str] | None = None) -> int:
     """Print what would change. Return 0 if nothing would change, 1 if something would, 2 if a file cannot be read."""
     parser = argparse.ArgumentParser(prog="run impact", description="Show what the present rules would change in recorded matches.")
@@ -224,7 +218,8 @@ def main(arguments: list[str] | None = None) -> int:
     number = undecided = 0
     changed: list[Impact] = []
     try:
-        for found in impacts(GAMES, read(options.records)):
+        for record in read(options.records):
+            found = impact(GAMES, record)
             number += 1
             undecided += found.undecided
             if found.first is not None:

@@ -12,19 +12,9 @@ from games.war_of_civilizations import data
 from games.war_of_civilizations.checks import bonus_open, cannot_pay, no_bonus, no_room, no_step, played_without
 from games.war_of_civilizations.document import Match, State
 from games.war_of_civilizations.flow import change_resources, close_bonus, end_action, lose_teleporter, move_ships, pay, to_turn
+from games.war_of_civilizations.state import records
 from games.war_of_civilizations.state.control import controlled, controls
 from games.war_of_civilizations.state.fleets import occupants, reserve, room, ships_at
-from games.war_of_civilizations.state.records import (
-    ability,
-    can_pay,
-    collected_from,
-    harvest,
-    in_words,
-    option,
-    own_player,
-    own_turn,
-    turn_of,
-)
 from games.war_of_civilizations.state.shape import CARD, DECK, LOCATION, RESOURCE, SEAT
 
 WARE = known([*data.SHIPS, data.PRIVATEER], "a kind of ship, or a privateer")
@@ -35,7 +25,7 @@ WARE = known([*data.SHIPS, data.PRIVATEER], "a kind of ship, or a privateer")
 def gathered_from(state: State, seat: Seat) -> list[str]:
     """Return the locations from which a seat can collect, in map order: those under its control that have something to collect
     (WOC-COL-01, WOC-PRV-05)."""
-    return collected_from(state, seat, controlled(state, seat))
+    return records.collected_from(state, seat, controlled(state, seat))
 
 
 def threatened(state: State, locations: list[str]) -> list[str]:
@@ -53,7 +43,7 @@ def collect_offers(state: State, seat: Seat) -> list[Action]:
     whence = gathered_from(state, seat)
     if not whence:
         return []
-    if not option(state, "disasters"):
+    if not records.option(state, "disasters"):
         return [{"type": "collect"}]
     if not turn["forecast_drawn"]:
         return []
@@ -68,7 +58,7 @@ def collect_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     refusal = no_step(state, data.COLLECTING)
     if refusal is not None:
         return refusal
-    if option(state, "disasters") and not turn_of(state)["forecast_drawn"]:
+    if records.option(state, "disasters") and not records.turn_of(state)["forecast_drawn"]:
         return no("forecast_first", "WOC-DIS-01")
     whence = gathered_from(state, seat)
     risky = threatened(state, whence)
@@ -77,16 +67,16 @@ def collect_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     left = [location for location in whence if location not in skip]
     if not left:
         return no("nothing_to_collect", "WOC-COL-05")
-    return _extra(state, seat, left) if action.get("extra") and not ability(state, seat, data.COLLECT_EXTRA) else None
+    return _extra(state, seat, left) if action.get("extra") and not records.ability(state, seat, data.COLLECT_EXTRA) else None
 
 
 def collect_ranges(state: State, seat: Seat, action: Action) -> Ranges:
     """Return what more Squirrel may collect, among what it gathers. Nobody else has anything to choose (WOC-ABL-06)."""
-    more = ability(state, seat, data.COLLECT_EXTRA)
+    more = records.ability(state, seat, data.COLLECT_EXTRA)
     if not more:
         return {}
     skip = action.get("skip", ())
-    found = harvest([location for location in gathered_from(state, seat) if location not in skip])
+    found = records.harvest([location for location in gathered_from(state, seat) if location not in skip])
     return {"extra": {"each": {name: [0, more] for name in found}, "total": [more, more]}}
 
 
@@ -97,8 +87,8 @@ def collect_outside(state: State, seat: Seat, action: Action, found: Outside) ->
 
 
 def _extra(state: State, seat: Seat, left: list[str]) -> Refusal:
-    more = ability(state, seat, data.COLLECT_EXTRA)
-    return no("bad_choice", "WOC-ABL-06", reason=f"{more} more are collected, out of {in_words(harvest(left))}")
+    more = records.ability(state, seat, data.COLLECT_EXTRA)
+    return no("bad_choice", "WOC-ABL-06", reason=f"{more} more are collected, out of {records.in_words(records.harvest(left))}")
 
 
 def collect(match: Match, seat: Seat, action: Action) -> None:
@@ -106,7 +96,7 @@ def collect(match: Match, seat: Seat, action: Action) -> None:
     WOC-TRN-10)."""
     skip, extra = action.get("skip", ()), action.get("extra", {})
     whence = [location for location in gathered_from(match.state, seat) if location not in skip]
-    found = harvest(whence)
+    found = records.harvest(whence)
     change_resources(match, seat, {name: number + extra.get(name, 0) for name, number in found.items()}, "collect")
     for location in threatened(match.state, whence):
         lay_waste(match, location)
@@ -134,14 +124,14 @@ def lay_waste(match: Match, location: str) -> None:
 def forecast_offers(state: State, seat: Seat) -> list[Action]:
     """Return the draw of a disaster card, which with disasters comes before anything is collected (WOC-DIS-01)."""
     turn = state["turn"]
-    drawn = turn is None or turn["action"] != data.COLLECTING or turn["forecast_drawn"] or not option(state, "disasters")
+    drawn = turn is None or turn["action"] != data.COLLECTING or turn["forecast_drawn"] or not records.option(state, "disasters")
     return [] if drawn else [{"type": "forecast"}]
 
 
 def forecast_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
     """Return why no forecast card may be drawn, or None: one for each collect action, and only with disasters (WOC-DIS-01)."""
     refusal = played_without(state, "disasters") or no_step(state, data.COLLECTING)
-    if refusal is not None or not turn_of(state)["forecast_drawn"]:
+    if refusal is not None or not records.turn_of(state)["forecast_drawn"]:
         return refusal
     return no("already_done", "WOC-DIS-01", what="The forecast of a collect action")
 
@@ -170,7 +160,7 @@ def cool_down(match: Match) -> None:
 def rebuild_offers(state: State, seat: Seat) -> list[Action]:
     """Return an action for every island of the seat's own continent that is barren (WOC-DIS-08)."""
     marks = state["marks"]
-    if not marks or not bonus_open(state, data.REBUILDING) or not option(state, "disasters"):
+    if not marks or not bonus_open(state, data.REBUILDING) or not records.option(state, "disasters"):
         return []
     return [{"type": "rebuild", "at": location} for location in data.CONTINENT_OF[seat] if marks.get(location) == data.BARREN]
 
@@ -186,7 +176,7 @@ def rebuild_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
         return no("not_your_continent", "WOC-DIS-08", at=at)
     if state["marks"].get(at) != data.BARREN:
         return no("not_barren", "WOC-DIS-08", at=at)
-    if at in turn_of(state)["laid_waste"]:
+    if at in records.turn_of(state)["laid_waste"]:
         return no("too_soon", "WOC-DIS-08", what=f"{at} was laid waste in this turn")
     others = occupants(state, at, seat)
     if others:
@@ -205,14 +195,14 @@ def rebuild(match: Match, seat: Seat, action: Action) -> None:
 
 def buy_card_offers(state: State, seat: Seat) -> list[Action]:
     """Return an action for every different card of the display that the seat can pay (WOC-PWR-01)."""
-    if not bonus_open(state, data.CARD_BUYING) or turn_of(state)["cards_bought"] >= data.CARDS_A_TURN:
+    if not bonus_open(state, data.CARD_BUYING) or records.turn_of(state)["cards_bought"] >= data.CARDS_A_TURN:
         return []
     if len(state["players"][seat]["cards"]) >= data.HAND_LIMIT:
         return []
     return [
         {"type": "buy_card", "card": card}
         for card in dict.fromkeys(state["power"]["display"])
-        if can_pay(state, seat, data.CARDS[card].cost)
+        if records.can_pay(state, seat, data.CARDS[card].cost)
     ]
 
 
@@ -226,7 +216,7 @@ def buy_card_refusal(state: State, seat: Seat, action: Action) -> Refusal | None
     display = state["power"]["display"]
     if card not in display:
         return no("card_not_there", "WOC-PWR-01", card=card, where="the display", there=", ".join(display) or "nothing")
-    if turn_of(state)["cards_bought"] >= data.CARDS_A_TURN:
+    if records.turn_of(state)["cards_bought"] >= data.CARDS_A_TURN:
         return no("card_limit", "WOC-PWR-02", limit=data.CARDS_A_TURN)
     if len(state["players"][seat]["cards"]) >= data.HAND_LIMIT:
         return no("hand_full", "WOC-PWR-02", limit=data.HAND_LIMIT)
@@ -253,7 +243,7 @@ def price_of(state: State, ship: str, number: int) -> data.Counts:
     WOC-PRV-11, WOC-CMP-06)."""
     each = data.PRIVATEER_PRICE if ship == data.PRIVATEER else data.PRICE[ship]
     price = {name: count * number for name, count in each.items()}
-    price[data.MONEY] -= min(price[data.MONEY], turn_of(state)["discount_left"])
+    price[data.MONEY] -= min(price[data.MONEY], records.turn_of(state)["discount_left"])
     return price
 
 
@@ -264,9 +254,9 @@ def buy_ships_offers(state: State, seat: Seat) -> list[Action]:
     if turn is None or turn["action"] != data.BUYING:
         return []
     places = [location for location in controlled(state, seat) if location != data.ISLE]
-    kinds = [ship for ship in data.PRICE if can_pay(state, seat, price_of(state, ship, 1)) and reserve(state, seat, ship)]
+    kinds = [ship for ship in data.PRICE if records.can_pay(state, seat, price_of(state, ship, 1)) and reserve(state, seat, ship)]
     offers: list[Action] = [{"type": "buy_ships", "ship": ship, "at": location} for ship in kinds for location in places]
-    if state["players"][seat]["privateer"] == data.RESERVE and option(state, "pirates"):
+    if state["players"][seat]["privateer"] == data.RESERVE and records.option(state, "pirates"):
         offers.append({"type": "buy_ships", "ship": data.PRIVATEER, "at": data.HOME[seat], "count": 1})
     return offers
 
@@ -308,7 +298,7 @@ def buy_ships_ranges(state: State, seat: Seat, action: Action) -> Ranges:
     if ship == data.PRIVATEER:
         return {}
     most = min(reserve(state, seat, ship), room(state, action["at"]))
-    return {"count": [1, next((number for number in range(most, 1, -1) if can_pay(state, seat, price_of(state, ship, number))), 1)]}
+    return {"count": [1, next((number for number in range(most, 1, -1) if records.can_pay(state, seat, price_of(state, ship, number))), 1)]}
 
 
 def buy_ships_outside(state: State, seat: Seat, action: Action, found: Outside) -> Refusal:
@@ -337,7 +327,7 @@ def buy_ships(match: Match, seat: Seat, action: Action) -> None:
     else:
         match.emit("ships_placed", seat=seat, at=at, ships={ship: number}, reason="buy")
     if discount:
-        match.emit("discount_used", seat=seat, left=turn_of(state)["discount_left"] - discount)
+        match.emit("discount_used", seat=seat, left=records.turn_of(state)["discount_left"] - discount)
 
 
 # ---------------------------------------------------------------- facts
@@ -345,14 +335,14 @@ def buy_ships(match: Match, seat: Seat, action: Action) -> None:
 
 def discount_used(state: State, event: Event, own: Own) -> None:
     """Part of the discount is used."""
-    own_turn(state, own)["discount_left"] = event["left"]
+    records.own_turn(state, own)["discount_left"] = event["left"]
 
 
 def card_bought(state: State, event: Event, own: Own) -> None:
     """A card leaves the display for a hand."""
     own(own(state, "power"), "display").remove(event["card"])
-    own_turn(state, own)["cards_bought"] += 1
-    own(own_player(state, event["seat"], own), "cards").append(event["card"])
+    records.own_turn(state, own)["cards_bought"] += 1
+    own(records.own_player(state, event["seat"], own), "cards").append(event["card"])
 
 
 def card_revealed(state: State, event: Event, own: Own) -> None:
@@ -371,7 +361,7 @@ def deck_reshuffled(state: State, event: Event, own: Own) -> None:
 
 def disaster_drawn(state: State, event: Event, own: Own) -> None:
     """A disaster card is shown and goes back (WOC-DIS-01). The forecast of this action is done."""
-    turn = own_turn(state, own)
+    turn = records.own_turn(state, own)
     turn["forecast_drawn"] = True
     turn["bonus_open"] = False
 
@@ -388,7 +378,7 @@ def island_marked(state: State, event: Event, own: Own) -> None:
 def island_laid_waste(state: State, event: Event, own: Own) -> None:
     """An island is barren, and noted for this turn (WOC-DIS-08)."""
     own(state, "marks")[event["at"]] = data.BARREN
-    own(own_turn(state, own), "laid_waste").append(event["at"])
+    own(records.own_turn(state, own), "laid_waste").append(event["at"])
 
 
 _MARK = nullable(whole(1, data.FORECAST_TOKENS, "forecast tokens on the island; null for none"))

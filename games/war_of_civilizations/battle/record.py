@@ -11,24 +11,9 @@ from games.schema import BLANK, Fields, described, ids, mapping, veiled
 from games.war_of_civilizations import data
 from games.war_of_civilizations.document import Battle, Side, State
 from games.war_of_civilizations.flow import put_out
+from games.war_of_civilizations.state import shape
 from games.war_of_civilizations.state.fleets import fleet_strength, room, ships_at
 from games.war_of_civilizations.state.records import ability, battle_of, own_player
-from games.war_of_civilizations.state.shape import (
-    AMMO_BID,
-    APEX_ISLAND,
-    BATTLE_START,
-    BID,
-    CARDS_BID,
-    DICE,
-    LOCATION,
-    PRIVATEER_PLACE,
-    SEAT,
-    SENT_HOME,
-    SHIP,
-    SIDES,
-    TOKEN,
-    WINNER,
-)
 
 # ---------------------------------------------------------------- the sides
 
@@ -230,21 +215,21 @@ def privateer_moved(state: State, event: Event, own: Own) -> None:
 
 
 FACTS: Mapping[str, tuple[Fact, Fields]] = {
-    "expedition_seen": (expedition_seen, {"seat": SEAT, "apex": APEX_ISLAND, "expedition": veiled(TOKEN, BLANK)}),
-    "expedition_recovered": (expedition_recovered, {"seat": SEAT, "apex": APEX_ISLAND, "expedition": TOKEN}),
+    "expedition_seen": (expedition_seen, {"seat": shape.SEAT, "apex": shape.APEX_ISLAND, "expedition": veiled(shape.TOKEN, BLANK)}),
+    "expedition_recovered": (expedition_recovered, {"seat": shape.SEAT, "apex": shape.APEX_ISLAND, "expedition": shape.TOKEN}),
     "expeditions_rotated": (
         expeditions_rotated,
-        {"moves": mapping(APEX_ISLAND, APEX_ISLAND, "from each island, the island that its token goes to")},
+        {"moves": mapping(shape.APEX_ISLAND, shape.APEX_ISLAND, "from each island, the island that its token goes to")},
     ),
-    "pirate_removed": (pirate_removed, {"apex": APEX_ISLAND, "reason": ids(["defeated", "hired"], "why the pirate leaves")}),
-    "privateer_moved": (privateer_moved, {"seat": SEAT, "to": PRIVATEER_PLACE}),
-    "battle_started": (battle_started, BATTLE_START),
-    "ability_used": (ability_used, {"seat": SEAT, "at": LOCATION, "ship": SHIP}),
-    "bid_sealed": (bid_sealed, {"seat": SEAT, "ammo": veiled(AMMO_BID, BLANK), "cards": veiled(CARDS_BID, BLANK)}),
-    "dice_rolled": (dice_rolled, {"dice": DICE}),
-    "bids_revealed": (bids_revealed, {"bids": mapping(SEAT, BID, "the bid of each side")}),
-    "battle_resolved": (battle_resolved, {"winner": WINNER, "sides": SIDES}),
-    "retreat_ordered": (retreat_ordered, {"seat": SEAT, "count": SENT_HOME}),
-    "battle_ended": (battle_ended, {"at": LOCATION}),
-    "seat_eliminated": (seat_eliminated, {"seat": SEAT, "by": described(SEAT, "the seat that has eliminated it")}),
+    "pirate_removed": (pirate_removed, {"apex": shape.APEX_ISLAND, "reason": ids(["defeated", "hired"], "why the pirate leaves")}),
+    "privateer_moved": (privateer_moved, {"seat": shape.SEAT, "to": shape.PRIVATEER_PLACE}),
+    "battle_started": (battle_started, shape.BATTLE_START),
+    "ability_used": (ability_used, {"seat": shape.SEAT, "at": shape.LOCATION, "ship": shape.SHIP}),
+    "bid_sealed": (bid_sealed, {"seat": shape.SEAT, "ammo": veiled(shape.AMMO_BID, BLANK), "cards": veiled(shape.CARDS_BID, BLANK)}),
+    "dice_rolled": (dice_rolled, {"dice": shape.DICE}),
+    "bids_revealed": (bids_revealed, {"bids": mapping(shape.SEAT, shape.BID, "the bid of each side")}),
+    "battle_resolved": (battle_resolved, {"winner": shape.WINNER, "sides": shape.SIDES}),
+    "retreat_ordered": (retreat_ordered, {"seat": shape.SEAT, "count": shape.SENT_HOME}),
+    "battle_ended": (battle_ended, {"at": shape.LOCATION}),
+    "seat_eliminated": (seat_eliminated, {"seat": shape.SEAT, "by": described(shape.SEAT, "the seat that has eliminated it")}),
 }
