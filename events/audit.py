@@ -26,6 +26,8 @@ from record.trail import Report, Trail, Watch, blind_from, revealed
 from table.data import MOST_DISPUTES
 from table.state import OPEN
 
+STATUSES = ("open", "playing", "over", "closed")
+
 
 class _StoredTrail(Trail):
     """Checks a match in the store entry by entry, and its snapshots by version."""
@@ -94,7 +96,7 @@ def _places(platform: Platform, trail: Trail, suspected: Listed) -> Listed:
     players = trail.players | {position.table["creator"]}
     names = {
         *indexes(position),
-        *(f"status:{status}" for status in ("open", "playing", "over", "closed")),
+        *(name for status in STATUSES for name in (f"status:{status}", f"game:{position.game}:{status}")),
         *(f"game:{game}" for game in platform.games),
         *(f"{kind}:{player}" for kind in OF_PLAYER for player in players),
         *(f"{kind}:{player}:{position.game}" for kind in OF_RESULTS for player in players),

@@ -6,20 +6,19 @@ its order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from typing import Any, NamedTuple
 
 from events.errors import BadCursor
 from events.platform import Platform
-from events.standings import DEADLINE, DESK, OWN, Standing
-from events.store.lists import Lists, Place
+from events.standings import DEADLINE, DESK, OF_STATUS, OWN, Standing
+from events.store.lists import Filters, Place
 from record.entries import Unreadable, parse
 
 LONGEST_PAGE = 200
 
-_EXAMINED = 2000
+_INDEX = {"to_act": "acts"}  # the first part of the names of its indexes, where it is not the name of the filter
 
 
 class Asker(NamedTuple):
@@ -51,9 +50,9 @@ def standing_of(platform: Platform, match: str) -> Standing | None:
 def standings_of(platform: Platform, matches: Sequence[str], asker: Asker) -> list[dict[str, Any]]:
     """Return the standing of each match with its version and the time of its last change. Raises StoreUnavailable.
 
-    It takes two round trips. A match that no longer exists is left out.
+    It takes one round trip. A match that no longer exists is left out.
     """
-    return _with_news(platform, [_shown(standing, asker) for standing in platform.store.lists.standings(matches) if standing is not None])
+    return list(_with_news(platform.store.lists.with_entries(matches), asker))
 
 
 def matches(
@@ -71,53 +70,34 @@ def matches(
     The filters are `status`, `game`, `player` (who has a seat), `invited` (a player for whom an open seat is kept), `to_act` (a player who
     must act now) and `practice` (`true` or `false`: they begin from a position of another match). `by_deadline`: only matches in which the
     asker must act, by the earliest deadline; matches without a deadline come last. `desk`: the matches with disputes, for referees:
-    `waiting` for a ruling, by the time when it is due, or `all`. One request examines a bounded part of a long list. So a page may be
-    short, even empty, and still have a cursor.
+    `waiting` for a ruling, by the time when it is due, or `all`. One request examines a bounded part of a long list, in two round trips. So
+    a page may be short, even empty, and still have a cursor.
     """
-    limit = min(limit, LONGEST_PAGE)
-    choices = [indexes for name, value in filters.items() if (indexes := _indexes(name, value, asker))] or [["all"]]
-    lists = platform.store.lists
-    if desk is not None:
-        read = partial(lists.earliest, [f"{DESK}:{desk}"])
-    elif by_deadline:
-        read = partial(lists.earliest, [f"{DEADLINE}:{asker.player}"])
-    else:
-        read = partial(lists.newest, choices[0] if len(choices) == 1 else _smallest(lists, choices))
-    place = _parse(cursor)
-    found: list[Standing] = []
-    examined = 0
-    while len(found) < limit and examined < _EXAMINED:
-        batch = read(place, limit)
-        if not batch:
-            return Page(_with_news(platform, found), None)
-        for at, stored in zip(batch, lists.standings([match for _, match in batch]), strict=True):
-            place = at
-            examined += 1
-            standing = None if stored is None else _shown(stored, asker)
-            if standing is not None and _passes(standing, filters):
-                found.append(standing)
-                if len(found) == limit:
-                    break
-    return Page(_with_news(platform, found), f"{place[0]}.{place[1]}" if place else None)
+    limit, place, lists = min(limit, LONGEST_PAGE), _parse(cursor), platform.store.lists
+    order = f"{DESK}:{desk}" if desk is not None else f"{DEADLINE}:{asker.player}" if by_deadline else None
+    indexes = _filters(filters, asker, order)
+    stretch = lists.stretch("newest" if order is None else "earliest", indexes, place, limit)
+    found = _with_news(lists.with_entries([match for _, match in stretch.places]), asker)
+    standings = [standing for standing in found if _passes(standing, filters)]
+    return Page(standings, None if stretch.more is None else f"{stretch.more[0]}.{stretch.more[1]}")
 
 
-def _with_news(platform: Platform, standings: list[Standing]) -> list[dict[str, Any]]:
-    """Return standings with the version and the time of the last change of their matches.
+def _with_news(found: Iterable[tuple[Standing | None, bytes]], asker: Asker) -> Iterator[dict[str, Any]]:
+    """Yield stored standings as the asker may see them, with the version and the time of the last change of their matches.
 
     Both come from the last entry of a match, so a standing need not be stored again at each version. A match without a readable last entry
     is left out: a damaged log must not break the list. A standing for spectators who may not follow the match already has both.
     """
-    wanted = [standing["id"] for standing in standings if "version" not in standing]
-    last = dict(zip(wanted, platform.store.log.last(wanted), strict=True)) if wanted else {}
-    shown = []
-    for standing in standings:
+    for stored, raw in found:
+        if stored is None:
+            continue
+        standing = _shown(stored, asker)
         if "version" in standing:
-            shown.append(standing)
+            yield standing
             continue
         with suppress(Unreadable):
-            entry = parse(last[standing["id"]] or b"")
-            shown.append({**standing, "version": entry.version, "updated": entry.at})
-    return shown
+            entry = parse(raw)
+            yield {**standing, "version": entry.version, "updated": entry.at}
 
 
 def _shown(standing: Standing, asker: Asker) -> Standing:
@@ -129,22 +109,33 @@ def _shown(standing: Standing, asker: Asker) -> Standing:
     return {**public, "handovers": handovers, "offers_made": {seat: standing["offers_made"][seat] for seat in handovers}}
 
 
-def _smallest(lists: Lists, choices: list[list[str]]) -> list[str]:
-    """Return the choice of indexes with the fewest matches in total."""
-    sizes = iter(lists.sizes([index for indexes in choices for index in indexes]))
-    return min((sum(next(sizes) for _ in indexes), indexes) for indexes in choices)[1]
+def _filters(given: Mapping[str, str], asker: Asker, order: str | None) -> Filters:
+    """Return the indexes of each filter. `order`: the one that gives the order, if the filters do not."""
+    names = [f"{_INDEX.get(name, name)}:{value}" for name, value in given.items() if name not in ("status", "game", "practice")]
+    if "game" in given:
+        names.append(f"game:{given['game']}" + (f":{given['status']}" if "status" in given else ""))
+    elif "status" in given:
+        names.append(f"status:{given['status']}")
+    if given.get("practice") == "true":
+        names.append("practice:true")
+    wanted = [] if order is None else [[order]]
+    wanted += [_with_own(name, asker, names) for name in names]
+    numbered = dict(enumerate(wanted or [["all"]], 1))
+    # Most matches are no practice, so an index of them would repeat the list of all matches.
+    return {**numbered, 0: ["practice:true"]} if given.get("practice") == "false" else numbered
 
 
-def _indexes(name: str, value: str, asker: Asker) -> list[str]:
-    """Return the indexes that hold every match that passes a filter, or [] if only the list of all matches does.
+def _with_own(name: str, asker: Asker, names: Sequence[str]) -> list[str]:
+    """Return the index with a name, and the one of hidden matches that the asker may use. `names`: those of all filters.
 
-    The indexes of hidden matches are for their own players, and for referees.
+    Referees may use that of all hidden matches. A player may use those of the matches that the player has a seat in.
     """
-    if (name, value) == ("practice", "false"):
-        return []  # most matches are no practice, so an index of them would repeat the list of all matches
-    index = f"{'acts' if name == 'to_act' else name}:{value}"
-    own = name in ("player", "to_act") and (asker.referees or asker.player == value)
-    return [index, f"{OWN}:{index}"] if own else [index]
+    mine = (f"player:{asker.player}", f"acts:{asker.player}")
+    if asker.referees or name in mine:
+        return [name, f"{OWN}:{name}"]
+    if name.startswith(OF_STATUS) and not set(mine).isdisjoint(names):
+        return [name, f"{OWN}:{name}:{asker.player}"]
+    return [name]
 
 
 def _passes(standing: Standing, filters: Mapping[str, str]) -> bool:

@@ -30,6 +30,9 @@ NEVER = 253_402_300_799_999  # the last millisecond of the year 9999: the place 
 # First part of the names of indexes of matches for those who may follow them.
 OWN = "own"
 
+# First parts of the names of indexes by status, also of those of one game.
+OF_STATUS = ("status:", "game:")
+
 # First parts of the names of indexes of matches with offers or votes, and of matches in which a player is offered a seat.
 ASKED = "asked"
 OFFERED = "offered"
@@ -145,7 +148,9 @@ def indexes(position: Position) -> dict[str, int]:
     names = _names(listed)
     news = dict.fromkeys(concerned(listed), listed.changed)
     if listed is not position:
-        names |= {f"{OWN}:{name}" for name in _names(position) - names}
+        others = _names(position) - names
+        names |= {f"{OWN}:{name}" for name in others}
+        names |= {f"{OWN}:{name}:{player}" for name in others if name.startswith(OF_STATUS) for player in _seated(position)}
         news |= dict.fromkeys(_followers(position), position.changed)
     told = {f"news:{player}": moment for player, moment in news.items()}
     return dict.fromkeys(names, position.created) | told | deadlines(position) | _desk(position)
@@ -168,6 +173,7 @@ def _names(position: Position) -> set[str]:
         "all",
         f"status:{position.status}",
         f"game:{position.game}",
+        f"game:{position.game}:{position.status}",
         *(["practice:true"] if is_practice(position.table) else []),
         *(f"player:{occupant['player']}" for occupant in roster.values() if "player" in occupant),
         *(f"waiting:{occupant['player']}" for occupant in roster.values() if "player" in occupant and position.status == "open"),
@@ -191,9 +197,13 @@ def _asked(position: Position) -> Iterator[str]:
 def concerned(position: Position) -> list[str]:
     """Return the players whom a match concerns: its creator, players with a seat, players for whom a seat is kept or offered, and the
     referees of its disputes."""
-    seated = {occupant["player"] for occupant in position.roster.values() if "player" in occupant}
     table = position.table
-    return sorted({table["creator"], *seated, *table["invited"].values(), *table["handovers"].values(), *_referees(table)})
+    return sorted({table["creator"], *_seated(position), *table["invited"].values(), *table["handovers"].values(), *_referees(table)})
+
+
+def _seated(position: Position) -> set[str]:
+    """Return the players who have a seat."""
+    return {occupant["player"] for occupant in position.roster.values() if "player" in occupant}
 
 
 def _referees(table: Table) -> set[str]:

@@ -36,6 +36,8 @@ from events.store.library import Script
 
 Item = tuple[bytes, dict[bytes, bytes]]  # a stream's id, and its fields
 
+Call = tuple[Sequence[str], Sequence[str | bytes | int]]  # of a function: its keys, and its arguments
+
 TRIES = 4
 _PAUSES = (0.02, 0.1, 0.4)
 _TIMEOUT = 5.0
@@ -79,11 +81,18 @@ class RedisClient:
 
     def run(self, script: Script, keys: Sequence[str], args: Sequence[str | bytes | int]) -> Any:
         """Call the function of a script and return its answer. Its keys must be in one slot. Raises StoreUnavailable."""
+        return self.run_all(script, [(keys, args)])[0]
+
+    def run_all(self, script: Script, calls: Sequence[Call]) -> list[Any]:
+        """Call a function several times, not atomically, and return its answers. A function that writes must be called once.
+
+        Only the keys of one call must be in one slot. On one server it is a single round trip. Raises StoreUnavailable.
+        """
         for attempt in range(TRIES):
             try:
                 if self._cluster is not None:
-                    return self._client.execute_command(script.command, script.function, len(keys), *keys, *args)
-                return self._run_once(script, keys, args)
+                    return [self._client.execute_command(script.command, script.function, len(keys), *keys, *args) for keys, args in calls]
+                return self._run_once(script, calls)
             except _UNAVAILABLE as reason:
                 if attempt == TRIES - 1 or self._cluster is not None:
                     raise StoreUnavailable(str(reason)) from reason
@@ -94,15 +103,16 @@ class RedisClient:
             time.sleep(_PAUSES[attempt])
         raise AssertionError("unreachable")
 
-    def _run_once(self, script: Script, keys: Sequence[str], args: Sequence[str | bytes | int]) -> Any:
+    def _run_once(self, script: Script, calls: Sequence[Call]) -> list[Any]:
         # The command layer of redis-py costs more than the rest of an append. So this writes to the connection directly.
         try:
             connection = self._idle.pop()
         except IndexError:
             connection = self._pool.make_connection()
         try:
-            connection.send_packed_command(_packed(script.command, script.function, len(keys), *keys, *args), check_health=False)
-            answer = connection.read_response()
+            packed = b"".join([_packed(script.command, script.function, len(keys), *keys, *args) for keys, args in calls])
+            connection.send_packed_command([packed], check_health=False)
+            answers = [connection.read_response() for _ in calls]
         except RedisError as reason:
             connection.disconnect()
             if isinstance(reason, (Disconnected, TooLate)):
@@ -112,7 +122,7 @@ class RedisClient:
             connection.disconnect()
             raise
         self._idle.append(connection)
-        return answer
+        return answers
 
     def _load_library(self, last: bool) -> None:
         """Load the functions if this user may. Otherwise wait for the keeper of the store, and raise StoreUnavailable on the last try."""
@@ -235,9 +245,10 @@ def _without_address(options: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if name not in ("host", "port")}
 
 
-def _packed(*words: str | bytes | int) -> list[bytes]:
+def _packed(*words: str | bytes | int) -> bytes:
     """Return a command in the Redis protocol."""
-    return [pack_command(words)]  # type: ignore[arg-type]  # its stub allows one word only
+    packed: bytes = pack_command(words)  # type: ignore[arg-type]  # its stub allows one word only
+    return packed
 
 
 def _cannot_write(reason: RedisError) -> bool:

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 import orjson
 
 from events.store.keys import OfMatches
+from events.store.library import script
 
+EXAMINED = 500  # matches of an index of a partition that one request examines
+_LIST = script("list")
 _PAGE = 1000
+_STANDINGS = script("standings")
 
 Place = tuple[int, str]  # the moment that orders a match in a list (ms since 1970), and the id of the match
+# Indexes by the number of their filter: a match must be in one of the indexes of each filter from 1 on, and in none of those of filter 0.
+# No match may be in two indexes of a filter.
+Filters = Mapping[int, Sequence[str]]
+
+
+class Stretch(NamedTuple):
+    """A part of a list: the places of its matches, and the place after which it goes on, or None at the end of the list."""
+
+    places: list[Place]
+    more: Place | None
 
 
 class Lists(OfMatches):
@@ -24,8 +38,19 @@ class Lists(OfMatches):
 
     def standings(self, matches: Sequence[str]) -> list[dict[str, Any] | None]:
         """Return the standing of each match, or None."""
-        found = self._client.ask_all([("GET", self._keys.of(match).standing) for match in matches])
-        return [orjson.loads(one) if one else None for one in found]
+        return [standing for standing, _ in self.with_entries(matches)]
+
+    def with_entries(self, matches: Sequence[str]) -> list[tuple[dict[str, Any] | None, bytes]]:
+        """Return the standing of each match, or None, and its newest entry, or b"", in one round trip."""
+        of_tags: dict[str, list[str]] = {}
+        for match in matches:
+            of_tags.setdefault(self._keys.tag(match), []).append(match)
+        calls = [([key for keys in map(self._keys.of, some) for key in (keys.standing, keys.stream)], ()) for some in of_tags.values()]
+        found: dict[str, tuple[dict[str, Any] | None, bytes]] = {}
+        for some, answer in zip(of_tags.values(), self._client.run_all(_STANDINGS, calls), strict=True):
+            for match, standing, entry in zip(some, answer[::2], answer[1::2], strict=True):
+                found[match] = (orjson.loads(standing) if standing else None, entry)
+        return [found[match] for match in matches]
 
     def sizes(self, indexes: Sequence[str]) -> list[int]:
         """Return the number of matches in each index, over all partitions."""
@@ -35,23 +60,28 @@ class Lists(OfMatches):
 
     def newest(self, indexes: Sequence[str], after: Place | None, limit: int) -> list[Place]:
         """Return at most `limit` matches of several indexes after a place, newest first. No match may be in two of the indexes."""
-        start = "+inf" if after is None else f"({after[0]}"
-        found = self._places(indexes, (start, "-inf", "BYSCORE", "REV"), after, limit)
-        return sorted((place for place in found if after is None or place < after), reverse=True)[:limit]
+        return self.stretch("newest", {1: indexes}, after, limit).places
 
-    def earliest(self, indexes: Sequence[str], after: Place | None, limit: int) -> list[Place]:
-        """Return at most `limit` matches of several indexes after a place, the earliest moment first."""
-        start = "-inf" if after is None else f"({after[0]}"
-        found = self._places(indexes, (start, "+inf", "BYSCORE"), after, limit)
-        return sorted(place for place in found if after is None or place > after)[:limit]
+    def stretch(self, order: Literal["newest", "earliest"], filters: Filters, after: Place | None, limit: int) -> Stretch:
+        """Return at most `limit` matches that pass some filters, after a place.
 
-    def _places(self, indexes: Sequence[str], stretch: tuple[str, ...], after: Place | None, limit: int) -> list[Place]:
-        """Return the first places of each index in a range of moments, and all places with the same moment as `after`."""
-        keys = [f"{tag}:i:{index}" for index in indexes for tag in self._keys.tags()]
-        commands: list[tuple[str | int, ...]] = [("ZRANGE", key, *stretch, "LIMIT", 0, limit, "WITHSCORES") for key in keys]
-        if after is not None:
-            commands += [("ZRANGE", key, after[0], after[0], "BYSCORE", "WITHSCORES") for key in keys]
-        return [(int(score), match.decode()) for answer in self._client.ask_all(commands) for match, score in answer]
+        With `newest` the newest come first, in the order of the filter with the fewest matches. With `earliest` those with the earliest
+        moment come first, in the order of the first filter.
+        """
+        numbered = [(number, index) for number, indexes in filters.items() for index in indexes]
+        args = [order, *(after or ("", "")), limit, EXAMINED, int(order == "earliest"), *[number for number, _ in numbered]]
+        calls = [([f"{tag}:i:{index}" for _, index in numbered], args) for tag in self._keys.tags()]
+        found: list[Place] = []
+        stops: list[Place] = []
+        for matches, moment, match in (one for answer in self._client.run_all(_LIST, calls) for one in answer):
+            found += [(int(at), id.decode()) for id, at in zip(matches[::2], matches[1::2], strict=True)]
+            if match:
+                stops.append((int(moment), match.decode()))
+        reverse = order == "newest"
+        # Where one index was not examined to its end, others may have places that come after places that it has not told yet.
+        stop = (max if reverse else min)(stops, default=None)
+        places = sorted((place for place in found if stop is None or place == stop or (place > stop) == reverse), reverse=reverse)
+        return Stretch(places[:limit], places[limit - 1] if len(places) > limit else stop)
 
     def since(self, indexes: Sequence[str], moment: int) -> list[str]:
         """Return every match of several indexes from a moment on, in any order."""

@@ -715,7 +715,7 @@ def test_work_of_no_kind_is_found_by_a_listing_of_the_whole_store(platform: Plat
 @pytest.mark.parametrize(
     "index",
     [
-        *("all", "status:open", "status:over", "status:playing", "status:closed", "game:war"),
+        *("all", "status:open", "status:over", "status:playing", "status:closed", "game:war", "game:tally:open", "game:tally:playing"),
         *(f"{kind}:{{ann}}" for kind in OF_PLAYER),
         *(f"{kind}:{{ann}}:tally" for kind in OF_RESULTS),
     ],

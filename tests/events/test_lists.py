@@ -1,0 +1,165 @@
+"""Lists: which matches a page has, in which order, and how few commands it costs whatever is in the store."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from events import lists, play
+from events.lists import Asker, Page
+from events.platform import Platform
+from events.standings import NEVER
+from events.store import lists as stored
+from events.store.client import RedisClient
+from tests.conftest import Servers, take_seat
+
+FEW = 60  # commands of a list
+
+
+def crowded(servers: Servers, platform: Platform, index: str, number: int, moment: Callable[[int], int]) -> list[tuple[int, str]]:
+    """List a number of matches that do not exist in an index. Return their places."""
+    places = [(moment(count), f"m{count:016}") for count in range(number)]
+    for at, match in places:
+        servers.keeper.zadd(platform.store.keys.of(match).indexes + index, {match: at})
+    return places
+
+
+def every_page(read: Callable[[str | None], Page]) -> list[Page]:
+    """Return all pages of a list."""
+    pages = [read(None)]
+    while pages[-1].cursor is not None:
+        pages.append(read(pages[-1].cursor))
+    return pages
+
+
+@pytest.fixture
+def commands(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Count the commands of each round trip to the store."""
+    counted: list[int] = []
+    run, ask_all, ask = RedisClient.run_all, RedisClient.ask_all, RedisClient.ask
+
+    def run_all(client: RedisClient, script: Any, calls: Any) -> Any:
+        counted.append(len(calls))
+        return run(client, script, calls)
+
+    def asked(client: RedisClient, commands: Any) -> Any:
+        counted.append(len(commands))
+        return ask_all(client, commands)
+
+    def one(client: RedisClient, *command: Any) -> Any:
+        counted.append(1)
+        return ask(client, *command)
+
+    monkeypatch.setattr(RedisClient, "run_all", run_all)
+    monkeypatch.setattr(RedisClient, "ask_all", asked)
+    monkeypatch.setattr(RedisClient, "ask", one)
+    return counted
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        {},
+        {"status": "playing"},
+        {"status": "over", "game": "war"},
+        {"game": "tally", "practice": "false"},
+        {"player": "me", "status": "over"},
+        {"to_act": "me", "game": "tally", "practice": "true"},
+        {"player": "me", "invited": "me"},
+    ],
+)
+@pytest.mark.parametrize("limit", [20, 200])
+def test_a_list_costs_few_commands_whatever_is_in_the_store(
+    platform: Platform, servers: Servers, ann: str, commands: list[int], filters: Mapping[str, str], limit: int
+) -> None:
+    for _ in range(25):
+        play.create(platform, ann, "tally", {"one": "me", "two": "me"}, {})
+    for index in ("all", "status:playing", "status:over", "game:war", "game:tally", f"player:{ann}", f"acts:{ann}"):
+        crowded(servers, platform, index, 300, lambda count: 1000 + count)
+    given = {name: ann if value == "me" else value for name, value in filters.items()}
+    commands.clear()
+    lists.matches(platform, given, limit, asker=Asker(ann))
+    assert len(commands) == 2, "two round trips"
+    assert sum(commands) <= FEW
+
+
+def test_lists_by_deadline_and_the_desk_cost_few_commands(platform: Platform, servers: Servers, ann: str, commands: list[int]) -> None:
+    crowded(servers, platform, f"deadline:{ann}", 300, lambda count: NEVER)
+    crowded(servers, platform, "desk:all", 300, lambda count: NEVER)
+    commands.clear()
+    lists.matches(platform, {"game": "war"}, 200, asker=Asker(ann), by_deadline=True)
+    lists.matches(platform, {}, 200, asker=Asker(ann, referees=True), desk="all")
+    assert len(commands) <= 4
+    assert sum(commands) <= 2 * FEW
+
+
+@pytest.mark.parametrize("order", ["newest", "earliest"])
+@pytest.mark.parametrize("limit", [1, 3, 50])
+@pytest.mark.parametrize("examined", [2, 7, 500])
+def test_pages_together_have_each_match_that_passes_once_and_in_order(
+    monkeypatch: pytest.MonkeyPatch, platform: Platform, servers: Servers, order: Any, limit: int, examined: int
+) -> None:
+    monkeypatch.setattr(stored, "EXAMINED", examined)
+    dice = random.Random(limit + examined)
+    moments = [dice.choice((5, 6, NEVER)) for _ in range(90)]  # many have the same moment
+    within: dict[str, set[str]] = {}
+    for index in ("first", "second", "own:second", "third"):
+        chosen = set(dice.sample(range(90), 60)) if index != "own:second" else {n for n in range(90) if f"m{n:016}" not in within["second"]}
+        within[index] = {f"m{number:016}" for number in chosen}
+        for number in chosen:
+            match = f"m{number:016}"
+            servers.keeper.zadd(platform.store.keys.of(match).indexes + index, {match: moments[number]})
+    filters = {0: ["third"], 1: ["first"], 2: ["second", "own:second"] if dice.random() < 0.5 else ["second"]}
+    passing = within["first"] & set.union(*(within[index] for index in filters[2])) - within["third"]
+    found: list[tuple[int, str]] = []
+    after, steps = None, 0
+    while True:
+        stretch = platform.store.lists.stretch(order, filters, after, limit)
+        assert len(stretch.places) <= limit
+        found += stretch.places
+        steps += 1
+        if stretch.more is None:
+            break
+        assert stretch.more != after, "each page goes on"
+        after = stretch.more
+    expected = [(moments[int(match[1:])], match) for match in passing]
+    assert found == sorted(expected, reverse=order == "newest")
+    assert steps <= 90 + 90 // examined + 16
+
+
+def test_a_place_whose_match_has_left_the_list_is_passed(platform: Platform, servers: Servers) -> None:
+    places = crowded(servers, platform, "all", 40, lambda count: 7)
+    for gone in (places[11], places[12]):
+        servers.keeper.zrem(platform.store.keys.of(gone[1]).indexes + "all", gone[1])
+    left = [place for place in places if place not in (places[11], places[12])]
+    after = platform.store.lists.stretch("newest", {1: ["all"]}, places[12], 100)
+    assert after.places == sorted((place for place in left if place < places[12]), reverse=True)
+    before = platform.store.lists.stretch("earliest", {1: ["all"]}, places[11], 100)
+    assert before.places == [place for place in left if place > places[11]]
+
+
+def test_a_list_by_game_and_status_has_what_each_match_is_now(platform: Platform, ann: str, bob: str) -> None:
+    opened, joined = (play.create(platform, ann, "tally", {"one": "me", "two": "open"}, {}).match for _ in range(2))
+    take_seat(platform, joined, bob, "two")
+
+    def listed(**filters: str) -> list[str]:
+        pages = every_page(lambda cursor: lists.matches(platform, filters, 1, cursor))
+        return [standing["id"] for page in pages for standing in page.standings]
+
+    assert listed(game="tally", status="open") == [opened]
+    assert listed(game="tally", status="playing") == [joined]
+    assert listed(game="war", status="playing") == listed(game="tally", status="over") == []
+    play.act_at_table(platform, joined, "one", {"type": "resign"}, player=ann)
+    assert listed(game="tally", status="playing") == []
+    assert listed(game="tally", status="over") == listed(game="tally", status="over", player=bob) == [joined]
+
+
+def test_a_damaged_match_does_not_break_a_list(platform: Platform, servers: Servers, ann: str) -> None:
+    good, spoiled, lost = (play.create(platform, ann, "tally", {"one": "me", "two": "me"}, {}).match for _ in range(3))
+    servers.keeper.delete(platform.store.keys.of(spoiled).stream)
+    servers.keeper.set(platform.store.keys.of(spoiled).stream, "no stream")
+    servers.keeper.delete(platform.store.keys.of(lost).standing)
+    assert [standing["id"] for standing in lists.matches(platform, {"player": ann}).standings] == [good]
