@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from benchmarks import ai, clocks, crowd, fair, growth, http, memory, pages, receipts, rules, turns, verifying, web
+from benchmarks import ai, clocks, crowd, fair, growth, http, memory, pages, reads, receipts, rules, turns, verifying, web
 from benchmarks.pairs import PAIRS, Figure
 from benchmarks.place import Run
 from events.keeping import embedded
@@ -23,6 +23,7 @@ from tools.private import ROOT
 
 PARTS: dict[str, Callable[[Run], Iterable[Figure]]] = {
     "http": http.measured,
+    "reads": reads.measured,
     "rules": rules.measured,
     "ai": ai.measured,
     "memory": memory.measured,

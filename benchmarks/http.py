@@ -16,7 +16,7 @@ from uuid import uuid4
 
 import orjson
 
-from benchmarks.load import Conversation, Lines, Load, drawn, request, sorted_share
+from benchmarks.load import Address, Conversation, Lines, Load, drawn, request, sorted_share
 from benchmarks.pairs import Figure, figure, ratios
 from benchmarks.place import Place, Run, own_id
 from events import play, recall
@@ -113,12 +113,11 @@ class Window(NamedTuple):
         return sum(self.cpu.values())
 
 
-def window(place: Place, connections: int, seconds: float, ready: Ready | None = None, with_key: bool = False) -> Window:
-    """Measure the service, or the bare endpoint if there is no `ready`. Used up turns are refreshed meanwhile, which is not measured."""
+def window(place: Place, talks: list[Conversation], seconds: float, ready: Ready | None = None, address: Address | None = None) -> Window:
+    """Measure the service, or what else has the `address`. Used up turns are refreshed meanwhile, which is not measured."""
     loads: list[Load] = []
     spent: dict[str, float] = {}
-    talks = [bare_conversation() if ready is None else ready.conversation(with_key) for _ in range(connections)]
-    with Lines(place.bare if ready is None else place.service, talks) as lines:
+    with Lines(address or place.service, talks) as lines:
         while (left := seconds - sum(load.seconds for load in loads)) > 0:
             if ready is not None:
                 ready.refresh()
@@ -127,24 +126,34 @@ def window(place: Place, connections: int, seconds: float, ready: Ready | None =
             for name, used in place.cpu().items():
                 spent[name] = spent.get(name, 0.0) + used - before[name]
     load = reduce(add, loads)
-    idle = ("bare",) if ready is not None else [name for name in spent if name not in ("bare", "store")]
-    return Window(load, {name: used / load.requests * 1e6 for name, used in spent.items() if name not in idle})
+    others = [name for name in spent if name not in ("bare", "store")] if address == place.bare else ["bare"]
+    return Window(load, {name: used / load.requests * 1e6 for name, used in spent.items() if name not in others})
+
+
+def bare_window(place: Place, connections: int, seconds: float) -> Window:
+    """Measure the bare endpoint."""
+    return window(place, [bare_conversation() for _ in range(connections)], seconds, address=place.bare)
 
 
 def measured(run: Run) -> Iterator[Figure]:
     """Measure each game with and without an Idempotency-Key, over several connections and over one, in rounds with the bare endpoint."""
     with run.place("http", workers=0) as place:
         games = {game: Ready(place, game, run.matches) for game in GAMES}
-        sides = [(game, with_key) for game in GAMES for with_key in (False, True)]
-        for ready in (None, *games.values()):
-            window(place, CONNECTIONS[0], run.seconds / 2, ready)
+
+        def ours(game: str, with_key: bool, connections: int, seconds: float) -> Window:
+            talks = [games[game].conversation(with_key) for _ in range(connections)]
+            return window(place, talks, seconds, games[game])
+
+        bare_window(place, CONNECTIONS[0], run.seconds / 2)
+        for game in GAMES:
+            ours(game, False, CONNECTIONS[0], run.seconds / 2)
         for connections in CONNECTIONS:
             theirs: list[Window] = []
-            found: dict[tuple[str, bool], list[Window]] = {side: [] for side in sides}
+            found: dict[tuple[str, bool], list[Window]] = {(game, with_key): [] for game in GAMES for with_key in (False, True)}
             for number in range(run.pairs):
-                theirs.append(window(place, connections, run.seconds))
-                for game, with_key in sides[:: 1 if number % 2 else -1]:
-                    found[game, with_key].append(window(place, connections, run.seconds, games[game], with_key))
+                theirs.append(bare_window(place, connections, run.seconds))
+                for side in list(found)[:: 1 if number % 2 else -1]:
+                    found[side].append(ours(*side, connections, run.seconds))
             where = "1 connection" if connections == 1 else f"{connections} connections"
             yield rate(f"bare endpoint, {where}", theirs)
             for (game, with_key), windows in found.items():

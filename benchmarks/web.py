@@ -78,8 +78,10 @@ def replayed(app: Flask, match: str) -> tuple[float, int, int]:
     client, after, size, newest = app.test_client(), 0, 0, versions(app.test_client(), match)
     began = time.process_time()
     while after < newest:
-        path = f"/v1/matches/{match}/frames?after={after}&limit={LONGEST_REPLAY}&key={int(not after)}"
-        size += len(client.get(path, headers=HEADERS).data)
+        path = f"/v1/matches/{match}/frames?after={after}&limit={LONGEST_REPLAY}&key={str(not after).lower()}"
+        answer = client.get(path, headers=HEADERS)
+        assert answer.status_code == 200, answer.data
+        size += len(answer.data)
         after += LONGEST_REPLAY
     return time.process_time() - began, size, newest
 
