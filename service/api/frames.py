@@ -1,4 +1,4 @@
-"""Frames: a match as pictures, version by version, each with what differs from the one before."""
+"""Frames: a match as pictures, version by version. Each frame has what differs from the frame before."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _page(found: list[bytes], in_lines: bool, about: dict[str, Any], after: int)
 
 
 SENTENCE = (
-    "A player stands in it as an id in braces, such as `{p234567abcdefghij}`; there are no other braces. The name is in the `players` of "
+    "A player is written as an id in braces, such as `{p234567abcdefghij}`. No other braces occur. The name is in the `players` of "
     "`get_match`."
 )
 _NOW: Fields = {
@@ -98,33 +98,33 @@ _NOW: Fields = {
 }
 TOLD: Fields = {
     "text": listing(ANY_TEXT, about=f"What happened, in sentences. {SENTENCE}"),
-    "rules": listing(RULE_ID, about="The ids of the rules by which it happened (`get_rule`)."),
+    "rules": listing(RULE_ID, about="The ids of the rules that applied (`get_rule`)."),
 }
 _EDITS = named(
     "Edits",
     unchecked(
         {"type": "array", "items": {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string"}]}, "minItems": 3},
-        "A fragment as it differs from that of the version before: how many words stay, how many go, the text that comes in their "
-        'place, and again, as often as needed. The rest stays. A word ends before the next `<`, `"` or blank.',
+        "The edits that make a fragment from the one before. Each edit is three items: how many words stay, how many go, and the text that "
+        'replaces them. The remaining words stay. A word ends before the next `<`, `"` or blank.',
     ),
 )
 _SHEET = named(
     "FrameSheet",
     record(
         {
-            "id": text(about="`heading`, `board`, or `panel-` and a seat or a word of the game."),
-            "seat": optional(nullable(described(SEAT, "The seat whose panel it is, or null."))),
+            "id": text(about="`heading`, `board`, or `panel-` and a seat or another id of the game."),
+            "seat": optional(nullable(described(SEAT, "The seat that the panel shows, or null."))),
             "box": optional(
                 listing(
                     unchecked({"type": "number"}),
                     4,
                     4,
-                    "Left, top, width and height of the sheet in the units of its fragments, as for a `viewBox`.",
+                    "Left, top, width and height of the sheet in the units of its fragments, as in a `viewBox`.",
                 )
             ),
-            "fragments": optional(listing(ANY_TEXT, about="The names of its fragments, in the order of drawing.")),
+            "fragments": optional(listing(ANY_TEXT, about="The names of its fragments, in drawing order.")),
         },
-        "A part of a picture, with units of its own. What is missing is as in the version before.",
+        "A part of a picture, with its own units. Missing members are as before.",
     ),
 )
 _CHANGED: Fields = {
@@ -135,25 +135,25 @@ _CHANGED: Fields = {
                 "FrameNow",
                 record(
                     {name: optional(shape) for name, shape in {**_NOW, **AT_TABLE_FIELDS}.items()},
-                    "What holds at a version beside the picture. In a keyframe everything, else what differs from the version before.",
+                    "The facts of a version beside the picture. A keyframe has all; other frames have those that changed.",
                 ),
             ),
-            "What holds at this version, as far as it differs from the version before.",
+            "The facts that changed.",
         )
     ),
-    "title": optional(text(about="The picture in a few words: the game, the round and the phase.")),
-    "order": optional(listing(ANY_TEXT, about="The ids of all sheets, in the order of reading. Other sheets are gone.")),
-    "sheets": optional(listing(_SHEET, about="The parts of the picture that have another `box` or other `fragments` than before.")),
+    "title": optional(text(about="The title of the picture: the game, the round and the phase.")),
+    "order": optional(listing(ANY_TEXT, about="The ids of all sheets, in reading order. Other sheets are gone.")),
+    "sheets": optional(listing(_SHEET, about="The sheets whose `box` or `fragments` changed.")),
     "fragments": optional(
         mapping(
             ANY_TEXT,
             either(text(about="The whole fragment: an SVG element `g` whose `id` is its name."), _EDITS),
-            "The fragments that differ from the version before, by name.",
+            "The fragments that changed, by name.",
         )
     ),
-    "gone": optional(listing(ANY_TEXT, about="The names of the fragments that there are no more.")),
+    "gone": optional(listing(ANY_TEXT, about="The names of the fragments that are gone.")),
 }
-FRAME_CHANGE = named("FrameChange", record(_CHANGED, "What changes in a picture, and in sentences what happened."))
+FRAME_CHANGE = named("FrameChange", record(_CHANGED, "What changed in a picture, and what happened, in sentences."))
 FRAMES = named(
     "FrameList",
     record(
@@ -161,7 +161,7 @@ FRAMES = named(
             "match": MATCH_ID,
             "game": GAME_ID,
             "viewer": VIEWER,
-            "after": described(VERSION, "The version after which the frames come."),
+            "after": described(VERSION, "The frames come after this version."),
             "version": described(VERSION, "The version of the last frame here, or `after` if there is none. Continue after it."),
             "frames": listing(
                 named(
@@ -173,17 +173,16 @@ FRAMES = named(
                             "at": TIME,
                             "actor": text(about="Who acted: a seat, `system`, or the id of a player."),
                             "action": text(about="The type of the action."),
-                            "key": optional(always(True, "This is a keyframe. Then everything below is there, and of the whole picture.")),
+                            "key": optional(always(True, "This is a keyframe: it has the whole picture and all facts.")),
                             "match": optional(MATCH_ID),
                             "game": optional(GAME_ID),
                             "viewer": optional(VIEWER),
                             "shape": optional(text(about="`wide` or `tall`: how wide the panels are.")),
                             "look": optional(
-                                text(about="The mark of the looks with which it was drawn (`get_stylesheet`, `get_definitions`).")
+                                text(about="The mark of the look that the picture needs (`get_stylesheet`, `get_definitions`).")
                             ),
                         },
-                        "A version of a match as a picture. What is missing is as in the version before: a sheet, a fragment, a member of "
-                        "`now`.",
+                        "A version of a match as a picture. Missing sheets, fragments and members of `now` are as in the frame before.",
                     ),
                 ),
                 about="The frames, oldest first.",
@@ -197,10 +196,10 @@ OPERATIONS = (
     Operation(
         "get_frames", "GET", "/v1/matches/{match}/frames", "history", "Watch a match again, picture by picture", get_frames,
         {200: Answer("The frames, oldest first.", {JSON: FRAMES}, ("ETag",), (NDJSON,)), 304: UNCHANGED},
-        "Each frame is the picture of a version as it differs from that of the version before, with the entry in sentences. The first one "
-        "is a keyframe, which has the whole picture; with `key=false` it continues from a picture that you have. With `Accept: "
-        "application/x-ndjson` the answer has one frame a line. What a viewer may see is as for `get_state`. A full page of a match that "
-        "is over stays as it is, and may be kept.",
+        "Each frame has what changed in the picture from one version to the next, and the entry in sentences. The first frame is a "
+        "keyframe: it has the whole picture. With `key=false` it continues from a picture that you have. With `Accept: "
+        "application/x-ndjson` the answer has one frame a line. Viewers may see what they may see with `get_state`. A full page of a match "
+        "that is over never changes, so you may keep it.",
         key="optional", query=FramesQuery(), headers=("If-None-Match",),
     ),
 )  # fmt: skip
