@@ -1,7 +1,7 @@
-"""What a game declares, as components of the description: its actions, events, view, options and seats.
+"""The components of each game for the description: its actions, events, view, options and seats.
 
-Within a game, `type` is the discriminator of actions and events. Between games, `game` is the discriminator of answers. Two games may share
-a `type` such as `end_turn`. So the union of all actions is an `anyOf` over the games (docs/decisions/0032).
+Within a game, `type` tells actions and events apart. Between games, `game` tells answers apart. Two games may share a `type` such as
+`end_turn`. So the union of all actions is an `anyOf` over the games (docs/decisions/0032).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def event_shape(kind: str, fields: Fields, about: str) -> Shape:
 
 
 def table_action_schemas() -> dict[str, Schema]:
-    """Return the schema of each action at the table of a match, by type. Creating a match is another request."""
+    """Return the schema of each action of the table, by type, without those that create a match."""
     return {kind: action_schema(kind, deed.fields, summary(deed.act)) for kind, deed in DEEDS.items() if kind not in BEGINNINGS}
 
 
@@ -64,7 +64,7 @@ def event_schemas(game: Game) -> dict[str, Schema]:
 
 
 def _meaning(game: Game, kind: str) -> str:
-    """Return what an action does. Deeds of one type may differ from phase to phase, as `advance` does."""
+    """Return what an action does. It may differ from phase to phase, as with `advance`."""
     meanings: dict[str, list[str]] = {}
     for phase, deeds in game.phases.items():
         if kind in deeds:
@@ -78,10 +78,10 @@ def _meaning(game: Game, kind: str) -> str:
 
 
 def _settings(clock: Shape, suffix: str, *, both: bool) -> Shape:
-    """Return the shape of the clock of a match. `kind` says which fields it has. `both`: requests have it, and answers show them."""
+    """Return the shape of the clock of a match. `kind` decides its fields. `both`: answers show it as requests have it."""
     parts = {part["properties"]["kind"]["const"]: part for part in clock.schema["anyOf"]}
     kinds = {kind: named(f"{camel(kind)}Clock{suffix}", unchecked(part), both=both) for kind, part in parts.items()}
-    about = "The clock of each seat. `kind` says which other fields it has."
+    about = "The clock of each seat. `kind` decides its other fields."
     return named(f"Clock{suffix}", growing(union(kinds, about, "kind"), "kind"))
 
 
@@ -91,9 +91,7 @@ TIME_OUT_CHOSEN = named("TimeOutSettings", unchecked(TIME_OUT.schema["anyOf"][-1
 TIME_OUT_REQUEST = named("TimeOutRequest", described(TIME_OUT_GIVEN, "What a time-out does. Only with a clock."))
 SPECTATORS_SEE = named(
     "Spectators",
-    described(
-        SPECTATORS, "What spectators see of play before the match is over: all, none, or all but the newest versions, `delay` of them."
-    ),
+    described(SPECTATORS, "What spectators see before the match is over: all, none, or all but the newest `delay` versions."),
 )
 
 
@@ -108,11 +106,11 @@ OCCUPANT = named(
         )
     ),
 )
-_REPORT = named("Report", described(REPORT, "The first report about a dispute, which the service makes by itself."))
+_REPORT = named("Report", described(REPORT, "The first report about a dispute. The service writes it."))
 
 
 def _with_parts(schema: Schema, clock: Shape, time_out: Shape) -> Schema:
-    """Return the schema of an action or an event with references to the components that it consists of."""
+    """Return the schema of an action or an event of the table, with references to components for its parts."""
     parts = {
         "clock": clock,
         "time_out": time_out,
@@ -138,14 +136,14 @@ CHOSEN_AT_TABLE = named(
 
 
 def _shown_at_table(kind: str) -> Shape:
-    """Return an action at the table as entries show it. Of some, spectators may see the type alone."""
+    """Return an action of the table as entries show it. Some actions show only their type to spectators."""
     deed = DEEDS[kind]
     if kind in BEGINNINGS:
         schema = action_schema(kind, deed.fields, summary(deed.act))
         return named(camel(kind), unchecked(_with_parts(schema, CLOCK_REQUEST, TIME_OUT_REQUEST)))
     if not is_for_seats({"type": kind}):
         return TABLE_ACTIONS[kind]
-    about = f"`{kind}`, as entries show it: spectators may see its `type` alone until the match is over."
+    about = f"`{kind}`, as entries show it. Until the match is over, spectators may see only its `type`."
     fields = {name: optional(shape) for name, shape in deed.fields.items()}
     schema = _with_parts(action_schema(kind, fields, about), CLOCK_REQUEST, TIME_OUT_REQUEST)
     return named(f"Shown{camel(kind)}", unchecked(schema))
@@ -165,7 +163,7 @@ TABLE_EVENT = named("TableEvent", union(TABLE_EVENTS_SHOWN, "An event of the tab
 
 
 class Declared(NamedTuple):
-    """The components of one game. `action`: what a seat may decide, `choice`: and at the table, `accepted`: as entries show it."""
+    """The components of one game. `action`: an action of the game. `choice`: or of the table. `accepted`: an action as entries show it."""
 
     action: Shape
     choice: Shape
@@ -213,15 +211,15 @@ def declared(game: Game) -> Declared:
 
 
 def _redacted(game: Game, kind: str) -> Schema:
-    """Return the schema of an action of which other viewers may see the type alone."""
+    """Return the schema of an action that may show only its type to other viewers."""
     fields = {name: optional(shape) for name, shape in game.deeds()[kind].fields.items()}
-    return action_schema(kind, fields, f"`{kind}`, as entries show it: other viewers than its seat may see its `type` alone.")
+    return action_schema(kind, fields, f"`{kind}`, as entries show it. Viewers other than its seat may see only its `type`.")
 
 
 def _options(own: str, schema: Schema) -> Shape:
-    """Return the shape of the options, with a component of its own for each that has a default.
+    """Return the shape of the options. Each option with a default becomes a component.
 
-    Client generators take a property that has a `default` itself for a required one, in requests too.
+    Client generators treat a property with an inline `default` as required, in requests too.
     """
     properties = {
         name: described(named(f"{own}Option{camel(name)}", unchecked(option)), option["description"]).schema
@@ -233,19 +231,19 @@ def _options(own: str, schema: Schema) -> Shape:
 
 
 def game_action(games: Games) -> Shape:
-    """Return an action of the match's game, as a body has it."""
+    """Return the shape of an action of the match's game, for a request body."""
     return named("GameAction", either(*(declared(game).action for game in games.values()), about="An action of the match's game."))
 
 
 def game_actions(games: Games) -> Shape:
-    """Return one action of the match's game, or a list of them, as a body has it."""
+    """Return the shape of one action of the match's game, or a list of them, for a request body."""
     about = "One action of the match's game, or a list of them."
     return named("GameActions", either(game_action(games), _list(games), about=about))
 
 
 def actions(games: Games) -> Shape:
-    """Return one action, or a list of them, as a body has it."""
-    about = "One action, or a list of the game's actions. A list is carried out whole or not at all. Each action becomes an entry."
+    """Return the shape of one action, or a list of them, for a request body."""
+    about = "One action, or a list of actions of the game: all are carried out, or none. Each action becomes an entry."
     return named("Actions", either(game_action(games), CHOSEN_AT_TABLE, _list(games), about=about))
 
 
@@ -254,9 +252,9 @@ def _list(games: Games) -> Shape:
 
 
 def _with_names(own: str, taken: set[str], found: dict[str, Schema], seats: Sequence[str]) -> tuple[dict[str, Schema], Shape]:
-    """Return the same schemas, with a component of its own for every list of ids that occurs more than once, and that of the seats.
+    """Return the schemas with a component for every list of ids that occurs more than once. Return the reference to the seats, too.
 
-    Its name is the most frequent name of the fields in which the list occurs, its description the most frequent one. A field keeps its own
+    A component takes the most frequent name of the fields that have the list, and their most frequent description. A field keeps its own
     description beside the reference.
     """
     places: dict[tuple[str, ...], Counter[str]] = {}
@@ -281,7 +279,7 @@ def _with_names(own: str, taken: set[str], found: dict[str, Schema], seats: Sequ
 
 
 def _enums(schema: Any, key: str) -> Iterator[tuple[str, Schema]]:
-    """Yield the schema of every list of ids within a schema, with the name of the field in which it occurs."""
+    """Yield every list of ids within a schema, with the name of the field that has it."""
     if isinstance(schema, list):
         for item in schema:
             yield from _enums(item, key)
@@ -304,7 +302,7 @@ def _is_enum(schema: Mapping[str, Any]) -> bool:
 
 
 def _referred(schema: Any, parts: Mapping[tuple[str, ...], Component]) -> Any:
-    """Return the schema with references for its lists of ids."""
+    """Return the schema with references in place of its lists of ids."""
     if isinstance(schema, list):
         return [_referred(item, parts) for item in schema]
     if not isinstance(schema, dict):
