@@ -1,4 +1,4 @@
-"""Health: whether the server is alive, whether it is ready, and its metrics for Prometheus."""
+"""Health: liveness, readiness, and metrics for Prometheus."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ LATE_MS = 60_000
 
 
 def get_health(service: Service, call: Call) -> Response:
-    """Answer, which shows that the server is alive."""
+    """Answer that the server is alive."""
     return json_response({"status": "ok"})
 
 
 def get_readiness(service: Service, call: Call) -> Response:
-    """Answer if the store can read and write, with what it has lost. Raise Problem `not_ready` with what is waited for."""
+    """Answer if the store can read and write, and report what it has lost. Raise Problem `not_ready`, which names what is missing."""
     lost = losses.read(service.opened.settings.data)
     try:
         writes = service.opened.store.can_write()
@@ -48,7 +48,7 @@ def get_readiness(service: Service, call: Call) -> Response:
         what = "it is loading its data" if "loading" in away.reason else "it does not answer"
         raise Problem("not_ready", what=f"the store: {what}") from away
     if not writes:
-        raise Problem("not_ready", what="the disk of the store, which is full or cannot be written. Reads are answered")
+        raise Problem("not_ready", what="space on the disk of the store, or the right to write there. Reads are answered")
     service.opened.store.check()
     rules = [{"game": need.game, "revision": need.revision, "matches": need.running} for need in service.rules_missing.known()]
     found = {"lost": losses.as_json(lost)} if lost else {}
@@ -70,7 +70,7 @@ def get_metrics(service: Service, call: Call) -> Response:
 
 
 class ForEverybody(Collector):
-    """The metrics of another collector without those of searches. Every refusal code of a game is counted as `against_the_rules`."""
+    """The metrics of another collector without those of searches. Refusal codes of games count as `against_the_rules`."""
 
     def __init__(self, collector: Collector) -> None:
         self._collector = collector
@@ -103,7 +103,7 @@ def _measure_log(platform: Platform) -> None:
 
 
 def _measure_queues(platform: Platform) -> None:
-    """Set the gauges of what waits now."""
+    """Set the gauges of due work, queues and workers."""
     now = platform.clock.now()
     counts = platform.store.due.counts(now - OVERDUE_MS)
     metrics.due.set(counts.all)
@@ -128,21 +128,21 @@ READINESS = named(
                     {
                         "entries": whole(0, about="How many entries are lost."),
                         "matches": whole(0, about="Of how many matches."),
-                        "players": whole(0, about="How many players are lost, as far as it is known."),
+                        "players": whole(0, about="How many players are known to be lost."),
                         "bytes_cut": whole(0, about="How many bytes were cut off the damaged end of the store's file."),
                         "since": whole(0, about="When the first of these losses was found, in milliseconds since 1970."),
                     },
-                    "What the store has lost, until an operator has accepted that.",
+                    "What the store has lost, until an operator accepts it.",
                 )
             ),
             "log_stopped": optional(
                 record(
                     {
                         "why": named("LogStopped", ids(["older", "forked", "unreadable"], "What is wrong.")),
-                        "signed": whole(0, about="How many leaves of the log were signed."),
+                        "signed": whole(0, about="How many leaves of the log are signed."),
                         "stored": whole(0, about="How many the store has."),
                     },
-                    "The log of the server stands: the store does not continue what was signed, as after a backup was restored.",
+                    "The log of the server has stopped: the store does not continue what was signed, as after restoring a backup.",
                 )
             ),
             "rules_missing": optional(
@@ -151,7 +151,7 @@ READINESS = named(
                         {
                             "game": text(about="The game."),
                             "revision": whole(1, about="The revision of its rules."),
-                            "matches": whole(1, about="How many running matches began with it. They wait for it."),
+                            "matches": whole(1, about="How many running matches began with it, and wait for it."),
                         },
                         "A revision of rules that this server does not have.",
                     ),
@@ -169,19 +169,19 @@ _READY = {200: in_json("The store can read and write.", READINESS)}
 OPERATIONS = (
     Operation(
         "get_health", "GET", "/healthz", "server", "Ask whether the server is alive", get_health, _OK,
-        "Answers without looking at the store.",
+        "Answers without asking the store.",
     ),
     Operation(
         "get_readiness", "GET", "/readyz", "server", "Ask whether the server is ready", get_readiness, _READY,
-        "503 as long as the store cannot read and write. The sentence says what is waited for. A server that has lost entries is ready, "
-        "and says so until an operator has accepted that. So is one without the rules that some running matches began with.",
+        "503 while the store cannot read and write. The sentence says what the server waits for. A server that has lost entries is ready, "
+        "and reports the loss until an operator accepts it. A server that lacks the rules of some running matches is ready, too.",
         problems=("not_ready", "store_away", "store_refused"),
     ),
     Operation(
         "get_metrics", "GET", "/metrics", "server", "Get the server's metrics for Prometheus", get_metrics,
         {200: Answer("The metrics.", {TEXT: TEXT_SCHEMA})},
-        "The code of a refusal may reveal what the refused player has. So only the admin key sees the refusal codes of the games. Others "
-        "see `against_the_rules`. What artificial players used for their searches (`warledger_search_…`) is for the admin key alone, too.",
+        "A refusal code may reveal what the refused player has. So only the admin key sees the refusal codes of the games. Others see "
+        "`against_the_rules`. Only the admin key sees what searches of artificial players used (`warledger_search_…`).",
         key="optional",
     ),
 )  # fmt: skip
