@@ -1,4 +1,4 @@
-"""Long polls: waiting for the next entry of a match."""
+"""Long polls: wait for the next entry of a match."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from service.shown_entries import ShownEntry
 def wait_for_entries(
     service: Service, match: str, seconds: float, read: Callable[[], list[ShownEntry]]
 ) -> Generator[bytes, None, list[ShownEntry]]:
-    """Wait until `read` finds entries of a match, and return them, or none when the time is up. Yield empty chunks meanwhile.
+    """Wait until `read` finds entries of a match. Return them, or none when the time is up. Yield empty chunks meanwhile.
 
-    The answer has begun, so it can no longer be a problem. If one comes up it has no entries, and the client's next request hears of it.
+    The answer has begun, so it can no longer be a problem. After an error it has no entries; the next request gets the problem.
     """
     until = time.monotonic() + min(seconds, service.settings.wait_limit)
     try:
