@@ -1,4 +1,4 @@
-"""Matches: creating and finding them, taking a seat, and the standing of one."""
+"""Matches: create, find and join them, and read their standing."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ SETTINGS = ("clock", "time_out", "spectators")
 
 
 def create_match(service: Service, call: Call) -> Response:
-    """Create a match."""
+    """Create a match, or a practice match from a position of another one. Return its standing."""
     player, body, request = call.caller.player(), call.body, call.request()
     if "fork_of" in body:
         game, seats = _forked(service, body)
@@ -111,13 +111,13 @@ def create_match(service: Service, call: Call) -> Response:
 
 
 def _forked(service: Service, body: Mapping[str, Any]) -> tuple[Game, Mapping[str, str]]:
-    """Return the game of a fork, and who takes its seats: the caller has all of them unless the request says otherwise."""
+    """Return the game of a fork, and who takes each seat: the caller, unless the request says otherwise."""
     origin = recall.position(service.platform, body["fork_of"])
     return recall.game_of(service.platform, origin.game), body.get("seats") or dict.fromkeys(origin.document["seats"], ME)
 
 
 def join_match(service: Service, call: Call, match: str, seat: str) -> Response:
-    """Seat the caller."""
+    """Take a seat for the caller. Return the standing."""
     player = call.caller.player()
     action = {"type": "take_seat", "seat": seat, **call.body}
     try:
@@ -157,9 +157,9 @@ def get_match(service: Service, call: Call, match: str) -> Response:
 
 
 def match_response(service: Service, call: Call, position: Position, status: int = 200, receipt: str | None = None) -> Response:
-    """Return the response with the standing of a match, as the caller may see it. Its ETag also says whether names have changed.
+    """Return the response with the standing of a match, as the caller may see it. Its ETag covers the version and the players' names.
 
-    `receipt`: that of the entry that the caller's request led to.
+    `receipt`: the receipt of the entry that the request led to.
     """
     company = service.directory.company(sight.players_at(position))
     shown = sight.match_shown(service.platform, position, call.caller, company)
@@ -177,18 +177,18 @@ def _me(caller: Caller) -> str:
 RULING = named("Ruling", described(RULING_MADE, "A ruling on a dispute."))
 _DISPUTED: Fields = {
     **{name: unchecked(schema) for name, schema in DISPUTE.schema["properties"].items()},
-    "rulings": listing(RULING, high=2, about="The ruling, and the one on appeal."),
+    "rulings": listing(RULING, high=2, about="The ruling, and the ruling on appeal."),
 }
 DISPUTE_STANDING = named("DisputeStanding", record(_DISPUTED, "A dispute, without its texts."))
 _CLOCK = named(
     "SeatClock",
     record(
         {
-            "left": whole(0, about="Milliseconds that the seat had when its clock began to run, or has while it does not."),
-            "deadline": nullable(described(TIME, "When its time runs out; null while the clock does not run.")),
-            "late": whole(0, about="How often in a row its time has run out."),
+            "left": whole(0, about="The seat's milliseconds when its clock last started; while it is stopped, the milliseconds left."),
+            "deadline": nullable(described(TIME, "When its time runs out; null while the clock is stopped.")),
+            "late": whole(0, about="How many times in a row its time has run out."),
         },
-        "The clock of a seat. Nothing of it changes while time passes: what is left at a moment is `deadline` less that moment.",
+        "The clock of a seat. It does not change while time passes: the time left is `deadline` minus the present moment.",
     ),
 )
 AT_TABLE_FIELDS: Fields = {
@@ -196,9 +196,9 @@ AT_TABLE_FIELDS: Fields = {
     "offers": mapping(
         ANY_TEXT,
         named("OpenOffer", described(OFFER, "An open offer.")),
-        "The open offers, by what is offered: draw, void, pause, resume or takeback.",
+        "The open offers, by kind: draw, void, pause, resume or takeback.",
     ),
-    "offers_made": mapping(ANY_TEXT, whole(1), "How many offers each seat has made; seats that made none are left out."),
+    "offers_made": mapping(ANY_TEXT, whole(1), "How many offers each seat has made. Seats without offers are left out."),
     "votes": mapping(
         ANY_TEXT,
         named("OpenVote", described(VOTE, "A vote about a seat whose time has run out.")),
@@ -207,29 +207,29 @@ AT_TABLE_FIELDS: Fields = {
     "substitutes": mapping(
         ANY_TEXT, text(about="The level of play."), "The seats that an artificial player plays until their owners return."
     ),
-    "handovers": mapping(ANY_TEXT, PLAYER_ID, "The seats that are offered to a player, each with that player."),
+    "handovers": mapping(ANY_TEXT, PLAYER_ID, "The seats that are offered to another player, with that player."),
     "paused_until": nullable(described(TIME, "When the pause ends at the latest; null if the match is not paused.")),
     "disputes": listing(
         DISPUTE_STANDING,
-        about="The disputes, in the order of their numbers from 1, without texts.",
+        about="The disputes without texts, in order of their numbers, from 1.",
     ),
-    "disputed_since": nullable(described(TIME, "Since when the match is frozen by a dispute; null if it is not.")),
+    "disputed_since": nullable(described(TIME, "When a dispute froze the match; null if it is not frozen.")),
     "continued": nullable(
         described(
             named(
                 "Continued",
-                described(CONTINUED, "The match that goes on by a ruling from an earlier position of one that has ended."),
+                described(CONTINUED, "The match that continues, by a ruling, from an earlier position of this match."),
             ),
-            "By a ruling, how the match goes on in another one; null otherwise.",
+            "The match that continues this one by a ruling, or null.",
         )
     ),
 }
-AT_TABLE = named("AtTable", record(AT_TABLE_FIELDS, "What happens at the table of a match beside play."))
+AT_TABLE = named("AtTable", record(AT_TABLE_FIELDS, "The state of the table beside play: clocks, offers, votes, disputes."))
 STATUS = named(
     "MatchStatus",
     ids(
         ["open", "playing", "over", "closed"],
-        "`open` while a seat is open, then `playing`, then `over`; or `closed`: its creator has closed it before it began.",
+        "`open` while a seat is open, then `playing`, then `over`. `closed`: its creator closed it before it began.",
     ),
 )
 _STANDING: Fields = {
@@ -238,35 +238,35 @@ _STANDING: Fields = {
     "status": STATUS,
     "created": described(TIME, "When it was created, in milliseconds since 1970-01-01T00:00Z."),
     "creator": described(PLAYER_ID, "The player who created it."),
-    "rematch_of": nullable(described(MATCH_ID, "The match of which it is the rematch; null if it is none.")),
-    "practice": flag("Whether it is for practice: it began from a position of another match, and counts for nobody's results."),
+    "rematch_of": nullable(described(MATCH_ID, "The match that this is a rematch of, or null.")),
+    "practice": flag("Whether this is a practice match: it began from a position of another match, and its result does not count."),
     "origin": nullable(
         described(
-            named("Origin", described(ORIGIN, "The position of another match from which a match began.")),
-            "From where it began; null if it began with the first document of its game.",
+            named("Origin", described(ORIGIN, "The position of another match that a match began from.")),
+            "The position that it began from; null if it began with the first document of its game.",
         )
     ),
     "clock": described(CLOCK_CHOSEN, "The clock of each seat."),
     "time_out": nullable(described(TIME_OUT_CHOSEN, "What a time-out does; null without a clock.")),
-    "spectators": described(SPECTATORS_SEE, "What spectators see of play before the match is over."),
+    "spectators": described(SPECTATORS_SEE, "What spectators see before the match is over."),
     "revision": described(COUNT, "The revision of the game's rules that the match began with."),
-    "options": anything("The options of the match, defaults filled in."),
+    "options": anything("The options of the match, with defaults."),
     "order": listing(SEAT, about="The seats in turn order."),
     "seats": mapping(ANY_TEXT, OCCUPANT, "Who has each seat."),
-    "invited": mapping(ANY_TEXT, PLAYER_ID, "For whom an open seat is kept; other seats are left out."),
+    "invited": mapping(ANY_TEXT, PLAYER_ID, "The player for whom an open seat is kept. Other seats are left out."),
     "expires": nullable(
         described(
             TIME,
-            "When the match is removed, unless it starts before, in milliseconds since 1970-01-01T00:00Z; null once it has started.",
+            "When the match is removed if it has not started, in milliseconds since 1970-01-01T00:00Z; null once it has started.",
         )
     ),
-    "code_needed": flag("Whether a code is needed to take an open seat that is kept for nobody."),
+    "code_needed": flag("Whether an open seat that is kept for nobody needs a code."),
     "round": ROUND,
     "phase": PHASE,
     "active": ACTIVE,
     "to_act": listing(
         ANY_TEXT,
-        about="The actors who must decide now: seats or `system`. Empty while a seat is open and when the match has ended.",
+        about="The actors who must decide now: seats or `system`. Empty while a seat is open, and when the match is over.",
     ),
     "outcome": OUTCOME,
     "commitment": described(DIGEST, "SHA-256 of the match's secret, in hex. It was published before anybody joined."),
@@ -281,7 +281,7 @@ _THINKING = named(
         {
             "seat": described(SEAT, "The seat whose decision is due."),
             "level": described(LEVEL, "The level of play that decides for it."),
-            "since": described(TIME, "Since when its decision is due, in milliseconds since 1970-01-01T00:00Z: that of the version."),
+            "since": described(TIME, "When its decision became due, in milliseconds since 1970-01-01T00:00Z."),
         },
         "An artificial player that is thinking.",
     ),
@@ -294,20 +294,19 @@ MATCH = named(
             "thinking": nullable(
                 described(
                     _THINKING,
-                    "The artificial player whose decision is awaited, one at a time; null if none is. A level that searches may take "
-                    "some seconds.",
+                    "The artificial player that must decide now, one at a time, or null. A level that searches may take some seconds.",
                 )
             ),
             "code": optional(
                 text(
                     patterns.anchored(patterns.JOIN_CODE),
-                    "The code to give to those who may join. Only the creator sees it, while a seat is open.",
+                    "The code for players who may join. Only the creator sees it, while a seat is open.",
                 )
             ),
             "rules": described(CONTENT_HASH, "The content hash of the rules that decided the last entry."),
             "players": PLAYERS,
             "receipt": optional(
-                described(RECEIPT, "The receipt of the version that your request led to. Only in the answer to such a request.")
+                described(RECEIPT, "The receipt of the version that your request led to. Only in the answer to that request.")
             ),
         },
         "The standing of a match, with its version.",
@@ -332,7 +331,7 @@ _WHO = named(
             "SeatRequest",
             ids(
                 ["me", "open", *(f"ai:{level}" for level in LEVELS)],
-                "`me`: the caller. `open`: the first player who takes the seat. `ai:<level>`: an artificial player.",
+                "`me`: you. `open`: the first player who takes the seat. `ai:<level>`: an artificial player.",
             ),
         ),
         named("Invitation", text(patterns.anchored(f"player:{patterns.PLAYER}"), "`player:<id>`: the seat is kept for this player.")),
@@ -340,27 +339,27 @@ _WHO = named(
     ),
 )
 _HOW: Fields = {
-    "code": optional(flag("Whether open seats can be taken only with a code. The answer has the code.")),
-    "clock": optional(described(CLOCK_REQUEST, "The clock of each seat. Left out: none.")),
+    "code": optional(flag("Whether open seats need a code. The answer has the code.")),
+    "clock": optional(described(CLOCK_REQUEST, "The clock of each seat. Default: none.")),
     "time_out": optional(described(TIME_OUT_REQUEST, "What a time-out does. Only with a clock.")),
-    "spectators": optional(described(SPECTATORS_SEE, "What spectators see before the match is over. Left out: all.")),
+    "spectators": optional(described(SPECTATORS_SEE, "What spectators see before the match is over. Default: all.")),
 }
 _FORK = named(
     "Fork",
     record(
         {
-            "fork_of": described(MATCH_ID, "The match that is over from which this one begins."),
-            "at": whole(1, LARGEST, "The version of it."),
+            "fork_of": described(MATCH_ID, "The match whose position this one begins from. It is over."),
+            "at": whole(1, LARGEST, "The version of that match."),
             "seats": optional(
                 mapping(
                     ANY_TEXT,
                     described(_WHO, "Who takes the seat."),
-                    "Who takes which seat: each seat of that match once. Left out: you take all.",
+                    "Who takes which seat: each seat of that match once. Default: you take all.",
                 )
             ),
             **_HOW,
         },
-        "A practice match that begins from a position of a match that is over. It has the game and the options of that match.",
+        "A practice match. It begins from a position of a match that is over, and has its game and its options.",
     ),
 )
 
@@ -371,12 +370,12 @@ def _new_match(game: Game) -> Shape:
     seats = record(
         {seat: optional(described(_WHO, f"Who takes {seat}.")) for seat in game.seats.ids}, "Who takes which seat, in any order."
     )
-    order = listing(own.seat, game.seats.least, game.seats.most, "Each seat of the match once, in the order round the table.")
+    order = listing(own.seat, game.seats.least, game.seats.most, "Each seat of the match once, in turn order.")
     return record(
         {
             "game": always(game.id),
             "seats": unchecked({**seats.schema, "minProperties": game.seats.least, "maxProperties": game.seats.most}),
-            "options": optional(described(own.options, "The options. Those that are left out have their defaults.")),
+            "options": optional(described(own.options, "The options. Missing options have their defaults.")),
             "order": optional(order),
             **_HOW,
         },
@@ -385,7 +384,7 @@ def _new_match(game: Game) -> Shape:
 
 
 def new_match(games: Games) -> Shape:
-    """Return the shape of a new match of any game, or of one that begins from a position of another."""
+    """Return the shape of a new match of any game, or of a practice match from a position of another one."""
     return either(by_game("NewMatch", "A new match.", _new_match)(games), _FORK)
 
 
@@ -426,9 +425,9 @@ OPERATIONS = (
     Operation(
         "create_match", "POST", "/v1/matches", "matches", "Create a match", create_match,
         {201: in_json("The match. It starts as soon as every seat is taken.", MATCH, ("ETag", "Location"))},
-        "You decide who takes which seat: yourself, an artificial player, or whoever comes first. With `fork_of` and `at` it is a practice "
-        "match that begins from a version of a match that is over (TBL-FRK-01). With an `Idempotency-Key` a repeated request creates no "
-        "second match.",
+        "You decide who takes which seat: you, an artificial player, a player whom you invite, or whoever comes first. With `fork_of` and "
+        "`at` you create a practice match that begins from a version of a match that is over (TBL-FRK-01). With an `Idempotency-Key` a "
+        "repeated request creates no second match.",
         key="needed", scope="play", headers=("Idempotency-Key",),
         deeds=(CREATE, FORK),
         body=Body(new_match, MatchBody(), examples=_EXAMPLES), links=_LINKS,
@@ -436,14 +435,14 @@ OPERATIONS = (
     Operation(
         "list_matches", "GET", "/v1/matches", "matches", "Find matches", list_matches,
         {200: in_json("Matches, newest first or as `sort` says. A page may have fewer than `limit`. Continue with `next`.", MATCHES)},
-        "All matches, or those that the query asks for. Asking for `me` needs a key. A match that is hidden from spectators is listed for "
-        "those who do not play in it as it was at its start, until it is over.",
+        "All matches, or those that the query selects. `me` needs a key. Until a match that hides from spectators is over, callers who do "
+        "not play in it see it as it was at its start.",
         key="optional", query=MatchesQuery(), problems=("no_key", "no_player"),
     ),
     Operation(
         "get_match", "GET", "/v1/matches/{match}", "matches", "Get the standing of a match", get_match,
         {200: in_json("The standing.", MATCH, ("ETag",)), 304: UNCHANGED},
-        "Who has each seat, whose turn it is, and the outcome. Everybody may see it.",
+        "Who has each seat, whose turn it is, and the outcome. Anybody may see it.",
         key="optional", headers=("If-None-Match",),
     ),
     Operation(
