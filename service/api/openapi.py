@@ -1,4 +1,4 @@
-"""The OpenAPI description, made from the operations and the games. `./run openapi` writes it to openapi.yaml; a test compares the two."""
+"""Build the OpenAPI description from the operations and the games. `./run openapi` writes openapi.yaml; a test compares the two."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from service.http.responses import JSON
 from service.http.schemas import KeyBody, NameBody, PlayerBody, RoleBody, SeatBody
 
 EXAMPLES = Path(__file__).parent / "examples.json"
-"""Answers of a real run, by the names of examples. `./run openapi --play` writes them (tools/examples.py)."""
+"""Answers of a real run, by name. `./run openapi --play` writes them (tools/examples.py)."""
 
 TITLE = "Warledger"
 VERSION = "0.1.0"
@@ -34,14 +34,14 @@ ABOUT = """\
 Board games over HTTP. Every match is a ledger of actions and events that can be replayed and audited.
 
 Get a key with `POST /v1/players`, create or join a match, read `state` and `choices`, submit an action, follow `entries` or `stream`.
-Everybody may read what a spectator may see, without a key. Every failure is `application/problem+json` with a stable `code`.
+Anybody may read what a spectator may see, without a key. Every failure is `application/problem+json` with a stable `code`.
 """
 
 CONTACT = {"name": "The operator of this server"}
 LICENSE = {"name": "All rights reserved", "identifier": "LicenseRef-All-Rights-Reserved"}
 
 WIDTH = 140
-SHORT = 2 * WIDTH  # what has no more characters needs no line for each part
+SHORT = 2 * WIDTH  # what has at most so many characters stays on one line
 
 TILE = "^(x[0-9]{3}/){0,5}[0-9]{3}([.]p/[1-9][0-9]{0,2})?$"
 
@@ -67,8 +67,8 @@ ID_DESCRIPTIONS = {
     "dispute": "The number of a dispute in its match, from 1.",
     "rule": "A rule's id.",
     "code": "A problem's code.",
-    "level": "The level of a tile: 0 has the hashes of leaves, each further one those of 256 times as many.",
-    "tile": "The number of a tile, such as `000` or `x001/x234/067`, and for one that is not whole `.p/` and its width.",
+    "level": "The level of a tile. A hash of level 0 covers one leaf; each further level covers 256 times as many.",
+    "tile": "The number of a tile, such as `000` or `x001/x234/067`. A partial tile adds `.p/` and its width.",
 }
 
 REQUEST_HEADERS: Mapping[str, dict[str, Any]] = {
@@ -81,11 +81,11 @@ REQUEST_HEADERS: Mapping[str, dict[str, Any]] = {
         "schema": text().schema,
     },
     "Idempotency-Key": {
-        "description": "An id of your choice, new for each request. The same request sent again with it gets the first answer again.",
+        "description": "An id of your choice, new for each request. If you repeat a request with its id, you get the first answer again.",
         "schema": text(patterns.anchored(patterns.REQUEST)).schema,
     },
     "Last-Event-ID": {
-        "description": "The `id` of the last event that you have: for the stream of a match, a version. The stream continues after it.",
+        "description": "The `id` of the last event that you have. The stream continues after it.",
         "schema": text(patterns.anchored(patterns.VERSION)).schema,
     },
 }
@@ -103,7 +103,7 @@ RESPONSE_HEADERS: Mapping[str, tuple[str, str]] = {
     ),
 }
 
-# The facts of the examples of problems, by their name in a sentence; where one has several meanings, by code.
+# Example facts for the sentences of problems, by name. FACTS_OF has those that differ by code.
 FACTS: Mapping[str, Any] = {
     "allowed": "GET, HEAD, OPTIONS", "amount": 5000, "dispute": 2, "encoding": "gzip", "expected": 40, "first": 38, "game": "war",
     "games": ", ".join(sorted(GAMES)), "header": "If-Match", "last": 41, "limit": 3, "match": "m234567abcdefghij", "needed": "referees",
@@ -143,17 +143,17 @@ FACTS_OF: Mapping[str, Mapping[str, Any]] = {
 TAGS = {
     "players": "Players and their keys.",
     "games": "The games, their rules and their JSON Schemas.",
-    "matches": "Creating, joining and finding matches.",
-    "play": "Playing: the state of a match, the choices of a seat, and actions.",
-    "disputes": "Disputes about matches, and the desk of the referees.",
+    "matches": "Create, find and join matches.",
+    "play": "Play: the state of a match, the choices of a seat, and actions.",
+    "disputes": "Disputes about matches, and the referees' desk.",
     "history": "The entries of a match, past and new, and its audit.",
-    "log": "The log of the server: one Merkle tree that says of every match what its digests were, as c2sp.org/tlog-tiles serves it.",
+    "log": "The log of the server: one Merkle tree with the digests of all matches, as c2sp.org/tlog-tiles serves it.",
     "server": "The server itself.",
 }
 
 
 def described(games: Mapping[str, Game] = GAMES, *, opened: bool = True) -> dict[str, Any]:
-    """Return the whole description of the API, in OpenAPI 3.1. `opened`: whether answers may grow, as the world is told."""
+    """Return the description of the API in OpenAPI 3.1. `opened`: answers may grow, as in the published description."""
     plugin = MarshmallowPlugin()
     spec = APISpec(
         TITLE,
@@ -162,7 +162,7 @@ def described(games: Mapping[str, Game] = GAMES, *, opened: bool = True) -> dict
         plugins=[plugin],
         info={"description": ABOUT, "contact": CONTACT, "license": LICENSE},
         servers=[{"url": "/", "description": "This server."}],
-        # An operation that names no security takes a key or none. Client generators would require one that is named, even an optional one.
+        # An operation without `security` takes a key or none. Client generators would require even an optional one that it names.
         security=[{}, {"key": []}],
         tags=[{"name": name, "description": about} for name, about in TAGS.items()],
     )
@@ -212,12 +212,12 @@ def described(games: Mapping[str, Game] = GAMES, *, opened: bool = True) -> dict
 
 
 def in_yaml(description: Mapping[str, Any]) -> str:
-    """Return the description as openapi.yaml contains it. What is short stands on one line, and so do many plain parts."""
+    """Return the description as openapi.yaml has it. Short parts, and lists of plain values, stand on one line."""
     return yaml.dump(description, Dumper=_Compact, sort_keys=False, allow_unicode=True, width=WIDTH)
 
 
 class _Compact(yaml.SafeDumper):
-    """YAML without anchors, in which what is short or plain does not take a line for each part, and texts keep their lines."""
+    """YAML without anchors. Short or plain parts stand on one line, and texts keep their line breaks."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
@@ -244,12 +244,12 @@ def _laid_out(node: Any, length: int, parts: list[Any]) -> Any:
 
 
 def _is_plain(node: Any) -> bool:
-    """Return whether a node is a value, or a map of one value, such as a reference."""
+    """Return True if a node is a value, or a map of one plain value, such as a reference."""
     return isinstance(node, yaml.ScalarNode) or (len(node.value) == 1 and isinstance(node.value[0], tuple) and _is_plain(node.value[0][1]))
 
 
 def _length(node: Any) -> int:
-    """Return about how many characters a node has on one line."""
+    """Return roughly how many characters a node has on one line."""
     return len(node.value) + 2 if isinstance(node, yaml.ScalarNode) else node.length
 
 
@@ -269,7 +269,7 @@ def _operation(
     if operation.key == "needed":
         row["security"] = [{"key": []}]
         if operation.scope is not None:
-            row["x-scope"] = operation.scope  # linters allow scopes beside a security scheme of OAuth alone
+            row["x-scope"] = operation.scope  # linters allow scopes only for OAuth
     elif operation.key == "none":
         row["security"] = []
     if parameters:
@@ -294,7 +294,7 @@ def _query_parameters(operation: Operation, converter: OpenAPIConverter) -> list
     for parameter in converter.schema2parameters(operation.query, location="query"):
         parameter.setdefault("description", parameter.get("schema", {}).pop("description", None))
         if not parameter["required"]:
-            del parameter["required"]  # as it is without
+            del parameter["required"]  # false is the default
         found.append(parameter)
     return found
 
@@ -305,9 +305,9 @@ def _path_parameter(name: str, games: Mapping[str, Game]) -> dict[str, Any]:
 
 
 def example_name(operation: Operation, status: int) -> str | None:
-    """Return the name of the example of an answer: that of its component, or the operation's. None without content.
+    """Return the name of an answer's example: that of its component, or else of the operation. None without content.
 
-    Answers of one component share an example.
+    Answers with the same component share an example.
     """
     content = operation.answers[status].content
     if not content:
@@ -319,7 +319,7 @@ def example_name(operation: Operation, status: int) -> str | None:
 def _header_parameter(operation: Operation, name: str) -> dict[str, Any]:
     found = {"name": name, "in": "header", **REQUEST_HEADERS[name]}
     if name == "Idempotency-Key" and operation.key != "needed":
-        found["description"] += f" Whoever knows it can get this answer, which has a key. So it has at least {UNGUESSABLE} characters."
+        found["description"] += f" Whoever knows it can get the answer and its key. So it has at least {UNGUESSABLE} characters."
         found["schema"] = found["schema"] | {"minLength": UNGUESSABLE}
     return found
 
@@ -341,12 +341,12 @@ def _answer(operation: Operation, status: int, components: Components, games: Ma
 
 
 def _header(component: str) -> tuple[str, dict[str, Any]]:
-    """Return a response header's name with a reference to its component."""
+    """Return the name of a response header, and a reference to its component."""
     return RESPONSE_HEADERS[component][0], {"$ref": f"#/components/headers/{component}"}
 
 
 def _shared(kind: str, operations: list[dict[str, Any]], name_of: Callable[[Any], str | None]) -> dict[str, Any]:
-    """Replace the parameters or the responses that recur by names of components, to which apispec refers. Return them by these names."""
+    """Replace parameters or responses that recur by the names of components. apispec refers to them. Return the components by name."""
     places: dict[str, list[tuple[Any, Any]]] = {}
     for row in operations:
         holder = row.get(kind, [])
@@ -370,7 +370,7 @@ def _name_of_parameter(parameter: Mapping[str, Any]) -> str:
 
 
 def _name_of_response(response: Mapping[str, Any]) -> str | None:
-    """Return the name of the component of a failure, or of a 304; None for other answers."""
+    """Return the name of the component for a failure or a 304. Return None for other answers."""
     if response["description"] == UNCHANGED.about:
         return "Unchanged"
     codes = response.get("content", {}).get(MEDIA_TYPE, {}).get("examples", {})
@@ -378,7 +378,7 @@ def _name_of_response(response: Mapping[str, Any]) -> str | None:
 
 
 def _groups(operation: Operation) -> dict[int, tuple[str, ...]]:
-    """Return the codes with which an operation may fail, by their status."""
+    """Return the codes that an operation may fail with, by status."""
     found: dict[int, tuple[str, ...]] = {}
     for code in operation.all_problems():
         found[CODES[code].status] = (*found.get(CODES[code].status, ()), code)
@@ -386,7 +386,7 @@ def _groups(operation: Operation) -> dict[int, tuple[str, ...]]:
 
 
 def _failure(codes: tuple[str, ...]) -> dict[str, Any]:
-    """Return the response of a failure with one of these codes, which have one status."""
+    """Return the response of a failure. All `codes` have the same status."""
     status = CODES[codes[0]].status
     examples = {code: {"$ref": f"#/components/examples/{code}"} for code in codes}
     response: dict[str, Any] = {"description": ", ".join(f"`{code}`" for code in codes)}
@@ -401,7 +401,7 @@ def _failure(codes: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _example(code: str) -> dict[str, Any]:
-    """Return a problem with a code, as it may be sent."""
+    """Return an example of the problem with a code."""
     status, title, detail = CODES[code]
     facts = {**FACTS, **FACTS_OF.get(code, {})}
     problem = {"type": f"/v1/problems/{code}", "title": title, "status": status, "code": code, "detail": detail.format_map(facts)}
