@@ -1,7 +1,7 @@
-"""Operations: each route in one table row, with everything that it takes and everything that it may answer.
+"""Operations: one table row for each route, with everything that it takes and may answer.
 
 Flask's routes and openapi.yaml (service/api/openapi.py) come from the same rows, so they cannot differ. A view takes the `Service`, a
-`Call` and the ids of its path, and returns a `Response` or a `Reply`. The query and the body are checked before the view is called.
+`Call` and the ids in the path, and returns a `Response` or a `Reply`. The query and the body are checked before the view is called.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from table.rules import play_refusal
 log = structlog.get_logger("service")
 
 NONE: Mapping[str, Any] = {}
-UNGUESSABLE = 22  # characters of an Idempotency-Key that stands for a key: 16 random bytes in base64, or a UUID
+UNGUESSABLE = 22  # characters of an Idempotency-Key that gives access to a key: 16 random bytes in base64, or a UUID
 TEXT_SCHEMA: Schema = {"type": "string"}
 
 
 class Answer(NamedTuple):
-    """An answer of an operation that succeeds: what each media type looks like, and headers by the names of their components.
+    """A successful answer of an operation: the schema of each media type, and headers by the names of their components.
 
-    `preferred` names media types in text that a caller gets only by preferring them in `Accept`. They are documented beside the content:
-    the types of generated clients, which ask for JSON, would else be those of JSON or a string (docs/decisions/0052).
+    `preferred`: textual media types that a caller gets only by preferring them in `Accept`. They are documented apart from the content.
+    Otherwise generated clients, which ask for JSON, would return JSON or a string (docs/decisions/0052).
     """
 
     about: str
@@ -52,7 +52,7 @@ class Answer(NamedTuple):
 
 
 class Body(NamedTuple):
-    """The body that an operation takes. `documented` goes into openapi.yaml, `schema` checks it; without it any JSON value may come."""
+    """The body that an operation takes. `documented` goes into openapi.yaml. `schema` checks the body; without it, any JSON is accepted."""
 
     documented: Described
     schema: marshmallow.Schema | None = None
@@ -63,9 +63,9 @@ class Body(NamedTuple):
 class Operation(NamedTuple):
     """One method of one path.
 
-    `by`: who alone may ask, which is checked before the view is called. `scope`: what the key must be allowed, if there is a key; None: any
-    valid key will do. `deeds`: the kinds of action of the table that it carries out. `plays`: `acts` if it carries out actions of a seat
-    in the game, `asks` if it judges whether a seat may act. `problems`: the codes with which its view alone refuses.
+    `by`: the only callers who may ask; this is checked before the view is called. `scope`: the scope that a key needs; None: any valid
+    key will do. `deeds`: the actions of the table that it carries out. `plays`: `acts` if it carries out actions of a seat in the game,
+    `asks` if it checks whether a seat may act. `problems`: codes that follow from nothing else here.
     """
 
     id: str
@@ -93,7 +93,7 @@ class Operation(NamedTuple):
         return any(EVENT_STREAM in answer.content for answer in self.answers.values())
 
     def all_problems(self) -> list[str]:
-        """Return every code with which the operation may fail, in the order of `CODES`. Nearly all follow from what it takes and does."""
+        """Return every code that the operation may fail with, in the order of `CODES`. Nearly all follow from what it takes and does."""
         found = {"bad_query", "address_too_long", "header_too_large", "too_many_requests", "broken", *self.problems}
         for part in self.path.split("/"):
             found.update(_OF_PATHS.get(part, ()))
@@ -106,7 +106,7 @@ class Operation(NamedTuple):
             if self.scope is not None:
                 found.add("scope_needed")
             if self.scope == "account":
-                found.add("no_such_player")  # who has just been deleted
+                found.add("no_such_player")  # the caller may just have been deleted
         if self.key == "needed":
             found.add("no_key")
         if self.by in ("admin", "referee"):
@@ -114,7 +114,7 @@ class Operation(NamedTuple):
         if self.body is not None:
             found |= {"bad_json", "bad_body", "bad_request", "too_large", "not_json", "encoded"}
         if self.body is not None or any(answer.content or answer.preferred for answer in self.answers.values()):
-            found |= {"too_many_at_once", "busy"}  # what is long on its way needs a place
+            found |= {"too_many_at_once", "busy"}  # long bodies and answers need a place
         if self.streams or "wait" in getattr(self.query, "fields", ()):
             found |= {"too_many_streams", "streams_full"}
         if self.by == "player" or self.deeds:
@@ -122,7 +122,7 @@ class Operation(NamedTuple):
         return sorted(found | self._refusals(), key=_ORDER.__getitem__)
 
     def _refusals(self) -> set[str]:
-        """Return the codes that follow from the actions that the operation carries out or judges."""
+        """Return the codes that follow from the actions that the operation carries out or checks."""
         found = set(refusals_of(*self.deeds)) - {"already_created"}  # a match that an operation creates is a new one
         if self.deeds:
             found |= {"against_the_rules", "busy"}
@@ -174,17 +174,17 @@ UNCHANGED = Answer("Nothing has changed since the answer whose ETag is in `If-No
 
 
 def as_text(*media_types: str) -> Mapping[str, Described]:
-    """Return the content of an answer in text that can have several media types: the usual one first, then one that generators know."""
+    """Return the content of a text answer with several media types: the usual one first, then one that client generators know."""
     return dict.fromkeys(media_types, TEXT_SCHEMA)
 
 
 def in_json(about: str, shape: Described, headers: tuple[str, ...] = ()) -> Answer:
-    """Return an answer in JSON of a shape."""
+    """Return an answer in JSON with a shape."""
     return Answer(about, {JSON: shape}, headers)
 
 
 class Call(NamedTuple):
-    """A request as a view sees it: the caller, and the query and the body, already checked."""
+    """A request as a view gets it: the caller, and the checked query and body."""
 
     caller: Caller
     query: Mapping[str, Any]
@@ -192,11 +192,11 @@ class Call(NamedTuple):
     environ: Mapping[str, Any]
 
     def header(self, name: str) -> str | None:
-        """Return a header, or None if the request has none of that name."""
+        """Return the value of a header, or None."""
         return self.environ.get(f"HTTP_{name.upper().replace('-', '_')}")
 
     def request(self, least: int = 1) -> str | None:
-        """Return the caller's own id of the request, of at least so many characters, or None. Raise Problem `bad_header`."""
+        """Return the Idempotency-Key, or None. Raise Problem `bad_header` if it is malformed or has fewer than `least` characters."""
         given = self.header("Idempotency-Key")
         if given is not None and not (patterns.matches(patterns.REQUEST, given) and len(given) >= least):
             raise Problem("bad_header", header="Idempotency-Key", reason=f"it must have {least} to 64 letters, digits or _ . : -")
@@ -204,7 +204,7 @@ class Call(NamedTuple):
 
     @property
     def info(self) -> RequestInfo:
-        """The data of the request beside its content."""
+        """The request's data for the log, the metrics and the headers."""
         return self.environ[INFO]
 
 
@@ -212,8 +212,10 @@ Endpoint = Callable[..., Response | Reply]
 
 
 def mount(app: Flask, operations: tuple[Operation, ...], service: Service) -> dict[tuple[str, str], Endpoint]:
-    """Add a route to the Flask application for every operation. Return the endpoints that the middleware calls without Flask, by method
-    and the last part of the path: those of one match, except its streams."""
+    """Add a route to the Flask application for every operation.
+
+    Return the endpoints that the middleware calls without Flask: those of one match except streams, by method and last part of the path.
+    """
     direct = {}
     for operation in operations:
         rule = operation.path.replace("{tile}", "<path:tile>").replace("{", "<").replace("}", ">")
@@ -234,8 +236,10 @@ def _through_flask(endpoint: Endpoint) -> Callable[..., Response]:
 
 
 def _endpoint(operation: Operation, service: Service) -> Endpoint:
-    """Return the operation as a function from environ to response. It checks key, query and body, calls the view, and turns every error
-    into a problem."""
+    """Return the operation as a function from environ to response.
+
+    It checks the key, the query and the body, calls the view, and turns every error into a problem.
+    """
     view, body, key, by, scope = operation.view, operation.body, operation.key, operation.by, operation.scope
     keys, bodies, limit = service.keys, service.bodies, service.settings.body_limit
     query = operation.query or marshmallow.Schema()
@@ -261,7 +265,7 @@ def _endpoint(operation: Operation, service: Service) -> Endpoint:
 
 
 def problem_of(error: Exception, request_id: str) -> Problem:
-    """Return an error as a problem. An unexpected error is logged by its kind and place, since its text may contain hidden information."""
+    """Return an error as a problem. Log an unexpected error by its kind and place only: its text may contain hidden information."""
     if isinstance(error, Problem):
         return error
     if isinstance(error, PlatformError):
@@ -275,7 +279,7 @@ def problem_of(error: Exception, request_id: str) -> Problem:
 
 
 def _where(error: BaseException) -> str:
-    """Return the innermost place of an error, as file and line."""
+    """Return the file and line where an error was raised."""
     place, trace = "", error.__traceback__
     while trace is not None:
         place = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
