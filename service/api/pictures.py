@@ -1,4 +1,4 @@
-"""Pictures of matches: SVG documents, drawn by `web` from what a viewer may see."""
+"""Pictures of matches: SVG documents that `web` draws from what a viewer may see."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from service.kept import of_position
 from web.look import AUTO, look
 from web.picture import WIDE, svg
 
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"  # for a picture that is opened by itself; it has a style and no script
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"  # for a picture that is opened alone; it has styles but no script
 
-# A page of frames takes the processor for a while, and anybody may ask for one. So a process draws one at a time, and few wait.
+# A page of frames needs much CPU, and anybody may ask for one. So a process draws one at a time, and few callers wait.
 _DRAWING = threading.BoundedSemaphore(1)
 _PATIENCE = 5.0  # seconds
 
 
 @contextmanager
 def drawing(service: Service, call: Call) -> Iterator[None]:
-    """Count a request that draws a lot, and wait for its turn to draw. Raise Problem `too_many_requests`, `too_many_at_once` or `busy`."""
+    """Count an expensive drawing, and hold the turn to draw. Raise Problem `too_many_requests`, `too_many_at_once` or `busy`."""
     if call.caller != ADMIN:
         call.info.used = service.throttle.count("drawings", address_of(call.environ))
     with service.drawings.take(call.caller.id, call.environ):
@@ -48,7 +48,7 @@ def drawing(service: Service, call: Call) -> Iterator[None]:
 def picture_response(
     service: Service, call: Call, position: Position, viewer: str, vary: str, shape: str = WIDE, theme: str = AUTO
 ) -> Response:
-    """Return the picture of a position for a viewer, or 304 if the caller has it."""
+    """Return the picture of a position for a viewer, or 304 if the caller already has it."""
     game = recall.rules_of(service.platform, position)
     tag = f"{position.version}-{viewer}-{shape}-{theme}-{look(game).mark}"
     if names_tag(call.header("If-None-Match"), tag):
@@ -64,7 +64,7 @@ def picture_response(
 
 
 def last_events(service: Service, game: Game, position: Position, viewer: str) -> list[Event]:
-    """Return the events of the entry that led to a position, as the viewer is shown them."""
+    """Return the events of the entry that led to a position, as the viewer may see them."""
     found = service.entries.read(game, position.match, position.version - 1, 1, viewer, proof=False)
     entry: dict[str, Any] = orjson.loads(found[0].json) if found else {"events": []}
     events: list[Event] = entry["events"]
