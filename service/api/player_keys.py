@@ -1,4 +1,4 @@
-"""The keys of a player: made, listed, rotated and revoked by the player, and replaced by the owner of the admin key."""
+"""Keys: players create, list, rotate and revoke their own; the owner of the admin key replaces lost ones."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def get_my_key(service: Service, call: Call, key: str) -> Response:
 
 
 def create_my_key(service: Service, call: Call) -> Response:
-    """Give the caller another key."""
+    """Create another key for the caller."""
     key, text = _create(service, call, call.caller.player())
     return _made(key, text, f"/v1/players/me/keys/{key.id}")
 
 
 def create_key(service: Service, call: Call, player: str) -> Response:
-    """Give a player another key, in place of a lost one."""
+    """Create another key for a player who has lost one."""
     key, text = _create(service, call, player)
     return _made(key, text, f"/v1/players/{player}/keys/{key.id}")
 
@@ -98,14 +98,14 @@ def _shown(key: Key) -> dict[str, Any]:
 
 
 _KEY = {
-    "id": described(KEY_ID, "The id of the key, which is part of its text."),
+    "id": described(KEY_ID, "The id of the key. It is part of the key's text."),
     "name": text(about="What the key is for."),
     "scopes": listing(SCOPE, about="What the key may do."),
     "created": TIME,
     "used": nullable(unchecked({"type": "string", "format": "date"}, "The day (UTC) on which the key was last used; null if never.")),
 }
 KEY = named("Key", record(_KEY, "A key of a player, without its text."))
-KEYS = named("KeyList", record({"keys": listing(KEY, high=MOST_KEYS, about="The keys.")}, "The keys of a player, the oldest first."))
+KEYS = named("KeyList", record({"keys": listing(KEY, high=MOST_KEYS, about="The keys.")}, "The keys of a player, oldest first."))
 NEW_KEY = named(
     "NewKey",
     record(
@@ -125,15 +125,15 @@ _ADMIN = "Only for the owner of the admin key."
 OPERATIONS = (
     Operation(
         "list_my_keys", "GET", "/v1/players/me/keys", "players", "List your keys", list_my_keys,
-        {200: in_json("Your keys, the oldest first, without their texts.", KEYS)},
+        {200: in_json("Your keys, oldest first, without their texts.", KEYS)},
         "What each key is for, what it may do, and on which day it was last used.",
         key="needed", by="player", scope="account",
     ),
     Operation(
-        "create_my_key", "POST", "/v1/players/me/keys", "players", "Make another key", create_my_key,
+        "create_my_key", "POST", "/v1/players/me/keys", "players", "Create another key", create_my_key,
         {201: in_json(_NEW, NEW_KEY, ("Location",))},
-        "A key can only make keys with scopes that it has. A player has at most 20 keys. With an `Idempotency-Key` the same request of the "
-        "same key gets the same answer for an hour.",
+        "A key can only create keys with scopes that it has. A player has at most 20 keys. With an `Idempotency-Key`, repeating the "
+        "request with the same key gets the same answer for an hour.",
         key="needed", by="player", scope="account", headers=("Idempotency-Key",), body=_BODY, problems=("too_many_keys",),
     ),
     Operation(
@@ -144,20 +144,20 @@ OPERATIONS = (
     ),
     Operation(
         "revoke_my_key", "DELETE", "/v1/players/me/keys/{key}", "players", "Revoke one of your keys", revoke_my_key,
-        {204: Answer("The key is nobody's.")},
-        "It takes effect at once, in open streams too. A key may revoke itself.",
+        {204: Answer("The key is revoked.")},
+        "Revoking takes effect at once, in open streams, too. A key may revoke itself.",
         key="needed", by="player", scope="account",
     ),
     Operation(
         "rotate_my_key", "POST", "/v1/players/me/keys/{key}/rotate", "players", "Give one of your keys a new text", rotate_my_key,
         {200: in_json(_NEW, NEW_KEY)},
-        "The old text is valid no longer, at once. If the key rotates itself and the answer is lost, so is the key: make another one and "
-        "revoke this one if that matters. A key can only rotate keys with scopes that it has.",
+        "The old text stops working at once. If a key rotates itself and the answer is lost, the key is lost, too. If that matters, "
+        "create another key and revoke this one. A key can only rotate keys with scopes that it has.",
         key="needed", by="player", scope="account",
     ),
     Operation(
         "list_keys", "GET", "/v1/players/{player}/keys", "players", "List the keys of a player", list_keys,
-        {200: in_json("The keys, the oldest first, without their texts.", KEYS)},
+        {200: in_json("The keys, oldest first, without their texts.", KEYS)},
         _ADMIN, key="needed", by="admin", scope=None,
     ),
     Operation(
@@ -173,8 +173,8 @@ OPERATIONS = (
     ),
     Operation(
         "revoke_key", "DELETE", "/v1/players/{player}/keys/{key}", "players", "Revoke a key of a player", revoke_key,
-        {204: Answer("The key is nobody's.")},
-        f"{_ADMIN} It takes effect at once, in open streams too.",
+        {204: Answer("The key is revoked.")},
+        f"{_ADMIN} It takes effect at once, in open streams, too.",
         key="needed", by="admin", scope=None,
     ),
 )  # fmt: skip
