@@ -1,8 +1,8 @@
-"""The stream of a player's own events: your turn, an invitation, somebody has joined, a match has started or ended, an offer, a vote.
+"""The stream of a player's own events: your turn, an invitation, a join, the start or end of a match, an offer, a vote.
 
-Nothing is stored for it. An append says to whom it is news, the hub passes that on, and the events follow from the standing of the match as
-it is then. After a break everything that may have been missed follows from the lists: what waits for the player now, and the matches whose
-table has changed or that have ended since. So an event may come twice, and is never lost.
+Nothing is stored for it. Each append names the players it concerns, and the hub tells their streams. The events follow from the standing
+of the match at that moment. After a break, the lists show what the player may have missed: what waits for the player now, and which
+matches have ended, or have a changed table, since then. So an event may come twice, and none is lost.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from service.http.addresses import address_of
 from service.http.responses import sorted_json
 from service.http.schemas import PlayerStreamQuery
 
-SLACK_MS = 60_000  # by which clocks of servers may differ, and an append may come after the time in its entry
+SLACK_MS = 60_000  # how much clocks of servers may differ, and how late an append may come after the time in its entry
 PAGE = 200
 REMEMBERED = 10_000
-MOST_INVITATIONS = 1000  # that are told at the beginning; strangers can send any number
-LOOK_AGAIN_SECONDS = 300.0  # even if nothing seems to have been missed
+MOST_INVITATIONS = 1000  # sent at the beginning; strangers can make any number
+LOOK_AGAIN_SECONDS = 300.0  # even if nothing seems to be missing
 
 
 def get_my_stream(service: Service, call: Call) -> Response:
@@ -40,7 +40,7 @@ def get_my_stream(service: Service, call: Call) -> Response:
 
 
 def _events(service: Service, call: Call, player: str, since: int | None, seconds: float) -> Generator[bytes, None, None]:
-    """Yield server-sent events for some seconds, as long as the key is valid. `since`: the id of the last event that the client has."""
+    """Yield server-sent events for some seconds, while the key is valid. `since`: the id of the last event that the client has."""
     yield b"retry: 1000\n\n"
     pause, feed = service.settings.comment_seconds, _Feed(service.platform, player)
     last_sent, look_at = time.monotonic(), 0.0
@@ -74,20 +74,20 @@ Event = tuple[str, dict[str, Any]]
 
 
 class _Feed:
-    """What a stream has told a player so far, and what is new to the player."""
+    """What a stream has sent to a player. It finds what is new."""
 
     def __init__(self, platform: Platform, player: str) -> None:
         self._platform = platform
         self._player = player
         self._asker = lists.Asker(player)
-        # What is forgotten is told again.
+        # What is forgotten is sent again.
         self._told: LRUCache[tuple[str, str, str], Any] = LRUCache(REMEMBERED)
 
     def look(self, since: int | None) -> Iterator[list[Event]]:
-        """Yield the events of all that waits for the player, and of all that has changed since a moment, page by page."""
+        """Yield the events for everything that waits for the player or has changed since a moment, page by page."""
         store = self._platform.store.lists
         changed = set() if since is None else set(store.since([f"news:{self._player}"], max(0, since - SLACK_MS)))
-        # Strangers can send any number of invitations, and of offers of seats.
+        # Strangers can send any number of invitations and offers of seats.
         kinds = ("invited", OFFERED, f"{OWN}:{OFFERED}")
         sent = {match for kind in kinds for _, match in store.newest([f"{kind}:{self._player}"], None, MOST_INVITATIONS)}
         waiting = store.since([f"{prefix}{kind}:{self._player}" for kind in ("acts", ASKED) for prefix in ("", f"{OWN}:")], 0)
@@ -97,7 +97,7 @@ class _Feed:
             yield [event for standing in standings for event in self._events(standing, standing["version"], standing["id"] in changed)]
 
     def news(self, heads: Mapping[str, Head]) -> list[Event]:
-        """Return the events of matches of which the hub has heard."""
+        """Return the events of matches with news from the hub."""
         events: list[Event] = []
         matches = list(heads)
         for start in range(0, len(matches), PAGE):
@@ -107,7 +107,7 @@ class _Feed:
         return events
 
     def _events(self, standing: Mapping[str, Any], version: int, anew: bool) -> Iterator[Event]:
-        """Yield the events of a match that has not been told of since `version`. `anew`: its table has changed, or it has ended."""
+        """Yield the new events of a match. A turn is new if none was sent at `version` or later. `anew`: the table changed, or it ended."""
         player, seats, status = self._player, standing["seats"], standing["status"]
         about = {"match": standing["id"], "game": standing["game"], "version": standing["version"]}
         mine = [seat for seat, occupant in seats.items() if occupant.get("player") == player]
@@ -132,7 +132,7 @@ class _Feed:
                 yield "turn", {**about, "seat": seat, "deadline": standing["clocks"].get(seat, {}).get("deadline")}
 
     def _table_events(self, standing: Mapping[str, Any], about: dict[str, Any], mine: list[str]) -> Iterator[Event]:
-        """Yield the events of offers and votes that the player can answer, of the player's time-outs, and of a pause."""
+        """Yield the new events of offers and votes that the player can answer, and of the player's time-outs, disputes and pauses."""
         made = standing["offers_made"]
         for seat, player in standing["handovers"].items():
             if player == self._player and self._is_new("seat_offered", standing, seat, made[seat]):
@@ -162,7 +162,7 @@ class _Feed:
             yield "paused", {**about, "until": until}
 
     def _is_new(self, kind: str, standing: Mapping[str, Any], seat: str, value: Any) -> bool:
-        """Return True if this has not been told, and remember it."""
+        """Return True if this value has not been sent, and remember it."""
         key = (kind, standing["id"], seat)
         if self._told.get(key) == value:
             return False
@@ -176,21 +176,22 @@ def _chunk(event: Event) -> bytes:
 
 OPERATIONS = (
     Operation(
-        "get_my_stream", "GET", "/v1/players/me/stream", "players", "Follow all your matches: your own events as server-sent events",
+        "get_my_stream", "GET", "/v1/players/me/stream", "players", "Follow all your matches as server-sent events",
         get_my_stream,
-        {200: Answer("Server-sent events: first those of all that waits for you, then an event `ready`, then what happens.", STREAM)},
-        "Events are named `turn`: a seat of yours must act; `invited`: an open seat is kept for you; `joined`: somebody has taken a "
-        "seat of a match that you have created or in which you have a seat; `started`, `over`: such a match has started, or is over "
-        "or closed; `offer`, `vote`: a seat of yours can answer; `time_out`: its time has run out; `seat_offered`: a player offers you a "
-        "seat; `paused`: such a match is paused; `dispute`: a dispute about such a match, or one on which you have ruled, has begun or "
-        "gone on. The `data` of each is JSON with `match`, `game` and `version`. `turn` also has `seat` and "
-        "`deadline`, null without a clock; `invited` `seat` and `creator`; `joined` and `seat_offered` `seat` and `player`; `over` "
-        "`status`: `over` or `closed`; `offer` `seat`, `what` and `by`; `vote` `seat`, `about` and `until`; `time_out` `seat`, `in_a_row` "
-        "and `substitute`, the level of who plays the seat now, or null; `paused` `until`; `dispute` its number as `dispute`, "
-        "`by`, `state` and `until`. After `ready`, without any data, everything "
-        "that waited for you has been sent; it comes again if the server may have missed something. The `id` is a moment: with it as "
-        "`Last-Event-ID` you also get what has happened since. An event may come twice, and none is lost. A comment comes at least "
-        "every 15 seconds. A generated client reads an answer to its end, so let it ask with `seconds`, such as 0 for what waits now.",
+        {200: Answer("Server-sent events: first everything that waits for you, then an event `ready`, then what happens.", STREAM)},
+        "The `data` of each event is JSON with `match`, `game`, `version` and the members in parentheses. "
+        "`turn`: your seat must act (`seat`, `deadline`: null without a clock). "
+        "`invited`: an open seat is kept for you (`seat`, `creator`). "
+        "`joined`: somebody has taken a seat in your match, one that you created or play in (`seat`, `player`). "
+        "`started`: your match has started. `over`: it is over or closed (`status`). "
+        "`offer`: your seat can answer an offer (`seat`, `what`, `by`). `vote`: your seat can vote (`seat`, `about`, `until`). "
+        "`time_out`: your time has run out (`seat`, `in_a_row`, `substitute`: the level that plays the seat now, or null). "
+        "`seat_offered`: a player offers you a seat (`seat`, `player`). `paused`: your match is paused (`until`). "
+        "`dispute`: a dispute about your match, or one that you ruled on, has begun or moved on (`dispute`: its number, `by`, `state`, "
+        "`until`). `ready` has no data: everything that waited for you has been sent. It comes again if the server may have missed "
+        "something. The `id` is a moment. With it as `Last-Event-ID` you also get what has happened since. An event may come twice, and "
+        "none is lost. A comment comes at least every 15 seconds. A generated client reads an answer to its end, so let it ask with "
+        "`seconds`, such as 0 for what waits now.",
         key="needed", by="player", query=PlayerStreamQuery(), headers=("Last-Event-ID",),
     ),
 )  # fmt: skip
