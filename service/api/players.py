@@ -1,4 +1,4 @@
-"""Players: becoming one, names and roles, profiles, and whose key this is."""
+"""Players: sign up, names, roles, profiles, and the owner of a key."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from service.http.schemas import ConfirmQuery, NameBody, PlayerBody, RoleBody
 
 
 def create_player(service: Service, call: Call) -> Response:
-    """Create a player. Return the player with the key."""
+    """Create a player. Return the player with a key."""
     role = call.body.get("role", "player")
     if role != "player":
         call.caller.check("admin")
@@ -33,7 +33,7 @@ def create_player(service: Service, call: Call) -> Response:
 
 
 def get_me(service: Service, call: Call) -> Response:
-    """Return the caller, and what the key may do."""
+    """Return the caller, and the scopes of the key."""
     caller = call.caller
     key = caller.key.id if caller.key else None
     body = {"id": caller.id, "name": caller.name, "role": caller.role, "key_id": key, "scopes": caller.scopes}
@@ -41,7 +41,7 @@ def get_me(service: Service, call: Call) -> Response:
 
 
 def rename_me(service: Service, call: Call) -> Response:
-    """Give the caller another name."""
+    """Change the caller's name."""
     caller = call.caller
     accounts.rename(service.platform, caller.player(), caller.signer, call.body["name"])
     service.directory.forget(caller.player())
@@ -49,7 +49,7 @@ def rename_me(service: Service, call: Call) -> Response:
 
 
 def delete_me(service: Service, call: Call) -> Response:
-    """Delete the caller."""
+    """Delete the caller. Raise Problem `not_confirmed`."""
     player = call.caller.player()
     if call.query["confirm"] != player:
         raise Problem("not_confirmed", player=player)
@@ -69,20 +69,20 @@ def get_player(service: Service, call: Call, player: str) -> Response:
 
 
 def change_role(service: Service, call: Call, player: str) -> Response:
-    """Give a player another role."""
+    """Change the role of a player."""
     accounts.set_role(service.platform, player, call.body["role"])
     service.directory.forget(player)
     return private(json_response({"id": player, "role": call.body["role"]}))
 
 
-NAME = text(about="The player's name. Several players may have the same.")
-ROLE = named("Role", ids(ROLES, "What the player may do. A referee may audit any match in which it does not play."))
+NAME = text(about="The player's name. It need not be unique.")
+ROLE = named("Role", ids(ROLES, "What the player may do. A referee may audit any match, except while playing in it."))
 SCOPE = named(
     "Scope",
     ids(
         SCOPES,
-        "`read`: see what the player may see. `play`: create and join matches, and act. `referee`: use the player's role as a "
-        "referee or an admin, if it has one. `account`: manage keys, change the name, delete the player.",
+        "`read`: see what the player may see. `play`: create and join matches, and act. `referee`: use the player's role of "
+        "referee or admin. `account`: manage keys, change the name, delete the player.",
     ),
 )
 PLAYER = named(
@@ -92,8 +92,8 @@ PLAYER = named(
             "id": nullable(PLAYER_ID),
             "name": NAME,
             "role": ROLE,
-            "key_id": nullable(described(KEY_ID, "The id of the key that was sent; null for the admin key.")),
-            "scopes": listing(SCOPE, about="What that key may do."),
+            "key_id": nullable(described(KEY_ID, "The id of the request's key; null for the admin key.")),
+            "scopes": listing(SCOPE, about="What the key may do."),
         },
         "A player. The owner of the admin key has no id.",
     ),
@@ -115,15 +115,15 @@ PROFILE = named(
     record(
         {
             "id": PLAYER_ID,
-            "name": nullable(text(about="The name. It is null if the player is deleted.")),
+            "name": nullable(text(about="The name; null for a deleted player.")),
             "created": nullable(described(TIME, "When the player was created, in milliseconds since 1970-01-01T00:00Z.")),
             "finished": mapping(
                 ANY_TEXT,
-                record({"matches": described(COUNT, "How many are over."), "won": described(COUNT, "How many of them were won.")}),
+                record({"matches": described(COUNT, "How many matches are over."), "won": described(COUNT, "How many of them were won.")}),
                 "The matches that the player has finished, by game. Games without any are left out.",
             ),
         },
-        "What everybody may know of a player. A deleted player has neither a name nor the moment of creation.",
+        "What everybody may know about a player. For a deleted player, `name` and `created` are null.",
     ),
 )
 GIVEN_ROLE = named("GivenRole", record({"id": PLAYER_ID, "role": ROLE}, "The role of a player."))
@@ -132,7 +132,7 @@ _NAME = {"another name": {"name": "Ada"}}
 
 OPERATIONS = (
     Operation(
-        "create_player", "POST", "/v1/players", "players", "Become a player and get a key", create_player,
+        "create_player", "POST", "/v1/players", "players", "Become a player, and get a key", create_player,
         {201: in_json("The player, with the key. This is the only answer that contains the key.", NEW_PLAYER, ("Location",))},
         "Anybody may become a player. Creating a referee or an admin needs the admin key. The first key has every scope. With an "
         "`Idempotency-Key` the same request gets the same answer for an hour, so keep it as secret as the key.",
@@ -143,33 +143,33 @@ OPERATIONS = (
     Operation(
         "get_me", "GET", "/v1/players/me", "players", "Ask whose key this is, and what it may do", get_me,
         {200: in_json("The player.", PLAYER)},
-        "The player or admin to whom the key of the request belongs, and the scopes of the key.", key="needed", scope=None,
+        "The owner of the request's key, and the scopes of the key.", key="needed", scope=None,
     ),
     Operation(
         "rename_me", "PATCH", "/v1/players/me", "players", "Change your name", rename_me,
         {200: in_json("You, with the new name.", PLAYER)},
-        "Matches, lists and boards show the new name at once, also those of the past.",
+        "All matches, lists and boards show the new name at once, also in past matches.",
         key="needed", by="player", scope="account", body=Body(reference("NameRequest"), NameBody(), examples=_NAME),
     ),
     Operation(
         "delete_me", "DELETE", "/v1/players/me", "players", "Delete yourself", delete_me,
-        {204: Answer("You are deleted, and your keys are nobody's.")},
-        "Your name and all keys are removed for good, and your streams end. First you leave the seats of matches that have not started, "
-        "and decline invitations. In other matches your seats stay yours, and nobody plays them. Logs of matches are never changed: they "
-        "have your id, which is never used again, and the name null is shown for it.",
+        {204: Answer("You and your keys are deleted.")},
+        "Removes your name and all keys for good, and ends your streams. First you leave seats in matches that have not started, and "
+        "decline invitations. In other matches your seats stay yours, and nobody plays them. Logs of matches never change: they keep your "
+        "id. It is never used again, and its name is null.",
         key="needed", by="player", scope="account", query=ConfirmQuery(),
         problems=("not_confirmed", "still_seated", "busy", "secret_lost", "rules_missing"),
     ),
     Operation(
         "get_player", "GET", "/v1/players/{player}", "players", "Get the profile of a player", get_player,
         {200: in_json("The profile.", PROFILE)},
-        "Everybody may see it. A deleted player has the name null.",
+        "Anybody may see it. The name of a deleted player is null.",
         key="optional",
     ),
     Operation(
         "change_role", "PATCH", "/v1/players/{player}", "players", "Give a player a role, or take it away", change_role,
         {200: in_json("The player's role.", GIVEN_ROLE)},
-        "Only for the owner of the admin key. It takes effect at once, in open streams too.",
+        "Only for the owner of the admin key. It takes effect at once, in open streams, too.",
         key="needed", by="admin", scope=None,
         body=Body(reference("RoleRequest"), RoleBody(), examples={"no referee": {"role": "player"}}),
     ),
