@@ -1,4 +1,4 @@
-"""Playing: the state of a match, the choices of a seat, and acting."""
+"""Play: the state of a match, the choices of a seat, and actions."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ ALONE = "an action of the table is sent alone"
 
 
 def get_state(service: Service, call: Call, match: str) -> Response:
-    """Return the match at a version, as the caller may see it: in JSON, as a board in text, or as a picture."""
+    """Return the match at a version as the caller may see it: in JSON, as a board in text, or as a picture."""
     position, viewer = _seen(service, call, match)
     as_text = prefers(call.header("Accept"), TEXT)
     if not as_text and prefers(call.header("Accept"), SVG):
@@ -107,14 +107,14 @@ def get_state(service: Service, call: Call, match: str) -> Response:
 
 
 def get_picture(service: Service, call: Call, match: str) -> Response:
-    """Return the match at a version as a picture, as the caller may see it."""
+    """Return a picture of the match at a version as the caller may see it."""
     position, viewer = _seen(service, call, match)
     response = picture_response(service, call, position, viewer, "Authorization", call.query["shape"], call.query["theme"])
     return also_as(XML, response, call.header("Accept"))
 
 
 def _seen(service: Service, call: Call, match: str) -> tuple[Position, str]:
-    """Return the position that the caller asks for, and the viewer that the caller is."""
+    """Return the position that the caller asks for, and the caller's viewer. Record the view if it is staff's."""
     newest = recall.position(service.platform, match)
     viewer = sight.viewer_of(newest, call.caller, call.query.get("viewer"))
     shown = _position_at(service.platform, sight.seen(service.platform, newest, call.caller), call.query.get("at"))
@@ -131,12 +131,12 @@ def _position_at(platform: Platform, newest: Position, version: int | None) -> P
 
 
 def get_choices(service: Service, call: Call, match: str) -> Response:
-    """Return what the caller may do: as a seat in the game, and at the table."""
+    """Return the caller's legal choices: of a seat in the game, and at the table."""
     position = recall.position(service.platform, match)
     player = call.caller.player()
     seat = sight.seat_or_none(position, call.caller, call.query.get("seat"))
     seen = sight.seen(service.platform, position, call.caller)
-    # Of a match that is hidden, whoever is offered a seat sees the offer, and else what everybody may see.
+    # In a hidden match, a player who is offered a seat sees the offer, and otherwise only what everybody may see.
     tag = seen.version if seen is position else f"{seen.version}-offered"
     if names_tag(call.header("If-None-Match"), tag):
         return tagged(empty_response(304), tag)
@@ -161,7 +161,7 @@ def act(service: Service, call: Call, match: str) -> Response | Reply:
 
 
 def carry_out(service: Service, call: Call, match: str) -> Done:
-    """Carry out the actions in the body of a call. Raise a Problem, and what `play.play` and `play.act_at_table` raise but for Refused."""
+    """Carry out the actions in the body. Raise Problem, and the errors of `play.play` and `play.act_at_table` except Refused."""
     actions, player = actions_in(call.body), call.caller.player()
     given = _given(call)
     listed = isinstance(call.body, list)
@@ -183,12 +183,12 @@ def carry_out(service: Service, call: Call, match: str) -> Done:
 
 
 def _given(call: Call) -> Given:
-    """Return what the caller says with the actions. Raise Problem `bad_header`."""
+    """Return the expected version, the id of the request and the caller's role. Raise Problem `bad_header`."""
     return {"expected": expected_version(call), "request": call.request(), "role": role_of(call.caller)}
 
 
 def _refused(service: Service, match: str, refused: Refused, place: int | None = None) -> Problem:
-    """Return the problem of a refusal by the rules. `place`: of the action in a list."""
+    """Return a refusal by the rules as a problem. `place`: the place of the action in a list."""
     return refusal_problem(recall.game_of_match(service.platform, match), refused.refusal, place)
 
 
@@ -201,15 +201,15 @@ def actions_in(body: Any) -> list[Any]:
 
 
 def _in_flight(service: Service, call: Call) -> AbstractContextManager[Received]:
-    """Return the request in flight. The middleware has received it, unless it took an unusual way."""
+    """Return the request in flight. Receive it here if the middleware has not, as with `raise_dispute`."""
     received: Received | None = call.environ.get(RECEIVED)
     return service.opened.pulse.flight.receive() if received is None else nullcontext(received)
 
 
 def _ask_rematch(service: Service, call: Call, match: str) -> Response:
-    """Create the rematch of a match, or join it. Return the response with its standing."""
+    """Create the rematch of a match, or join it. Return the rematch's standing."""
     platform, player = service.platform, call.caller.player()
-    _given(call)  # it is not needed, but refused if it is malformed
+    _given(call)  # not used, but refused if malformed
     over = recall.position(platform, match)
     seat = sight.seat_of(over, call.caller, call.query.get("seat"))
     with ExitStack() as stack:
@@ -228,14 +228,14 @@ def _ask_rematch(service: Service, call: Call, match: str) -> Response:
 
 
 class Done(NamedTuple):
-    """What followed from actions, and the seat that acted, or one of the player's. None if the player has none."""
+    """What followed from actions, and the seat that acted. After an action at the table: a seat of the player, or None."""
 
     played: Played
     seat: str | None
 
 
 class _Seats:
-    """A player who acts in a match. `play` and `act_as_seat` find the seat that acts, and `note` keeps why its actions were refused."""
+    """A player who acts in a match. `play` and `act_as_seat` find the seat that acts. `note` records refusals in the side log."""
 
     __slots__ = ("_actions", "_given", "_match", "_platform", "_player", "_refused_as")
 
@@ -248,7 +248,7 @@ class _Seats:
         self._refused_as: dict[Exception, str] = {}
 
     def play(self, chosen: str | None) -> Done:
-        """Play as the chosen seat, or as the likeliest of the player's seats. Raise Problem `not_seated`."""
+        """Play as the chosen seat, or as the player's seat that most likely must act. Raise Problem `not_seated`."""
         if chosen is not None:
             return self._act_as(chosen)
         seats = self._seats()
@@ -256,18 +256,18 @@ class _Seats:
             try:
                 return self._act_as(seat)
             except Refused as refused:
-                # The cached position was behind if another of the player's seats turns out to be the one to act.
+                # If another of the player's seats turns out to be the one to act, the cached position was behind.
                 if refused.code != "not_your_turn" or place > 0 or self._seats()[0] == seat:
                     raise
                 return self._act_as(self._seats()[0])
             except Reused:
-                # The first answer may have been lost, and another of the player's seats may be the one to act since then.
+                # The first answer may have been lost, and by now another of the player's seats may be the one to act.
                 if place == len(seats) - 1:
                     raise
         raise Problem("not_seated")
 
     def act_as_seat(self, chosen: str | None) -> Done:
-        """Carry out the one action at the table as the chosen seat, or as the first that may, beginning with the likeliest.
+        """Carry out the only action at the table as the chosen seat, or as the first seat that may, the likeliest first.
 
         Raise Problem `not_seated`. A malformed action is refused at any version.
         """
@@ -278,12 +278,12 @@ class _Seats:
             try:
                 return self._act_as(seat)
             except (Refused, Reused) as refused:
-                # The first answer to a repeated request may have been lost, and then another of the player's seats has acted.
+                # This may repeat a request whose answer was lost: then another of the player's seats has acted.
                 first = refused if first is None or isinstance(first, Reused) else first
         raise first or Problem("not_seated")
 
     def act_at_table(self) -> Done:
-        """Carry out the one action at the table, as the player and not as a seat. A malformed one is refused at any version."""
+        """Carry out the only action at the table as the player, not as a seat. A malformed action is refused at any version."""
         (action,) = self._actions
         admit(action)
         played = play.act_at_table(self._platform, self._match, self._player, action, **self._given)
@@ -291,9 +291,9 @@ class _Seats:
         return Done(played, action["seat"] if action.get("seat") in seats else next(iter(seats), None))
 
     def note(self, refused: Refused | Stale | MustBeLast) -> None:
-        """Keep in the side log that an action of a seat was refused. What is refused before a seat is known is not kept."""
+        """Record in the side log that an action of a seat was refused. Refusals before the seat is known are not recorded."""
         seat, version, received = self._refused_as.get(refused), getattr(refused, "version", None), self._given["received"]
-        self._refused_as.clear()  # an error refers to this by its frames
+        self._refused_as.clear()  # the errors refer to this object through their frames
         if seat is None or version is None or received is None:
             return
         action = self._actions[0 if isinstance(refused, Stale) else refused.place]
@@ -311,7 +311,7 @@ class _Seats:
             raise
 
     def _seats(self) -> list[str]:
-        """Return the player's seats, the likeliest first. The cached position may be behind."""
+        """Return the player's seats, the likeliest to act first. It may rely on a cached position that is behind."""
         position = recall.cached(self._platform, self._match).position
         seats = position.seats_of(self._player)
         if not seats:
@@ -324,9 +324,9 @@ class _Seats:
 
 
 def played_response(platform: Platform, played: Played, seat: str | None, player: str) -> Reply:
-    """Return what followed from actions, as the seat sees it, or as a spectator does if the player has none.
+    """Return what followed from actions, as the seat sees it, or as spectators see it if `seat` is None.
 
-    A repeated request gets the same bytes, because all of it follows from that version, and from the newest key of the server.
+    A repeated request gets the same bytes: the answer follows from the version and the server's newest key.
     """
     position = played.position
     game = recall.rules_of(platform, position)
@@ -351,7 +351,7 @@ def played_response(platform: Platform, played: Played, seat: str | None, player
 
 
 def role_of(caller: Caller) -> str | None:
-    """Return the role in which a caller may rule on disputes, or None if the key does not let the caller use it."""
+    """Return the role that lets a caller rule on disputes, or None if the caller has none or the key does not allow it."""
     return caller.role if caller.referees else None
 
 
@@ -371,7 +371,7 @@ _COUNTS = named(
     "Counts",
     record(
         {"each": mapping(ANY_TEXT, _RANGE, "The range of each key."), "total": described(_RANGE, "The range of the sum.")},
-        "Counts by key. Each count is within its range of `each`. Their sum is within `total`.",
+        "Counts by key. Each count is within its range in `each`, and their sum within `total`.",
     ),
 )
 
@@ -383,18 +383,16 @@ def choice(game: Game) -> Shape:
         record(
             {
                 "action": described(
-                    declared(game).choice, "A complete legal action. Submit it as it is. If there is `choose`, it has the least counts."
+                    declared(game).choice, "A complete legal action. Submit it as it is. With `choose`, it has the lowest counts."
                 ),
                 "choose": optional(
                     mapping(
                         ANY_TEXT,
                         growing(either(_RANGE, _COUNTS)),
-                        "By field of `action`: the values that you may choose instead. Every combination is legal.",
+                        "The values that you may choose instead, by field of `action`. Every combination is legal.",
                     )
                 ),
-                "at_table": optional(
-                    always(True, "The action is one of the table, such as `resign`. Actions of the game do not have this.")
-                ),
+                "at_table": optional(always(True, "Only for actions of the table, such as `resign`.")),
             },
             f"A legal choice in a match of {game.title}.",
         ),
@@ -407,11 +405,11 @@ def _choices(game: Game) -> Shape:
         {
             **of_match(game),
             "version": VERSION,
-            "seat": nullable(described(SEAT, "Your seat; null if you have none and the match has open ones.")),
+            "seat": nullable(described(SEAT, "Your seat. null if you have none and the match has a seat that is open or offered to you.")),
             "to_act": TO_ACT,
-            "choices": listing(choice(game), about="Every legal choice: of your seat in the game, and yours at the table."),
+            "choices": listing(choice(game), about="Every legal choice: of your seat in the game, and at the table."),
         },
-        f"What you may do now in a match of {game.title}: as a seat in the game, and at the table.",
+        f"What you may do now in a match of {game.title}: in the game, and at the table.",
     )
 
 
@@ -420,7 +418,7 @@ _STATE = named(
     extending(
         AT_TABLE,
         {"match": MATCH_ID, "version": VERSION, "viewer": VIEWER, "players": PLAYERS},
-        "What the states of all games have.",
+        "What every state has.",
     ),
 )
 _PLAYED = named(
@@ -431,7 +429,7 @@ _PLAYED = named(
             "match": MATCH_ID,
             "seat": nullable(described(SEAT, "The seat that acted. For an action of the table: a seat that you now have, or null.")),
             "first": versions("The version of the first action's entry."),
-            "version": versions("The version of the last action's entry, which is the version of the match after your actions."),
+            "version": versions("The version of the last action's entry, and of the match after it."),
             "round": ROUND,
             "phase": PHASE,
             "active": ACTIVE,
@@ -439,7 +437,7 @@ _PLAYED = named(
             "outcome": OUTCOME,
             "receipt": RECEIPT,
         },
-        "What follows from actions in all games.",
+        "What every answer to actions has.",
     ),
 )
 
@@ -466,7 +464,7 @@ def _played(game: Game) -> Shape:
     )
 
 
-CHOICES = by_game("Choices", "What you may do now: as a seat in the game, and at the table.", _choices)
+CHOICES = by_game("Choices", "What you may do now: in the game, and at the table.", _choices)
 STATE = by_game("State", "A match at a version, as its viewer may see it.", _state)
 PLAYED = by_game("Played", "What followed from your actions.", _played)
 
@@ -482,16 +480,15 @@ OPERATIONS = (
         "get_state", "GET", "/v1/matches/{match}/state", "play", "See the match", get_state,
         {
             200: Answer(
-                "The match at a version, as its viewer may see it. With `Accept: text/plain` a board for people, with "
+                "The match at a version, as its viewer may see it. `Accept: text/plain` gets a board in text, and "
                 "`Accept: image/svg+xml` a picture.",
                 {JSON: STATE}, ("ETag",), (TEXT, SVG),
             ),
             304: UNCHANGED,
         },
-        "The view of a seat is for its player, for referees who do not play in the match, and for everybody once it is over. "
-        "`spectator` is for everybody. `auditor` is for such referees, and for everybody once the match is over. "
-        "With `Accept: text/plain` the answer is a board for people, in at most 60 lines of 120 columns. With "
-        "`Accept: image/svg+xml` it is the picture of `get_picture`.",
+        "The viewer `spectator` is open to everybody. A seat is open to its player, and `auditor` and every seat to referees who do not "
+        "play in the match. Once the match is over, everything is open to everybody. With `Accept: text/plain` the answer is a board of at "
+        "most 60 lines of 120 columns. With `Accept: image/svg+xml` it is the picture of `get_picture`.",
         key="optional", query=StateQuery(), headers=("If-None-Match",),
     ),
     Operation(
@@ -500,26 +497,27 @@ OPERATIONS = (
             200: Answer("The match at a version, as its viewer may see it: one SVG document.", as_text(SVG, XML), ("ETag",)),
             304: UNCHANGED,
         },
-        "The board, the panels of the seats, whose turn it is, and what the last entry did, as one SVG document that refers to nothing "
-        "else. Without a key it is what a spectator sees, so the address can stand in an `<img>`. Who may see what is as for `get_state`.",
+        "The board, the panels of the seats, whose turn it is, and what the last entry did, as one SVG document without external "
+        "references. Without a key it shows what a spectator sees, so you can use the address in an `<img>`. Viewers may see the same as "
+        "with `get_state`.",
         key="optional", query=PictureQuery(), headers=("If-None-Match",),
     ),
     Operation(
         "get_choices", "GET", "/v1/matches/{match}/choices", "play", "Ask what you may do", get_choices,
-        {200: in_json("Every legal choice: of your seat in the game, and yours at the table.", CHOICES, ("ETag",)), 304: UNCHANGED},
-        "The action of each choice can be sent as it is. An open choice has the least counts in its action, and the ranges of the others "
-        "in `choose`.",
+        {200: in_json("Every legal choice: of your seat in the game, and at the table.", CHOICES, ("ETag",)), 304: UNCHANGED},
+        "You can send the action of each choice as it is. If a choice has `choose`, the action has the lowest counts, and `choose` has the "
+        "ranges that you may choose from.",
         key="needed", by="player", query=SeatQuery(), headers=("If-None-Match",),
     ),
     Operation(
         "act", "POST", "/v1/matches/{match}/actions", "play", "Act", act,
         {
             200: in_json("What followed.", PLAYED, ("ETag",)),
-            201: in_json("The rematch that was asked for.", MATCH, ("ETag", "Location")),
+            201: in_json("The rematch that you asked for.", MATCH, ("ETag", "Location")),
         },
-        "One action, or a list of actions that is carried out as a whole or not at all. In a list, an action that draws chance or reveals "
-        "something must be the last. Actions of the table, such as `resign`, are sent alone, not in a list. The moment at which the "
-        "request was received counts for clocks. `rematch` creates a match of its own, the same for all who ask, and answers with it.",
+        "One action, or a list of actions: all are carried out, or none. In a list, an action that draws chance or reveals something must "
+        "be the last. Send actions of the table, such as `resign`, alone. Clocks count the moment when the server received the request. "
+        "`rematch` creates another match, the same for everybody who asks, and answers with it.",
         key="needed", scope="play", query=SeatQuery(), headers=("If-Match", "Idempotency-Key"),
         body=Body(actions, examples=_EXAMPLES),
         deeds=tuple(kind for kind in CHOSEN if kind not in BEGINNINGS), plays="acts",
