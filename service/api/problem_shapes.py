@@ -1,4 +1,4 @@
-"""The shape of a problem, and of the kinds of problems."""
+"""The shapes of problems and of their kinds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from service.http.limits import SCOPES
 from service.http.problems import CODES
 
 CODE = named("ProblemCode", ids(CODES, "Why the platform refuses."))
-SCOPE = named("LimitScope", ids(SCOPES, "What has a limit of its own."))
+SCOPE = named("LimitScope", ids(SCOPES, "What a limit applies to."))
 
 KIND = named(
     "ProblemKind",
@@ -18,7 +18,7 @@ KIND = named(
             "code": described(CODE, "The code, which is stable."),
             "status": whole(400, 599, "The HTTP status."),
             "title": text(about="A short title."),
-            "detail": text(about="A sentence. The names in braces are facts of the case."),
+            "detail": text(about="A sentence. A name in braces stands for a fact of the case."),
         },
         "One kind of problem: its status, its title and its sentence.",
     ),
@@ -32,7 +32,7 @@ _ERROR = record(
 
 
 def problem(games: Games) -> Shape:
-    """Return the shape of a problem (RFC 9457). Its code is one of the platform or of a game."""
+    """Return the shape of a problem (RFC 9457). Its code comes from the platform or from a game."""
     codes = [
         named(f"{camel(game.id)}RefusalCode", ids({**SHARED_REFUSALS, **game.refusals}, f"Why {game.title} refuses."))
         for game in games.values()
@@ -41,23 +41,21 @@ def problem(games: Games) -> Shape:
         "Problem",
         record(
             {
-                "type": unchecked({"type": "string", "format": "uri-reference"}, "The address that explains this kind of problem."),
-                "title": text(about="A short title of this kind of problem."),
+                "type": unchecked({"type": "string", "format": "uri-reference"}, "The address of the explanation."),
+                "title": text(about="A short title."),
                 "status": whole(400, 599, "The HTTP status."),
                 "code": either(CODE, *codes, about="The code is stable. Programs should act on it."),
                 "detail": text(about="What happened in this case, in a sentence."),
                 "errors": optional(listing(_ERROR, about="Where a request is malformed.")),
-                "version": optional(described(VERSION, "When stale: the version of the match now.")),
+                "version": optional(described(VERSION, "When stale: the present version of the match.")),
                 "game": optional(text(about="When a game refuses: the game.")),
                 "rule": optional(nullable(text(about="When a game refuses: the id of the rule, if there is one."))),
                 "facts": optional(anything("When a game refuses: the facts of the case.")),
                 "limit": optional(text(about="When a limit is used up: its name. `GET /v1/limits` lists them.")),
-                "scope": optional(described(SCOPE, "When a limit is used up: what has a limit of its own.")),
-                "amount": optional(whole(0, about="When a limit is used up: how many it allows.")),
-                "retry_after": optional(
-                    whole(1, about="When a limit is used up: after how many seconds to try again, as in `Retry-After`.")
-                ),
-                "place": optional(whole(0, about="When one action of a list is refused: its place, from 0.")),
+                "scope": optional(described(SCOPE, "When a limit is used up: what it applies to.")),
+                "amount": optional(whole(0, about="When a limit is used up: its amount.")),
+                "retry_after": optional(whole(1, about="When a limit is used up: the seconds to wait, as in `Retry-After`.")),
+                "place": optional(whole(0, about="When an action of a list is refused: its place, from 0.")),
             },
             "Why a request failed (RFC 9457).",
         ),
