@@ -1,4 +1,4 @@
-"""Receipts: what the server signs about a version of a match, and the keys by which anybody checks it."""
+"""Receipts: signed notes about the versions of a match, and the keys to check them."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def receipt_of(platform: Platform, entry: Entry) -> str:
 
 
 def receipt_at(platform: Platform, position: Position) -> str:
-    """Return the receipt of the entry that led to a position. Raises StoreUnavailable."""
+    """Return the receipt of the entry that led to a position. Raise StoreUnavailable."""
     if position.version == 1:
         return platform.signer.receipt(position.match, 1, position.digest, position.created)
     return receipt_of(platform, _entry(platform, position.match, position.version))
 
 
 def get_receipt(service: Service, call: Call, match: str, version: str) -> Response:
-    """Return the receipt of a version, in JSON or as the signed note alone."""
+    """Return the receipt of a version, in JSON or as the bare signed note. Raise NoVersion."""
     newest = recall.position(service.platform, match)
     position = sight.seen(service.platform, newest, call.caller)
     number = int(version) if patterns.matches(patterns.VERSION, version) else 0
@@ -44,7 +44,7 @@ def get_receipt(service: Service, call: Call, match: str, version: str) -> Respo
     entry = _entry(service.platform, match, number)
     receipt = receipt_of(service.platform, entry)
     as_text = prefers(call.header("Accept"), TEXT)
-    # After a restored backup a version may have another digest, and after a rotation the receipt has another signature.
+    # After restoring a backup a version may have another digest, and after a rotation the receipt has another signature.
     tag = f"{number}-{receipt[-24:-2]}" + ("-text" if as_text else "")
     vary = "Authorization, Accept"
     if names_tag(call.header("If-None-Match"), tag):
@@ -55,14 +55,14 @@ def get_receipt(service: Service, call: Call, match: str, version: str) -> Respo
 
 
 def get_server_keys(service: Service, call: Call) -> Response:
-    """Return the name of the server and every key with which it has signed."""
+    """Return the name of the server, and every key that it has signed with."""
     signer = service.opened.signer
     keys = [published.as_json() for published in signer.published]
     return public(json_response({"name": signer.name, "keys": keys}), call.header("If-None-Match"))
 
 
 def _entry(platform: Platform, match: str, version: int) -> Entry:
-    """Return the entry of a version that the match has just had. Raises NoVersion if the store has lost it, or the match is gone."""
+    """Return the entry of a version that exists. Raise NoVersion if the store has lost it meanwhile, or the match is gone."""
     found = [parse(raw) for raw in platform.store.log.read(match, version - 1, 1)]
     if not found or found[0].version != version:
         raise NoVersion(version=version, last=version - 1)
@@ -71,29 +71,27 @@ def _entry(platform: Platform, match: str, version: int) -> Entry:
 
 RECEIPT_GIVEN = named(
     "Receipt",
-    record(
-        {"match": MATCH_ID, "version": versions("The version."), "receipt": RECEIPT}, "What the server signs about a version of a match."
-    ),
+    record({"match": MATCH_ID, "version": versions("The version."), "receipt": RECEIPT}, "A receipt of a version of a match."),
 )
 SERVER_KEYS = named(
     "ServerKeys",
     record(
         {
-            "name": text(about="The name of the server. All that it signs has this name."),
+            "name": text(about="The name of the server. It signs everything by this name."),
             "keys": listing(
                 named(
                     "ServerKey",
                     record(
                         {
-                            "id": text("^[0-9a-f]{8}$", "The id of the key, as in the signatures by it."),
-                            "vkey": text(about="The key as C2SP signed-note has it: the name, the id, and the public key."),
-                            "from": described(TIME, "Since when it signs, in milliseconds since 1970-01-01T00:00Z."),
-                            "until": nullable(described(TIME, "Until when it was the newest key; null for the newest one.")),
+                            "id": text("^[0-9a-f]{8}$", "The id of the key, as in its signatures."),
+                            "vkey": text(about="The key in the form of C2SP signed-note: name, id and public key."),
+                            "from": described(TIME, "When it began to sign, in milliseconds since 1970-01-01T00:00Z."),
+                            "until": nullable(described(TIME, "When a newer key replaced it, or null.")),
                         },
-                        "A key with which the server signs, or has signed.",
+                        "A key that the server signs with, or has signed with.",
                     ),
                 ),
-                about="Every key, the oldest first.",
+                about="Every key, oldest first.",
             ),
         },
         "The keys of the server.",
@@ -105,22 +103,22 @@ OPERATIONS = (
         "get_receipt", "GET", "/v1/matches/{match}/receipts/{version}", "history", "Get the receipt of a version", get_receipt,
         {
             200: Answer(
-                "The receipt. With `Accept: text/plain` the signed note alone.", {JSON: RECEIPT_GIVEN}, ("ETag",), (TEXT,),
+                "The receipt. With `Accept: text/plain` the bare signed note.", {JSON: RECEIPT_GIVEN}, ("ETag",), (TEXT,),
             ),
             304: UNCHANGED,
         },
-        "A signed note that says which digest the match has at this version (docs/auditing.md). Keep it: two receipts that disagree, or a "
-        "receipt and a record that do, prove that history was rewritten. The keys are at `/.well-known/warledger-keys`.",
+        "A signed note of the digest that the match has at this version (docs/auditing.md). Keep it. If it disagrees with another receipt "
+        "or with the record, that proves that history was rewritten. The keys are at `/.well-known/warledger-keys`.",
         key="optional", headers=("If-None-Match",),
     ),
 )  # fmt: skip
 
 SERVER_OPERATIONS = (
     Operation(
-        "get_server_keys", "GET", "/.well-known/warledger-keys", "server", "Get the keys with which the server signs", get_server_keys,
+        "get_server_keys", "GET", "/.well-known/warledger-keys", "server", "Get the keys that the server signs with", get_server_keys,
         {200: in_json("The name of the server and its keys.", SERVER_KEYS, ("ETag",)), 304: UNCHANGED},
-        "Every public key that the server has ever signed with, the oldest first. Note them, and compare: who changes history must sign it "
-        "by a key that you know.",
+        "Every public key that the server has ever signed with, oldest first. Keep a copy and compare: whoever rewrites history must sign "
+        "it with a key that you know.",
         headers=("If-None-Match",),
     ),
 )  # fmt: skip
