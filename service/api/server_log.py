@@ -1,4 +1,4 @@
-"""The log of the server over HTTP, as c2sp.org/tlog-tiles serves it, and the leaves of a match with their proofs."""
+"""The server's log over HTTP, in the form of c2sp.org/tlog-tiles, and the leaves of a match with their proofs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BRIEFLY = "public, max-age=2"
 
 
 def get_checkpoint(service: Service, call: Call) -> Response:
-    """Return the newest checkpoint, a signed note with the cosignatures that it has."""
+    """Return the newest checkpoint: a signed note with its cosignatures."""
     response = Response(server_log.shown(service.platform).note, content_type=f"{TEXT}; charset=utf-8")
     response.headers["Cache-Control"] = _BRIEFLY
     return response
@@ -48,7 +48,7 @@ def get_entries_of_log(service: Service, call: Call, tile: str) -> Response:
 
 
 def get_consistency(service: Service, call: Call) -> Response:
-    """Return the proof that one tree is the beginning of another."""
+    """Return the proof that a smaller tree is the beginning of a larger one."""
     first, second = call.query["first"], call.query["second"]
     hashes = [base64.b64encode(each).decode() for each in server_log.consistency(service.platform, first, second)]
     response = json_response({"from": first, "to": second, "hashes": hashes})
@@ -57,10 +57,10 @@ def get_consistency(service: Service, call: Call) -> Response:
 
 
 def get_leaves(service: Service, call: Call, match: str) -> Response:
-    """Return what the log says of a match, each leaf with its proof."""
+    """Return a page of the leaves of a match in the log, each with its proof."""
     platform = service.platform
     position = recall.position(platform, match)
-    # Also of a version that everybody may see: whether a leaf is opened would tell whether the match has moved on since then.
+    # The same for versions that everybody may see: an opened leaf would reveal whether the match has moved on since.
     opens = position.ended or sight.plays(position, call.caller)
     first, limit = int(call.query.get("cursor", 0)), call.query["limit"]
     leaves = server_log.leaves(platform, match, opens, first, limit + 1)
@@ -85,13 +85,13 @@ _LEAF = named(
     "Leaf",
     record(
         {
-            "kind": named("LeafKind", ids(["begin", "hour", "end", "sealed"], "Why there is a leaf. A sealed one has only a `seal`.")),
+            "kind": named("LeafKind", ids(["begin", "hour", "end", "sealed"], "Why the leaf was made. A sealed leaf has only a `seal`.")),
             "match": optional(MATCH_ID),
             "version": optional(versions("The version of the match.")),
             "digest": optional(described(DIGEST, "The digest of the entry of that version.")),
             "at": optional(described(TIME, "When the entry of that version was received.")),
             "commitment": optional(described(DIGEST, "The SHA-256 of the match's secret, in a leaf of the kind `begin`.")),
-            "hour": optional(described(TIME, "Inside a sealed leaf: the hour for which it was made.")),
+            "hour": optional(described(TIME, "Inside a sealed leaf: the hour that it was made for.")),
             "seal": optional(described(DIGEST, "The salted SHA-256 of the leaf inside.")),
         },
         "A leaf of the server's log. Its bytes are the canonical JSON of this object.",
@@ -109,17 +109,17 @@ LEAVES = named(
                         {
                             "index": whole(0, about="The place of the leaf in the log."),
                             "leaf": described(_LEAF, "The leaf as the log has it."),
-                            "opened": optional(described(nullable(_LEAF), "What is inside a sealed leaf; null if you may not know it.")),
+                            "opened": optional(described(nullable(_LEAF), "The leaf inside the seal; null if you may not see it.")),
                             "proof": text(about="A proof (c2sp.org/tlog-proof) that the log has the leaf, with a signed checkpoint."),
                         },
-                        "A leaf, and the proof that the log has it. Only a sealed one has `opened`.",
+                        "A leaf, and the proof that the log has it. Only a sealed leaf has `opened`.",
                     ),
                 ),
                 about="The leaves, by index.",
             ),
             "next": NEXT,
         },
-        "What the server's log says of a match.",
+        "The leaves of a match in the server's log.",
     ),
 )
 CONSISTENCY = named(
@@ -140,10 +140,11 @@ _ENTRIES = {200: Answer("The leaves, each after its length in two bytes.", {BYTE
 
 MATCH_OPERATIONS = (
     Operation(
-        "get_leaves", "GET", "/v1/matches/{match}/leaves", "history", "Get what the server's log says of a match, with proofs", get_leaves,
+        "get_leaves", "GET", "/v1/matches/{match}/leaves", "history", "Get a match's leaves in the server's log, with proofs", get_leaves,
         {200: in_json("The leaves, by index.", LEAVES)},
-        "A leaf comes when a match begins and ends, and at the latest an hour after an entry. Each proof leads to a signed checkpoint and "
-        "can be checked without this server (docs/auditing.md). While a match is hidden from spectators, the leaves between are sealed.",
+        "A match gets a leaf when it begins, when it ends, and within an hour after an entry. Each proof leads to a signed checkpoint, and "
+        "you can check it without this server (docs/auditing.md). If a match hides from spectators, the leaves in between are sealed: its "
+        "players see inside at once, others when it is over.",
         key="optional", query=LeavesQuery(), problems=("not_in_log",),
     ),
 )  # fmt: skip
@@ -152,24 +153,24 @@ OPERATIONS = (
     Operation(
         "get_checkpoint", "GET", "/log/checkpoint", "log", "Get the newest checkpoint", get_checkpoint,
         {200: Answer("A signed note: the name of the log, the number of its leaves, and the root.", {TEXT: TEXT_SCHEMA})},
-        "A checkpoint as c2sp.org/tlog-checkpoint describes it, with the cosignatures of witnesses that it has.", problems=_OF_LOG,
+        "A checkpoint in the form of c2sp.org/tlog-checkpoint, with the cosignatures of witnesses.", problems=_OF_LOG,
     ),
     Operation(
         "get_log_tile_entries", "GET", "/log/tile/entries/{tile}", "log", "Get leaves, at the address of c2sp.org/tlog-tiles",
-        get_entries_of_log, _ENTRIES, "256 leaves, or with `.p/` and a number the first so many of them.",
+        get_entries_of_log, _ENTRIES, "256 leaves; with `.p/` and a number, that many.",
     ),
     Operation(
         "get_log_entries", "GET", "/log/entries/{tile}", "log", "Get leaves", get_entries_of_log, _ENTRIES,
-        "256 leaves, or with `.p/` and a number the first so many of them.",
+        "256 leaves; with `.p/` and a number, that many.",
     ),
     Operation(
         "get_log_tile", "GET", "/log/tile/{level}/{tile}", "log", "Get hashes of the Merkle tree", get_tile, _TILES,
-        "A tile as c2sp.org/tlog-tiles describes it: 256 hashes, or with `.p/` and a number the first so many of them.",
+        "A tile in the form of c2sp.org/tlog-tiles: 256 hashes; with `.p/` and a number, that many.",
     ),
     Operation(
         "get_consistency", "GET", "/log/consistency", "log", "Get the proof that the log has only grown", get_consistency,
         {200: in_json("The proof.", CONSISTENCY)},
-        "The proof of consistency (RFC 6962, 2.1.2) between two sizes. Anybody can compute it from the tiles as well.",
+        "The proof of consistency (RFC 6962, 2.1.2) between two sizes. You can also compute it from the tiles.",
         query=ConsistencyQuery(), problems=_OF_LOG,
     ),
 )  # fmt: skip
