@@ -1,9 +1,9 @@
-"""The shapes of answers: how a view describes what it builds, and what many views share (docs/decisions/0003).
+"""The shapes of answers: how a view describes its answer, and the shapes that many views share (docs/decisions/0003).
 
-A shape is exact: `record` names every member, `ids` every value. That is what tests hold answers against. openapi.yaml is written from the
-same shapes and says less, since answers may grow (docs/decisions/0085): see `service/api/components.py`.
+A shape is exact: `record` names every member, `ids` every value. Tests check answers against the shapes. openapi.yaml is written from the
+same shapes but promises less, since answers may grow (docs/decisions/0085): see `service/api/components.py`.
 
-`named` gives a shape a name in the description. Whoever refers to it has its schema at hand, so only what is used is described:
+`named` gives a shape a name in the description. A reference carries its schema, so the description has only what is used:
 
 >>> from games.schema import record, whole
 >>> point = named("Point", record({"x": whole(0)}, "A point."))
@@ -25,18 +25,18 @@ from table.data import LEVELS
 from table.state import DISPUTE_NUMBER, DISPUTE_TEXT, PROPOSAL
 
 GROWS = "x-grows"
-"""In a union of answers: the member by which parts are told apart, or "". The description adds a part for what it does not know."""
+"""In a union of answers: the member that tells the parts apart, or "". The description adds a part for unknown values."""
 
 EXTENDS = "x-extends"
-"""In an object of answers: the component whose members it has, too. The description refers to it."""
+"""In an object of answers: the component that it extends. The description refers to it."""
 
 Games = Mapping[str, Game]
 Described = Shape | Schema | Callable[[Games], Shape]
-"""What an answer or a body looks like. What depends on the games is a function of them."""
+"""The shape or the schema of an answer or a body. If it depends on the games, it is a function of them."""
 
 
 class Component(str):
-    """A reference to a component, with the schema that the component has. `both`: it is the same in requests and in answers."""
+    """A reference to a component, with its schema. `both`: the component is the same in requests and answers."""
 
     __slots__ = ("both", "name", "schema")
     name: str
@@ -44,19 +44,19 @@ class Component(str):
     both: bool
 
     def __new__(cls, name: str, schema: Schema, *, both: bool = False) -> Self:
-        """Return the reference to a component."""
+        """Return a reference to the component with this name."""
         made = super().__new__(cls, f"#/components/schemas/{name}")
         made.name, made.schema, made.both = name, schema, both
         return made
 
 
 def named(name: str, shape: Shape, *, both: bool = False) -> Shape:
-    """Return a shape as a component of the description. `both`: it is the same in requests and in answers, as an action is."""
+    """Return a shape as a component of the description. `both`: it is the same in requests and answers, as an action is."""
     return unchecked({"$ref": Component(name, shape.schema, both=both)})
 
 
 def schema_of(given: Described, games: Games) -> Schema:
-    """Return the schema of what an answer or a body looks like."""
+    """Return the schema of an answer or a body."""
     if isinstance(given, Shape):
         return given.schema
     return given if isinstance(given, dict) else given(games).schema
@@ -68,7 +68,7 @@ def reference(name: str) -> Schema:
 
 
 def camel(*words: str) -> str:
-    """Return words as the name of a component.
+    """Return the name of a component made of words.
 
     >>> camel("war_of_the_worlds", "end_turn")
     'WarOfTheWorldsEndTurn'
@@ -77,7 +77,7 @@ def camel(*words: str) -> str:
 
 
 def union(parts: Mapping[str, Shape], about: str, key: str = "type") -> Shape:
-    """Return the shape of one of several components. `key` is the discriminator; `parts` has the component for each of its values."""
+    """Return the shape of a union of components. `key` is the discriminator; `parts` has a component for each of its values."""
     return unchecked(
         {
             "oneOf": [part.schema for part in parts.values()],
@@ -88,12 +88,12 @@ def union(parts: Mapping[str, Shape], about: str, key: str = "type") -> Shape:
 
 
 def growing(shape: Shape, key: str = "") -> Shape:
-    """Return a union to which answers may add parts. `key`: the member by which they are told apart, if there is one."""
+    """Return a union that may get further parts in answers. `key`: the member that tells the parts apart, if there is one."""
     return unchecked({**shape.schema, GROWS: key})
 
 
 def extending(whole: Shape, fields: Fields, about: str) -> Shape:
-    """Return the shape of an object that has all members of another one, which is a component, and further ones."""
+    """Return the shape of an object with the members of a component, `whole`, and further members."""
     component = whole.schema["$ref"]
     schema = record(fields, about).schema
     properties = {**component.schema["properties"], **schema["properties"]}
@@ -102,7 +102,7 @@ def extending(whole: Shape, fields: Fields, about: str) -> Shape:
 
 
 def by_game(name: str, about: str, make: Callable[[Game], Shape]) -> Callable[[Games], Shape]:
-    """Return what is described for each game on its own, by `game`."""
+    """Return a union with a component for each game. `game` is the discriminator."""
 
     def described_for(games: Games) -> Shape:
         parts = {game.id: named(f"{camel(game.id)}{name}", make(game)) for game in games.values()}
@@ -130,14 +130,14 @@ GAME_ID = text(about="The id of the game.")
 DIGEST = text(patterns.anchored(patterns.DIGEST), "A SHA-256, in hex.")
 CONTENT_HASH = text(patterns.anchored(patterns.CONTENT_HASH), "A content hash of rules.")
 RULE_ID = text(patterns.anchored(patterns.RULE))
-VERSION = whole(0, LARGEST, "How many entries the match has at this point.")
+VERSION = whole(0, LARGEST, "How many entries the match has.")
 TIME = whole(0, about="Milliseconds since 1970-01-01T00:00Z.")
 COUNT = whole(0)
 SHARE = unchecked({"type": "number", "minimum": 0, "maximum": 1}, "A share of a victory.")
 RECEIPT = text(about="The receipt of this version: a signed note with its digest. Keep it (docs/auditing.md).")
-VIEWER = named("Viewer", text(about="Who sees it like this: a seat, `spectator` or `auditor`."))
+VIEWER = named("Viewer", text(about="The viewer: a seat, `spectator` or `auditor`."))
 ROUND = named("Round", whole(1, LARGEST, "The number of the round, from 1."))
-PHASE = text(about="The kind of decision that is due, a word of the game.")
+PHASE = text(about="The kind of decision that is due, an id of the game.")
 ACTIVE = nullable(described(SEAT, "The seat whose turn it is, or null."))
 UPDATED = described(TIME, "When the match last changed, in milliseconds since 1970-01-01T00:00Z.")
 TO_ACT = named("ToAct", listing(ANY_TEXT, about="The actors who must decide now: seats or `system`. Empty when the match is over."))
@@ -146,8 +146,8 @@ PLAYERS = named(
     "PlayerNames",
     mapping(
         PLAYER_ID,
-        named("PlayerName", record({"name": nullable(text(about="The name. It is null if the player is deleted."))}, "A player.")),
-        "The players whom the answer names, by id.",
+        named("PlayerName", record({"name": nullable(text(about="The name; null for a deleted player."))}, "A player.")),
+        "The players in the answer, by id.",
     ),
 )
 NEXT = nullable(text(about="The `cursor` of the next page; null after the last one."))
@@ -158,7 +158,7 @@ OUTCOME_REACHED = named(
             "type": "object",
             "properties": {
                 "winners": listing(SEAT, about="One seat, or those that share the victory.").schema,
-                "reason": text(about="Why the match is over, a word of the game.").schema,
+                "reason": text(about="Why the match is over, an id of the game.").schema,
                 "scores": {"type": "object", "additionalProperties": True, "description": "Points by seat."},
             },
             "required": ["winners", "reason"],
@@ -181,4 +181,4 @@ COMMON = {
     "LevelId": ids(LEVELS, "A level of play."),
     "Name": unchecked({"type": "string", "minLength": 1, "maxLength": LONGEST_NAME, "pattern": patterns.anchored(NAME)}, "A name."),
 }
-"""What has a component of its own wherever it occurs, in the shapes of games and of the table too."""
+"""Shapes that are a component wherever they occur, also in the shapes of games and of the table."""
