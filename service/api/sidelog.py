@@ -1,4 +1,4 @@
-"""The side log of a match: the refused actions of its seats, and what staff was shown that others do not see."""
+"""The side log of a match: refused actions of its seats, and hidden information that staff saw."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from service.http.responses import json_response, private
 
 
 def note_view(service: Service, position: Position, caller: Caller, viewer: str, version: int | None = None) -> None:
-    """Keep that staff is about to be shown more of a match than spectators see. `position`: the newest. Raises StoreUnavailable.
+    """Record that staff is about to see more of a match than spectators do. Nothing is recorded about other callers.
 
-    `version`: the one that is shown, if it is not the newest. Nothing is kept of anybody else.
+    `position`: the newest. `version`: the version that they will see, if it is not the newest. Raise StoreUnavailable.
     """
     if sight.sees_more(position, caller, viewer):
         service.platform.sidelog.note_read(position.match, version or position.version, _reader(caller), f"view:{viewer}")
 
 
 def note_entries(service: Service, match: str, caller: Caller | None, viewer: str, version: int) -> None:
-    """Keep that staff is about to be shown entries up to a version, as `note_view` does. Raises NoMatch, StoreUnavailable."""
+    """Record that staff is about to see entries up to a version, as `note_view` does. Raise NoMatch, StoreUnavailable."""
     if caller is not None and caller.referees:
         note_view(service, recall.position(service.platform, match), caller, viewer, version)
 
 
 def note_whole(service: Service, match: str, caller: Caller, what: str) -> None:
-    """Keep that staff is about to be shown the record or the audit of a match that is not over, readable or not.
+    """Record that staff is about to see the record or the audit of a match that is not over, even if the match cannot be read.
 
-    Raises NoMatch, StoreUnavailable.
+    Raise NoMatch, StoreUnavailable.
     """
     if not caller.referees:
         return
@@ -48,20 +48,20 @@ def note_whole(service: Service, match: str, caller: Caller, what: str) -> None:
 
 
 def note_dossier(service: Service, position: Position, caller: Caller, viewer: str) -> None:
-    """Keep that staff is about to be given a dossier with more of a match than spectators see, as `note_view` does."""
+    """Record that staff is about to get a dossier with more of a match than spectators see, as `note_view` does."""
     if sight.sees_more(position, caller, viewer):
         service.platform.sidelog.note_read(position.match, position.version, _reader(caller), "dossier")
 
 
 def get_reads(service: Service, call: Call, match: str) -> Response:
-    """Return what staff was shown. Reads tell how far a match is, so of a hidden one that runs strangers get none."""
+    """Return what staff saw. Reads reveal how far a match is, so strangers get none while the match is hidden."""
     follows = sight.follows(recall.position(service.platform, match), call.caller)
     reads = [read.as_json() for read in service.platform.sidelog.reads(match)] if follows else []
     return private(json_response({"match": match, "reads": reads}))
 
 
 def get_refusals(service: Service, call: Call, match: str) -> Response:
-    """Return the refused actions: of the seats of the caller, or for referees, and for everybody when the match is over, of all."""
+    """Return the refused actions of the caller's seats, or of all seats if the caller may audit. Raise Problem `hidden_refusals`."""
     position = recall.position(service.platform, match)
     found = service.platform.sidelog.refusals(match)
     if not sight.may_audit(position, call.caller):
@@ -87,23 +87,21 @@ READS = named(
                     "Read",
                     record(
                         {
-                            "reader": text(
-                                patterns.anchored(f"{patterns.PLAYER}|admin"), "The id of the player who was shown it, or `admin`."
-                            ),
+                            "reader": text(patterns.anchored(f"{patterns.PLAYER}|admin"), "The id of the player who saw it, or `admin`."),
                             "what": text(
-                                about="`dossier`, `record`, `audit`, or `view:` and a seat, `auditor`, or for a hidden match `spectator`."
+                                about="`dossier`, `record`, `audit`, or `view:` and a seat, `auditor`, or, if hidden, `spectator`."
                             ),
                             "count": whole(1, about="How many such reads there were."),
-                            "first": text(about="The signed note of the first one (docs/auditing.md)."),
-                            "newest": text(about="The signed note of the newest one."),
+                            "first": text(about="The signed note of the first read (docs/auditing.md)."),
+                            "newest": text(about="The signed note of the newest read."),
                         },
                         "Reads of one kind by one reader.",
                     ),
                 ),
-                about="By reader and kind.",
+                about="The reads, by reader and kind.",
             ),
         },
-        "What staff was shown of a match.",
+        "What staff saw of a match.",
     ),
 )
 REFUSALS = named(
@@ -120,17 +118,17 @@ REFUSALS = named(
                             "player": described(PLAYER_ID, "The player who had the seat."),
                             "version": versions("The version of the match when the action was refused."),
                             "at": described(TIME, "When it was received, in milliseconds since 1970-01-01T00:00Z."),
-                            "action": optional(anything("The action as it was sent. Left out if it is larger than 1,000 bytes.")),
-                            "sha256": optional(described(DIGEST, "A SHA-256 of the canonical JSON of an action that is left out.")),
+                            "action": optional(anything("The action as it was sent, if it has at most 1,000 bytes.")),
+                            "sha256": optional(described(DIGEST, "The SHA-256 of the canonical JSON of a larger action.")),
                             "code": text(about="Why it was refused."),
                             "rule": nullable(text(about="The rule that forbids it, or null.")),
                         },
                         "An action of a seat that was refused.",
                     ),
                 ),
-                about="Those that are kept, the oldest first.",
+                about="The refused actions, oldest first.",
             ),
-            "dropped": whole(0, about="How many are not kept any more. 0 if you may see those of your own seats only."),
+            "dropped": whole(0, about="How many were dropped. 0 if you may see only those of your seats."),
         },
         "Refused actions of a match.",
     ),
@@ -138,19 +136,19 @@ REFUSALS = named(
 
 OPERATIONS = (
     Operation(
-        "get_reads", "GET", "/v1/matches/{match}/reads", "history", "List what staff was shown of a match", get_reads,
+        "get_reads", "GET", "/v1/matches/{match}/reads", "history", "List what staff saw of a match", get_reads,
         {200: in_json("The reads, by reader and kind.", READS)},
-        "Referees who do not play in a match may see what is hidden in it while it runs. Each such read is signed and kept in the side log "
-        "of the match before it is answered: of each reader and kind the first and the newest, and how many there were. Everybody may see "
-        "them. Of a match that is hidden from spectators they come when it is over, since they tell how far it is.",
+        "Referees who do not play in a match may see its hidden information while it runs. The server signs and records each such read "
+        "before it answers. It keeps the first and the newest read of each reader and kind, and their number. Anybody may see them. If the "
+        "match hides from spectators, they see them only when it is over, because reads reveal how far it is.",
         key="optional",
     ),
     Operation(
         "get_refusals", "GET", "/v1/matches/{match}/refusals", "history", "List refused actions of seats", get_refusals,
-        {200: in_json("The refused actions, the oldest first.", REFUSALS)},
-        "The newest refused actions of the seats: at most 50 of a seat and 200 of a match. You see those of your own seats. Referees who "
-        "do not play in the match, and everybody when it is over, see all. A refusal is here a second after its answer, and is lost if "
-        "the server is killed before.",
+        {200: in_json("The refused actions, oldest first.", REFUSALS)},
+        "The newest refused actions of seats: at most 50 of a seat and 200 of a match. You see those of your seats. Referees who do not "
+        "play in the match see all, and so does everybody when it is over. A refusal appears within a second after its answer. It is lost "
+        "if the server is killed before that.",
         key="optional", problems=("hidden_refusals",),
     ),
 )  # fmt: skip
