@@ -1,4 +1,4 @@
-"""Streams: the entries of a match as server-sent events, as they come."""
+"""Streams: new entries of a match as server-sent events."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def get_stream(service: Service, call: Call, match: str) -> Response:
 
 
 def stream_response(service: Service, call: Call, events: Callable[[float], Generator[bytes, None, None]]) -> Response:
-    """Return a response whose body is server-sent events, for as many seconds as were asked for and are allowed.
+    """Return a response with server-sent events, for as many seconds as the caller asks for and the server allows.
 
-    `events` makes the chunks of the body from that number. Raise Problem `too_many_streams` or `streams_full`.
+    `events` yields the body for that many seconds. Raise Problem `too_many_streams` or `streams_full`.
     """
     response = Response(mimetype=EVENT_STREAM)
     response.headers["Cache-Control"] = "no-store"
@@ -64,9 +64,9 @@ def stream_response(service: Service, call: Call, events: Callable[[float], Gene
 def _events(
     service: Service, call: Call, game: Game, position: Position, viewer: str, after: int, seconds: float
 ) -> Generator[bytes, None, None]:
-    """Yield a server-sent event for each entry after a version, as long as the match goes on and for some seconds at most.
+    """Yield a server-sent event for each entry after a version, until the match is over or the seconds are up.
 
-    `position` is one of the match. Its settings count, which never change.
+    `position` may be any position of the match: only settings that never change are read from it, and whether it is over.
     """
     match, proof = position.match, call.query["proof"]
     hides, timed = delay(position.table) != 0, position.table["clock"]["kind"] != NONE
@@ -116,7 +116,7 @@ def _events(
 
 
 def _clocks(platform: Platform, match: str, version: int) -> bytes:
-    """Return the server-sent event of the clocks of a match, or nothing if the match has moved on from the version."""
+    """Return the server-sent event with the clocks of a match, or nothing if the match has moved on from the version."""
     position = recall.position(platform, match)
     if position.version != version:
         return b""
@@ -131,20 +131,20 @@ def last_event(call: Call) -> int:
     return int(given)
 
 
-STREAM: Mapping[str, Schema] = {EVENT_STREAM: unchecked(TEXT_SCHEMA, "The text of the stream, of any length.").schema}
+STREAM: Mapping[str, Schema] = {EVENT_STREAM: unchecked(TEXT_SCHEMA, "The text of the stream.").schema}
 
 OPERATIONS = (
     Operation(
         "get_stream", "GET", "/v1/matches/{match}/stream", "history", "Follow a match: entries as server-sent events", get_stream,
         {
             200: Answer("Server-sent events.", STREAM),
-            204: Answer("The match is over and there is no entry after yours. Do not connect again."),
+            204: Answer("The match is over, and you have its last entry. Do not connect again."),
         },
-        "Each event `entry` has the version as `id` and an entry of the match in JSON as `data`, like one of `get_entries`. After the last "
-        "entry comes an event `over`, whose `data` is `{\"version\": …}`. In a match with clocks an event `clocks` follows the newest "
-        "entry, for those who see the match as it is: `{\"version\": …, \"clocks\": …}`, as in the match. A comment comes at least every "
-        "15 seconds. A generated client reads an answer to its end, so let it ask with `seconds`, such as 0 for the entries that exist. To "
-        "follow a match live, use a library for server-sent events, or `get_entries` with `wait`.",
+        "Each event `entry` has an entry as `data`, in JSON as in `get_entries`, and its version as `id`. After the last entry comes an "
+        "event `over` with `{\"version\": …}`. In a match with clocks, an event `clocks` with `{\"version\": …, \"clocks\": …}` follows "
+        "the newest entry, unless the match hides from you. A comment comes at least every 15 seconds. A generated client reads an answer "
+        "to its end, so let it ask with `seconds`, such as 0 for the entries that exist. To follow a match live, use a library for "
+        "server-sent events, or `get_entries` with `wait`.",
         key="optional", query=StreamQuery(), headers=("Last-Event-ID",),
     ),
 )  # fmt: skip
