@@ -1,4 +1,4 @@
-"""Studies: hints for practice, and analyses of matches that are over. A worker thinks, and the caller asks until the answer is there."""
+"""Studies: hints for practice, and analyses of matches that are over. A worker computes the answer, and the caller polls for it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _UNITS = {"hint": "hints", "analysis": "analyses"}
 
 
 def get_hint(service: Service, call: Call, match: str) -> Response:
-    """Return what a level would do for the caller's seat, or 202 while a worker thinks about it."""
+    """Return what a level would play for the caller's seat, or 202 until a worker has the answer."""
     position = recall.position(service.platform, match)
     seat, level = sight.seat_of(position, call.caller, call.query.get("seat")), call.query["level"]
     if not is_practice(position.table):
@@ -62,7 +62,7 @@ def get_hint(service: Service, call: Call, match: str) -> Response:
 
 
 def _check_decides(game: Game, position: Position, seat: str) -> None:
-    """Raise a problem unless a seat of the caller must act."""
+    """Raise Problem unless the seat, one of the caller's, must act now."""
     check_started(position)
     refusal = play_refusal(position.table, position.document, seat, position.at, owner=True)
     if refusal is not None:
@@ -72,7 +72,7 @@ def _check_decides(game: Game, position: Position, seat: str) -> None:
 
 
 def begin_analysis(service: Service, call: Call, match: str) -> Response:
-    """Begin the analysis of a match that is over, unless it has begun. Return 202, or the analysis if it is there."""
+    """Begin the analysis of a match that is over, unless it has begun. Return the analysis if it is finished, or 202."""
     position = _over(service, match)
     work = analysis_of(match, call.query["level"], call.caller.player(), service.platform.clock.now())
     call.info.open = True
@@ -83,7 +83,7 @@ def begin_analysis(service: Service, call: Call, match: str) -> Response:
 
 
 def get_analysis(service: Service, call: Call, match: str) -> Response:
-    """Return the analysis of a match that is over, or 202 while it is made."""
+    """Return the analysis of a match that is over, or 202 until it is finished. Raise Problem `no_analysis`."""
     position = _over(service, match)
     work = analysis_of(match, call.query["level"], "", service.platform.clock.now())
     study = service.platform.studies.look(work)
@@ -95,7 +95,7 @@ def get_analysis(service: Service, call: Call, match: str) -> Response:
 
 
 def _over(service: Service, match: str) -> Position:
-    """Return a match that can be analysed. Raise Problem `analysis_closed` or `analysis_too_long`."""
+    """Return the last position of a match that can be analysed. Raise Problem `analysis_closed` or `analysis_too_long`."""
     position = recall.position(service.platform, match)
     if not position.ended or position.document["outcome"] is None:
         raise Problem("analysis_closed")
@@ -114,7 +114,7 @@ def _analysis(position: Position, work: Owed, study: Study) -> Response:
 
 
 def _asked(service: Service, call: Call, work: Owed) -> Study:
-    """Return a study, and begin it for the caller if need be. Raise Problem `too_many_requests` or `too_many_at_once`."""
+    """Return a study. Begin it for the caller if it does not exist. Raise Problem `too_many_requests` or `too_many_at_once`."""
     studies = service.platform.studies
     study = studies.look(work)
     if study is None:
@@ -127,9 +127,9 @@ def _asked(service: Service, call: Call, work: Owed) -> Study:
 
 
 def _keep_going(service: Service, work: Owed, study: Study) -> None:
-    """Let a study wait for a worker, unless it is done, waits already, or a worker has it. So what the queue has lost goes on.
+    """Enqueue a study unless it is finished, still waits, or is with a worker. So a study that the queue has lost goes on.
 
-    Raise Problem `thinking_failed` if it has failed.
+    Raise Problem `thinking_failed` if the study has failed.
     """
     if study.answer == b"":
         raise Problem("thinking_failed")
@@ -149,11 +149,11 @@ HINT_WAITING = named(
         {
             "match": MATCH_ID,
             "game": GAME_ID,
-            "version": described(VERSION, "The version at which it was asked for."),
+            "version": described(VERSION, "The version that the hint is for."),
             "seat": described(SEAT, "Your seat."),
             "level": text(about="The level of play that thinks."),
         },
-        "A hint that a worker thinks about.",
+        "A hint that is not ready yet.",
     ),
 )
 ANALYSIS_WAITING = named(
@@ -162,11 +162,11 @@ ANALYSIS_WAITING = named(
         {
             "match": MATCH_ID,
             "game": GAME_ID,
-            "level": text(about="The level of play that judges."),
-            "version": described(VERSION, "The version up to which its decisions are judged."),
+            "level": text(about="The level of play that rates the decisions."),
+            "version": described(VERSION, "The version up to which decisions are rated."),
             "versions": described(VERSION, "How many versions the match has."),
         },
-        "An analysis that is being made.",
+        "An analysis that is not finished yet.",
     ),
 )
 
@@ -181,13 +181,13 @@ _OPTION = named(
         {
             "worth": described(
                 SHARE,
-                "What the level expects after it: about the share of a victory if `tries` is above 0, otherwise a value that only orders "
-                "the actions. The best is first, and worths never rise: an action that was followed less far than a better one is told as "
-                "no better.",
+                "What the level expects after the action: about the share of a victory if `tries` is above 0, otherwise a value that only "
+                "orders the actions. Worths never rise down the list: an action that was searched less than a better one is never shown as "
+                "better.",
             ),
             "tries": described(COUNT, "How often it was tried."),
         },
-        "What a level thinks of an action.",
+        "How a level rates an action.",
     ),
 )
 _HINT = named(
@@ -195,27 +195,27 @@ _HINT = named(
     record(
         {
             "match": MATCH_ID,
-            "version": described(VERSION, "The version at which it is given."),
+            "version": described(VERSION, "The version that the hint is for."),
             "seat": described(SEAT, "Your seat."),
-            "level": described(ANY_TEXT, "The level of play that gives it."),
-            "iterations": described(COUNT, "How often it has tried something; 0 for a level that does not search."),
+            "level": described(ANY_TEXT, "The level of play that gives the hint."),
+            "iterations": described(COUNT, "The iterations of the search; 0 for a level that does not search."),
         },
-        "What the hints of all games have.",
+        "What every hint has.",
     ),
 )
 
 
 def _hint(game: Game) -> Shape:
     """Return the shape of a hint."""
-    option = extending(_OPTION, {"action": _action(game, "The action.")}, "An action that the level has compared with others.")
+    option = extending(_OPTION, {"action": _action(game, "The action.")}, "An action that the level compared with others.")
     return extending(
         _HINT,
         {
             **of_match(game),
-            "action": _action(game, "What the level would do."),
-            "options": listing(option, about="The actions that it has compared, the best first; empty for a level that does not search."),
+            "action": _action(game, "What the level would play."),
+            "options": listing(option, about="The actions that it compared, best first; empty for a level that does not search."),
         },
-        f"What a level of play would do in a practice match of {game.title}.",
+        f"What a level would play in a practice match of {game.title}.",
     )
 
 
@@ -223,11 +223,11 @@ _ANALYST = named(
     "Analyst",
     record(
         {
-            "level": text(about="The level of play that has judged."),
-            "players": described(COUNT, "The revision of the artificial players. It rises when a level answers otherwise."),
+            "level": text(about="The level of play."),
+            "players": described(COUNT, "The revision of the artificial players. It rises when a level decides differently."),
             "weights": described(DIGEST, "The digest of their plans and weights for the game."),
         },
-        "What has judged the decisions of a match.",
+        "The level that rated the decisions of a match.",
     ),
 )
 _SEAT_ANALYSIS = named(
@@ -235,11 +235,11 @@ _SEAT_ANALYSIS = named(
     record(
         {
             "decisions": described(COUNT, "Its decisions between several actions."),
-            "agreed": described(COUNT, "Those in which it did what the level would have done, or something as good."),
+            "agreed": described(COUNT, "The decisions that were as good as the level's choice."),
             "lost": unchecked({"type": "number", "minimum": 0}, "The sum of its losses."),
             "greatest": described(SHARE, "The greatest of them."),
         },
-        "The decisions of a seat in figures.",
+        "Figures about the decisions of a seat.",
     ),
 )
 _TURNING_POINT = named(
@@ -251,11 +251,11 @@ _TURNING_POINT = named(
                 "TurningPointKind",
                 ids(["error", "lead"], "`error`: one of the greatest losses. `lead`: another seat became the expected winner."),
             ),
-            "seat": described(SEAT, "The seat that lost so much, or that became the expected winner."),
+            "seat": described(SEAT, "The seat with the loss, or the new expected winner."),
             "loss": optional(described(SHARE, "The loss, of an error.")),
             "from": optional(described(SEAT, "The expected winner before.")),
         },
-        "A place where the match turned.",
+        "A version at which the match turned.",
     ),
 )
 
@@ -267,12 +267,12 @@ _DECISION = named(
             "version": versions("The version of the entry."),
             "seat": described(SEAT, "The seat that decided."),
             "before": described(SHARE, "What the level expects with its own choice."),
-            "chosen": described(SHARE, "What it expects after what the seat did, before any dice of it fall."),
-            "loss": described(SHARE, "The difference: an error of the seat."),
-            "after": described(SHARE, "What it expects when the seat decides next, or the result. Dice and other seats count here."),
+            "chosen": described(SHARE, "What it expects after the seat's choice, before its dice are rolled."),
+            "loss": described(SHARE, "The difference: the seat's error."),
+            "after": described(SHARE, "What it expects at the seat's next decision, or the result. Dice and other seats count here."),
             "expected": mapping(ANY_TEXT, SHARE, "What each seat could expect at this decision."),
         },
-        "What a level thinks of a decision by what the seat knew then. Worths are shares of a victory, from 0 to 1.",
+        "How a level rates a decision, from what the seat knew then. Worths are shares of a victory, from 0 to 1.",
     ),
 )
 _ANALYSIS = named(
@@ -280,12 +280,12 @@ _ANALYSIS = named(
     record(
         {
             "match": MATCH_ID,
-            "by": described(_ANALYST, "What has judged."),
+            "by": described(_ANALYST, "What rated the decisions."),
             "outcome": described(OUTCOME_REACHED, "Who won, and why."),
-            "seats": mapping(ANY_TEXT, _SEAT_ANALYSIS, "Each seat in figures."),
-            "turning_points": listing(_TURNING_POINT, about="Where the match turned, in its order."),
+            "seats": mapping(ANY_TEXT, _SEAT_ANALYSIS, "Figures about each seat."),
+            "turning_points": listing(_TURNING_POINT, about="Where the match turned, in order."),
         },
-        "What the analyses of all games have.",
+        "What every analysis has.",
     ),
 )
 
@@ -295,10 +295,10 @@ def _analysis_of(game: Game) -> Shape:
     decision = extending(
         _DECISION,
         {
-            "action": _action(game, "What it did."),
-            "best": _action(game, "What the level would have done. The same where it found nothing better."),
+            "action": _action(game, "What the seat played."),
+            "best": _action(game, "What the level would have played. The same if it found nothing better."),
         },
-        "A decision, and what the level thinks of it.",
+        "A decision, and how the level rates it.",
     )
     return extending(
         _ANALYSIS,
@@ -307,7 +307,7 @@ def _analysis_of(game: Game) -> Shape:
     )
 
 
-HINT = by_game("Hint", "What a level of play would do for your seat.", _hint)
+HINT = by_game("Hint", "What a level would play for your seat.", _hint)
 ANALYSIS = by_game("Analysis", "The analysis of a match that is over.", _analysis_of)
 
 OPERATIONS = (
@@ -315,22 +315,22 @@ OPERATIONS = (
         "get_hint", "GET", "/v1/matches/{match}/hint", "play", "Ask what to do, in a practice match", get_hint,
         {
             200: in_json("The hint.", HINT),
-            202: in_json("A worker thinks about it. Ask again.", HINT_WAITING, ("RetryAfter",)),
+            202: in_json("The hint is not ready. Ask again.", HINT_WAITING, ("RetryAfter",)),
         },
-        "What a level of play would do for your seat, and what it thinks of the choices, by your seat's view alone: it knows nothing that "
-        "you do not know. In practice matches only. The answer is kept for some minutes, and for you alone.",
+        "What a level would play for your seat, and how it rates the choices. It sees only your seat's view, so it knows nothing that you "
+        "do not know. Only in practice matches. The answer is kept for some minutes, for you alone.",
         key="needed", by="player", query=HintQuery(),
         plays="asks", problems=("not_practice", "nothing_to_decide", "thinking_failed"),
     ),
     Operation(
         "begin_analysis", "POST", "/v1/matches/{match}/analysis", "history", "Ask for the analysis of a match that is over", begin_analysis,
         {
-            200: in_json("The analysis, which is there already.", ANALYSIS),
-            202: in_json("It has begun. Ask with GET until it is there.", ANALYSIS_WAITING, ("RetryAfter", "Location")),
+            200: in_json("The finished analysis.", ANALYSIS),
+            202: in_json("The analysis has begun. Ask with GET until it is finished.", ANALYSIS_WAITING, ("RetryAfter", "Location")),
         },
-        "A worker judges every decision of the match (docs/ai.md): what it was worth to its seat before and after, by what the seat knew, "
-        "and what would have been better. Everybody with a key may ask for it, and everybody may read it. It is made once for each level, "
-        "kept for a week, and is the same whenever it is made. What nobody asks for ends.",
+        "A worker rates every decision of the match (docs/ai.md): its worth to the seat before and after, from what the seat knew, and "
+        "what would have been better. Anybody with a key may ask for an analysis, and anybody may read it. It is made once for each level "
+        "and kept for a week. The result does not depend on when it is made. If nobody asks for it any more, the work stops.",
         key="needed", by="player", query=AnalysisQuery(),
         problems=("analysis_closed", "analysis_too_long", "thinking_failed"),
     ),
@@ -338,9 +338,9 @@ OPERATIONS = (
         "get_analysis", "GET", "/v1/matches/{match}/analysis", "history", "Get the analysis of a match that is over", get_analysis,
         {
             200: in_json("The analysis.", ANALYSIS),
-            202: in_json("It is being made. Ask again.", ANALYSIS_WAITING, ("RetryAfter",)),
+            202: in_json("The analysis is not finished. Ask again.", ANALYSIS_WAITING, ("RetryAfter",)),
         },
-        "The analysis that somebody has asked for with `POST`.",
+        "The analysis that somebody asked for with `POST`.",
         key="optional", query=AnalysisQuery(),
         problems=("no_analysis", "analysis_closed", "analysis_too_long", "thinking_failed"),
     ),
