@@ -1,4 +1,4 @@
-"""Tries: what a list of actions would lead to, for players who plan a turn."""
+"""Tries: what actions would lead to, for players who plan a turn."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from table.rules import is_table_action
 
 
 def try_actions(service: Service, call: Call, match: str) -> Response:
-    """Carry out actions of the caller's seat on a version of the match, and write nothing."""
+    """Try actions of the caller's seat on a version of the match. Write nothing."""
     actions, version = actions_in(call.body), expected_version(call)
     if any(map(is_table_action, actions)):
         raise BadList(reason=ALONE)
@@ -63,14 +63,12 @@ _TRIED = named(
         {
             "match": MATCH_ID,
             "seat": described(SEAT, "Your seat."),
-            "version": described(VERSION, "The version from which it was tried."),
+            "version": described(VERSION, "The version that the actions were tried on."),
             "tried": described(COUNT, "How many of the actions were carried out."),
-            "reveals": flag(
-                "Whether the last action was left out, because it draws chance or reveals something. It can be sent as the last of a list."
-            ),
-            "frame": described(FRAME_CHANGE, "What would change in the picture of `version`, and the actions in sentences."),
+            "reveals": flag("Whether the last action was left out, because it draws chance or reveals something."),
+            "frame": described(FRAME_CHANGE, "What would change in the picture of `version`, with the actions in sentences."),
         },
-        "What tries have in all games.",
+        "What every try has.",
     ),
 )
 
@@ -84,11 +82,11 @@ def _tried(game: Game) -> Shape:
             "view": described(declared(game).view, "The state document after the actions, as your seat would see it."),
             "choices": listing(choice(game), about="What you could do next in the game."),
         },
-        f"What actions of yours would lead to in a match of {game.title}. Nothing was written.",
+        f"What your actions would lead to in a match of {game.title}.",
     )
 
 
-TRIED = by_game("Tried", "What actions of yours would lead to.", _tried)
+TRIED = by_game("Tried", "What your actions would lead to.", _tried)
 
 _EXAMPLES = {
     "one action": {"type": "end_moves"},
@@ -99,10 +97,10 @@ OPERATIONS = (
     Operation(
         "try_actions", "POST", "/v1/matches/{match}/tries", "play", "Try actions without carrying them out", try_actions,
         {200: in_json("What they would lead to.", TRIED)},
-        "One action of the game, or a list of them, is carried out for your seat on the newest version of the match, or on the one in "
-        "`If-Match`, and nothing is written. An action that draws chance or reveals something is not carried out: as the last of the list "
-        "it is left out (`reveals`), else the answer is `must_be_last`, as for `act`. So nothing is shown that you could not know. Clocks "
-        "stand still.",
+        "Tries one action of the game, or a list of them, for your seat: on the newest version of the match, or on the version in "
+        "`If-Match`. Nothing is written. An action that draws chance or reveals something is not tried. As the last of a list it is left "
+        "out (`reveals`); elsewhere the answer is `must_be_last`, as for `act`. So a try shows nothing that you cannot know. Clocks stand "
+        "still in it.",
         key="needed", by="player", query=TriesQuery(), headers=("If-Match",),
         body=Body(game_actions, examples=_EXAMPLES),
         plays="acts", problems=("no_such_version",),
