@@ -1,4 +1,4 @@
-"""Why: the entries that changed a field, in sentences, with the rules that they came by."""
+"""Why: the entries that changed a field, in sentences, with the rules that applied."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from service.http.schemas import WhyQuery
 from web.look import look
 from web.news import entry_in_words, news, rules_of
 
-LARGE = 1000  # bytes of a value in JSON; larger ones are not repeated at every change
+LARGE = 1000  # bytes of a value in JSON; larger values are left out
 
 
 def get_why(service: Service, call: Call, match: str) -> Response:
-    """Return the entries that changed a field, the newest first."""
+    """Return the entries that changed a field, newest first. Raise Problem `no_such_field`."""
     pointer = JsonPointer(call.query["pointer"])
     newest = recall.position(service.platform, match)
     viewer = sight.viewer_of(newest, call.caller, call.query.get("viewer"))
@@ -59,7 +59,7 @@ def get_why(service: Service, call: Call, match: str) -> Response:
 
 
 def _told(game: Game, change: Change, viewer: str) -> dict[str, Any]:
-    """Return a change as its viewer may see it."""
+    """Return a change as the viewer may see it."""
     entry, looks = change.entry, look(game)
     shown = sight.shown(game, entry, viewer)
     scene = game.scene(sight.view_read(game, change.position, viewer))
@@ -86,11 +86,11 @@ def _told(game: Game, change: Change, viewer: str) -> dict[str, Any]:
 
 
 def _field(name: str, found: Any) -> dict[str, Any]:
-    """Return a value as a member: left out if there is no such field, and if it is large."""
+    """Return a value as a member, or nothing if the field does not exist or is too large."""
     return {} if found is NOTHING or len(sorted_json(found)) > LARGE else {name: found}
 
 
-_LEFT_OUT = "It is missing if there is no such field, and if it takes more than 1,000 bytes."
+_LEFT_OUT = "Left out if it does not exist or has more than 1,000 bytes."
 _EVENT = named(
     "ChangingEvent",
     record(
@@ -98,7 +98,7 @@ _EVENT = named(
             "place": whole(0, about="The place of the event among those of the entry, from 0."),
             "type": text(about="The type of the event."),
             "text": nullable(text(about="The event in a sentence; null if it has none.")),
-            "rules": listing(RULE_ID, about="The ids of the rules by which it happened."),
+            "rules": listing(RULE_ID, about="The ids of the rules that applied."),
         },
         "An event that changed a field.",
     ),
@@ -113,8 +113,8 @@ _CHANGE = named(
             "action": anything("The action. Only its `type` if the viewer may not know the rest."),
             **TOLD,
             "events": listing(_EVENT, about="The events of the entry that changed the field."),
-            "before": optional(unchecked({}, f"The field before. {_LEFT_OUT}")),
-            "after": optional(unchecked({}, f"The field after it. {_LEFT_OUT}")),
+            "before": optional(unchecked({}, f"The value before. {_LEFT_OUT}")),
+            "after": optional(unchecked({}, f"The value after it. {_LEFT_OUT}")),
         },
         "An entry that changed a field.",
     ),
@@ -127,10 +127,10 @@ WHY = named(
             "game": GAME_ID,
             "viewer": VIEWER,
             "pointer": text(about="The field, as a JSON Pointer into the view."),
-            "at": described(VERSION, "The version up to which changes were searched for."),
-            "value": optional(unchecked({}, f"The field at that version. {_LEFT_OUT}")),
-            "changes": listing(_CHANGE, about="The entries that changed it, the newest first."),
-            "next": nullable(text(about="The `cursor` of the next page; null if the search has come to the first version.")),
+            "at": described(VERSION, "The newest version that was searched."),
+            "value": optional(unchecked({}, f"The value at that version. {_LEFT_OUT}")),
+            "changes": listing(_CHANGE, about="The entries that changed it, newest first."),
+            "next": nullable(text(about="The `cursor` of the next page; null if the search has reached the first version.")),
         },
         "Why a field has its value.",
     ),
@@ -140,9 +140,9 @@ OPERATIONS = (
     Operation(
         "get_why", "GET", "/v1/matches/{match}/why", "history", "Ask why a field has its value", get_why,
         {200: in_json("The entries that changed the field.", WHY)},
-        "The entries that changed a field of the `view` of `get_state`, the newest first, in sentences, with the rules and the events that "
-        "did it. `pointer` is a JSON Pointer (RFC 6901), such as `/regions/london/civilians`. What a viewer may see is as for `get_state`. "
-        "A page searches at most 1,000 versions. Continue with `next` until it is null.",
+        "The entries that changed a field of the `view` of `get_state`, newest first, with sentences, rules and events. `pointer` is a "
+        "JSON Pointer (RFC 6901), such as `/regions/london/civilians`. Viewers may see the same as with `get_state`. A page searches at "
+        "most 1,000 versions. Continue with `next` until it is null.",
         key="optional", query=WhyQuery(), problems=("no_such_field",),
     ),
 )  # fmt: skip
