@@ -1,8 +1,8 @@
 """Problems: every way in which a request can fail, in the form of RFC 9457.
 
-`CODES` is the whole list: what only HTTP has, the errors of the platform, and the refusals of the table that a request can meet. The `type`
-of a problem is the address of its entry there (`GET /v1/problems/{code}`), and its `detail` is the sentence of that entry with the facts of
-the case. A refusal by the rules of a game has the type of `against_the_rules`, and the code and the sentence of the game.
+`CODES` lists all kinds: those of HTTP, the errors of the platform, and the refusals of the table that a request can meet. The `type` of a
+problem is the address of its kind (`GET /v1/problems/{code}`). Its `detail` is the kind's sentence with the facts of the case. A refusal by
+the rules of a game has the type of `against_the_rules`, and the code and the sentence of the game.
 """
 
 from __future__ import annotations
@@ -32,29 +32,29 @@ OWN: Mapping[str, Kind] = {
     "no_key": Kind(401, "Key needed", "This needs a key. Send it as `Authorization: Bearer <key>`."),
     "audit_closed": Kind(403, "Hidden", "Everybody may audit a match when it is over. Referees may audit it at any time."),
     "hidden_refusals": Kind(
-        403, "Hidden", "While the match goes on, you may see the refused actions of your own seats, and you have no seat in it."
+        403, "Hidden", "Until the match is over, you may only see refused actions of your own seats, and you have no seat in it."
     ),
-    "hidden_view": Kind(403, "Hidden", "You may not see the view of {viewer} while the match goes on."),
+    "hidden_view": Kind(403, "Hidden", "You may not see the view of {viewer} until the match is over."),
     "no_player": Kind(403, "No player", "The admin key belongs to no player. Use the key of a player here."),
     "not_seated": Kind(403, "Not seated", "You have no seat in this match."),
     "role_needed": Kind(403, "Not allowed", "Only {needed} may do this."),
     "no_analysis": Kind(404, "Not analysed", "Nobody has asked for this analysis lately. Ask for it with POST."),
-    "no_such_dispute": Kind(404, "No such dispute", "The number of a dispute is a number from 1."),
-    "no_such_field": Kind(404, "No such field", "There is no field {pointer} in this view, and there was none."),
+    "no_such_dispute": Kind(404, "No such dispute", "Disputes are numbered from 1."),
+    "no_such_field": Kind(404, "No such field", "This view has no field {pointer}, and no entry that was searched changed one."),
     "no_such_path": Kind(404, "Not found", "There is nothing at this address."),
     "no_such_problem": Kind(404, "Not found", "There is no problem with this code."),
     "no_such_rule": Kind(404, "No such rule", "The game has no rule with this id."),
     "wrong_method": Kind(405, "Wrong method", "This address only accepts {allowed}."),
-    "analysis_closed": Kind(409, "Not over", "A match can be analysed when it is over and everything in it is known to everybody."),
+    "analysis_closed": Kind(409, "Not over", "A match can be analysed when it is over, has a result, and hides nothing."),
     "analysis_too_long": Kind(409, "Too long", "Matches of more than {limit} versions are not analysed here."),
-    "not_confirmed": Kind(409, "Not confirmed", "`confirm` must be the id of the player whom you delete, {player}."),
+    "not_confirmed": Kind(409, "Not confirmed", "`confirm` must be your own id, {player}."),
     "not_practice": Kind(
-        409, "Not practice", "Hints are given in practice matches only. Any position of a match that is over can be practised from."
+        409, "Not practice", "Hints are only for practice matches. You can practise from any position of a match that is over."
     ),
     "nothing_to_decide": Kind(409, "Nothing to decide", "The seat {seat} does not have to act now."),
     "too_large": Kind(413, "Too large", "The body is larger than {limit} bytes."),
     "address_too_long": Kind(414, "Address too long", "The path or the query is longer than {limit} bytes."),
-    "encoded": Kind(415, "Encoded body", "The body must be sent as it is, without the Content-Encoding {encoding}."),
+    "encoded": Kind(415, "Encoded body", "Send the body as it is, without the Content-Encoding {encoding}."),
     "not_json": Kind(415, "Wrong media type", "The body must be sent as application/json."),
     "against_the_rules": Kind(422, "Against the rules", "{sentence}"),
     "quota_reached": Kind(429, "Too many at a time", "Each {scope} may have {amount} {unit} of this kind at a time (limit `{limit}`)."),
@@ -66,20 +66,20 @@ OWN: Mapping[str, Kind] = {
     ),
     "too_many_streams": Kind(429, "Too many streams", "There are already {limit} {what} for this {whose}. Close one first."),
     "header_too_large": Kind(431, "Header too large", "The header {header} is longer than {limit} bytes."),
-    "thinking_failed": Kind(500, "Thinking failed", "The level could not think about this. It has been logged. Try again in a minute."),
+    "thinking_failed": Kind(500, "Thinking failed", "The level failed to answer. The error has been logged. Try again in a minute."),
     "not_ready": Kind(503, "Not ready", "Waiting for {what}."),
-    "streams_full": Kind(503, "Too many streams", "This server has as many open streams as it allows. Try again."),
+    "streams_full": Kind(503, "Too many streams", "This server has no place for another stream. Try again."),
 }
-"""What only a request over HTTP meets."""
+"""The kinds that only HTTP has."""
 
 
 def refusals_of(*deeds: str) -> frozenset[str]:
-    """Return the codes with which the table may refuse these kinds of action."""
+    """Return the codes that the table may refuse these kinds of action with."""
     return frozenset[str]().union(*(codes_in(DEEDS[deed].refusal) for deed in deeds))
 
 
 CHOSEN = tuple(kind for kind, deed in DEEDS.items() if deed.by != BY_SYSTEM)
-"""The actions of the table that players choose."""
+"""The actions of the table that players choose, not the system."""
 
 _REFUSED = refusals_of(*CHOSEN) | codes_in(play_refusal)
 _BY_CODE = {**OWN, **ERRORS, **{code: REFUSALS[code] for code in _REFUSED}}
@@ -107,9 +107,9 @@ def documented() -> Iterator[str]:
 
 
 class Problem(Exception):
-    """A request that fails. `kind` is its key in `CODES`, and `facts` fill the sentence of that entry.
+    """A request that fails. `kind` is a key of `CODES`, and `facts` fill its sentence.
 
-    `code` is the kind, or a game's own refusal code. `more` are further members of the answer, `headers` further headers.
+    `code`: the kind, or a refusal code of a game. `more`: further members of the answer. `headers`: further headers.
     """
 
     def __init__(self, kind: str, more: Mapping[str, Any] | None = None, /, *, code: str | None = None, **facts: Any) -> None:
@@ -132,9 +132,9 @@ def platform_problem(error: PlatformError) -> Problem:
 
 
 def refusal_problem(game: Game, refusal: Refusal, place: int | None = None) -> Problem:
-    """Return a refusal of a game or its table as a problem: the code, the sentence, the rule, and the facts of the case.
+    """Return a refusal of a game or of the table as a problem, with the code, the sentence, the rule and the facts of the case.
 
-    `place`: which action of a list was refused.
+    `place`: the place of the refused action in a list.
     """
     more: dict[str, Any] = {"game": game.id, "rule": refusal.rule, "facts": dict(refusal.facts)}
     if place is not None:
@@ -145,7 +145,7 @@ def refusal_problem(game: Game, refusal: Refusal, place: int | None = None) -> P
 
 
 class ProblemResponse(Response):
-    """The response that describes a problem, with the problem's code."""
+    """A response that describes a problem. `code`: the problem's code."""
 
     code = ""
 

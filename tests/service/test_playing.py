@@ -233,7 +233,7 @@ def test_the_state_is_shown_as_the_caller_may_see_it(
     assert viewer(ada, "?viewer=auditor") == "hidden_view"
     for asked in ("two", "auditor"):
         detail = ada.get(f"/v1/matches/{tally}/state?viewer={asked}").json["detail"]
-        assert detail == f"You may not see the view of {asked} while the match goes on."
+        assert detail == f"You may not see the view of {asked} until the match is over."
     assert viewer(referee, "?viewer=auditor") == "auditor"
     assert viewer(referee, "?viewer=two") == "two"
     assert viewer(referee, "?viewer=nine") == "no_such_seat"

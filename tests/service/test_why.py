@@ -74,7 +74,7 @@ def test_pages_and_searches_fit_together(anybody: Caller, match: str, searched: 
 def test_a_field_that_there_is_not_and_never_was_is_not_found(anybody: Caller, match: str) -> None:
     refused = anybody.get(f"/v1/matches/{match}/why?pointer=/nowhere/0/-")
     assert (refused.status_code, refused.json["code"]) == (404, "no_such_field")
-    assert refused.json["detail"] == "There is no field /nowhere/0/- in this view, and there was none."
+    assert refused.json["detail"] == "This view has no field /nowhere/0/-, and no entry that was searched changed one."
 
 
 def test_a_field_that_is_gone_is_explained(anybody: Caller, ada: Caller, match: str) -> None:
