@@ -48,7 +48,7 @@ def get_readiness(service: Service, call: Call) -> Response:
         what = "it is loading its data" if "loading" in away.reason else "it does not answer"
         raise Problem("not_ready", what=f"the store: {what}") from away
     if not writes:
-        raise Problem("not_ready", what="space on the disk of the store, or the right to write there. Reads are answered")
+        raise Problem("not_ready", what="the disk of the store. It is full or cannot be written. Reads are answered")
     service.opened.store.check()
     rules = [{"game": need.game, "revision": need.revision, "matches": need.running} for need in service.rules_missing.known()]
     found = {"lost": losses.as_json(lost)} if lost else {}
