@@ -133,7 +133,7 @@ FACTS_OF: Mapping[str, Mapping[str, Any]] = {
     "bad_remedy": {"reason": "the match is over, so nothing is played on"},
     "bad_settings": {"reason": "it must be 5 to 5184000"},
     "quota_reached": {"limit": "open_matches", "amount": 200, "unit": "matches"},
-    "too_many_at_once": {"limit": 4, "what": "bodies on their way"},
+    "too_many_at_once": {"limit": 4, "what": "requests whose body is being received"},
     "too_many_requests": {"limit": "requests"},
     "too_many_streams": {"limit": 32, "what": "streams and long polls"},
     "header_too_large": {"limit": 4096},
