@@ -1,4 +1,4 @@
-"""The application: Flask with every operation, the pages for people, and the middleware."""
+"""The application: Flask with all operations, the pages, and the middleware."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from service.pages import routes
 
 
 class Application(Flask):
-    """Flask, with an answer to OPTIONS that says nothing of a body."""
+    """Flask with 204 as the answer to OPTIONS."""
 
     def make_default_options_response(self) -> Response:
         """Return 204 with the methods of the path."""
@@ -34,12 +34,12 @@ class Application(Flask):
 
 
 def create_app(platform: Platform | None = None, settings: Settings | None = None) -> Flask:
-    """Return the WSGI application. Without `platform` and `settings`, they come from the environment. Raises KeysUnfit."""
+    """Return the WSGI application. By default, `platform` and `settings` come from the environment. Raise KeysUnfit."""
     exposition.publish_always()
     logs.configure("stdout")
     settings = settings or settings_from_environment()
     platform = platform or open_platform(patient=True)
-    platform.signer.load()  # what is accepted is answered with a receipt, so there must be keys first
+    platform.signer.load()  # accepted actions are answered with a receipt, so there must be keys first
     app = Application("service", static_folder=None)
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False
@@ -58,7 +58,7 @@ def create_app(platform: Platform | None = None, settings: Settings | None = Non
 
 
 def _handle_errors(app: Flask, settings: Settings) -> None:
-    """Answer with a problem for errors outside the views, too."""
+    """Answer errors outside the views with a problem, too."""
 
     def noted(response: ProblemResponse) -> Response:
         info_of(request.environ).code = response.code
