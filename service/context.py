@@ -1,4 +1,4 @@
-"""The context of every view: what the views of one application share."""
+"""The context that the views of an application share."""
 
 from __future__ import annotations
 
@@ -46,18 +46,18 @@ class Service:
 
     @property
     def platform(self) -> Platform:
-        """The platform, over a store that has been checked. Raises StoreUnavailable while a store that was away at the start still is."""
+        """The platform. It checks the store first: raise StoreUnavailable while a store that was away at the start is still away."""
         self.opened.store.check()
         return self.opened
 
     @property
     def games(self) -> Mapping[str, Game]:
-        """The games that can be played, by id."""
+        """The games of this server, by id."""
         return self.opened.games
 
 
 def open_service(platform: Platform, settings: Settings) -> Service:
-    """Return the service over a platform."""
+    """Return the service on top of a platform."""
     directory = Directory(platform, settings.key_seconds)
     throttle = Throttle(platform.counters, settings.limits, settings.trusted_proxies)
     kept = Kept()
@@ -78,10 +78,10 @@ def open_service(platform: Platform, settings: Settings) -> Service:
             shared="too_many_streams",
             gauge=streams,
         ),
-        bodies=Places("requests whose body is on its way", BODIES, SHARE, 4 * SHARE, calm=BODIES // 2),
-        answers=Places("large answers on their way", ANSWERS, SHARE, 4 * SHARE, calm=ANSWERS // 2),
+        bodies=Places("requests whose body is being received", BODIES, SHARE, 4 * SHARE, calm=BODIES // 2),
+        answers=Places("large answers being sent", ANSWERS, SHARE, 4 * SHARE, calm=ANSWERS // 2),
         audits=Places("audits", AUDITS, AUDITS // 4, AUDITS // 2),
-        drawings=Places("pages of frames, tries and questions why", DRAWINGS, DRAWINGS // 4, DRAWINGS // 2),
+        drawings=Places("pages of frames, tries and answers of `why`", DRAWINGS, DRAWINGS // 4, DRAWINGS // 2),
         kept=kept,
         frames=Frames(platform, kept),
         entries=ShownEntries(platform),
