@@ -29,7 +29,7 @@ Facts = dict[str, Any]
 
 
 class _Taken(NamedTuple):
-    """A version as frames compare it: the position, its picture for a viewer, what led to it in sentences, and the facts beside it."""
+    """A version as frames compare it: the position, its picture for a viewer, sentences about its entry, and the facts beside it."""
 
     position: Position
     shot: Shot
@@ -84,7 +84,7 @@ class Frames:
                 self._taken[match, last, viewer, shape] = before
 
     def tried(self, game: Game, tried: Attempt, viewer: str, shape: str) -> Facts:
-        """Return what an attempt would change in the picture of its position, and beside it. Raises StoreUnavailable."""
+        """Return what an attempt would change in the picture of its position and in the facts. Raise StoreUnavailable."""
         if not tried.entries:
             return {"text": [], "rules": []}
         before, after = tried.before, tried.entries[-1]._replace(events=[event for entry in tried.entries for event in entry.events])
@@ -100,7 +100,7 @@ def _key(eyes: Eyes, version: int, key: bool) -> Key:
 
 
 def _take(game: Game, position: Position, entry: Entry, viewer: str, shape: str) -> _Taken:
-    """Return the picture of a position for a viewer, and the facts beside it. `entry`: the one that led to the position."""
+    """Return the picture of a position for a viewer, and the facts beside it. `entry`: the entry that led to the position."""
     view = sight.view_read(game, position, viewer)
     drawn = draw(game, view, sight.shown(game, entry, viewer)["events"], shape, told=False)
     facts: Facts = {
@@ -117,7 +117,7 @@ def _take(game: Game, position: Position, entry: Entry, viewer: str, shape: str)
 
 
 def _line(game: Game, before: _Taken | None, after: _Taken, entry: Entry, viewer: str, shape: str) -> bytes:
-    """Return a frame: a keyframe if there is nothing before it."""
+    """Return a frame in JSON. It is a keyframe if `before` is None."""
     line: dict[str, Any] = {
         "version": entry.version,
         "at": entry.at,
