@@ -1,7 +1,7 @@
-"""Addresses: where a request comes from, for limits alone. An address is never logged.
+"""Addresses: where requests come from. Only limits use them, and they are never logged.
 
-A client can send any `X-Forwarded-For`. So the header counts only if the request comes from a proxy that the operator has named, and of
-its list only what such proxies have added: the last address that is not that of a trusted proxy.
+A client can send any `X-Forwarded-For`. So the header counts only if the request comes from a proxy that the operator trusts. The client is
+the last address in its list that is not a trusted proxy.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ MOST_PROXIES = 16
 
 
 def address_of(environ: Mapping[str, Any]) -> str:
-    """Return the address for which a request is counted: an IPv4 address, or an IPv6 /64 network. The middleware has found it."""
+    """Return the address that a request counts for: an IPv4 address or an IPv6 /64 network. The middleware has stored it."""
     return environ.get(ADDRESS) or network_of(environ.get("REMOTE_ADDR") or "")
 
 
 def networks(texts: Sequence[str]) -> tuple[Network, ...]:
-    """Return the networks that a setting names, such as `10.0.0.0/8` or `::1`. Raise ValueError for anything else."""
+    """Return the networks of a setting, such as `10.0.0.0/8` or `::1`. Raise ValueError for any other text."""
     return tuple(ip_network(text) for text in texts)
 
 
 class Addresses:
-    """Finds the address of a request, behind the proxies that are trusted."""
+    """Finds the address of a client, also behind trusted proxies."""
 
     def __init__(self, trusted: Sequence[Network] = ()) -> None:
         self._trusted = trusted
 
     def of(self, environ: Mapping[str, Any]) -> str:
-        """Return the address for which a request is counted, from where it comes and what trusted proxies say."""
+        """Return the address that a request counts for, from its peer and from what trusted proxies report."""
         peer = environ.get("REMOTE_ADDR") or ""
         if self._trusted and (forwarded := environ.get("HTTP_X_FORWARDED_FOR")) is not None:
             return self._behind(peer, forwarded)
@@ -57,7 +57,7 @@ class Addresses:
 
 @lru_cache(maxsize=4096)
 def network_of(text: str) -> str:
-    """Return the address for which a client is counted; other text as it is. An IPv6 client has a whole /64 network to choose from."""
+    """Return the address that a client counts for: for IPv6 its /64 network, all of which a client can use. Other text stays as it is."""
     address = parsed(text)
     if address is None:
         return text
@@ -67,7 +67,7 @@ def network_of(text: str) -> str:
 
 
 def parsed(text: str) -> IPv4Address | IPv6Address | None:
-    """Return an address, with or without a port, or None for any other text. An IPv4 address in IPv6 form is an IPv4 address."""
+    """Parse an address with or without a port. Return None for other text. An IPv4-mapped IPv6 address becomes an IPv4 address."""
     if text.startswith("["):
         text = text[1:].partition("]")[0]
     elif text.count(":") == 1:
