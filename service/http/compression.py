@@ -1,7 +1,7 @@
-"""Compression: answers that everybody may see are sent as gzip to who takes it (docs/decisions/0066).
+"""Compression: open answers are sent as gzip to clients that accept it (docs/decisions/0066).
 
-The length of a compressed answer depends on what stands beside what in it. So an answer is compressed only if nothing in it is secret: its
-view says that it is open, and everything else is sent as it is.
+The length of a compressed answer reveals something about its content. So an answer is compressed only if everybody may see it: its view
+marks it as open. All other answers are sent as they are.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from flask import Flask, Response, request
 from service.http.middleware import info_of
 from service.http.responses import GZIPPED, Reply, takes
 
-LEAST = 1000  # bytes; a smaller answer fits into a packet anyway
+LEAST = 1000  # bytes; a smaller answer fits into one packet anyway
 LEVEL = 9
 KEPT = 16 * 2**20  # bytes of compressed answers that a process remembers
 KINDS = frozenset(("application/json", "application/x-ndjson", "image/svg+xml", "text/javascript", "application/yaml"))
@@ -36,7 +36,7 @@ def mount(app: Flask) -> None:
 
 
 def compressing(endpoint: Callable[..., Response | Reply]) -> Callable[..., Response | Reply]:
-    """Return an endpoint, whose first argument is the environ of a request, so that its open answers are compressed."""
+    """Return the endpoint with its open answers compressed. Its first argument is the environ of a request."""
 
     def compress(environ: dict[str, Any], **ids: str) -> Response | Reply:
         answer = endpoint(environ, **ids)
@@ -49,9 +49,9 @@ def compressing(endpoint: Callable[..., Response | Reply]) -> Callable[..., Resp
 
 
 def compressed(response: Response, accept_encoding: str | None) -> Response:
-    """Return an open answer as gzip if it is text, long enough, and the caller takes it. Its ETag then says so, since the bytes are others.
+    """Return an open answer as gzip if it is text, long enough, and the caller accepts gzip. Its ETag is then marked: the bytes differ.
 
-    An answer that has not changed (304) gets the ETag that the compressed one has.
+    A 304 gets the ETag of the compressed answer.
     """
     if response.status_code not in (200, 304) or "Content-Encoding" in response.headers:
         return response
