@@ -1,7 +1,7 @@
-"""Connections: a thread of each web process ends those whose clients keep it waiting, and shares the rest among addresses.
+"""Connections: a thread of each web process ends connections of slow clients, and shares the others among addresses.
 
-granian has a time limit for the head of a request, but none for its body or for an answer that nobody reads. Both keep a thread. The
-kernel knows how a connection fares (TCP_INFO), so this works whatever the server is. It needs Linux; elsewhere nothing is ended.
+granian has a time limit for the head of a request, but none for its body, nor for an answer that the client does not read. Both occupy a
+thread. The kernel knows the progress of a connection (TCP_INFO), so this works with any server. It needs Linux; elsewhere nothing is ended.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from typing import NamedTuple
 from service.http.addresses import network_of
 
 LOOK_SECONDS = 2.0
-SLICE = 100  # connections that are looked at before other threads have a turn
-SEND_BUFFER = 65_536  # bytes that the kernel keeps of what a client does not read; it doubles the number for its own needs
-READ_SECONDS = 30.0  # a client reads READ_BYTES in this time, if so much waits for it
+SLICE = 100  # connections to check before other threads get a turn
+SEND_BUFFER = 65_536  # bytes of unread answers that the kernel buffers; it doubles the number for its own needs
+READ_SECONDS = 30.0  # in this time a client must read READ_BYTES, if so many wait for it
 READ_BYTES = 16_384
-OTHER_FILES = 256  # open files of a web process that are no clients' connections
+OTHER_FILES = 256  # open files of a web process other than connections of clients
 _TCP_INFO = struct.Struct("=24xI92xQQ8xI")  # unacknowledged segments, bytes acknowledged, bytes received, bytes not sent
 _ENOUGH = 148
 
 
 def allowed(wanted: int) -> int:
-    """Return how many connections a web process can hold: as many as wanted, or what the hard limit of open files leaves."""
+    """Return how many connections a web process can hold: `wanted`, or fewer if the hard limit of open files is too low."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     return wanted if hard == resource.RLIM_INFINITY else max(1, min(wanted, hard - OTHER_FILES))
 
 
 def raise_open_files(connections: int) -> None:
-    """Let this process, and those that it starts, open as many files as that many connections need."""
+    """Raise the limit of open files, for this process and those that it starts, to what so many connections need."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = allowed(connections) + OTHER_FILES
     if soft != resource.RLIM_INFINITY and soft < needed:
@@ -46,7 +46,7 @@ def raise_open_files(connections: int) -> None:
 
 
 class Progress(NamedTuple):
-    """How far a connection is: the bytes received, the bytes that the client has acknowledged, and whether some wait for it."""
+    """The progress of a connection: bytes received, bytes that the client has acknowledged, and whether more wait for the client."""
 
     received: int
     acknowledged: int
@@ -54,21 +54,21 @@ class Progress(NamedTuple):
 
 
 class Connection:
-    """A connection of a client, as it was looked at. The moments are of the monotonic clock."""
+    """What was seen of a connection of a client. Times are of the monotonic clock."""
 
     __slots__ = ("address", "asking", "behind", "moved", "progress", "reached")
 
     def __init__(self, address: str, progress: Progress, now: float) -> None:
         self.address = address
         self.progress = progress
-        self.moved = now  # when bytes went in any direction
+        self.moved = now  # when bytes last moved, in any direction
         unanswered = progress.received and progress.acknowledged <= 1 and not progress.behind
-        self.asking: float | None = now if unanswered else None  # since when it has sent without being answered
-        self.behind: float | None = None  # since when the client has been reading what waits for it
-        self.reached = 0  # the bytes that it had acknowledged then
+        self.asking: float | None = now if unanswered else None  # since when it has been sending without an answer
+        self.behind: float | None = None  # since when bytes have been waiting for the client
+        self.reached = 0  # the bytes that the client had acknowledged then
 
     def note(self, progress: Progress, now: float) -> None:
-        """Note how far the connection is now."""
+        """Note the connection's present progress."""
         before, self.progress = self.progress, progress
         if progress != before:
             self.moved = now
@@ -82,7 +82,7 @@ class Connection:
             self.behind, self.reached = now, progress.acknowledged
 
     def keeps_waiting(self, now: float, patience: float, silence: float) -> bool:
-        """Return True if the client is too slow to send its request or to read its answer, or if nothing has moved for long."""
+        """Return True if the client sends its request or reads its answer too slowly, or nothing has moved for too long."""
         if self.asking is not None and now - self.asking > patience:
             return True
         if self.behind is not None and now - self.behind > READ_SECONDS:
@@ -91,10 +91,10 @@ class Connection:
 
 
 class Watch:
-    """Looks after the connections of this process.
+    """Supervises the connections of this process.
 
-    `capacity`: how many the server accepts. Once half of them are open, an address keeps a quarter. `patience`: the seconds in which a
-    request must be complete and its answer begin. `silence`: the seconds after which a connection without a single byte is ended.
+    `capacity`: how many the server accepts. Once half of them are open, each address may hold a quarter. `patience`: the seconds within
+    which a request must be complete and its answer begin. `silence`: the seconds without a byte after which a connection is ended.
     """
 
     def __init__(self, capacity: int, patience: float, silence: float) -> None:
@@ -105,18 +105,18 @@ class Watch:
         self._connections: dict[int, Connection] = {}  # by the inode of the socket
 
     def start(self) -> None:
-        """Look again and again, in a thread of its own."""
+        """Start the thread that looks at all connections again and again."""
         if sys.platform == "linux":
             threading.Thread(target=self._run, name="connections", daemon=True).start()
 
     def _run(self) -> None:
         while True:
             time.sleep(LOOK_SECONDS)
-            with contextlib.suppress(OSError):  # as when the process has no file left; it is looked at again
+            with contextlib.suppress(OSError):  # as when the process can open no more files; the next look may succeed
                 self.look(time.monotonic())
 
     def look(self, now: float) -> None:
-        """Look at every connection once, and end those that keep the server waiting or are beyond the share of their address."""
+        """Look at every connection once. End those that keep the server waiting, and those beyond the share of their address."""
         found: list[tuple[int, int, Connection]] = []
         for number, (file, inode) in enumerate(sockets()):
             if number % SLICE == 0:
@@ -133,7 +133,7 @@ class Watch:
             self._share(found)
 
     def _looked_at(self, file: int, inode: int, now: float) -> Connection | None:
-        """Return the connection of a file, with its progress noted. None if it is no client's."""
+        """Return the connection of a client, with its progress noted. Return None for another socket."""
         connection = self._connections.get(inode)
         with borrowed(file) as line:
             if connection is not None:
@@ -144,13 +144,13 @@ class Watch:
             port = line.getsockname()[1]
             if line.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
                 self._ports.add(port)
-                line.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)  # what is accepted later inherits it
+                line.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)  # connections that it accepts later inherit it
             if port not in self._ports:
                 return None
             return Connection(network_of(line.getpeername()[0]), progress_of(line), now)
 
     def _share(self, found: list[tuple[int, int, Connection]]) -> None:
-        """End the connections beyond the share of their address, those first on which nothing has moved for the longest time."""
+        """End the connections beyond the share of their address, the longest idle first."""
         by_address = defaultdict(list)
         for file, inode, connection in found:
             by_address[connection.address].append((connection.moved, file, inode))
@@ -175,7 +175,7 @@ def sockets() -> Iterator[tuple[int, int]]:
 
 @contextlib.contextmanager
 def borrowed(file: int) -> Iterator[socket.socket]:
-    """Yield a socket over a file that belongs to somebody else, and do not close it."""
+    """Yield a socket for a file that somebody else owns. Do not close it."""
     line = socket.socket(fileno=file)
     try:
         yield line
@@ -184,13 +184,13 @@ def borrowed(file: int) -> Iterator[socket.socket]:
 
 
 def progress_of(line: socket.socket) -> Progress:
-    """Return how far a TCP connection is."""
+    """Return the progress of a TCP connection."""
     unacknowledged, acknowledged, received, unsent = _TCP_INFO.unpack(line.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _ENOUGH))
     return Progress(received, acknowledged, bool(unacknowledged or unsent))
 
 
 def end(file: int, inode: int) -> None:
-    """End a connection. The server finds it closed, and lets go of its thread. A file that has become another one is left alone."""
+    """Shut a connection down, so that the server releases its thread. Do nothing if the file number belongs to another socket by now."""
     with contextlib.suppress(OSError):
         held = os.dup(file)
         with socket.socket(fileno=held) as line:
