@@ -1,7 +1,7 @@
-"""The directory: the players as this process remembers them, for a short time.
+"""The directory: a short-lived cache of players and names in each process.
 
-A thread hears of every change of a player, by whatever process, so that revoked keys, lost roles and new names take effect at once. If it
-misses something, everything is forgotten; and nothing is remembered for longer than `seconds`.
+A thread hears of every change of a player in any process. So revoked keys, lost roles and new names take effect at once. If the thread may
+have missed a change, everything is forgotten. Nothing is remembered for longer than `seconds`.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ Wake = Callable[[int], None]
 
 
 class Company(NamedTuple):
-    """The players of an answer with their names, by id, and how often these names have changed in all."""
+    """The players of an answer with their names, by id, and the total number of changes of these names."""
 
     players: dict[str, dict[str, str | None]]
     changes: int
 
     def tag(self, version: int) -> str:
-        """Return the ETag of an answer with these names: the version, and the number of changes if there were any."""
+        """Return the ETag of an answer with these names: the version, and the number of changes if it is not 0."""
         return f"{version}.{self.changes}" if self.changes else str(version)
 
     def name(self, player: str) -> str | None:
-        """Return the name of a player; None if the player is deleted."""
+        """Return the name of a player. Return None for a deleted player."""
         return self.players[player]["name"]
 
 
 class Directory:
-    """The remembered players and names. Shared by the threads of a process. The thread that hears of changes runs while there are any."""
+    """The cached players and names. Shared by the threads of a process. A thread listens for changes while something is cached."""
 
     def __init__(self, platform: Platform, seconds: float) -> None:
         self._platform = platform
@@ -54,7 +54,7 @@ class Directory:
         self._needed = 0.0
 
     def account(self, id: str) -> Account | None:
-        """Return the player with this id and all keys. Raises StoreUnavailable."""
+        """Return the account with this id: the player and all keys. Return None if there is none. Raise StoreUnavailable."""
         with self._lock:
             found = self._accounts.get(id)
             before = self._changes
@@ -63,12 +63,12 @@ class Directory:
             if found is not None:
                 with self._lock:
                     self._listen()
-                    if self._changes == before:  # else what was read may be older than a change
+                    if self._changes == before:  # otherwise the account may be older than a change
                         self._accounts[id] = found
         return found
 
     def company(self, ids: Iterable[str]) -> Company:
-        """Return the names of players. Those that are not remembered are looked up together. Raises StoreUnavailable."""
+        """Return the names of players. Names that are not cached are looked up together. Raise StoreUnavailable."""
         wanted = sorted(set(ids))
         with self._lock:
             known = {id: name for id in wanted if (name := self._names.get(id)) is not None}
@@ -84,7 +84,7 @@ class Directory:
         return Company({id: {"name": known[id][0]} for id in wanted}, sum(known[id][1] for id in wanted))
 
     def forget(self, id: str) -> None:
-        """Forget a player who has changed, and wake the streams of that player."""
+        """Forget a player who has changed. Wake the streams of that player."""
         with self._lock:
             self._changes += 1
             self._accounts.pop(id, None)
@@ -133,7 +133,7 @@ class Directory:
             self._names.clear()
 
     def _may_end(self) -> bool:
-        """Return True if nothing has been remembered for some time and no stream is open. Whoever comes next starts a new thread."""
+        """Return True if the cache is empty, no stream is open, and nobody has asked lately. The next caller starts a new thread."""
         with self._lock:
             self._accounts.expire()
             self._names.expire()
