@@ -1,4 +1,4 @@
-"""The hub: one thread of a process hears of new versions and wakes the requests that wait for them."""
+"""The hub: one thread of each process hears of new versions, and wakes the requests that wait for them."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class Watch:
         self._changed = threading.Event()
 
     def notify(self, version: int) -> None:
-        """Wake the request: the match has reached a version. 0 means that it must look for itself."""
+        """Wake the request: the match has reached a version. 0: the request must look for itself."""
         self.version = max(self.version, version)
         self._changed.set()
 
     def rearm(self) -> None:
-        """Prepare the next wait. Call it before looking: a change after this call ends that wait."""
+        """Prepare the next wait. Call this before you look for news: a change after this call ends the wait."""
         self._changed.clear()
 
     def miss(self) -> None:
@@ -39,16 +39,16 @@ class Watch:
         self.notify(0)
 
     def wait(self, until: float) -> Iterator[bytes]:
-        """Wait until there may be something new, at most until a moment. Meanwhile yield empty chunks for the body of the response.
+        """Wait for news until a moment. Meanwhile yield empty chunks for the body of the response.
 
-        An empty chunk is not sent. But the server takes none for a client that has gone, and closes the body instead.
+        An empty chunk is not sent, but it lets the server notice that the client has gone. Then the server closes the body.
         """
         while (left := until - time.monotonic()) > 0 and not self._changed.wait(min(left, PROBE_SECONDS)):
             yield b""
 
 
 class PlayerWatch(Watch):
-    """A request that waits for news of a player: the matches that have any, and whether some may have been missed."""
+    """A request that waits for news of a player. It collects the matches with news, and whether news may have been missed."""
 
     __slots__ = ("_lock", "_missed", "_news")
 
@@ -65,7 +65,7 @@ class PlayerWatch(Watch):
         self._changed.set()
 
     def tell(self, head: Head) -> None:
-        """Wake the request: there is news of a match. What nobody takes does not grow beyond a bound."""
+        """Wake the request: there is news of a match. News that nobody takes is dropped beyond `MOST_NEWS`, and counts as missed."""
         with self._lock:
             older = self._news.get(head.match)
             self._news[head.match] = head if older is None else head._replace(anew=head.anew or older.anew)
@@ -75,7 +75,7 @@ class PlayerWatch(Watch):
         self._changed.set()
 
     def take(self) -> tuple[bool, dict[str, Head]]:
-        """Return whether news may have been missed, and the news of each match since the last call."""
+        """Return whether news may have been missed, and the news since the last call by match."""
         with self._lock:
             taken = self._missed, self._news
             self._missed, self._news = False, {}
@@ -83,7 +83,7 @@ class PlayerWatch(Watch):
 
 
 class Hub:
-    """The waiting requests of a process, by match or player. Its thread starts with the first of them and ends when there is none."""
+    """The waiting requests of a process, by match or player. Its thread starts with the first one, and ends when none is left."""
 
     def __init__(self, platform: Platform) -> None:
         self._platform = platform
@@ -100,7 +100,7 @@ class Hub:
 
     @contextmanager
     def watch_player(self, player: str) -> Iterator[PlayerWatch]:
-        """Watch all that is news to a player until the end of the block."""
+        """Watch the news of a player until the end of the block."""
         watch = PlayerWatch()
         with self._watching(player, watch):
             yield watch
@@ -138,7 +138,7 @@ class Hub:
                         watch.tell(head)
 
     def _may_end(self) -> bool:
-        """Return True if no request waits. The next one that does starts a new thread."""
+        """Return True if no request waits. The next request starts a new thread."""
         with self._lock:
             if self._watches:
                 return False
