@@ -1,6 +1,6 @@
 """Keys: who sends a request, and what the key may do.
 
-The store has only the hashes of players' keys. The directory remembers a player's account for a short time (service/http/directory.py).
+The store has only hashes of players' keys. The directory caches accounts for a short time (service/http/directory.py).
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ class Caller(NamedTuple):
 
     @property
     def referees(self) -> bool:
-        """True if the caller may see everything."""
+        """True if the caller may act as a referee: the role and the key allow it."""
         return self.role in REFEREES and "referee" in self.scopes
 
     @property
     def signer(self) -> Signer:
-        """The key that asks for a change of an account."""
+        """The key that asks for a change of an account, as the store checks it."""
         if self.key is None:
             return ADMIN_SIGNER
         assert self.key.hash is not None
@@ -65,7 +65,7 @@ class Caller(NamedTuple):
         return self.id
 
     def check(self, by: str) -> None:
-        """Raise Problem `no_player` or `role_needed` unless the caller is who alone may ask: `player`, `referee`, `admin` or `anybody`."""
+        """Raise Problem `no_player` or `role_needed` unless the caller may ask. `by`: `player`, `referee`, `admin` or `anybody`."""
         if by == "player":
             self.player()
         elif by == "referee" and not self.referees:
@@ -75,7 +75,7 @@ class Caller(NamedTuple):
 
 
 class _Known(NamedTuple):
-    """A caller whose header was looked up on a day. It is valid as long as the account is the same."""
+    """A caller whose header was looked up on a day. It is valid on that day, while the account stays the same."""
 
     caller: Caller
     account: Account
@@ -99,9 +99,9 @@ class Keys:
         self._lock = threading.Lock()
 
     def owner(self, header: str | None) -> str | None:
-        """Return the id of the player whose key an Authorization header has, or EXEMPT for the admin key, without asking anybody.
+        """Return the player whose key is in an Authorization header, or EXEMPT for the admin key. Nothing is read from the store.
 
-        None if this process does not know the key. It may have been revoked since it was known.
+        Return None if this process does not know the key. A known key may have been revoked meanwhile.
         """
         key = None if header is None else _key_in(header)
         if key is None:
@@ -112,8 +112,8 @@ class Keys:
     def caller(self, header: str | None, key: str, address: str, scope: str | None = None) -> Caller:
         """Return the caller who sent this Authorization header from an address.
 
-        Raise Problem `no_key` if a key is needed and missing, `bad_key` if nobody has it, `scope_needed` if it does not have the scope,
-        `too_many_requests` after many wrong keys from that address, unless the key is known.
+        Raise Problem `no_key` if a key is needed and missing, `bad_key` if nobody has it, `scope_needed` if it lacks the scope, or
+        `too_many_requests` after many wrong keys from the address, unless the key is known.
         """
         if header is None:
             if key == "needed":
@@ -130,7 +130,7 @@ class Keys:
         return caller
 
     def _found(self, header: str, address: str, today: int, account: Account | None) -> Caller:
-        """Return the caller with this header. `account` is the owner's, if it is known. Raise Problem `bad_key` or `too_many_requests`."""
+        """Return the caller with this header. `account`: the owner's, if known. Raise Problem `bad_key` or `too_many_requests`."""
         given = _key_in(header)
         if given is None:
             raise Problem("bad_key")
@@ -147,14 +147,14 @@ class Keys:
         return caller
 
     def renewed(self, header: str | None, address: str) -> Caller | None:
-        """Return the caller with this header as of now, with another role perhaps, or None if the key is not valid any more."""
+        """Return the present caller with this header, perhaps with another role. Return None if the key is no longer valid."""
         try:
             return self.caller(header, "optional", address, "read")
         except Problem:
             return None
 
     def _holder(self, key: str, address: str, account: Account | None) -> tuple[Account, Key]:
-        """Return the player who has a key, and the key. Raise Problem `bad_key` or `too_many_requests`."""
+        """Return the account that has a key, and the key. Raise Problem `bad_key` or `too_many_requests`."""
         self._throttle.check_key(key, address)
         found = accounts.holder(key, self._directory.account if account is None else lambda _: account)
         if found is None:
@@ -165,7 +165,7 @@ class Keys:
         return found
 
     def _note_use(self, account: Account, key: Key, today: int) -> None:
-        """Keep the day on which a key is used, once a day. If the store cannot write, the day is lost and the request is not."""
+        """Record the day on which a key is used, once a day. If the store cannot write, only the day is lost."""
         if key.used == today:
             return
         place = account.player.id, key.id
