@@ -1,7 +1,7 @@
-"""Known keys: keys that were right once. They go on working from an address from which others send too much, or many wrong keys.
+"""Known keys: keys that were valid once. They keep working at an address that sends too many requests or wrong keys.
 
-The processes tell each other, so a key that one of them has met is known to all. They share the first half of a key's hash, and whose key
-it is. A known key is not trusted: it is looked up like every other.
+The processes share what they have met: the first half of a key's hash, and its player. A known key is not trusted: it is looked up like any
+other.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LEARN_SECONDS = 0.25
 
 
 class KnownKeys:
-    """The known keys of a process, each with the id of its player. Shared by its threads. `notify` asks for a settlement."""
+    """The known keys of a process, each with its player. Shared by its threads. `notify` asks for a settlement soon."""
 
     def __init__(self, counters: Counters, notify: Callable[[], None]) -> None:
         self._counters = counters
@@ -31,11 +31,11 @@ class KnownKeys:
         self._lock = threading.Lock()
 
     def owner(self, key: str) -> str | None:
-        """Return the id of the player whose key this was when it was last looked up, or None."""
+        """Return the player who had this key when it was last looked up, or None."""
         return self._owners.get(_named(key))
 
     def add(self, key: str, player: str) -> None:
-        """Remember that a key was right, and tell the other processes soon."""
+        """Remember that a key was valid. Tell the other processes soon."""
         name = _named(key)
         with self._lock:
             known = name in self._owners
@@ -46,7 +46,7 @@ class KnownKeys:
         self._notify()
 
     def settle(self) -> bool:
-        """Tell the other processes which keys this one has met. Return False if there was nothing to tell."""
+        """Tell the other processes which keys this one has met. Return False if there is nothing to tell."""
         with self._lock:
             untold, self._untold = self._untold[-MOST:], []
         if not untold:
@@ -57,7 +57,7 @@ class KnownKeys:
         return True
 
     def learn(self) -> None:
-        """Learn which keys the other processes have met, at most a few times a second. Called when an unknown key would be refused."""
+        """Learn which keys the other processes have met, at most a few times a second. Call this before refusing an unknown key."""
         with self._lock:
             if time.monotonic() < self._learned + LEARN_SECONDS:
                 return
@@ -72,7 +72,7 @@ class KnownKeys:
                 self._remember(name, player)
 
     def _remember(self, name: str, player: str) -> None:
-        """Remember a key. The keys that were met longest ago are forgotten first."""
+        """Remember a key. Forget the key that was met longest ago if there are too many."""
         self._owners.pop(name, None)
         if len(self._owners) >= MOST:
             del self._owners[next(iter(self._owners))]
