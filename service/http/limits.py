@@ -1,6 +1,6 @@
-"""The limits of the service: one table, from which come the settings, `/v1/limits`, a table in docs/operating.md, and what is enforced.
+"""The limits of the service, in one table. The settings, `/v1/limits`, a table in docs/operating.md and the throttle use it.
 
-A limit with a window is a leaky bucket: it holds `amount`, and what was used comes back evenly, all of it within `seconds`.
+A limit with a window is a leaky bucket: it holds `amount`, and used amounts come back evenly, all of them within `seconds`.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ UNITS = ("requests", "keys", "players", "matches", "streams", "bytes", "characte
 
 
 class Limit(NamedTuple):
-    """A row of the table: at most `amount` of a unit, within `seconds` or, without a window, at the same time or in one request.
+    """A row of the table: at most `amount` of a unit within `seconds`. Without `seconds`: at the same time, or in one request.
 
-    Scopes: `player`, all keys of a player together; `address`, one IPv4 address or one IPv6 /64 network; `process`, each web process;
-    `request`, each request. `field` is the setting of the service that has the amount, if that is not a setting of its own.
+    Scopes: `player`, all keys of a player together; `address`, an IPv4 address or an IPv6 /64 network; `process`, each web process;
+    `request`, each request. `field`: the field of `Settings` that has the amount, if the limit has no setting of its own.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Limit(NamedTuple):
 
     @property
     def setting(self) -> str | None:
-        """The environment variable that sets the amount; None if nothing does."""
+        """The environment variable that sets the amount, or None."""
         if self.fixed:
             return None
         return f"WARLEDGER_{self.field.upper()}" if self.field else f"{PREFIX}{self.name.upper()}"
@@ -49,30 +49,30 @@ LIMITS: tuple[Limit, ...] = (
     Limit("actions", "player", 5000, 10, "requests", "`POST …/actions`."),
     Limit(
         "actions_floor", "player", 100, 10, "requests",
-        "`POST …/actions` that are carried out even if `actions` or `address` is used up. An action below this rate is never refused.",
+        "`POST …/actions` even after `actions` or `address` is used up. An action below this rate is never refused.",
     ),
     Limit("anonymous", "address", 5000, 10, "requests", "Requests without a key, or with a key that the server has not met before."),
     Limit("address", "address", 20_000, 10, "requests", "All requests of an address, with and without keys."),
-    Limit("probes", "address", 2000, 10, "requests", "`/healthz`, `/readyz` and `/metrics`. They count for no other limit."),
+    Limit("probes", "address", 2000, 10, "requests", "`/healthz`, `/readyz` and `/metrics`. They count towards no other limit."),
     Limit("audits", "address", 300, 60, "requests", "Audits, records and dossiers of matches."),
-    Limit("drawings", "address", 3000, 60, "requests", "Pages of frames, tries, and questions why."),
+    Limit("drawings", "address", 3000, 60, "requests", "Pages of frames, tries, and answers of `why`."),
     Limit("hints", "player", 600, 3600, "requests", "New hints."),
     Limit("analyses", "player", 30, 3600, "requests", "New analyses."),
-    Limit("wrong_keys", "address", 30, 60, "keys", "Keys that nobody has. Beyond it, no key that the server has not met is looked up."),
+    Limit("wrong_keys", "address", 30, 60, "keys", "Keys that nobody has. Beyond it, keys that the server has not met are not looked up."),
     Limit("players", "address", 1000, 3600, "players", "New players."),
     Limit("matches", "player", 2000, 3600, "matches", "New matches of a player."),
     Limit("address_matches", "address", 5000, 3600, "matches", "New matches of an address."),
     Limit(
         "address_searching_matches", "address", 60, 3600, "matches",
-        "New matches of an address in which a level that searches has a seat, or may replace a player.",
+        "New matches of an address in which a level that searches has a seat or may replace a player.",
     ),
-    Limit("open_matches", "player", 200, None, "matches", "Matches that the player has created and in which a seat is still open."),
+    Limit("open_matches", "player", 200, None, "matches", "Matches that the player has created and that still have an open seat."),
     Limit("ai_matches", "player", 500, None, "matches", "Running matches between artificial players alone that the player has created."),
     Limit(
         "searching_matches", "player", 20, None, "matches",
-        "Matches that the player has created, that are not over, and in which a level that searches has a seat or may replace a player.",
+        "Unfinished matches that the player has created, in which a level that searches has a seat or may replace a player.",
     ),
-    Limit("unfinished_matches", "player", 2000, None, "matches", "Matches that the player has created and that are not over."),
+    Limit("unfinished_matches", "player", 2000, None, "matches", "Unfinished matches that the player has created."),
     Limit("streams", "process", 256, None, "streams", "Open streams and long polls.", field="streams"),
     Limit("streams_per_key", "process", 32, None, "streams", "Open streams and long polls of one player.", field="streams_per_key"),
     Limit(
@@ -90,14 +90,14 @@ LIMITS: tuple[Limit, ...] = (
 BY_NAME: Mapping[str, Limit] = {limit.name: limit for limit in LIMITS}
 
 OWN = tuple(limit for limit in LIMITS if not limit.fixed and limit.field is None)
-"""The limits with a setting of their own. An amount of 0 turns such a limit off."""
+"""The limits with a setting of their own. The amount 0 turns such a limit off."""
 
 AMOUNTS: Mapping[str, int] = MappingProxyType({limit.name: limit.amount for limit in OWN})
 NO_LIMITS: Mapping[str, int] = MappingProxyType(dict.fromkeys(AMOUNTS, 0))
 
 
 class Used(NamedTuple):
-    """How much of a limit somebody has left, and in how many seconds all of it is back. If `refused`, in how many seconds to try again."""
+    """How much of a limit is left, and in how many seconds all of it is back. If `refused`: in how many seconds to try again."""
 
     limit: Limit
     amount: int
@@ -115,7 +115,7 @@ class Used(NamedTuple):
 
 
 def amount_of(limit: Limit, amounts: Mapping[str, int], fields: Any) -> int | None:
-    """Return the amount of a limit under some settings, or None if the limit is off. `fields` are the other settings of the service."""
+    """Return the amount of a limit, or None if it is off. `amounts`: of the limits in `OWN`. `fields`: the settings of the service."""
     if limit.fixed:
         return limit.amount
     if limit.field is not None:
