@@ -1,8 +1,8 @@
-"""Meters: how much of a limit each subject has used, counted in this process and settled with the other processes in the background.
+"""Meters: how much of a limit each subject has used. Each process counts alone, and settles with the others in the background.
 
-A meter costs a request no round trip. Once a subject has used a small share of its limit, a thread adds what this process has counted to
-the counters that all processes share, and learns what the others have counted. So several processes together let through at most what
-the limit says, and once the share of each process and what was counted since the last settlement.
+So a meter costs a request no round trip. Once a subject has used a small share of its limit, a thread adds the counts of this process to
+the shared counters, and learns what the other processes have counted. So all processes together may exceed a limit by the share of each
+process, and by what they have counted since the last settlement.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ import structlog
 from events.store.queue.counters import Addition, Counters
 from service.http.limits import Limit, Used
 
-MOST = 16_384  # subjects of a meter; then those that are nearest to having nothing on their account are forgotten
-SHARE = 20  # a subject is settled once it has used one part in so many of its limit
-SETTLE_SECONDS = 1.0  # between two settlements; they come sooner while somebody uses much
+MOST = 16_384  # subjects of a meter; beyond that, those who have used least are forgotten
+SHARE = 20  # a subject is settled once it has used this fraction of its limit: 1/20
+SETTLE_SECONDS = 1.0  # between settlements; they come sooner while a subject uses much
 PACE_SECONDS = 0.05
 IDLE_ROUNDS = 2
 
@@ -31,9 +31,9 @@ log = structlog.get_logger("service")
 
 
 class Meter:
-    """A leaky bucket for each subject of a limit. Of each it keeps one number: the moment at which all of its limit is back.
+    """A leaky bucket for each subject of a limit. A bucket is one number: the moment when all of the limit is back.
 
-    Shared by the threads of a process. `notify` is called when there is something to settle soon.
+    Shared by the threads of a process. `notify` asks for a settlement soon.
     """
 
     def __init__(
@@ -56,13 +56,13 @@ class Meter:
         self._notify = notify
         self._clock = clock
         self._back: dict[str, float] = {}
-        self._unsettled: dict[str, float] = {}  # of each subject that is settled: the seconds that the other processes do not know of
+        self._unsettled: dict[str, float] = {}  # by settled subject: the seconds that the other processes do not know yet
         self._lock = threading.Lock()
 
     def spend(self, subject: str) -> float:
-        """Take one unit of a subject's limit. Return after how many seconds all of the limit is back.
+        """Take one unit of a subject's limit. Return the seconds until all of the limit is back.
 
-        If nothing is left, take nothing, and return a negative number: minus the seconds after which a unit is back.
+        If no unit is left, take nothing, and return a negative number: minus the seconds until a unit is back.
         """
         with self._lock:
             now = self._clock()
@@ -84,26 +84,26 @@ class Meter:
         return held
 
     def learn(self, subject: str, held: float) -> None:
-        """Set what a subject has used to what all processes have counted, and what this one has counted since."""
+        """Set what a subject has used: `held` seconds, counted by all processes, and what this process has counted since."""
         with self._lock:
             self._back[subject] = self._clock() + held + self._unsettled.get(subject, 0.0)
 
     def peek(self, subject: str) -> float:
-        """Return what spending would, and take nothing."""
+        """Return what `spend` would return. Take nothing."""
         now = self._clock()
         return self.after(max(self._back.get(subject, now) - now, 0.0) + self.cost)
 
     def after(self, held: float) -> float:
-        """Return what spending returns that leads to so many seconds on the account."""
+        """Return what `spend` returns if it would leave `held` seconds in the bucket."""
         return self.window - held if held > self._full else held
 
     def used(self, spent: float) -> Used:
-        """Return the result of spending in the terms of the limit."""
+        """Return the result of `spend` in units of the limit."""
         left = 0 if spent < 0 else int((self.window - spent) / self.cost + _TOLERANCE)
         return Used(self.limit, self.amount, left, max(1, ceil(abs(spent))), refused=spent < 0)
 
     def settle(self) -> bool:
-        """Settle with the other processes what this one has counted. Return False if there was nothing to settle."""
+        """Share the counts of this process with the others, and learn theirs. Return False if there is nothing to settle."""
         with self._lock:
             now = self._clock()
             batch = {}
@@ -134,7 +134,7 @@ class Meter:
                     self._unsettled[subject] += seconds
 
     def _forget(self, now: float) -> None:
-        """Make room: drop who has used nothing lately, then if need be those who have used least. Nobody gets rid of a full account."""
+        """Make room: drop subjects that have used nothing lately, or if they are few, those that have used least. Full buckets stay."""
         gone = [subject for subject, back in self._back.items() if back <= now]
         if len(gone) < MOST // 8:
             gone = nsmallest(MOST // 8, self._back, key=self._back.__getitem__)
@@ -144,14 +144,14 @@ class Meter:
 
 
 class Settled(Protocol):
-    """What a settlement settles."""
+    """Something to settle."""
 
     def settle(self) -> bool:
-        """Settle with the other processes. Return False if there was nothing to settle."""
+        """Settle with the other processes. Return False if there is nothing to settle."""
 
 
 class Settlement:
-    """The thread that settles what a process has counted. It starts when there is something to settle, and ends when there is nothing."""
+    """The thread that settles the counts of a process. It starts when there is something to settle, and ends when there is nothing left."""
 
     def __init__(self) -> None:
         self._parts: Sequence[Settled] = ()
@@ -191,10 +191,10 @@ class Settlement:
 
 
 def _settled(part: Settled) -> bool:
-    """Settle a part. An error that nobody expected is logged, by its kind alone, and the part is settled again later."""
+    """Settle a part. Log an unexpected error, by its kind alone. Then the part is settled again later."""
     try:
         return part.settle()
-    except Exception as error:  # noqa: BLE001 - it is logged; without this thread the limits of this process would be its own
+    except Exception as error:  # noqa: BLE001 - it is logged; without this thread the process would count alone
         log.error("limits_not_settled", error=type(error).__name__)
         time.sleep(SETTLE_SECONDS)
         return True
