@@ -1,4 +1,4 @@
-"""The metrics of the HTTP service, for Prometheus. events/telemetry/metrics.py has those of the platform."""
+"""The metrics of the HTTP service for Prometheus. events/telemetry/metrics.py has those of the platform."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ requests = Counter("warledger_requests", "Requests, by operation and status.", [
 problems = Counter("warledger_problems", "Failed requests, by code.", ["code"])
 seconds = Histogram(
     "warledger_request_seconds",
-    "Time to answer, by operation; of a stream, until it begins.",
+    "Time to answer, by operation. For a stream: until it begins.",
     ["operation"],
     buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5),
 )
