@@ -1,7 +1,7 @@
-"""The middleware for every request: an id, CORS headers, a count and a line in the log.
+"""The middleware for every request: an id, limits, CORS headers, a metric and a line in the log.
 
 This is WSGI middleware around Flask, because Flask's own hooks would cost half the time of an action. For the same reason most requests
-about one match go straight to the operations that Flask would find.
+about one match go straight to their operations, past Flask.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Headers = list[tuple[str, str]]
 Wsgi = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
 
 INFO = "warledger.request"
-LARGE = 65_536  # bytes of an answer; the server holds a smaller one for a client that does not read it, and no thread waits
+LARGE = 65_536  # bytes of an answer; the server buffers a smaller answer for a client that does not read it, so no thread waits
 
 _ADDRESS = ("PATH_INFO", "QUERY_STRING")
 _BARE_HEADERS = ("CONTENT_TYPE", "CONTENT_LENGTH")
@@ -46,8 +46,10 @@ _ALLOWED_HEADERS = "Authorization, Content-Type, Idempotency-Key, If-Match, If-N
 
 
 class RequestInfo:
-    """The data of a request for the log, the metrics and the headers: `used` is a limit of which they tell, `open` whether everybody may
-    see the answer. The views add nothing else."""
+    """The data of a request for the log, the metrics and the headers.
+
+    `used`: the limit that the headers report. `open`: whether everybody may see the answer.
+    """
 
     __slots__ = ("code", "id", "match", "open", "operation", "player", "used")
 
@@ -62,11 +64,11 @@ class RequestInfo:
 
 
 class RequestMiddleware:
-    """A WSGI application around another one. `direct` has the operations of one match that it calls without Flask, by method and the last
-    part of the path.
+    """A WSGI application around another one.
 
-    A request whose head has a part that is too long, or that is beyond a limit, is refused here, before anything parses it. A
-    large answer takes one of the places in `answers` until its client has read it.
+    `direct`: the operations of one match that it calls without Flask, by method and last part of the path. It refuses a request with an
+    overlong head, or beyond a limit, before anything parses it. A large answer takes one of the places in `answers` until its client has
+    read it.
     """
 
     def __init__(
@@ -115,10 +117,7 @@ class RequestMiddleware:
         return body
 
     def _answer(self, environ: Environ, info: RequestInfo, start: Callable[..., Any]) -> Iterable[bytes]:
-        """Refuse the request because of its head, or carry out an action, or leave the request to Flask.
-
-        An action counts from here, however long it then takes to find out whose it is. It is in flight until its answer is there.
-        """
+        """Answer the request. An action counts as received now, and is in flight until its answer is there."""
         path = _MATCH_PATH.fullmatch(environ["PATH_INFO"])
         if path is not None:
             info.match = path[1]
@@ -151,7 +150,7 @@ class RequestMiddleware:
         return [answer.body]
 
     def _count(self, environ: Environ, info: RequestInfo, acts: bool) -> None:
-        """Count the request for the limits. The admin key has none. Raise Problem `too_many_requests`."""
+        """Count the request towards the limits. The admin key has none. Raise Problem `too_many_requests`."""
         path, header = environ["PATH_INFO"], environ.get("HTTP_AUTHORIZATION")
         address = environ[ADDRESS] = self._throttle.address_of(environ)
         player = self._keys.owner(header)
@@ -167,7 +166,7 @@ class RequestMiddleware:
         info.used = used
 
     def _serve(self, application: Wsgi, environ: Environ, info: RequestInfo, start: Callable[..., Any]) -> Iterable[bytes]:
-        """Return a small answer as a whole, and a large one in pieces. One without a length is a stream, which has a place already."""
+        """Return a small answer in one piece, and a large answer in several. A stream has no length, and has a place already."""
         length: str | None = None
         place: Place | None = None
 
@@ -209,19 +208,19 @@ class RequestMiddleware:
 
 
 def _pieces(body: Iterable[bytes]) -> Generator[bytes, None, None]:
-    """Yield a body in pieces. The server holds at most two of them for a client that does not read."""
+    """Yield a body in pieces. The server buffers at most two of them for a client that does not read."""
     for chunk in body:
         for begin in range(0, len(chunk), LARGE):
             yield chunk[begin : begin + LARGE]
 
 
 def info_of(environ: Environ) -> RequestInfo:
-    """Return the info of a request. An application without the middleware gets one that nobody reads."""
+    """Return the info of a request. Without the middleware, return one that nobody reads."""
     return environ.get(INFO) or RequestInfo("-")
 
 
 def _too_long(environ: Environ, limit: int) -> Problem | None:
-    """Return the problem if the path, the query or a header of a request is longer than the limit."""
+    """Return a problem if the path, the query or a header is longer than the limit, or None."""
     for name, value in environ.items():
         if isinstance(value, str) and len(value) > limit:
             if name in _ADDRESS:
@@ -232,7 +231,7 @@ def _too_long(environ: Environ, limit: int) -> Problem | None:
 
 
 def _log_fields(environ: Environ, info: RequestInfo, status: int, took: float) -> dict[str, Any]:
-    """Return what the log says of a request. It has no query and no body, and of the path only the match."""
+    """Return the fields of a request for the log: no query, no body, and only the match of the path."""
     return {
         "request": info.id,
         "method": environ["REQUEST_METHOD"],
