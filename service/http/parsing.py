@@ -1,4 +1,4 @@
-"""Parsing: the query and the body of a request, checked before its view is called."""
+"""Parse and check the query and the body of a request, before its view is called."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from service.http.places import Place
 from service.http.problems import Problem
 from service.http.schemas import LARGEST, reason_of
 
-RECEIVED = "warledger.received"  # in the environ of a request to act: it, in flight
+RECEIVED = "warledger.received"  # the key in the environ of an action's `Received`
 
 DEEPEST = 24
 MOST_ERRORS = 10
@@ -26,7 +26,7 @@ DRAINED_READS = 16
 
 
 def parse_query(schema: marshmallow.Schema, environ: dict[str, Any]) -> Mapping[str, Any]:
-    """Return the query, checked by its schema. Raise Problem `bad_query`, also for a name that is unknown or occurs twice."""
+    """Return the query, checked by its schema. Raise Problem `bad_query`, also if a name is unknown or occurs twice."""
     given = Request(environ).args.to_dict(flat=False)
     repeated = next((name for name, values in given.items() if len(values) > 1), None)
     if repeated is not None:
@@ -42,9 +42,9 @@ def parse_query(schema: marshmallow.Schema, environ: dict[str, Any]) -> Mapping[
 def parse_body(
     schema: marshmallow.Schema | None, required: bool, environ: Mapping[str, Any], limit: int, take: Callable[[Mapping[str, Any]], Place]
 ) -> Any:
-    """Return the body, checked by its schema; without a schema, any JSON value. `take` takes a place for the time of reading it.
+    """Return the body, checked by its schema. Without a schema, return any JSON value. `take` takes a place while the body is read.
 
-    Raise Problem `encoded`, `not_json`, `too_large`, `bad_json` or `bad_body`.
+    Raise Problem `encoded`, `not_json`, `too_large`, `bad_request`, `bad_json` or `bad_body`.
     """
     encoding = environ.get("HTTP_CONTENT_ENCODING", "")
     if encoding.strip().lower() not in ("", "identity"):
@@ -68,10 +68,10 @@ def parse_body(
 
 
 def read_body(environ: Mapping[str, Any], limit: int, take: Callable[[Mapping[str, Any]], Place]) -> bytes:
-    """Return the bytes of the body. Reading keeps a thread until all of them have come, so it needs a place.
+    """Return the bytes of the body. Reading occupies a thread until all bytes have come, so it needs a place.
 
-    Raise Problem `bad_request` for a body that breaks off, and `too_large`. Of a body that is a little too large the rest is read first: a
-    client that still sends would otherwise see a broken connection and no answer.
+    Raise Problem `bad_request` for a body that breaks off, and `too_large`. If a body is only a little too large, the rest is read first.
+    Otherwise a client that still sends would see a broken connection and no answer.
     """
     stream = environ["wsgi.input"]
     length = environ.get("CONTENT_LENGTH")
@@ -93,9 +93,9 @@ def read_body(environ: Mapping[str, Any], limit: int, take: Callable[[Mapping[st
 
 
 def normalized(value: Any, depth: int) -> Any:
-    """Return JSON in which a whole number has no point: 7.0 becomes 7.
+    """Return a JSON value with whole numbers as integers: 7.0 becomes 7.
 
-    Raise Problem `bad_body` for a value that is nested too deeply, or for a number that is too large to count exactly.
+    Raise Problem `bad_body` for a value that is nested too deeply, or a number too large for exact integers.
     """
     if isinstance(value, float):
         value = int(value) if value.is_integer() else value
@@ -123,9 +123,9 @@ def is_json(content_type: str | None) -> bool:
 
 
 def errors_of(messages: Any) -> dict[str, Any]:
-    """Return marshmallow's messages as the member `errors`: a flat list of places with what is wrong there.
+    """Return marshmallow's messages as the member `errors`: a flat list of places and what is wrong there.
 
-    It has the first few errors only, and of a long place the beginning, so that an answer does not repeat a large request.
+    It has only the first few errors, and shortens long places, so that an answer does not repeat a large request.
     """
     return {"errors": list(islice(_flat(messages, ""), MOST_ERRORS))}
 
