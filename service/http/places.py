@@ -1,6 +1,6 @@
-"""Places: how many requests of a kind may each keep a thread at the same time, altogether, for each caller and for each address.
+"""Places: how many requests of a kind may occupy threads at the same time, in all, for each caller and for each address.
 
-A process has a thread for every place, and some more. So however many requests of these kinds come, threads for the others are left.
+A process has a thread for every place, and some more. So threads for other requests are left, however many requests of these kinds come.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from service.http.problems import Problem
 
 
 class Place:
-    """A place that is taken. Giving it back twice does no harm."""
+    """A place that is taken. It may be given back twice."""
 
     __slots__ = ("_address", "_caller", "_places", "_taken")
 
@@ -42,7 +42,7 @@ class Place:
 
 
 class HeldBody:
-    """The body of a response that keeps a place until its end. `close` ends it: the client has gone, or everything is sent."""
+    """The body of a response that keeps a place until it ends. The server calls `close` when all is sent, or the client has gone."""
 
     def __init__(self, place: Place, chunks: Generator[bytes, None, None], on_close: Callable[[], None] | None = None) -> None:
         self._place = place
@@ -60,7 +60,7 @@ class HeldBody:
             raise
 
     def close(self) -> None:
-        """Give the place back, once."""
+        """Give the place back and end the body. Call `on_close` once."""
         self._place.give_back()
         self._chunks.close()
         on_close, self._on_close = self._on_close, None
@@ -71,8 +71,8 @@ class HeldBody:
 class Places:
     """The places for one kind of request. Shared by the threads of a process.
 
-    A caller is a player, or everybody without a key at one address. Once `calm` places are taken, a caller who has `per_caller` of them
-    gets no other, and nobody at an address that has `per_address` of them does. `full` and `shared` are the codes of the refusals.
+    A caller is a player, or everybody without a key at one address. Once `calm` places are taken, a caller may have `per_caller` of them,
+    and an address `per_address`. `full` and `shared` are the codes of the refusals.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class Places:
         self._lock = threading.Lock()
 
     def take(self, player: str | None, environ: Mapping[str, Any]) -> Place:
-        """Take a place for a request. Raise Problem `full` if there is none, or `shared` if the caller or the address has its share."""
+        """Take a place for a request. Raise Problem `full` if none is left, or `shared` if the caller or the address has its share."""
         address = address_of(environ)
         caller = player or f"anybody at {address}"
         with self._lock:
