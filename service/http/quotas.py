@@ -1,8 +1,8 @@
 """Quotas: how many matches of one creator may be open, running or unfinished at the same time.
 
-The store counts them: each is an index that the append script keeps (events/standings.py). They are asked for when a match is created, and
-then only. Requests of one process that create matches at the same moment count each other. Those of other processes do not: together they
-may go beyond a quota by as many matches as they create in the same moment.
+The store counts them: each quota is an index that the append script keeps (events/standings.py). It is read only when a match is created.
+Requests that create matches at the same moment count each other within a process, but not between processes. So several processes may
+exceed a quota by the matches that they create at the same moment.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ _SEARCHING = ("searching_matches", SEARCHING)
 
 
 def is_searched(seats: Collection[str], settings: Mapping[str, Any]) -> bool:
-    """Return True if an artificial player that searches may play in a new match: in one of its seats, or in place of a player."""
+    """Return True if a level that searches may play in a new match: in a seat, or as a substitute."""
     levels = [seat.removeprefix(AI) for seat in seats if seat.startswith(AI)] + [(settings.get("time_out") or {}).get("level")]
     return any(level == one for level in levels for one in ALLOWANCES)
 
 
 def subjects(player: str, address: str, searched: bool) -> list[tuple[str, str]]:
-    """Return the limits that count new matches by time, each with its subject. `searched`: as for `Quotas.creating`."""
+    """Return the limits on the rate of new matches, each with its subject. `searched`: as in `Quotas.creating`."""
     counted = [("matches", player), ("address_matches", address)]
     return [*counted, ("address_searching_matches", address)] if searched else counted
 
 
 class Quotas:
-    """The quotas of creators. Shared by the threads of a process. `amounts`: of each limit, by name; 0 for one that is off."""
+    """The quotas of creators. Shared by the threads of a process. `amounts`: the amount of each limit, by name; 0 turns it off."""
 
     def __init__(self, platform: Platform, amounts: Mapping[str, int]) -> None:
         self._platform = platform
@@ -50,10 +50,10 @@ class Quotas:
 
     @contextmanager
     def creating(self, player: str, seats: Collection[str], searched: bool, request: str | None) -> Iterator[None]:
-        """Let a player create a match with these seats until the block ends. Raise Problem `quota_reached`.
+        """Let a player create a match with these seats within the block. Raise Problem `quota_reached`.
 
-        `searched`: whether a level that searches may play in it (`is_searched`). A request that was carried out before is let through: it
-        creates nothing.
+        `searched`: whether a level that searches may play in the match (`is_searched`). A repeated request is let through: it creates
+        nothing.
         """
         with self._lock:
             others = self._creating[player]
