@@ -21,7 +21,7 @@ XML = "text/xml"
 CSS = "text/css"
 EVENT_STREAM = "text/event-stream"
 
-GZIPPED = "-gzip"  # at the end of the ETag of an answer that is compressed
+GZIPPED = "-gzip"  # the suffix of the ETag of a compressed answer
 
 _WEIGHT = re.compile(r"0(?:\.\d{0,3})?|1(?:\.0{0,3})?")
 _JSON_HEADERS = [("Content-Type", JSON)]
@@ -31,14 +31,14 @@ _PRIVATE = ("Cache-Control", "private, no-cache")
 
 
 class Reply(NamedTuple):
-    """An answer in bytes. The routes that are asked most return it, since a `Response` costs a tenth of an action."""
+    """An answer in bytes. The busiest routes return it, since a `Response` costs a tenth of an action."""
 
     status: int
     headers: list[tuple[str, str]]
     body: bytes
 
     def as_response(self) -> Response:
-        """Return the answer in the form of Flask."""
+        """Return the answer as a Flask response."""
         response = Response(self.body, self.status)
         response.headers.clear()
         response.headers.extend(self.headers)
@@ -46,7 +46,7 @@ class Reply(NamedTuple):
 
 
 def sorted_json(value: Any) -> bytes:
-    """Return JSON with sorted keys, so that equal values always give the same bytes."""
+    """Return JSON with sorted keys, so that equal values give the same bytes."""
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 
@@ -56,7 +56,7 @@ def json_response(value: Any, status: int = 200) -> Response:
 
 
 def made(value: Any, address: str) -> Response:
-    """Return a response in JSON with what was made at an address."""
+    """Return a 201 in JSON for something that was created at an address."""
     response = json_response(value, 201)
     response.headers["Location"] = address
     return response
@@ -68,7 +68,7 @@ def markdown_response(text: str) -> Response:
 
 
 def also_as(media_type: str, response: Response, accept: str | None) -> Response:
-    """Return the response with another media type if an Accept header prefers that: a text, which every generated client can return."""
+    """Return the response with a media type that every client generator knows, if an Accept header prefers it."""
     if response.mimetype and prefers(accept, media_type, response.mimetype):
         response.mimetype = media_type
     response.vary.add("Accept")
@@ -96,9 +96,9 @@ def prefers(accept: str | None, media_type: str, to: str = JSON) -> bool:
 
 
 def _weights(accept: str) -> dict[str, float]:
-    """Return the weight of each media range of an Accept header, in linear time. A range whose weight is malformed is left out.
+    """Return the weight of each media range of an Accept header, in linear time. A range with a malformed weight is left out.
 
-    A range that occurs twice has its larger weight. werkzeug's own parser takes quadratic time for a long row of blanks.
+    A range that occurs twice has its larger weight. werkzeug's own parser takes quadratic time for a long run of blanks.
     """
     weights: dict[str, float] = {}
     for part in accept.split(","):
@@ -112,7 +112,7 @@ def _weights(accept: str) -> dict[str, float]:
 
 
 def _weight(weights: dict[str, float], media_type: str) -> float:
-    """Return the weight of a media type: that of the most specific range that names it."""
+    """Return the weight of the most specific range that includes a media type, or 0."""
     ranges = (media_type, f"{media_type.partition('/')[0]}/*", "*/*")
     return next((weights[name] for name in ranges if name in weights), 0.0)
 
@@ -124,13 +124,13 @@ def takes(accept_encoding: str | None, coding: str) -> bool:
 
 
 def private(response: Response, vary: str = "Authorization") -> Response:
-    """Mark a response as one for its caller alone. Caches must revalidate it, for each key."""
+    """Mark a response as private to its caller. Caches must revalidate it, for each key."""
     response.headers.extend([("Vary", vary), _PRIVATE])
     return response
 
 
 def unstored(response: Response) -> Response:
-    """Mark a response that no cache may keep, since it contains a key."""
+    """Mark a response that has a key, so that no cache keeps it."""
     response.headers["Cache-Control"] = "no-store"
     return response
 
@@ -147,13 +147,13 @@ def tagged_json(value: Any, tag: int | str, vary: str = "Authorization") -> Repl
 
 
 def kept(response: Response, tag: str, vary: str) -> Response:
-    """Mark a response that stays as it is as long as the server does, and set its ETag. Caches may keep it, for each key."""
+    """Mark a response that never changes, and set its ETag. Caches may keep it for an hour, for each key."""
     response.headers.extend([("ETag", f'"{tag}"'), ("Vary", vary), ("Cache-Control", f"public, max-age={_KEPT_SECONDS}")])
     return response
 
 
 def public(response: Response, if_none_match: str | None) -> Response:
-    """Return the response with a strong ETag of its content, for every cache; or 304 if If-None-Match names that ETag."""
+    """Return the response with an ETag of its content, for any cache. Return 304 if If-None-Match names that ETag."""
     tag = _digest(response.get_data())
     if names_tag(if_none_match, tag):
         response = empty_response(304)
@@ -168,7 +168,7 @@ def _digest(content: bytes) -> str:
 
 
 def names_tag(if_none_match: str | None, tag: int | str) -> bool:
-    """Return True if an If-None-Match header names the tag, of the answer as it is or compressed, so that the answer is 304."""
+    """Return True if an If-None-Match header names the tag, also in its compressed form. Then the answer is 304."""
     if if_none_match is None:
         return False
     named = parse_etags(if_none_match)
