@@ -1,7 +1,6 @@
-"""The marshmallow schemas of what comes in: queries and small bodies.
+"""The marshmallow schemas of requests: queries and small bodies.
 
-What goes out is described by shapes, beside the views (`service/api/shapes.py`). An answer is written from the platform's own documents and
-never passes through a schema.
+Shapes beside the views describe answers (`service/api/shapes.py`). Answers never pass through a schema.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ from table.data import LEVELS
 from web.look import AUTO
 from web.picture import BOARD, PAGE, SHAPES, WIDE
 
-# Characters that show nothing or that change the order of others: controls, formats, fillers, variation selectors, separators. Those beyond
-# U+FFFF are not in the documented pattern: many tools read it in 16-bit units, in which ranges of them are malformed.
+# Characters that are invisible or reorder others: controls, formats, fillers, variation selectors, separators. The documented pattern
+# leaves out those beyond U+FFFF: many tools read it in 16-bit units, and would find such ranges malformed.
 _UNSEEN = (
     r"\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164"
     r"\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff"
@@ -38,20 +37,20 @@ _LONGEST_PART = 100
 
 
 class Pattern(validate.Regexp):
-    """A pattern that the whole text must have. `$` alone would accept a line end after it."""
+    """A pattern that the whole text must match. `$` alone would accept a final line end."""
 
     def __init__(self, pattern: str, error: str) -> None:
         super().__init__(patterns.anchored(pattern), error=error)
 
     def __call__(self, value: Any) -> Any:
-        """Return the text. Raise ValidationError unless it has the pattern."""
+        """Return the text. Raise ValidationError unless it matches."""
         if not self.regex.fullmatch(value):
             raise ValidationError(self._format_error(value))
         return value
 
 
 class Visible(validate.Validator):
-    """A text without the invisible characters that `NAME` does not cover."""
+    """A text without the invisible characters beyond U+FFFF, which `NAME` does not cover."""
 
     def __call__(self, value: Any) -> Any:
         """Return the text. Raise ValidationError if it has such a character."""
@@ -65,7 +64,7 @@ NAME_RULES = (validate.Length(1, LONGEST_NAME), Pattern(NAME, error=_NAME_RULE),
 
 
 class Whole(fields.Integer):
-    """A whole number in a query, written in plain digits without a sign, a blank or a point."""
+    """A whole number in a query: digits only, without a sign, a blank or a point."""
 
     def _validated(self, value: Any) -> Any:
         if not (isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 16):
@@ -84,7 +83,7 @@ class Text(fields.String):
 
 
 class Flag(fields.Boolean):
-    """True or false, and neither a number nor a text that stands for one of them."""
+    """True or false in JSON. Numbers and texts are refused."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **more: Any) -> Any:
         if not isinstance(value, bool):
@@ -93,7 +92,7 @@ class Flag(fields.Boolean):
 
 
 class Switch(fields.Boolean):
-    """`true` or `false` in a query, and no other spelling."""
+    """`true` or `false` in a query. Other spellings are refused."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **more: Any) -> Any:
         if value not in ("true", "false"):
@@ -105,7 +104,7 @@ NUMBER = "[1-9][0-9]{0,14}"
 
 
 def _cursor(pattern: str = rf"{patterns.VERSION}\.{patterns.MATCH}") -> Text:
-    """Return the field of a cursor: for lists of matches a moment and a match, for a list about one match `NUMBER`."""
+    """Return the field of a cursor. In lists of matches it is a moment and a match; in lists about one match it is a `NUMBER`."""
     return Text(
         validate=[validate.Length(1, 200), Pattern(pattern, error="The `next` of an answer.")],
         metadata={"description": "Where to continue: the `next` of the previous page."},
@@ -127,7 +126,7 @@ class PlayerBody(Schema):
         unknown = RAISE
 
     name = _name("Everybody can see it. Several players may have the same name.")
-    # The default is documented in words: client generators take a property with a `default` for a required one.
+    # The default is documented in words: client generators treat a property with a `default` as required.
     role = Text(
         validate=validate.OneOf(ROLES),
         metadata={"description": "Default: `player`. `referee` and `admin` need the admin key."},
@@ -170,9 +169,7 @@ class KeyBody(Schema):
         required=True,
         validate=validate.Length(1, len(SCOPES)),
         metadata={
-            "description": "What the key may do. `read`: see what its player may see. `play`: create and join matches, and act; this "
-            "includes `read`. `referee`: use the player's role as a referee or an admin, if it has one; this includes `read`. "
-            "`account`: manage keys, change the name, delete the player. A key can only make keys with scopes that it has."
+            "description": "What the key may do. `play` and `referee` include `read`. A key can only create keys with scopes that it has."
         },
     )
 
@@ -188,7 +185,7 @@ class ConfirmQuery(Schema):
 
 
 class MatchBody(Schema):
-    """A new match, or a fork. The table checks the order and the settings, the game checks the options."""
+    """A new match, or a fork. The table checks the order and the settings; the game checks the options."""
 
     game = Text()
     fork_of = Text(validate=Pattern(patterns.MATCH, error="The id of a match."))
@@ -203,7 +200,7 @@ class MatchBody(Schema):
 
     @validates_schema
     def _check_kind(self, given: dict[str, Any], **_: Any) -> None:
-        """Raise ValidationError unless the fields are those of a new match, or those of a fork, which has its game and options already."""
+        """Raise ValidationError unless the fields are those of a new match or of a fork. A fork already has its game and options."""
         needed, foreign = (("fork_of", "at"), ("game", "options", "order")) if "fork_of" in given else (("game", "seats"), ("at",))
         wrong = {name: ["Missing data for required field."] for name in needed if name not in given}
         wrong |= {name: ["Unknown field."] for name in foreign if name in given}
@@ -222,18 +219,18 @@ class SeatBody(Schema):
     contribution = Text(
         validate=Pattern(patterns.CONTRIBUTION, error="It must be 1 to 64 bytes in lower-case hex."),
         metadata={
-            "description": "Bytes in lower-case hex that go into the dice of the match (docs/auditing.md). With them, the server alone "
-            "cannot choose the dice."
+            "description": "Bytes in lower-case hex that go into the dice of the match, so that the server alone cannot choose them "
+            "(docs/auditing.md)."
         },
     )
     code = Text(
         validate=Pattern(patterns.JOIN_CODE, error="It must be 16 lower-case letters or digits from 2 to 7."),
-        metadata={"description": "The code, if the match asks for one and the seat is not kept for you. Its creator has it."},
+        metadata={"description": "The code of the match, if it needs one and the seat is not kept for you. Its creator has it."},
     )
 
 
 class TextBody(Schema):
-    """A text about a dispute. The table says what it may be."""
+    """A text about a dispute. The table checks the text."""
 
     class Meta:
         """Unknown fields are refused."""
@@ -250,7 +247,7 @@ class DisputeBody(TextBody):
 
 
 class RulingBody(TextBody):
-    """A ruling on a dispute. The table says which remedies are possible."""
+    """A ruling on a dispute. The table checks the verdict and the remedy."""
 
     verdict = Text(required=True)
     remedy = Text()
@@ -268,21 +265,21 @@ class MatchesQuery(Schema):
     status = Text(
         validate=validate.OneOf(["open", "playing", "over", "closed"]), metadata={"description": "Only matches with this status."}
     )
-    player = Text(validate=PLAYER_OR_ME, metadata={"description": "Only matches in which this player has a seat. `me` means the caller."})
+    player = Text(validate=PLAYER_OR_ME, metadata={"description": "Only matches in which this player has a seat. `me`: you."})
     invited = Text(
         validate=PLAYER_OR_ME,
-        metadata={"description": "Only matches with an open seat that is kept for this player. `me` means the caller."},
+        metadata={"description": "Only matches with an open seat that is kept for this player. `me`: you."},
     )
-    to_act = Text(validate=PLAYER_OR_ME, metadata={"description": "Only matches in which this player must act. `me` means the caller."})
+    to_act = Text(validate=PLAYER_OR_ME, metadata={"description": "Only matches in which this player must act. `me`: you."})
     sort = Text(
         validate=validate.OneOf(["deadline"]),
         metadata={
-            "description": "`deadline`: only matches in which you must act, the earliest of your deadlines first, those without any last. "
+            "description": "`deadline`: only matches in which you must act, your earliest deadline first, matches without one last. "
             "Default: newest first."
         },
     )
     practice = Switch(
-        metadata={"description": "`true`: only practice matches, which begin from a position of another match. `false`: only others."},
+        metadata={"description": "`true`: only practice matches. `false`: only other matches."},
     )
     limit = Whole(
         load_default=50, validate=validate.Range(1, LONGEST_PAGE), metadata={"description": "The largest number of matches to return."}
@@ -293,20 +290,20 @@ class MatchesQuery(Schema):
 class DeskQuery(Schema):
     """The query of the referees' desk."""
 
-    open = Switch(load_default=True, metadata={"description": "`true`: those that wait for a ruling. `false`: all that ever were."})
+    open = Switch(load_default=True, metadata={"description": "`true`: only disputes that wait for a ruling. `false`: all disputes."})
     limit = Whole(
-        load_default=50, validate=validate.Range(1, LONGEST_PAGE), metadata={"description": "The largest number of matches to look at."}
+        load_default=50, validate=validate.Range(1, LONGEST_PAGE), metadata={"description": "The largest number of matches to search."}
     )
     cursor = _cursor()
 
 
 VIEWER = {
-    "description": "Whose view to show: a seat, `spectator` or `auditor`. Default: your seat (of several, the one that must act), or "
-    "`spectator` if you have none."
+    "description": "Whose view to show: a seat, `spectator` or `auditor`. Default: your seat (of several, the one that must act), else "
+    "`spectator`."
 }
-PROOF = {"description": "`true`: add to each entry what is needed to compute its digest from what you see (docs/auditing.md)."}
+PROOF = {"description": "`true`: add to each entry what you need to compute its digest from what you see (docs/auditing.md)."}
 SHAPE = {"description": "`wide`: panels beside the board. `tall`: panels below it, for narrow windows."}
-SHEETS = {"description": f"{SHAPE['description']} `page`: a narrow heading and narrow panels, which a page lays out by itself."}
+SHEETS = {"description": f"{SHAPE['description']} `page`: a narrow heading and panels for your own layout."}
 VIEWER_ID = Pattern(patterns.SEAT, error="A seat, `spectator` or `auditor`.")
 
 
@@ -355,7 +352,9 @@ class DossierQuery(Schema):
 
     viewer = Text(
         validate=VIEWER_ID,
-        metadata={"description": "`all` for the whole one, or a seat or `spectator`. Default: `all` if you may have that, else your seat."},
+        metadata={
+            "description": "`all` for everything, a seat, or `spectator`. Default: `all` if you may have it, else as for `get_state`."
+        },
     )
 
 
@@ -370,12 +369,12 @@ class PictureQuery(StateQuery):
     theme = Text(
         load_default=AUTO,
         validate=validate.OneOf((AUTO, *THEMES)),
-        metadata={"description": "The colours. `auto`: light or dark as the reader prefers."},
+        metadata={"description": "The colours. `auto`: light or dark, as the reader prefers."},
     )
 
 
 class WhyQuery(StateQuery):
-    """The query of what changed a field: the field, up to which version, and for whom."""
+    """The query of `get_why`: the field, the newest version to search, and the viewer."""
 
     pointer = Text(
         required=True,
@@ -389,16 +388,16 @@ class WhyQuery(StateQuery):
 
 
 class LookQuery(Schema):
-    """The query of the style and the definitions of pictures: which looks. A match has those of the rules that it began with."""
+    """The query of stylesheets and definitions of pictures: the look. A match has the look of the rules that it began with."""
 
     look = Text(
         validate=validate.Regexp("^[0-9a-f]{1,64}$"),
-        metadata={"description": "The `look` of a keyframe: the looks with which it was drawn. Default: those of new matches."},
+        metadata={"description": "The `look` of a keyframe. Default: the look of new matches."},
     )
 
 
 class FramesQuery(Schema):
-    """The query of frames: which, for which viewer, and of which shape."""
+    """The query of frames: their versions, their viewer and their shape."""
 
     after = Whole(load_default=0, validate=validate.Range(0, LARGEST), metadata={"description": "Return frames after this version."})
     limit = Whole(
@@ -408,7 +407,7 @@ class FramesQuery(Schema):
     shape = Text(load_default=WIDE, validate=validate.OneOf((*SHAPES, PAGE)), metadata=SHEETS)
     key = Switch(
         load_default=True,
-        metadata={"description": "`true`: the first frame is a keyframe. `false`: it continues from the picture of the version `after`."},
+        metadata={"description": "`true`: the first frame is a keyframe. `false`: it continues from the picture of version `after`."},
     )
 
 
@@ -437,7 +436,7 @@ class SeatQuery(Schema):
 
     seat = Text(
         validate=VIEWER_ID,
-        metadata={"description": "Which of your seats, if you have several. Default: the one that must act, else the first."},
+        metadata={"description": "Your seat, if you have several. Default: the one that must act, else the first."},
     )
 
 
@@ -453,7 +452,7 @@ class AnalysisQuery(Schema):
     """The query of an analysis: the level that judges."""
 
     level = Text(
-        load_default="strong", validate=validate.OneOf(ANALYSTS), metadata={"description": "The level of play that judges the decisions."}
+        load_default="strong", validate=validate.OneOf(ANALYSTS), metadata={"description": "The level of play that rates the decisions."}
     )
 
 
@@ -464,7 +463,7 @@ class TriesQuery(SeatQuery):
 
 
 class EntriesQuery(Schema):
-    """The query of entries: which, for which viewer, and how long to wait."""
+    """The query of entries: their versions, their viewer, and how long to wait."""
 
     after = Whole(load_default=0, validate=validate.Range(0, LARGEST), metadata={"description": "Return entries after this version."})
     limit = Whole(
@@ -474,8 +473,8 @@ class EntriesQuery(Schema):
         load_default=0,
         validate=validate.Range(0, 60),
         metadata={
-            "description": "If there is no entry yet, wait up to this many seconds for one (long poll). The server may answer earlier with "
-            "none. Then ask again."
+            "description": "If there is no entry yet, wait up to this many seconds for one (long poll). The server may answer earlier "
+            "without any. Then ask again."
         },
     )
     viewer = Text(validate=VIEWER_ID, metadata=VIEWER)
@@ -514,7 +513,7 @@ class StreamQuery(Schema):
 
 
 def reason_of(wrong: ValidationError) -> str:
-    """Return the first of marshmallow's messages as the tail of a sentence."""
+    """Return the first of marshmallow's messages as the end of a sentence."""
     parts = []
     messages = wrong.normalized_messages()
     while isinstance(messages, dict) and messages:
