@@ -1,4 +1,4 @@
-"""The settings of the HTTP service, read once from the environment. docs/operating.md lists them."""
+"""The settings of the HTTP service, read from the environment at the start. docs/operating.md lists them."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from environs import Env, EnvError, EnvValidationError, validate
 from service.http.addresses import Network, networks
 from service.http.limits import AMOUNTS, NO_LIMITS, OWN
 
-BODIES = 128  # requests of a process whose body is read at the same time
+BODIES = 128  # request bodies that a process reads at the same time
 ANSWERS = 64  # large answers that it sends at the same time
-AUDITS = 8  # audits that wait for their turn, with the one that is carried out
-DRAWINGS = 16  # pages of frames that wait for their turn, with the one that is drawn
+AUDITS = 8  # audits that wait or run
+DRAWINGS = 16  # drawings that wait or run
 PYODIDE = Path(__file__).parents[2] / ".pyodide"  # where `./run pyodide` puts it
-SHARE = 8  # of bodies or answers, for a caller, while half of them are taken
+SHARE = 8  # of bodies or answers: the share of a caller once half of them are taken
 
 LONGEST_KEY = 200
 ADMIN_KEY = re.compile(f"[!-~]{{32,{LONGEST_KEY}}}")
 WRONG_ADMIN_KEY = (
-    f"An admin key has 32 to {LONGEST_KEY} visible ASCII characters and no blanks, so that nobody can guess it. "
+    f"An admin key has 32 to {LONGEST_KEY} visible ASCII characters without blanks, so that nobody can guess it. "
     "`openssl rand -hex 32` makes one."
 )
 
 
 class Settings(NamedTuple):
-    """The settings of the HTTP service alone. The platform has its own (events/platform.py)."""
+    """The settings of the HTTP service. The platform has its own (events/platform.py)."""
 
     admin_key: str | None = None
     cors_origins: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ class Settings(NamedTuple):
 
 
 def settings_from_environment() -> Settings:
-    """Return the settings in the environment, and the defaults for the rest. Raise environs.EnvError for a value of the wrong kind."""
+    """Return the settings from the environment, with defaults. Raise environs.EnvError for an invalid value."""
     env, default, not_negative = Env(), Settings(), validate.Range(min=0)
     admin_key: str | None = env.str("WARLEDGER_ADMIN_KEY", None) or None
     if admin_key is not None and not ADMIN_KEY.fullmatch(admin_key):
@@ -85,7 +85,7 @@ def _trusted_proxies(env: Env) -> tuple[Network, ...]:
 
 
 def _limits(env: Env) -> Mapping[str, int]:
-    """Return the amount of every limit that has a setting of its own; 0 turns it off."""
+    """Return the amount of every limit in `OWN`, by name. 0 turns a limit off."""
     if not env.bool("WARLEDGER_LIMITS", True):
         return NO_LIMITS
     amounts = {limit.name: env.int(str(limit.setting), limit.amount, validate=validate.Range(min=0)) for limit in OWN}
