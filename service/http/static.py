@@ -1,4 +1,4 @@
-"""Files of the pages: modules, styles, icons, covers. All have one mark in their addresses, so that a page never mixes two releases."""
+"""Static files of the pages: modules, styles, icons. Their addresses share one mark, so that a page never mixes two releases."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ KINDS = {".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css"
 FOREVER = "public, max-age=31536000, immutable"
 CRESTS = "crests.css"
 ICON = "icon.svg"
-VERIFIER = Path(__file__).parents[2] / "verify" / "verify.mjs"  # the same file that anybody can run with Node
+VERIFIER = Path(__file__).parents[2] / "verify" / "verify.mjs"  # the file that people run with Node
 
 
 class Files:
-    """Every file by its name, and the folder of all of them."""
+    """The static files by name. `folder`: the path of all of them, with the mark of their content."""
 
     def __init__(self, games: Mapping[str, Game]) -> None:
         folder = Path(next(iter(web.__path__))) / "static"
@@ -37,7 +37,7 @@ class Files:
         return name in self._files
 
     def response(self, mark: str, name: str) -> Response:
-        """Return a file. Without the present mark, as from a page that was loaded before a new release, caches must ask again each time."""
+        """Return a file, or 404. With an older mark, as from a page loaded before a new release, caches must revalidate it each time."""
         if name not in self._files:
             abort(404)
         if names_tag(request.headers.get("If-None-Match"), self.mark):
@@ -51,14 +51,14 @@ class Files:
 
 
 class Served(Protocol):
-    """Files that have a mark of their content in their addresses."""
+    """Files whose addresses have a mark of their content."""
 
     def response(self, mark: str, name: str) -> Response:
-        """Return the file with a name. An older mark gets the present file."""
+        """Return the file with this name. An older mark gets the present file."""
 
 
 def mount(app: Flask, path: str, files: Served) -> None:
-    """Give Flask files, below a path. Everybody may see them."""
+    """Add a route to Flask that serves files below a path. Everybody may see them."""
 
     def served(mark: str, name: str) -> Response:
         info = info_of(request.environ)
