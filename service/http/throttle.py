@@ -1,7 +1,7 @@
-"""The throttle: it refuses what is beyond a limit, before it costs anything.
+"""The throttle: it refuses requests beyond a limit before they cost anything.
 
-`admit` is called for every request, before anything parses it, and needs no round trip. What is rare and dear, such as a new match, is
-counted exactly with `spend`, in the counters that all processes share. If these are away, each process counts alone.
+`admit` is called for every request, before anything parses it, and needs no round trip. `spend` counts what is rare and expensive, such as
+a new match, exactly, in the counters that all processes share. If the counters are away, each process counts alone.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PROBES = frozenset(("/healthz", "/readyz", "/metrics"))
 
 
 class Limited(Problem):
-    """A request that is refused because a limit is used up."""
+    """A refusal because a limit is used up."""
 
     def __init__(self, kind: str, used: Used) -> None:
         limit = used.limit
@@ -32,7 +32,7 @@ class Limited(Problem):
 
 
 class Throttle:
-    """The meters of a process. Shared by its threads. `amounts`: of each limit, by name; 0 for one that is off."""
+    """The meters of a process. Shared by its threads. `amounts`: the amount of each limit, by name; 0 turns it off."""
 
     def __init__(self, counters: Counters, amounts: Mapping[str, int], trusted: Sequence[Network] = ()) -> None:
         self._counters = counters
@@ -44,13 +44,13 @@ class Throttle:
         settlement.over([*self._meters.values(), self.known_keys])
 
     def address_of(self, environ: Mapping[str, Any]) -> str:
-        """Return the address for which a request is counted."""
+        """Return the address that a request counts for."""
         return self._addresses.of(environ)
 
     def admit(self, path: str, address: str, player: str | None, acts: bool) -> Used | None:
-        """Count a request. Return the limit that refuses it, or the scarcest limit of which less than half is left, or None.
+        """Count a request. Return the limit that refuses it, or the scarcest of the limits that are more than half used, or None.
 
-        `player`: whose key was sent, if this process knows. `acts`: the request is an action.
+        `player`: the owner of the request's key, if this process knows. `acts`: the request is an action.
         """
         if path in PROBES:
             return self._take(("probes", address))
@@ -62,7 +62,7 @@ class Throttle:
         return None if used is not None and used.refused and self._is_below_floor(player) else used
 
     def _take(self, *subjects: tuple[str, str]) -> Used | None:
-        """Spend a unit of each limit in turn, until one is used up. Return that one, or the scarcest of which less than half is left."""
+        """Spend a unit of each limit in turn, until one is used up. Return that one, or the scarcest that is more than half used."""
         scarcest: Used | None = None
         for name, subject in subjects:
             meter = self._meters.get(name)
@@ -83,7 +83,7 @@ class Throttle:
         return floor is not None and floor.spend(player) >= 0
 
     def spend(self, *subjects: tuple[str, str]) -> Used | None:
-        """Count something rare for limits and their subjects. Return what is left of the first. Raise Problem `too_many_requests`."""
+        """Count something rare towards limits and their subjects. Return the use of the first. Raise Problem `too_many_requests`."""
         found = [(meter, subject) for name, subject in subjects if (meter := self._meters.get(name)) is not None]
         for meter, subject in found:
             if (here := meter.peek(subject)) < 0:
@@ -103,14 +103,14 @@ class Throttle:
         return left[0] if left else None
 
     def count(self, name: str, subject: str) -> Used | None:
-        """Count a request for one more limit, as `admit` does. Raise Problem `too_many_requests`."""
+        """Count a request towards another limit, as `admit` does. Raise Problem `too_many_requests`."""
         used = self._take((name, subject))
         if used is not None and used.refused:
             raise Limited("too_many_requests", used)
         return used
 
     def check_key(self, key: str, address: str) -> None:
-        """Raise Problem `too_many_requests` if too many wrong keys came from an address lately, and this key is not known."""
+        """Raise Problem `too_many_requests` if an address has sent too many wrong keys lately, and this key is not known."""
         meter = self._meters.get("wrong_keys")
         if meter is None or (spent := meter.peek(address)) >= 0 or self.known_keys.owner(key) is not None:
             return
@@ -119,7 +119,7 @@ class Throttle:
             raise Limited("too_many_requests", meter.used(spent))
 
     def count_wrong_key(self, address: str) -> None:
-        """Count a wrong key."""
+        """Count a wrong key from an address."""
         meter = self._meters.get("wrong_keys")
         if meter is not None:
             meter.spend(address)
