@@ -1,4 +1,4 @@
-"""Entries as their viewers see them, in JSON. Recent ones are cached, since many viewers see the same."""
+"""Entries in JSON, as viewers see them. Recent entries are cached, since many viewers see the same."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SECONDS = 60.0
 
 
 class ShownEntry(NamedTuple):
-    """An entry as a viewer sees it, in JSON. `ends_match`: whether its match ended with it. `players`: whom it names."""
+    """An entry in JSON, as a viewer sees it. `ends_match`: whether the match ended with it. `players`: the players that it names."""
 
     version: int
     json: bytes
@@ -30,16 +30,16 @@ class ShownEntry(NamedTuple):
 
 
 class ShownEntries:
-    """Reads entries for viewers. Shared by the threads of a process."""
+    """Reads entries for viewers, and caches recent ones. Shared by the threads of a process."""
 
     def __init__(self, platform: Platform) -> None:
         self._platform = platform
-        # Not for long: a match that never began may be removed, and another have its id later.
+        # Not for long: a match that never began may be removed, and another match may get its id.
         self._cache: TTLCache[tuple[str, int, str, bool], ShownEntry] = TTLCache(CACHED, SECONDS)
         self._lock = threading.Lock()
 
     def read(self, game: Game, match: str, after: int, limit: int, viewer: str, proof: bool) -> list[ShownEntry]:
-        """Return the entries after a version, from the store, with their proofs if asked for."""
+        """Return the entries after a version from the store. `proof`: with their proofs."""
         prover = recall.prover(self._platform, match) if proof else None
         found = []
         for stored in self._platform.store.log.read(match, after, limit):
@@ -49,7 +49,7 @@ class ShownEntries:
         return found
 
     def read_new(self, game: Game, match: str, after: int, version: int, viewer: str, proof: bool) -> list[ShownEntry]:
-        """Return a page of the entries after a version. If those up to `version` are all in the cache, the store is not read."""
+        """Return a page of the entries after a version. The store is not read if the cache has all of them up to `version`."""
         wanted = range(after + 1, min(version, after + PAGE) + 1)
         with self._lock:
             cached = [entry for number in wanted if (entry := self._cache.get((match, number, viewer, proof))) is not None]
