@@ -1,8 +1,8 @@
-"""Sight: the one place that decides what a viewer gets.
+"""Sight: the only module that decides what a viewer gets.
 
-A viewer is a seat, `spectator` or `auditor`. The rules of the table and of the game redact documents and events. This module redacts what
-is around them. Two positions that differ only in hidden information give the same bytes, except for digests and part hashes. Those cover
-hidden information through salted hashes, so they reveal nothing. The secret of the dice is hidden from everybody until the match is over.
+A viewer is a seat, `spectator` or `auditor`. The rules of the table and of the game redact documents and events. This module redacts
+everything around them. Two positions that differ only in hidden information give the same bytes, except for digests and part hashes. Those
+cover hidden information through salted hashes, so they reveal nothing. Nobody sees the secret of the dice until the match is over.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ UNLIMITED = LARGEST
 
 
 def viewer_of(position: Position, caller: Caller, asked: str | None) -> str:
-    """Return the viewer that the caller is: `asked`, or by default a seat of the caller or `spectator`.
+    """Return the viewer for a caller: `asked`, or by default a seat of the caller, or `spectator`.
 
-    Raise Problem `no_such_seat` or `hidden_view`. `position` is the newest position, also if another version is shown,
-    since more viewers are allowed when the match is over.
+    `position` must be the newest, even if another version is shown: more viewers are allowed when the match is over. Raise Problem
+    `no_such_seat` or `hidden_view`.
     """
     if asked is None:
         seats = position.seats_of(caller.id) if caller.id is not None else []
@@ -55,12 +55,12 @@ def viewer_of(position: Position, caller: Caller, asked: str | None) -> str:
 
 
 def follows(position: Position, caller: Caller) -> bool:
-    """Return True if the caller may see every version of a match at once, also if play is hidden from spectators."""
+    """Return True if the caller may see every version of a match at once, even if play is hidden from spectators."""
     return position.begun is None or caller.referees or plays(position, caller)
 
 
 def seen(platform: Platform, position: Position, caller: Caller) -> Position:
-    """Return the newest position that the caller may see of a match whose newest position is given."""
+    """Return the newest position that the caller may see. `position`: the newest of the match."""
     if follows(position, caller):
         return position
     listed, version = position.listed, position.public_version
@@ -68,15 +68,15 @@ def seen(platform: Platform, position: Position, caller: Caller) -> Position:
 
 
 def is_open(newest: Position, viewer: str) -> bool:
-    """Return True if everybody may see what a viewer sees of a match, at every version up to the newest."""
+    """Return True if everybody may see what this viewer sees, at every version of the match so far."""
     return newest.ended or (viewer == SPECTATOR and newest.begun is None)
 
 
 def horizon(platform: Platform, caller: Caller | None, match: str, viewer: str, hides: bool) -> int:
     """Return the newest version that the caller may see as this viewer: 0 for none, or `UNLIMITED`.
 
-    The caller, who is None if the key was revoked, may not be this viewer any more: a player may have left the seat since then, and a
-    referee may have taken one or lost the role. `hides`: whether play is hidden from spectators of this match.
+    `caller`: None if the key was revoked. `hides`: whether play is hidden from spectators of this match. A caller may have lost the right
+    to this viewer: a player may have left the seat, and a referee may have taken a seat or lost the role.
     """
     if caller is None:
         return 0
@@ -91,7 +91,7 @@ def horizon(platform: Platform, caller: Caller | None, match: str, viewer: str, 
 
 
 def seat_of(position: Position, caller: Caller, asked: str | None) -> str:
-    """Return the caller's seat: `asked`, or the one that must act, or the first.
+    """Return a seat of the caller: `asked`, or by default the seat that must act, or the first.
 
     Raise Problem `no_such_seat`, `not_your_seat` or `not_seated`.
     """
@@ -109,12 +109,12 @@ def seat_of(position: Position, caller: Caller, asked: str | None) -> str:
 
 
 def no_such_seat(position: Position, asked: str) -> Problem:
-    """Return the problem of a seat that the match does not have."""
+    """Return the problem that the match has no such seat."""
     return Problem("no_such_seat", seat=asked, seats=", ".join(sorted(position.roster)))
 
 
 def seat_or_none(position: Position, caller: Caller, asked: str | None) -> str | None:
-    """Return the caller's seat as `seat_of` does, or None if the caller has no seat and the match has an open one, or one is offered."""
+    """Return a seat of the caller as `seat_of` does. Return None for a caller without a seat who could get one: open, or offered."""
     free = position.status == "open" or caller.id in position.table["handovers"].values()
     if asked is None and free and not plays(position, caller):
         return None
@@ -122,7 +122,7 @@ def seat_or_none(position: Position, caller: Caller, asked: str | None) -> str |
 
 
 def acting(position: Position, seats: list[str]) -> str:
-    """Return the seat that must act, or else the first."""
+    """Return the first seat that must act, or else the first seat."""
     to_act = position.document["to_act"]
     return next((seat for seat in seats if seat in to_act), seats[0])
 
@@ -143,35 +143,35 @@ def referees(position: Position, caller: Caller) -> bool:
 
 
 def sees_more(position: Position, caller: Caller, viewer: str) -> bool:
-    """Return True if the caller, as this viewer, sees more of a match than spectators do, and only because of being a referee."""
+    """Return True if the caller, as this viewer, sees more of a match than spectators do, only because the caller is a referee."""
     return not position.ended and referees(position, caller) and (viewer != SPECTATOR or position.begun is not None)
 
 
 def may_audit(position: Position, caller: Caller) -> bool:
-    """Return True for everybody when the match has ended, and for referees at any time."""
+    """Return True if the match is over, or the caller is a referee who does not play in it."""
     return position.ended or referees(position, caller)
 
 
 def view(game: Game, position: Position, viewer: str) -> dict[str, Any]:
-    """Return the document as its viewer may see it."""
+    """Return the document as the viewer may see it."""
     return game.view(position.document, viewer)
 
 
 def view_read(game: Game, position: Position, viewer: str) -> dict[str, Any]:
-    """Return the document as its viewer reads it: with its members in the order of their names, and so in no order that could tell more."""
+    """Return the document as the viewer may see it, with sorted members, so that their order reveals nothing."""
     read: dict[str, Any] = orjson.loads(sorted_json(view(game, position, viewer)))
     return read
 
 
 def board(game: Game, position: Position, viewer: str, company: Company) -> list[str]:
-    """Return the match as lines of text, drawn from what its viewer may see: the table, then the game."""
+    """Return the match as lines of text, drawn from what the viewer may see: the table, then the game."""
     return table_board(table_rules.view(position.table, viewer), company.name) + game.board(view_read(game, position, viewer), viewer)
 
 
 def choices(game: Game, position: Position, seat: str | None, player: str) -> list[Choice]:
-    """Return what a player may do: as a seat in the game, if it is to act and no artificial player plays it, and then at the table.
+    """Return a player's legal choices: those of `seat` in the game, if it must act and has no substitute, then those at the table.
 
-    The action of each choice is complete. Those at the table have a mark, so that who only wants to play can leave them out.
+    The action of each choice is complete. Choices at the table have the mark `at_table`, so that programs that only play can skip them.
     """
     table, document = position.table, position.document
     listed: list[Choice] = []
@@ -184,16 +184,16 @@ def choices(game: Game, position: Position, seat: str | None, player: str) -> li
 
 
 def with_counts(choice: Choice) -> Choice:
-    """Return a choice whose action can be submitted as it is: an open one with the least counts that its ranges allow."""
+    """Return a choice whose action can be submitted as it is. An open choice gets the lowest counts that its ranges allow."""
     if "choose" not in choice:
         return choice
     return {**choice, "action": complete(choice["action"], choice["choose"], lambda below: 0)}
 
 
 def match_shown(platform: Platform, position: Position, caller: Caller, company: Company) -> dict[str, Any]:
-    """Return the standing of a match, which everybody may see. It has the secret of the dice once the match has ended.
+    """Return the standing of a match. Everybody may see it. It has the secret of the dice once the match is over.
 
-    The creator also sees the code that the match asks for while a seat is open.
+    While a seat is open, the creator also sees the code of the match.
     """
     code = recall.code_of(platform, position) if caller.id == position.table["creator"] else None
     thinking = thinking_of(position)
@@ -209,14 +209,14 @@ def match_shown(platform: Platform, position: Position, caller: Caller, company:
 
 
 def with_defaults(games: Mapping[str, Game], standing: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a standing with the defaults of the options that the match was not given, by the rules that it began with."""
+    """Return a standing with defaults for missing options, from the rules that the match began with."""
     game = games[standing["game"]]
     rules = game.of_revision(standing["revision"]) or game
     return {**standing, "options": rules.with_defaults(standing["options"])}
 
 
 def players_at(position: Position) -> set[str]:
-    """Return the players of a match: its creator, those who have a seat, those for whom one is kept or offered, and its referees."""
+    """Return the players that a match names, as `players_listed` does."""
     table = position.table
     return players_listed(
         {
@@ -230,8 +230,8 @@ def players_at(position: Position) -> set[str]:
 
 
 def players_listed(standing: Mapping[str, Any]) -> set[str]:
-    """Return the players of a standing: the creator of the match, those who have a seat, those for whom one is kept or offered, and the
-    referees of its disputes."""
+    """Return the players that a standing names: the creator, players with a seat, players with a kept or offered seat, and the referees
+    of its disputes."""
     seated = (occupant["player"] for occupant in standing["seats"].values() if "player" in occupant)
     kept = standing["invited"].values()
     referees = (ruling["referee"] for dispute in standing["disputes"] for ruling in dispute["rulings"])
