@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple, TypedDict
 
 from events import recall
@@ -38,27 +36,22 @@ class Given(TypedDict, total=False):
     role: str | None
 
 
-@dataclass(frozen=True)
-class Submission:
+class Submission(NamedTuple):
     """Actions that one actor submits to a match. All are carried out, or none. The other members are as in `Given`.
 
     `actor`: a seat or `system`; for actions of the table also a player. `at_table`: they are actions of the table, not of the game.
+    `asked`: the request in the form of entries, or None without an id.
     """
 
     match: str
     actor: str
     actions: Sequence[Any]
-    at_table: bool = False
-    expected: int | None = None
-    request: str | None = None
-    player: str | None = None
-    received: int | None = None
-    role: str | None = None
-
-    @cached_property
-    def asked(self) -> Request | None:
-        """The request in the form of entries, or None without an id."""
-        return request_of(self.request, self.actor, list(self.actions))
+    at_table: bool
+    asked: Request | None
+    expected: int | None
+    player: str | None
+    received: int | None
+    role: str | None
 
     def claim(self, before: Position) -> Claim | None:
         """Return the request in the form of the store, or None. It belongs to the player in the seat, or else to the actor."""
@@ -66,6 +59,13 @@ class Submission:
             return None
         owner = self.player or before.roster.get(self.actor, {}).get("player", self.actor)
         return Claim(f"{owner}/{self.asked['id']}", self.asked["fingerprint"])
+
+
+def submission(match: str, actor: str, actions: Sequence[Any], given: Given, *, at_table: bool = False) -> Submission:
+    """Return actions with the optional arguments that were given for them."""
+    asked = request_of(given.get("request"), actor, list(actions))
+    expected, player, received, role = given.get("expected"), given.get("player"), given.get("received"), given.get("role")
+    return Submission(match, actor, actions, at_table, asked, expected, player, received, role)
 
 
 class Decided(NamedTuple):

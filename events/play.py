@@ -12,7 +12,18 @@ from typing import Any, NamedTuple, Unpack
 
 from events import recall
 from events.cache import Cached
-from events.deciding import Decided, Given, Submission, check_player, check_started, decide, decide_in_game, give_back, named_rules
+from events.deciding import (
+    Decided,
+    Given,
+    Submission,
+    check_player,
+    check_started,
+    decide,
+    decide_in_game,
+    give_back,
+    named_rules,
+    submission,
+)
 from events.due import Owed, owed
 from events.errors import BadList, Busy, MustBeLast, NoMatch, NoSuchPlayer, PlatformError, Reused, Stale
 from events.notary.leaves import wanted_at
@@ -74,7 +85,7 @@ def play(platform: Platform, match: str, actor: str, actions: Sequence[Any], **g
     """
     if not 1 <= len(actions) <= LONGEST_LIST:
         raise BadList(reason=f"it holds 1 to {LONGEST_LIST} actions")
-    return submit(platform, Submission(match, actor, actions, **given))
+    return submit(platform, submission(match, actor, actions, given))
 
 
 def act_at_table(platform: Platform, match: str, actor: str, action: Any, **given: Unpack[Given]) -> Played:
@@ -84,25 +95,25 @@ def act_at_table(platform: Platform, match: str, actor: str, action: Any, **give
 
     Raises NoMatch, NoSeat, NotSeated, NoSuchPlayer, Stale, Reused, Busy, StoreUnavailable, and Refused by the table.
     """
-    return submit(platform, Submission(match, actor, [action], at_table=True, **given))
+    return submit(platform, submission(match, actor, [action], given, at_table=True))
 
 
-def submit(platform: Platform, submission: Submission) -> Played:
+def submit(platform: Platform, submitted: Submission) -> Played:
     """Decide on the position in memory, and append. If the match has moved on, read the new entries and decide again.
 
     A refusal is confirmed at the head of the match before it is raised. Raises the errors of `play` and `act_at_table`.
     """
-    match = submission.match
+    match = submitted.match
     platform.pulse.take_part()
     cached = recall.cached(platform, match)
     now = platform.clock.now()
-    received = now if submission.received is None else min(submission.received, now)
+    received = now if submitted.received is None else min(submitted.received, now)
     refreshed = False
     for _ in range(_ATTEMPTS):
         before = cached.position
-        claim = submission.claim(before)
+        claim = submitted.claim(before)
         try:
-            returned, decided = decide(platform, cached, submission, received)
+            returned, decided = decide(platform, cached, submitted, received)
         except (Refused, PlatformError) as refusal:
             if refusal.code == "time_is_up" and not refreshed:  # an outage may be the cause, and this process may not know it yet
                 platform.pulse.refresh(received)

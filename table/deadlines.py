@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import itemgetter
 
 from games.kernel import Action
 from table.clocks import deadlines
@@ -18,8 +19,10 @@ def next_deed(table: Table, over: bool, last: int) -> tuple[int, Action] | None:
     `over`: whether the match is over. `last`: the latest moment of all entries. Moments are in milliseconds since 1970. Of several actions
     at the same moment, the first in the order of CONTRACT section 3 is returned (TBL-TIM-02, TBL-TIM-10, TBL-PAU-04, TBL-VOT-05).
     """
-    deeds = [*_about_disputes(table), *(_after_the_end(table, last) if over else _deeds(table, last))]
-    return min(deeds, key=lambda deed: deed[0], default=None)
+    deeds = list(_after_the_end(table, last) if over else _deeds(table, last))
+    if table["disputes"]:
+        deeds[:0] = _about_disputes(table)
+    return min(deeds, key=itemgetter(0), default=None)
 
 
 def _about_disputes(table: Table) -> Iterator[tuple[int, Action]]:

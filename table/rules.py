@@ -152,21 +152,16 @@ def legal_for_seat(game: Game, table: Table, state: State, seat: str, version: i
 
 
 class _Listed(NamedTuple):
-    """What an actor may choose at a table. In a match that goes on, it changes only with what the other members are: a fact of the table,
-    the seats in play, and whether anything can be taken back."""
+    """What an actor may choose at a table. In a match that goes on, it changes only with a fact of the table and with who plays."""
 
     table: Table
     playing: list[str]
-    can_undo: bool
     chosen: list[tuple[TableDeed, Action]]
 
-    def holds(self, session: Session) -> bool:
-        """Return True if this is still what the actor may choose."""
-        return only_clocks_differ(self.table, session.table) and (self.playing, self.can_undo) == (session.playing, _can_undo(session))
 
-
-_MOST_LISTED = 8192
-_listed: dict[tuple[str, str], _Listed] = {}
+_MOST_LISTED = 16_384
+_listed: dict[tuple[str, str, bool], _Listed] = {}
+"""The newest lists of matches, by the commitment of the match, the actor, and whether anything can be taken back (TBL-TBK-02)."""
 
 
 def _legal(session: Session, actor: str) -> list[Choice]:
@@ -179,14 +174,15 @@ def _legal(session: Session, actor: str) -> list[Choice]:
 
 def _chosen(session: Session, actor: str) -> list[tuple[TableDeed, Action]]:
     """Return what an actor may choose. Most actions of a match leave it as it was, and listing it takes as long as deciding them."""
-    if is_over(session) or session.table["phase"] != STARTED:
+    table, now = session.table, session.now
+    if is_over(session) or table["phase"] != STARTED:
         return list(_offered(session, actor))
-    key = session.table["commitment"], actor
+    key = table["commitment"], actor, 0 < now.fixed < now.version
     found = _listed.get(key)
-    if found is None or not found.holds(session):
+    if found is None or not only_clocks_differ(found.table, table) or found.playing != session.playing:
         if len(_listed) >= _MOST_LISTED:
             _listed.clear()
-        found = _listed[key] = _Listed(session.table, session.playing, _can_undo(session), list(_offered(session, actor)))
+        found = _listed[key] = _Listed(table, session.playing, list(_offered(session, actor)))
     return found.chosen
 
 
@@ -195,11 +191,6 @@ def _offered(session: Session, actor: str) -> Iterator[tuple[TableDeed, Action]]
         for action in deed.offers(session, actor):
             if deed.refusal(session, actor, action) is None:
                 yield deed, action
-
-
-def _can_undo(session: Session) -> bool:
-    """Return True if there is a version to take back to (TBL-TBK-02)."""
-    return 0 < session.now.fixed < session.now.version
 
 
 def view(table: Table, viewer: str) -> Table:

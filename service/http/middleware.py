@@ -6,8 +6,8 @@ about one match go straight to their operations, past Flask.
 
 from __future__ import annotations
 
+import random
 import re
-import secrets
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping
 from http import HTTPStatus
@@ -95,7 +95,7 @@ class RequestMiddleware:
         """Answer a request."""
         began = time.perf_counter()
         given = environ.get("HTTP_X_REQUEST_ID")
-        info = RequestInfo(given if given is not None and _REQUEST_ID.fullmatch(given) else secrets.token_hex(8))
+        info = RequestInfo(given if given is not None and _REQUEST_ID.fullmatch(given) else random.randbytes(8).hex())
         environ[INFO] = info
         status = 500
 
