@@ -92,6 +92,20 @@ def test_each_listed_choice_is_accepted_and_what_is_refused_changes_nothing(game
     assert refused > 300
 
 
+@GAMES
+def test_choices_that_are_kept_from_one_action_to_the_next_are_those_that_a_fresh_look_lists(game: Game) -> None:
+    for run in played(game.id)[:5]:
+        kept, fresh = (
+            [
+                rules.legal_for_seat(game, table, now.document, seat, now.version, now.fixed)
+                for now, table in zip(run.positions, tables, strict=True)
+                for seat in now.document["seats"]
+            ]
+            for tables in ([now.table for now in run.positions], [clone(now.table) for now in run.positions])
+        )
+        assert kept == fresh
+
+
 def unlisted(run: Run, listed: list[Any], will: random.Random) -> Iterator[Any]:
     """Yield actions of the table that no choice allows."""
     seats = run.now.document["seats"]
