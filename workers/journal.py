@@ -1,6 +1,6 @@
 """Keep the journal of a data folder, in a process of its own: `python -m workers.journal`. It delays no answer and no step.
 
-The store announces each append. The process reads the new entries and writes their marks to the journal, at most a hundred times a second.
+The store announces each append. The process reads the new entries and writes their marks to the journal, at most twenty times a second.
 A tenth of a second later they are on the disk.
 """
 
@@ -20,7 +20,7 @@ from events.store import Store
 from events.store.heads import MISSED
 from events.telemetry import exposition, logs, metrics
 
-GATHER_SECONDS = 0.01
+GATHER_SECONDS = 0.05
 SYNC_SECONDS = 0.1
 _SILENCE = 3600.0  # seconds without an append after which everything is compared again
 _PAUSES = (0.5, 1.0)  # seconds to wait after a failure of the store, and of the disk
@@ -39,6 +39,7 @@ class News:
         threading.Thread(target=self._listen, name="journal", daemon=True).start()
 
     def _listen(self) -> None:
+        listened = 0.0
         for head in self._store.heads(_SILENCE):
             with self._changed:
                 if head is None or head is MISSED:
@@ -46,6 +47,9 @@ class News:
                 else:
                     self._heads[head.match] = head.version
                 self._changed.notify()
+            if time.monotonic() > listened + GATHER_SECONDS:  # waking up for each announcement would cost more than all the rest
+                time.sleep(GATHER_SECONDS)
+                listened = time.monotonic()
 
     def take(self, seconds: float | None) -> tuple[dict[str, int], bool]:
         """Wait for news. Return the newest version of each match, and True if an announcement may have been missed."""
