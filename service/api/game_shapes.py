@@ -197,7 +197,7 @@ def declared(game: Game) -> Declared:
     redacted = [named(f"{own}Shown{camel(kind)}", unchecked(schemas[f"redacted {kind}"])) for kind in game.deeds() if kind in game.redacted]
     events = {kind: named(f"{own}{camel(kind)}Event", unchecked(schemas[f"event {kind}"])) for kind in game.events}
     action = named(f"{own}Action", union(actions, f"An action of {game.title}."))
-    about = f"An event of a match of {game.title}, as its viewer may see it."
+    about = f"An event of {game.title}, as its viewer may see it."
     event = named(f"{own}Event", growing(either(named(f"{own}GameEvent", union(events, about)), TABLE_EVENT, about=about), "type"))
     return Declared(
         action=action,
