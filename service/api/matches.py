@@ -236,7 +236,7 @@ _STANDING: Fields = {
     "id": MATCH_ID,
     "game": GAME_ID,
     "status": STATUS,
-    "created": described(TIME, "When it was created, in milliseconds since 1970-01-01T00:00Z."),
+    "created": described(TIME, "When it was created, in milliseconds since 1970."),
     "creator": described(PLAYER_ID, "The player who created it."),
     "rematch_of": nullable(described(MATCH_ID, "The match that this is a rematch of, or null.")),
     "practice": flag("Whether this is a practice match: it began from a position of another match, and its result does not count."),
@@ -257,7 +257,7 @@ _STANDING: Fields = {
     "expires": nullable(
         described(
             TIME,
-            "When the match is removed if it has not started, in milliseconds since 1970-01-01T00:00Z; null once it has started.",
+            "When the match is removed if it has not started, in milliseconds since 1970; null once it has started.",
         )
     ),
     "code_needed": flag("Whether an open seat that is kept for nobody needs a code."),
@@ -281,7 +281,7 @@ _THINKING = named(
         {
             "seat": described(SEAT, "The seat whose decision is due."),
             "level": described(LEVEL, "The level of play that decides for it."),
-            "since": described(TIME, "When its decision became due, in milliseconds since 1970-01-01T00:00Z."),
+            "since": described(TIME, "When its decision became due, in milliseconds since 1970."),
         },
         "An artificial player that is thinking.",
     ),
