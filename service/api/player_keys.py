@@ -53,7 +53,7 @@ def get_key(service: Service, call: Call, player: str, key: str) -> Response:
 
 
 def rotate_my_key(service: Service, call: Call, key: str) -> Response:
-    """Give one of the caller's keys another secret."""
+    """Rotate one of the caller's keys. Return it with its new text."""
     player = call.caller.player()
     new, text = accounts.rotate_key(service.platform, player, call.caller.signer, key, call.caller.scopes)
     service.directory.forget(player)
@@ -109,7 +109,7 @@ KEYS = named("KeyList", record({"keys": listing(KEY, high=MOST_KEYS, about="The 
 NEW_KEY = named(
     "NewKey",
     record(
-        {**_KEY, "key": text(about="The bearer key. This is the only answer that contains it. The server stores only its hash.")},
+        {**_KEY, "key": text(about="The bearer key. The server stores only its hash.")},
         "A key with its text.",
     ),
 )
