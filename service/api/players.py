@@ -105,7 +105,7 @@ NEW_PLAYER = named(
             "id": PLAYER_ID,
             "name": NAME,
             "role": ROLE,
-            "key": text(about="The bearer key. This is the only answer that contains it. The server stores only its hash."),
+            "key": text(about="The bearer key. The server stores only its hash."),
         },
         "A new player, with the key.",
     ),
@@ -116,7 +116,7 @@ PROFILE = named(
         {
             "id": PLAYER_ID,
             "name": nullable(text(about="The name; null for a deleted player.")),
-            "created": nullable(described(TIME, "When the player was created, in milliseconds since 1970-01-01T00:00Z.")),
+            "created": nullable(described(TIME, "When the player was created, in milliseconds since 1970.")),
             "finished": mapping(
                 ANY_TEXT,
                 record({"matches": described(COUNT, "How many matches are over."), "won": described(COUNT, "How many of them were won.")}),
