@@ -516,7 +516,7 @@ OPERATIONS = (
             201: in_json("The rematch that you asked for.", MATCH, ("ETag", "Location")),
         },
         "One action, or a list of actions: all are carried out, or none. In a list, an action that draws chance or reveals something must "
-        "be the last. Send actions of the table, such as `resign`, alone. Clocks count the moment when the server received the request. "
+        "be the last. Send actions of the table, such as `resign`, alone. Your time counts until the server has received the request. "
         "`rematch` creates another match, the same for everybody who asks, and answers with it.",
         key="needed", scope="play", query=SeatQuery(), headers=("If-Match", "Idempotency-Key"),
         body=Body(actions, examples=_EXAMPLES),
