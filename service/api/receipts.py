@@ -85,7 +85,7 @@ SERVER_KEYS = named(
                         {
                             "id": text("^[0-9a-f]{8}$", "The id of the key, as in its signatures."),
                             "vkey": text(about="The key in the form of C2SP signed-note: name, id and public key."),
-                            "from": described(TIME, "When it began to sign, in milliseconds since 1970-01-01T00:00Z."),
+                            "from": described(TIME, "When it began to sign, in milliseconds since 1970."),
                             "until": nullable(described(TIME, "When a newer key replaced it, or null.")),
                         },
                         "A key that the server signs with, or has signed with.",
