@@ -139,7 +139,7 @@ VIEWER = named("Viewer", text(about="The viewer: a seat, `spectator` or `auditor
 ROUND = named("Round", whole(1, LARGEST, "The number of the round, from 1."))
 PHASE = text(about="The kind of decision that is due, an id of the game.")
 ACTIVE = nullable(described(SEAT, "The seat whose turn it is, or null."))
-UPDATED = described(TIME, "When the match last changed, in milliseconds since 1970-01-01T00:00Z.")
+UPDATED = described(TIME, "When the match last changed, in milliseconds since 1970.")
 TO_ACT = named("ToAct", listing(ANY_TEXT, about="The actors who must decide now: seats or `system`. Empty when the match is over."))
 LEVEL = named("LevelId", ids(LEVELS, "A level of play."))
 PLAYERS = named(
