@@ -117,7 +117,7 @@ REFUSALS = named(
                             "seat": SEAT,
                             "player": described(PLAYER_ID, "The player who had the seat."),
                             "version": versions("The version of the match when the action was refused."),
-                            "at": described(TIME, "When it was received, in milliseconds since 1970-01-01T00:00Z."),
+                            "at": described(TIME, "When it was received, in milliseconds since 1970."),
                             "action": optional(anything("The action as it was sent, if it has at most 1,000 bytes.")),
                             "sha256": optional(described(DIGEST, "The SHA-256 of the canonical JSON of a larger action.")),
                             "code": text(about="Why it was refused."),
