@@ -113,7 +113,7 @@ def _cursor(pattern: str = rf"{patterns.VERSION}\.{patterns.MATCH}") -> Text:
 
 def _name(about: str) -> Text:
     """Return the field of a name."""
-    about += " It has no invisible or directional characters, and no blank at either end."
+    about += " It has no invisible or directional characters, and no blanks at its ends."
     return Text(required=True, validate=NAME_RULES, metadata={"description": about})
 
 
@@ -125,7 +125,7 @@ class PlayerBody(Schema):
 
         unknown = RAISE
 
-    name = _name("Everybody can see it. Several players may have the same name.")
+    name = _name("It is public, and need not be unique.")
     # The default is documented in words: client generators treat a property with a `default` as required.
     role = Text(
         validate=validate.OneOf(ROLES),
@@ -141,7 +141,7 @@ class NameBody(Schema):
 
         unknown = RAISE
 
-    name = _name("Everybody can see it. Several players may have the same name.")
+    name = _name("It is public, and need not be unique.")
 
 
 class RoleBody(Schema):
