@@ -109,7 +109,7 @@ def seat_of(position: Position, caller: Caller, asked: str | None) -> str:
 
 
 def no_such_seat(position: Position, asked: str) -> Problem:
-    """Return the problem that the match has no such seat."""
+    """Return the problem for a seat that the match does not have."""
     return Problem("no_such_seat", seat=asked, seats=", ".join(sorted(position.roster)))
 
 
