@@ -23,7 +23,7 @@ SHARE = 8  # of bodies or answers: the share of a caller once half of them are t
 LONGEST_KEY = 200
 ADMIN_KEY = re.compile(f"[!-~]{{32,{LONGEST_KEY}}}")
 WRONG_ADMIN_KEY = (
-    f"An admin key has 32 to {LONGEST_KEY} visible ASCII characters without blanks, so that nobody can guess it. "
+    f"An admin key has 32 to {LONGEST_KEY} visible ASCII characters and no blanks, so that nobody can guess it. "
     "`openssl rand -hex 32` makes one."
 )
 
