@@ -19,8 +19,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from games.documents import Own, clone
-from games.kernel import RESTORED, SYSTEM, Event, Fact, Seat, Shared
-from games.schema import Fields, Shape, always, anything, described, ids, listing, mapping, nullable, optional, record, whole
+from games.kernel import RESTORED, SYSTEM, Event, Fact, Refusal, Seat, Shared, no
+from games.schema import Fields, Malformed, Shape, always, anything, described, ids, listing, mapping, nullable, optional, record, whole
 
 PREPARED = "match_prepared"
 SETUP = "setup"
@@ -132,6 +132,19 @@ def lifecycle(
         fold, fields = found[kind]
         found[kind] = (_both(fold, extra), fields)
     return found
+
+
+def options_refusal(shape: Shape, options: Mapping[str, Any], rule: str | None = None) -> Refusal | None:
+    """Return why options are refused, or None: one is not known, of another type, or outside its range.
+
+    >>> options_refusal(record({}), {"pirates": True})
+    Refusal(code='bad_options', rule=None, facts={'reason': "unknown field 'pirates'"})
+    """
+    try:
+        shape.clean(dict(options))
+    except Malformed as reason:
+        return no("bad_options", rule, reason=str(reason))
+    return None
 
 
 def shared_start(game: str, seats: Sequence[Seat]) -> Shared:

@@ -7,8 +7,8 @@ from typing import Any
 
 from games.documents import Own
 from games.kernel import Action, Event, Fact, Refusal, Refused, Seat, no
-from games.lifecycle import shared_start
-from games.schema import BLANK, Fields, Malformed, defaulting, ids, listing, mapping, record, veiled, whole
+from games.lifecycle import options_refusal, shared_start
+from games.schema import BLANK, Fields, defaulting, ids, listing, mapping, record, veiled, whole
 from games.war_of_civilizations import data
 from games.war_of_civilizations.document import Match, Player, State
 from games.war_of_civilizations.flow import change_resources, move_crystals, pass_to
@@ -31,7 +31,7 @@ def begin(seats: Sequence[Seat], options: Mapping[str, Any]) -> State:
     ):
         reason = f"{data.LEAST_SEATS} to {data.MOST_SEATS} different seats out of {', '.join(data.SEATS)} play"
         raise Refused(no("bad_options", "WOC-SET-01", reason=reason))
-    refusal = options_refusal(options)
+    refusal = options_refusal(OPTIONS, options)
     if refusal is not None:
         raise Refused(refusal)
     document: Any = {
@@ -74,19 +74,9 @@ def empty_player() -> Player:
     return player
 
 
-def options_refusal(options: Mapping[str, Any]) -> Refusal | None:
-    """Return why options are refused, or None: one is not known, of another type, or outside its range (WOC-RND-10, WOC-SET-09,
-    WOC-SET-10)."""
-    try:
-        OPTIONS.clean(dict(options))
-    except Malformed as reason:
-        return no("bad_options", reason=str(reason))
-    return None
-
-
 def setup_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """Return why the match cannot be set up, or None: bad options do not start a match."""
-    return options_refusal(state["options"])
+    """Return why the match cannot be set up, or None: bad options do not start a match (WOC-RND-10, WOC-SET-09, WOC-SET-10)."""
+    return options_refusal(OPTIONS, state["options"])
 
 
 def set_up(match: Match, seat: Seat, action: Action) -> None:

@@ -81,10 +81,10 @@ class Work(NamedTuple):
     A `repair` of 0 means that the building shoots. A `damage_adjacent` of 0 means that it shoots in its own region only.
     """
 
-    energy: int
-    repair: int
-    damage_own_region: int
-    damage_adjacent: int
+    energy: int = 0
+    repair: int = 0
+    damage_own_region: int = 0
+    damage_adjacent: int = 0
 
 
 class Building(NamedTuple):
@@ -207,10 +207,6 @@ def _within(beside: dict[str, tuple[str, ...]], steps: int) -> dict[str, tuple[s
     return {region: tuple(sorted(near - {region})) for region, near in found.items()}
 
 
-def _work(row: dict[str, int]) -> Work:
-    return Work(row.get("energy", 0), row.get("repair", 0), row.get("damage_own_region", 0), row.get("damage_adjacent", 0))
-
-
 def _kind(name: str, row: dict[str, Any]) -> Kind:
     stands = [region for region in _MAP if _MAP[region]["terrain"] in row["terrain"]]
     beside = {region: tuple(near for terrain in row["terrain"] for near in _MAP[region][terrain]) for region in stands}
@@ -236,7 +232,7 @@ def _building(name: str, row: dict[str, Any]) -> Building:
         slot=row["slot"],
         defence=row["defence"] or 0,
         income=row["income"],
-        action=_work(row["action"]) if "action" in row else None,
+        action=Work(**row["action"]) if "action" in row else None,
         trigger_damage=row.get("trigger_damage", 0),
         triggered_by=tuple(row.get("triggered_by", ())),
     )

@@ -7,8 +7,8 @@ from typing import Any
 
 from games.documents import Own
 from games.kernel import Action, Deed, Event, Fact, Refusal, Refused, Seat, no, only
-from games.lifecycle import shared_start
-from games.schema import Fields, Malformed, defaulting, record, whole
+from games.lifecycle import options_refusal, shared_start
+from games.schema import Fields, defaulting, record, whole
 from games.war_of_the_worlds import data
 from games.war_of_the_worlds.document import Match, State
 from games.war_of_the_worlds.flow import draw_hand, fill_offer, shuffle_supply, start_round
@@ -25,7 +25,7 @@ def begin(seats: Sequence[Seat], options: Mapping[str, Any]) -> State:
     (WOW-CMP-01, WOW-SET-01, WOW-SET-05, WOW-SET-10, WOW-OPT-01, WOW-OPT-02, WOW-OPT-03)."""
     if sorted(seats) != sorted(data.SEATS):
         raise Refused(no("bad_options", "WOW-CMP-01", reason=f"the seats are {' and '.join(data.SEATS)}"))
-    refusal = options_refusal(options)
+    refusal = options_refusal(OPTIONS, options, "WOW-OPT-03")
     if refusal is not None:
         raise Refused(refusal)
     return {
@@ -43,19 +43,9 @@ def begin(seats: Sequence[Seat], options: Mapping[str, Any]) -> State:
     }
 
 
-def options_refusal(options: Mapping[str, Any]) -> Refusal | None:
-    """Return why options are refused, or None: one is not known, of another type, or outside its range (WOW-OPT-01, WOW-OPT-02,
-    WOW-OPT-03)."""
-    try:
-        OPTIONS.clean(dict(options))
-    except Malformed as reason:
-        return no("bad_options", "WOW-OPT-03", reason=str(reason))
-    return None
-
-
 def setup_refusal(state: State, seat: Seat, action: Action) -> Refusal | None:
-    """Return why the match cannot be set up, or None: bad options do not start a match."""
-    return options_refusal(state["options"])
+    """Return why the match cannot be set up, or None: bad options do not start a match (WOW-OPT-01, WOW-OPT-02, WOW-OPT-03)."""
+    return options_refusal(OPTIONS, state["options"], "WOW-OPT-03")
 
 
 def set_up(match: Match, seat: Seat, action: Action) -> None:
