@@ -24,7 +24,7 @@ from tests.service.secrecy import answers, callers, comparable, replace_entries
 from tests.service.test_history import events
 from tests.service.test_matches import played_out
 
-Opener = Callable[[], Platform]
+Opener = Callable[..., Platform]
 STAY = {"type": "add", "by": 1, "stay": True}
 ADVANCE = [{"type": "advance"}]
 LATE = {"delay": 4}
@@ -87,10 +87,10 @@ def test_two_histories_that_part_after_what_everybody_may_see_give_strangers_the
     match = hidden(eve, ada, ben, spectators, "war")
     played_on(platform, match, random.Random(3), 20)
     common = [parse(stored) for stored in platform.store.log.read_all(match)][:shared]
-    found = []
+    found, moment = [], platform.clock.now()
     for seed, head in enumerate(heads):
         replace_entries(servers, platform, match, common)
-        other = another_platform()
+        other = another_platform(moment)
         rebuild(other)
         if seed == 0:  # in one of them there is more at the table, too
             play.act_at_table(other, match, "red", {"type": "offer", "what": "void"})
