@@ -22,6 +22,7 @@ from events.platform import Platform, Settings, open_platform
 from events.play import Played
 from events.store import Store
 from events.store.client import RedisClient
+from events.timing.clock import Clock
 from games import GAMES
 from tests import forks
 from tests.tally import TALLY
@@ -130,12 +131,16 @@ def platform(servers: Servers) -> Iterator[Platform]:
 
 
 @pytest.fixture
-def another_platform(servers: Servers, platform: Platform) -> Iterator[Callable[[], Platform]]:
-    """Open more platforms on the same servers, each with a cache of its own, as other processes have them."""
+def another_platform(servers: Servers, platform: Platform) -> Iterator[Callable[..., Platform]]:
+    """Open more platforms on the same servers, each with a cache of its own, as other processes have them.
+
+    `at`: a moment at which its clock stands still, so that answers that are compared do not depend on how long the test takes.
+    """
     with contextlib.ExitStack() as stack:
 
-        def opened() -> Platform:
-            other = open_platform(platform.settings, ALL_GAMES)
+        def opened(at: int | None = None) -> Platform:
+            clock = None if at is None else Clock(lambda: at, lambda: 0, "b1")
+            other = open_platform(platform.settings, ALL_GAMES, clock=clock)
             stack.callback(other.close)
             return other
 

@@ -86,7 +86,7 @@ def _match(pages: Pages, standing: Mapping[str, Any], caller: Caller, name: Any)
         "hidden": standing["spectators"] != "all" and standing["status"] != "over",
         "code": standing["code_needed"],
         "updated": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(standing["updated"] / 1000)),
-        "ago": ago(time.time() - standing["updated"] / 1000),
+        "ago": ago((pages.service.platform.clock.now() - standing["updated"]) / 1000),
         "mine_to_act": running and any(seat in to_act for seat in mine),
         "seats": [
             {

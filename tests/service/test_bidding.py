@@ -192,10 +192,10 @@ def test_only_its_seat_and_a_referee_can_see_a_sealed_bid(
     sealer, other, tiger, stranger, rex = (join(role, role) for role in ("player", "referee", "player", "player", "referee"))
     prepared, match = laid(platform, *((sealer, other) if sealed == "fox" else (other, sealer)), tiger)
     bids = sealed_between(match, sealer, other, hand(sealed), number)
-    hidden, open_to = [], []
+    hidden, open_to, moment = [], [], platform.clock.now()
     for _ in worlds(servers, prepared, match, bids):
         assert audit(prepared, match).ok, "each of these bids is possible"
-        nobody, *known = callers(create_app(another_platform(), settings), other, tiger, stranger, sealer, rex)
+        nobody, *known = callers(create_app(another_platform(moment), settings), other, tiger, stranger, sealer, rex)
         hidden.append([list(everything(caller, match, sealed, caller.key == other.key)) for caller in (nobody, *known[:3])])
         open_to.append([comparable(caller.get(f"/v1/matches/{match}/state?viewer={sealed}")) for caller in known[3:]])
     assert hidden[1:] == hidden[:1] * (len(bids) - 1)
@@ -216,9 +216,9 @@ def test_metrics_and_log_lines_reveal_nothing_of_a_sealed_bid(
     number: int,
 ) -> None:
     bids = sealed_between(match, ada, ben, hand("fox"), number)
-    lines, numbers = [], []
+    lines, numbers, moment = [], [], platform.clock.now()
     for _ in worlds(servers, platform, match, bids):
-        nobody, *known = callers(create_app(another_platform(), Settings(log_requests=True)), ada, ben, cleo)
+        nobody, *known = callers(create_app(another_platform(moment), Settings(log_requests=True)), ada, ben, cleo)
         before = counted(nobody)
         capfdbinary.readouterr()
         for caller in (nobody, *known):

@@ -46,7 +46,7 @@ from tests.service.secrecy import (
     written,
 )
 
-Opener = Callable[[], Platform]
+Opener = Callable[..., Platform]
 
 
 def hidden_deck(platform: Platform, match: str, dice: random.Random) -> list[Any]:
@@ -82,11 +82,11 @@ def test_the_order_of_the_deck_is_hidden_everywhere(
     played_on(platform, match, dice, 14 + 12 * seed)
     sequencing.sequence(platform)
     versions = recall.position(platform, match).version
-    seen = []
+    seen, moment = [], platform.clock.now()
     for entries in (None, hidden_deck(platform, match, dice)):
         if entries is not None:
             replace_entries(servers, platform, match, entries)
-        other = another_platform()
+        other = another_platform(moment)
         people = callers(create_app(other, settings), ada, ben, cleo)
         seen.append([list(answers(caller, match, versions, "red", "blue")) for caller in people])
         actor = recall.position(other, match).to_act[0]
@@ -179,7 +179,7 @@ def test_what_a_seat_may_not_see_is_hidden_everywhere(
     ben.post(f"/v1/matches/{match}/seats/{second}")
     begun, joined = (parse(stored) for stored in platform.store.log.read_all(match))
     played_on(platform, match, dice, 10 + 25 * seed)
-    document = recall.position(platform, match).document
+    document, moment = recall.position(platform, match).document, platform.clock.now()
     for viewer, caller in ((first, ada), (second, ben), ("spectator", None)):
         eyes = rules.view(document, viewer)
         seen = []
@@ -187,7 +187,7 @@ def test_what_a_seat_may_not_see_is_hidden_everywhere(
             created, prepared = begun.events
             assert prepared["type"] == PREPARED
             replace_entries(servers, platform, match, [begun._replace(events=[created, {**prepared, "document": truth}]), joined])
-            app = create_app(another_platform(), settings)
+            app = create_app(another_platform(moment), settings)
             asker = Caller(app.test_client(), caller.key if caller else None)
             seen.append(list(answers(asker, match, 2, first, second)))
             listed = [choice["action"] for choice in legal(rules, truth, viewer)] if viewer in truth["to_act"] else []
@@ -210,10 +210,10 @@ def test_what_is_kept_of_decisions_is_hidden_everywhere_while_a_match_runs(
     played_on(platform, match, random.Random(2), 12)
     entries = [parse(stored) for stored in platform.store.log.read_all(match)]
     much = {"level": "strong", "players": 98765, "weights": "c3" * 32, "saw": "d4" * 32, "budget": 9876543210, "spent": 9876543210}
-    seen, lines = [], []
+    seen, lines, moment = [], [], platform.clock.now()
     for decision in (None, much):
         replace_entries(servers, platform, match, decided(entries, decision, "blue"))
-        app = create_app(another_platform(), Settings(log_requests=True))
+        app = create_app(another_platform(moment), Settings(log_requests=True))
         capfdbinary.readouterr()
         seen.append([list(answers(caller, match, len(entries), "red", "blue")) for caller in callers(app, ada)])
         lines.append(re.sub(rb'"(at|ms|request)":("[^"]*"|[0-9.]+)', b"", capfdbinary.readouterr().out))
