@@ -333,9 +333,10 @@ class Listener(Caller):
         return answer
 
 
+@pytest.mark.parametrize("steps", [12, pytest.param(25, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("game", [*ALL_GAMES, "a sealed bid"])
 def test_no_salt_of_a_hidden_part_is_sent_to_anybody_before_the_end(
-    platform: Platform, join: Callable[..., Caller], game: str, capfdbinary: Any
+    platform: Platform, join: Callable[..., Caller], game: str, steps: int, capfdbinary: Any
 ) -> None:
     """In no entry, stream, state, list, answer, problem, header, metric and log line."""
     app = create_app(platform, Settings(log_requests=True, admin_key="another"))
@@ -348,7 +349,7 @@ def test_no_salt_of_a_hidden_part_is_sent_to_anybody_before_the_end(
         seats = {"fox": ada, "rhino": ben, "tiger": cleo}
     else:
         match = begun(platform, game, ada, ben, 0, **({"target": 1000} if game == "tally" else {}))
-        _acted(platform, match, {ada.id: ada, ben.id: ben}, 25)
+        _acted(platform, match, {ada.id: ada, ben.id: ben}, steps)
         seats = dict(zip(ALL_GAMES[game].seats.ids, (ada, ben), strict=False))
     version = recall.position(platform, match).version
     wrong = [UPGRADE, {"type": "leave_seat", "seat": next(iter(seats))}, {"type": "nonsense"}, bid(99), *MOVE]

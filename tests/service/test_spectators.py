@@ -72,7 +72,9 @@ def told(caller: Caller, match: str, *players: Caller) -> Iterator[tuple[str, An
     yield "own stream", (stream.status_code, [event["data"] for event in events(stream.text)])
 
 
-@pytest.mark.parametrize(("spectators", "shared", "heads"), [("none", 3, (40, 3)), (LATE, 3, (7, 3)), (LATE, 19, (23, 23))])
+@pytest.mark.parametrize(
+    ("spectators", "shared", "heads"), [("none", 3, (40, 3)), pytest.param(LATE, 3, (7, 3), marks=pytest.mark.soak), (LATE, 19, (23, 23))]
+)
 def test_two_histories_that_part_after_what_everybody_may_see_give_strangers_the_same_bytes(
     platform: Platform,
     another_platform: Opener,
