@@ -123,7 +123,12 @@ def complete(action: Action, ranges: Ranges, number: Callable[[int], int]) -> Ac
 
 
 def completing(action: Action, ranges: Ranges) -> Callable[[Callable[[int], int]], Action]:
-    """Return the function of `number` that gives what `complete` gives, for an open action that is completed several times."""
+    """Return the function of `number` that gives what `complete` gives, for an open action that is completed several times.
+
+    >>> completed = completing({"type": "move", "units": {"d2": 1}}, {"units": {"each": {"d2": [1, 4]}, "total": [1, 4]}})
+    >>> completed(lambda below: 0), completed(lambda below: below - 1)
+    ({'type': 'move', 'units': {'d2': 1}}, {'type': 'move', 'units': {'d2': 4}})
+    """
     spans = [(field, span if isinstance(span, list) else _bounds(span)) for field, span in ranges.items()]
 
     def completed(number: Callable[[int], int]) -> Action:
