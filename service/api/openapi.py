@@ -84,6 +84,10 @@ REQUEST_HEADERS: Mapping[str, dict[str, Any]] = {
         "description": "An id of your choice, new for each request. If you repeat a request with its id, you get the first answer again.",
         "schema": text(patterns.anchored(patterns.REQUEST)).schema,
     },
+    "Prefer": {
+        "description": "`return=minimal`: answer with the receipt alone, as text. Its version is in the ETag.",
+        "schema": text().schema,
+    },
     "Last-Event-ID": {
         "description": "The `id` of the last event that you have. The stream continues after it.",
         "schema": text(patterns.anchored(patterns.VERSION)).schema,

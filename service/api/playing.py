@@ -67,6 +67,7 @@ from service.http.responses import (
     prefers,
     tagged,
     tagged_json,
+    tagged_text,
     text_response,
 )
 from service.http.schemas import PictureQuery, SeatQuery, StateQuery
@@ -75,6 +76,7 @@ from table.rematch import rematch
 from table.rules import admit, by_seat, is_table_action
 
 _TAG = re.compile(f'"({patterns.VERSION})(?:[.]{patterns.VERSION})?(?:-gzip)?"|({patterns.VERSION})')
+_MINIMAL = re.compile(r"(?:^|,)\s*return\s*=\s*\"?minimal\"?\s*(?:;|,|$)", re.IGNORECASE)  # RFC 7240
 _VARY = "Authorization, Accept"
 REMATCH = "rematch"
 ALONE = "an action of the table is sent alone"
@@ -157,6 +159,9 @@ def act(service: Service, call: Call, match: str) -> Response | Reply:
     if isinstance(call.body, dict) and call.body.get("type") == REMATCH:
         return _ask_rematch(service, call, match)
     done = carry_out(service, call, match)
+    if _MINIMAL.search(call.header("Prefer") or ""):
+        receipt = receipt_of(service.platform, done.played.entries[-1])
+        return tagged_text(receipt, done.played.last, ("Preference-Applied", "return=minimal"))
     return played_response(service.platform, done.played, done.seat, call.caller.player())
 
 
@@ -512,13 +517,15 @@ OPERATIONS = (
     Operation(
         "act", "POST", "/v1/matches/{match}/actions", "play", "Act", act,
         {
-            200: in_json("What followed.", PLAYED, ("ETag",)),
+            200: Answer(
+                "What followed. With `Prefer: return=minimal` the receipt alone, a signed note.", {JSON: PLAYED}, ("ETag",), (TEXT,),
+            ),
             201: in_json("The rematch that you asked for.", MATCH, ("ETag", "Location")),
         },
         "One action, or a list of actions: all are carried out, or none. In a list, an action that draws chance or reveals something must "
         "be the last. Send actions of the table, such as `resign`, alone. Your time counts until the server has received the request. "
         "`rematch` creates another match, the same for everybody who asks, and answers with it.",
-        key="needed", scope="play", query=SeatQuery(), headers=("If-Match", "Idempotency-Key"),
+        key="needed", scope="play", query=SeatQuery(), headers=("If-Match", "Idempotency-Key", "Prefer"),
         body=Body(actions, examples=_EXAMPLES),
         deeds=tuple(kind for kind in CHOSEN if kind not in BEGINNINGS), plays="acts",
         problems=("already_created",),

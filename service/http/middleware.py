@@ -42,7 +42,7 @@ _REQUEST_ID = re.compile(REQUEST)
 _MATCH_PATH = re.compile(f"/v1/matches/({MATCH})(?:/(.*))?")
 _LINES = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
 _EXPOSED_HEADERS = "ETag, Location, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id"
-_ALLOWED_HEADERS = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, X-Request-Id"
+_ALLOWED_HEADERS = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, Prefer, X-Request-Id"
 
 
 class RequestInfo:

@@ -25,6 +25,7 @@ GZIPPED = "-gzip"  # the suffix of the ETag of a compressed answer
 
 _WEIGHT = re.compile(r"0(?:\.\d{0,3})?|1(?:\.0{0,3})?")
 _JSON_HEADERS = [("Content-Type", JSON)]
+_TEXT_HEADERS = [("Content-Type", f"{TEXT}; charset=utf-8")]
 _PUBLIC_SECONDS = 300
 _KEPT_SECONDS = 3600
 _PRIVATE = ("Cache-Control", "private, no-cache")
@@ -144,6 +145,11 @@ def tagged(response: Response, tag: int | str, vary: str = "Authorization") -> R
 def tagged_json(value: Any, tag: int | str, vary: str = "Authorization") -> Reply:
     """Return a private answer in JSON with an ETag, as `tagged(json_response(value), tag, vary)` does."""
     return Reply(200, [*_JSON_HEADERS, ("ETag", f'"{tag}"'), ("Vary", vary), _PRIVATE], sorted_json(value))
+
+
+def tagged_text(text: str, tag: int | str, *more: tuple[str, str]) -> Reply:
+    """Return a private answer in plain text with an ETag and more headers."""
+    return Reply(200, [*_TEXT_HEADERS, ("ETag", f'"{tag}"'), ("Vary", "Authorization"), _PRIVATE, *more], text.encode())
 
 
 def kept(response: Response, tag: str, vary: str) -> Response:

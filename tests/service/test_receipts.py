@@ -53,6 +53,26 @@ def test_a_match_a_seat_and_an_action_are_answered_with_a_receipt(platform: Plat
     assert "receipt" not in ada.get(f"/v1/matches/{match}").json
 
 
+@pytest.mark.parametrize("prefer", ["return=minimal", 'wait=5, return="minimal"; foo', "Return=Minimal"])
+def test_whoever_prefers_little_gets_the_receipt_and_the_version_alone(platform: Platform, ada: Caller, tally: str, prefer: str) -> None:
+    answers = [ada.act(tally, [ADD, ADD], Prefer=prefer, Idempotency_Key="a") for _ in range(2)]
+    head = platform.store.log.head(tally)
+    for answer in answers:
+        assert (answer.mimetype, answer.headers["ETag"], answer.headers["Preference-Applied"]) == (
+            "text/plain",
+            f'"{head}"',
+            "return=minimal",
+        )
+        assert read(ada, answer.text) == stored(platform, tally, head)
+    refused = ada.act(tally, {"type": "nothing"}, Prefer=prefer)
+    assert refused.json["code"] == "bad_action"
+
+
+@pytest.mark.parametrize("prefer", ["return=representation", "return=minimally", "min", ""])
+def test_another_preference_changes_nothing(ada: Caller, tally: str, prefer: str) -> None:
+    assert ada.act(tally, ADD, Prefer=prefer).json["choices"]
+
+
 def test_a_repeated_request_gets_the_receipt_of_what_it_led_to(platform: Platform, ada: Caller, ben: Caller, tally: str) -> None:
     created = [ada.post("/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "open"}}, Idempotency_Key="new") for _ in range(2)]
     assert created[0].json["receipt"] == created[1].json["receipt"]
