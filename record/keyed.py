@@ -1,4 +1,4 @@
-"""HMAC-SHA-256 with one key for many short messages: the salts and the dice of a match.
+"""HMAC-SHA-256 with one key for many short messages: the salts, the dice and the thoughts of a match.
 
 `hmac.digest` prepares the key again for each message. That takes longer than to hash such a message.
 """

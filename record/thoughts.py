@@ -5,12 +5,12 @@ docs/auditing.md describes both for other languages.
 
 from __future__ import annotations
 
-import hmac
 from collections.abc import Mapping
 from typing import Any
 
 from games.patterns import DIGEST, matches
 from record.entries import Entry, canonical
+from record.keyed import keyed
 
 _MOST = (1 << 53) - 1
 
@@ -32,7 +32,7 @@ def thought_key(secret: bytes, match: str, contributions: Mapping[str, str]) -> 
     >>> thought_key(bytes(32), "maaaaaaaaaaaaaaaa", {}) == dice_key(bytes(32), "maaaaaaaaaaaaaaaa", {})
     False
     """
-    return hmac.digest(secret, canonical({"contributions": dict(contributions), "match": match, "use": "thoughts"}), "sha256")
+    return keyed(secret)(canonical({"contributions": dict(contributions), "match": match, "use": "thoughts"}))
 
 
 def seed_of(key: bytes, version: int, seat: str) -> int:
@@ -41,7 +41,7 @@ def seed_of(key: bytes, version: int, seat: str) -> int:
     >>> seed_of(bytes(32), 3, "blue") % 1000
     20
     """
-    return int.from_bytes(hmac.digest(key, f"{version}:{seat}".encode(), "sha256"), "big")
+    return int.from_bytes(keyed(key)(f"{version}:{seat}".encode()), "big")
 
 
 def request_in(entry: Entry) -> dict[str, str] | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from games.kernel import Seat, total
 from games.war.attacks import strengths
 from games.war.data import BESIDE, BROWN, SET_SIZE, SYMBOLS, VALUE, WEIGHTS
-from games.war.document import State
+from games.war.document import State, Tile
 from games.war.outcome import points_for
-from games.war.state import holdings, still_in
+from games.war.state import still_in
 
 _PRIZE: dict[str, float] = {face: WEIGHTS.prize_tile + (WEIGHTS.prize_symbol if face != BROWN else 0.0) for face in (*SYMBOLS, BROWN)}
 """What a tile is worth to the seat that gets it, by its face."""
@@ -19,8 +19,9 @@ def worth(state: State, seat: Seat) -> float:
     outcome = state["outcome"]
     if outcome is not None:
         return (WEIGHTS.won if seat in outcome["winners"] else -WEIGHTS.won) + outcome["scores"].get(seat, 0)
-    strength = _strengths(state)
-    strength[seat] -= _danger(state, seat)
+    held = _held(state)
+    strength = {other: _strength(state, other, held[other]) for other in state["seats"]}
+    strength[seat] -= _danger(state, seat, held[seat])
     for tile in state["attacks"]:
         _count_fight(state, tile, strength)
     rivals = [strength[other] for other in still_in(state) if other != seat]
@@ -29,36 +30,36 @@ def worth(state: State, seat: Seat) -> float:
     return strength[seat] - WEIGHTS.best_rival * max(rivals) - (1 - WEIGHTS.best_rival) * total(rivals) / len(rivals)
 
 
-def _strengths(state: State) -> dict[Seat, float]:
-    """Return what each seat has: its score as it stands, sets that are nearly complete, units and cards. The map is gone through once."""
-    seats, hands = state["seats"], state["hands"]
-    tiles, units = dict.fromkeys(seats, 0), dict.fromkeys(seats, 0)
-    symbols: dict[Seat, dict[str, int]] = {seat: {} for seat in seats}
-    for here in state["tiles"].values():
+def _held(state: State) -> dict[Seat, list[tuple[str, Tile]]]:
+    """Return the tiles that each seat controls, with their ids."""
+    held: dict[Seat, list[tuple[str, Tile]]] = {seat: [] for seat in state["seats"]}
+    for tile, here in state["tiles"].items():
         seat = here["seat"]
         if seat is not None:
-            tiles[seat] += 1
-            units[seat] += here["units"]
-            face = here["face"]
-            if face != BROWN:
-                found = symbols[seat]
-                found[face] = found.get(face, 0) + 1
-    strength: dict[Seat, float] = {}
-    for seat in seats:
-        found = symbols[seat]
-        near_sets = sum([number % SET_SIZE == SET_SIZE - 1 for number in found.values()])
-        cards = sum([VALUE[card] for card in hands[seat]])
-        total = points_for(tiles[seat], found)["total"]
-        strength[seat] = total + WEIGHTS.near_set * near_sets + WEIGHTS.unit * units[seat] + WEIGHTS.card * cards
-    return strength
+            held[seat].append((tile, here))
+    return held
 
 
-def _danger(state: State, seat: Seat) -> float:
+def _strength(state: State, seat: Seat, held: list[tuple[str, Tile]]) -> float:
+    """Return what a seat has: its score as it stands, sets that are nearly complete, units and cards."""
+    units = 0
+    found: dict[str, int] = {}
+    for _, here in held:
+        units += here["units"]
+        face = here["face"]
+        if face != BROWN:
+            found[face] = found.get(face, 0) + 1
+    near_sets = sum([number % SET_SIZE == SET_SIZE - 1 for number in found.values()])
+    cards = sum([VALUE[card] for card in state["hands"][seat]])
+    score = points_for(len(held), found)["total"]
+    return score + WEIGHTS.near_set * near_sets + WEIGHTS.unit * units + WEIGHTS.card * cards
+
+
+def _danger(state: State, seat: Seat, held: list[tuple[str, Tile]]) -> float:
     """Return what stronger neighbours could take from a seat."""
     tiles = state["tiles"]
     threatened = 0.0
-    for tile in holdings(state, seat):
-        here = tiles[tile]
+    for tile, here in sorted(held):
         units = here["units"]
         for place in BESIDE[tile]:
             near = tiles.get(place)
