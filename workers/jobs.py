@@ -28,28 +28,32 @@ from record.thoughts import Decision
 from workers import studying
 from workers.brake import Brake, Ending, is_ending
 
-SECONDS = 0.25  # after which a ticket ends, so that RQ can look after its worker
+SECONDS = 2.0  # after which a ticket ends, so that RQ can look after its worker
+QUIET = 0.25  # seconds without work after which it ends sooner
 TURN = 0.25  # seconds after which an AI seat writes the part of its turn that it has decided, so that other matches get time
 
 log = structlog.get_logger(__name__)
 _platform: Platform | None = None
 _kinds: tuple[str, ...] = tuple(KINDS)
+_quiet = 0.0
 
 Step = Callable[[Platform, Owed, float], tuple[Owed, ...]]
 """A function that does a step in one write and returns what is due next. The deadline, in seconds of time.monotonic, ends a long step."""
 
 
-def bind(platform: Platform, kinds: Sequence[str] = tuple(KINDS)) -> None:
-    """Bind the jobs of this process to a platform and to kinds of work, the first kind first."""
-    global _platform, _kinds
-    _platform, _kinds = platform, tuple(kinds)
+def bind(platform: Platform, kinds: Sequence[str] = tuple(KINDS), quiet: float = 0.0) -> None:
+    """Bind the jobs of this process to a platform and to kinds of work, the first kind first. `quiet`: how many seconds a ticket waits for
+    more work.
+    """
+    global _platform, _kinds, _quiet
+    _platform, _kinds, _quiet = platform, tuple(kinds), quiet
 
 
 def work(ticket: str) -> None:
     """Do steps that wait, for a while: by the priority of their kind, and fairly among creators. `ticket`: the kind that called.
 
     Slow kinds have no priority; they take turns (`_next_kinds`). What follows from a step waits behind the other work of its creator, or is
-    done at once if nothing else waits.
+    done at once if nothing else waits. Without work the ticket waits for a moment, because another one costs more than a step.
     """
     assert _platform is not None, "the jobs are bound to a platform before a worker starts"
     platform = _platform
@@ -67,7 +71,10 @@ def work(ticket: str) -> None:
             metrics.steps_failed.labels(step.kind).inc()
             following, failed = (), True
         done = Done(step, round((time.perf_counter() - began) * 1000, 3), failed)
-        step = platform.jobs.exchange(done, following, _next_kinds() if time.monotonic() < deadline else ())
+        more = time.monotonic() < deadline
+        step = platform.jobs.exchange(done, following, _next_kinds() if more else ())
+        if step is None and more and _quiet and not is_ending():
+            step = platform.jobs.wait(_next_kinds(), _quiet)
 
 
 def _next_kinds() -> tuple[str, ...]:

@@ -36,9 +36,10 @@ def main(arguments: Sequence[str] | None = None, settings: Settings | None = Non
 
 def work(platform: Platform, kinds: Sequence[str] = QUICK) -> None:
     """Carry out jobs of these kinds until a signal comes. A worker for slow work leaves the processor to quick work."""
-    if set(kinds) <= set(SLOW):
+    is_slow = set(kinds) <= set(SLOW)
+    if is_slow:
         os.nice(NICER)
-    jobs.bind(platform, kinds)
+    jobs.bind(platform, kinds, quiet=0.0 if is_slow else jobs.QUIET)
     platform.pulse.start(WORKER)
     platform.pulse.take_part()
     sweep(platform)

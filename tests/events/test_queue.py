@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import pytest
 
@@ -257,6 +257,74 @@ def test_a_lost_ticket_is_called_again_by_the_next_sweep(platform: Platform, ser
     servers.queue.delete("rq:queue:think", "fair:think:called")
     sweep(platform)
     assert tickets(servers, THINK) == 1
+
+
+# ---------------------------------------------------------------- workers that wait between two steps
+
+
+@pytest.fixture
+def meanwhile(platform: Platform, servers: Servers, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Owed | None]:
+    """Let a worker wait for work of some kinds, and do something while it waits. Return what the worker gets, and note who wakes it."""
+
+    def waited(kinds: Sequence[str], then: Callable[[], object]) -> Owed | None:
+        def blpop(keys: list[str], seconds: float) -> object:
+            then()
+            return servers.queue.lpop(keys[0])
+
+        monkeypatch.setattr(platform.jobs._connection, "blpop", blpop)
+        return platform.jobs.wait(kinds, 0.1)
+
+    return waited
+
+
+def test_work_wakes_a_worker_that_waits_for_it_and_needs_no_ticket(
+    platform: Platform, servers: Servers, meanwhile: Callable[..., Owed | None]
+) -> None:
+    work = turn("a", 1)
+    got = meanwhile([ADVANCE, THINK], lambda: platform.jobs.push([work]))
+    assert got is not None
+    assert (got.member, tickets(servers, THINK)) == (work.member, 0)
+    assert all_keys(servers) & {"fair:idle", "fair:think:called"} == set()
+
+
+def test_one_call_wakes_one_worker_and_the_next_work_calls_a_ticket(
+    platform: Platform, servers: Servers, meanwhile: Callable[..., Owed | None]
+) -> None:
+    def twice() -> None:
+        platform.jobs.push([turn("a", 1)])
+        assert tickets(servers, THINK) == 0
+        platform.jobs.push([turn("b", 1)])
+        assert tickets(servers, THINK) == 1
+
+    assert meanwhile([THINK], twice) is not None
+
+
+def test_a_worker_that_waits_is_not_woken_for_kinds_that_it_does_not_do(
+    platform: Platform, servers: Servers, meanwhile: Callable[..., Owed | None]
+) -> None:
+    assert meanwhile([ADVANCE], lambda: platform.jobs.push([turn("a", 1)])) is None
+    assert tickets(servers, THINK) == 1
+
+
+def test_a_worker_that_was_killed_while_it_waited_delays_work_for_no_longer_than_it_would_have_waited(
+    platform: Platform, servers: Servers
+) -> None:
+    platform.jobs._exchange(take=[THINK], idle=("killed think", 250), now=NOW)
+    assert servers.queue.zcard("fair:idle") == 1
+    platform.jobs.push_again([turn("a", 1)], NOW + 250)
+    assert tickets(servers, THINK) == 1
+
+
+def test_a_worker_that_waits_takes_at_once_what_waits_already(
+    platform: Platform, servers: Servers, meanwhile: Callable[..., Owed | None]
+) -> None:
+    work = turn("a", 1)
+    platform.jobs.push([work])
+    got = meanwhile([THINK], lambda: pytest.fail("there is nothing to wait for"))
+    assert got is not None
+    assert got.member == work.member
+    assert meanwhile([THINK], lambda: None) is None
+    assert servers.queue.zcard("fair:idle") == 0
 
 
 # ---------------------------------------------------------------- a queue that loses and lies

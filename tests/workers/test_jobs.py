@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 
 import pytest
@@ -78,6 +78,26 @@ def test_a_ticket_leaves_the_rest_to_the_next_one_after_a_while(
     assert position.version > 20
     work, _ = owed(position)
     assert (work.version, waits(servers, work.kind), tickets(servers, work.kind)) == (position.version, [work.member], 1)
+
+
+def test_a_ticket_waits_for_more_work_before_it_ends(
+    platform: Platform, waiting: Callable[..., str], servers: Servers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = waiting("random"), ""
+
+    def waited(kinds: Sequence[str], seconds: float) -> Owed | None:
+        nonlocal second
+        assert (kinds, seconds) == ((ADVANCE, THINK), 0.1)
+        if second:
+            return None
+        second = waiting("random")
+        return platform.jobs.take(kinds)
+
+    monkeypatch.setattr(platform.jobs, "wait", waited)
+    jobs.bind(platform, [ADVANCE, THINK], quiet=0.1)
+    jobs.work(ADVANCE)
+    assert second
+    assert [recall.position(platform, match).to_act for match in (first, second)] == [["two"]] * 2
 
 
 def test_a_match_goes_on_by_itself_while_the_queue_is_away(platform: Platform, ann: str, another_platform: Callable[[], Platform]) -> None:

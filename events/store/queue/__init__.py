@@ -49,6 +49,7 @@ class Jobs:
     def __init__(self, url: str, clock: Clock) -> None:
         self.url = url
         self._clock = clock
+        self._name = secrets.token_hex(8)
         self._connection = queue_client(url)
         self._queues = {kind: Queue(kind, connection=self._connection, serializer=JSONSerializer) for kind in KINDS}
         self._keys = {kind: queue.key for kind, queue in self._queues.items()}
@@ -110,6 +111,21 @@ class Jobs:
             _note_failure(reason)
             return next((work for work in following if work.kind in kinds), None)
 
+    def wait(self, kinds: Sequence[str], seconds: float) -> Owed | None:
+        """Return the next work of these kinds, or None if none comes within some seconds. Work that comes wakes this worker and needs no
+        ticket. Never raises because of the queue.
+        """
+        member = " ".join([self._name, *kinds])
+        try:
+            found = self._exchange(take=kinds, idle=(member, round(seconds * 1000)))[1]
+            if found is None:
+                self._connection.blpop([f"fair:wake:{member}"], seconds)
+                found = self._exchange(take=kinds, idle=(member, 0))[1]
+            return found
+        except queue_errors as reason:
+            _note_failure(reason)
+            return None
+
     def depth(self, kind: str | None = None) -> int | None:
         """Return the amount of waiting work, of one kind or of all, or None if the queue does not answer."""
         try:
@@ -136,6 +152,7 @@ class Jobs:
         push: Iterable[Owed] = (),
         take: Sequence[str] = (),
         again: bool = False,
+        idle: tuple[str, int] | None = None,
         now: int | None = None,
     ) -> tuple[int, Owed | None]:
         asked: dict[str, Any] = {
@@ -146,6 +163,8 @@ class Jobs:
         }
         if ticket is not None:
             asked["begun"] = ticket
+        if idle is not None:
+            asked["idle"] = idle
         if done is not None:
             asked["done"] = {**_named(done.work), "ms": done.ms, "failed": done.failed}
         pushed, found, tickets = self._exchange_script(args=[orjson.dumps(asked)])

@@ -10,14 +10,19 @@
 -- fair:<kind>:versions         hash of "version lease" of all waiting work, by member; the lease in ms, 0 for the patience of the kind
 -- fair:<kind>:taken:<member>   "version attempts since until": a worker has it `since` a moment, and counts as lost from `until` on
 -- fair:<kind>:called           a ticket was requested and has not begun
+-- fair:idle                    sorted set of the workers that wait for work between two steps, scored by the moment until which they do;
+--                              a member is a name and the kinds that the worker does, with spaces between
+-- fair:wake:<member>           a list; an item ends the wait of that worker
 --
 -- ARGV  JSON {now, kinds: {kind: the key of its tickets}, begun: kind, done: {kind, creator, member, version, ms, failed},
---       push: [{kind, creator, member, version, due, lease, again}], take: [[kind, patience in ms]]}; times in ms since 1970.
---       `again`: push only if it neither waits nor is with a worker that may be alive
+--       push: [{kind, creator, member, version, due, lease, again}], take: [[kind, patience in ms]], idle: [member, ms]}; times in ms
+--       since 1970. `again`: push only if it neither waits nor is with a worker that may be alive. `idle`: if there is nothing to take, the
+--       worker waits so long; 0: it waits no more
 -- returns {number of pushed items that did not wait before, {kind, creator, member, version, lease} or {}, kinds that need a ticket}
 local STEP = 1         -- ms that a step costs in addition to its time, so that two workers take from two creators
 local DOUBLINGS = 10   -- how often the rest of a failing step doubles
 local REST = 3600000   -- ms: the longest rest
+local KEPT = 1000      -- ms after which a call to wake a worker that has ended is gone
 
 local ask = cjson.decode(ARGV[1])
 
@@ -82,6 +87,23 @@ local function take(kind, patience)
   end
 end
 
+local idle  -- the workers that wait, once somebody has asked
+
+-- Wake a worker that waits for this kind, and return true. Return false if none does.
+local function wake(kind)
+  idle = idle or redis.call('ZRANGEBYSCORE', 'fair:idle', string.format('(%d', ask.now), '+inf')
+  for place, member in ipairs(idle) do
+    if string.find(member .. ' ', ' ' .. kind .. ' ', 1, true) then
+      table.remove(idle, place)
+      redis.call('ZREM', 'fair:idle', member)
+      redis.call('RPUSH', 'fair:wake:' .. member, kind)
+      redis.call('PEXPIRE', 'fair:wake:' .. member, KEPT)
+      return true
+    end
+  end
+  return false
+end
+
 if ask.begun then redis.call('DEL', key(ask.begun, 'called')) end
 local done = ask.done
 if done then
@@ -96,9 +118,17 @@ local found
 for _, each in ipairs(ask.take) do
   found = found or take(each[1], each[2])
 end
+if ask.idle then
+  local member, ms = unpack(ask.idle)
+  redis.call('ZREM', 'fair:idle', member)
+  if not found and ms > 0 then
+    redis.call('ZREMRANGEBYSCORE', 'fair:idle', '-inf', ask.now)  -- workers that were killed
+    redis.call('ZADD', 'fair:idle', ask.now + ms, member)
+  end
+end
 local tickets = {}
 for kind, queue in pairs(ask.kinds) do
-  if redis.call('HLEN', key(kind, 'versions')) > 0 and redis.call('LLEN', queue) == 0
+  if redis.call('HLEN', key(kind, 'versions')) > 0 and not wake(kind) and redis.call('LLEN', queue) == 0
     and redis.call('SET', key(kind, 'called'), '1', 'PX', '300', 'NX') then
     tickets[#tickets + 1] = kind
   end
