@@ -119,7 +119,10 @@ def complete(action: Action, ranges: Ranges, number: Callable[[int], int]) -> Ac
     >>> complete({"type": "move"}, ranges, lambda below: 0), complete({"type": "move"}, ranges, lambda below: below - 1)
     ({'type': 'move', 'units': {'d2': 1}}, {'type': 'move', 'units': {'d2': 4}})
     """
-    return completing(action, ranges)(number)
+    chosen = dict(action)
+    for field, span in ranges.items():
+        chosen[field] = span[0] + number(span[1] - span[0] + 1) if isinstance(span, list) else _drawn(_bounds(span), number)
+    return chosen
 
 
 def completing(action: Action, ranges: Ranges) -> Callable[[Callable[[int], int]], Action]:
@@ -140,24 +143,22 @@ def completing(action: Action, ranges: Ranges) -> Callable[[Callable[[int], int]
     return completed
 
 
-class _Bounds(NamedTuple):
-    """A range of counts, ready to draw from. `each`: the keys with their bounds. `need`, `room`: the least and the most of all keys."""
-
-    each: list[tuple[str, int, int]]
-    low: int
-    high: int
-    need: int
-    room: int
+_Bounds = tuple[list[tuple[str, list[int]]], int, int, int, int]
 
 
 def _bounds(span: Any) -> _Bounds:
-    each = [(key, least, most) for key, (least, most) in span["each"].items()]
+    """Return the keys of a range of counts with their bounds, the least and the most of the total, and the sums of both bounds."""
+    each = list(span["each"].items())
     low, high = span["total"]
-    need = room = 0
-    for _, least, most in each:
+    room = need = 0
+    for _, (least, most) in each:
         need += least
         room += most
-    return _Bounds(each, max(low, need), min(high, room), need, room)
+    if need > low:
+        low = need
+    if room < high:
+        high = room
+    return each, low, high, need, room
 
 
 def _drawn(bounds: _Bounds, number: Callable[[int], int]) -> dict[str, int]:
@@ -166,7 +167,7 @@ def _drawn(bounds: _Bounds, number: Callable[[int], int]) -> dict[str, int]:
     left = low + number(high - low + 1)
     counts: dict[str, int] = {}
     for size in range(len(each), 0, -1):
-        key, least, most = each.pop(number(size))
+        key, (least, most) = each.pop(number(size))
         room -= most
         need -= least
         if left - room > least:
