@@ -45,14 +45,16 @@ def test_canonical_json_is_that_of_rfc_8785(value: object) -> None:
     assert canonical(value) == rfc8785.dumps(value)
 
 
-@pytest.mark.parametrize("value", [1.0, 0.5, {"a": [1.5]}, [{"b": -2.0}], 2**53, -(2**60), {1: 2}, object(), float("1e3")])
+@pytest.mark.parametrize("value", [1.0, 0.5, {"a": [1.5]}, [{"b": -2.0}], 2**53, -(2**60), {1: 2}, object(), float("1e3"), 1e16, 5e-324])
 def test_a_value_without_canonical_json_is_refused(value: object) -> None:
     with pytest.raises(NotCanonical):
         canonical(value)
 
 
-def test_a_point_inside_a_string_is_not_a_fraction() -> None:
-    assert canonical({"a.b": "1.5"}) == b'{"a.b":"1.5"}'
+@pytest.mark.parametrize("text", ["1.5", "1e+16", "5e-324", "7-e-9"])
+def test_what_looks_like_a_fraction_inside_a_string_is_none(text: str) -> None:
+    assert canonical({text: text, "by": -1}) == b'{"%b":"%b","by":-1}' % (text.encode(), text.encode())
+    assert link(START, ENTRY._replace(request={"id": text}), BLIND)[0].request == {"id": text}
 
 
 @given(
