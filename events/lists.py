@@ -6,9 +6,14 @@ its order.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from hashlib import sha256
+from typing import NamedTuple
+
+import orjson
+from cachetools import LRUCache
 
 from events.errors import BadCursor
 from events.platform import Platform
@@ -18,6 +23,7 @@ from record.entries import Unreadable, parse
 
 LONGEST_PAGE = 200
 
+_KEPT = 1024  # rows
 _INDEX = {"to_act": "acts"}  # the first part of the names of its indexes, where it is not the name of the filter
 
 
@@ -36,10 +42,31 @@ ANYBODY = Asker()
 
 
 class Page(NamedTuple):
-    """Some standings, each with the version and the last change of its match, and the cursor of the next page, or None."""
+    """Some standings, each with the version and the last change of its match, and the cursor of the next page, or None.
 
-    standings: list[dict[str, Any]]
+    Treat the standings as frozen: other pages have the same ones. `marks`: a digest of all that a standing follows from; "" for one of a
+    hidden match for somebody who may not follow it.
+    """
+
+    standings: list[Standing]
+    marks: list[str]
     cursor: str | None
+
+
+class _Row(NamedTuple):
+    """A stored standing for those who may follow the match, with its version and the time of its last change if the log can be read.
+
+    `public`: the one for all others, if the match is hidden from them. `mark`: a digest of both and the last entry.
+    """
+
+    standing: Standing
+    public: Standing | None
+    mark: str
+
+
+# The rows of matches that are listed again and again. Reading one takes ten times as long as finding it.
+_rows: LRUCache[tuple[bytes, bytes], _Row] = LRUCache(_KEPT)
+_lock = threading.Lock()
 
 
 def standing_of(platform: Platform, match: str) -> Standing | None:
@@ -47,12 +74,12 @@ def standing_of(platform: Platform, match: str) -> Standing | None:
     return platform.store.lists.standings([match])[0]
 
 
-def standings_of(platform: Platform, matches: Sequence[str], asker: Asker) -> list[dict[str, Any]]:
+def standings_of(platform: Platform, matches: Sequence[str], asker: Asker) -> list[Standing]:
     """Return the standing of each match with its version and the time of its last change. Raises StoreUnavailable.
 
     It takes one round trip. A match that no longer exists is left out.
     """
-    return list(_with_news(platform.store.lists.with_entries(matches), asker))
+    return [standing for standing, _ in _with_news(platform.store.lists.with_entries(matches), asker)]
 
 
 def matches(
@@ -78,33 +105,44 @@ def matches(
     indexes = _filters(filters, asker, order)
     stretch = lists.stretch("newest" if order is None else "earliest", indexes, place, limit)
     found = _with_news(lists.with_entries([match for _, match in stretch.places]), asker)
-    standings = [standing for standing in found if _passes(standing, filters)]
-    return Page(standings, None if stretch.more is None else f"{stretch.more[0]}.{stretch.more[1]}")
+    passing = [one for one in found if _passes(one[0], filters)]
+    following = None if stretch.more is None else f"{stretch.more[0]}.{stretch.more[1]}"
+    return Page([standing for standing, _ in passing], [mark for _, mark in passing], following)
 
 
-def _with_news(found: Iterable[tuple[Standing | None, bytes]], asker: Asker) -> Iterator[dict[str, Any]]:
-    """Yield stored standings as the asker may see them, with the version and the time of the last change of their matches.
+def _with_news(found: Iterable[tuple[bytes, bytes]], asker: Asker) -> Iterator[tuple[Standing, str]]:
+    """Yield stored standings as the asker may see them, with their marks.
 
-    Both come from the last entry of a match, so a standing need not be stored again at each version. A match without a readable last entry
-    is left out: a damaged log must not break the list. A standing for spectators who may not follow the match already has both.
+    Version and time come from the last entry of a match, so a standing need not be stored again at each version. A match without a readable
+    last entry is left out: a damaged log must not break the list. A standing for spectators who may not follow the match already has both.
     """
     for stored, raw in found:
-        if stored is None:
+        if not stored:
             continue
-        standing = _shown(stored, asker)
-        if "version" in standing:
-            yield standing
-            continue
+        row = _row(stored, raw)
+        if row.public is not None and not asker.follows(row.standing):
+            yield _offered(row.standing, row.public, asker), ""
+        elif "version" in row.standing:
+            yield row.standing, row.mark
+
+
+def _row(stored: bytes, raw: bytes) -> _Row:
+    with _lock:
+        row = _rows.get((stored, raw))
+    if row is None:
+        standing: Standing = orjson.loads(stored)
+        public = standing.pop("public", None)
         with suppress(Unreadable):
             entry = parse(raw)
-            yield {**standing, "version": entry.version, "updated": entry.at}
+            standing |= {"version": entry.version, "updated": entry.at}
+        row = _Row(standing, public, sha256(b"%d %b%b" % (len(stored), stored, raw)).hexdigest())
+        with _lock:
+            _rows[stored, raw] = row
+    return row
 
 
-def _shown(standing: Standing, asker: Asker) -> Standing:
-    """Return a stored standing as the asker may see it. In a hidden match, a player who is offered a seat sees the offer."""
-    public: Standing | None = standing.pop("public", None)
-    if public is None or asker.follows(standing):
-        return standing
+def _offered(standing: Standing, public: Standing, asker: Asker) -> Standing:
+    """Return what a player who may not follow a hidden match sees of it: what all see, and that a seat is offered."""
     handovers = {seat: player for seat, player in standing["handovers"].items() if player == asker.player}
     return {**public, "handovers": handovers, "offers_made": {seat: standing["offers_made"][seat] for seat in handovers}}
 

@@ -79,14 +79,19 @@ class RedisClient:
             self._client = redis.Redis(connection_pool=self._pool)
             self._idle: deque[Any] = deque()
 
+    @property
+    def clustered(self) -> bool:
+        """True if the keys of a call must all be in one slot."""
+        return self._cluster is not None
+
     def run(self, script: Script, keys: Sequence[str], args: Sequence[str | bytes | int]) -> Any:
-        """Call the function of a script and return its answer. Its keys must be in one slot. Raises StoreUnavailable."""
+        """Call the function of a script and return its answer. Raises StoreUnavailable."""
         return self.run_all(script, [(keys, args)])[0]
 
     def run_all(self, script: Script, calls: Sequence[Call]) -> list[Any]:
         """Call a function several times, not atomically, and return its answers. A function that writes must be called once.
 
-        Only the keys of one call must be in one slot. On one server it is a single round trip. Raises StoreUnavailable.
+        On one server it is a single round trip. Raises StoreUnavailable.
         """
         for attempt in range(TRIES):
             try:

@@ -1,28 +1,27 @@
--- Return the matches of a partition that pass some filters, in the order of one of its indexes, after a place.
--- KEYS  indexes of the partition
+-- Return matches that pass some filters, in the order of some of the indexes, after a place.
+-- KEYS  indexes, of one partition in a cluster, else of any number
 -- ARGV  1 "newest" or "earliest": which moment comes first  2 moment  3 match: the place ("" and "" for the beginning)
---       4 the most matches to find in an index  5 the most to examine in it  6 1: the first filter gives the order, 0: the one with the
---       fewest matches does  7.. for each index the number of its filter: a match must be in one of the indexes of each filter from 1 on,
---       and in none of those of filter 0
--- returns for each index of the filter that gives the order: {matches with their moments, and the place of the last one that was examined
--- if there may be more, else "" and ""}
-local tag = string.match(KEYS[1], '^({p%d%d?%d?}):i:')
-check_indexes(KEYS, 1, tag or '')
+--       4 the most matches to find  5 the most to examine  6 1: the first filter gives the order, 0: the one with the fewest matches does
+--       7.. for each index the number of its filter: in the indexes of its partition, a match must be in one of each filter from 1 on, and
+--       in none of filter 0
+-- returns {matches with their moments, and the place of the last one that was examined if there may be more, else "" and ""}
 if #ARGV ~= 6 + #KEYS then error({err = 'ERR the numbers of keys and arguments do not fit'}) end
 local newest, moment, after, most, bound = ARGV[1] == 'newest', ARGV[2], ARGV[3], whole(ARGV[4], 1), whole(ARGV[5], 1)
-local filters, ordering, fewest = {}, 1, nil
+local partitions, sizes, ordering = {}, {}, 1
 for place, key in ipairs(KEYS) do
-  local number = whole(ARGV[6 + place], 0)
+  local tag, number = string.match(key, '^({p%d%d?%d?}):i:'), whole(ARGV[6 + place], 0)
+  if not tag then error({err = 'ERR not an index'}) end
+  local filters = partitions[tag] or {}
+  partitions[tag] = filters
   filters[number] = filters[number] or {}
   table.insert(filters[number], key)
+  if ARGV[6] == '0' and number > 0 then sizes[number] = (sizes[number] or 0) + redis.call('ZCARD', key) end
 end
-for number, indexes in ipairs(ARGV[6] == '0' and filters or {}) do
-  local size = 0
-  for _, index in ipairs(indexes) do size = size + redis.call('ZCARD', index) end
-  if not fewest or size < fewest then ordering, fewest = number, size end
+for number, size in ipairs(sizes) do
+  if size < sizes[ordering] then ordering = number end
 end
 
-local function passes(match)
+local function passes(match, filters)
   for number, indexes in pairs(filters) do
     if number ~= ordering then
       local inside = false
@@ -51,22 +50,45 @@ local function passed(index)
   return low
 end
 
-local answer = {}
-for _, index in ipairs(filters[ordering]) do
-  local rank, found, examined, at, last = passed(index), {}, 0, '', ''
-  local page = some(index, rank, rank + most - 1)
-  while #page > 0 and #found < 2 * most and examined < bound do
-    for place = 1, #page, 2 do
-      last, at, examined, rank = page[place], page[place + 1], examined + 1, rank + 1
-      if passes(last) then
-        table.insert(found, last)
-        table.insert(found, at)
-      end
-      if #found == 2 * most or examined == bound then break end
-    end
-    page = some(index, rank, rank + most - 1)
+-- An index that is read is a source: its next matches are fetched a few at first, then more. Without a match it is read to its end.
+local function advance(source)
+  source.place = source.place + 2
+  if source.place > #source.page then
+    source.rank = source.rank + #source.page / 2
+    source.page, source.place = some(source.index, source.rank, source.rank + source.size - 1), 1
+    source.size = 32
   end
-  if #page == 0 then at, last = '', '' end
-  table.insert(answer, {found, at, last})
+  source.match, source.at = source.page[source.place], tonumber(source.page[source.place + 1])
 end
-return answer
+
+local sources = {}
+for _, filters in pairs(partitions) do
+  for _, index in ipairs(filters[ordering] or {}) do
+    local source = {index = index, filters = filters, rank = passed(index), page = {}, place = 0, size = 4}
+    advance(source)
+    table.insert(sources, source)
+  end
+end
+local found, examined, last, at = {}, 0, '', ''
+while true do
+  local first
+  for _, source in ipairs(sources) do
+    if source.match then
+      if not first then
+        first = source
+      elseif source.at == first.at then
+        if (source.match > first.match) == newest then first = source end
+      elseif (source.at > first.at) == newest then
+        first = source
+      end
+    end
+  end
+  if not first then return {found, '', ''} end
+  if #found == 2 * most or examined == bound then return {found, at, last} end
+  last, at, examined = first.match, first.page[first.place + 1], examined + 1
+  if passes(last, first.filters) then
+    table.insert(found, last)
+    table.insert(found, at)
+  end
+  advance(first)
+end

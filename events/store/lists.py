@@ -10,7 +10,7 @@ import orjson
 from events.store.keys import OfMatches
 from events.store.library import script
 
-EXAMINED = 500  # matches of an index of a partition that one request examines
+EXAMINED = 1000  # matches that one request examines
 _LIST = script("list")
 _PAGE = 1000
 _STANDINGS = script("standings")
@@ -38,19 +38,25 @@ class Lists(OfMatches):
 
     def standings(self, matches: Sequence[str]) -> list[dict[str, Any] | None]:
         """Return the standing of each match, or None."""
-        return [standing for standing, _ in self.with_entries(matches)]
+        return [orjson.loads(standing) if standing else None for standing, _ in self.with_entries(matches)]
 
-    def with_entries(self, matches: Sequence[str]) -> list[tuple[dict[str, Any] | None, bytes]]:
-        """Return the standing of each match, or None, and its newest entry, or b"", in one round trip."""
-        of_tags: dict[str, list[str]] = {}
-        for match in matches:
-            of_tags.setdefault(self._keys.tag(match), []).append(match)
-        calls = [([key for keys in map(self._keys.of, some) for key in (keys.standing, keys.stream)], ()) for some in of_tags.values()]
-        found: dict[str, tuple[dict[str, Any] | None, bytes]] = {}
-        for some, answer in zip(of_tags.values(), self._client.run_all(_STANDINGS, calls), strict=True):
-            for match, standing, entry in zip(some, answer[::2], answer[1::2], strict=True):
-                found[match] = (orjson.loads(standing) if standing else None, entry)
+    def with_entries(self, matches: Sequence[str]) -> list[tuple[bytes, bytes]]:
+        """Return the stored standing of each match and its newest entry, each b"" if there is none."""
+        parts = self._parts(matches)
+        calls = [([key for keys in map(self._keys.of, part) for key in (keys.standing, keys.stream)], ()) for part in parts]
+        found: dict[str, tuple[bytes, bytes]] = {}
+        for part, answer in zip(parts, self._client.run_all(_STANDINGS, calls), strict=True):
+            found.update(zip(part, zip(answer[::2], answer[1::2], strict=True), strict=True))
         return [found[match] for match in matches]
+
+    def _parts(self, matches: Sequence[str]) -> list[Sequence[str]]:
+        """Return matches in parts whose keys may be in one call: all of them, or in a cluster those of each partition."""
+        if not self._client.clustered:
+            return [matches] if matches else []
+        parts: dict[str, list[str]] = {}
+        for match in matches:
+            parts.setdefault(self._keys.tag(match), []).append(match)
+        return list(parts.values())
 
     def sizes(self, indexes: Sequence[str]) -> list[int]:
         """Return the number of matches in each index, over all partitions."""
@@ -69,16 +75,21 @@ class Lists(OfMatches):
         moment come first, in the order of the first filter.
         """
         numbered = [(number, index) for number, indexes in filters.items() for index in indexes]
-        args = [order, *(after or ("", "")), limit, EXAMINED, int(order == "earliest"), *[number for number, _ in numbered]]
-        calls = [([f"{tag}:i:{index}" for _, index in numbered], args) for tag in self._keys.tags()]
+        tags = self._keys.tags()
+        parts = [[tag] for tag in tags] if self._client.clustered else [tags]
+        calls = []
+        for part in parts:
+            keys = [f"{tag}:i:{index}" for tag in part for _, index in numbered]
+            bounds = limit, max(1, EXAMINED // len(parts)), int(order == "earliest")
+            calls.append((keys, [order, *(after or ("", "")), *bounds, *[number for _ in part for number, _ in numbered]]))
         found: list[Place] = []
         stops: list[Place] = []
-        for matches, moment, match in (one for answer in self._client.run_all(_LIST, calls) for one in answer):
+        for matches, moment, match in self._client.run_all(_LIST, calls):
             found += [(int(at), id.decode()) for id, at in zip(matches[::2], matches[1::2], strict=True)]
             if match:
                 stops.append((int(moment), match.decode()))
         reverse = order == "newest"
-        # Where one index was not examined to its end, others may have places that come after places that it has not told yet.
+        # Where one part was not examined to its end, others may have places that come after places that it has not told yet.
         stop = (max if reverse else min)(stops, default=None)
         places = sorted((place for place in found if stop is None or place == stop or (place > stop) == reverse), reverse=reverse)
         return Stretch(places[:limit], places[limit - 1] if len(places) > limit else stop)

@@ -1,10 +1,9 @@
 -- Return the standing and the newest entry of each match.
--- KEYS  for each match of a partition: its standing, its stream
+-- KEYS  for each match its standing, its stream; in a cluster, all of one partition
 -- returns for each match: standing or "", newest entry or "" if it cannot be read
-local tag = partition_and_match(KEYS[1], 'm')
 local found = {}
 for place = 1, #KEYS, 2 do
-  local _, match = partition_and_match(KEYS[place], 'm')
+  local tag, match = partition_and_match(KEYS[place], 'm')
   check_keys(KEYS, place, tag, match, {'m', 's'})
   local items = redis.pcall('XREVRANGE', KEYS[place + 1], '+', '-', 'COUNT', 1)
   table.insert(found, redis.call('GET', KEYS[place]) or '')

@@ -65,8 +65,9 @@ from service.http.addresses import address_of
 from service.http.keys import Caller
 from service.http.problems import Problem, refusal_problem
 from service.http.quotas import is_searched, subjects
-from service.http.responses import empty_response, json_response, names_tag, private, tagged
+from service.http.responses import JSON, empty_response, json_response, names_tag, private, sorted_json, tagged
 from service.http.schemas import LARGEST, MatchBody, MatchesQuery, SeatBody
+from service.kept import Key
 from table.creating import CREATE
 from table.data import LEVELS
 from table.forks import FORK
@@ -142,9 +143,20 @@ def list_matches(service: Service, call: Call) -> Response:
         _me(call.caller)  # only players have deadlines
     asker = lists.Asker(call.caller.id, call.caller.referees)
     page = lists.matches(service.platform, filters, call.query["limit"], call.query.get("cursor"), asker=asker, by_deadline=by_deadline)
-    company = service.directory.company(player for standing in page.standings for player in sight.players_listed(standing))
-    matches = [sight.with_defaults(service.platform.games, standing) for standing in page.standings]
-    return private(json_response({"matches": matches, "players": company.players, "next": page.cursor}))
+    written = [_written(service, standing, mark).partition(b"\n") for standing, mark in zip(page.standings, page.marks, strict=True)]
+    company = service.directory.company(b" ".join([players for players, _, _ in written]).decode().split())
+    rest = sorted_json({"players": company.players, "next": page.cursor})
+    return private(Response(b'{"matches":[%b],%b' % (b",".join([match for _, _, match in written]), rest[1:]), mimetype=JSON))
+
+
+def _written(service: Service, standing: Mapping[str, Any], mark: str) -> bytes:
+    """Return two lines: the players of a standing, between blanks, and the standing in JSON. They are kept by the mark, if it has one."""
+
+    def write() -> bytes:
+        match = sorted_json(sight.with_defaults(service.platform.games, standing))
+        return b"%b\n%b" % (" ".join(sight.players_listed(standing)).encode(), match)
+
+    return service.kept.made(Key("standing", mark, "", None, lasts=True), write) if mark else write()
 
 
 def get_match(service: Service, call: Call, match: str) -> Response:
