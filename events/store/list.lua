@@ -7,18 +7,29 @@
 -- returns {matches with their moments, and the place of the last one that was examined if there may be more, else "" and ""}
 if #ARGV ~= 6 + #KEYS then error({err = 'ERR the numbers of keys and arguments do not fit'}) end
 local newest, moment, after, most, bound = ARGV[1] == 'newest', ARGV[2], ARGV[3], whole(ARGV[4], 1), whole(ARGV[5], 1)
-local partitions, sizes, ordering = {}, {}, 1
+local numbers, partitions, sizes, ordering = {}, {}, {}, 1
 for place, key in ipairs(KEYS) do
-  local tag, number = string.match(key, '^({p%d%d?%d?}):i:'), whole(ARGV[6 + place], 0)
+  local tag, number = string.match(key, '^({p%d+}):i:'), ARGV[6 + place]
   if not tag then error({err = 'ERR not an index'}) end
-  local filters = partitions[tag] or {}
-  partitions[tag] = filters
+  numbers[number] = numbers[number] or whole(number, 0)
+  number = numbers[number]
+  local filters = partitions[tag]
+  if not filters then
+    filters = {}
+    partitions[tag] = filters
+  end
   filters[number] = filters[number] or {}
   table.insert(filters[number], key)
-  if ARGV[6] == '0' and number > 0 then sizes[number] = (sizes[number] or 0) + redis.call('ZCARD', key) end
 end
-for number, size in ipairs(sizes) do
-  if size < sizes[ordering] then ordering = number end
+if ARGV[6] == '0' and numbers['2'] then
+  for _, filters in pairs(partitions) do
+    for number, indexes in ipairs(filters) do
+      for _, index in ipairs(indexes) do sizes[number] = (sizes[number] or 0) + redis.call('ZCARD', index) end
+    end
+  end
+  for number, size in ipairs(sizes) do
+    if size < sizes[ordering] then ordering = number end
+  end
 end
 
 local function passes(match, filters)
@@ -50,43 +61,41 @@ local function passed(index)
   return low
 end
 
--- An index that is read is a source: its next matches are fetched a few at first, then more. Without a match it is read to its end.
-local function advance(source)
+-- The indexes that are read, each with its next matches: a few at first, then more. `heads` has the moment of each one's next match, so that
+-- the greatest comes first; false at its end.
+local sources, heads, ids, sign = {}, {}, {}, newest and 1 or -1
+
+local function advance(number)
+  local source = sources[number]
   source.place = source.place + 2
   if source.place > #source.page then
     source.rank = source.rank + #source.page / 2
     source.page, source.place = some(source.index, source.rank, source.rank + source.size - 1), 1
     source.size = 32
   end
-  source.match, source.at = source.page[source.place], tonumber(source.page[source.place + 1])
+  ids[number] = source.page[source.place]
+  heads[number] = ids[number] and sign * source.page[source.place + 1] or false
 end
 
-local sources = {}
 for _, filters in pairs(partitions) do
   for _, index in ipairs(filters[ordering] or {}) do
-    local source = {index = index, filters = filters, rank = passed(index), page = {}, place = 0, size = 4}
-    advance(source)
-    table.insert(sources, source)
+    table.insert(sources, {index = index, filters = filters, rank = passed(index), page = {}, place = 0, size = 4})
+    advance(#sources)
   end
 end
 local found, examined, last, at = {}, 0, '', ''
 while true do
-  local first
-  for _, source in ipairs(sources) do
-    if source.match then
-      if not first then
-        first = source
-      elseif source.at == first.at then
-        if (source.match > first.match) == newest then first = source end
-      elseif (source.at > first.at) == newest then
-        first = source
-      end
+  local first, most_so_far
+  for number, head in ipairs(heads) do
+    if head and (not first or head > most_so_far or (head == most_so_far and (ids[number] > ids[first]) == newest)) then
+      first, most_so_far = number, head
     end
   end
   if not first then return {found, '', ''} end
   if #found == 2 * most or examined == bound then return {found, at, last} end
-  last, at, examined = first.match, first.page[first.place + 1], examined + 1
-  if passes(last, first.filters) then
+  local source = sources[first]
+  last, at, examined = ids[first], source.page[source.place + 1], examined + 1
+  if passes(last, source.filters) then
     table.insert(found, last)
     table.insert(found, at)
   end
