@@ -7,7 +7,7 @@ small. docs/api.md describes both for clients.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
@@ -15,9 +15,12 @@ from web.drawing import Drawing
 
 Json = dict[str, Any]
 
-MOST = 400  # pieces of a text to compare with each other; a longer text is replaced as a whole
+MOST = 400  # elements of a text to compare with each other; a longer text is replaced as a whole
+FEW = 3  # elements that may always differ where they stand
 _ELEMENTS = re.compile(r".[^<]*", re.DOTALL).findall
 _WORDS = re.compile(r'.[^<" ]*', re.DOTALL).findall  # a word ends before the next `<`, `"` or blank
+_BEGIN = re.compile(r'[<" ]').search
+_BEGINS = ("", "<", '"', " ")  # where a word begins, or a text has ended
 
 
 class Shot(NamedTuple):
@@ -80,32 +83,85 @@ def edits(before: str, after: str) -> list[Any]:
     and so on. The words after the last edit stay."""
     found: list[Any] = []
     stay = 0
-    for elements, others in _aligned(_ELEMENTS(before), _ELEMENTS(after)):
-        for words, new in _aligned(_WORDS("".join(elements)), _WORDS("".join(others))):
-            if words == new:
-                stay += len(words)
-            elif found and not stay:
-                found[-2:] = [found[-2] + len(words), found[-1] + "".join(new)]
-            else:
-                found += [stay, len(words), "".join(new)]
-                stay = 0
+    for words, text in _steps(before, after):
+        if text is None:
+            stay += words
+        elif found and not stay:
+            found[-2:] = [found[-2] + words, found[-1] + text]
+        elif words or text:
+            found += [stay, words, text]
+            stay = 0
     return found
 
 
-def _aligned(before: list[str], after: list[str]) -> Iterator[tuple[list[str], list[str]]]:
-    """Yield two lists as pairs of stretches that correspond to each other. Equal stretches are as long as possible."""
-    front = _common(before, after)
-    back = _common(before[front:][::-1], after[front:][::-1])
-    old, new = before[front : len(before) - back], after[front : len(after) - back]
-    yield before[:front], after[:front]
-    if old and new and max(len(old), len(new)) <= MOST:
-        for _, first, last, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-            yield old[first:last], new[start:end]
+def _steps(before: str, after: str) -> Iterator[tuple[int, str | None]]:
+    """Yield how many words of a text stay (with None), or go and what comes in their place, until all that differs has been told."""
+    front, back = _ends(before, after)
+    yield _count(before[:front]), None
+    for old, new in _aligned(before[front : len(before) - back], after[front : len(after) - back]):
+        if old == new:
+            yield _count(old), None
+        else:
+            yield from _reworded(_WORDS(old), _WORDS(new))
+
+
+def _aligned(before: str, after: str) -> Iterator[tuple[str, str]]:
+    """Yield two texts as pairs of stretches that correspond to each other, most of them elements."""
+    old, new = _ELEMENTS(before), _ELEMENTS(after)
+    if len(old) == len(new) and _mostly_alike(old, new):
+        yield from zip(old, new, strict=True)
+    elif not old or not new or max(len(old), len(new)) > MOST:
+        yield before, after
     else:
-        yield old, new
-    yield before[len(before) - back :], after[len(after) - back :]
+        for _, first, last, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+            if last - first == end - start:
+                yield from zip(old[first:last], new[start:end], strict=True)
+            else:
+                yield "".join(old[first:last]), "".join(new[start:end])
 
 
-def _common(one: list[str], other: list[str]) -> int:
-    """Return the length of the common beginning of two lists."""
-    return next((place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+def _mostly_alike(old: list[str], new: list[str]) -> bool:
+    """Return True if few elements differ, or at most half, so that nothing seems to have come, gone or moved."""
+    differ = sum([one != other for one, other in zip(old, new, strict=True)])
+    return differ <= max(FEW, len(old) // 2)
+
+
+def _reworded(old: list[str], new: list[str]) -> Iterator[tuple[int, str | None]]:
+    """Yield the steps from some words to others: word by word if they are as many, else all between the first and the last that differ."""
+    if len(old) == len(new):
+        yield from ((1, None if one == other else other) for one, other in zip(old, new, strict=True))
+        return
+    least = min(len(old), len(new))
+    front = next((place for place in range(least) if old[place] != new[place]), least)
+    back = next((place for place in range(least - front) if old[-1 - place] != new[-1 - place]), least - front)
+    yield front, None
+    yield len(old) - front - back, "".join(new[front : len(new) - back])
+    yield back, None
+
+
+def _count(text: str) -> int:
+    """Return how many words a text has."""
+    return text.count("<") + text.count('"') + text.count(" ") + (text[:1] not in _BEGINS)
+
+
+def _ends(one: str, other: str) -> tuple[int, int]:
+    """Return how many letters two texts have in common at the front, and at the back behind them, in whole words."""
+    front = _largest(min(len(one), len(other)), lambda low, high: one[low:high] == other[low:high])
+    if one[front : front + 1] not in _BEGINS or other[front : front + 1] not in _BEGINS:
+        front = max(one.rfind("<", 0, front), one.rfind('"', 0, front), one.rfind(" ", 0, front), 0)
+    long, wide = len(one), len(other)
+    back = _largest(min(long, wide) - front, lambda low, high: one[long - high : long - low] == other[wide - high : wide - low])
+    first = _BEGIN(one, long - back)
+    return front, 0 if first is None else long - first.start()
+
+
+def _largest(most: int, alike: Callable[[int, int], bool]) -> int:
+    """Return the largest number up to `most` to which two texts are alike. `alike`: whether they are from one number to another."""
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        if alike(low, middle):
+            low = middle
+        else:
+            high = middle - 1
+    return low
