@@ -26,14 +26,13 @@ def board(scene: Scene, news: News, look: Look) -> Sheet:
     """Return the sheet of the board."""
     places = {place.id: place for place in scene.places}
     pieces, marks = _by_place(scene.pieces), _by_place(scene.marks)
-    outlines = [_outline(place.id, place.shape, place.ground, _at(place.x, place.y, place.turn), look) for place in scene.places]
-    titles = [_title(place._replace(holder=None, badge=""), look) for place in scene.places]
-    boxes = [box for _, found in titles for box in found]
+    drawn_map, titles = _map(scene.places, look)
     fragments = {
         "ground": group("ground", _ground(scene.frame, look)),
-        "ways": group("ways", _ways(scene.links, places)),
-        "map": group("map", "".join([*outlines, *[title for title, _ in titles]])),
+        "ways": group("ways", _ways(tuple([(link.source, link.target) for link in scene.links if link.kind == "way"]), scene.places)),
+        "map": group("map", drawn_map),
     }
+    boxes = list(titles)
     for place in scene.places:
         name = f"p-{place.id}"
         fragments[name], found = _content(name, place, tuple(pieces.get(place.id, ())), tuple(marks.get(place.id, ())), look)
@@ -64,6 +63,14 @@ def _ground(frame: Area, look: Look) -> str:
 def _at(x: float, y: float, turn: float) -> str:
     """Return the attribute that moves an outline to its place."""
     return f' transform="translate({whole(x)} {whole(y)}){f"rotate({whole(turn)})" if turn else ""}"' if x or y or turn else ""
+
+
+@functools.lru_cache(maxsize=64)
+def _map(places: tuple[Place, ...], look: Look) -> tuple[str, tuple[Box, ...]]:
+    """Return the outlines and the labels of places, and their boxes."""
+    outlines = [_outline(place.id, place.shape, place.ground, _at(place.x, place.y, place.turn), look) for place in places]
+    titles = [_title(place._replace(holder=None, badge=""), look) for place in places]
+    return "".join([*outlines, *[title for title, _ in titles]]), tuple([box for _, boxes in titles for box in boxes])
 
 
 @functools.lru_cache(maxsize=4096)
@@ -126,14 +133,15 @@ def _middle(place: Place) -> tuple[float, float]:
     return place.area.left + place.area.width / 2, place.area.top + place.area.height / 2
 
 
-def _ways(links: Iterable[Link], places: Mapping[str, Place]) -> str:
-    """Return all ways as one path. A way that begins at the end of the one before continues its line."""
+@functools.lru_cache(maxsize=64)
+def _ways(ways: tuple[tuple[str, str], ...], places: tuple[Place, ...]) -> str:
+    """Return all ways, each from a place to a place, as one path. A way that begins at the end of the one before continues its line."""
+    middles = {place.id: " ".join(map(whole, _middle(place))) for place in places}
     lines, last = "", ""
-    for link in links:
-        if link.kind == "way":
-            source, target = [" ".join(map(whole, _middle(places[end]))) for end in (link.source, link.target)]
-            lines += f"L{target}" if source == last else f"M{source}L{target}"
-            last = target
+    for one, other in ways:
+        source, target = middles[one], middles[other]
+        lines += f"L{target}" if source == last else f"M{source}L{target}"
+        last = target
     return f'<path class="way s-way" d="{lines}"/>' if lines else ""
 
 

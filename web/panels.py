@@ -77,7 +77,7 @@ def heading(scene: Scene, news: News, look: Look, wide: float) -> Sheet:
         [
             _words("title", scene.title, TITLE, "page", "b"),
             _words("status", scene.status, STATUS, "page"),
-            *_turn(scene, look),
+            *_turn(scene.winners if scene.over else scene.acting, scene.over, look),
             *[_track(track) for track in scene.tracks],
         ],
         gap=16,
@@ -94,26 +94,28 @@ def heading(scene: Scene, news: News, look: Look, wide: float) -> Sheet:
     return column.sheet(column.bottom + 2)
 
 
+@functools.lru_cache(maxsize=1024)
 def _words(id: str, words: str, size: float, ground: str, style: str = "") -> Item:
     return Item(id, width(words, size), size + 6, (text(words, size, ground, 0, size + 1, style),))
 
 
-def _turn(scene: Scene, look: Look) -> list[Item]:
-    """Return who must act, or who has won, as badges and words on the accent colour."""
-    seats = scene.winners if scene.over else scene.acting
-    if not seats and not scene.over:
-        return []
-    words = f"{listed([look.crest(seat).name for seat in seats]) or 'Nobody'} {'won' if scene.over else 'to act'}"
+@functools.lru_cache(maxsize=256)
+def _turn(seats: tuple[str, ...], over: bool, look: Look) -> tuple[Item, ...]:
+    """Return who must act, or in a match that is over who has won, as badges and words on the accent colour."""
+    if not seats and not over:
+        return ()
+    words = f"{listed([look.crest(seat).name for seat in seats]) or 'Nobody'} {'won' if over else 'to act'}"
     wide, left = width(words, STATUS) + 36, len(seats) * (BADGE + 3) + 4
     parts = [
         *[badge(seat, place * (BADGE + 3), 3) for place, seat in enumerate(seats)],
         rectangle("a-accent", wide, 26, 13, left),
-        glyph("crown" if scene.over else "acts", "i-accent", left + 9, 6),
+        glyph("crown" if over else "acts", "i-accent", left + 9, 6),
         text(words, STATUS, "accent", left + 30, 18, "b"),
     ]
-    return [Item("turn", left + wide, 26, parts)]
+    return (Item("turn", left + wide, 26, parts),)
 
 
+@functools.lru_cache(maxsize=1024)
 def _track(track: Track) -> Item:
     """Return a track as a bar with its name and numbers."""
     words = f"{track.name} {track.value} / {track.most}"
@@ -205,6 +207,7 @@ def _name(column: _Column, shown: Panel, over: bool) -> None:
     column.bottom += 28
 
 
+@functools.lru_cache(maxsize=1024)
 def _detail(detail: Detail, look: Look) -> Item:
     parts, left, high = [], 0.0, 18.0
     if detail.glyph:
@@ -222,6 +225,7 @@ def _detail(detail: Detail, look: Look) -> Item:
 # ---------------------------------------------------------------- cards
 
 
+@functools.lru_cache(maxsize=1024)
 def _card(card: Card, look: Look) -> Item:
     return _large(card, look) if card.text else _small(card, look) if card.glyph else _strip(card)
 

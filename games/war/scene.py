@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import Any, cast
 
@@ -24,7 +25,7 @@ EMPTY = Area(*LOOK.map["empty"])
 
 def scene(view: State) -> Scene:
     """Return what a picture of a view shows."""
-    places = tuple([_place(view, tile) for tile in sorted(view["tiles"])])
+    places = tuple([_place(tile, here["face"], here["seat"]) for tile, here in sorted(view["tiles"].items())])
     sheet = view["score_sheet"] or {seat: points(view, seat) for seat in view["seats"]}
     deck = cast("list[str] | int", view["deck"])
     size = deck if isinstance(deck, int) else len(deck)
@@ -56,11 +57,10 @@ def scene(view: State) -> Scene:
     )
 
 
-def _place(view: State, tile: str) -> Place:
+@functools.lru_cache(maxsize=4096)
+def _place(tile: str, face: str, holder: Seat | None) -> Place:
     """Return a tile at its column and row (WAR-MAP-01)."""
-    here = view["tiles"][tile]
     left, top = COLUMNS.index(tile[0]) * PITCH, int(tile[1:]) * PITCH
-    face = here["face"]
     return Place(
         id=tile,
         name=tile.upper() if face == BROWN else f"{tile.upper()} ({LOOK.word(face)})",
@@ -71,7 +71,7 @@ def _place(view: State, tile: str) -> Place:
         y=top,
         label=tile.upper(),
         glyph="" if face == BROWN else face,
-        holder=here["seat"],
+        holder=holder,
         head=HEAD,
     )
 
@@ -103,6 +103,7 @@ def _seat(view: State, seat: Seat, sheet: dict[Seat, ScoreSheetRow]) -> Panel:
     )
 
 
+@functools.cache
 def _card(card: str) -> Card:
     made = CARDS[card]
     return Card(card, f"{LOOK.word(made.symbol)} {made.value}", f"card_{made.background}", made.symbol, str(made.value))

@@ -25,20 +25,24 @@ HEART = "heart"  # the kind of place that is in the middle
 
 def scene(view: View) -> Scene:
     """Return what a picture of a view shows."""
-    places = [_now(place, view) for place in _chart(tuple(view["attached"].items()), tuple(view["seats"]), tuple(view["covered"]))]
-    drawn = {place.id for place in places}
+    chart = _chart(tuple(view["attached"].items()), tuple(view["seats"]), tuple(view["covered"]))
+    drawn = {place.id for place in chart}
     holders = {location: seat for seat in view["seats"] for location in occupied(view, seat)}
     holders = {**holders, data.ISLE: view[data.ISLE]["holder"]}
+    ships: dict[str, int] = {}
+    for player in view["players"].values():
+        for location, fleet in player["fleets"].items():
+            ships[location] = ships.get(location, 0) + sum(fleet.values())
     outcome = view["outcome"]
     return Scene(
         title=LOOK.word(view["game"]),
         status=f"Round {view['round']}: {LOOK.word(view['phase'])}",
-        frame=spread([_disc(place) for place in places], MARGIN),
-        places=tuple([place._replace(holder=holders.get(place.id)) for place in places]),
+        frame=_frame(chart),
+        places=tuple([_now(place, ships.get(place.id, 0), view["marks"].get(place.id), holders.get(place.id)) for place in chart]),
         pieces=tuple(_pieces(view)),
         marks=tuple([mark for mark in _marks(view) if mark.place in drawn]),
         links=(
-            *[Link(one, other) for one in sorted(drawn) for other in data.BESIDE[one] if one < other and other in drawn],
+            *_ways(chart),
             *[Link(data.NORTH[seat], island) for seat, island in view["attached"].items() if seat in view["seats"]],
             *_attack(view),
         ),
@@ -99,11 +103,22 @@ def _disc(place: Place) -> Area:
     return Area(place.x - radius, place.y - radius, 2 * radius, 2 * radius)
 
 
-def _now(place: Place, view: View) -> Place:
-    """Return a place with how many ships are there of how many may be, and waste land in its colour (WOC-DIS-07)."""
-    ships = sum([sum(player["fleets"].get(place.id, {}).values()) for player in view["players"].values()])
+@functools.lru_cache(maxsize=64)
+def _frame(chart: tuple[Place, ...]) -> Area:
+    return spread([_disc(place) for place in chart], MARGIN)
+
+
+@functools.lru_cache(maxsize=64)
+def _ways(chart: tuple[Place, ...]) -> tuple[Link, ...]:
+    drawn = {place.id for place in chart}
+    return tuple([Link(one, other) for one in sorted(drawn) for other in data.BESIDE[one] if one < other and other in drawn])
+
+
+@functools.lru_cache(maxsize=4096)
+def _now(place: Place, ships: int, mark: int | str | None, holder: Seat | None) -> Place:
+    """Return a place with how many ships are there of how many may be, who holds it, and waste land in its colour (WOC-DIS-07)."""
     badge = f"{ships}/{data.CAPACITY[place.id]}" if ships and place.id != data.ISLE else ""
-    return place._replace(badge=badge, ground=data.BARREN if view["marks"].get(place.id) == data.BARREN else place.ground)
+    return place._replace(badge=badge, ground=data.BARREN if mark == data.BARREN else place.ground, holder=holder)
 
 
 def _pieces(view: View) -> Iterator[Piece]:
@@ -190,6 +205,7 @@ def _seat(view: View, seat: Seat) -> Panel:
     )
 
 
+@functools.cache
 def _card(card: str) -> Card:
     name, text = data.CARD_WORDS[card]
     cost = data.CARDS[card].cost

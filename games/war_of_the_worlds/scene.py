@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -106,17 +107,22 @@ def _side(view: View, seat: Seat) -> Panel:
 def _cards(pile: Any, seat: Seat) -> Iterator[Card]:
     """Yield each card of a pile once, with its number."""
     for name in dict.fromkeys(pile):
-        card = data.CARDS[name]
-        yield Card(
-            id=name,
-            name=data.NAMES[name],
-            ground=f"{seat}_token",
-            glyph=card.figure or name,
-            cost="" if card.starting else str(card.cost),
-            text=tuple([_option(terms) for terms in card.options]) or (LOOK.map["buildings"][name],),
-            options=tuple([terms.option for terms in card.options]),
-            number=pile.count(name),
-        )
+        yield _card(name, seat, pile.count(name))
+
+
+@functools.cache
+def _card(name: str, seat: Seat, number: int) -> Card:
+    card = data.CARDS[name]
+    return Card(
+        id=name,
+        name=data.NAMES[name],
+        ground=f"{seat}_token",
+        glyph=card.figure or name,
+        cost="" if card.starting else str(card.cost),
+        text=tuple([_option(terms) for terms in card.options]) or (LOOK.map["buildings"][name],),
+        options=tuple([terms.option for terms in card.options]),
+        number=number,
+    )
 
 
 def _option(terms: data.Terms) -> str:
