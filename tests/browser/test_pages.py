@@ -202,6 +202,18 @@ def test_nothing_scrolls_sideways_on_a_telephone(open_page: Open, finished: str,
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
 
 
+def test_the_board_in_a_frame_follows_the_match(open_page: Open, ada: Api) -> None:
+    match = ada.ask("POST", "/v1/matches", {"game": "war", "seats": {"red": "me", "blue": "me"}})["id"]
+    ada.ask("GET", f"/v1/matches/{match}/entries?after=1&wait=9")  # the map is laid out
+    page = open_page(f"/embed/{match}")
+    page.locator("#the-board [data-id]").first.wait_for()
+    units = page.locator("#the-board [data-id^=units_]")
+    before = units.count()
+    choice = next(one for one in ada.ask("GET", f"/v1/matches/{match}/choices")["choices"] if not one.get("at_table"))
+    ada.ask("POST", f"/v1/matches/{match}/actions", choice["action"])
+    expect(units).not_to_have_count(before)
+
+
 def test_a_tap_zooms_to_a_group_of_places_that_are_small(open_page: Open, ada: Api) -> None:
     seats = dict.fromkeys(ada.ask("GET", "/v1/games/war_of_civilizations")["seats"], "me")
     match = ada.ask("POST", "/v1/matches", {"game": "war_of_civilizations", "seats": seats})["id"]

@@ -17,7 +17,8 @@ let newest = Number(page.dataset.newest);
 
 async function show() {
   const frames = new Frames();
-  const response = await fetch(`${api}/frames?${new URLSearchParams({ after: newest - 1, limit: 1, shape: "page", viewer: "spectator" })}`);
+  const query = new URLSearchParams({ after: newest - 1, limit: 1, shape: "page", viewer: "spectator" });
+  const response = await fetch(`${api}/frames?${query}`, { headers: { accept: "application/x-ndjson" } });
   if (!response.ok) return;
   for await (const line of linesOf(response.body)) frames.add([line]);
   const picture = frames.at(newest);
