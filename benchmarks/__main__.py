@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from benchmarks import ai, clocks, crowd, fair, growth, http, memory, pages, reads, receipts, rules, turns, verifying, web
+from benchmarks import ai, clocks, crowd, fair, growth, http, memory, pages, reads, receipts, rules, starts, streams, turns, verifying, web
 from benchmarks.pairs import PAIRS, Figure
 from benchmarks.place import Run
 from events.keeping import embedded
@@ -24,6 +24,8 @@ from tools.private import ROOT
 PARTS: dict[str, Callable[[Run], Iterable[Figure]]] = {
     "http": http.measured,
     "reads": reads.measured,
+    "starts": starts.measured,
+    "streams": streams.measured,
     "rules": rules.measured,
     "ai": ai.measured,
     "memory": memory.measured,

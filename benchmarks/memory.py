@@ -61,6 +61,7 @@ def appends(platform: Platform, pairs: int, count: int = 400) -> list[Figure]:
 
 def replays(platform: Platform, rounds: int) -> list[Figure]:
     """Measure events folded and entries audited per second, both from the log, and the server's memory per entry."""
+    empty = used(platform)
     matches = [played_out(platform, seed) for seed in range(12)]
     folds, audits = [], []
     for _ in range(rounds):
@@ -69,12 +70,24 @@ def replays(platform: Platform, rounds: int) -> list[Figure]:
     keys = [platform.store.keys.of(match).stream for match in matches]
     entries = sum(platform.store.log.head(match) for match in matches)
     memory = sum(int(platform.store.client.ask("MEMORY", "USAGE", key, "SAMPLES", 0)) for key in keys)
+    whole = used(platform) - empty
     size = sum(len(raw) for match in matches for raw in platform.store.log.read_all(match))
     return [
         figure("read, parse and fold from the stream", folds, "events/s", least=FOLD),
         figure("audit: chain, decide again, compare", audits, "entries/s", least=AUDIT),
         figure("Redis memory for an entry", [memory / entries], "bytes", told=f"{size / entries:.0f} of JSON"),
+        figure(
+            "Redis memory for a finished match, with all indexes",
+            [whole / len(matches) / 1000],
+            "kB",
+            told=f"{entries / len(matches):.0f} entries",
+        ),
     ]
+
+
+def used(platform: Platform) -> int:
+    """Return the bytes of memory that the store has allocated."""
+    return int(platform.store.client.ask("INFO", "memory")["used_memory"])
 
 
 def folded(platform: Platform, matches: list[str]) -> float:

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -43,9 +43,9 @@ class Run(NamedTuple):
     crowd: int
 
     @contextmanager
-    def place(self, name: str, workers: int = WORKERS) -> Iterator[Place]:
+    def place(self, name: str, workers: int = WORKERS, environment: Mapping[str, str] | None = None) -> Iterator[Place]:
         """Start a service with its own data for a block, and say what runs."""
-        with opened(self.folder / name, workers) as place:
+        with opened(self.folder / name, workers, environment or {}) as place:
             print(f"  beside it run: {', '.join(f'{len(pids)} {name}' for name, pids in place.processes().items())}", flush=True)
             yield place
 
@@ -68,14 +68,8 @@ class Place(NamedTuple):
 
     def processes(self) -> dict[str, list[int]]:
         """Return the processes of the service, of its workers and of the bare endpoint, by what they do."""
-        found = defaultdict(list, {"serve": [self.supervisor], "bare": self.others})
-        for process in family(self.supervisor):
-            named = process.command.split()
-            name = named[0].rpartition(".")[2] if "/" not in named[0] else "store" if f"{self.data}/store" in process.command else "queue"
-            found[name].append(process.number)
-        if self.workers:
-            found["worker"] = self.workers
-        return dict(found)
+        beside = {"bare": self.others, "worker": self.workers} if self.workers else {"bare": self.others}
+        return {**processes_of(self.supervisor), **beside}
 
     def cpu(self) -> dict[str, float]:
         """Return the processor seconds that the operating system has counted for the processes, by what they do."""
@@ -90,15 +84,34 @@ class Place(NamedTuple):
         return Caller(self.service, self.keys[1])
 
 
+_NAMES = {"workers.run": "worker"}
+
+
+def processes_of(supervisor: int) -> dict[str, list[int]]:
+    """Return the processes of a `serve`, by what they do."""
+    found = defaultdict(list, {"serve": [supervisor]})
+    for process in family(supervisor):
+        named = process.command.split()[0]
+        server = "queue" if "/queue" in process.command else "store"
+        found[server if "/" in named else _NAMES.get(named, named.rpartition(".")[2])].append(process.number)
+    return dict(found)
+
+
+def memory(pids: list[int]) -> float:
+    """Return the bytes of memory of processes. What several share is divided among them."""
+    lines = [line for pid in pids for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()]
+    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
+
+
 def processor_seconds(pid: int) -> float:
     """Return the processor seconds of a process and its ended threads, in nanoseconds' precision. Linux alone has this clock."""
     return time.clock_gettime(~pid << 3 | 2)
 
 
 @contextmanager
-def opened(data: Path, workers: int = WORKERS) -> Iterator[Place]:
+def opened(data: Path, workers: int, environment: Mapping[str, str]) -> Iterator[Place]:
     """Start everything, and stop it at the end of the block."""
-    with private.service(data, "--workers", "0", environment=BOUNDLESS) as running, workers_of(data, workers) as pids:
+    with private.service(data, "--workers", "0", environment={**BOUNDLESS, **environment}) as running, workers_of(data, workers) as pids:
         store, queue = embedded.keeper_url(data), f"unix://{embedded.socket_of(data.resolve() / embedded.QUEUE)}?db=1"
         platform = open_platform(Settings(store_url=store, queue_url=queue, data=data))
         parts = urlsplit(running.url)
