@@ -15,7 +15,25 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from benchmarks import ai, clocks, crowd, fair, growth, http, memory, pages, reads, receipts, rules, starts, streams, turns, verifying, web
+from benchmarks import (
+    ai,
+    clocks,
+    crowd,
+    fair,
+    growth,
+    http,
+    memory,
+    pages,
+    peers,
+    reads,
+    receipts,
+    rules,
+    starts,
+    streams,
+    turns,
+    verifying,
+    web,
+)
 from benchmarks.pairs import PAIRS, Figure
 from benchmarks.place import Run
 from events.keeping import embedded
@@ -38,6 +56,7 @@ PARTS: dict[str, Callable[[Run], Iterable[Figure]]] = {
     "steps": fair.steps,
     "fair": fair.measured,
     "length": growth.by_length,
+    "peers": peers.measured,
     "clocks": clocks.measured,
     "matches": growth.by_matches,
 }
