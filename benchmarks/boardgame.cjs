@@ -42,9 +42,9 @@ function play([port, connections, seconds]) {
       move(state);
     });
   }
-  const finish = () => {
-    console.log(JSON.stringify({ took, seconds: (performance.now() - began) / 1000 }));
-    process.exit(0);
+  let finish = () => {
+    finish = () => {};
+    process.stdout.write(JSON.stringify({ took, seconds: (performance.now() - began) / 1000 }), () => process.exit(0));
   };
 }
 
