@@ -17,6 +17,7 @@ from typing import Any
 
 from benchmarks import (
     ai,
+    budget,
     clocks,
     crowd,
     fair,
@@ -26,7 +27,6 @@ from benchmarks import (
     pages,
     peers,
     reads,
-    receipts,
     rules,
     starts,
     streams,
@@ -48,7 +48,7 @@ PARTS: dict[str, Callable[[Run], Iterable[Figure]]] = {
     "ai": ai.measured,
     "memory": memory.measured,
     "verifying": verifying.measured,
-    "receipts": receipts.measured,
+    "budget": budget.measured,
     "web": web.measured,
     "pages": pages.measured,
     "crowd": crowd.measured,

@@ -1,0 +1,138 @@
+"""Measure what an action costs by part, in microseconds: a profile of the web's code from request to answer, and the store's work.
+
+The profile is taken by a signal every few milliseconds of processor time. A part is a module with the libraries that it calls.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import random
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+import orjson
+from werkzeug.test import EnvironBuilder
+
+from benchmarks.load import drawn
+from benchmarks.pairs import Figure, figure
+from benchmarks.place import Place, Run
+from events import play
+from games.kernel import SYSTEM
+from service.app import create_app
+from service.http.settings import Settings
+from tools.client import in_the_game
+from tools.private import ROOT
+
+GAME = "war"
+SEATS = {"red": "me", "blue": "me"}
+LEAST = 0.01  # the share of a part that is shown
+WINDOWS = 10
+
+
+def measured(run: Run) -> Iterator[Figure]:
+    """Measure actions of War!, one after the other, in this process. A game's own rules are most of what differs in other games."""
+    with run.place("budget", workers=0) as place:
+        samples: Counter[str] = Counter()
+        asked, took, spent = actions(place, samples), [], 0.0
+        with unprinted():
+            for _ in range(200):
+                next(asked)
+            samples.clear()
+            store, functions = place.cpu()["store"], of_functions(place)
+            signal.setitimer(signal.ITIMER_PROF, 0.001, 0.001)
+            while spent < WINDOWS * run.seconds:
+                took.append(next(asked))
+                spent += took[-1][1]
+            signal.setitimer(signal.ITIMER_PROF, 0)
+        store, functions = (place.cpu()["store"] - store) / len(took) * 1e6, (of_functions(place) - functions) / len(took)
+        total = spent / len(took) * 1e6
+        yield figure("an action, from its request to its answer", [wait * 1e6 for wait, _ in took], "µs", told="with what it waits for")
+        yield figure("its CPU in the web, without the server", [total], "µs", told=f"{len(took)} actions, {samples.total()} samples")
+        rest = samples.total()
+        for part, count in samples.most_common():
+            if count / samples.total() >= LEAST:
+                rest -= count
+                yield figure(f"  {part}", [count / samples.total() * total], "µs", told=f"{count / samples.total():.1%}")
+        yield figure("  all others", [rest / samples.total() * total], "µs", told=f"{rest / samples.total():.1%}")
+        yield figure("its CPU in the store", [store], "µs")
+        yield figure("  the store's functions", [functions], "µs")
+
+
+@contextmanager
+def unprinted() -> Iterator[None]:
+    """Drop what is printed, for a block: the service's log."""
+    kept, null = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+        os.close(null)
+
+
+def part_of(frame: FrameType | None) -> str:
+    """Return the module of ours that runs, or calls what runs."""
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if name.startswith(str(ROOT)) and ".venv" not in name:
+            return name.removeprefix(f"{ROOT}/")
+        frame = frame.f_back
+    return "the interpreter"
+
+
+def of_functions(place: Place) -> float:
+    """Return the microseconds that the functions of the store have taken."""
+    return float(place.platform.store.client.ask("INFO", "commandstats")["cmdstat_fcall"]["usec"])
+
+
+def actions(place: Place, samples: Counter[str]) -> Iterator[tuple[float, float]]:
+    """Play actions in a process of the web server, without a connection. Yield the seconds and the processor seconds of each.
+
+    `samples` counts the signals of the profile in each part of an action.
+    """
+    inside = False
+
+    def sample(number: int, frame: FrameType | None) -> None:
+        if inside:
+            samples[part_of(frame)] += 1
+
+    signal.signal(signal.SIGPROF, sample)
+    app, dice = create_app(place.platform, Settings(log_requests=True)), random.Random(1)
+
+    def ask(path: str, body: Any = None) -> tuple[float, float, Any]:
+        data = None if body is None else orjson.dumps(body)
+        headers = [("Authorization", f"Bearer {place.keys[0]}")]
+        method = "GET" if body is None else "POST"
+        environ = EnvironBuilder(path, method=method, data=data, headers=headers, content_type="application/json").get_environ()
+        environ["wsgi.input"] = io.BytesIO(data or b"")
+        nonlocal inside
+        began, worked, inside = time.perf_counter(), time.process_time(), path.endswith("/actions")
+        answer = b"".join(app(environ, begin))
+        inside = False
+        return time.perf_counter() - began, time.process_time() - worked, orjson.loads(answer)
+
+    while True:
+        match, over = ask("/v1/matches", {"game": GAME, "seats": SEATS})[2]["id"], False
+        choices: list[Any] = []
+        while not over:
+            while choices:
+                wait, used, answer = ask(f"/v1/matches/{match}/actions", drawn(choices, dice.randrange))
+                assert answer["receipt"], answer
+                choices = in_the_game(answer["choices"])
+                yield wait, used
+            asked = ask(f"/v1/matches/{match}/choices")[2]
+            choices, over = in_the_game(asked["choices"]), not asked["to_act"]
+            if SYSTEM in asked["to_act"]:
+                play.play(place.platform, match, SYSTEM, [{"type": "advance"}])
+
+
+def begin(status: str, headers: list[tuple[str, str]], error: Any = None) -> Callable[[bytes], object]:
+    """Do nothing with the head of an answer: the `start_response` of WSGI."""
+    return lambda _: None
