@@ -15,25 +15,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from benchmarks import (
-    ai,
-    budget,
-    clocks,
-    crowd,
-    fair,
-    growth,
-    http,
-    memory,
-    pages,
-    peers,
-    reads,
-    rules,
-    starts,
-    streams,
-    turns,
-    verifying,
-    web,
-)
+from benchmarks import ai, budget, crowd, fair, growth, http, ledger, pages, peers, reads, rules, starts, streams, web
 from benchmarks.pairs import PAIRS, Figure
 from benchmarks.place import Run
 from events.keeping import embedded
@@ -46,18 +28,16 @@ PARTS: dict[str, Callable[[Run], Iterable[Figure]]] = {
     "streams": streams.measured,
     "rules": rules.measured,
     "ai": ai.measured,
-    "memory": memory.measured,
-    "verifying": verifying.measured,
+    "ledger": ledger.measured,
     "budget": budget.measured,
     "web": web.measured,
     "pages": pages.measured,
     "crowd": crowd.measured,
-    "turns": turns.measured,
     "steps": fair.steps,
     "fair": fair.measured,
     "length": growth.by_length,
     "peers": peers.measured,
-    "clocks": clocks.measured,
+    "clocks": growth.by_clock,
     "matches": growth.by_matches,
 }
 FOLDER = ROOT / ".bench"  # for reports, and for programs that are installed only to compare with them

@@ -18,11 +18,12 @@ from subprocess import PIPE
 from typing import NamedTuple
 
 from benchmarks.http import CONNECTIONS, Ready, Window, rate, window
+from benchmarks.ledger import PLAYER, folded
 from benchmarks.load import Load
-from benchmarks.memory import folded, played_out
 from benchmarks.pairs import Figure, figure, ratios
 from benchmarks.place import Run, processor_seconds
 from benchmarks.rules import branched
+from benchmarks.web import played
 from events.lifeline import end_with
 from games import GAMES
 from tools.node import binary
@@ -166,8 +167,8 @@ def rebuilding(run: Run) -> Iterator[Figure]:
     """Measure how fast a match of War! is folded from the store, and an aggregate of as many events is rebuilt by eventsourcing."""
     with python_peer("eventsourcing") as peer, run.place("rebuilding", workers=0) as place:
         if peer is not None:
-            matches = [played_out(place.platform, seed) for seed in range(6)]
-            pairs = [(folded(place.platform, matches), peer.measure(f"rebuild {run.seconds}")) for _ in range(run.pairs)]
+            matches = [played(place.platform, PLAYER, GAMES["war"], seed) for seed in range(6)]
+            pairs = [(folded(place.platform, "war", matches), peer.measure(f"rebuild {run.seconds}")) for _ in range(run.pairs)]
             ours, theirs = map(list, zip(*pairs, strict=True))
             yield figure("read, parse and fold a match of War!", ours, "events/s")
             yield figure("rebuild an aggregate by eventsourcing, from SQLite", theirs, "events/s")

@@ -144,20 +144,19 @@ def bare(store: str, data: Path) -> Iterator[tuple[Address, list[int]]]:
 
 @contextmanager
 def started(commands: list[list[str]], environment: dict[str, str], data: Path) -> Iterator[list[int]]:
-    """Run processes of Python for a block, and yield their ids."""
+    """Run processes of Python for a block, and yield their ids. What they print goes to a file in the folder of the data."""
     environment = {**private.python_environment(), **environment, "WARLEDGER_DATA": str(data)}
-    tie = partial(end_with, os.getpid())
     processes: list[subprocess.Popen[bytes]] = []
-    try:
-        processes += [
-            subprocess.Popen([sys.executable, *command], env=environment, start_new_session=True, preexec_fn=tie) for command in commands
-        ]
-        yield [process.pid for process in processes]
-    finally:
-        for process in processes:
-            process.terminate()
-        for process in processes:
-            process.wait()
+    with (data / "bench.log").open("ab") as log:
+        begin = partial(subprocess.Popen, env=environment, stdout=log, stderr=log, preexec_fn=partial(end_with, os.getpid()))
+        try:
+            processes += [begin([sys.executable, *command], start_new_session=True) for command in commands]
+            yield [process.pid for process in processes]
+        finally:
+            for process in processes:
+                process.terminate()
+            for process in processes:
+                process.wait()
 
 
 def listening(address: Address) -> bool:

@@ -48,7 +48,7 @@ def test_bench_prints_every_figure_with_its_spread_and_its_target(part: str, nam
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_bench_that_is_ended_leaves_nothing_running(number: signal.Signals, tmp_path: Path) -> None:
     environment = {**private.python_environment(), "TMPDIR": str(tmp_path)}
-    command = [*BENCH, "turns", "--json", str(tmp_path / "bench.json")]
+    command = [*BENCH, "fair", "--json", str(tmp_path / "bench.json")]
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
     assert any("beside it run" in line for line in process.stdout)
