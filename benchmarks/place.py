@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -148,7 +148,9 @@ def started(commands: list[list[str]], environment: dict[str, str], data: Path) 
     environment = {**private.python_environment(), **environment, "WARLEDGER_DATA": str(data)}
     processes: list[subprocess.Popen[bytes]] = []
     with (data / "bench.log").open("ab") as log:
-        begin = partial(subprocess.Popen, env=environment, stdout=log, stderr=log, preexec_fn=partial(end_with, os.getpid()))
+        tie = partial(end_with, os.getpid())
+        begin: Callable[..., subprocess.Popen[bytes]]
+        begin = partial(subprocess.Popen, env=environment, stdout=log, stderr=log, preexec_fn=tie)
         try:
             processes += [begin([sys.executable, *command], start_new_session=True) for command in commands]
             yield [process.pid for process in processes]
