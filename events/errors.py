@@ -49,7 +49,8 @@ class PlatformError(Exception):
 
     def __init_subclass__(cls, code: str = "", **more: Any) -> None:
         super().__init_subclass__(**more)
-        cls.code = code or cls.code
+        if code:
+            cls.code = code
 
     def __init__(self, **facts: Any) -> None:
         self.facts = facts

@@ -15,10 +15,10 @@ import structlog
 def configure(stream: Literal["stdout", "stderr"]) -> None:
     """Write everything that this process logs to a standard stream, including warnings of libraries."""
     global _lines
-    lines = _lines = _Lossy(getattr(sys, stream).buffer)
+    _lines = _Lossy(getattr(sys, stream).buffer)
 
     def logger(*_: Any) -> structlog.BytesLogger:
-        return structlog.BytesLogger(cast(BinaryIO, lines))
+        return structlog.BytesLogger(cast(BinaryIO, _Lossy(getattr(sys, stream).buffer)))
 
     structlog.configure(
         processors=[

@@ -299,12 +299,12 @@ def test_what_is_no_news_to_a_player_costs_no_read(live: Live, platform: Platfor
         hers.ready()
         within(20, lambda: any(event.kind == "ready" for event in hers.events))
         time.sleep(0.3)
-        before = reads(servers)
+        before = reads(servers) - platform.store.log.head(match)  # an append reads the head
         for _ in range(50):
             played_round(platform, match)
         requests.get(f"{live.url}/healthz", timeout=5)
         time.sleep(0.3)
-        assert reads(servers) == before
+        assert reads(servers) - platform.store.log.head(match) == before
 
 
 def reads(servers: Servers) -> int:

@@ -44,10 +44,10 @@ def made(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     """Let players and keys be as much older."""
-    now = accounts._now
+    now = accounts.wall_time
 
     def moved(by: int) -> None:
-        monkeypatch.setattr(accounts, "_now", lambda: now() + by)
+        monkeypatch.setattr(accounts, "wall_time", lambda: now() + by)
 
     return moved
 

@@ -12,6 +12,7 @@ import pytest
 
 from events import play, recall
 from events.audit import audit
+from events.due import owed
 from events.platform import Platform
 from events.rebuild import rebuild
 from events.standings import changes, indexes
@@ -185,7 +186,7 @@ def test_the_stream_of_a_creator_without_a_seat_tells_of_the_start_and_the_end_a
     before = play.play(platform, match, "system", ADVANCE).position
     after = play.act_at_table(platform, match, "one", {"type": "offer", "what": "pause"}).position
     assert after.changed > start
-    assert changes(before, after).tell == tuple(sorted([ada.id, ben.id]))
+    assert changes(before, after, owed(after)).tell == tuple(sorted([ada.id, ben.id]))
     assert {player.id: indexes(after)[f"news:{player.id}"] for player in (ada, ben, eve)} == {
         ada.id: after.changed,
         ben.id: after.changed,
@@ -193,7 +194,7 @@ def test_the_stream_of_a_creator_without_a_seat_tells_of_the_start_and_the_end_a
     }
     assert told_since(start) == began
     over = play.act_at_table(platform, match, "two", {"type": "resign"}).position
-    assert (over.status, changes(after, over).tell) == ("over", tuple(sorted([ada.id, ben.id, eve.id])))
+    assert (over.status, changes(after, over, owed(over)).tell) == ("over", tuple(sorted([ada.id, ben.id, eve.id])))
     assert indexes(over)[f"news:{eve.id}"] == over.changed
     assert [kind for kind, _ in told_since(start)] == ["joined", "joined", "over"]
 

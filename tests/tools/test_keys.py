@@ -36,7 +36,7 @@ def test_keys_are_shown_and_rotated(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert lines[1].startswith(first.signing.verifier.vkey)
     assert not lines[1].endswith("now")
     assert lines[2].startswith("games.example.org+")
-    secret = signer.opened(tmp_path / "keys").signing._private.private_bytes_raw().hex()
+    secret = signer.opened(tmp_path / "keys").signing._private.encode().hex()
     assert secret not in shown + "".join(lines)
     monkeypatch.setenv("WARLEDGER_KEYS", str(tmp_path / "keys"))
     assert main([]) == 0
