@@ -130,6 +130,12 @@ def test_bytes_that_are_not_an_entry_are_unreadable(raw: bytes) -> None:
         parse(raw)
 
 
+@pytest.mark.parametrize("member", Entry._fields)
+def test_each_member_of_an_entry_has_a_type(member: str) -> None:
+    with pytest.raises(Unreadable, match="wrong type"):
+        parse(json.dumps({**json.loads(RAW), member: 1.5}).encode())
+
+
 @pytest.mark.parametrize(
     ("raw", "reason"),
     [
