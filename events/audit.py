@@ -58,12 +58,12 @@ def audit(platform: Platform, match: str, suspected: Listed | None = None, watch
     """
     recall.check_id(match)
     log = platform.store.log
-    stored = platform.store.projections.stored(match, Listed(set(), set()))
+    snapshots = platform.store.projections.snapshots(match)
     secret = log.load(match, 1).secret
     items = list(log.items(match))
     if not items:
         raise NoMatch(match=match)
-    trail = _StoredTrail(platform.games, secret or revealed([item.raw for item in items]), match, dict(stored.snapshots), watch)
+    trail = _StoredTrail(platform.games, secret or revealed([item.raw for item in items]), match, snapshots, watch)
     for item in items:
         trail.read(item.id, item.raw)
         if item.foreign:

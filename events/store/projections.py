@@ -59,6 +59,10 @@ class Projections(OfMatches):
         super().__init__(client, keys)
         self._signing = SigningKeys(client, keys)
 
+    def snapshots(self, match: str) -> dict[str, bytes]:
+        """Return the stored snapshots of a match by version, with their signatures."""
+        return {_text(version): snapshot for version, snapshot in self._client.ask("HGETALL", self._keys.of(match).snapshots).items()}
+
     def stored(self, match: str, places: Listed) -> Stored:
         """Return the stored projections of a match. `places`: where to look for it."""
         keys = self._keys.of(match)
