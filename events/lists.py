@@ -24,7 +24,7 @@ from record.entries import Unreadable, parse
 LONGEST_PAGE = 200
 
 _KEPT = 1024  # rows
-_INDEX = {"to_act": "acts"}  # the first part of the names of its indexes, where it is not the name of the filter
+_INDEXES = {"to_act": "acts", "invited": "invited", "player": "player"}  # by filter, the first part of the names of its indexes
 
 
 class Asker(NamedTuple):
@@ -148,14 +148,14 @@ def _offered(standing: Standing, public: Standing, asker: Asker) -> Standing:
 
 
 def _filters(given: Mapping[str, str], asker: Asker, order: str | None) -> Filters:
-    """Return the indexes of each filter. `order`: the one that gives the order, if the filters do not."""
-    names = [f"{_INDEX.get(name, name)}:{value}" for name, value in given.items() if name not in ("status", "game", "practice")]
+    """Return the indexes of each filter. The first one is read: `order`, or that of the filter that the fewest matches pass as a rule."""
+    names = [f"{index}:{given[name]}" for name, index in _INDEXES.items() if name in given]
+    if given.get("practice") == "true":
+        names.append("practice:true")
     if "game" in given:
         names.append(f"game:{given['game']}" + (f":{given['status']}" if "status" in given else ""))
     elif "status" in given:
         names.append(f"status:{given['status']}")
-    if given.get("practice") == "true":
-        names.append("practice:true")
     wanted = [] if order is None else [[order]]
     wanted += [_with_own(name, asker, names) for name in names]
     numbered = dict(enumerate(wanted or [["all"]], 1))

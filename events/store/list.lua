@@ -1,40 +1,26 @@
--- Return matches that pass some filters, in the order of some of the indexes, after a place.
+-- Return matches that pass some filters, in the order of the indexes of the first filter, after a place.
 -- KEYS  indexes, of one partition in a cluster, else of any number
 -- ARGV  1 "newest" or "earliest": which moment comes first  2 moment  3 match: the place ("" and "" for the beginning)
---       4 the most matches to find  5 the most to examine  6 1: the first filter gives the order, 0: the one with the fewest matches does
---       7.. for each index the number of its filter: in the indexes of its partition, a match must be in one of each filter from 1 on, and
---       in none of filter 0
+--       4 the most matches to find  5 the most to examine  6.. for each index the number of its filter: in the indexes of its partition, a
+--       match must be in one of each filter from 1 on, and in none of filter 0
 -- returns {matches with their moments, and the place of the last one that was examined if there may be more, else "" and ""}
-if #ARGV ~= 6 + #KEYS then error({err = 'ERR the numbers of keys and arguments do not fit'}) end
+if #ARGV ~= 5 + #KEYS then error({err = 'ERR the numbers of keys and arguments do not fit'}) end
 local newest, moment, after, most, bound = ARGV[1] == 'newest', ARGV[2], ARGV[3], whole(ARGV[4], 1), whole(ARGV[5], 1)
-local numbers, partitions, sizes, ordering = {}, {}, {}, 1
+local numbers, partitions = {}, {}
 for place, key in ipairs(KEYS) do
-  local tag, number = string.match(key, '^({p%d+}):i:'), ARGV[6 + place]
+  local tag, number = string.match(key, '^({p%d+}):i:'), ARGV[5 + place]
   if not tag then error({err = 'ERR not an index'}) end
   numbers[number] = numbers[number] or whole(number, 0)
   number = numbers[number]
-  local filters = partitions[tag]
-  if not filters then
-    filters = {}
-    partitions[tag] = filters
-  end
+  local filters = partitions[tag] or {}
+  partitions[tag] = filters
   filters[number] = filters[number] or {}
   table.insert(filters[number], key)
-end
-if ARGV[6] == '0' and numbers['2'] then
-  for _, filters in pairs(partitions) do
-    for number, indexes in ipairs(filters) do
-      for _, index in ipairs(indexes) do sizes[number] = (sizes[number] or 0) + redis.call('ZCARD', index) end
-    end
-  end
-  for number, size in ipairs(sizes) do
-    if size < sizes[ordering] then ordering = number end
-  end
 end
 
 local function passes(match, filters)
   for number, indexes in pairs(filters) do
-    if number ~= ordering then
+    if number ~= 1 then
       local inside = false
       for _, index in ipairs(indexes) do inside = inside or redis.call('ZSCORE', index, match) ~= false end
       if inside ~= (number > 0) then return false end
@@ -78,7 +64,7 @@ local function advance(number)
 end
 
 for _, filters in pairs(partitions) do
-  for _, index in ipairs(filters[ordering] or {}) do
+  for _, index in ipairs(filters[1] or {}) do
     table.insert(sources, {index = index, filters = filters, rank = passed(index), page = {}, place = 0, size = 4})
     advance(#sources)
   end

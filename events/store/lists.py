@@ -71,8 +71,7 @@ class Lists(OfMatches):
     def stretch(self, order: Literal["newest", "earliest"], filters: Filters, after: Place | None, limit: int) -> Stretch:
         """Return at most `limit` matches that pass some filters, after a place.
 
-        With `newest` the newest come first, in the order of the filter with the fewest matches. With `earliest` those with the earliest
-        moment come first, in the order of the first filter.
+        They are in the order of the indexes of the first filter, the newest or the earliest moment first.
         """
         numbered = [(number, index) for number, indexes in filters.items() for index in indexes]
         tags = self._keys.tags()
@@ -80,7 +79,7 @@ class Lists(OfMatches):
         calls = []
         for part in parts:
             keys = [f"{tag}:i:{index}" for tag in part for _, index in numbered]
-            bounds = limit, max(1, EXAMINED // len(parts)), int(order == "earliest")
+            bounds = limit, max(1, EXAMINED // len(parts))
             calls.append((keys, [order, *(after or ("", "")), *bounds, *[number for _ in part for number, _ in numbered]]))
         found: list[Place] = []
         stops: list[Place] = []
