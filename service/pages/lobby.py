@@ -26,11 +26,12 @@ from web.page import crests
 PAGE = 12
 STATUSES = {"": "All", "open": "Open", "playing": "Running", "over": "Finished"}
 MINUTE, HOUR, DAY = 60, 3600, 86_400
+_QUERY = LobbyQuery()
 
 
 def lobby(pages: Pages, caller: Caller) -> Response:
     """Return the lobby, or only its list of matches with `part=list`. Scripts put that into the page."""
-    service, query = pages.service, parse_query(LobbyQuery(), request.environ)
+    service, query = pages.service, parse_query(_QUERY, request.environ)
     listed = _listed(pages, caller, query)
     if query["part"] == "list":
         return html_response(pages, "list.html", listed)

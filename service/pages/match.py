@@ -33,11 +33,13 @@ from web.page import sheet_svg
 from web.picture import PAGE, draw
 
 EXTRAS = ("analysing.js", "auditing.js", "pictures.js")  # optional scripts: the page loads those that exist
+_PAGE_QUERY = MatchPageQuery()
+_WORDS_QUERY = WordsQuery()
 
 
 def match_page(pages: Pages, caller: Caller, match: str) -> Response:
     """Return the page of a match. The address may name a version and a viewer; a viewer that the caller may not use becomes a spectator."""
-    service, query = pages.service, parse_query(MatchPageQuery(), request.environ)
+    service, query = pages.service, parse_query(_PAGE_QUERY, request.environ)
     newest = recall.position(service.platform, match)
     seen = sight.seen(service.platform, newest, caller)
     viewer = _viewer(newest, caller, query.get("viewer"))
@@ -92,7 +94,7 @@ def _match_html(pages: Pages, seen: Position, position: Position, viewer: str, a
 
 def match_words(pages: Pages, caller: Caller, match: str) -> Response:
     """Return the names of everything in the caller's picture of a match. Scripts describe choices with them."""
-    query = parse_query(WordsQuery(), request.environ)
+    query = parse_query(_WORDS_QUERY, request.environ)
     newest = recall.position(pages.service.platform, match)
     viewer = sight.viewer_of(newest, caller, query.get("viewer"))
     position = sight.seen(pages.service.platform, newest, caller)

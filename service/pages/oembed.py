@@ -19,11 +19,12 @@ from service.pages.html import Pages
 
 _PATH = re.compile(rf"/(?:m|embed)/(?P<match>{patterns.MATCH})")
 WIDTH, HEIGHT = 640, 720  # of the iframe, unless the caller has less room
+_QUERY = EmbedQuery()
 
 
 def oembed(pages: Pages, caller: Caller) -> Response:
     """Return the iframe for the match whose page has the address `url`. Raise Problem `no_such_path` for any other address."""
-    query = parse_query(EmbedQuery(), request.environ)
+    query = parse_query(_QUERY, request.environ)
     asked, here = urlsplit(query["url"]), urlsplit(request.host_url)
     found = _PATH.fullmatch(asked.path)
     if found is None or asked.netloc != here.netloc or asked.scheme not in ("http", "https"):
