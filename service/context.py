@@ -17,7 +17,7 @@ from service.http.places import Places
 from service.http.quotas import Quotas
 from service.http.settings import ANSWERS, AUDITS, BODIES, DRAWINGS, SHARE, Settings
 from service.http.throttle import Throttle
-from service.kept import Kept
+from service.kept import Histories, Kept
 from service.shown_entries import ShownEntries
 from table.data import LEVELS
 
@@ -39,6 +39,7 @@ class Service:
     audits: Places
     drawings: Places
     kept: Kept
+    histories: Histories
     frames: Frames
     entries: ShownEntries
     levels: Mapping[str, str]
@@ -84,6 +85,7 @@ def open_service(platform: Platform, settings: Settings) -> Service:
         drawings=Places("pages of frames, tries and answers of `why`", DRAWINGS, DRAWINGS // 4, DRAWINGS // 2),
         kept=kept,
         frames=Frames(platform, kept),
+        histories=Histories(platform),
         entries=ShownEntries(platform),
         levels=LEVELS,
         rules_missing=Missing(platform),

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from cachetools import TTLCache
+from cachetools import LRUCache
 
 from events import recall
 from events.attempts import Attempt
@@ -17,7 +17,7 @@ from record.entries import Entry, parse
 from record.positions import Position, follow
 from service import sight
 from service.http.responses import sorted_json
-from service.kept import SECONDS, Kept, Key, of_entries
+from service.kept import Kept, Key
 from web.frames import Shot, difference, shot, whole
 from web.look import look
 from web.news import entry_in_words, rules_of
@@ -38,9 +38,10 @@ class _Taken(NamedTuple):
 
 
 class Eyes(NamedTuple):
-    """Who looks at a match, whose newest position is given, and at which shape of its pictures."""
+    """Who looks at which history of a match (service/kept.py), and at which shape of its pictures."""
 
-    newest: Position
+    match: str
+    history: str
     viewer: str
     shape: str
 
@@ -51,8 +52,7 @@ class Frames:
     def __init__(self, platform: Platform, kept: Kept) -> None:
         self._platform = platform
         self._kept = kept
-        # Not for long: a match that never began may be removed, and another have its id later.
-        self._taken: TTLCache[tuple[str, int, str, str], _Taken] = TTLCache(SHOTS, SECONDS)
+        self._taken: LRUCache[tuple[int, Eyes], _Taken] = LRUCache(SHOTS)
         self._lock = threading.Lock()
 
     def kept(self, eyes: Eyes, after: int, last: int, key: bool) -> list[bytes | None]:
@@ -62,9 +62,9 @@ class Frames:
 
     def read(self, game: Game, eyes: Eyes, after: int, last: int, key: bool) -> Iterator[bytes]:
         """Yield the frames after a version up to `last`, and keep them. With `key`, the first is a keyframe. Raises StoreUnavailable."""
-        match, viewer, shape = eyes.newest.match, eyes.viewer, eyes.shape
+        match, viewer, shape = eyes.match, eyes.viewer, eyes.shape
         with self._lock:
-            before = self._taken.get((match, after, viewer, shape))
+            before = self._taken.get((after, eyes))
         first = after if before is None and not key else after + 1
         entries = [parse(raw) for raw in self._platform.store.log.read(match, first - 1, last - first + 1)]
         position = None if after == 0 else before.position if before is not None else recall.state_at(self._platform, match, after)
@@ -81,7 +81,7 @@ class Frames:
             yield line
         if before is not None:
             with self._lock:
-                self._taken[match, last, viewer, shape] = before
+                self._taken[last, eyes] = before
 
     def tried(self, game: Game, tried: Attempt, viewer: str, shape: str) -> Facts:
         """Return what an attempt would change in the picture of its position and in the facts. Raise StoreUnavailable."""
@@ -96,7 +96,7 @@ class Frames:
 
 def _key(eyes: Eyes, version: int, key: bool) -> Key:
     """Return the key of a frame; `key`: of a keyframe."""
-    return of_entries("keyframe" if key else "frame", eyes.newest, eyes.viewer, (version, eyes.shape))
+    return Key("keyframe" if key else "frame", eyes.history, eyes.viewer, (version, eyes.shape))
 
 
 def _take(game: Game, position: Position, entry: Entry, viewer: str, shape: str) -> _Taken:

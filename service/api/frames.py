@@ -8,6 +8,7 @@ from typing import Any
 from flask import Response
 
 from events import recall
+from games.kernel import Game
 from games.schema import Fields, always, described, either, listing, mapping, nullable, optional, record, text, unchecked
 from service import sight
 from service.api.game_shapes import OCCUPANT
@@ -57,17 +58,17 @@ def get_frames(service: Service, call: Call, match: str) -> Response:
     if names_tag(call.header("If-None-Match"), tag):
         response = empty_response(304)
     else:
-        found = _frames(service, call, Eyes(newest, viewer, shape), after, last, key)
+        eyes = Eyes(match, service.histories.of(newest), viewer, shape)
+        found = _frames(service, call, game, eyes, after, last, key)
         response = _page(found, in_lines, {"game": game.id, "match": match, "version": last, "viewer": viewer}, after)
     complete = newest.ended and last == after + limit
     return (kept if complete else tagged)(response, tag, "Authorization, Accept")
 
 
-def _frames(service: Service, call: Call, eyes: Eyes, after: int, last: int, key: bool) -> list[bytes]:
+def _frames(service: Service, call: Call, game: Game, eyes: Eyes, after: int, last: int, key: bool) -> list[bytes]:
     """Return the frames after a version up to `last`, and draw those that are not kept."""
     found = service.frames.kept(eyes, after, last, key)
     if None in found:
-        game = recall.rules_of(service.platform, eyes.newest)
         with drawing(service, call):
             for missing, places in groupby(range(len(found)), lambda place: found[place] is None):
                 if missing:

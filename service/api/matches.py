@@ -156,7 +156,7 @@ def _written(service: Service, standing: Mapping[str, Any], mark: str) -> bytes:
         match = sorted_json(sight.with_defaults(service.platform.games, standing))
         return b"%b\n%b" % (" ".join(sight.players_listed(standing)).encode(), match)
 
-    return service.kept.made(Key("standing", mark, "", None, lasts=True), write) if mark else write()
+    return service.kept.made(Key("standing", mark, ""), write) if mark else write()
 
 
 def get_match(service: Service, call: Call, match: str) -> Response:

@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from events import play, recall
 from events.platform import Platform
 from record.example import POSITIONS
 from service.api import pictures
-from service.kept import OVERHEAD, SECONDS, Kept, of_entries, of_position
+from service.kept import OVERHEAD, Histories, Kept, of_position
 from service.pages import match as pages
 from service.shown_entries import ShownEntries
+from tests.conftest import Servers
 from tests.service.conftest import Caller, played_on, worlds
 
-RUNNING, OVER = POSITIONS[1], POSITIONS[-1]
-
-
-class Clock:
-    """A clock that is set by hand."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
+RUNNING = POSITIONS[1]
+ADD = {"type": "add", "by": 1, "stay": True}
 
 
 def test_an_answer_from_a_position_is_found_for_the_same_entries_and_eyes_alone() -> None:
@@ -38,26 +32,35 @@ def test_an_answer_from_a_position_is_found_for_the_same_entries_and_eyes_alone(
         of_position("state", RUNNING, "red", 2),
         of_position("state", POSITIONS[2], "red", 1),
         of_position("state", RUNNING._replace(digest="0" * 64), "red", 1),
-        of_entries("state", RUNNING, "red", 1),
     ):
         assert kept.get(other) is None
 
 
-def test_an_answer_from_entries_is_found_after_the_next_entry_until_the_match_ends() -> None:
-    kept = Kept()
-    kept.put(of_entries("frame", RUNNING, "red", 1), b"answer")
-    assert kept.get(of_entries("frame", POSITIONS[2], "red", 1)) == b"answer"
-    assert kept.get(of_entries("frame", OVER, "red", 1)) is None
+def test_a_match_has_one_history_while_each_entry_follows_the_one_that_was_seen(platform: Platform, begin: Callable[..., str]) -> None:
+    match, histories = begin(), Histories(platform)
+    first = recall.position(platform, match)
+    assert histories.of(first) == histories.of(first) == first.digest
+    for more in (1, 3):
+        for _ in range(more):
+            play.play(platform, match, "one", [ADD])
+        assert histories.of(recall.position(platform, match)) == first.digest
 
 
-def test_what_has_only_an_id_to_tell_its_entries_by_is_kept_for_a_minute() -> None:
-    clock = Clock()
-    kept = Kept(timer=clock)
-    keys = of_position("state", RUNNING, "red"), of_entries("frame", OVER, "red", 1), of_entries("frame", RUNNING, "red", 1)
-    for key in keys:
-        kept.put(key, b"answer")
-    clock.now = SECONDS + 1
-    assert [kept.get(key) for key in keys] == [b"answer", b"answer", None]
+@pytest.mark.parametrize("more", [1, 2, 4])
+def test_a_store_that_has_lost_entries_and_accepted_others_has_another_history(
+    platform: Platform, servers: Servers, begin: Callable[..., str], more: int
+) -> None:
+    match, histories = begin(), Histories(platform)
+    stream = platform.store.keys.of(match).stream
+    backup = servers.keeper.dump(stream)
+    for _ in range(2):
+        lost = play.play(platform, match, "one", [{**ADD, "by": 3}]).position
+    assert histories.of(lost) == lost.digest
+    servers.keeper.restore(stream, 0, backup, replace=True)  # type: ignore[arg-type]
+    platform.cache.drop(match)
+    for _ in range(more):
+        now = play.play(platform, match, "one", [ADD]).position
+    assert histories.of(now) == now.digest != lost.digest
 
 
 def test_answers_take_bounded_room_and_those_used_last_stay() -> None:
