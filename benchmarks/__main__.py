@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import ai, budget, crowd, fair, growth, http, ledger, pages, peers, reads, rules, starts, streams, web
-from benchmarks.pairs import PAIRS, Figure
+from benchmarks.pairs import PAIRS, Figure, rounded
 from benchmarks.place import Run
 from events.keeping import embedded
 from tools.private import ROOT
@@ -40,17 +40,22 @@ PARTS: dict[str, Callable[[Run], Iterable[Figure]]] = {
     "clocks": growth.by_clock,
     "matches": growth.by_matches,
 }
+DOCUMENT, TABLES = ROOT / "docs" / "performance.md", "## The tables of one run\n"
 FOLDER = ROOT / ".bench"  # for reports, and for programs that are installed only to compare with them
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure, print and save. Return 0 if every part was measured and every target is met."""
     options = parsed(arguments)
+    if options.document:
+        text = DOCUMENT.read_text()
+        DOCUMENT.write_text(text[: text.index(TABLES)] + TABLES + tables(json.loads(options.document.read_text())))
+        return 0
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # everything that was started is stopped, as with Ctrl-C
     options.json.parent.mkdir(exist_ok=True)
     report = Report(options.json, machine(), options.pairs)
     with tempfile.TemporaryDirectory(prefix="warledger-bench-") as folder:
-        run = Run(Path(folder), options.pairs, options.seconds, options.matches, options.turns, options.crowd)
+        run = Run(Path(folder), options.pairs, options.seconds, options.matches, options.turns, options.crowd, [])
         for name in options.only or PARTS:
             report.measure(name, PARTS[name], run)
     print(f"\nThe report is in {report.path}.")
@@ -62,17 +67,19 @@ class Report:
 
     def __init__(self, path: Path, conditions: dict[str, Any], pairs: int) -> None:
         self.path, self.missed = path, False
-        self.content: dict[str, Any] = {"machine": conditions, "pairs": pairs, "figures": [], "failed": {}}
+        self.content: dict[str, Any] = {"machine": conditions, "pairs": pairs, "beside": {}, "figures": [], "failed": {}}
         print(", ".join(f"{name} {value}" for name, value in conditions.items()))
         print(f"{'':<66}{'median':>11}{'lowest':>11}{'highest':>11}  {'unit':<12}target")
 
     def measure(self, name: str, measure: Callable[[Run], Iterable[Figure]], run: Run) -> None:
         """Measure a part. Print and save its rows."""
         print(f"{name}:", flush=True)
+        run.beside.clear()
         try:
             for row in measure(run):
                 print(row.line(), flush=True)
                 self.missed |= row.met is False
+                self.content["beside"][name] = list(run.beside)
                 self.content["figures"].append({"part": name, **row._asdict()})
                 self.save()
         except Exception as reason:  # noqa: BLE001 - the figures of the other parts are worth having, whatever has failed
@@ -89,6 +96,23 @@ class Report:
         draft.replace(self.path)
 
 
+def tables(report: dict[str, Any]) -> str:
+    """Return a report as Markdown, with a table for each part."""
+    lines = [", ".join(f"{name} {value}" for name, value in report["machine"].items()) + f", {report['pairs']} rounds."]
+    for part in dict.fromkeys(row["part"] for row in report["figures"]):
+        beside = ", ".join(report["beside"][part])
+        lines += ["", f"### {part}", *([f"Beside it ran: {beside}."] if beside else []), "", "| figure | median | range | unit | target |"]
+        lines.append("| --- | --- | --- | --- | --- |")
+        for row in report["figures"]:
+            if row["part"] == part:
+                met = {True: " (met)", False: " (missed)", None: ""}[row["met"]]
+                low, high = rounded(row["low"]), rounded(row["high"])
+                lines.append(
+                    f"| {row['name'].strip()} | {rounded(row['median'])} | {low} to {high} | {row['unit']} | {row['target']}{met} |"
+                )
+    return "\n".join(lines) + "\n"
+
+
 def parsed(arguments: list[str] | None) -> argparse.Namespace:
     """Parse the command line."""
     parser = argparse.ArgumentParser(prog="run bench", description="Measure the speed on this machine. Nothing else should run meanwhile.")
@@ -99,6 +123,9 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--crowd", type=int, default=fair.CROWD, help="matches of AI seats that a player competes with (500)")
     parser.add_argument("only", nargs="*", metavar="PART", help=f"measure only these parts: {', '.join(PARTS)}")
     parser.add_argument("--json", type=Path, default=FOLDER / time.strftime("%Y-%m-%dT%H%M%S.json"), help="the report (.bench/TIME.json)")
+    parser.add_argument(
+        "--document", type=Path, metavar="REPORT", help="measure nothing: put the tables of a report into docs/performance.md"
+    )
     options = parser.parse_args(arguments)
     if unknown := sorted(set(options.only) - set(PARTS)):
         parser.error(f"there is no part {', '.join(unknown)}")

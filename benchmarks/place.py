@@ -12,11 +12,11 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from benchmarks.load import Address, Caller, until
@@ -33,7 +33,10 @@ BOUNDLESS = {str(limit.setting): "1000000000" for limit in OWN}  # limits are co
 
 
 class Run(NamedTuple):
-    """What the measurements are asked for: see the options of `./run bench`. `folder`: for the data of services."""
+    """What the measurements are asked for: see the options of `./run bench`.
+
+    `folder`: for the data of services. `beside`: which processes have run, for the report.
+    """
 
     folder: Path
     pairs: int
@@ -41,12 +44,14 @@ class Run(NamedTuple):
     matches: int
     turns: int
     crowd: int
+    beside: list[str]
 
     @contextmanager
     def place(self, name: str, workers: int = WORKERS, environment: Mapping[str, str] | None = None) -> Iterator[Place]:
         """Start a service with its own data for a block, and say what runs."""
         with opened(self.folder / name, workers, environment or {}) as place:
-            print(f"  beside it run: {', '.join(f'{len(pids)} {name}' for name, pids in place.processes().items())}", flush=True)
+            self.beside[:] = [f"{len(pids)} {name}" for name, pids in place.processes().items()]
+            print(f"  beside it run: {', '.join(self.beside)}", flush=True)
             yield place
 
 
@@ -146,10 +151,9 @@ def bare(store: str, data: Path) -> Iterator[tuple[Address, list[int]]]:
 def started(commands: list[list[str]], environment: dict[str, str], data: Path) -> Iterator[list[int]]:
     """Run processes of Python for a block, and yield their ids. What they print goes to a file in the folder of the data."""
     environment = {**private.python_environment(), **environment, "WARLEDGER_DATA": str(data)}
-    processes: list[subprocess.Popen[bytes]] = []
+    processes: list[subprocess.Popen[Any]] = []
     with (data / "bench.log").open("ab") as log:
         tie = partial(end_with, os.getpid())
-        begin: Callable[..., subprocess.Popen[bytes]]
         begin = partial(subprocess.Popen, env=environment, stdout=log, stderr=log, preexec_fn=tie)
         try:
             processes += [begin([sys.executable, *command], start_new_session=True) for command in commands]
