@@ -81,6 +81,21 @@ def test_a_part_that_fails_keeps_its_rows_and_the_others_go_on(tmp_path: Path, m
     assert report["failed"] == {"failing": "AssertionError('the server closed the connection')"}
 
 
+def test_the_page_names_every_part_and_gets_the_tables_of_a_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = bench.DOCUMENT.read_text()
+    assert [part for part in bench.PARTS if f"`{part}`" not in page] == []
+    rows = [{"part": "one", **figure(name, [1.0, 250.0, 3.0], "ms", most=most)._asdict()} for name, most in (("slow", 2), ("quick", 4))]
+    report, copy = tmp_path / "report.json", tmp_path / "performance.md"
+    report.write_text(json.dumps({"machine": {"cores": 2}, "pairs": 3, "beside": {"one": ["2 web"]}, "figures": rows, "failed": {}}))
+    copy.write_text("# Performance\n" + bench.TABLES + "old\n")
+    monkeypatch.setattr(bench, "DOCUMENT", copy)
+    assert bench.main(["--document", str(report)]) == 0
+    text = copy.read_text()
+    assert text.startswith("# Performance\n" + bench.TABLES)
+    assert "old" not in text
+    assert "| slow | 3 | 1 to 250 | ms | <= 2 (missed) |\n| quick | 3 | 1 to 250 | ms | <= 4 (met) |" in text
+
+
 def test_pairs_are_interleaved_and_each_begins_with_the_other_side() -> None:
     calls: list[str] = []
 
