@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 import os
-import random
 import signal
 import time
 from collections import Counter
@@ -19,18 +18,15 @@ from typing import Any
 import orjson
 from werkzeug.test import EnvironBuilder
 
+from benchmarks.http import Ready
 from benchmarks.load import drawn
 from benchmarks.pairs import Figure, figure
 from benchmarks.place import Place, Run
-from events import play
-from games.kernel import SYSTEM
 from service.app import create_app
 from service.http.settings import Settings
 from tools.client import in_the_game
 from tools.private import ROOT
 
-GAME = "war"
-SEATS = {"red": "me", "blue": "me"}
 LEAST = 0.01  # the share of a part that is shown
 WINDOWS = 10
 
@@ -39,7 +35,7 @@ def measured(run: Run) -> Iterator[Figure]:
     """Measure actions of War!, one after the other, in this process. A game's own rules are most of what differs in other games."""
     with run.place("budget", workers=0) as place:
         samples: Counter[str] = Counter()
-        asked, took, spent = actions(place, samples), [], 0.0
+        asked, took, spent = actions(place, run.matches, samples), [], 0.0
         with unprinted():
             for _ in range(200):
                 next(asked)
@@ -92,45 +88,34 @@ def of_functions(place: Place) -> float:
     return float(place.platform.store.client.ask("INFO", "commandstats")["cmdstat_fcall"]["usec"])
 
 
-def actions(place: Place, samples: Counter[str]) -> Iterator[tuple[float, float]]:
+def actions(place: Place, matches: int, samples: Counter[str]) -> Iterator[tuple[float, float]]:
     """Play actions in a process of the web server, without a connection. Yield the seconds and the processor seconds of each.
 
     `samples` counts the signals of the profile in each part of an action.
     """
-    inside = False
+    app, ready, inside = create_app(place.platform, Settings()), Ready(place, "war", matches), False
 
     def sample(number: int, frame: FrameType | None) -> None:
         if inside:
             samples[part_of(frame)] += 1
 
     signal.signal(signal.SIGPROF, sample)
-    app, dice = create_app(place.platform, Settings(log_requests=True)), random.Random(1)
-
-    def ask(path: str, body: Any = None) -> tuple[float, float, Any]:
-        data = None if body is None else orjson.dumps(body)
-        headers = [("Authorization", f"Bearer {place.keys[0]}")]
-        method = "GET" if body is None else "POST"
-        environ = EnvironBuilder(path, method=method, data=data, headers=headers, content_type="application/json").get_environ()
-        environ["wsgi.input"] = io.BytesIO(data or b"")
-        nonlocal inside
-        began, worked, inside = time.perf_counter(), time.process_time(), path.endswith("/actions")
-        answer = b"".join(app(environ, begin))
-        inside = False
-        return time.perf_counter() - began, time.process_time() - worked, orjson.loads(answer)
-
     while True:
-        match, over = ask("/v1/matches", {"game": GAME, "seats": SEATS})[2]["id"], False
-        choices: list[Any] = []
-        while not over:
+        ready.refresh()
+        for match, key, choices in ready.turns:
             while choices:
-                wait, used, answer = ask(f"/v1/matches/{match}/actions", drawn(choices, dice.randrange))
-                assert answer["receipt"], answer
-                choices = in_the_game(answer["choices"])
-                yield wait, used
-            asked = ask(f"/v1/matches/{match}/choices")[2]
-            choices, over = in_the_game(asked["choices"]), not asked["to_act"]
-            if SYSTEM in asked["to_act"]:
-                play.play(place.platform, match, SYSTEM, [{"type": "advance"}])
+                data, headers = orjson.dumps(drawn(choices, ready.dice.randrange)), [("Authorization", f"Bearer {key}")]
+                builder = EnvironBuilder(
+                    f"/v1/matches/{match}/actions", method="POST", data=data, headers=headers, content_type="application/json"
+                )
+                environ = {**builder.get_environ(), "wsgi.input": io.BytesIO(data)}
+                began, worked, inside = time.perf_counter(), time.process_time(), True
+                answer = b"".join(app(environ, begin))
+                inside = False
+                yield time.perf_counter() - began, time.process_time() - worked
+                choices = in_the_game(orjson.loads(answer)["choices"])
+            ready.waiting.append(match)
+        ready.turns.clear()
 
 
 def begin(status: str, headers: list[tuple[str, str]], error: Any = None) -> Callable[[bytes], object]:

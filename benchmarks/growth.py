@@ -10,8 +10,8 @@ from functools import partial
 from typing import Any
 
 from benchmarks.load import Caller, drawn
-from benchmarks.pairs import Figure, figure, interleaved, ratios
-from benchmarks.place import Place, Run, own_id
+from benchmarks.pairs import Figure, compared, figure, interleaved
+from benchmarks.place import Run, own_id
 from events import play, recall
 from events.due import DEADLINE
 from events.platform import Platform
@@ -38,21 +38,17 @@ CLOCK = {"kind": "bank", "seconds": 86_400, "increment": 10, "delay": 5}
 ROUNDS = 5  # times as many actions as elsewhere, because the difference is small
 
 
-def by_length(run: Run) -> list[Figure]:
+def by_length(run: Run) -> Iterator[Figure]:
     """Measure the time of an action at about version 100 and at about version 5,000."""
     with run.place("length") as place:
         caller = place.caller()
         player = own_id(caller)
         short, long = (actions(caller, partial(filled, place.platform, player, filler)) for filler in (SHORT, LONG))
         brief, lengthy = interleaved(lambda: median(short), lambda: median(long), run.pairs)
-    return [
-        figure("an action at about version 100", brief, "ms"),
-        figure("an action at about version 5,000", lengthy, "ms"),
-        figure("version 5,000 / version 100", ratios(lengthy, brief), "ratio", most=GROWTH),
-    ]
+        yield from compared("an action at version 5,000", lengthy, "at version 100", brief, "ms", most=GROWTH)
 
 
-def by_matches(run: Run) -> list[Figure]:
+def by_matches(run: Run) -> Iterator[Figure]:
     """Measure the time of an action in a service with 10 running matches, and in one with 10,000."""
     with run.place("few") as few, run.place("many") as many:
         sides = []
@@ -63,11 +59,7 @@ def by_matches(run: Run) -> list[Figure]:
                 begun(place.platform, player)
             sides.append(actions(caller, partial(begun, place.platform, player)))
         quiet, crowded = interleaved(lambda: median(sides[0]), lambda: median(sides[1]), run.pairs)
-    return [
-        figure("an action among 10 matches", quiet, "ms"),
-        figure("an action among 10,000 matches", crowded, "ms"),
-        figure("10,000 matches / 10 matches", ratios(crowded, quiet), "ratio", most=GROWTH),
-    ]
+        yield from compared("an action among 10,000 matches", crowded, "among 10", quiet, "ms", most=GROWTH)
 
 
 def median(times: Iterator[float], count: int = ACTIONS) -> float:
@@ -122,25 +114,16 @@ def filled(platform: Platform, player: str, filler: int) -> str:
 def by_clock(run: Run) -> Iterator[Figure]:
     """Measure the actions and the sweeps."""
     with run.place("clocks") as place:
-        yield from _by_clock(place, run.pairs)
+        caller = place.caller()
+        player = own_id(caller)
+        timed, untimed = (actions(caller, partial(begun, place.platform, player, clock=clock)) for clock in (CLOCK, None))
+        ours, theirs = [], []
+        for _ in range(run.pairs):
+            with_clock, without = interleaved(lambda: next(timed) * 1000, lambda: next(untimed) * 1000, ROUNDS * ACTIONS)
+            ours.append(statistics.median(with_clock))
+            theirs.append(statistics.median(without))
+        yield from compared("an action with a clock", ours, "without a clock", theirs, "ms", most=COST)
         yield from sweeps(place.platform)
-
-
-def _by_clock(place: Place, pairs: int) -> list[Figure]:
-    """Measure the time of an action in a match with a clock, and in one without."""
-    caller = place.caller()
-    player = own_id(caller)
-    timed, untimed = (actions(caller, partial(begun, place.platform, player, clock=clock)) for clock in (CLOCK, None))
-    ours, theirs = [], []
-    for _ in range(pairs):
-        with_clock, without = interleaved(lambda: next(timed) * 1000, lambda: next(untimed) * 1000, ROUNDS * ACTIONS)
-        ours.append(statistics.median(with_clock))
-        theirs.append(statistics.median(without))
-    return [
-        figure("an action in a match with a clock", ours, "ms"),
-        figure("an action in a match without a clock", theirs, "ms"),
-        figure("with a clock / without", ratios(ours, theirs), "ratio", most=COST),
-    ]
 
 
 def sweeps(platform: Platform) -> list[Figure]:

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.pairs import Figure, figure, interleaved, ratios
+from benchmarks.pairs import Figure, compared, figure, interleaved, ratios
 from benchmarks.place import Run
 from benchmarks.web import played
 from events import audit, recall
@@ -68,9 +68,7 @@ def appends(platform: Platform, pairs: int, count: int = 400) -> Iterator[Figure
         return count / (time.perf_counter() - began)
 
     mine, other = interleaved(ours, bare, pairs)
-    yield figure("append, with its request, due index and message", mine, "appends/s", told=f"{len(raw)} bytes")
-    yield figure("raw XADD with an explicit id", other, "appends/s")
-    yield figure("append / raw XADD", ratios(mine, other), "ratio", least=XADD)
+    yield from compared(f"append {len(raw)} bytes, with request, due index, message", mine, "raw XADD", other, "appends/s", least=XADD)
 
 
 def used(platform: Platform) -> int:

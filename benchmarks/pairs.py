@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 PAIRS = 7
@@ -61,3 +61,12 @@ def interleaved(ours: Callable[[], float], theirs: Callable[[], float], pairs: i
 def ratios(above: list[float], below: list[float]) -> list[float]:
     """Return the ratio of each pair."""
     return [one / other for one, other in zip(above, below, strict=True)]
+
+
+def compared(
+    one: str, mine: list[float], other: str, theirs: list[float], unit: str, least: float | None = None, most: float | None = None
+) -> Iterator[Figure]:
+    """Yield the figures of two sides, and of their ratio."""
+    yield figure(one, mine, unit)
+    yield figure(other, theirs, unit)
+    yield figure(f"{one} / {other}", ratios(mine, theirs), "ratio", least=least, most=most)

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from benchmarks.http import CONNECTIONS, Ready, Window, rate, window
 from benchmarks.ledger import PLAYER, folded
 from benchmarks.load import Load
-from benchmarks.pairs import Figure, figure, ratios
+from benchmarks.pairs import Figure, compared, figure, ratios
 from benchmarks.place import Run, processor_seconds
 from benchmarks.rules import branched
 from benchmarks.web import played
@@ -170,9 +170,7 @@ def rebuilding(run: Run) -> Iterator[Figure]:
             matches = [played(place.platform, PLAYER, GAMES["war"], seed) for seed in range(6)]
             pairs = [(folded(place.platform, "war", matches), peer.measure(f"rebuild {run.seconds}")) for _ in range(run.pairs)]
             ours, theirs = map(list, zip(*pairs, strict=True))
-            yield figure("read, parse and fold a match of War!", ours, "events/s")
-            yield figure("rebuild an aggregate by eventsourcing, from SQLite", theirs, "events/s")
-            yield figure("fold / rebuild by eventsourcing", ratios(ours, theirs), "ratio")
+            yield from compared("read, parse and fold War!", ours, "rebuild by eventsourcing, from SQLite", theirs, "events/s")
 
 
 def random_play(run: Run) -> Iterator[Figure]:
