@@ -92,7 +92,7 @@ def installed(folder: Path, wanted: str, command: list[str]) -> bool:
         return False
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     if done.returncode:
-        print(f"  skipped: it cannot be installed: {(done.stderr.strip() or done.stdout).splitlines()[-1:]}", flush=True)
+        print("  skipped: it cannot be installed:", *done.stderr.splitlines()[-1:], flush=True)
         return False
     stamp.write_text(wanted)
     return True

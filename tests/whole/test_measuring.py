@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
 from benchmarks import __main__ as bench
+from benchmarks import load, peers
+from benchmarks.load import Conversation, Lines, request
 from benchmarks.pairs import Figure, figure, interleaved
 from benchmarks.place import Run
 from tests.whole.conftest import until
@@ -94,6 +98,53 @@ def test_the_page_names_every_part_and_gets_the_tables_of_a_report(tmp_path: Pat
     assert text.startswith("# Performance\n" + bench.TABLES)
     assert "old" not in text
     assert "| slow | 3 | 1 to 250 | ms | <= 2 (missed) |\n| quick | 3 | 1 to 250 | ms | <= 4 (met) |" in text
+
+
+def test_a_load_opens_its_connections_anew_after_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server closes what is idle, and a slow machine takes long between two windows."""
+    opened: list[socket.socket] = []
+
+    def serve() -> None:
+        for _ in range(4):
+            line, _ = server.accept()
+            opened.append(line)
+            Thread(target=answer, args=(line,), daemon=True).start()
+
+    def answer(line: socket.socket) -> None:
+        while line.recv(4096):
+            line.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+
+    def conversation(turns: list[int]) -> Conversation:
+        while True:
+            while not turns:
+                yield None
+            assert (yield request("GET", f"/{turns.pop()}")) == (200, b"ok")
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        accepting = Thread(target=serve, daemon=True)
+        accepting.start()
+        turns = list(range(10))
+        with Lines(server.getsockname(), [conversation(turns) for _ in range(2)]) as lines:
+            assert lines.drive(60.0).requests == 10
+            for line in opened:
+                line.shutdown(socket.SHUT_RDWR)
+            monkeypatch.setattr(load, "IDLE", -1.0)
+            turns += range(6)
+            again = lines.drive(60.0)
+            assert again.requests == 6
+            assert again.late <= 1
+        accepting.join()
+    assert len(opened) == 4
+
+
+def test_what_cannot_be_had_is_left_out_and_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "peer"
+    assert not peers.installed(folder, "this", ["no-such-program"])
+    assert not peers.installed(folder, "this", [sys.executable, "-c", "import sys; sys.exit('no such package')"])
+    assert capsys.readouterr().out == "  skipped: there is no no-such-program\n  skipped: it cannot be installed: no such package\n"
+    assert peers.installed(folder, "this", [sys.executable, "-c", ""])
+    assert peers.installed(folder, "this", ["no-such-program"])
+    assert not peers.installed(folder, "that", ["no-such-program"])
 
 
 def test_pairs_are_interleaved_and_each_begins_with_the_other_side() -> None:
