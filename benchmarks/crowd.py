@@ -56,7 +56,7 @@ def gathered(place: Place, crowd: list[tuple[int, bytes]]) -> Iterator[None]:
     with ExitStack() as stack:
         for count, sent in crowd:
             for number in range(count):
-                line = stack.enter_context(socket.create_connection(place.service, 10, (f"127.0.0.{2 + number % 3}", 0)))
+                line = stack.enter_context(socket.create_connection(place.service, 60, (f"127.0.0.{2 + number % 3}", 0)))
                 line.sendall(sent)
         if sent:
             line.recv(1, socket.MSG_PEEK)  # the last answer has begun, so the crowd causes no more work

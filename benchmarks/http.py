@@ -7,6 +7,7 @@ No workers run: the system's steps are carried out between the windows.
 from __future__ import annotations
 
 import random
+import statistics
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
@@ -168,6 +169,6 @@ def measured(run: Run) -> Iterator[Figure]:
 def rate(name: str, windows: list[Window]) -> Figure:
     """Return the figure of some windows: the rate, and beside it the latencies and the processor time of a request."""
     late = [sorted_share([took for each in windows for took in each.load.latencies], share) * 1000 for share in (0.5, 0.99)]
-    cpu = {name: sum(each.cpu.get(name, 0.0) for each in windows) / len(windows) for name in windows[0].cpu}
+    cpu = {name: statistics.median(each.cpu.get(name, 0.0) for each in windows) for name in windows[0].cpu}
     told = f"p50 {late[0]:.3g} ms, p99 {late[1]:.3g} ms; CPU µs: {', '.join(f'{name} {used:.0f}' for name, used in cpu.items())}"
     return figure(name, [each.load.rate for each in windows], "requests/s", told=told)
