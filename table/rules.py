@@ -159,7 +159,7 @@ class _Listed(NamedTuple):
     chosen: list[tuple[TableDeed, Action]]
 
 
-_MOST_LISTED = 16_384
+_MOST_LISTED = 8192
 _listed: dict[tuple[str, str, bool], _Listed] = {}
 """The newest lists of matches, by the commitment of the match, the actor, and whether anything can be taken back (TBL-TBK-02)."""
 
