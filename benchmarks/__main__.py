@@ -9,6 +9,7 @@ import platform
 import signal
 import sys
 import tempfile
+import textwrap
 import time
 import traceback
 from collections.abc import Callable, Iterable
@@ -98,7 +99,8 @@ class Report:
 
 def tables(report: dict[str, Any]) -> str:
     """Return a report as Markdown, with a table for each part."""
-    lines = [", ".join(f"{name} {value}" for name, value in report["machine"].items()) + f", {report['pairs']} rounds."]
+    conditions = [f"{name} {value}" for name, value in report["machine"].items() if name != "system"]
+    lines = textwrap.wrap(", ".join([*conditions, f"{report['pairs']} rounds"]) + ".", 100)
     for part in dict.fromkeys(row["part"] for row in report["figures"]):
         beside = ", ".join(report["beside"][part])
         lines += ["", f"### {part}", *([f"Beside it ran: {beside}."] if beside else []), "", "| figure | median | range | unit | target |"]
