@@ -6,6 +6,7 @@ small. docs/api.md describes both for clients.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Iterator
 from difflib import SequenceMatcher
@@ -73,14 +74,16 @@ def _changed(before: Json, after: Json) -> Json:
     return {name: value for name, value in after.items() if name == "id" or name not in before or before[name] != value}
 
 
+@functools.lru_cache(maxsize=4096)
 def _number(value: float) -> float:
     rounded = round(float(value), 1)
     return int(rounded) if rounded.is_integer() else rounded
 
 
+@functools.lru_cache(maxsize=2048)  # most fragments are the same for all who watch a match
 def edits(before: str, after: str) -> list[Any]:
     """Return the edits that turn one text into another, as `[stay, go, text, …]`: keep `stay` words, remove `go` words, insert the text,
-    and so on. The words after the last edit stay."""
+    and so on. The words after the last edit stay. Treat the list as frozen."""
     found: list[Any] = []
     stay = 0
     for words, text in _steps(before, after):
